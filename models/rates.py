@@ -42,13 +42,15 @@ class Rate:
         return self.eta0 / (1 + np.asarray(t) / self.N) if np.ndim(t) else self.eta0 / (1 + t / self.N)
 
     def scaled(self, factor: float) -> Rate:
-        """The same decay from ``factor`` times the start."""
+        """Keep the decay, start from ``factor`` times the rate."""
         return Rate(self.eta0 * factor, self.N)
 
 
 @dataclass(frozen=True)
 class Rates:
     """The rates of the four pathways.
+
+    :meth:`paper` gives those the paper prints.
 
     Parameters
     ----------
@@ -75,3 +77,81 @@ class Rates:
     def scaled(self, factor: float) -> Rates:
         """All four rates times ``factor``, with the same decay."""
         return Rates(*(getattr(self, name).scaled(factor) for name in ("x", "y", "q", "r")))
+
+    @classmethod
+    def paper(cls, dataset: str, s: float, k: int, setting: str = "online", algorithm: str = "biorrr") -> Rates:
+        """Look up the rates the supplement prints (Secs. "Numerical experiment details", "More numerical experiments").
+
+        Parameters
+        ----------
+        dataset
+            ``"mediamill"``, or of the image table ``"mnist"``, ``"fashion-mnist"``, ``"cifar10"``, ``"cifar100"``.
+        s
+            0 (RRMSE) or 1 (CCA).
+        k
+            Rank: 1, 2 or 4 for MediaMill; for the images 1, 2, 4 and 8, in the order above.
+        setting
+            ``"online"`` (Alg. 2) or ``"offline"`` (Alg. 1).
+        algorithm
+            ``"biorrr"``, or ``"ann"`` for the two-layer network trained by backprop. The network has no interneurons:
+            its ``q`` is 0.
+
+        Examples
+        --------
+        >>> Rates.paper("mediamill", s=0, k=1).x
+        Rate(eta0=1.5, N=500)
+        >>> Rates.paper("mediamill", s=0, k=8)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        ValueError: k: must be one of 1, 2, 4 for algorithm biorrr, dataset mediamill, setting online, s 0 (got 8); ...
+        """
+        asked = {"algorithm": algorithm, "dataset": dataset, "setting": setting, "s": s, "k": k}
+        printed = list(_PRINTED)
+        for place, (name, value) in enumerate(asked.items()):
+            possible = dict.fromkeys(key[place] for key in printed)
+            printed = [key for key in printed if key[place] == value]
+            if not printed:
+                within = ", ".join(f"{other} {chosen}" for other, chosen in list(asked.items())[:place])
+                raise ValueError(
+                    f"{name}: must be one of {', '.join(map(str, possible))}{within and ' for ' + within} "
+                    f"(got {value}); the paper prints no other rates"
+                )
+        return _PRINTED[printed[0]]
+
+
+def _proportional(x: Rate, ratio: float) -> Rates:
+    """Couple the rates as the paper does for MediaMill, eta_y = eta_q = ``ratio`` * eta_x."""
+    return Rates(x, x.scaled(ratio), x.scaled(ratio))
+
+
+_NONE = Rate(0.0)  # backprop has no interneuron to learn
+
+# Every rate the supplement prints: (algorithm, dataset, setting, s, k) -> Rates.
+_PRINTED = {
+    ("biorrr", "mediamill", "online", 0, 1): _proportional(Rate(1.5, 500), 0.002),
+    ("biorrr", "mediamill", "online", 0, 2): _proportional(Rate(3.5, 200), 0.002),
+    ("biorrr", "mediamill", "online", 0, 4): _proportional(Rate(3, 7000), 0.002),
+    ("biorrr", "mediamill", "online", 1, 1): _proportional(Rate(3, 100), 0.02),
+    ("biorrr", "mediamill", "online", 1, 2): _proportional(Rate(2.5, 100), 0.02),
+    ("biorrr", "mediamill", "online", 1, 4): _proportional(Rate(1.2, 1000), 0.02),
+    ("biorrr", "mediamill", "offline", 0, 1): _proportional(Rate(25, 500), 0.002),
+    ("biorrr", "mediamill", "offline", 0, 2): _proportional(Rate(24), 0.002),
+    ("biorrr", "mediamill", "offline", 0, 4): _proportional(Rate(20), 0.002),
+    ("biorrr", "mediamill", "offline", 1, 1): _proportional(Rate(10), 0.02),
+    ("biorrr", "mediamill", "offline", 1, 2): _proportional(Rate(10), 0.02),
+    ("biorrr", "mediamill", "offline", 1, 4): _proportional(Rate(8), 0.02),
+    ("biorrr", "mnist", "online", 0, 1): Rates(Rate(0.01, 1e3), Rate(0.01, 1e3), Rate(0.003, 1e3)),
+    ("biorrr", "fashion-mnist", "online", 0, 2): Rates(Rate(0.013, 1e3), Rate(0.013, 1e3), Rate(0.005, 1e3)),
+    ("biorrr", "cifar10", "online", 0, 4): Rates(Rate(0.01, 1.5e4), Rate(0.002, 1.5e4), Rate(0.002, 1.5e4)),
+    ("biorrr", "cifar100", "online", 0, 8): Rates(Rate(0.025, 4e4), Rate(0.001, 4e4), Rate(0.002, 4e4)),
+    ("ann", "mediamill", "online", 0, 1): Rates(Rate(0.5, 500), Rate(0.25, 500), _NONE),
+    ("ann", "mediamill", "online", 0, 2): Rates(Rate(0.5, 500), Rate(0.25, 500), _NONE),
+    ("ann", "mediamill", "online", 0, 4): Rates(Rate(0.5, 500), Rate(0.25, 500), _NONE),
+    ("ann", "mediamill", "offline", 0, 1): Rates(Rate(1, 2e4), Rate(1, 2e4), _NONE),
+    ("ann", "mediamill", "offline", 0, 2): Rates(Rate(1), Rate(1), _NONE),
+    ("ann", "mediamill", "offline", 0, 4): Rates(Rate(0.8), Rate(0.8), _NONE),
+    ("ann", "mnist", "online", 0, 1): Rates(Rate(0.02, 1e3), Rate(0.02, 1e3), _NONE),
+    ("ann", "fashion-mnist", "online", 0, 2): Rates(Rate(0.018, 1e3), Rate(0.018, 1e3), _NONE),
+    ("ann", "cifar10", "online", 0, 4): Rates(Rate(0.0065, 1e4), Rate(0.0065, 1e4), _NONE),
+    ("ann", "cifar100", "online", 0, 8): Rates(Rate(0.0065, 1.1e4), Rate(0.0065, 1.1e4), _NONE),
+}
