@@ -1,1 +1,27 @@
-"""Placeholder."""
+"""What the circuit should learn: exact solutions, metrics, the paper's algorithms, what it compares with, plots.
+
+Arrays in, arrays out. Names are loaded when first used, so that importing this room costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+_HOMES = {
+    "exact": ("ReducedRankRegression",),
+    "rank": ("RankCV",),
+    "yardstick": ("Yardstick",),
+    "metrics": ("objective", "excess", "whitening_error", "principal_angles", "align", "r2"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = sorted(_HOME_OF)
+
+
+def __getattr__(name: str):
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

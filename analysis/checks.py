@@ -1,0 +1,47 @@
+"""What the functions of this room accept, said once: each check returns its argument or raises."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def ridge_pair(ridge: float | tuple[float, float]) -> tuple[float, float]:
+    """``ridge`` as (ridge_x, ridge_y)."""
+    pair = np.broadcast_to(np.asarray(ridge, dtype=float), (2,)) if np.size(ridge) in (1, 2) else np.array([np.nan])
+    if not (np.isfinite(pair).all() and (pair >= 0).all()):
+        raise ValueError(f"ridge: must be a number >= 0, or a pair of them for Cxx and Cyy (got {ridge!r})")
+    return float(pair[0]), float(pair[1])
+
+
+def check_s(s: float) -> float:
+    """``s``, if it names a member of the family between RRMSE and CCA."""
+    if not 0 <= s <= 1:
+        raise ValueError(f"s: must lie in [0, 1] (got {s}); 0 is RRMSE, 1 is CCA")
+    return s
+
+
+def check_k(k: int, m: int, n: int) -> int:
+    """``k``, if data of m inputs and n responses can have that rank."""
+    if not (isinstance(k, int | np.integer) and 1 <= k <= min(m, n)):
+        raise ValueError(
+            f"k: must be a whole number from 1 to min(m, n) = {min(m, n)} (got {k!r}); "
+            f"X has m = {m} columns and Y has n = {n}"
+        )
+    return int(k)
+
+
+def check_pair(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray, NDArray]:
+    """``X`` (n_samples, m) and ``Y`` (n_samples, n) as float arrays, if they are that."""
+    X, Y = np.asarray(X, dtype=float), np.asarray(Y, dtype=float)
+    for name, A in (("X", X), ("Y", Y)):
+        if A.ndim != 2 or not A.size:
+            raise ValueError(
+                f"{name}: must be two-dimensional, samples by channels, and not empty (got shape {A.shape}); "
+                f"one channel is {name}.reshape(-1, 1)"
+            )
+        if not np.isfinite(A).all():
+            raise ValueError(f"{name}: must be finite (got {np.count_nonzero(~np.isfinite(A))} NaN or infinite values)")
+    if len(X) != len(Y):
+        raise ValueError(f"Y: must have a row for each of the {len(X)} rows of X (got {len(Y)})")
+    return X, Y

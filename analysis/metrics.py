@@ -1,0 +1,81 @@
+"""How good filters and predictions are. Data are taken as given: centre them first if they should be centred.
+
+To score many snapshots of the same problem, build one :class:`~biorrr.analysis.yardstick.Yardstick`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from biorrr.analysis.checks import ridge_pair
+from biorrr.analysis.yardstick import Yardstick
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg
+
+Ridge = float | tuple[float, float]
+
+
+def objective(Vx: ArrayLike, X: ArrayLike, Y: ArrayLike, s: float = 0.0, ridge: Ridge = 0.0) -> float | NDArray:
+    """Objective of the filters ``Vx`` (..., m, k) on ``X`` (n_samples, m) and ``Y`` (n_samples, n); lower is better.
+
+    Whitening is enforced and Vy stands at its optimum (supplement E); see :meth:`Yardstick.objective`.
+    """
+    return Yardstick(X, Y, s, ridge).objective(Vx)
+
+
+def excess(Vx: ArrayLike, X: ArrayLike, Y: ArrayLike, s: float = 0.0, ridge: Ridge = 0.0) -> float | NDArray:
+    """(objective - optimum) / |optimum| of the filters ``Vx`` (..., m, k); see :meth:`Yardstick.excess`."""
+    return Yardstick(X, Y, s, ridge).excess(Vx)
+
+
+def whitening_error(Vx: ArrayLike, X: ArrayLike, ridge: Ridge = 0.0) -> float | NDArray:
+    """||Vx' (Cxx + ridge I) Vx - I||^2 / k of ``Vx`` (..., m, k) on ``X`` (n_samples, m) (supplement E)."""
+    whitened = _in_metric(Vx, X, ridge)
+    k = whitened.shape[-1]
+    return (np.square(whitened.swapaxes(-2, -1) @ whitened - np.eye(k)).sum(axis=(-2, -1)) / k)[()]
+
+
+def principal_angles(A: ArrayLike, B: ArrayLike, X: ArrayLike | None = None, ridge: Ridge = 0.0) -> NDArray:
+    """Principal angles between the column spans of ``A`` (m, k) and ``B`` (m, l) in degrees, largest first.
+
+    With ``X`` (n_samples, m) they are angles in the metric of Cxx + ridge I: between the activities Vx'x rather than
+    between the filters, so that directions in which the input hardly varies count little.
+
+    Examples
+    --------
+    >>> principal_angles([[1.0], [0.0]], [[1.0], [1.0]])
+    array([45.])
+    """
+    if X is not None:
+        A, B = _in_metric(A, X, ridge), _in_metric(B, X, ridge)
+    return np.degrees(linalg.subspace_angles(np.asarray(A, dtype=float), np.asarray(B, dtype=float)))
+
+
+def align(Vx: ArrayLike, target: ArrayLike, X: ArrayLike, ridge: Ridge = 0.0) -> NDArray:
+    """``Vx`` (m, k) rotated to lie as near as it can to ``target`` (m, k), in the metric of Cxx + ridge I.
+
+    Filters are defined up to a k x k rotation (Sec. 3.2): learned filters can be shown beside exact ones only after
+    this orthogonal Procrustes rotation, which changes neither objective nor whitening.
+    """
+    rotation, _ = linalg.orthogonal_procrustes(_in_metric(Vx, X, ridge), _in_metric(target, X, ridge))
+    return np.asarray(Vx) @ rotation
+
+
+def r2(Y: ArrayLike, predicted: ArrayLike, baseline: ArrayLike | None = None) -> float:
+    """Return the share of the variance of ``Y`` (n_samples, n) that ``predicted`` (same shape) explains, pooled.
+
+    Squared errors and squared deviations from ``baseline`` (n,) are each summed over samples and responses before
+    they are divided. The baseline is Y's own mean unless given; for held-out data give the training mean.
+    """
+    Y, predicted = np.asarray(Y, dtype=float), np.asarray(predicted, dtype=float)
+    if Y.shape != predicted.shape:
+        raise ValueError(f"predicted: must have the shape of Y, {Y.shape} (got {predicted.shape})")
+    deviations = Y - (Y.mean(axis=0) if baseline is None else baseline)
+    return float(1 - np.square(Y - predicted).sum() / np.square(deviations).sum())
+
+
+def _in_metric(V: ArrayLike, X: ArrayLike, ridge: Ridge) -> NDArray:
+    """``V`` (..., m, k) as (..., n_samples + m, k), with V'(Cxx + ridge I)V for its Gram matrix; Cxx is not formed."""
+    V, X = np.asarray(V, dtype=float), np.asarray(X, dtype=float)
+    if V.ndim < 2 or V.shape[-2] != X.shape[1]:
+        raise ValueError(f"V: must have a row for each of the {X.shape[1]} columns of X (got shape {V.shape})")
+    return np.concatenate([X @ V / np.sqrt(len(X)), np.sqrt(ridge_pair(ridge)[0]) * V], axis=-2)
