@@ -1,0 +1,114 @@
+"""What every loader returns: two views of the same samples, checked, with where they come from."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+ROWS_AT_ONCE = 4096  # memory-mapped arrays are looked through in pieces of this many samples
+
+
+class DataError(ValueError):
+    """Data that cannot be used, with the reason and what to do about it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Samples of a sensory and an instructive input.
+
+    Parameters
+    ----------
+    name
+        What the user called it.
+    X
+        (T, m) float64, sensory inputs; a read-only memory map where the file allows it.
+    Y
+        (T, n) float64, instructive inputs, row by row the same samples as ``X``.
+    groups
+        (T,) int, which trial a sample belongs to: samples of one trial must be held out together. None where samples
+        are exchangeable.
+    latents
+        (T, number of latents), the shared causes of both views, where they are known (synthetic data).
+    pixels
+        Shape of one input as a picture, (height, width) or (channels, height, width), where inputs are pixels.
+    x_names, y_names
+        Names of the m inputs and of the n targets, where the source has names.
+    source, licence, citation
+        Where the data come from, under which terms, and what to cite.
+    """
+
+    name: str
+    X: np.ndarray
+    Y: np.ndarray
+    groups: np.ndarray | None = None
+    latents: np.ndarray | None = None
+    pixels: tuple[int, ...] | None = None
+    x_names: tuple[str, ...] | None = None
+    y_names: tuple[str, ...] | None = None
+    source: str = ""
+    licence: str = ""
+    citation: str = ""
+
+    def __post_init__(self) -> None:
+        for view in ("X", "Y"):
+            object.__setattr__(self, view, _checked(self.name, view, getattr(self, view)))
+        if len(self.X) != len(self.Y):
+            raise DataError(
+                f"{self.name}: X and Y must have a row for each sample (got {len(self.X)} and {len(self.Y)} rows); "
+                "is one of them transposed?"
+            )
+
+    @cached_property
+    def checksum(self) -> str:
+        """Sha256 of the shapes and values of X and Y: the same numbers, the same checksum, whatever file held them."""
+        digest = hashlib.sha256()
+        for view in (self.X, self.Y):
+            digest.update(repr(view.shape).encode())
+            for start in range(0, len(view), ROWS_AT_ONCE):
+                digest.update(np.ascontiguousarray(view[start : start + ROWS_AT_ONCE]))
+        return digest.hexdigest()
+
+    def centred(self) -> Dataset:
+        """Take the mean of each column off; the result is held in memory."""
+        return replace(self, X=self.X - self.X.mean(axis=0), Y=self.Y - self.Y.mean(axis=0))
+
+    def constant_inputs(self) -> int:
+        """How many of the m inputs never change."""
+        return int(np.sum(np.ptp(self.X, axis=0) == 0))
+
+
+def require(path: Path, names: tuple[str, ...], found: list[str]) -> None:
+    """Raise a DataError unless all ``names`` are among the variables ``found`` in a file."""
+    if not set(names) <= set(found):
+        raise DataError(
+            f"{path}: must hold {' and '.join(names)} (got {', '.join(sorted(found)) or 'no variable'}); rename them"
+        )
+
+
+def _checked(name: str, view: str, values: np.ndarray) -> np.ndarray:
+    """``values`` as a (T, columns) float64 array, or a DataError that says what is wrong with it."""
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiub":
+        kind = values.dtype if isinstance(values, np.ndarray) else type(values).__name__
+        raise DataError(f"{name}: {view} must be a full array of real numbers (got {kind})")
+    if values.ndim != 2:
+        raise DataError(
+            f"{name}: {view} must be two-dimensional, samples by columns (got shape {values.shape}); "
+            "a single column is an array of shape (samples, 1)"
+        )
+    if 0 in values.shape:
+        raise DataError(f"{name}: {view} must hold at least one sample and one column (got shape {values.shape})")
+    if values.dtype != np.float64:
+        values = values.astype(np.float64)
+    for start in range(0, len(values), ROWS_AT_ONCE):
+        bad = np.argwhere(~np.isfinite(values[start : start + ROWS_AT_ONCE]))
+        if len(bad):
+            row, column = bad[0]
+            raise DataError(
+                f"{name}: {view} must be finite (got {values[start + row, column]} at row {start + row}, "
+                f"column {column}, counted from 0); drop or fill such samples first"
+            )
+    return values

@@ -1,0 +1,219 @@
+"""The user's own files: what is read, and what is refused with which words."""
+
+import pickle
+
+import h5py
+import numpy as np
+import pytest
+import scipy.io
+from biorrr.sims.data import DataError, Dataset, load
+
+rng = np.random.default_rng(0)
+X, Y = rng.standard_normal((20, 3)), rng.standard_normal((20, 2))
+
+
+def same(data):
+    np.testing.assert_array_equal(data.X, X)
+    np.testing.assert_array_equal(data.Y, Y)
+    assert data.X.dtype == data.Y.dtype == np.float64
+    return True
+
+
+def test_npz_and_mat(tmp_path):
+    np.savez(tmp_path / "both.npz", X=X, Y=Y, other=1)
+    assert same(load(tmp_path / "both.npz"))
+    scipy.io.savemat(tmp_path / "both.mat", {"X": X, "Y": Y})
+    assert same(load(str(tmp_path / "both.mat")))
+    assert load(tmp_path / "both.mat").checksum == load(tmp_path / "both.npz").checksum
+
+
+def matlab_7_3(path, **variables):
+    """A file as MATLAB writes it: an HDF5 file behind a 512-byte block, arrays columns first."""
+    with h5py.File(path, "w", userblock_size=512) as file:
+        for name, value in variables.items():
+            file[name] = value
+    header = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM"
+    with path.open("r+b") as file:
+        file.write(header)
+
+
+def test_mat_version_7_3(tmp_path):
+    matlab_7_3(tmp_path / "both.mat", X=X.T, Y=Y.T)
+    assert same(load(tmp_path / "both.mat"))
+
+
+def test_mat_version_7_3_reads_no_other_file(tmp_path):
+    matlab_7_3(tmp_path / "secret.mat", X=X.T, Y=Y.T)
+    matlab_7_3(tmp_path / "link.mat", X=h5py.ExternalLink("secret.mat", "/X"), Y=Y.T)
+    with pytest.raises(DataError, match=r"link.mat: X must be a full array held in the file itself"):
+        load(tmp_path / "link.mat")
+    (tmp_path / "raw").write_bytes(X.tobytes())
+    with h5py.File(tmp_path / "outside.mat", "w", userblock_size=512) as file:
+        file["Y"] = Y.T
+        file.create_dataset("X", (3, 20), "f8", external=[(str(tmp_path / "raw"), 0, X.nbytes)])
+    with (tmp_path / "outside.mat").open("r+b") as file:
+        file.write(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")
+    with pytest.raises(DataError, match=r"outside.mat: X must be a full array held in the file itself"):
+        load(tmp_path / "outside.mat")
+
+
+def test_npy_pair_is_mapped_not_read(tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "y.npy", Y)
+    data = load(tmp_path / "x.npy", tmp_path / "y.npy")
+    assert same(data)
+    assert isinstance(data.X, np.memmap)
+    assert not data.X.flags.writeable
+    assert same(load(f"{tmp_path / 'x.npy'},{tmp_path / 'y.npy'}"))
+
+
+def test_whole_numbers_become_float64(tmp_path):
+    np.savez(tmp_path / "both.npz", X=np.arange(6).reshape(3, 2), Y=np.ones((3, 1), bool))
+    data = load(tmp_path / "both.npz")
+    assert data.X.dtype == data.Y.dtype == np.float64
+
+
+@pytest.mark.parametrize("header", ["", "a,b,c\n", '"a","b","c"\n', "\ufeffa,b,c\n"])
+def test_csv_with_and_without_header(tmp_path, header):
+    rows = "\n".join(",".join(map(repr, row)) for row in X.tolist())
+    (tmp_path / "x.csv").write_text(header + rows + "\n", encoding="utf-8")
+    np.savetxt(tmp_path / "y.csv", Y, delimiter=",", fmt="%.17g")
+    data = load(f"{tmp_path / 'x.csv'},{tmp_path / 'y.csv'}")
+    assert same(data)
+    assert data.x_names == (("a", "b", "c") if header else None)
+    assert data.y_names is None
+
+
+def test_file_with_a_comma_in_its_name(tmp_path):
+    np.savez(tmp_path / "mine, yours.npz", X=X, Y=Y)
+    assert same(load(tmp_path / "mine, yours.npz"))
+
+
+class Trap:
+    def __reduce__(self):
+        return print, ("this must never run",)
+
+
+def test_objects_are_refused_and_nothing_runs(tmp_path, capsys):
+    traps = np.array([[Trap()]], dtype=object)
+    np.savez(tmp_path / "trap.npz", X=traps, Y=Y)
+    with pytest.raises(DataError, match=r"trap.npz: holds Python objects, which can run code and are never read"):
+        load(tmp_path / "trap.npz")
+    np.save(tmp_path / "x.npy", traps)
+    np.save(tmp_path / "y.npy", Y)
+    with pytest.raises(DataError, match=r"x.npy: holds Python objects"):
+        load(tmp_path / "x.npy", tmp_path / "y.npy")
+    (tmp_path / "pickle.npz").write_bytes(pickle.dumps(Trap()))
+    with pytest.raises(DataError, match=r"pickle.npz: holds Python objects"):
+        load(tmp_path / "pickle.npz")
+    cells = np.empty((1, 1), object)
+    cells[0, 0] = "text"
+    scipy.io.savemat(tmp_path / "cells.mat", {"X": cells, "Y": Y})
+    with pytest.raises(DataError, match=r"X must be a full array of real numbers \(got object\)"):
+        load(tmp_path / "cells.mat")
+    assert "this must never run" not in capsys.readouterr().out
+
+
+def broken(array, value):
+    array = array.copy()
+    array[3, 1] = value
+    return array
+
+
+@pytest.mark.parametrize(
+    ("X", "Y", "message"),
+    [
+        (broken(X, np.nan), Y, r"X must be finite \(got nan at row 3, column 1, counted from 0\); drop or fill"),
+        (X, broken(Y, -np.inf), r"Y must be finite \(got -inf at row 3, column 1"),
+        (X[:10], Y, r"X and Y must have a row for each sample \(got 10 and 20 rows\); is one of them transposed"),
+        (X[:, 0], Y, r"X must be two-dimensional, samples by columns \(got shape \(20,\)\); a single column"),
+        (X, Y[:0], r"Y must hold at least one sample and one column \(got shape \(0, 2\)\)"),
+        (X[:, :0], Y, r"X must hold at least one sample and one column \(got shape \(20, 0\)\)"),
+        (X.astype(complex), Y, r"X must be a full array of real numbers \(got complex128\)"),
+        (X.astype("U8"), Y, r"X must be a full array of real numbers \(got <U8\)"),
+        (X.tolist(), Y, r"X must be a full array of real numbers \(got list\)"),
+    ],
+)
+def test_arrays_that_cannot_be_used(X, Y, message):
+    with pytest.raises(DataError, match="mine: " + message):
+        Dataset("mine", X, Y)
+
+
+def test_nan_far_into_a_long_array_is_found():
+    long = np.zeros((10_000, 2))
+    long[9_000, 1] = np.nan
+    with pytest.raises(DataError, match="at row 9000, column 1"):
+        Dataset("mine", long, long)
+
+
+def test_files_that_cannot_be_used(tmp_path):
+    with pytest.raises(DataError, match=r"nowhere.npz: no such file; data are a name that `biorrr data` lists"):
+        load("nowhere.npz")
+    np.savez(tmp_path / "names.npz", x=X, y=Y)
+    with pytest.raises(DataError, match=r"names.npz: must hold X and Y \(got x, y\); rename them"):
+        load(tmp_path / "names.npz")
+    with pytest.raises(DataError, match=r"names.npz: files take no options \(got swap\)"):
+        load(tmp_path / "names.npz", swap=True)
+    scipy.io.savemat(tmp_path / "names.mat", {"data": X})
+    with pytest.raises(DataError, match=r"names.mat: must hold X and Y \(got data\); rename them"):
+        load(tmp_path / "names.mat")
+    (tmp_path / "table.txt").write_text("1,2")
+    with pytest.raises(DataError, match=r"must be an .npz or .mat file with X and Y, or two .* \(got .txt\)"):
+        load(tmp_path / "table.txt")
+    with pytest.raises(DataError, match=r"\(got .txt and .npz\)"):
+        load(tmp_path / "table.txt", tmp_path / "names.npz")
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".mat", ".npy"])
+@pytest.mark.parametrize("kept", [0, 1, 60, 200])
+def test_truncated_files_are_refused(tmp_path, suffix, kept):
+    whole = tmp_path / f"whole{suffix}"
+    if suffix == ".npz":
+        np.savez_compressed(whole, X=X, Y=Y)
+    elif suffix == ".mat":
+        scipy.io.savemat(whole, {"X": X, "Y": Y})
+    else:
+        np.save(whole, X)
+    part = tmp_path / f"part{suffix}"
+    part.write_bytes(whole.read_bytes()[:kept])
+    with pytest.raises(DataError, match=f"part{suffix}: "):
+        load(part, whole) if suffix == ".npy" else load(part)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1,2\n3\n", "x.csv: must be numbers separated by commas, as many in each row"),
+        ("1,2\n3,\n", "x.csv: must be numbers separated by commas"),
+        ("1,2\n3,four\n", "four"),
+        ("1,two\n3,4\n", "two"),  # a slip in the first row is no header
+        ("1;2\n3;4\n", "x.csv: must be numbers separated by commas"),
+        ("a,b,c\n1,2\n", r"x.csv: must have a name for each of 2 columns \(got 3\)"),
+        ("a,b\n", "X must hold at least one sample"),
+        ("", "X must hold at least one sample"),
+        ("1,2\n3,nan\n", r"X must be finite \(got nan at row 1, column 1"),
+        ("\xff\xfe", "x.csv: must be numbers"),
+    ],
+)
+def test_bad_csv(tmp_path, text, message):
+    (tmp_path / "x.csv").write_bytes(text.encode("latin-1"))
+    (tmp_path / "y.csv").write_text("1\n2\n")
+    with pytest.raises(DataError, match=message):
+        load(tmp_path / "x.csv", tmp_path / "y.csv")
+
+
+def test_centred():
+    data = Dataset("mine", X + 5, Y - 3).centred()
+    np.testing.assert_allclose(data.X.mean(axis=0), 0, atol=1e-14)
+    np.testing.assert_allclose(data.Y.mean(axis=0), 0, atol=1e-14)
+    np.testing.assert_allclose(data.X, X - X.mean(axis=0), atol=1e-14)
+
+
+def test_checksum_follows_the_values():
+    data = Dataset("mine", X, Y)
+    assert data.checksum == Dataset("other name", X.copy(), np.asfortranarray(Y)).checksum
+    assert data.checksum != Dataset("mine", X + 1e-15, Y).checksum
+    assert (
+        Dataset("a", np.zeros((2, 3)), np.zeros((2, 1))).checksum
+        != Dataset("a", np.zeros((2, 1)), np.zeros((2, 3))).checksum
+    )
