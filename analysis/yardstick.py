@@ -53,14 +53,17 @@ class Yardstick:
         Uy, dy, Wy = _axes(data[:, self.m :], tolerance)
         root_x = np.sqrt(dx**2 + ridge_x)  # Cxx^1/2 and Sigma_s^-1/2, each along the axes of its own data
         root_y = np.sqrt(s * (dy**2 + ridge_y) + (1 - s))
-        A, singular_values, Bt = linalg.svd((dx / root_x)[:, None] * (Ux.T @ Uy) * (dy / root_y), full_matrices=False)
+        F = (dx / root_x)[:, None] * (Ux.T @ Uy) * (dy / root_y)
+        # Padded to n columns, so that filters beyond the rank of Cyy are white too, though they predict nothing.
+        A, singular_values, Bt = linalg.svd(_pad(F, self.n), full_matrices=False)
+        B = Bt[:, : len(dy)].T
         self._root = root_x[:, None] * Wx.T  # root' root = Cxx + ridge I
-        self._F = A * singular_values  # F, up to a rotation from the right
+        self._F = A * singular_values  # F up to a rotation from the right, which no score sees
         k_max = min(self.m, self.n)
         self.eigenvalues = _pad(singular_values**2, k_max)
         self._Vx = _pad((Wx / root_x) @ A, k_max)
-        self._Vy = _pad((Wy / root_y) @ Bt.T * singular_values, k_max)
-        self._readout = _pad((Wy * root_y) @ Bt.T * singular_values, k_max)
+        self._Vy = _pad((Wy / root_y) @ B * singular_values, k_max)
+        self._readout = _pad((Wy * root_y) @ B * singular_values, k_max)
 
     def optimum(self, k: int) -> float:
         """Lowest objective of any k filters: minus the sum of M's k largest eigenvalues."""

@@ -1,0 +1,96 @@
+"""Reduced-rank regression solved exactly, for every member of the family between RRMSE and CCA (Sec. 3)."""
+
+from __future__ import annotations
+
+from biorrr.analysis.metrics import r2
+from biorrr.analysis.yardstick import Yardstick
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    MultiOutputMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+
+class ReducedRankRegression(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
+):
+    """The best prediction of Y from X through k filters (Eqs. genrrr to genrrr2, solved as in supplement C).
+
+    Parameters
+    ----------
+    k
+        Rank: how many filters, from 1 to min(m, n).
+    s
+        Which errors count: Sigma_s^-1 = s Cyy + (1-s) I. 0 is RRMSE, classical reduced-rank regression; 1 is CCA.
+    ridge
+        Added to Cxx and Cyy; a pair sets them separately. With 0, inverses are pseudo-inverses.
+
+    Attributes
+    ----------
+    Vx_ : (m, k)
+        Filters, white: Vx'(Cxx + ridge I)Vx = I, in the order of M's eigenvalues.
+    Vy_ : (n, k)
+        Distal weights at the optimum, Sigma_s Cyx Vx.
+    readout_ : (n, k)
+        Cyx Vx: predictions are ``readout_ @ z``.
+    eigenvalues_ : (min(m, n),)
+        Eigenvalues of M, largest first; for s = 1 and no ridge the squared canonical correlations.
+    objective_
+        Value of the objective, minus the sum of the k largest eigenvalues.
+    x_mean_, y_mean_ : (m,), (n,)
+        Means of the training data, removed before anything else.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((500, 6))
+    >>> Y = X[:, :2] @ rng.standard_normal((2, 4)) + rng.standard_normal((500, 4))
+    >>> rrr = ReducedRankRegression(k=2).fit(X, Y)
+    >>> rrr.transform(X).shape, rrr.predict(X).shape
+    ((500, 2), (500, 4))
+    """
+
+    def __init__(self, k: int = 1, *, s: float = 0.0, ridge: float | tuple[float, float] = 0.0):
+        self.k = k
+        self.s = s
+        self.ridge = ridge
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> ReducedRankRegression:
+        """Solve for ``X`` (n_samples, m) and ``y`` (n_samples, n) or (n_samples,)."""
+        X, Y = self._check_training(X, y)
+        return self._solve(X, Y, self.k)
+
+    def transform(self, X: ArrayLike) -> NDArray:
+        """Output z = Vx'(x - mean) of the filters for ``X`` (n_samples, m): (n_samples, k)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=float)
+        return (X - self.x_mean_) @ self.Vx_
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Predict Y, (n_samples, n), or (n_samples,) after a fit to such, from ``X`` (n_samples, m)."""
+        predicted = self.transform(X) @ self.readout_.T + self.y_mean_
+        return predicted[:, 0] if self._single_response else predicted
+
+    def score(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Share of the variance of ``y`` about the training mean that is predicted, all responses pooled."""
+        return r2(y, self.predict(X), self.y_mean_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.Vx_.shape[1]
+
+    def _check_training(self, X: ArrayLike, y: ArrayLike) -> tuple[NDArray, NDArray]:
+        X, Y = validate_data(self, X, y, dtype=float, multi_output=True, y_numeric=True, ensure_min_samples=2)
+        self._single_response = Y.ndim == 1
+        return X, Y.astype(float).reshape(len(Y), -1)
+
+    def _solve(self, X: NDArray, Y: NDArray, k: int) -> ReducedRankRegression:
+        self.x_mean_, self.y_mean_ = X.mean(axis=0), Y.mean(axis=0)
+        yardstick = Yardstick(X - self.x_mean_, Y - self.y_mean_, self.s, self.ridge)
+        self.Vx_, self.Vy_, self.readout_ = yardstick.Vx(k), yardstick.Vy(k), yardstick.readout(k)
+        self.eigenvalues_, self.objective_ = yardstick.eigenvalues, yardstick.optimum(k)
+        return self

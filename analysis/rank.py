@@ -1,0 +1,101 @@
+"""How many filters the data support: rank by cross-validation, as in Semedo et al. (2019), Neuron 102, 249-259."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from biorrr.analysis.checks import check_k
+from biorrr.analysis.exact import ReducedRankRegression
+from biorrr.analysis.yardstick import Yardstick
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import GroupKFold, KFold
+
+
+class RankCV(ReducedRankRegression):
+    """Reduced-rank regression whose rank is chosen by held-out prediction.
+
+    The rank is the smallest whose mean held-out R2 over folds lies within one standard error of the best, as in
+    Semedo et al. (2019). Fitted, it is the exact solution of that rank on all the data.
+
+    Parameters
+    ----------
+    ks
+        Ranks to try; all from 1 to min(m, n) unless given.
+    s, ridge
+        As in :class:`~biorrr.analysis.exact.ReducedRankRegression`.
+    cv
+        Number of folds of shuffled samples, or of shuffled groups when ``fit`` is given groups; or a scikit-learn
+        splitter.
+    random_state
+        Seed of the shuffle.
+
+    Attributes
+    ----------
+    k_
+        The chosen rank.
+    ks_ : (n_ranks,)
+        The ranks tried, increasing.
+    r2_folds_ : (n_folds, n_ranks)
+        R2 of each held-out fold about the training mean, responses pooled; folds in which nothing varies are left out.
+    r2_mean_, r2_sem_ : (n_ranks,)
+        Their mean over folds and its standard error: what the rank is chosen by.
+    r2_ : (n_ranks,)
+        R2 pooled over folds too: all squared errors over all squared deviations.
+    """
+
+    def __init__(
+        self,
+        ks: Sequence[int] | None = None,
+        *,
+        s: float = 0.0,
+        ridge: float | tuple[float, float] = 0.0,
+        cv=10,
+        random_state=None,
+    ):
+        self.ks = ks
+        self.s = s
+        self.ridge = ridge
+        self.cv = cv
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> RankCV:
+        """Choose the rank and solve for ``X`` (n_samples, m) and ``y`` (n_samples, n).
+
+        ``groups`` (n_samples,), such as trial numbers, are held out whole: neighbouring time bins of a trial share
+        noise, and a model that has seen one knows something of the other.
+        """
+        X, Y = self._check_training(X, y)
+        limits = X.shape[1], Y.shape[1]
+        ks = range(1, min(limits) + 1) if self.ks is None else self.ks
+        self.ks_ = np.unique([check_k(k, *limits) for k in ks])
+        folds = [self._held_out(X, Y, *fold) for fold in self._splitter(groups).split(X, Y, groups)]
+        errors, deviations = np.array([e for e, _ in folds]), np.array([d for _, d in folds])
+        scorable = deviations > 0
+        if scorable.sum() < 2:
+            raise ValueError(
+                f"y: must vary in at least two held-out folds (got {scorable.sum()} of {len(folds)}); lower cv"
+            )
+        self.r2_folds_ = 1 - errors[scorable] / deviations[scorable, None]
+        self.r2_mean_ = self.r2_folds_.mean(axis=0)
+        self.r2_sem_ = self.r2_folds_.std(axis=0, ddof=1) / np.sqrt(len(self.r2_folds_))
+        self.r2_ = 1 - errors.sum(axis=0) / deviations.sum()
+        best = self.r2_mean_.argmax()
+        self.k_ = int(self.ks_[(self.r2_mean_ >= self.r2_mean_[best] - self.r2_sem_[best]).argmax()])
+        return self._solve(X, Y, self.k_)
+
+    def _splitter(self, groups):
+        if not isinstance(self.cv, int | np.integer):
+            return self.cv
+        kind = KFold if groups is None else GroupKFold
+        return kind(self.cv, shuffle=True, random_state=self.random_state)
+
+    def _held_out(self, X: NDArray, Y: NDArray, train: NDArray, test: NDArray) -> tuple[NDArray, float]:
+        """Squared errors on ``test`` for each rank of ``ks_``, and squared deviations from the training mean."""
+        x_mean, y_mean = X[train].mean(axis=0), Y[train].mean(axis=0)
+        yardstick = Yardstick(X[train] - x_mean, Y[train] - y_mean, self.s, self.ridge)
+        deviations = Y[test] - y_mean
+        k_max = self.ks_[-1]
+        Z, readout = (X[test] - x_mean) @ yardstick.Vx(k_max), yardstick.readout(k_max)
+        errors = [np.square(deviations - Z[:, :k] @ readout[:, :k].T).sum() for k in self.ks_]
+        return np.array(errors), float(np.square(deviations).sum())

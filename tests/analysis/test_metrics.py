@@ -1,0 +1,131 @@
+"""Metrics: each against its formula written out, and against what the theory says of it."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from biorrr.analysis import Yardstick, align, excess, objective, principal_angles, r2, whitening_error
+from biorrr.analysis.covariance import covariances, sigma_inverse, symmetric_power
+from scipy import linalg
+
+RIDGE = (0.2, 0.3)
+
+
+@pytest.fixture
+def data(rng):
+    X = rng.standard_normal((80, 7)) @ rng.standard_normal((7, 7)) + 1
+    return X, X[:, :3] @ rng.standard_normal((3, 5)) + rng.standard_normal((80, 5))
+
+
+@pytest.mark.parametrize("s", [0.0, 0.3, 1.0])
+def test_objective_is_the_quantity_the_paper_plots(data, s, rng):
+    X, Y = data
+    C = covariances(X, Y, RIDGE)
+    Vx = rng.standard_normal((7, 3))
+    white = Vx @ symmetric_power(Vx.T @ C.xx @ Vx, -0.5)
+    expected = -np.trace(white.T @ C.xy @ linalg.solve(sigma_inverse(C.yy, s), C.xy.T) @ white)
+    assert objective(Vx, X, Y, s, RIDGE) == pytest.approx(expected, rel=1e-12)
+    optimum = Yardstick(X, Y, s, RIDGE).optimum(3)
+    assert excess(Vx, X, Y, s, RIDGE) == pytest.approx((expected - optimum) / abs(optimum), rel=1e-12)
+
+
+def test_objective_sees_the_span_alone(data, rng):
+    yardstick = Yardstick(*data, 0.5, RIDGE)
+    Vx = rng.standard_normal((7, 3))
+    assert yardstick.objective(Vx @ rng.standard_normal((3, 3))) == pytest.approx(yardstick.objective(Vx), rel=1e-10)
+    # A filter repeated adds nothing, and one that is silent neither.
+    assert yardstick.objective(Vx[:, [0, 1, 1]]) == pytest.approx(yardstick.objective(Vx[:, :2]), rel=1e-10)
+    assert yardstick.objective(Vx * [1, 1, 0]) == pytest.approx(yardstick.objective(Vx[:, :2]), rel=1e-10)
+
+
+def test_snapshots_score_as_they_do_one_by_one(data, rng):
+    yardstick = Yardstick(*data, 1.0, RIDGE)
+    Vx = rng.standard_normal((4, 7, 2))
+    for score in (yardstick.objective, yardstick.excess, yardstick.whitening_error):
+        np.testing.assert_allclose(score(Vx), [score(V) for V in Vx], rtol=1e-12)
+
+
+def test_a_diverged_snapshot_scores_nan_and_leaves_the_others_alone(data, rng):
+    yardstick = Yardstick(*data)
+    Vx = rng.standard_normal((3, 7, 2))
+    before = yardstick.excess(Vx)
+    Vx[1, 0, 0] = np.inf
+    np.testing.assert_array_equal(yardstick.excess(Vx), [before[0], np.nan, before[2]])
+    assert np.isnan(yardstick.whitening_error(Vx)).tolist() == [False, True, False]
+
+
+def test_untrained_filters_and_unpredictable_data(data, rng):
+    X, Y = data
+    assert excess(np.zeros((7, 2)), X, Y) == 1  # nothing learned
+    assert excess(rng.standard_normal((7, 2)), X, np.zeros_like(Y)) == 0  # nothing to learn
+
+
+def test_whitening_error(data, rng):
+    X, Y = data
+    Vx = rng.standard_normal((7, 3))
+    expected = linalg.norm(Vx.T @ covariances(X, Y, RIDGE).xx @ Vx - np.eye(3)) ** 2 / 3
+    assert whitening_error(Vx, X, RIDGE) == pytest.approx(expected, rel=1e-12)
+    assert Yardstick(X, Y, ridge=RIDGE).whitening_error(Vx) == pytest.approx(expected, rel=1e-10)
+    assert whitening_error(Yardstick(X, Y, ridge=RIDGE).Vx(3), X, RIDGE) < 1e-20
+
+
+def test_principal_angles_in_the_two_metrics(rng):
+    theta = 0.3
+    A, B = np.eye(4)[:, :2], np.eye(4)[:, :2].copy()
+    B[:, 1] = np.cos(theta) * np.eye(4)[1] + np.sin(theta) * np.eye(4)[2]
+    np.testing.assert_allclose(principal_angles(A, B @ rng.standard_normal((2, 2))), [np.degrees(theta), 0], atol=1e-5)
+    # Where the input varies tenfold along the first axis, the same two filters have nearly the same output.
+    X = linalg.qr(rng.standard_normal((50, 2)), mode="economic")[0] * [10, 1]
+    first, diagonal = [[1.0], [0.0]], [[1.0], [1.0]]
+    assert principal_angles(first, diagonal) == pytest.approx([45])
+    assert principal_angles(first, diagonal, X) == pytest.approx(np.degrees(np.arctan(0.1)))
+    assert principal_angles(first, diagonal, 1e-9 * X, ridge=1.0) == pytest.approx([45])
+
+
+def test_align_undoes_a_rotation_and_nothing_else(data, rng):
+    X, Y = data
+    exact = Yardstick(X, Y, ridge=RIDGE).Vx(3)
+    rotation = linalg.qr(rng.standard_normal((3, 3)))[0]
+    np.testing.assert_allclose(align(exact @ rotation, exact, X, RIDGE), exact, atol=1e-12)
+    learned = exact @ rotation + 0.1 * rng.standard_normal(exact.shape)
+    aligned = align(learned, exact, X, RIDGE)
+    assert whitening_error(aligned, X, RIDGE) == pytest.approx(whitening_error(learned, X, RIDGE))
+
+    def distance(V):
+        return np.trace((V - exact).T @ covariances(X, Y, RIDGE).xx @ (V - exact))
+
+    others = [learned @ linalg.qr(rng.standard_normal((3, 3)))[0] for _ in range(50)]
+    assert all(distance(aligned) <= distance(V) for V in others)
+
+
+def test_r2_pools_responses():
+    Y = np.array([[1.0, 10.0], [3.0, 10.0]])
+    assert r2(Y, Y) == 1
+    assert r2(Y, Y.mean(axis=0) + np.zeros((2, 2))) == 0
+    assert r2(Y, [[1, 11], [3, 10]]) == 1 - 1 / 2
+    assert r2(Y, [[1, 11], [3, 10]], baseline=[0, 0]) == 1 - 1 / 210
+    with pytest.raises(ValueError, match=r"predicted: must have the shape of Y, \(2, 2\) \(got \(2, 1\)\)"):
+        r2(Y, Y[:, :1])
+
+
+def test_errors_name_what_came_and_what_was_expected(data):
+    X, Y = data
+    with pytest.raises(ValueError, match=r"Vx: must have shape \(..., 7, k\) with k from 1 to 5 \(got \(6, 2\)\)"):
+        objective(np.ones((6, 2)), X, Y)
+    with pytest.raises(ValueError, match=r"Y: must have a row for each of the 80 rows of X \(got 79\)"):
+        objective(np.ones((7, 2)), X, Y[1:])
+    with pytest.raises(ValueError, match=r"X: must be two-dimensional.*\(got shape \(80,\)\); one channel is X"):
+        objective(np.ones((1, 1)), X[:, 0], Y)
+    with pytest.raises(ValueError, match=r"Y: must be finite \(got 1 NaN or infinite values\)"):
+        objective(np.ones((7, 2)), X, np.where(Y[0, 0] == Y, np.nan, Y))
+    with pytest.raises(ValueError, match=r"V: must have a row for each of the 7 columns of X \(got shape \(6, 2\)\)"):
+        align(np.ones((6, 2)), np.ones((7, 2)), X)
+
+
+def test_importing_the_room_loads_neither_simulator_nor_plots():
+    check = (
+        "import sys, biorrr.analysis as room; names = dir(room);"
+        "print([m for m in ('brian2', 'matplotlib', 'sklearn', 'scipy', 'numba') if m in sys.modules])"
+    )
+    assert subprocess.check_output([sys.executable, "-c", check], text=True).strip() == "[]"
