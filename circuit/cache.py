@@ -1,0 +1,107 @@
+"""Compiled circuits, kept in the user's cache folder: one folder each, named by all that shapes the code."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
+
+import platformdirs
+
+LARGEST = 512 * 2**20  # bytes; the least recently used go first
+_PROGRAM, _SEAL = "circuit", "seal.json"
+
+
+def cache_folder() -> Path:
+    """Where compiled circuits are kept: $BIORRR_CACHE, or the user's cache folder."""
+    root = os.environ.get("BIORRR_CACHE") or platformdirs.user_cache_dir("biorrr")
+    return Path(root) / "circuits"
+
+
+def key_of(description: dict) -> str:
+    """Name of the circuit that ``description`` (plain JSON values) describes."""
+    return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def find(key: str) -> Path | None:
+    """The program kept under ``key``, or None if there is none or it is damaged."""
+    folder = cache_folder() / key
+    try:
+        seal = json.loads((folder / _SEAL).read_text())
+        program = folder / _PROGRAM
+        if seal["sha256"] != hashlib.sha256(program.read_bytes()).hexdigest():
+            return None
+        os.utime(folder)
+    except (OSError, ValueError, KeyError):
+        return None
+    return program
+
+
+def find_or_build(key: str, build: Callable[[Path], None]) -> Path:
+    """The program kept under ``key``; where there is none, ``build(folder)`` leaves `circuit` in a new folder.
+
+    Two processes that want the same circuit build it once: the second waits for the first.
+    """
+    found = find(key)
+    if found is not None:
+        return found
+    root = cache_folder()
+    root.mkdir(parents=True, exist_ok=True)
+    with _locked(root / f"{key}.lock"):
+        found = find(key)
+        if found is not None:
+            return found
+        # Built aside and renamed, so that a build cut short leaves nothing that looks finished.
+        aside = Path(tempfile.mkdtemp(prefix=".building-", dir=root))
+        try:
+            build(aside)
+            digest = hashlib.sha256((aside / _PROGRAM).read_bytes()).hexdigest()
+            (aside / _SEAL).write_text(json.dumps({"sha256": digest}))
+            shutil.rmtree(root / key, ignore_errors=True)
+            aside.rename(root / key)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+        _make_room(root, keep=key)
+    return root / key / _PROGRAM
+
+
+def clear() -> tuple[int, int]:
+    """Delete all compiled circuits; how many there were, and their bytes."""
+    root = cache_folder()
+    folders = [f for f in root.glob("*") if f.is_dir()] if root.exists() else []
+    size = sum(_bytes_in(folder) for folder in folders)
+    shutil.rmtree(root, ignore_errors=True)
+    return len(folders), size
+
+
+def size() -> int:
+    """Bytes that compiled circuits take up."""
+    return _bytes_in(cache_folder())
+
+
+def _make_room(root: Path, keep: str) -> None:
+    folders = sorted((f for f in root.iterdir() if f.is_dir()), key=lambda f: f.stat().st_mtime, reverse=True)
+    total = 0
+    for folder in folders:
+        total += _bytes_in(folder)
+        if total > LARGEST and folder.name != keep:
+            shutil.rmtree(folder, ignore_errors=True)
+            (root / f"{folder.name}.lock").unlink(missing_ok=True)
+
+
+def _bytes_in(folder: Path) -> int:
+    return sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
+
+
+@contextmanager
+def _locked(path: Path):
+    # flock is released by the kernel when its holder dies, so no lock outlives a crash.
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

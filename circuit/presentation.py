@@ -1,0 +1,112 @@
+"""What is presented at every tick: samples in order, and between them spontaneous replay.
+
+Everything random is drawn here, in NumPy, from the seed and the place in the stream alone, so that a seed means the
+same on every engine and a run can be taken up at any sample.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+# Which stream of random numbers: the seed alone would make weights, order and replay copies of one another.
+_WEIGHTS, _ORDER, _REPLAY, _NOISE = range(4)
+_NOISE_BLOCK = 64  # samples of input noise drawn together
+
+
+def generator(seed: int, stream: int, *place: int) -> np.random.Generator:
+    """The generator of one stream at one place of it."""
+    return np.random.default_rng([seed, stream, *place])
+
+
+def weight_generator(seed: int) -> np.random.Generator:
+    """The generator of initial weights."""
+    return generator(seed, _WEIGHTS)
+
+
+@dataclass(frozen=True)
+class Presentation:
+    """The endless stream of ticks a seed stands for; sample t is followed by its replay ticks.
+
+    Parameters
+    ----------
+    n_samples, m
+        Shape of the sensory data.
+    order
+        "shuffle" (every epoch anew), "sequential", or an index array that is gone through again and again.
+    replay
+        Replay ticks after each sample, B.
+    noise
+        Standard deviation of Gaussian noise added to x.
+    seed
+        Seed of all of it.
+    """
+
+    n_samples: int
+    m: int
+    order: str | np.ndarray
+    replay: int
+    noise: float
+    seed: int
+    _permutations: dict = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def ticks_per_sample(self) -> int:
+        """One tick for the sample and one for each replay."""
+        return 1 + self.replay
+
+    @property
+    def epoch(self) -> int:
+        """Samples in one pass over the data."""
+        return self.n_samples if isinstance(self.order, str) else len(self.order)
+
+    def rows(self, start: int, stop: int) -> np.ndarray:
+        """Rows of the data presented at samples ``start`` to ``stop``, shape (stop - start,)."""
+        if isinstance(self.order, np.ndarray):
+            return self.order[np.arange(start, stop) % len(self.order)]
+        if self.order == "sequential":
+            return np.arange(start, stop) % self.n_samples
+        return self._shuffled(start, stop, self.n_samples, _ORDER)
+
+    def ticks(self, start: int, stop: int) -> np.ndarray:
+        """What each tick presents: a row of the data, or -1 - i for replay of input i alone.
+
+        Shape ((stop - start) * ticks_per_sample,).
+        """
+        ticks = np.empty((stop - start, self.ticks_per_sample), dtype=np.int64)
+        ticks[:, 0] = self.rows(start, stop)
+        if self.replay:
+            # Each input once before any a second time: a new random permutation of all m when one is used up.
+            inputs = self._shuffled(start * self.replay, stop * self.replay, self.m, _REPLAY)
+            ticks[:, 1:] = -1 - inputs.reshape(-1, self.replay)
+        return ticks.reshape(-1)
+
+    def input_noise(self, start: int, stop: int) -> np.ndarray | None:
+        """Noise added to x at samples ``start`` to ``stop``, shape (stop - start, m); None without noise."""
+        if not self.noise:
+            return None
+        first = start // _NOISE_BLOCK
+        blocks = [
+            generator(self.seed, _NOISE, block).standard_normal((_NOISE_BLOCK, self.m))
+            for block in range(first, -(-stop // _NOISE_BLOCK))
+        ]
+        return self.noise * np.concatenate(blocks)[start - first * _NOISE_BLOCK : stop - first * _NOISE_BLOCK]
+
+    def _shuffled(self, start: int, stop: int, length: int, stream: int) -> np.ndarray:
+        """Entries ``start`` to ``stop`` of one random permutation of ``length`` after another."""
+        out = np.empty(stop - start, dtype=np.int64)
+        at = start
+        while at < stop:
+            turn, offset = divmod(at, length)
+            taken = min(length - offset, stop - at)
+            out[at - start : at - start + taken] = self._permutation(stream, turn, length)[offset : offset + taken]
+            at += taken
+        return out
+
+    def _permutation(self, stream: int, turn: int, length: int) -> np.ndarray:
+        # The last one of each stream is kept: a segment usually ends inside it.
+        kept = self._permutations.get(stream)
+        if kept is None or kept[0] != turn:
+            kept = self._permutations[stream] = turn, generator(self.seed, stream, turn).permutation(length)
+        return kept[1]

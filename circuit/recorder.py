@@ -1,0 +1,66 @@
+"""Collects what a run hands out while it goes: weight snapshots, traces, how far it has come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+class Diverged(ArithmeticError):
+    """Activity became infinite or not a number.
+
+    Attributes
+    ----------
+    run
+        The :class:`~biorrr.circuit.Run` up to the last sample at which everything was finite.
+    """
+
+    run = None
+
+
+@dataclass
+class Recorder:
+    """What a run has produced so far.
+
+    Parameters
+    ----------
+    record
+        Names of the traces.
+    on_snapshot
+        Called with (t, weights) at every snapshot; a true answer ends the run.
+    on_progress
+        Called with the sample count reached.
+    """
+
+    record: tuple[str, ...]
+    on_snapshot: Callable[[int, dict[str, np.ndarray]], bool | None] | None = None
+    on_progress: Callable[[int], None] | None = None
+    snapshot_samples: list[int] = field(default_factory=list)
+    snapshots: list[dict[str, np.ndarray]] = field(default_factory=list)
+    trace_samples: list[int] = field(default_factory=list)
+    traces: dict[str, list[np.ndarray]] = field(default_factory=dict)
+    stopped: bool = False
+
+    def snapshot(self, t: int, weights: dict[str, np.ndarray]) -> None:
+        """Keep the weights as they are after ``t`` samples."""
+        self.snapshot_samples.append(t)
+        self.snapshots.append(weights)
+        if self.on_snapshot is not None and self.on_snapshot(t, weights):
+            self.stopped = True
+
+    def trace(self, samples, values: dict[str, np.ndarray]) -> None:
+        """Keep traces of ``samples``; each array has one row a sample."""
+        self.trace_samples.extend(samples)
+        for name, rows in values.items():
+            self.traces.setdefault(name, []).append(rows)
+
+    def reached(self, t: int) -> None:
+        """Note that ``t`` samples are done."""
+        if self.on_progress is not None:
+            self.on_progress(t)
+
+    def stacked(self, name: str) -> np.ndarray:
+        """All rows of trace ``name``, shape (samples, cells)."""
+        return np.concatenate(self.traces[name])

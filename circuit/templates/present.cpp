@@ -1,0 +1,164 @@
+{#- What happens between two ticks of a compiled circuit: keep what is due of the last one, present the next.
+
+    One process simulates one segment. Everything it reads and writes lies in the folder $BIORRR_SEGMENT; it takes its
+    weights from `state` and leaves by exit() once the last tick is done, so the length of a run is no part of the
+    compiled code. -#}
+{% macro address(part, variable, dynamic) -%}
+{{ "&brian::_dynamic_array_%s_%s[0]"|format(part, variable) if dynamic else "brian::_array_%s_%s"|format(part, variable) }}
+{%- endmacro %}
+struct Quantity { double *values; size_t size; };
+
+struct Segment
+{
+    // The header, as circuit/standalone.py writes it.
+    struct {
+        int64_t ticks, ticks_per_sample, first_sample, every, snapshots, noisy, traced, parent;
+        int64_t x_type, x_offset, y_type, y_offset;
+        double gain_x, gain_y;
+    } head;
+    std::vector<double> mean_x, mean_y;
+    std::vector<int64_t> due, shown;  // samples before which weights are kept; what each tick presents
+    std::vector<Quantity> state, weights, traces;
+    const char *x, *y;
+    const double *noise;
+    std::string folder;
+    FILE *kept_weights, *kept_traces;
+    int64_t tick = 0;
+    size_t next_due = 0;
+
+    static void fail(const std::string &what)
+    {
+        fprintf(stderr, "%s: %s\n", what.c_str(), strerror(errno));
+        _exit({{ EXIT.failed }});
+    }
+    FILE *open(const char *name, const char *mode)
+    {
+        FILE *file = fopen((folder + "/" + name).c_str(), mode);
+        if (!file) fail(name);
+        return file;
+    }
+    template <class T> static void read(FILE *file, T *values, size_t count)
+    {
+        if (fread(values, sizeof(T), count, file) != count) fail("segment cut short");
+    }
+    static void write(FILE *file, const Quantity &quantity)
+    {
+        if (fwrite(quantity.values, sizeof(double), quantity.size, file) != quantity.size) fail("cannot write");
+    }
+    const char *map(const char *name, size_t offset)
+    {
+        int file = ::open((folder + "/" + name).c_str(), O_RDONLY);
+        struct stat facts;
+        if (file < 0 || fstat(file, &facts)) fail(name);
+        void *bytes = mmap(NULL, facts.st_size, PROT_READ, MAP_SHARED, file, 0);
+        if (bytes == MAP_FAILED) fail(name);
+        close(file);
+        return (const char *)bytes + offset;
+    }
+
+    Segment()
+    {
+        folder = getenv("BIORRR_SEGMENT") ? getenv("BIORRR_SEGMENT") : ".";
+        FILE *file = open("segment", "rb");
+        read(file, &head, 1);
+        mean_x.resize({{ m }});
+        mean_y.resize({{ n }});
+        due.resize(head.snapshots);
+        shown.resize(head.ticks);
+        read(file, mean_x.data(), mean_x.size());
+        read(file, mean_y.data(), mean_y.size());
+        read(file, due.data(), due.size());
+        read(file, shown.data(), shown.size());
+        fclose(file);
+
+        state = {
+        {% for part, variable, dynamic, size in state %}
+            { {{ address(part, variable, dynamic) }}, {{ size }} },
+        {% endfor %}
+        };
+        weights.assign(state.begin(), state.begin() + {{ n_pathways }});
+        Quantity traceable[] = {
+        {% for part, variable, dynamic, size in traces %}
+            { {{ address(part, variable, dynamic) }}, {{ size }} },
+        {% endfor %}
+        };
+        for (int i = 0; i < {{ traces|length }}; i++)
+            if (head.traced >> i & 1) traces.push_back(traceable[i]);
+
+        file = open("state", "rb");
+        for (const Quantity &quantity : state) read(file, quantity.values, quantity.size);
+        fclose(file);
+        x = map("X", head.x_offset);
+        y = map("Y", head.y_offset);
+        noise = head.noisy ? (const double *)map("noise", 0) : NULL;
+        kept_weights = open("snapshots", "wb");
+        kept_traces = open("traces", "wb");
+    }
+
+    [[noreturn]] void leave(int code)
+    {
+        FILE *file = open("state.new", "wb");
+        for (const Quantity &quantity : state) write(file, quantity);
+        if (fclose(file) || fclose(kept_weights) || fclose(kept_traces)) fail("cannot write");
+        _exit(code);
+    }
+
+    template <class T> static void show(double *to, const char *from, int64_t row, size_t size, double gain, const double *mean)
+    {
+        const T *values = (const T *)from + row * size;
+        for (size_t i = 0; i < size; i++) to[i] = gain * ((double)values[i] - mean[i]);
+    }
+    static void show(double *to, const char *from, int64_t type, int64_t row, size_t size, double gain, const double *mean)
+    {
+        switch (type)
+        {
+        {% for code, c_type in element_types %}
+            case {{ code }}: show<{{ c_type }}>(to, from, row, size, gain, mean); break;
+        {% endfor %}
+        }
+    }
+
+    double next()
+    {
+        double *sensory = brian::_array_sensory_x, *instructive = brian::_array_instructive_y;
+        const int64_t sample = tick / head.ticks_per_sample, phase = tick % head.ticks_per_sample;
+        if (tick > 0 && phase == 1 % head.ticks_per_sample)
+        {
+            const int64_t last = head.ticks_per_sample == 1 ? sample - 1 : sample;
+            if (head.every && (head.first_sample + last) % head.every == 0)
+                for (const Quantity &quantity : traces) write(kept_traces, quantity);
+        }
+        if (phase == 0)
+        {
+            if (tick > 0)
+            {
+                double total = 0;
+                for (int i = 0; i < {{ k }}; i++) total += brian::_array_pyramidal_z[i] + brian::_array_pyramidal_plateau[i];
+                if (!std::isfinite(total)) leave({{ EXIT.diverged }});
+            }
+            for (; next_due < due.size() && due[next_due] == sample; next_due++)
+                for (const Quantity &quantity : weights) write(kept_weights, quantity);
+            if (sample % 1024 == 0 && getppid() != head.parent) _exit({{ EXIT.orphaned }});
+        }
+        if (tick == head.ticks) leave({{ EXIT.done }});
+        const int64_t what = shown[tick++];
+        if (what < 0)
+        {
+            memset(sensory, 0, sizeof(double) * {{ m }});
+            memset(instructive, 0, sizeof(double) * {{ n }});
+            sensory[-1 - what] = 1;
+            return 0;
+        }
+        show(sensory, x, head.x_type, what, {{ m }}, head.gain_x, mean_x.data());
+        show(instructive, y, head.y_type, what, {{ n }}, head.gain_y, mean_y.data());
+        if (noise)
+            for (int i = 0; i < {{ m }}; i++) sensory[i] += noise[sample * {{ m }} + i];
+        return 1;
+    }
+};
+
+static inline double present(double)
+{
+    static Segment segment;
+    return segment.next();
+}

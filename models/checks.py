@@ -1,0 +1,30 @@
+"""Checks of single numbers, with the error text they share."""
+
+from __future__ import annotations
+
+import math
+import numbers
+
+
+def whole_number(name: str, value, minimum: int, remedy: str = "") -> int:
+    """``value`` as an int, at least ``minimum``."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < minimum:
+        raise ValueError(f"{name}: must be a whole number, at least {minimum} (got {value!r}){remedy}")
+    return int(value)
+
+
+def number_within(name: str, value, low: float, high: float = math.inf, remedy: str = "") -> float:
+    """``value`` as a finite float in [low, high]."""
+    span = f"lie in [{low:g}, {high:g}]" if math.isfinite(high) else f"be finite and at least {low:g}"
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name}: must be a number (got {value!r}){remedy}")
+    if not (math.isfinite(value) and low <= value <= high):
+        raise ValueError(f"{name}: must {span} (got {value:g}){remedy}")
+    return float(value)
+
+
+def one_of(name: str, value, choices) -> str:
+    """``value``, if it is one of ``choices``."""
+    if value not in choices:
+        raise ValueError(f"{name}: must be one of {', '.join(map(repr, choices))} (got {value!r})")
+    return value
