@@ -1,0 +1,33 @@
+"""``biorrr data``: what there is to learn from."""
+
+from __future__ import annotations
+
+from biorrr.sims.data.catalogue import CATALOGUE
+from biorrr.sims.data.own import FORMS
+from biorrr.sims.data.source import Source, folders
+
+
+def command() -> None:
+    """List the data sets: where from, licence, citation, whether found and where."""
+    for name, entry in CATALOGUE.items():
+        source = entry.source
+        print(name)
+        print(f"    {source.summary}")
+        for label, text in (
+            ("from", source.home),
+            ("licence", source.licence),
+            ("cite", source.citation),
+            ("found", _found(source)),
+        ):
+            print(f"    {label:8} {text}")
+    print(f"\nyour own: {FORMS}")
+    print(f"looked for in: {', then '.join(map(str, folders()))}")
+
+
+def _found(source: Source) -> str:
+    if not source.files:
+        return "always"
+    here = [path for file in source.files if (path := file.found())]
+    if here:
+        return ", ".join(map(str, here))
+    return "no; downloaded when first used" if source.files[0].sha256 else f"no; get it from {source.files[0].url}"

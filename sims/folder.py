@@ -1,0 +1,95 @@
+"""The run folder: everything one run leaves behind, written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+CONFIG, RESULTS, SUMMARY = "config.toml", "run.nc", "summary.json"
+
+
+class FolderError(ValueError):
+    """A folder that a run must not or cannot be written to."""
+
+    exit_code = 2
+
+
+class RunFolder:
+    """The folder of one run.
+
+    Nothing is written before :meth:`open`; every file appears under its name only when it is complete.
+
+    Parameters
+    ----------
+    experiment
+        Name of the experiment, for the default folder ``runs/<experiment>-<date>-<time>``.
+    path
+        The folder the user asked for; None for the default.
+    force
+        Replace the run that is in the folder.
+    """
+
+    def __init__(self, experiment: str, path: Path | None = None, force: bool = False) -> None:
+        self.path = path or Path("runs") / f"{experiment}-{datetime.now():%Y%m%d-%H%M%S}"
+        self._fresh = path is None
+        self._force = force
+        if self.path.exists() and not self.path.is_dir():
+            raise FolderError(f"out: must be a folder (got the file {self.path})")
+        if not force and self.holds_run():
+            raise FolderError(f"out: {self.path} has a run in it; choose another folder, or --force to replace the run")
+
+    def holds_run(self) -> bool:
+        """Whether a run has been written to the folder."""
+        return any((self.path / name).exists() for name in (CONFIG, RESULTS, SUMMARY))
+
+    def open(self) -> None:
+        """Make the folder; with ``force``, delete the results of the run in it, which no longer belong together."""
+        path, copies = self.path, 1
+        while True:
+            try:
+                self.path.mkdir(parents=True, exist_ok=not self._fresh)
+                break
+            except FileExistsError:  # another run began in the same second
+                copies += 1
+                self.path = path.with_name(f"{path.name}-{copies}")
+        if self._force:
+            for name in (SUMMARY, RESULTS, CONFIG):
+                (self.path / name).unlink(missing_ok=True)
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[Path]:
+        """Give a path to write ``name`` at; it gets its name when the block ends well, and else is deleted."""
+        partial = self.path / f".{os.getpid()}-{name}"
+        try:
+            yield partial
+            with partial.open("rb+") as file:
+                os.fsync(file.fileno())
+            partial.replace(self.path / name)
+        finally:
+            partial.unlink(missing_ok=True)
+
+    def write_config(self, text: str) -> None:
+        """Write config.toml."""
+        with self.writing(CONFIG) as path:
+            path.write_text(text, encoding="utf-8")
+
+    def write_summary(self, numbers: Mapping[str, Any]) -> None:
+        """Write summary.json: one flat object of text, truth values and numbers; what is not finite becomes null."""
+        flat = {name: _plain(name, value) for name, value in numbers.items()}
+        with self.writing(SUMMARY) as path:
+            path.write_text(json.dumps(flat, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def _plain(name: str, value: Any) -> str | bool | int | float | None:
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    raise TypeError(f"summary {name}: must be one number or text (got {type(value).__name__})")
