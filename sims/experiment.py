@@ -89,21 +89,24 @@ def command(cls: type[Settings], run: Callable[[Any, RunFolder], None]) -> Calla
     return call
 
 
-def _parameter(field: dataclasses.Field, kind: type, optional: bool, many: bool) -> inspect.Parameter:
+def _parameter(field: dataclasses.Field[Any], kind: Any, optional: bool, many: bool) -> inspect.Parameter:
     """Make the parameter that typer makes an option of; None means that the user did not give it."""
     metadata = field.metadata
     key = key_of(field.name)
-    default = ",".join(map(str, field.default)) if many else str(field.default)
+    default: Any = field.default
+    shown = ",".join(map(str, default)) if many else str(default)
     made = typer.Option(
         f"--{key}/--no-{key}" if kind is bool else f"--{key}",
         *([f"-{metadata['short']}"] if metadata["short"] else []),
         help=metadata["help"],
-        show_default=False if optional else default,
+        show_default=False if optional else shown,
         metavar="|".join(metadata["choices"]) if metadata["choices"] else None,
         autocompletion=_completion(metadata),
     )
-    annotation = Annotated[(list[kind] if many else kind) | None, made]  # type: ignore[valid-type]
-    return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+    value = list[kind] if many else kind
+    return inspect.Parameter(
+        field.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[value | None, made]
+    )
 
 
 def _completion(metadata: Mapping) -> Callable[[str], list[str]] | None:

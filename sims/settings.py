@@ -95,7 +95,7 @@ def kinds(cls: type[Settings]) -> dict[str, tuple[type, bool, bool]]:
     return found
 
 
-def _checked(name: str, kind: type, value: Any, metadata: Mapping) -> Any:
+def _checked(name: str, kind: Any, value: Any, metadata: Mapping) -> Any:
     """``value`` as a ``kind`` within the field's bounds and choices."""
     if kind is float and type(value) is int and abs(value) < 2**53:
         value = float(value)

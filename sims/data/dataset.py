@@ -69,7 +69,7 @@ class Dataset:
         for view in (self.X, self.Y):
             digest.update(repr(view.shape).encode())
             for start in range(0, len(view), ROWS_AT_ONCE):
-                digest.update(np.ascontiguousarray(view[start : start + ROWS_AT_ONCE]))
+                digest.update(np.ascontiguousarray(view[start : start + ROWS_AT_ONCE]).data)
         return digest.hexdigest()
 
     def centred(self) -> Dataset:
