@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import brian2
-
 from biorrr.circuit.blueprint import Blueprint
 
 # One tick is one second of Brian2's time: whole numbers keep clocks exact however long a run is.
@@ -69,7 +68,8 @@ def assemble(blueprint: Blueprint, present: brian2.Function | None = None) -> As
         )
         synapses.connect()
         # Brian2 gives every summed variable the same place in the tick and breaks ties by name.
-        synapses.summed_updaters[f"{pathway.current_target}_post"].order = pathway.order
+        for quantity in pathway.current_targets:
+            synapses.summed_updaters[f"{quantity}_post"].order = pathway.order
         if pathway.rule:
             for name in modulator.broadcast:
                 synapses.variables.add_reference(name, parts[modulator.name], name, index="0")

@@ -6,10 +6,13 @@ import math
 from dataclasses import dataclass
 
 from biorrr.models import (
+    AdaptiveNeuromodulator,
     DistalSynapses,
     InstructiveInput,
     Interneurons,
     InterneuronToPyramidal,
+    MeteredInterneuronToPyramidal,
+    MeteredPyramidalNeurons,
     Neuromodulator,
     Pathway,
     Population,
@@ -41,17 +44,17 @@ class Blueprint:
     neuromodulator: Neuromodulator
 
     @classmethod
-    def of_microcircuit(cls, m: int, n: int, k: int, interneurons: int, neuromodulator: Neuromodulator) -> Blueprint:
-        """The paper's circuit (Fig. 1 and the supplement's decoupled R): m and n inputs, k outputs, l interneurons."""
+    def of_microcircuit(cls, m: int, n: int, k: int, interneurons: int, adaptive: bool = False) -> Blueprint:
+        """The paper's circuit (Fig. 1 and the supplement's decoupled R): m and n inputs, k outputs, l interneurons.
+
+        ``adaptive`` adds what rates fitted to the drive need to know.
+        """
+        pyramidal = MeteredPyramidalNeurons(k) if adaptive else PyramidalNeurons(k)
+        inhibitory = MeteredInterneuronToPyramidal() if adaptive else InterneuronToPyramidal()
         return cls(
-            populations=(
-                SensoryInput(m),
-                InstructiveInput(n),
-                PyramidalNeurons(k),
-                Interneurons(interneurons),
-            ),
-            pathways=(ProximalSynapses(), DistalSynapses(), InterneuronToPyramidal(), PyramidalToInterneuron()),
-            neuromodulator=neuromodulator,
+            populations=(SensoryInput(m), InstructiveInput(n), pyramidal, Interneurons(interneurons)),
+            pathways=(ProximalSynapses(), DistalSynapses(), inhibitory, PyramidalToInterneuron()),
+            neuromodulator=AdaptiveNeuromodulator() if adaptive else Neuromodulator(),
         )
 
     def population(self, name: str) -> Population:

@@ -62,9 +62,7 @@ class DenseDevice(CPPStandaloneDevice):
         if template_name in _DENSE and synapses.name in self.dense:
             template_name = _DENSE[template_name]
             kwds["template_kwds"] = {**(kwds.get("template_kwds") or {}), "dense": self._dense(synapses, abstract_code)}
-        return super().code_object(
-            owner, name, abstract_code, variables, template_name, variable_indices, **kwds
-        )
+        return super().code_object(owner, name, abstract_code, variables, template_name, variable_indices, **kwds)
 
     def _dense(self, synapses, abstract_code) -> _Dense:
         pointer = {
@@ -120,6 +118,6 @@ void Network::run(const double, void (*)(const double, const double, const doubl
     def generate_makefile(self, writer, *args, **kwds):
         """All sources in one file, for :func:`biorrr.circuit.compiler.compile_program`."""
         # Two more helpers that Brian2 repeats, where synapses are created: each file gets its own.
-        unit = "#define _rand _rand_{0}\n#define _randn _randn_{0}\n#include \"{1}\"\n#undef _rand\n#undef _randn\n"
+        unit = '#define _rand _rand_{0}\n#define _randn _randn_{0}\n#include "{1}"\n#undef _rand\n#undef _randn\n'
         sources = sorted(writer.source_files)
         writer.write("circuit.cpp", "".join(unit.format(i, name) for i, name in enumerate(sources)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
 from biorrr.circuit.blueprint import Blueprint
 from biorrr.circuit.presentation import Presentation
 

@@ -31,12 +31,13 @@ class Recorder:
     on_snapshot
         Called with (t, weights) at every snapshot; a true answer ends the run.
     on_progress
-        Called with the sample count reached.
+        Called between two samples, now and then, with the sample count reached and the state at that count (values
+        by "part.variable", to be copied if kept).
     """
 
     record: tuple[str, ...]
     on_snapshot: Callable[[int, dict[str, np.ndarray]], bool | None] | None = None
-    on_progress: Callable[[int], None] | None = None
+    on_progress: Callable[[int, dict[str, np.ndarray]], None] | None = None
     snapshot_samples: list[int] = field(default_factory=list)
     snapshots: list[dict[str, np.ndarray]] = field(default_factory=list)
     trace_samples: list[int] = field(default_factory=list)
@@ -56,10 +57,10 @@ class Recorder:
         for name, rows in values.items():
             self.traces.setdefault(name, []).append(rows)
 
-    def reached(self, t: int) -> None:
-        """Note that ``t`` samples are done."""
+    def reached(self, t: int, state: dict[str, np.ndarray]) -> None:
+        """Note that ``t`` samples are done and have led to ``state``."""
         if self.on_progress is not None:
-            self.on_progress(t)
+            self.on_progress(t, state)
 
     def stacked(self, name: str) -> np.ndarray:
         """All rows of trace ``name``, shape (samples, cells)."""

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 
 import brian2
 import numpy as np
-
 from biorrr.circuit.assembly import TICK, Assembly, assemble
 from biorrr.circuit.blueprint import Blueprint
 from biorrr.circuit.interrupt import held_interrupt
@@ -119,7 +118,7 @@ class _Presenter:
                 self.recorder.snapshot(self.done, {k: v.copy() for k, v in self.weights.items()})
             if self.done < job.stop and (self.recorder.stopped or self.interrupted.is_set()):
                 self.ended = "stopped" if self.recorder.stopped else "interrupted"
-            self.recorder.reached(self.done)
+            self.recorder.reached(self.done, self.state)
 
     def finish(self) -> Outcome:
         if self.ended == "done":

@@ -8,6 +8,7 @@ caller's Brian2 device or preferences; a circuit found in the cache runs without
 from __future__ import annotations
 
 import importlib.metadata
+import mmap
 import os
 import shutil
 import subprocess
@@ -18,7 +19,6 @@ from enum import IntEnum
 from pathlib import Path
 
 import numpy as np
-
 from biorrr.circuit import cache, compiler
 from biorrr.circuit.blueprint import Blueprint
 from biorrr.circuit.interrupt import held_interrupt
@@ -74,7 +74,7 @@ class StandaloneEngine:
                 if code == Exit.diverged:
                     return Outcome(int(state["neuromodulator.sample"][0]), state, "diverged")
                 at = stop
-                recorder.reached(at)
+                recorder.reached(at, state)
                 if at < job.stop and (recorder.stopped or interrupted.is_set()):
                     return Outcome(at, state, "stopped" if recorder.stopped else "interrupted")
                 length = int(min(_LARGEST_SEGMENT, 8 * length, length * _SEGMENT_SECONDS / max(took, 1e-3)))
@@ -127,7 +127,9 @@ class StandaloneEngine:
             rows = np.fromfile(folder / "traces").reshape(-1, sum(sizes))
             columns = np.split(rows, np.cumsum(sizes)[:-1], axis=1)
             first = start + -(start - job.start) % job.every
-            recorder.trace(range(first, first + len(rows) * job.every, job.every), dict(zip(names, columns, strict=True)))
+            recorder.trace(
+                range(first, first + len(rows) * job.every, job.every), dict(zip(names, columns, strict=True))
+            )
         sizes = [size for part, variable, size in self.blueprint.state if variable == "w"]
         due = job.snapshots[(job.snapshots > start) & (job.snapshots <= stop)]
         rows = np.fromfile(folder / "snapshots").reshape(-1, sum(sizes))
@@ -146,10 +148,12 @@ def _lay_out(path: Path, values: np.ndarray) -> tuple[int, int]:
     """
     kind = values.dtype.str[1:]
     if isinstance(values, np.memmap) and values.flags.c_contiguous and kind in _ELEMENT_TYPES and values.dtype.isnative:
+        # A view may begin anywhere in the file: count from the start of the mapping, which numpy rounds down to a page.
+        mapped = np.frombuffer(values._mmap, dtype=np.uint8)
+        begins = values.offset - values.offset % mmap.ALLOCATIONGRANULARITY
+        within = values.__array_interface__["data"][0] - mapped.__array_interface__["data"][0]
         path.symlink_to(Path(values.filename).resolve())
-        start = values.__array_interface__["data"][0] - values._mmap_start() if hasattr(values, "_mmap_start") else None
-        offset = values.offset if start is None else start
-        return list(_ELEMENT_TYPES).index(kind), offset
+        return list(_ELEMENT_TYPES).index(kind), begins + within
     if kind not in _ELEMENT_TYPES or not values.dtype.isnative:
         kind, values = "f8", values.astype(np.float64)
     np.ascontiguousarray(values).tofile(path)
@@ -182,10 +186,9 @@ def _build(blueprint: Blueprint, folder: Path) -> None:
     """Generate the circuit's C++ with Brian2 and compile it to `circuit` in ``folder``."""
     import brian2
     import jinja2
-    from brian2.devices import all_devices, reset_device
-
     from biorrr.circuit.assembly import TICK, assemble
     from biorrr.circuit.device import DenseDevice
+    from brian2.devices import all_devices, reset_device
 
     size = {p.name: p.size for p in blueprint.populations}
     template = Path(__file__).parent / "templates" / "present.cpp"
@@ -213,7 +216,9 @@ def _build(blueprint: Blueprint, folder: Path) -> None:
     )  # fmt: skip
 
     project = Path(tempfile.mkdtemp(prefix="project-", dir=folder))
-    all_devices["biorrr"] = DenseDevice(frozenset(p.name for p in (*blueprint.pathways, *blueprint.neuromodulator.senses)))
+    all_devices["biorrr"] = DenseDevice(
+        frozenset(p.name for p in (*blueprint.pathways, *blueprint.neuromodulator.senses))
+    )
     brian2.set_device("biorrr", build_on_run=False)
     try:
         assemble(blueprint, present).network.run(TICK, namespace={})

@@ -24,6 +24,18 @@ class PyramidalNeurons(Population):
 
 
 @dataclass(frozen=True)
+class MeteredPyramidalNeurons(PyramidalNeurons):
+    """Pyramidal neurons that also know how strongly they are inhibited in all."""
+
+    equations = (
+        PyramidalNeurons.equations
+        + """
+    power : 1                      # sum of squares of the cell's inhibitory weights
+    """
+    )
+
+
+@dataclass(frozen=True)
 class Interneurons(Population):
     """Somatostatin-like interneurons: driven by pyramidal output, they inhibit the distal dendrite."""
 

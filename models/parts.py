@@ -53,6 +53,6 @@ class Pathway:
     equation: ClassVar[str]  # where the paper states the rule
 
     @property
-    def current_target(self) -> str:
-        """The target cell's quantity that the current fills."""
-        return self.current.split("_post")[0].strip()
+    def current_targets(self) -> list[str]:
+        """The target cell's quantities that the current fills."""
+        return [line.split("_post")[0].strip() for line in self.current.splitlines()]

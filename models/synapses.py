@@ -67,6 +67,14 @@ class InterneuronToPyramidal(Pathway):
 
 
 @dataclass(frozen=True)
+class MeteredInterneuronToPyramidal(InterneuronToPyramidal):
+    """Q, whose strength each pyramidal cell also sums up: the neuromodulator needs it to keep learning stable."""
+
+    current = """inhibition_post = w * n_pre : 1 (summed)
+    power_post = w**2 : 1 (summed)"""
+
+
+@dataclass(frozen=True)
 class NaiveProximalSynapses(ProximalSynapses):
     """What whitening by a Lagrange multiplier would ask of Vx: the example that is not local, never simulated.
 

@@ -1,0 +1,450 @@
+"""The cortical microcircuit of Golkar et al. (NeurIPS 2020), ready to run."""
+
+from __future__ import annotations
+
+import functools
+import math
+import time
+import warnings
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+from biorrr.circuit import compiler
+from biorrr.circuit.blueprint import WEIGHTS, Blueprint, as_matrix, as_synapses
+from biorrr.circuit.checks import check_data, check_order, check_weights, chunks, moments, warn_of_columns
+from biorrr.circuit.job import Job, Outcome
+from biorrr.circuit.presentation import Presentation, weight_generator
+from biorrr.circuit.progress import progress_bar
+from biorrr.circuit.recorder import Diverged, Recorder
+from biorrr.circuit.run import TRACE_DIMS, Run, dataset
+from biorrr.circuit.units import Units
+from biorrr.models import Rate, Rates
+from biorrr.models.checks import number_within, one_of, whole_number
+
+ENGINES = ("auto", "numpy", "cython", "cpp")
+# Work, in ticks, above which compiling pays: Brian2's numpy target takes 0.3 ms a tick and compiling 10 s.
+_WORTH_COMPILING = 30_000
+_RATES = ("eta_x", "eta_y", "eta_q", "eta_r")
+
+
+class Microcircuit:
+    """Two-compartment pyramidal neurons that learn by plateau potentials, with their interneurons.
+
+    Parameters
+    ----------
+    k
+        Pyramidal neurons: the rank of the regression.
+    s
+        Which regression: 0 is RRMSE, 1 is CCA (Sec. 2.2).
+    rates
+        Learning rates: :class:`~biorrr.models.Rates`, used as they stand, or "auto", fitted to the data.
+    interneurons
+        How many, at least k; k unless given.
+    ridge
+        Epsilon added to Cxx and Cyy, or a pair of them.
+    replay
+        Ticks of spontaneous replay after each sample, by which the ridge on Cxx stays local.
+    ridge_by
+        "replay", or "noise" for Gaussian input noise of variance ridge instead.
+    engine
+        "numpy", "cython", "cpp", or "auto": by the work to do and whether there is a compiler.
+    seed
+        Seed of the initial weights, the order of samples and the order of replay.
+    Vx0, Vy0, Q0, R0
+        Initial weights in the data's units, shapes (m, k), (n, k), (k, l), (l, k); drawn from the seed unless given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((500, 6))
+    >>> Y = X[:, :2] @ rng.standard_normal((2, 4)) + 0.1 * rng.standard_normal((500, 4))
+    >>> run = Microcircuit(k=2, engine="numpy").run(X, Y, epochs=2)
+    >>> run.Vx.shape
+    (6, 2)
+    """
+
+    def __init__(
+        self,
+        k: int = 2,
+        s: float = 0.0,
+        rates: Rates | str = "auto",
+        interneurons: int | None = None,
+        ridge: float | tuple[float, float] = 0.0,
+        replay: int = 8,
+        ridge_by: str = "replay",
+        engine: str = "auto",
+        seed: int = 0,
+        Vx0=None,
+        Vy0=None,
+        Q0=None,
+        R0=None,
+    ) -> None:
+        self.k = whole_number("k", k, minimum=1)
+        self.s = number_within("s", s, 0, 1, "; 0 is RRMSE, 1 is CCA")
+        if not (isinstance(rates, Rates) or rates == "auto"):
+            raise TypeError(f"rates: must be Rates(...) or 'auto' (got {rates!r})")
+        self.rates = rates
+        self.interneurons = whole_number(
+            "interneurons",
+            k if interneurons is None else interneurons,
+            k,
+            "; the constraint needs one a pyramidal cell",
+        )
+        pair = tuple(ridge) if isinstance(ridge, (tuple, list)) else (ridge, ridge)
+        if len(pair) != 2:
+            raise ValueError(f"ridge: must be a number or a pair, for Cxx and Cyy (got {ridge!r})")
+        self.ridge = (number_within("ridge", pair[0], 0), number_within("ridge", pair[1], 0))
+        self.replay = whole_number("replay", replay, minimum=1)
+        self.ridge_by = one_of("ridge_by", ridge_by, ("replay", "noise"))
+        self.engine = one_of("engine", engine, ENGINES)
+        self.seed = whole_number("seed", seed, minimum=0)
+        self.initial = {"Vx": Vx0, "Vy": Vy0, "Q": Q0, "R": R0}
+        self._engines: dict = {}
+
+    # -- building ------------------------------------------------------------------------------------------------
+
+    def blueprint(self, m: int, n: int) -> Blueprint:
+        """The parts of the circuit for m sensory and n instructive inputs."""
+        if self.k > min(m, n):
+            raise ValueError(
+                f"k: upper bound is min(m, n) = {min(m, n)}, the rank of the data (got {self.k}); reduce k"
+            )
+        return Blueprint.of_microcircuit(m, n, self.k, self.interneurons, adaptive=self.rates == "auto")
+
+    def build(self, m: int, n: int) -> Microcircuit:
+        """Build the Brian2 network for data of m and n features now, to add one's own monitors before :meth:`run`."""
+        self._engine(self.engine if self.engine in ("numpy", "cython") else "numpy", self.blueprint(m, n))
+        return self
+
+    @property
+    def network(self):
+        """The built Brian2 Network (engines numpy and cython)."""
+        for engine in self._engines.values():
+            if hasattr(engine, "assembly"):
+                return engine.assembly.network
+        raise RuntimeError(
+            "network: nothing is built in this process yet; call circuit.build(m, n) first, and run with "
+            "engine='numpy' or 'cython' (the C++ engine's network lives in a program of its own)"
+        )
+
+    def _engine(self, name: str, blueprint: Blueprint):
+        """The engine called ``name``, built once for each blueprint."""
+        if (name, blueprint) not in self._engines:
+            # Brian2 takes seconds to import, and a compiled circuit from the cache does not need it.
+            if name == "cpp":
+                from biorrr.circuit.standalone import StandaloneEngine
+
+                self._engines[name, blueprint] = StandaloneEngine(blueprint)
+            else:
+                if name == "cython" and compiler.find_compiler() is None:
+                    raise compiler.NoCompiler(f"engine 'cython': no C++ compiler found; {compiler.HOW_TO_INSTALL}")
+                from biorrr.circuit.runtime import RuntimeEngine
+
+                self._engines[name, blueprint] = RuntimeEngine(blueprint, name)
+        return self._engines[name, blueprint]
+
+    def _choose_engine(self, ticks: int) -> str:
+        if self.engine != "auto":
+            return self.engine
+        if any(name != "cpp" for name, _ in self._engines):  # somebody asked for the network in this process
+            return next(name for name, _ in self._engines if name != "cpp")
+        if compiler.find_compiler() is None:
+            if ticks > _WORTH_COMPILING:
+                _say_once(
+                    f"engine 'auto': no C++ compiler found, so this runs on Brian2's numpy target, about 100 times "
+                    f"slower; to change that, {compiler.HOW_TO_INSTALL}"
+                )
+            return "numpy"
+        return "cpp" if ticks > _WORTH_COMPILING else "numpy"
+
+    # -- running -------------------------------------------------------------------------------------------------
+
+    def run(
+        self,
+        X,
+        Y,
+        epochs: int = 1,
+        order="shuffle",
+        record=("plateau",),
+        every: int = 100,
+        snapshots: int = 100,
+        plastic: bool = True,
+        start: Run | None = None,
+        callback: Callable[[int, dict[str, np.ndarray]], bool | None] | None = None,
+        centre: bool = False,
+        progress: bool = True,
+    ) -> Run:
+        """Present the data and let the circuit learn.
+
+        Parameters
+        ----------
+        X, Y
+            Sensory and instructive data, shapes (n_samples, m) and (n_samples, n). Memory maps are read as they lie.
+        epochs
+            Passes over the data, or over ``order`` where that is an index array.
+        order
+            "shuffle" (a new permutation each epoch), "sequential", or an index array of any length.
+        record
+            Traces to keep, of x, y, z, a, n, inhibition, plateau and the rates eta_x, eta_y, eta_q, eta_r.
+        every
+            Samples from one trace to the next.
+        snapshots
+            How many weight snapshots to keep, evenly in log time; the start and the end are always among them.
+        plastic
+            False for a pass with learning off.
+        start
+            An earlier run to continue: its weights, its sample count, its place in the order.
+        callback
+            Called with (samples seen, {"Vx": ..., "Vy": ..., "Q": ..., "R": ...}) at each snapshot; ends the run by
+            returning True.
+        centre
+            Subtract the means of X and Y from each sample as it is presented.
+        progress
+            Show a progress bar where somebody is looking.
+
+        Raises
+        ------
+        Diverged
+            Where activity grows beyond bounds; its ``run`` holds what was recorded up to there.
+        """
+        X, Y = check_data("X", X), check_data("Y", Y)
+        if len(X) != len(Y):
+            raise ValueError(f"X, Y: must have as many samples as each other (got {len(X)} and {len(Y)})")
+        epochs = whole_number("epochs", epochs, minimum=1)
+        order = check_order(order, len(X))
+        first = start.samples if start is not None else 0
+        presentation = self._presentation(X, order)
+        return self.advance(
+            X, Y, presentation, first, first + epochs * presentation.epoch,
+            record=record, every=every, snapshots=snapshots, plastic=plastic, start=start, callback=callback,
+            centre=centre, progress=progress,
+        )  # fmt: skip
+
+    def _presentation(self, X, order) -> Presentation:
+        replays = self.ridge_by == "replay" and self.ridge[0] > 0
+        return Presentation(
+            n_samples=len(X),
+            m=X.shape[1],
+            order=order,
+            replay=self.replay if replays else 0,
+            noise=math.sqrt(self.ridge[0]) if self.ridge_by == "noise" else 0.0,
+            seed=self.seed,
+        )
+
+    def advance(
+        self, X, Y, presentation, first, last, *, record, every, snapshots, plastic, start, callback, centre, progress
+    ) -> Run:
+        """Present samples ``first`` to ``last`` of ``presentation``; see :meth:`run` for the rest."""
+        began = time.perf_counter()
+        blueprint = self.blueprint(X.shape[1], Y.shape[1])
+        record = _check_record(record)
+        every = whole_number("every", every, minimum=1)
+        (mean_x, var_x), (mean_y, var_y) = moments(X), moments(Y)
+        warn_of_columns("X", mean_x, var_x, centre)
+        warn_of_columns("Y", mean_y, var_y, centre)
+        if not centre:
+            var_x, var_y = var_x + mean_x**2, var_y + mean_y**2
+            mean_x, mean_y = np.zeros_like(mean_x), np.zeros_like(mean_y)
+        units = self._units(var_x, var_y)
+        initial = self._initial_weights(blueprint, units, start)
+        parameters = self._parameters(blueprint, units, presentation, first, plastic)
+        due = _log_spaced(first, last, whole_number("snapshots", snapshots, minimum=1))
+        name = self._choose_engine((last - first) * presentation.ticks_per_sample)
+        engine = self._engine(name, blueprint)
+
+        def outward(flat: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+            return {
+                p.weight: as_matrix(p, flat[p.name], blueprint.weight_shape(p)) / units.scale(p.weight)
+                for p in blueprint.pathways
+            }
+
+        with progress_bar(last - first) if progress else _silence() as bar:
+            recorder = Recorder(
+                record,
+                on_snapshot=callback and (lambda t, flat: callback(t, outward(flat))),
+                on_progress=lambda t, state: bar.update(t - first - bar.n),
+            )
+            job = Job(
+                blueprint=blueprint,
+                presentation=replace(presentation, noise=presentation.noise * units.gain_x),
+                X=X, Y=Y, mean_x=mean_x, mean_y=mean_y, gain_x=units.gain_x, gain_y=units.gain_y,
+                start=first, stop=last,
+                state={
+                    f"{part}.{variable}": as_synapses(_pathway(blueprint, part), initial[_pathway(blueprint, part).weight])
+                    if variable == "w"
+                    else np.array([parameters[variable]])
+                    for part, variable, _ in blueprint.state
+                },
+                record=record, every=every, snapshots=due,
+            )  # fmt: skip
+            outcome = engine.advance(job, recorder)
+
+        run = self._collect(job, outcome, recorder, units, initial, outward, name, time.perf_counter() - began, plastic)
+        if outcome.ended == "diverged":
+            failure = Diverged(
+                f"the circuit diverged at sample {outcome.samples}: activity is no longer finite; "
+                + (
+                    "lower eta_x, the rate of proximal plasticity, first (rates.x), or eta_q (rates.q)"
+                    if isinstance(self.rates, Rates)
+                    else "look for outliers in the data, or set rates=Rates(...) by hand"
+                )
+            )
+            failure.run = run
+            raise failure
+        if outcome.ended == "interrupted":
+            warnings.warn(f"interrupted after {outcome.samples} samples; the run holds what was recorded", stacklevel=3)
+        return run
+
+    def _units(self, power_x: np.ndarray, power_y: np.ndarray) -> Units:
+        """With explicit rates the equations as they stand; otherwise inputs of mean square 1."""
+        if isinstance(self.rates, Rates):
+            return Units(1.0, 1.0, self.s)
+        return Units(*(1 / math.sqrt(p.mean()) if p.any() else 1.0 for p in (power_x, power_y)), self.s)
+
+    def _initial_weights(self, blueprint: Blueprint, units: Units, start: Run | None) -> dict[str, np.ndarray]:
+        """Weights to start from, in the circuit's own units."""
+        m, n = (blueprint.population(name).size for name in ("sensory", "instructive"))
+        k, l = self.k, self.interneurons
+        shapes = {"Vx": (m, k), "Vy": (n, k), "Q": (k, l), "R": (l, k)}
+        rng = weight_generator(self.seed)
+        drawn = {name: rng.standard_normal(shapes[name]) for name in WEIGHTS}
+        if isinstance(self.rates, Rates):
+            q0 = 1 / 3
+            drawn["Vx"] *= 0.01
+            drawn["Vy"] *= 0.1
+        else:
+            # QQ' comes down to M's eigenvalues from their upper bound: from below, activity would overshoot first.
+            q0 = 1 / math.sqrt(units.inner_s + (1 - units.inner_s) / n)
+            drawn["Vx"] *= 0.1 / math.sqrt(m)
+            drawn["Vy"] *= 0.03
+        # Q and R start unrelated but for a common direction, which keeps QR's eigenvalues positive.
+        for name in ("Q", "R"):
+            drawn[name] = q0 * (np.eye(*shapes[name]) + 0.3 / math.sqrt(max(k, l)) * drawn[name])
+        for name, shape in shapes.items():
+            given = self.initial[name] if start is None else getattr(start, name)
+            if given is not None:
+                what = f"{name}0" if start is None else f"start.{name}"
+                drawn[name] = check_weights(what, given, shape) * units.scale(name)
+        return drawn
+
+    def _parameters(self, blueprint, units: Units, presentation: Presentation, first: int, plastic: bool) -> dict:
+        m, n = (blueprint.population(name).size for name in ("sensory", "instructive"))
+        ridge_x, ridge_y = units.inner_ridge(self.ridge)
+        values = {
+            "sample": first - 1.0,
+            "s": units.inner_s,
+            "ridge_y": ridge_y,
+            "replay_gain": ridge_x * m / max(presentation.replay, 1),
+            "typical_x": float(m),
+            "typical_y": float(n),
+            "plastic": float(plastic),
+            "log_retained": 0.0,
+        }
+        if isinstance(self.rates, Rates):
+            for path in "xyqr":
+                rate: Rate = getattr(self.rates, path)
+                values |= {f"eta0_{path}": rate.eta0 * plastic, f"N_{path}": rate.N}
+        return values
+
+    def _collect(
+        self, job: Job, outcome: Outcome, recorder: Recorder, units, initial, outward, engine, seconds, plastic
+    ) -> Run:
+        weights = [{name: initial[name] / units.scale(name) for name in WEIGHTS}]
+        seen = [job.start]
+        for t, flat in zip(recorder.snapshot_samples, recorder.snapshots, strict=True):
+            weights.append(outward(flat))
+            seen.append(t)
+        if outcome.ended != "diverged" and seen[-1] < outcome.samples:  # cut short between two snapshots
+            weights.append(outward({p.name: outcome.state[f"{p.name}.w"] for p in job.blueprint.pathways}))
+            seen.append(outcome.samples)
+        traces = {name: recorder.stacked(name) / units.scale(name) for name in recorder.traces}
+        final = weights[-1]["Vy"]
+        # Sigma_s^-1 Vy, by which the output predicts y (Eq. 2).
+        Cyy_Vy = sum((rows - job.mean_y).T @ ((rows - job.mean_y) @ final) for rows in chunks(job.Y)) / len(job.Y)
+        readout = self.s * (Cyy_Vy + self.ridge[1] * final) + (1 - self.s) * final
+        extras = {
+            "mean_x": (("input",), job.mean_x),
+            "mean_y": (("instruction",), job.mean_y),
+            "readout": (("instruction", "pyramidal"), readout),
+        }
+        attrs = {
+            "k": self.k, "s": self.s, "interneurons": self.interneurons,
+            "ridge_x": self.ridge[0], "ridge_y": self.ridge[1], "ridge_by": self.ridge_by,
+            "replay": job.presentation.replay, "seed": self.seed, "engine": engine, "plastic": int(plastic),
+            "gain_x": units.gain_x, "gain_y": units.gain_y,
+            "rates": "auto" if self.rates == "auto" else repr(self.rates),
+            "ended": outcome.ended, "seconds": seconds,
+        }  # fmt: skip
+        if "neuromodulator.log_retained" in outcome.state:
+            attrs["log_retained"] = float(outcome.state["neuromodulator.log_retained"][0])
+        return Run(dataset(_stack(weights), seen, traces, recorder.trace_samples, extras, attrs))
+
+    # -- looking at it -------------------------------------------------------------------------------------------
+
+    def wiring(self, m: int | None = None, n: int | None = None):
+        """The circuit as a networkx graph; see :func:`biorrr.circuit.wiring.wiring`."""
+        from biorrr.circuit.wiring import wiring
+
+        return wiring(self._sketch(m, n))
+
+    def describe(self, m: int | None = None, n: int | None = None) -> str:
+        """The model in readable text, made from the very objects that are simulated."""
+        from biorrr.circuit.description import describe
+
+        return describe(self._sketch(m, n))
+
+    def locality(self) -> list:
+        """Which variables each plasticity rule reads, one :class:`~biorrr.circuit.locality.Locality` a pathway."""
+        from biorrr.circuit.locality import locality
+
+        return locality(self._sketch(None, None))
+
+    def _sketch(self, m: int | None, n: int | None) -> Blueprint:
+        """A blueprint to look at: sizes of the last run unless given, or the smallest that fit."""
+        if m is None and n is None and self._engines:
+            return next(reversed(self._engines))[1]
+        return self.blueprint(m or self.k, n or self.k)
+
+    def __repr__(self) -> str:
+        rates = "'auto'" if self.rates == "auto" else repr(self.rates)
+        return (
+            f"Microcircuit(k={self.k}, s={self.s:g}, rates={rates}, interneurons={self.interneurons}, "
+            f"ridge={self.ridge}, engine={self.engine!r}, seed={self.seed})"
+        )
+
+
+def _pathway(blueprint: Blueprint, name: str):
+    return next(p for p in blueprint.pathways if p.name == name)
+
+
+def _stack(weights: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    return {name: np.stack([w[name] for w in weights]) for name in WEIGHTS}
+
+
+def _check_record(record) -> tuple[str, ...]:
+    names = (record,) if isinstance(record, str) else tuple(record)
+    for name in names:
+        if name not in TRACE_DIMS:
+            raise ValueError(f"record: cannot record {name!r}; choose from {', '.join(TRACE_DIMS)}")
+    # The rates used belong to every record: with rates="auto" nobody else knows them.
+    return tuple(dict.fromkeys((*names, *_RATES))) if names else ()
+
+
+def _log_spaced(first: int, last: int, count: int) -> np.ndarray:
+    """Sample counts in (first, last], evenly in log time from ``first``, the last one included."""
+    steps = np.geomspace(1, last - first, num=count)
+    return first + np.unique(np.round(steps).astype(np.int64).clip(1, last - first)) if count > 1 else np.array([last])
+
+
+@contextmanager
+def _silence():
+    yield SimpleNamespace(n=0, update=lambda count: None)
+
+
+@functools.cache
+def _say_once(text: str) -> None:
+    warnings.warn(text, stacklevel=5)
