@@ -11,6 +11,7 @@ _HOMES = {
     "exact": ("ReducedRankRegression",),
     "rank": ("RankCV",),
     "yardstick": ("Yardstick",),
+    "inference": ("infer_s", "InferredS"),
     "metrics": ("objective", "excess", "whitening_error", "principal_angles", "align", "r2"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

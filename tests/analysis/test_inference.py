@@ -1,0 +1,124 @@
+"""Which s a simulated circuit follows, told from noisy recordings of its distal plasticity."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from biorrr.analysis import infer_s
+
+
+def record(s, k, seed, noise=0.05, **circuit):
+    """Recordings y, z, a, Vy, dVy of a circuit, with noise on each of a fraction of its root mean square."""
+    rng = np.random.default_rng(seed)
+    return [v + noise * np.sqrt(np.mean(v**2)) * rng.standard_normal(v.shape) for v in simulate(s, k, **circuit)]
+
+
+@cache
+def simulate(s, k, n=6, m=10, samples=1000, skip=1000, N=np.inf, ridge=0.0, gated=False):
+    """Activity and distal weights of the circuit's equations, sample by sample (Eqs. Vx_circuit to Q_circuit).
+
+    ``gated`` divides each sample's distal rate by |y|^2, a broadcast gain that no schedule describes.
+    """
+    rng = np.random.default_rng(k)
+    sources = rng.standard_normal((skip + samples, 3)) * [1.3, 1.0, 0.7]
+    X = 0.5 * sources @ rng.standard_normal((3, m)) + 0.6 * rng.standard_normal((skip + samples, m))
+    Y = 0.5 * sources @ rng.standard_normal((3, n)) + 0.6 * rng.standard_normal((skip + samples, n))
+    Vx, Vy, Q = 0.1 * rng.standard_normal((m, k)), 0.1 * rng.standard_normal((n, k)), 0.3 * np.eye(k)
+    rows = []
+    for t, (x, y) in enumerate(zip(X, Y, strict=True)):
+        eta = 0.003 / (1 + t / N)
+        z, a = Vx.T @ x, Vy.T @ y
+        interneurons = Q.T @ z
+        dVy = eta / (max(1, y @ y) if gated else 1) * (np.outer(y, z - s * a) - (1 - s + s * ridge) * Vy)
+        rows.append((y, z, a, Vy, dVy))
+        Vx = Vx + 2 * eta * np.outer(x, a - Q @ interneurons)
+        Vy = Vy + dVy
+        Q = Q + eta * (np.outer(z, interneurons) - Q)
+    return [np.array(values) for values in zip(*rows[skip:], strict=True)]
+
+
+@pytest.mark.parametrize("s", [0.0, 0.3, 0.7, 1.0])
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_recovers_s_within_two_hundredths(s, k):
+    for seed in range(3):
+        found = infer_s(*record(s, k, seed))
+        assert found.s == pytest.approx(s, abs=0.02)
+        assert found.can_tell
+        assert found.noise == pytest.approx(0.05, abs=0.005)
+
+
+@pytest.mark.parametrize("s", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize(
+    "circuit", [{"N": 300, "skip": 0}, {"gated": True}, {"ridge": 0.1}], ids=["decaying rate", "gated rate", "ridge"]
+)
+def test_the_rate_may_do_what_it_likes(s, circuit):
+    found = infer_s(*record(s, 2, seed=5, **circuit), circuit.get("ridge", 0))
+    assert found.s == pytest.approx(s, abs=0.02)
+    # A single neuron that hardly learns says less, and its interval says so.
+    alone = infer_s(*record(s, 1, seed=5, **circuit), circuit.get("ridge", 0))
+    assert alone.s == pytest.approx(s, abs=0.04)
+    assert alone.low - 0.01 <= s <= alone.high + 0.01
+
+
+def test_exact_without_noise():
+    found = infer_s(*record(0.3, 2, seed=0, samples=100, noise=0))
+    assert found.s == pytest.approx(0.3, abs=1e-9)
+    assert found.high - found.low < 1e-6
+    assert found.unexplained < 1e-12
+
+
+def test_correcting_for_noise_removes_its_bias():
+    # The same recordings, the noise made three times as large: the estimate stays, its interval widens.
+    little, much = ([infer_s(*record(0.7, 2, seed, noise=noise)) for seed in range(4)] for noise in (0.05, 0.15))
+    assert np.mean([found.s for found in much]) == pytest.approx(0.7, abs=0.01)
+    assert np.mean([f.high - f.low for f in much]) > 2 * np.mean([f.high - f.low for f in little])
+
+
+def test_the_interval_holds_what_it_promises():
+    found = [infer_s(*record(0.4, 2, seed, samples=150, skip=300), confidence=0.8) for seed in range(40)]
+    covered = np.mean([f.low <= 0.4 <= f.high for f in found])
+    assert 0.61 <= covered <= 0.99  # three standard deviations of a binomial of 40 about 0.8
+
+
+def test_the_order_of_samples_and_gaps_between_them_do_not_matter():
+    recordings = record(0.6, 2, seed=3)
+    chosen = np.random.default_rng(0).permutation(len(recordings[0]))[:300]
+    assert infer_s(*(v[chosen] for v in recordings)).s == pytest.approx(0.6, abs=0.02)
+
+
+def test_says_when_the_data_cannot_tell():
+    y, z, a, Vy, dVy = record(0.5, 1, seed=0)
+    for recordings in (
+        (y[:, :1], z, a, Vy[:, :1], dVy[:, :1]),  # a lone synapse: a slow strong rule looks like a fast weak one
+        (y, z, a, Vy, np.zeros_like(dVy)),  # frozen
+        (y, z, a, Vy, np.random.default_rng(0).standard_normal(dVy.shape)),  # nothing but noise
+        [v[:3] for v in record(0.5, 1, seed=0, noise=0.5)],  # hardly any data
+    ):
+        found = infer_s(*recordings)
+        assert not found.can_tell
+        assert str(found).startswith("These data cannot tell: every s")
+
+
+def test_says_when_another_rule_is_at_work():
+    y, z, a, Vy, _ = record(0.0, 2, seed=0, noise=0)
+    grown = 0.01 * (y[:, :, None] * (z - 2 * a)[:, None, :] + Vy)  # the same formula at s = 2
+    found = infer_s(y, z, a, Vy, grown)
+    assert found.s == pytest.approx(2)
+    assert str(found).startswith("No s between 0 (RRMSE) and 1 (CCA) fits: s = 2.000, 95% confidence interval")
+
+
+def test_reads_as_a_sentence():
+    assert str(infer_s(*record(1.0, 2, seed=0))).startswith("s = ")
+    assert "0 is RRMSE, 1 is CCA" in str(infer_s(*record(1.0, 2, seed=0)))
+
+
+def test_errors_name_the_recording():
+    y, z, a, Vy, dVy = record(0.5, 2, seed=0, samples=20, skip=0)
+    with pytest.raises(ValueError, match=r"Vy: must have shape \(T, n, k\), samples first \(got \(6, 2\)\)"):
+        infer_s(y, z, a, Vy[0], dVy)
+    with pytest.raises(ValueError, match=r"z: must have shape \(20, 2\) to match Vy \(got \(20, 1\)\)"):
+        infer_s(y, z[:, :1], a, Vy, dVy)
+    with pytest.raises(ValueError, match="a: must be finite; leave out samples"):
+        infer_s(y, z, np.where(a == a[0, 0], np.nan, a), Vy, dVy)
+    with pytest.raises(ValueError, match=r"confidence: must lie between 0 and 1 \(got 95\); 0.95 is usual"):
+        infer_s(y, z, a, Vy, dVy, confidence=95)
