@@ -6,7 +6,7 @@ import json
 import math
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ class FolderError(ValueError):
 class RunFolder:
     """The folder of one run.
 
-    Nothing is written before :meth:`open`; every file appears under its name only when it is complete.
+    Nothing is written before :meth:`opened`; every file appears under its name only when it is complete.
 
     Parameters
     ----------
@@ -48,8 +48,12 @@ class RunFolder:
         """Whether a run has been written to the folder."""
         return any((self.path / name).exists() for name in (CONFIG, RESULTS, SUMMARY))
 
-    def open(self) -> None:
-        """Make the folder; with ``force``, delete the results of the run in it, which no longer belong together."""
+    @contextmanager
+    def opened(self, config: str) -> Iterator[None]:
+        """Make the folder and put config.toml in it; a block that fails leaves neither behind.
+
+        With ``force`` the results of the run that is there are deleted first: they would not belong to the config.
+        """
         path, copies = self.path, 1
         while True:
             try:
@@ -61,6 +65,14 @@ class RunFolder:
         if self._force:
             for name in (SUMMARY, RESULTS, CONFIG):
                 (self.path / name).unlink(missing_ok=True)
+        self.write_config(config)
+        try:
+            yield
+        except BaseException:
+            (self.path / CONFIG).unlink(missing_ok=True)
+            with suppress(OSError):  # the user's own files are in it
+                self.path.rmdir()
+            raise
 
     @contextmanager
     def writing(self, name: str) -> Iterator[Path]:

@@ -86,7 +86,7 @@ def _sentence(error: Exception) -> str:
         return f"{error.format_message()} See {context.command_path if context else 'biorrr'} --help."
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    if isinstance(error, ValueError) or hasattr(error, "exit_code"):  # ours, or of a value that ours did not accept
+    if isinstance(error, ValueError) or type(error).__module__.startswith("biorrr."):
         return str(error)
     return f"unexpected {type(error).__name__}: {error}; run again with --debug to see where"
 

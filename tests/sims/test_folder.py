@@ -16,8 +16,8 @@ def test_default_folder_is_named_after_experiment_and_time(tmp_path, monkeypatch
     assert not first.path.exists()
     second = RunFolder("learn")
     second.path = first.path  # began in the same second
-    first.open()
-    second.open()
+    with first.opened(""), second.opened(""):
+        pass
     assert second.path.name == f"{first.path.name}-2"
     assert second.path.is_dir()
 
@@ -28,13 +28,29 @@ def test_folder_with_a_run_is_refused_unless_forced(tmp_path, name):
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(FolderError, match=r"out: .* has a run in it; choose another folder, or --force to replace"):
         RunFolder("learn", tmp_path)
-    RunFolder("learn", tmp_path, force=True).open()
-    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+    with RunFolder("learn", tmp_path, force=True).opened("new"):
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["config.toml", "notes.txt"]
+    assert (tmp_path / "config.toml").read_text() == "new"
 
 
 def test_folder_with_other_files_is_accepted(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
-    RunFolder("learn", tmp_path).open()
+    with RunFolder("learn", tmp_path).opened(""):
+        pass
+
+
+def test_a_run_that_fails_leaves_nothing_behind(tmp_path):
+    def fail(path):
+        with RunFolder("learn", path).opened("config"):
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail(tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(RuntimeError):
+        fail(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 
 def test_nothing_is_deleted_before_the_run_begins(tmp_path):

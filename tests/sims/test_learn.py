@@ -1,0 +1,218 @@
+"""``biorrr learn`` from end to end: what it writes, that it repeats, how it fails."""
+
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import redirect_stdout
+
+import numpy as np
+import pytest
+from biorrr.circuit import Microcircuit, Run
+from biorrr.models import Rate, Rates
+from biorrr.sims import main
+from biorrr.sims.data import load
+
+DATA = "synthetic:samples=60,m=6,n=5,latents=2"
+SMALL = ["--data", DATA, "--engine", "numpy", "--epochs", "2"]
+
+
+def learn(capsys, *args):
+    code = main.run(["learn", *map(str, args)])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory):
+    """The folder of a small run, and what it printed; not to be changed."""
+    folder = tmp_path_factory.mktemp("learned") / "run"
+    with redirect_stdout(io.StringIO()) as out:
+        assert main.run(["learn", *SMALL, "--seed", "3", "--out", str(folder)]) == 0
+    return folder, out.getvalue()
+
+
+def test_run_folder(learned):
+    folder, out = learned
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "config.toml", "learning_curve.png", "plateau.png", "run.nc", "summary.json",
+    ]  # fmt: skip
+    assert "60 samples, 6 inputs, 5 targets; data are centred" in out
+    assert str(folder) in out
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["samples"] == 120
+    assert summary["engine"] == "numpy"
+    assert summary["ended"] == "done"
+    for name in ("objective", "optimum", "excess", "angle_max_deg", "whitening_error", "r_minus_qt", "seconds"):
+        assert np.isfinite(summary[name])
+    assert summary["optimum"] <= summary["objective"] < 0
+    assert summary["excess"] == pytest.approx((summary["objective"] - summary["optimum"]) / -summary["optimum"])
+
+
+def test_numbers_are_those_of_the_saved_run(learned):
+    """Scored here from the covariances, without the project's own yardstick."""
+    folder, _ = learned
+    run = Run.load(folder / "run.nc")
+    summary = json.loads((folder / "summary.json").read_text())
+    data = load(DATA).centred()
+    Cxx, Cxy = data.X.T @ data.X / 60, data.X.T @ data.Y / 60
+    assert summary["ridge"] == pytest.approx(0.1 * np.trace(Cxx) / 6)
+    Cxx += summary["ridge"] * np.eye(6)
+    M = np.linalg.solve(Cxx, Cxy @ Cxy.T)
+    assert summary["optimum"] == pytest.approx(-np.sort(np.linalg.eigvals(M).real)[-2:].sum())
+    G = run.Vx.T @ Cxx @ run.Vx
+    assert summary["objective"] == pytest.approx(-np.trace(np.linalg.solve(G, run.Vx.T @ Cxy @ Cxy.T @ run.Vx)))
+    assert summary["whitening_error"] == pytest.approx(((G - np.eye(2)) ** 2).sum() / 2)
+    np.testing.assert_allclose(run.data["mean_x"], load(DATA).X.mean(axis=0))
+
+
+def test_saved_config_repeats_the_run_exactly(learned, tmp_path, capsys):
+    folder, _ = learned
+    assert learn(capsys, "--config", folder / "config.toml", "--out", tmp_path / "again")[0] == 0
+    first, again = Run.load(folder / "run.nc"), Run.load(tmp_path / "again" / "run.nc")
+    for name in first.data.data_vars:
+        np.testing.assert_array_equal(first.data[name], again.data[name])
+    assert (folder / "config.toml").read_text() == (tmp_path / "again" / "config.toml").read_text()
+    learn(capsys, "--config", folder / "config.toml", "--seed", 4, "--out", tmp_path / "other")
+    assert not np.array_equal(first.Vx, Run.load(tmp_path / "other" / "run.nc").Vx)
+
+
+def test_own_file_and_figure_format(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    np.savez(tmp_path / "mine.npz", X=rng.standard_normal((40, 3)) + 7, Y=rng.standard_normal((40, 2)))
+    code, out, err = learn(
+        capsys, "--data", tmp_path / "mine.npz", "-k", 1, "-s", 0.5, "--epochs", 2, "--engine", "numpy",
+        "--format", "svg", "--out", tmp_path / "run",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    assert "40 samples, 3 inputs, 2 targets; data are centred" in out
+    assert (tmp_path / "run" / "plateau.svg").read_text().lstrip().startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "sentence"),
+    [
+        (["-k", "0"], 2, "k: must be at least 1 (got 0); pyramidal neurons, the rank of the regression"),
+        (["-k", "6"], 2, "k: must not exceed min(m, n) = 5 of synthetic (got 6); reduce k"),
+        (["-s", "1.5"], 2, "s: must lie in [0, 1] (got 1.5); 0 is RRMSE, 1 is CCA"),
+        (["-s", "nan"], 2, "s: must be a finite number (got nan); 0 is RRMSE, 1 is CCA"),
+        (["--epochs", "0"], 2, "epochs: must be at least 1 (got 0); passes over the data"),
+        (
+            ["--ridge", "-1"],
+            2,
+            "ridge: must be at least 0 (got -1.0); added to Cxx and Cyy, 0.1 * trace(Cxx)/m by default",
+        ),
+        (["--engine", "cp"], 2, "engine: must be one of auto, numpy, cython, cpp (got 'cp'); did you mean 'cpp'?"),
+        (["--seed", "-1"], 2, "seed: must be at least 0 (got -1); of the initial weights and the order of samples"),
+        (["--set", "epoch=3"], 2, "epoch: no such setting, of --set; did you mean 'epochs'?"),
+        (["--data", "digts"], 1, "digts: no such data set or file; did you mean 'digits'?"),
+    ],
+)
+def test_bad_settings(tmp_path, capsys, args, code, sentence):
+    assert learn(capsys, *SMALL, "--out", tmp_path / "run", *args) == (code, "", f"biorrr: {sentence}\n")
+    assert not (tmp_path / "run").exists()
+
+
+def test_bad_data(tmp_path, capsys):
+    np.savez(tmp_path / "bad.npz", X=np.full((9, 3), np.nan), Y=np.ones((9, 2)))
+    code, _, err = learn(capsys, "--data", tmp_path / "bad.npz", "--out", tmp_path / "run")
+    assert code == 1
+    assert "bad.npz: X must be finite (got nan at row 0, column 0" in err
+    assert not (tmp_path / "run").exists()
+
+
+def test_run_in_the_folder_is_kept_unless_forced(learned, tmp_path, capsys):
+    folder = tmp_path / "run"
+    shutil.copytree(learned[0], folder)
+    before = (folder / "run.nc").read_bytes()
+    code, _, err = learn(capsys, *SMALL, "--out", folder)
+    assert code == 2
+    assert err == f"biorrr: out: {folder} has a run in it; choose another folder, or --force to replace the run\n"
+    assert (folder / "run.nc").read_bytes() == before
+    assert learn(capsys, *SMALL, "--out", folder, "--force", "--seed", 4)[0] == 0
+    assert (folder / "run.nc").read_bytes() != before
+
+
+def test_read_only_place_is_one_sentence(tmp_path, capsys):
+    if os.geteuid() == 0:
+        pytest.skip("root may write anywhere")
+    tmp_path.chmod(0o500)
+    code, _, err = learn(capsys, *SMALL, "--out", tmp_path / "run")
+    assert (code, err) == (1, f"biorrr: {tmp_path / 'run'}: Permission denied\n")
+
+
+class WildCircuit(Microcircuit):
+    """Rates far beyond what is stable."""
+
+    def __init__(self, **settings):
+        super().__init__(rates=Rates(Rate(5.0), Rate(5.0), Rate(0.5)), **settings)
+
+
+def test_diverging_run_keeps_what_was_recorded(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("biorrr.circuit.Microcircuit", WildCircuit)
+    code, _, err = learn(capsys, *SMALL, "--out", tmp_path / "run")
+    assert code == 1
+    assert "biorrr: the circuit diverged at sample " in err
+    assert "lower eta_x" in err
+    assert "Traceback" not in err
+    run = Run.load(tmp_path / "run" / "run.nc")
+    assert run.ended == "diverged"
+    assert json.loads((tmp_path / "run" / "summary.json").read_text())["ended"] == "diverged"
+    assert 0 < run.samples < 120
+
+
+class StoppedCircuit(Microcircuit):
+    """Ctrl-C is pressed after some samples."""
+
+    def run(self, *args, **settings):
+        def press(t, weights):
+            if t == 7:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        return super().run(*args, callback=press, **settings)
+
+
+def test_ctrl_c_saves_what_was_recorded(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("biorrr.circuit.Microcircuit", StoppedCircuit)
+    out = tmp_path / "run"
+    code, printed, err = learn(capsys, *SMALL, "--out", out)
+    assert code == 130
+    run = Run.load(out / "run.nc")
+    assert run.ended == "interrupted"
+    assert 7 <= run.samples < 120
+    assert err == f"biorrr: interrupted; {run.samples} samples are in {out}\n"
+    assert "objective" in printed
+    assert json.loads((out / "summary.json").read_text())["samples"] == run.samples
+    assert (out / "learning_curve.png").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["numpy", "auto"])
+def test_ctrl_c_of_a_real_process(tmp_path, engine):
+    out = tmp_path / "run"
+    script = "from biorrr.sims.main import main; main()"
+    args = ["learn", "--data", DATA, "--engine", engine, "--epochs", "10000000", "--out", str(out)]
+    process = subprocess.Popen([sys.executable, "-c", script, *args], stderr=subprocess.PIPE, text=True)
+    try:
+        time.sleep(60)  # long enough to be built, also on a busy machine
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    run = Run.load(out / "run.nc")
+    assert run.ended == "interrupted"
+    assert f"biorrr: interrupted; {run.samples} samples are in {out}\n" in err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_defaults_come_near_the_optimum(tmp_path, capsys, seed):
+    assert learn(capsys, "--seed", seed, "--out", tmp_path / "run")[0] == 0
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert summary["excess"] < 0.02
+    assert summary["whitening_error"] < 0.05
