@@ -11,6 +11,8 @@ _HOMES = {
     "exact": ("ReducedRankRegression",),
     "rank": ("RankCV",),
     "yardstick": ("Yardstick",),
+    "plateau": ("audit_plateau", "PlateauAudit", "Agreement"),
+    "theory": ("saturation", "Saturation", "symmetry_decay", "SymmetryDecay"),
     "inference": ("infer_s", "InferredS"),
     "metrics": ("objective", "excess", "whitening_error", "principal_angles", "align", "r2"),
 }

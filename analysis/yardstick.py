@@ -101,10 +101,14 @@ class Yardstick:
 
     def whitening_error(self, Vx: ArrayLike) -> float | NDArray:
         """||Vx' (Cxx + ridge I) Vx - I||^2 / k of ``Vx`` (..., m, k) (supplement E, Fig. of deviations)."""
+        gram = self.gram(Vx)
+        k = gram.shape[-1]
+        return (np.square(gram - np.eye(k)).sum(axis=(-2, -1)) / k)[()]
+
+    def gram(self, Vx: ArrayLike) -> NDArray:
+        """Vx' (Cxx + ridge I) Vx of ``Vx`` (..., m, k), (..., k, k): the identity if the filters are white."""
         whitened, finite = self._whitened(Vx)
-        k = whitened.shape[-1]
-        deviation = whitened.swapaxes(-2, -1) @ whitened - np.eye(k)
-        return np.where(finite, np.square(deviation).sum(axis=(-2, -1)) / k, np.nan)[()]
+        return np.where(finite[..., None, None], whitened.swapaxes(-2, -1) @ whitened, np.nan)
 
     def _whitened(self, Vx: ArrayLike) -> tuple[NDArray, NDArray]:
         """Cxx^1/2 Vx in the axes of X, and which of the leading entries are finite (the others are zeroed)."""

@@ -1,0 +1,136 @@
+"""The plateau potential beside the backpropagated error that it should carry (Sec. 6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from biorrr.analysis.checks import check_pair
+from biorrr.analysis.covariance import covariances, sigma_inverse
+from biorrr.analysis.yardstick import Yardstick
+from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How well a signal of the circuit agrees with what theory says it is, neuron by neuron.
+
+    Attributes
+    ----------
+    correlation : (..., k)
+        Pearson correlation over samples.
+    relative_error : (..., k)
+        Root mean square of the difference, over that of what theory says.
+    """
+
+    correlation: NDArray
+    relative_error: NDArray
+
+    @classmethod
+    def between(cls, measured: NDArray, expected: NDArray) -> Agreement:
+        """Agreement of two signals (..., n_samples, k); NaN for a neuron that is silent in either."""
+        u, v = (signal - signal.mean(axis=-2, keepdims=True) for signal in (measured, expected))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return cls(
+                np.sum(u * v, axis=-2) / np.sqrt(np.sum(u**2, axis=-2) * np.sum(v**2, axis=-2)),
+                np.sqrt(np.sum((measured - expected) ** 2, axis=-2) / np.sum(expected**2, axis=-2)),
+            )
+
+    def __str__(self) -> str:
+        return f"correlation {_listed(self.correlation, '.4f')}, relative error {_listed(self.relative_error, '.2%')}"
+
+
+@dataclass(frozen=True)
+class PlateauAudit:
+    """The circuit's distal signals beside what theory makes of them at the optimum; all are (..., n_samples, k).
+
+    Attributes
+    ----------
+    plateau
+        a - Qn, the calcium plateau potential.
+    inhibition
+        Qn, the inhibition of the distal dendrite.
+    error
+        Vy'(y - y~), the error of the full-rank (ridge) regression y~, carried back by the distal weights
+        (Eq. Vx_at_equil).
+    prediction
+        Vy'y~.
+    network_error
+        Vy'eps, what backprop through a two-layer network with these weights sends to its first layer
+        (Eq. backprop_Vx); eps = y - Sigma_s^-1 Vy Vx'x, which is y - Vy Vx'x for s = 0.
+    """
+
+    plateau: NDArray
+    inhibition: NDArray
+    error: NDArray
+    prediction: NDArray
+    network_error: NDArray
+
+    @property
+    def plateau_and_error(self) -> Agreement:
+        """Of the plateau with the backpropagated error of the full-rank regression."""
+        return Agreement.between(self.plateau, self.error)
+
+    @property
+    def inhibition_and_prediction(self) -> Agreement:
+        """Of the inhibition with the full-rank regression as the distal weights see it."""
+        return Agreement.between(self.inhibition, self.prediction)
+
+    @property
+    def plateau_and_network(self) -> Agreement:
+        """Of the plateau with the error that backprop would send."""
+        return Agreement.between(self.plateau, self.network_error)
+
+    def __str__(self) -> str:
+        return (
+            f"plateau a - Qn and Vy'(y - y~), neuron by neuron: {self.plateau_and_error}\n"
+            f"inhibition Qn and Vy'y~: {self.inhibition_and_prediction}\n"
+            f"plateau a - Qn and backprop's Vy'eps: {self.plateau_and_network}"
+        )
+
+
+def audit_plateau(
+    X: ArrayLike,
+    Y: ArrayLike,
+    Vx: ArrayLike,
+    Vy: ArrayLike,
+    Q: ArrayLike,
+    R: ArrayLike | None = None,
+    s: float = 0.0,
+    ridge: float | tuple[float, float] = 0.0,
+) -> PlateauAudit:
+    """Compare the plateaus of a circuit with the errors they should stand for, on data as given.
+
+    Parameters
+    ----------
+    X : (n_samples, m)
+    Y : (n_samples, n)
+    Vx, Vy, Q : (..., m, k), (..., n, k), (..., k, l)
+        Weights, or snapshots of them along leading axes.
+    R : (..., l, k)
+        Pyramidal-to-interneuron weights; Q' unless given.
+    s, ridge
+        What the circuit solves. y~ is Cyx (Cxx + ridge I)^-1 x.
+    """
+    X, Y = check_pair(X, Y)
+    Vx, Vy, Q = (np.asarray(weights, dtype=float) for weights in (Vx, Vy, Q))
+    R = Q.swapaxes(-2, -1) if R is None else np.asarray(R, dtype=float)
+    regression = Yardstick(X, Y, ridge=ridge)
+    full_rank = min(X.shape[1], Y.shape[1])
+    y_tilde = X @ regression.Vx(full_rank) @ regression.readout(full_rank).T
+    z, a = X @ Vx, Y @ Vy
+    inhibition = z @ (Q @ R).swapaxes(-2, -1)
+    prediction = y_tilde @ Vy
+    readout = sigma_inverse(covariances(X, Y, ridge).yy, s) @ Vy  # of the two-layer network
+    return PlateauAudit(
+        plateau=a - inhibition,
+        inhibition=inhibition,
+        error=a - prediction,
+        prediction=prediction,
+        network_error=a - z @ (readout.swapaxes(-2, -1) @ Vy),
+    )
+
+
+def _listed(values: NDArray, form: str) -> str:
+    """One number a neuron, of the last snapshot if there are several."""
+    return " ".join(format(value, form) for value in values.reshape(-1, values.shape[-1])[-1])

@@ -1,0 +1,127 @@
+"""Plateau, multiplier and symmetry: exact where the theory is exact, and seen to fail where it should."""
+
+import numpy as np
+import pytest
+from biorrr.analysis import Yardstick, audit_plateau, saturation, symmetry_decay
+from biorrr.models import Rate
+from scipy import linalg
+
+FAMILY = [(0.0, 0.0), (0.4, 0.0), (1.0, 0.0), (0.0, 0.1), (0.4, (0.2, 0.1)), (1.0, 0.1)]
+
+
+@pytest.fixture
+def data(rng):
+    X = rng.standard_normal((300, 8))
+    return X, X[:, :4] @ rng.standard_normal((4, 6)) + rng.standard_normal((300, 6))
+
+
+def optimum(X, Y, s, ridge, k=3):
+    """Vx, Vy and Q at the optimum, turned by a rotation of the neurons that theory leaves free."""
+    yardstick = Yardstick(X, Y, s, ridge)
+    turn, mix = (linalg.qr(np.random.default_rng(seed).standard_normal((k, k)))[0] for seed in (1, 2))
+    Q = turn.T @ np.diag(np.sqrt(yardstick.eigenvalues[:k])) @ mix
+    return yardstick.Vx(k) @ turn, yardstick.Vy(k) @ turn, Q
+
+
+@pytest.mark.parametrize(("s", "ridge"), FAMILY)
+def test_at_the_optimum_the_plateau_is_the_backpropagated_error(data, s, ridge):
+    audit = audit_plateau(*data, *optimum(*data, s, ridge), s=s, ridge=ridge)
+    for agreement in (audit.plateau_and_error, audit.inhibition_and_prediction, audit.plateau_and_network):
+        np.testing.assert_allclose(agreement.correlation, 1, atol=1e-10)
+        np.testing.assert_allclose(agreement.relative_error, 0, atol=1e-10)
+
+
+def test_the_regression_is_written_out(data):
+    X, Y = data
+    Vx, Vy, Q = optimum(X, Y, 0.0, 0.1)
+    audit = audit_plateau(X, Y, Vx, Vy, Q, ridge=0.1)
+    y_tilde = X @ linalg.solve(X.T @ X / 300 + 0.1 * np.eye(8), X.T @ Y / 300)
+    np.testing.assert_allclose(audit.error, (Y - y_tilde) @ Vy, atol=1e-10)
+    np.testing.assert_allclose(audit.plateau, Y @ Vy - X @ Vx @ Q @ Q.T, atol=1e-10)
+    np.testing.assert_allclose(audit.network_error, (Y - X @ Vx @ Vy.T) @ Vy, atol=1e-10)
+
+
+def test_away_from_the_optimum_it_is_not(data, rng):
+    Vx, Vy, Q = optimum(*data, 0.0, 0.0)
+    strayed = audit_plateau(*data, Vx + 0.5 * rng.standard_normal(Vx.shape), Vy, Q)
+    assert (strayed.plateau_and_error.correlation < 0.99).all()
+    assert (strayed.plateau_and_error.relative_error > 0.1).all()
+    uncoupled = audit_plateau(*data, Vx, Vy, Q, R=-Q.T)
+    np.testing.assert_allclose(uncoupled.inhibition, -audit_plateau(*data, Vx, Vy, Q).inhibition)
+
+
+def test_snapshots_are_audited_together(data, rng):
+    weights = [np.stack([W, W + rng.standard_normal(W.shape)]) for W in optimum(*data, 0.0, 0.0)]
+    audit = audit_plateau(*data, *weights)
+    assert audit.plateau.shape == (2, 300, 3)
+    assert audit.plateau_and_error.correlation.shape == (2, 3)
+    last = audit_plateau(*data, *(W[1] for W in weights))
+    np.testing.assert_allclose(audit.plateau_and_error.correlation[1], last.plateau_and_error.correlation)
+    assert str(audit) == str(last)
+    assert str(last).count("correlation") == 3
+
+
+def test_a_silent_neuron_agrees_with_nothing(data):
+    Vx, Vy, Q = optimum(*data, 0.0, 0.0)
+    audit = audit_plateau(*data, Vx * [0, 1, 1], Vy * [0, 1, 1], Q)
+    assert np.isnan(audit.plateau_and_error.correlation).tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize(("s", "ridge"), FAMILY)
+def test_at_the_optimum_the_constraint_is_saturated(data, s, ridge):
+    Vx, _, Q = optimum(*data, s, ridge)
+    found = saturation(Vx, Q, *data, s, ridge)
+    assert found.relative_error < 1e-10
+    assert found.whitening_error < 1e-20
+    np.testing.assert_allclose(found.variances, 1, atol=1e-10)
+    off = saturation(1.1 * Vx, 1.1 * Q, *data, s, ridge)
+    np.testing.assert_allclose(off.eigenvalues_QQ, 1.21 * found.eigenvalues_M, rtol=1e-8)
+    np.testing.assert_allclose(off.variances, 1.21)
+    assert off.whitening_error == pytest.approx(0.21**2)
+    assert len(str(off).splitlines()) == 4
+
+
+@pytest.fixture
+def interneurons(rng):
+    """Snapshots of unrelated Q and R under the Hebbian rules of supplement D, driven by random activity."""
+
+    def learn(rate, T, first=0):
+        Q, R = rng.standard_normal((2, 3)), rng.standard_normal((3, 2))
+        seen, kept = [first], [(Q, R)]
+        for t in range(first, first + T):
+            z, n = rng.standard_normal(2), rng.standard_normal(3)
+            Q, R = Q + rate(t) * (np.outer(z, n) - Q), R + rate(t) * (np.outer(n, z) - R)
+            if t % 7 == 0:
+                seen.append(t + 1)
+                kept.append((Q, R))
+        return *map(np.array, zip(*kept, strict=True)), np.array(seen)
+
+    return learn
+
+
+@pytest.mark.parametrize("rate", [Rate(0.02), Rate(0.1, 50)])
+@pytest.mark.parametrize("first", [0, 1000])
+def test_R_meets_the_transpose_of_Q_at_the_predicted_rate(interneurons, rate, first):
+    Q, R, seen = interneurons(rate, 400, first)
+    rates_used = rate(np.arange(seen[0], seen[-1]))
+    for eta_q in (rate, rates_used):
+        decay = symmetry_decay(Q, R, seen, eta_q)
+        assert decay.relative_error < 1e-9
+        assert decay.measured[-1] < decay.measured[0]
+    assert symmetry_decay(Q, R, seen, Rate(0.5 * rate.eta0, rate.N)).relative_error > 0.01
+
+
+def test_rounding_is_told_from_deviation(interneurons):
+    Q, R, seen = interneurons(Rate(0.5), 300)
+    decay = symmetry_decay(Q, R, seen, 0.5)
+    assert decay.predicted[-1] < 1e-80 < decay.measured[-1] + decay.rounding[-1]
+    assert decay.relative_error < 1e-3
+    assert "predicted" in str(decay)
+
+
+def test_symmetry_errors(interneurons):
+    Q, R, seen = interneurons(Rate(0.1), 30)
+    with pytest.raises(ValueError, match=r"must have shapes \(S, k, l\), \(S, l, k\) and \(S,\) \(got .*\); S counts"):
+        symmetry_decay(Q, Q, seen, 0.1)
+    with pytest.raises(ValueError, match="samples: must not decrease"):
+        symmetry_decay(Q, R, seen[::-1], 0.1)
