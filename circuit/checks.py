@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-_CHUNK = 2**22  # values looked at together, so that data on disk stay there
+from biorrr.circuit.statistics import chunks
 
 
 def check_data(name: str, values) -> np.ndarray:
@@ -32,19 +32,6 @@ def check_data(name: str, values) -> np.ndarray:
                 "drop or fill in such samples first"
             )
     return array
-
-
-def chunks(array: np.ndarray):
-    """Blocks of rows of ``array``, of bounded size."""
-    step = max(_CHUNK // array.shape[1], 1)
-    return (array[start : start + step] for start in range(0, len(array), step))
-
-
-def moments(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of each column, shapes (features,), reading ``array`` block by block."""
-    mean = sum(rows.sum(axis=0, dtype=np.float64) for rows in chunks(array)) / len(array)
-    variance = sum(((rows - mean) ** 2).sum(axis=0) for rows in chunks(array)) / len(array)
-    return mean, variance
 
 
 def warn_of_columns(name: str, mean: np.ndarray, variance: np.ndarray, centred: bool) -> None:

@@ -107,7 +107,11 @@ class AdaptiveNeuromodulator(Neuromodulator):
     set for a typical sample and falls with t; a sample so strong that the rate would come near that bound gets the
     bound instead. As the rate falls, the bound stops to matter, so in the end every sample counts the same and the
     optimum is not shifted. The same holds for distal learning (bound by |y|^2 where s > 0) and for Q and R, whose
-    growth by eta_q (|z|^2 - 1) one outlier could blow up. Q and R always share their rate, so R -> Q' holds.
+    growth by eta_q (|z|^2 - 1) one outlier could blow up.
+
+    Descent in Vx and ascent in Q circle around the optimum unless Vx settles faster than Q and Vy move. Along one of
+    d directions of equal power it settles at rate 0.5/d, so Q and Vy get at most that. Q and R always share their
+    rate, so R -> Q' holds.
     """
 
     broadcast = ("waking", "gain", "eta_x", "eta_y", "eta_q", "eta_r", "s", "ridge_y")
@@ -125,22 +129,29 @@ class AdaptiveNeuromodulator(Neuromodulator):
     log_retained : 1               # log of the product of (1 - eta_q): what is left of Q' - R
     typical_x : 1 (shared, constant)   # mean of |x|^2 over the data
     typical_y : 1 (shared, constant)   # mean of |y|^2 over the data
+    dimension_x : 1 (shared, constant) # directions over which |x|^2 is spread
     plastic : 1 (shared, constant)     # 0 for a pass with learning off
     """
     )
-    state = ("sample", "s", "ridge_y", "replay_gain", "log_retained", "typical_x", "typical_y", "plastic")
+    state = (
+        "sample", "s", "ridge_y", "replay_gain", "log_retained", "typical_x", "typical_y", "dimension_x", "plastic",
+    )  # fmt: skip
     announce = _SET_STAGE
-    # Numbers found by search over digits, V1-V2, MediaMill and Gaussian, heavy-tailed and unevenly scaled synthetic
-    # data at s = 0 and 1, k = 1, 2, 4 (1e5 samples each). Distal learning averages over 1/0.008 samples where it is
-    # Hebbian with decay, and is an LMS rule where it is not: `hebbian` says how much of which.
+    # Numbers found by search over digits, V1-V2, MediaMill and synthetic data (Gaussian, white, heavy-tailed, unevenly
+    # scaled) at s = 0 and 1, k = 1, 2, 4, 1e5 samples each. `hebbian` is the share of plain averaging in the distal
+    # rule; the rest is least mean squares.
     adapt = """
-    fall = plastic / (1 + sample / 4400)
+    fall = plastic / (1 + sample / 10000)
+    settling = 0.5 / dimension_x
     strength_y = 1 - s + s * (energy_y + ridge_y)
     typical_strength = 1 - s + s * (typical_y + ridge_y)
     hebbian = (1 - s + s * ridge_y) / typical_strength
-    eta_x = waking * clip(0.2 * fall / typical_x, 0, 0.5 * plastic / (energy_x + 1e-300)) / trace_q + (1 - waking) * eta_x
-    eta_y = waking * clip((0.008 * hebbian + 0.05 * (1 - hebbian)) * fall / typical_strength, 0, 0.5 * plastic / strength_y) + (1 - waking) * eta_y
-    eta_q = waking * clip(0.03 * fall, 0, 0.06 * plastic / (energy_z + 1e-300)) + (1 - waking) * eta_q
+    wanted_x = 0.5 * fall / typical_x
+    wanted_y = (hebbian * clip(0.3 * settling, 0, 0.008) + (1 - hebbian) * 0.02) * fall / typical_strength
+    wanted_q = clip(settling, 0, 0.03) * fall
+    eta_x = waking * clip(wanted_x, 0, 0.5 * plastic / (energy_x + 1e-300)) / trace_q + (1 - waking) * eta_x
+    eta_y = waking * clip(wanted_y, 0, 0.5 * plastic / strength_y) + (1 - waking) * eta_y
+    eta_q = waking * clip(wanted_q, 0, 0.06 * plastic / (energy_z + 1e-300)) + (1 - waking) * eta_q
     eta_r = eta_q
     log_retained = log_retained + waking * log(1 - eta_q)
     """
