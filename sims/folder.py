@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+from biorrr.sims.claims import Claim
 
 CONFIG, RESULTS, SUMMARY = "config.toml", "run.nc", "summary.json"
 
@@ -91,9 +93,18 @@ class RunFolder:
         with self.writing(CONFIG) as path:
             path.write_text(text, encoding="utf-8")
 
-    def write_summary(self, numbers: Mapping[str, Any]) -> None:
-        """Write summary.json: one flat object of text, truth values and numbers; what is not finite becomes null."""
-        flat = {name: _plain(name, value) for name, value in numbers.items()}
+    def write_summary(self, numbers: Mapping[str, Any], claims: Sequence[Claim] = ()) -> None:
+        """Write summary.json: one flat object of text, truth values and numbers; what is not finite becomes null.
+
+        Where an experiment checks ``claims``, they follow as a list.
+        """
+        flat: dict[str, Any] = {name: _plain(name, value) for name, value in numbers.items()}
+        if claims:
+            flat["claims"] = [
+                {"claim": claim.text, "holds": bool(claim.holds)}
+                | {name: _plain(name, value) for name, value in claim.numbers.items()}
+                for claim in claims
+            ]
         with self.writing(SUMMARY) as path:
             path.write_text(json.dumps(flat, indent=2, allow_nan=False) + "\n", encoding="utf-8")
 
