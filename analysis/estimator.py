@@ -1,0 +1,195 @@
+"""What every algorithm of this room shares: the scikit-learn side, and its filters along the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from time import process_time
+from typing import NamedTuple, Self
+
+import numpy as np
+from biorrr.analysis.checks import check_k, check_s, ridge_pair
+from biorrr.analysis.metrics import r2
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    MultiOutputMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+
+class Path(NamedTuple):
+    """Filters along the way.
+
+    Attributes
+    ----------
+    t : (S,)
+        Samples presented so far (online) or iterations done (offline).
+    seconds : (S,)
+        CPU time spent learning until then: compilation, scoring and keeping snapshots are left out.
+    Vx : (S, m, k)
+        Filters then.
+    """
+
+    t: NDArray
+    seconds: NDArray
+    Vx: NDArray
+
+
+class FilterLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """Learns k filters Vx of X that predict Y; each subclass is one algorithm.
+
+    A subclass has the parameters ``k``, ``ridge``, ``steps``, ``snapshots`` and ``random_state``, an ``s`` (a
+    parameter, or an attribute of the class where the algorithm solves one member of the family only), and `_learn`.
+
+    Attributes
+    ----------
+    Vx_ : (m, k)
+        Filters, as the algorithm leaves them: white only if it makes them so.
+    readout_ : (n, k)
+        Best prediction of y from the filters' output z, ``readout_ @ z``; Cyx Vx where the filters are white.
+    path_ : Path
+        Filters along the way; ``path_.Vx`` goes straight into :meth:`Yardstick.excess`.
+    x_mean_, y_mean_ : (m,), (n,)
+        Means of the training data, removed before anything else.
+    """
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn from ``X`` (n_samples, m) and ``y`` (n_samples, n) or (n_samples,), both centred first."""
+        X, Y = self._check_training(X, y, ensure_min_samples=2)
+        self.x_mean_, self.y_mean_ = X.mean(axis=0), Y.mean(axis=0)
+        X, Y = X - self.x_mean_, Y - self.y_mean_
+        stops = _stops(self.snapshots, self._total_steps(len(X)))
+        learning = self._learn(X, Y, stops[stops > 0].tolist(), check_random_state(self.random_state))
+        next(learning)
+        path = [(0, 0.0, self.Vx_.copy())] if stops[0] == 0 else []
+        seconds, clock = 0.0, process_time()
+        for t in learning:
+            seconds += process_time() - clock
+            self._check_finite(t)
+            path.append((t, seconds, self.Vx_.copy()))
+            clock = process_time()
+        self.path_ = Path(*map(np.array, zip(*path, strict=True)))
+        self._set_readout(X, Y)
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray:
+        """Output z = Vx'(x - mean) of the filters for ``X`` (n_samples, m): (n_samples, k)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=float)
+        return (X - self.x_mean_) @ self.Vx_
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Predict Y, (n_samples, n), or (n_samples,) after a fit to such, from ``X`` (n_samples, m)."""
+        predicted = self.transform(X) @ self.readout_.T + self.y_mean_
+        return predicted[:, 0] if self._single_response else predicted
+
+    def score(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Share of the variance of ``y`` about the training mean that is predicted, all responses pooled."""
+        return r2(y, self.predict(X), self.y_mean_)
+
+    def _learn(self, X: NDArray, Y: NDArray, stops: list[int], rng: np.random.RandomState) -> Iterator[int]:
+        """Learn from centred data, yielding the t of each of ``stops``, with ``Vx_`` as it is then.
+
+        It first yields 0, once initial weights stand and what must be compiled is: learning is timed from there. An
+        algorithm that has converged yields the t it has reached and returns.
+        """
+        raise NotImplementedError
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.Vx_.shape[1]
+
+    def _total_steps(self, n_samples: int) -> int:
+        if not (isinstance(self.steps, int | np.integer) and self.steps >= 1):
+            raise ValueError(f"steps: must be a whole number >= 1 (got {self.steps!r})")
+        return int(self.steps)
+
+    def _check_training(self, X: ArrayLike, y: ArrayLike, **options) -> tuple[NDArray, NDArray]:
+        """Check ``X`` and ``y``, and the parameters against them; return arrays (n_samples, m) and (n_samples, n)."""
+        X, Y = validate_data(self, X, y, dtype=float, order="C", multi_output=True, y_numeric=True, **options)
+        self._single_response = Y.ndim == 1
+        Y = np.ascontiguousarray(Y, dtype=float).reshape(len(Y), -1)
+        check_k(self.k, X.shape[1], Y.shape[1])
+        check_s(self.s)
+        ridge_pair(self.ridge)
+        return X, Y
+
+    def _check_finite(self, t: int) -> None:
+        if not np.isfinite(self.Vx_).all():
+            raise FloatingPointError(
+                f"{type(self).__name__}: must stay finite (got weights that diverged by t = {t}); "
+                "lower the rates, or scale X and Y to unit variance"
+            )
+
+    def _set_readout(self, X: NDArray, Y: NDArray, weight: float = 1.0) -> None:
+        """Regress Y on the filters' output, mixing the moments of these samples with earlier ones by ``weight``."""
+        Z = X @ self.Vx_
+        moments = np.hstack([Z.T @ Z, Z.T @ Y]) / len(X)  # (k, k + n): Czz, Czy
+        self._moments = moments if weight == 1 else (1 - weight) * self._moments + weight * moments
+        Czz = self._moments[:, : self.k] + ridge_pair(self.ridge)[0] * self.Vx_.T @ self.Vx_
+        self.readout_ = (linalg.pinvh(Czz) @ self._moments[:, self.k :]).T
+
+
+class OnlineFilterLearner(FilterLearner):
+    """Learns from one sample after another; a subclass has `_begin` and `_present`."""
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Go on learning from ``X`` (n_samples, m) and ``y`` (n_samples, n) or (n_samples,), row after row, as given.
+
+        Nothing is centred, unless an earlier `fit` has kept means. The readout that `predict` uses follows the
+        filters: it averages over about the latter half of all samples presented so far.
+        """
+        first = not hasattr(self, "Vx_")
+        X, Y = self._check_training(X, y, reset=first)
+        if first:
+            self.x_mean_, self.y_mean_ = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
+            self._begin(X, Y, check_random_state(self.random_state))
+        elif Y.shape[1] != len(self.y_mean_):
+            raise ValueError(f"y: must have {len(self.y_mean_)} columns, as before (got {Y.shape[1]})")
+        X, Y = X - self.x_mean_, Y - self.y_mean_
+        self._present(X, Y, np.arange(len(X)))
+        self._check_finite(self.t_)
+        self._set_readout(X, Y, weight=min(1.0, 2 * len(X) / self.t_))
+        return self
+
+    def _begin(self, X: NDArray, Y: NDArray, rng: np.random.RandomState) -> None:
+        """Set the weights before the first sample, ``t_`` to 0; only the scale of the data may be read from them."""
+        raise NotImplementedError
+
+    def _present(self, X: NDArray, Y: NDArray, order: NDArray) -> None:
+        """Learn from the samples ``order`` (n_presented,) of ``X`` and ``Y``, and count them in ``t_``."""
+        raise NotImplementedError
+
+    def _learn(self, X, Y, stops, rng):
+        self._begin(X, Y, rng)
+        passes = [rng.permutation(len(X)) for _ in range(-(-stops[-1] // len(X)))]
+        order = np.concatenate(passes)[: stops[-1]]
+        self._present(X, Y, order[:0])  # compiles, where there is something to compile
+        yield 0
+        for start, stop in pairwise([0, *stops]):
+            self._present(X, Y, order[start:stop])
+            yield stop
+
+
+def _stops(snapshots: int | Sequence[int], total: int) -> NDArray:
+    """When to keep the filters, ascending: ``snapshots`` times evenly in log time, or at those given; always the end.
+
+    Examples
+    --------
+    >>> _stops(4, 1000).tolist(), _stops([0, 500], 1000).tolist()
+    ([1, 10, 100, 1000], [0, 500, 1000])
+    """
+    if np.ndim(snapshots) == 0:
+        if not (isinstance(snapshots, int | np.integer) and snapshots >= 1):
+            raise ValueError(f"snapshots: must be a whole number >= 1, or the t of each (got {snapshots!r})")
+        return np.unique(np.geomspace(1, total, snapshots).round().astype(int)) if snapshots > 1 else np.array([total])
+    stops = np.unique([*snapshots, total])
+    if stops.dtype.kind not in "iu" or stops[0] < 0 or stops[-1] > total:
+        raise ValueError(f"snapshots: must be whole numbers from 0 to steps = {total} (got {snapshots!r})")
+    return stops

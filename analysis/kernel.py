@@ -1,0 +1,22 @@
+"""Inner loops compiled by numba."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numba
+
+# Sums may be reordered and fused, which is what lets them use vector instructions. NaN and infinity keep their
+# meaning: a divergence must stay visible.
+_FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
+
+
+def kernel(function: Callable) -> Callable:
+    """Compile ``function``, which must not call other kernels: numba's store on disk would miss a change in those.
+
+    The machine code is kept on disk where there is a folder for it, and compiled anew in each process where not.
+    """
+    try:
+        return numba.njit(cache=True, nogil=True, fastmath=_FASTMATH)(function)
+    except RuntimeError:  # numba's "no locator available": neither the package nor the home folder can be written
+        return numba.njit(nogil=True, fastmath=_FASTMATH)(function)
