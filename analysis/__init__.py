@@ -10,6 +10,9 @@ from importlib import import_module
 _HOMES = {
     "exact": ("ReducedRankRegression",),
     "rank": ("RankCV",),
+    "offline": ("OfflineBioRRR",),
+    "online": ("OnlineBioRRR",),
+    "baselines": ("IQMD", "TwoLayerANN", "CCALin", "SAA", "MSGCCA", "CappedMSG"),
     "yardstick": ("Yardstick",),
     "plateau": ("audit_plateau", "PlateauAudit", "Agreement"),
     "plots": (
