@@ -1,1 +1,1 @@
-"""Placeholder."""
+"""Experiments a person runs: the command line, settings, data sets and run folders."""

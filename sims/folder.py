@@ -93,6 +93,16 @@ class RunFolder:
         with self.writing(CONFIG) as path:
             path.write_text(text, encoding="utf-8")
 
+    def write_figure(self, name: str, format: str, axes: Any) -> None:
+        """Write the figure that ``axes``, one or an array of them, belong to, as png, pdf or svg, and close it."""
+        import matplotlib.pyplot as plt
+        import numpy as np
+
+        figure = np.ravel(axes)[0].figure
+        with self.writing(f"{name}.{format}") as path:
+            figure.savefig(path, dpi=200)
+        plt.close(figure)
+
     def write_summary(self, numbers: Mapping[str, Any], claims: Sequence[Claim] = ()) -> None:
         """Write summary.json: one flat object of text, truth values and numbers; what is not finite becomes null.
 

@@ -15,11 +15,9 @@ from biorrr.sims.table import print_table
 if TYPE_CHECKING:
     from biorrr.analysis import Yardstick
     from biorrr.circuit import Run
-    from matplotlib.figure import Figure
 
 RECORDED = ("plateau", "a", "inhibition", "z")
 RECORDED_SAMPLES = 2000  # of which traces are kept, evenly spread over the run
-SHOWN_SAMPLES = 100  # recorded ones, at either end of the run, in the figure of plateaus
 SHOWN_NEURONS = 6  # that fit a page
 
 
@@ -43,14 +41,18 @@ def learn(settings: LearnSettings, folder: RunFolder) -> None:
     Data are centred. Fills a run folder with the settings (config.toml), weights and traces (run.nc), final numbers
     (summary.json) and two figures.
     """
+    import numpy as np
     from biorrr.analysis import Yardstick
     from biorrr.circuit import Diverged, Microcircuit
-    from biorrr.sims.data import load
+    from biorrr.sims.data import DataError, load
 
     data = load(settings.data)
     m, n = data.X.shape[1], data.Y.shape[1]
     if settings.k > min(m, n):
         raise SettingsError(f"k: must not exceed min(m, n) = {min(m, n)} of {data.name} (got {settings.k}); reduce k")
+    for view in ("X", "Y"):
+        if not np.ptp(getattr(data, view), axis=0).any():
+            raise DataError(f"{data.name}: {view} must change from sample to sample (got the same row throughout)")
     centred = data.centred()
     if settings.ridge is None:
         settings = replace(settings, ridge=0.1 * float(centred.X.var(axis=0).mean()))
@@ -78,12 +80,7 @@ def learn(settings: LearnSettings, folder: RunFolder) -> None:
         run.save(path)
     numbers = summary(run, yardstick)
     folder.write_summary({"data": data.name, "k": settings.k, "s": settings.s, "ridge": settings.ridge} | numbers)
-    figures = {"learning_curve": draw_learning_curve(run, yardstick)}
-    if "plateau" in run.data:  # unless it ended before the first sample
-        figures["plateau"] = draw_plateaus(run)
-    for name, figure in figures.items():
-        with folder.writing(f"{name}.{settings.format}") as path:
-            figure.savefig(path, dpi=200)
+    draw(run, yardstick, folder, settings.format)
     print_table(
         f"{data.name}: {len(data.X)} samples, {m} inputs, {n} targets; data are centred",
         {
@@ -103,6 +100,21 @@ def learn(settings: LearnSettings, folder: RunFolder) -> None:
         raise experiment.StoppedError(f"interrupted; {run.samples} samples are in {folder.path}", exit_code=130)
 
 
+def draw(run: Run, yardstick: Yardstick, folder: RunFolder, format: str) -> None:
+    """Draw the learning curve against the optimum, and the plateaus early and late in learning."""
+    from biorrr.analysis import plots
+
+    scores = yardstick.objective(run.data["Vx"].values)
+    optimum = yardstick.optimum(run.Vx.shape[1])
+    folder.write_figure(
+        "learning_curve", format, plots.plot_learning(run.data["seen"], scores, optimum, label="circuit")
+    )
+    if "plateau" in run.data:  # unless the run ended before the first sample
+        shown = run.data.isel(pyramidal=slice(SHOWN_NEURONS))
+        traces = (shown[name].values for name in ("plateau", "a", "inhibition", "z"))
+        folder.write_figure("plateau", format, plots.plot_plateau(shown["sample"].values, *traces))
+
+
 def summary(run: Run, yardstick: Yardstick) -> dict[str, Any]:
     """Final numbers of a run: how near it came to the exact solution, and what it took."""
     from biorrr.analysis import principal_angles
@@ -120,41 +132,6 @@ def summary(run: Run, yardstick: Yardstick) -> dict[str, Any]:
         "engine": run.data.attrs["engine"],
         "seconds": run.data.attrs["seconds"],
     }
-
-
-def draw_learning_curve(run: Run, yardstick: Yardstick) -> Figure:
-    """Objective at each snapshot, on the way to the optimum."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(4.5, 3), layout="constrained")
-    ax = figure.add_subplot()
-    ax.plot(run.data["seen"].clip(min=1), yardstick.objective(run.data["Vx"].values), label="circuit")
-    ax.axhline(yardstick.optimum(run.Vx.shape[1]), color="black", linestyle="--", label="optimum")
-    ax.set(xscale="log", xlabel="samples", ylabel="objective")
-    ax.legend(frameon=False)
-    return figure
-
-
-def draw_plateaus(run: Run) -> Figure:
-    """Plateau potentials of the first pyramidal neurons at the first and the last samples recorded."""
-    from matplotlib.figure import Figure
-
-    plateau = run.data["plateau"]
-    neurons = range(min(SHOWN_NEURONS, plateau.sizes["pyramidal"]))
-    figure = Figure(figsize=(7, 1 + 1.2 * len(neurons)), layout="constrained")
-    axes = figure.subplots(len(neurons), 2, sharey=True, squeeze=False)
-    for column, (when, shown) in enumerate(
-        {"early": slice(None, SHOWN_SAMPLES), "late": slice(-SHOWN_SAMPLES, None)}.items()
-    ):
-        axes[0, column].set_title(f"{when} in learning")
-        axes[-1, column].set_xlabel("sample")
-        for neuron in neurons:
-            trace = plateau.isel(sample=shown, pyramidal=neuron)
-            axes[neuron, column].plot(trace["sample"], trace, linewidth=0.8)
-            axes[neuron, column].axhline(0, color="0.7", linewidth=0.5, zorder=0)
-    for neuron in neurons:
-        axes[neuron, 0].set_ylabel(f"plateau of\nneuron {neuron + 1}")
-    return figure
 
 
 command = experiment.command(LearnSettings, learn)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+LARGEST = 1e100  # so that squares, and sums of squares, stay finite
 ROWS_AT_ONCE = 4096  # memory-mapped arrays are looked through in pieces of this many samples
 
 
@@ -104,11 +105,17 @@ def _checked(name: str, view: str, values: np.ndarray) -> np.ndarray:
     if values.dtype != np.float64:
         values = values.astype(np.float64)
     for start in range(0, len(values), ROWS_AT_ONCE):
-        bad = np.argwhere(~np.isfinite(values[start : start + ROWS_AT_ONCE]))
+        bad = np.argwhere(~(np.abs(values[start : start + ROWS_AT_ONCE]) <= LARGEST))
         if len(bad):
             row, column = bad[0]
+            value = values[start + row, column]
+            wanted, remedy = (
+                (f"lie within {LARGEST:g} of 0", "rescale it")
+                if np.isfinite(value)
+                else ("be finite", "drop or fill such samples first")
+            )
             raise DataError(
-                f"{name}: {view} must be finite (got {values[start + row, column]} at row {start + row}, "
-                f"column {column}, counted from 0); drop or fill such samples first"
+                f"{name}: {view} must {wanted} (got {value} at row {start + row}, column {column}, counted from 0); "
+                f"{remedy}"
             )
     return values

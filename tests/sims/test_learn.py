@@ -122,6 +122,10 @@ def test_bad_data(tmp_path, capsys):
     code, _, err = learn(capsys, "--data", tmp_path / "bad.npz", "--out", tmp_path / "run")
     assert code == 1
     assert "bad.npz: X must be finite (got nan at row 0, column 0" in err
+    np.savez(tmp_path / "still.npz", X=np.full((9, 3), 0.1), Y=np.eye(9))
+    code, _, err = learn(capsys, "--data", tmp_path / "still.npz", "--out", tmp_path / "run")
+    assert code == 1
+    assert "still.npz: X must change from sample to sample (got the same row throughout)" in err
     assert not (tmp_path / "run").exists()
 
 
@@ -148,8 +152,8 @@ def test_read_only_place_is_one_sentence(tmp_path, capsys):
 class WildCircuit(Microcircuit):
     """Rates far beyond what is stable."""
 
-    def __init__(self, **settings):
-        super().__init__(rates=Rates(Rate(5.0), Rate(5.0), Rate(0.5)), **settings)
+    def __init__(self, *args, **settings):
+        super().__init__(*args, rates=Rates(Rate(5.0), Rate(5.0), Rate(0.5)), **settings)
 
 
 def test_diverging_run_keeps_what_was_recorded(tmp_path, capsys, monkeypatch):

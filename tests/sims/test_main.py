@@ -49,7 +49,7 @@ def test_help_and_version(capsys):
     for args in (["--help"], []):
         code, out, err = biorrr(capsys, *args)
         assert code == 0
-        assert "learn  Let the circuit learn" in out
+        assert "Let the circuit learn data" in out
         assert not err
     assert biorrr(capsys, "--version") == (0, f"biorrr {version('biorrr')}\n", "")
 

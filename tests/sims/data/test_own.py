@@ -125,6 +125,7 @@ def broken(array, value):
     [
         (broken(X, np.nan), Y, r"X must be finite \(got nan at row 3, column 1, counted from 0\); drop or fill"),
         (X, broken(Y, -np.inf), r"Y must be finite \(got -inf at row 3, column 1"),
+        (X, broken(Y, 1e200), r"Y must lie within 1e\+100 of 0 \(got 1e\+200 at row 3, column 1, .*\); rescale it"),
         (X[:10], Y, r"X and Y must have a row for each sample \(got 10 and 20 rows\); is one of them transposed"),
         (X[:, 0], Y, r"X must be two-dimensional, samples by columns \(got shape \(20,\)\); a single column"),
         (X, Y[:0], r"Y must hold at least one sample and one column \(got shape \(0, 2\)\)"),
