@@ -86,6 +86,7 @@ def command(cls: type[Settings], run: Callable[[Any, RunFolder], None]) -> Calla
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     call.__doc__ = run.__doc__
+    call.settings, call.run = cls, run  # type: ignore[attr-defined]
     return call
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import math
 import os
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -14,6 +16,8 @@ from typing import Any
 from biorrr.sims.claims import Claim
 
 CONFIG, RESULTS, SUMMARY = "config.toml", "run.nc", "summary.json"
+CHECKPOINT = "checkpoint.npz"  # there until the run is finished
+INTERRUPTED = "interrupted"  # how a run ended that can go on
 
 
 class FolderError(ValueError):
@@ -48,12 +52,13 @@ class RunFolder:
 
     def holds_run(self) -> bool:
         """Whether a run has been written to the folder."""
-        return any((self.path / name).exists() for name in (CONFIG, RESULTS, SUMMARY))
+        return any((self.path / name).exists() for name in (CONFIG, RESULTS, SUMMARY, CHECKPOINT))
 
     @contextmanager
     def opened(self, config: str) -> Iterator[None]:
-        """Make the folder and put config.toml in it; a block that fails leaves neither behind.
+        """Make the folder, claim it and put config.toml in it; a block that fails leaves neither behind.
 
+        A block that has come as far as a checkpoint leaves both, to be resumed.
         With ``force`` the results of the run that is there are deleted first: they would not belong to the config.
         """
         path, copies = self.path, 1
@@ -64,17 +69,34 @@ class RunFolder:
             except FileExistsError:  # another run began in the same second
                 copies += 1
                 self.path = path.with_name(f"{path.name}-{copies}")
+        self.claim()
         if self._force:
-            for name in (SUMMARY, RESULTS, CONFIG):
+            for name in (SUMMARY, RESULTS, CHECKPOINT, CONFIG):
                 (self.path / name).unlink(missing_ok=True)
         self.write_config(config)
         try:
             yield
         except BaseException:
-            (self.path / CONFIG).unlink(missing_ok=True)
-            with suppress(OSError):  # the user's own files are in it
-                self.path.rmdir()
+            if not self.checkpoint.exists():
+                (self.path / CONFIG).unlink(missing_ok=True)
+                with suppress(OSError):  # the user's own files are in it
+                    self.path.rmdir()
             raise
+
+    @property
+    def checkpoint(self) -> Path:
+        """Where the run keeps how far it has come."""
+        return self.path / CHECKPOINT
+
+    def claim(self) -> None:
+        """Lock the folder for as long as this object lives; refuse one that another process has locked."""
+        handle = os.open(self.path, os.O_RDONLY)
+        weakref.finalize(self, os.close, handle)
+        try:
+            # The kernel releases the lock when its holder dies, however it dies.
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FolderError(f"out: {self.path} is in use by another process; wait, or choose another") from None
 
     @contextmanager
     def writing(self, name: str) -> Iterator[Path]:
@@ -106,7 +128,8 @@ class RunFolder:
     def write_summary(self, numbers: Mapping[str, Any], claims: Sequence[Claim] = ()) -> None:
         """Write summary.json: one flat object of text, truth values and numbers; what is not finite becomes null.
 
-        Where an experiment checks ``claims``, they follow as a list.
+        Where an experiment checks ``claims``, they follow as a list. To be written last: a run with a summary is
+        finished, unless its ``ended`` says "interrupted".
         """
         flat: dict[str, Any] = {name: _plain(name, value) for name, value in numbers.items()}
         if claims:
@@ -117,6 +140,8 @@ class RunFolder:
             ]
         with self.writing(SUMMARY) as path:
             path.write_text(json.dumps(flat, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+        if numbers.get("ended") != INTERRUPTED:
+            self.checkpoint.unlink(missing_ok=True)
 
 
 def _plain(name: str, value: Any) -> str | bool | int | float | None:

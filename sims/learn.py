@@ -15,6 +15,7 @@ from biorrr.sims.table import print_table
 if TYPE_CHECKING:
     from biorrr.analysis import Yardstick
     from biorrr.circuit import Run
+    from biorrr.sims.data import Dataset
 
 RECORDED = ("plateau", "a", "inhibition", "z")
 RECORDED_SAMPLES = 2000  # of which traces are kept, evenly spread over the run
@@ -32,6 +33,7 @@ class LearnSettings(Settings):
     ridge: float | None = option(None, "added to Cxx and Cyy, 0.1 * trace(Cxx)/m by default", at_least=0)
     engine: str = option("auto", "what simulates the circuit", choices=("auto", "numpy", "cython", "cpp"))
     seed: int = option(0, "of the initial weights and the order of samples", at_least=0)
+    checkpoint: float = option(30.0, "seconds from one checkpoint to the next", at_least=0)
     format: str = option("png", "of the figures", choices=("png", "pdf", "svg"))
 
 
@@ -41,36 +43,17 @@ def learn(settings: LearnSettings, folder: RunFolder) -> None:
     Data are centred. Fills a run folder with the settings (config.toml), weights and traces (run.nc), final numbers
     (summary.json) and two figures.
     """
-    import numpy as np
-    from biorrr.analysis import Yardstick
-    from biorrr.circuit import Diverged, Microcircuit
-    from biorrr.sims.data import DataError, load
+    from biorrr.circuit import Diverged
+    from biorrr.sims.data import load
 
     data = load(settings.data)
-    m, n = data.X.shape[1], data.Y.shape[1]
-    if settings.k > min(m, n):
-        raise SettingsError(f"k: must not exceed min(m, n) = {min(m, n)} of {data.name} (got {settings.k}); reduce k")
-    for view in ("X", "Y"):
-        if not np.ptp(getattr(data, view), axis=0).any():
-            raise DataError(f"{data.name}: {view} must change from sample to sample (got the same row throughout)")
-    centred = data.centred()
-    if settings.ridge is None:
-        settings = replace(settings, ridge=0.1 * float(centred.X.var(axis=0).mean()))
-    circuit = Microcircuit(settings.k, settings.s, ridge=settings.ridge, engine=settings.engine, seed=settings.seed)
-    yardstick = Yardstick(centred.X, centred.Y, settings.s, settings.ridge)
+    settings, yardstick = fit(settings, data)
     origin = experiment.provenance("learn", data_sha256=data.checksum)
     failure = None
     with folder.opened(config_text(settings, origin)), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="interrupted after")  # said below, with where the samples are
         try:
-            run = circuit.run(
-                data.X,
-                data.Y,
-                epochs=settings.epochs,
-                record=RECORDED,
-                every=max(1, settings.epochs * len(data.X) // RECORDED_SAMPLES),
-                centre=True,
-            )
+            run = simulate(settings, data, checkpoint=folder.checkpoint, checkpoint_every=settings.checkpoint)
         except Diverged as error:
             run, failure = error.run, error
 
@@ -78,11 +61,11 @@ def learn(settings: LearnSettings, folder: RunFolder) -> None:
     folder.write_config(config_text(replace(settings, engine=run.data.attrs["engine"]), origin))
     with folder.writing(RESULTS) as path:
         run.save(path)
+    draw(run, yardstick, folder, settings.format)
     numbers = summary(run, yardstick)
     folder.write_summary({"data": data.name, "k": settings.k, "s": settings.s, "ridge": settings.ridge} | numbers)
-    draw(run, yardstick, folder, settings.format)
     print_table(
-        f"{data.name}: {len(data.X)} samples, {m} inputs, {n} targets; data are centred",
+        f"{data.name}: {len(data.X)} samples, {data.X.shape[1]} inputs, {data.Y.shape[1]} targets; data are centred",
         {
             "objective": numbers["objective"],
             "optimum": numbers["optimum"],
@@ -97,7 +80,50 @@ def learn(settings: LearnSettings, folder: RunFolder) -> None:
     if failure:
         raise experiment.StoppedError(f"{failure} ({run.samples} samples are in {folder.path})", exit_code=1)
     if run.ended == "interrupted":
-        raise experiment.StoppedError(f"interrupted; {run.samples} samples are in {folder.path}", exit_code=130)
+        raise experiment.StoppedError(
+            f"interrupted; {run.samples} samples are in {folder.path}; `biorrr resume {folder.path}` goes on",
+            exit_code=130,
+        )
+
+
+def measure(settings: LearnSettings, data: Dataset) -> dict[str, Any]:
+    """Final numbers of a run that leaves no folder behind: what a sweep tabulates."""
+    settings, yardstick = fit(settings, data)
+    return {"ridge": settings.ridge} | summary(simulate(settings, data, progress=False), yardstick)
+
+
+def fit(settings: LearnSettings, data: Dataset) -> tuple[LearnSettings, Yardstick]:
+    """Check the settings against the data and work out the ridge from them; with the exact solution to compare with."""
+    import numpy as np
+    from biorrr.analysis import Yardstick
+    from biorrr.sims.data import DataError
+
+    m, n = data.X.shape[1], data.Y.shape[1]
+    if settings.k > min(m, n):
+        raise SettingsError(f"k: must not exceed min(m, n) = {min(m, n)} of {data.name} (got {settings.k}); reduce k")
+    for view in ("X", "Y"):
+        if not np.ptp(getattr(data, view), axis=0).any():
+            raise DataError(f"{data.name}: {view} must change from sample to sample (got the same row throughout)")
+    centred = data.centred()
+    if settings.ridge is None:
+        settings = replace(settings, ridge=0.1 * float(centred.X.var(axis=0).mean()))
+    return settings, Yardstick(centred.X, centred.Y, settings.s, settings.ridge)
+
+
+def simulate(settings: LearnSettings, data: Dataset, **options: Any) -> Run:
+    """Let the circuit learn; ``options`` are further ones of :meth:`biorrr.circuit.Microcircuit.run`."""
+    from biorrr.circuit import Microcircuit
+
+    circuit = Microcircuit(settings.k, settings.s, ridge=settings.ridge, engine=settings.engine, seed=settings.seed)
+    return circuit.run(
+        data.X,
+        data.Y,
+        epochs=settings.epochs,
+        record=RECORDED,
+        every=max(1, settings.epochs * len(data.X) // RECORDED_SAMPLES),
+        centre=True,
+        **options,
+    )
 
 
 def draw(run: Run, yardstick: Yardstick, folder: RunFolder, format: str) -> None:
