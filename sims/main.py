@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 COMMANDS = {
     "learn": "Let the circuit learn data and compare it with the exact solution.",
+    "resume": "Continue a run that was cut short, from its last checkpoint.",
     "data": "List the data sets: where from, licence, citation, whether found.",
 }
 
