@@ -5,16 +5,16 @@ from __future__ import annotations
 import sys
 
 
-def progress_bar(total: int):
-    """A bar for ``total`` samples; its ``update(count)`` adds to it."""
+def progress_bar(total: int, unit: str = " samples", desc: str = "learning"):
+    """A bar for ``total`` of ``unit``; its ``update(count)`` adds to it."""
     from tqdm.auto import tqdm
 
     in_notebook = "ipykernel" in sys.modules
     return tqdm(
         total=total,
-        unit=" samples",
+        unit=unit,
         unit_scale=True,
-        desc="learning",
+        desc=desc,
         leave=False,
         disable=not (in_notebook or sys.stderr.isatty()),
         delay=0.5,

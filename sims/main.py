@@ -13,6 +13,13 @@ from typer.core import TyperGroup
 
 COMMANDS = {
     "learn": "Let the circuit learn data and compare it with the exact solution.",
+    "plateau": "Show plateau potentials, and that they come to carry the back-propagated error.",
+    "symmetry": "Show how the interneurons' two sets of weights, Q and R, find each other.",
+    "wiring": "Draw the circuit with the weights it has learned.",
+    "compare": "Race the circuit against the algorithms the paper compares with.",
+    "images": "Compare Bio-RRMSE with backprop on picture classification.",
+    "communication": "Let the circuit learn the V1-V2 communication subspace and predict held-out trials.",
+    "doctor": "Show versions, compiler, engines that work here: what to paste into a bug report.",
     "resume": "Continue a run that was cut short, from its last checkpoint.",
     "data": "List the data sets: where from, licence, citation, whether found.",
 }
