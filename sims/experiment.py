@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import os
 import platform
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
@@ -75,6 +76,7 @@ def command(cls: type[Settings], run: Callable[[Any, RunFolder], None]) -> Calla
 
     # ``debug`` is only declared: main looks for it itself.
     def call(out: Path | None, force: bool, config: Path | None, assignments: list[str] | None, debug: bool, **options):
+        os.environ.setdefault("MPLBACKEND", "agg")  # figures go to files: no window system is needed
         given = {name: value for name, value in options.items() if value not in (None, [])}
         run(resolve(cls, config, assignments or (), given), RunFolder(experiment, out, force))
 
