@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
 import numpy as np
 from biorrr.analysis.checks import check_k, check_pair, check_s, ridge_pair
+from biorrr.analysis.covariance import covariances, sigma_inverse
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
@@ -12,8 +17,8 @@ class Yardstick:
     """Everything about paired data that scoring filters needs, decomposed once.
 
     M = Cxx^-1/2 Cxy Sigma_s Cyx Cxx^-1/2 (supplement C) is never formed: its eigenvectors are left singular vectors of
-    F = Cxx^-1/2 Cxy Sigma_s^1/2, and F is built from the singular vectors of X and Y themselves. Nothing is squared
-    and nothing inverted, so the answer holds to rounding where the condition number of Cxx is that of X squared.
+    F = Cxx^-1/2 Cxy Sigma_s^1/2. Where a ridge does not keep covariances well-conditioned, F is built from the singular
+    vectors of X and Y themselves: nothing is squared and nothing inverted, and the answer still holds to rounding.
 
     Parameters
     ----------
@@ -41,29 +46,17 @@ class Yardstick:
 
     def __init__(self, X: ArrayLike, Y: ArrayLike, s: float = 0.0, ridge: float | tuple[float, float] = 0.0):
         X, Y = check_pair(X, Y)
-        ridge_x, ridge_y = ridge_pair(ridge)
-        check_s(s)
-        self.m, self.n, self.s, self.ridge = X.shape[1], Y.shape[1], s, (ridge_x, ridge_y)
-        tolerance = len(X) * np.finfo(float).eps
-        data = np.hstack([X, Y]) / np.sqrt(len(X))
-        if len(data) > data.shape[1]:
-            # The triangular factor has the same covariances as the data, and no more rows than there are channels.
-            data = linalg.qr(data, mode="r", check_finite=False)[0][: data.shape[1]]
-        Ux, dx, Wx = _axes(data[:, : self.m], tolerance, all_directions=ridge_x > 0)
-        Uy, dy, Wy = _axes(data[:, self.m :], tolerance)
-        root_x = np.sqrt(dx**2 + ridge_x)  # Cxx^1/2 and Sigma_s^-1/2, each along the axes of its own data
-        root_y = np.sqrt(s * (dy**2 + ridge_y) + (1 - s))
-        F = (dx / root_x)[:, None] * (Ux.T @ Uy) * (dy / root_y)
-        # Padded to n columns, so that filters beyond the rank of Cyy are white too, though they predict nothing.
-        A, singular_values, Bt = linalg.svd(_pad(F, self.n), full_matrices=False)
-        B = Bt[:, : len(dy)].T
-        self._root = root_x[:, None] * Wx.T  # root' root = Cxx + ridge I
+        self.m, self.n, self.s, self.ridge = X.shape[1], Y.shape[1], check_s(s), ridge_pair(ridge)
+        factored = _factored_covariances(X, Y, s, self.ridge) or _factored_data(X, Y, s, self.ridge)
+        A, singular_values, Bt = linalg.svd(factored.F, full_matrices=False)
+        B = Bt.T * singular_values
+        self._root = factored.root_x
         self._F = A * singular_values  # F up to a rotation from the right, which no score sees
         k_max = min(self.m, self.n)
         self.eigenvalues = _pad(singular_values**2, k_max)
-        self._Vx = _pad((Wx / root_x) @ A, k_max)
-        self._Vy = _pad((Wy / root_y) @ B * singular_values, k_max)
-        self._readout = _pad((Wy * root_y) @ B * singular_values, k_max)
+        self._Vx = _pad(factored.unwhiten_x(A), k_max)
+        self._Vy = _pad(factored.unwhiten_y(B), k_max)
+        self._readout = _pad(factored.root_y.T @ B, k_max)
 
     def optimum(self, k: int) -> float:
         """Lowest objective of any k filters: minus the sum of M's k largest eigenvalues."""
@@ -90,7 +83,7 @@ class Yardstick:
         whitened, finite = self._whitened(Vx)
         U, size, _ = np.linalg.svd(whitened, full_matrices=False)
         spanned = size > size[..., :1] * self.m * np.finfo(float).eps
-        value = -np.square(self._F.T @ (U * spanned[..., None, :])).sum(axis=(-2, -1))
+        value = -np.square(_product(self._F.T, U * spanned[..., None, :])).sum(axis=(-2, -1))
         return np.where(finite, value, np.nan)[()]
 
     def excess(self, Vx: ArrayLike) -> float | NDArray:
@@ -118,7 +111,67 @@ class Yardstick:
                 f"Vx: must have shape (..., {self.m}, k) with k from 1 to {min(self.m, self.n)} (got {Vx.shape})"
             )
         finite = np.isfinite(Vx).all(axis=(-2, -1))
-        return self._root @ np.where(finite[..., None, None], Vx, 0.0), finite
+        return _product(self._root, np.where(finite[..., None, None], Vx, 0.0)), finite
+
+
+class _Factored(NamedTuple):
+    """Square roots of Cxx and Sigma_s^-1, and F = root_x^-T Cxy root_y^-1.
+
+    Attributes
+    ----------
+    F : (r, n)
+    root_x : (r, m)
+        root_x' root_x = Cxx + ridge I.
+    root_y : (n, n)
+        root_y' root_y = Sigma_s^-1.
+    unwhiten_x, unwhiten_y
+        Solve root_x V = A and root_y V = B, in the sense of the pseudo-inverse.
+    """
+
+    F: NDArray
+    root_x: NDArray
+    root_y: NDArray
+    unwhiten_x: Callable[[NDArray], NDArray]
+    unwhiten_y: Callable[[NDArray], NDArray]
+
+
+def _factored_covariances(X: NDArray, Y: NDArray, s: float, ridge: tuple[float, float]) -> _Factored | None:
+    """Factor covariances by Cholesky: ten times faster, but only where a ridge keeps them well-conditioned."""
+    floors = ridge[0], s * ridge[1] + 1 - s  # no eigenvalue of either matrix is below
+    if not min(floors):
+        return None
+    C = covariances(X, Y, ridge)
+    Sigma_inverse = sigma_inverse(C.yy, s)
+    # Rounding, 1e-16 of the largest eigenvalue, must stay below 1e-10 of the smallest.
+    if any(linalg.norm(A) > 1e6 * floor for A, floor in zip((C.xx, Sigma_inverse), floors, strict=True)):
+        return None
+    root_x, root_y = linalg.cholesky(C.xx), linalg.cholesky(Sigma_inverse)
+    F = linalg.solve_triangular(root_y, linalg.solve_triangular(root_x, C.xy, trans="T").T, trans="T").T
+    unwhiten_x, unwhiten_y = (partial(linalg.solve_triangular, root) for root in (root_x, root_y))
+    return _Factored(F, root_x, root_y, unwhiten_x, unwhiten_y)
+
+
+def _factored_data(X: NDArray, Y: NDArray, s: float, ridge: tuple[float, float]) -> _Factored:
+    """Factor the data themselves, by singular vectors: nothing is squared, nothing need be invertible."""
+    m, n = X.shape[1], Y.shape[1]
+    tolerance = len(X) * np.finfo(float).eps
+    data = np.hstack([X, Y]) / np.sqrt(len(X))
+    if len(data) > m + n:
+        # The triangular factor has the same covariances as the data, and no more rows than there are channels.
+        data = linalg.qr(data, mode="r", check_finite=False)[0][: m + n]
+    Ux, dx, Wx = _axes(data[:, :m], tolerance, all_directions=ridge[0] > 0)
+    Uy, dy, Wy = _axes(data[:, m:], tolerance)
+    root_x = np.sqrt(dx**2 + ridge[0])  # each along the axes of its own data
+    root_y = np.sqrt(s * (dy**2 + ridge[1]) + (1 - s))
+    # Padded to n, so that filters beyond the rank of Cyy are white too, though they predict nothing.
+    F = _pad((dx / root_x)[:, None] * (Ux.T @ Uy) * (dy / root_y), n)
+    return _Factored(
+        F,
+        root_x[:, None] * Wx.T,
+        _pad(Wy * root_y, n).T,
+        (Wx / root_x).__matmul__,
+        _pad(Wy / root_y, n).__matmul__,
+    )
 
 
 def _axes(A: NDArray, tolerance: float, all_directions: bool = False) -> tuple[NDArray, NDArray, NDArray]:
@@ -132,6 +185,11 @@ def _axes(A: NDArray, tolerance: float, all_directions: bool = False) -> tuple[N
         return U, d, Wt.T
     kept = d > tolerance * d[0]
     return U[:, kept], d[kept], Wt[kept].T
+
+
+def _product(A: NDArray, stack: NDArray) -> NDArray:
+    """``A @ stack`` for matrices stacked along leading axes, as one product: several times faster than one by one."""
+    return np.moveaxis(np.tensordot(A, stack, axes=(1, -2)), 0, -2)
 
 
 def _pad(A: NDArray, size: int) -> NDArray:

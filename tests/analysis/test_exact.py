@@ -214,3 +214,28 @@ def test_clone_pipeline_and_names(rng):
 def test_errors_name_the_limit_the_value_and_the_remedy(settings_, message, rng):
     with pytest.raises(ValueError, match=message):
         ReducedRankRegression(**settings_).fit(rng.standard_normal((20, 5)), rng.standard_normal((20, 3)))
+
+
+@pytest.mark.parametrize("s", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize(("n_samples", "m", "n"), [(200, 9, 5), (200, 5, 9), (12, 30, 20)])
+def test_factored_covariances_and_factored_data_agree(monkeypatch, rng, s, n_samples, m, n):
+    X, Y = rng.standard_normal((n_samples, m)), rng.standard_normal((n_samples, n))
+    k, filters = 4, rng.standard_normal((6, m, 4))
+    fast = Yardstick(X, Y, s, ridge=0.1)
+    monkeypatch.setattr("biorrr.analysis.yardstick._factored_covariances", lambda *_: None)
+    sound = Yardstick(X, Y, s, ridge=0.1)
+    np.testing.assert_allclose(fast.eigenvalues, sound.eigenvalues, atol=1e-12)
+    np.testing.assert_allclose(fast.objective(filters), sound.objective(filters), rtol=1e-10)
+    np.testing.assert_allclose(fast.whitening_error(filters), sound.whitening_error(filters), rtol=1e-10)
+    np.testing.assert_allclose(fast.Vx(k) @ fast.Vy(k).T, sound.Vx(k) @ sound.Vy(k).T, atol=1e-9)
+    np.testing.assert_allclose(fast.Vx(k) @ fast.readout(k).T, sound.Vx(k) @ sound.readout(k).T, atol=1e-9)
+
+
+def test_a_ridge_too_small_to_help_is_no_less_exact(rng):
+    # The ridge is 1e-16 of the largest variance: covariances cannot hold it, singular vectors of the data can.
+    X = centred(rng.standard_normal((100, 6))) * np.logspace(0, -7, 6)
+    Y = centred(X[:, -2:] / np.logspace(0, -7, 6)[-2:] + 0.1 * rng.standard_normal((100, 2)))
+    rrr = ReducedRankRegression(2, ridge=(1e-16, 0)).fit(X, Y)
+    stacked = np.vstack([X / 10, 1e-8 * np.eye(6)])  # ridge regression as least squares, without Cxx
+    expected = X @ linalg.lstsq(stacked, np.vstack([Y / 10, np.zeros((6, 2))]), cond=0)[0]
+    np.testing.assert_allclose(rrr.predict(X), expected, atol=1e-6)
