@@ -5,6 +5,19 @@ from __future__ import annotations
 import signal
 import threading
 from contextlib import contextmanager
+from unittest.mock import patch
+
+
+def import_brian2() -> None:
+    """Import Brian2 from whatever thread, such as a Dask worker's.
+
+    Importing it installs a handler for Ctrl-C, which Python allows in the main thread alone; elsewhere it does without.
+    """
+    if threading.current_thread() is threading.main_thread():
+        import brian2
+    else:
+        with patch("signal.signal"):
+            import brian2  # noqa: F401
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import math
 import os
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,19 @@ class FolderError(ValueError):
     """A folder that a run must not or cannot be written to."""
 
     exit_code = 2
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Give a path to write to; the file becomes ``path`` when the block ends well, and else is deleted."""
+    partial = path.with_name(f".{os.getpid()}-{path.name}")
+    try:
+        yield partial
+        with partial.open("rb+") as file:
+            os.fsync(file.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 class RunFolder:
@@ -89,26 +102,18 @@ class RunFolder:
         return self.path / CHECKPOINT
 
     def claim(self) -> None:
-        """Lock the folder for as long as this object lives; refuse one that another process has locked."""
+        """Lock the folder until ``release()`` or the end of the process; refuse one that another has locked."""
         handle = os.open(self.path, os.O_RDONLY)
-        weakref.finalize(self, os.close, handle)
+        self.release = weakref.finalize(self, os.close, handle)
         try:
             # The kernel releases the lock when its holder dies, however it dies.
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise FolderError(f"out: {self.path} is in use by another process; wait, or choose another") from None
 
-    @contextmanager
-    def writing(self, name: str) -> Iterator[Path]:
-        """Give a path to write ``name`` at; it gets its name when the block ends well, and else is deleted."""
-        partial = self.path / f".{os.getpid()}-{name}"
-        try:
-            yield partial
-            with partial.open("rb+") as file:
-                os.fsync(file.fileno())
-            partial.replace(self.path / name)
-        finally:
-            partial.unlink(missing_ok=True)
+    def writing(self, name: str) -> AbstractContextManager[Path]:
+        """Give a path to write ``name`` at; see :func:`whole_file`."""
+        return whole_file(self.path / name)
 
     def write_config(self, text: str) -> None:
         """Write config.toml."""
@@ -131,11 +136,11 @@ class RunFolder:
         Where an experiment checks ``claims``, they follow as a list. To be written last: a run with a summary is
         finished, unless its ``ended`` says "interrupted".
         """
-        flat: dict[str, Any] = {name: _plain(name, value) for name, value in numbers.items()}
+        flat: dict[str, Any] = {name: plain_value(name, value) for name, value in numbers.items()}
         if claims:
             flat["claims"] = [
                 {"claim": claim.text, "holds": bool(claim.holds)}
-                | {name: _plain(name, value) for name, value in claim.numbers.items()}
+                | {name: plain_value(name, value) for name, value in claim.numbers.items()}
                 for claim in claims
             ]
         with self.writing(SUMMARY) as path:
@@ -144,7 +149,8 @@ class RunFolder:
             self.checkpoint.unlink(missing_ok=True)
 
 
-def _plain(name: str, value: Any) -> str | bool | int | float | None:
+def plain_value(name: str, value: Any) -> str | bool | int | float | None:
+    """``value`` as JSON can hold it; None for what is not finite."""
     value = value.item() if hasattr(value, "item") else value
     if isinstance(value, float) and not math.isfinite(value):
         return None

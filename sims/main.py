@@ -20,11 +20,13 @@ COMMANDS = {
     "images": "Compare Bio-RRMSE with backprop on picture classification.",
     "communication": "Let the circuit learn the V1-V2 communication subspace and predict held-out trials.",
     "doctor": "Show versions, compiler, engines that work here: what to paste into a bug report.",
+    "sweep": "Run an experiment over many settings and seeds, in one table.",
     "resume": "Continue a run that was cut short, from its last checkpoint.",
     "data": "List the data sets: where from, licence, citation, whether found.",
 }
 
-MODULES = {"data": "biorrr.sims.data.listing"}  # of the commands whose module is not biorrr.sims.<command>
+# Of the commands whose module is not biorrr.sims.<command>.
+MODULES = {"data": "biorrr.sims.data.listing", "sweep": "biorrr.sims.sweeps.run"}
 
 
 class LazyCommands(TyperGroup):

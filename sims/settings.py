@@ -130,18 +130,18 @@ def resolve(
     """Make settings from, later ones winning: defaults, a config file, ``key=value`` assignments, options ``given``."""
     values = read_config(config) if config else {}
     values.pop(PROVENANCE, None)
-    values = {_field(cls, key, f"in {config}"): value for key, value in values.items()}
+    values = {field_named(cls, key, f"in {config}"): value for key, value in values.items()}
     for assignment in assignments:
         key, equals, text = assignment.partition("=")
         if not equals:
             raise SettingsError(f"set: must be key=value (got {assignment!r})")
-        name = _field(cls, key.strip(), "of --set")
+        name = field_named(cls, key.strip(), "of --set")
         kind, _, many = kinds(cls)[name]
         values[name] = _parsed(kind, many, text.strip())
     return cls(**{**values, **given})
 
 
-def _field(cls: type[Settings], key: str, where: str) -> str:
+def field_named(cls: type[Settings], key: str, where: str) -> str:
     """Name of the field that ``key`` means."""
     known = [key_of(field.name) for field in dataclasses.fields(cls)]
     if key_of(key) not in known:

@@ -1,0 +1,1 @@
+"""Sweeps: one experiment over many settings and seeds, on as many processors as there are."""

@@ -1,0 +1,149 @@
+"""Who computes the points: Dask workers on this machine or elsewhere, or this process alone."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import logging
+import os
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from biorrr.sims.experiment import StoppedError
+from biorrr.sims.folder import SUMMARY, RunFolder
+from biorrr.sims.settings import Settings, SettingsError
+from biorrr.sims.sweeps.plan import Plan, module_of
+
+if TYPE_CHECKING:
+    from biorrr.sims.data import Dataset
+
+Entry = dict[str, Any]
+
+
+def check_crew() -> None:
+    """Say what to install where Dask or Parquet are missing."""
+    try:
+        import distributed  # noqa: F401
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise SettingsError(
+            f"sweep: needs {error.name}, which is not installed; pip install 'biorrr[cluster]'"
+        ) from error
+
+
+def compute(
+    plan: Plan,
+    points: list[Settings],
+    data: dict[str, Dataset],
+    workers: int | None,
+    scheduler: str | None,
+    folders: dict[Settings, Path],
+) -> Iterator[tuple[Settings, Entry]]:
+    """Compute ``points`` of ``plan``; each is yielded with its ledger entry as it is finished.
+
+    Parameters
+    ----------
+    plan, points
+        The sweep, and which of its points.
+    data
+        The data sets by name; each goes to a worker once, however many points it computes.
+    workers
+        How many on this machine; None for one a processor, 0 for none: this process computes one point after another.
+    scheduler
+        Address of a Dask scheduler to use instead.
+    folders
+        Where points leave a run folder.
+    """
+    if workers == 0 and scheduler is None:
+        for settings in points:
+            yield settings, evaluate(plan.experiment, settings, data[settings.data], folders.get(settings))
+        return
+    from distributed import KilledWorker, as_completed
+
+    with _client(workers, scheduler) as client, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sending large graph")
+        # As tasks rather than scattered: when all workers that hold the data have died, they are sent again.
+        sent = {name: client.submit(_pass_on, held, key=f"data-{held.checksum}") for name, held in data.items()}
+        futures = {
+            client.submit(
+                evaluate, plan.experiment, settings, sent[settings.data], folders.get(settings), pure=False
+            ): settings
+            for settings in points
+        }
+        for future in as_completed(futures, loop=client.loop, raise_errors=False):
+            settings = futures.pop(future)
+            failure = future.exception() if future.status == "error" else None
+            if isinstance(failure, KilledWorker):
+                yield settings, _failed("the worker died each time it was tried; perhaps it ran out of memory")
+            elif failure is not None:
+                yield settings, _failed(f"{type(failure).__name__}: {failure}")
+            elif future.status == "finished":
+                yield settings, future.result()
+            else:
+                raise StoppedError(
+                    "sweep: the scheduler is gone; finished points are kept; the same command goes on with the rest",
+                    exit_code=1,
+                )
+
+
+def evaluate(experiment: str, settings: Any, data: Dataset, folder: Path | None) -> Entry:
+    """Compute one point; a failure is an entry too."""
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")  # said once for the whole sweep, and not by every point
+            if folder is None:
+                numbers = module_of(experiment).measure(settings, data)
+            else:
+                module_of(experiment).command.run(settings, RunFolder(experiment, folder, force=True))
+                numbers = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+    except Exception as error:
+        return _failed(
+            f"{error}" if isinstance(error, ValueError | ArithmeticError) else f"{type(error).__name__}: {error}"
+        )
+    return {"status": "done", "reason": None, "data_sha256": data.checksum, "numbers": numbers}
+
+
+def in_memory(data: Dataset) -> Dataset:
+    """The data as plain arrays, which can be sent; a memory map cannot."""
+    return replace(data, X=np.asarray(data.X), Y=np.asarray(data.Y))
+
+
+def _pass_on(data: Dataset) -> Dataset:
+    return data
+
+
+def _failed(reason: str) -> Entry:
+    return {"status": "failed", "reason": reason, "data_sha256": None, "numbers": {}}
+
+
+@contextlib.contextmanager
+def _client(workers: int | None, scheduler: str | None) -> Iterator[Any]:
+    """A Dask client, of a cluster on this machine unless there is a ``scheduler``."""
+    from distributed import Client, LocalCluster
+
+    # What Dask says of workers that come and go is ours to say, in the table and at the end.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    if scheduler is not None:
+        try:
+            with Client(scheduler, timeout="10s", set_as_default=False) as client:
+                yield client
+        except (OSError, ValueError) as error:
+            if isinstance(error, SettingsError):
+                raise
+            raise SettingsError(f"scheduler: no answer from {scheduler} ({error}); is it running?") from error
+        return
+    with (
+        LocalCluster(
+            n_workers=workers or os.cpu_count(),
+            threads_per_worker=1,
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client

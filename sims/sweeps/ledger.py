@@ -1,0 +1,90 @@
+"""What a sweep has found so far: one small file a finished point, and the table made of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from biorrr.sims.folder import plain_value, whole_file
+from biorrr.sims.settings import Settings, key_of
+from biorrr.sims.sweeps.plan import Plan, plain
+
+POINTS, TABLE = "points", "sweep.parquet"
+
+
+class Ledger:
+    """The finished points in a folder, by their settings.
+
+    A point is written the moment it is finished, whole or not at all. The table is only ever made from the points, so
+    a damaged table loses nothing.
+
+    Parameters
+    ----------
+    folder
+        The sweep's folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, plan: Plan, settings: Settings) -> Path:
+        """File of one point."""
+        told = json.dumps([plan.experiment, plain(settings)], sort_keys=True)
+        return self.folder / POINTS / f"{hashlib.sha256(told.encode()).hexdigest()[:24]}.json"
+
+    def read(self, plan: Plan, settings: Settings) -> dict[str, Any] | None:
+        """What is known of a point: ``status``, ``reason``, ``data_sha256`` and ``numbers``; None if it is not done.
+
+        A damaged file is as good as none: the point is computed again.
+        """
+        try:
+            found = json.loads(self.path(plan, settings).read_text(encoding="utf-8"))
+            if found["status"] in ("done", "failed") and isinstance(found["numbers"], dict):
+                return {"reason": None, "data_sha256": None} | found
+        except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
+            pass
+        return None
+
+    def write(self, plan: Plan, settings: Settings, entry: dict[str, Any]) -> None:
+        """Keep what is known of a point."""
+        numbers = {name: plain_value(name, value) for name, value in entry["numbers"].items()}
+        text = json.dumps({"settings": plain(settings)} | entry | {"numbers": numbers}, indent=1, allow_nan=False)
+        path = self.path(plan, settings)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(path) as partial:
+            partial.write_text(text + "\n", encoding="utf-8")
+
+    def rows(self, plan: Plan) -> list[dict[str, Any]]:
+        """The finished points of ``plan``, in its order: settings, seed, status and reason, then the numbers."""
+        entries = [(settings, self.read(plan, settings)) for settings in plan.points]
+        finished = [(settings, entry) for settings, entry in entries if entry is not None]
+        # A failed point has no numbers, and the others must not lose theirs by it: every row has every column.
+        measured = dict.fromkeys(name for _, entry in finished for name in entry["numbers"])
+        rows = []
+        for settings, entry in finished:
+            told = {key_of(name): _cell(getattr(settings, name)) for name in (*plan.told, "seed")}
+            ended = {"status": entry["status"], "reason": entry["reason"]}
+            rows.append(told | ended | {n: entry["numbers"].get(n) for n in measured if n not in told})
+        return rows
+
+    def write_table(self, plan: Plan, csv: bool = False) -> list[dict[str, Any]]:
+        """Write the finished points as Parquet, and as CSV if asked for; return its rows."""
+        import pyarrow as pa
+        import pyarrow.csv
+        import pyarrow.parquet
+
+        rows = self.rows(plan)
+        table = pa.Table.from_pylist(rows)
+        with whole_file(self.folder / TABLE) as partial:
+            pa.parquet.write_table(table, partial)
+        if csv:
+            with whole_file((self.folder / TABLE).with_suffix(".csv")) as partial:
+                pa.csv.write_csv(table, partial)
+        return rows
+
+
+def _cell(value: Any) -> Any:
+    """One value of a table; a list of values is text."""
+    return ",".join(map(str, value)) if isinstance(value, tuple) else value

@@ -1,0 +1,193 @@
+"""Which points a sweep has: a grid, a random sample or a list of settings, times seeds."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from biorrr.sims.settings import Settings, SettingsError, field_named, key_of, kinds, read_config
+
+EXPERIMENTS = ("learn",)  # those with a `measure`: settings and data in, final numbers out
+MOST_POINTS = 1_000_000  # more is a slip of the pen
+KEYS = ("experiment", "seeds", "measure", "points", "fixed", "grid", "random", "list")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The points of a sweep.
+
+    Parameters
+    ----------
+    experiment
+        Name of the experiment.
+    points
+        The settings of each point, seed included.
+    varied
+        Names of the settings that differ between points, the seed aside.
+    told
+        Names of the settings that have been given: the columns of the table, beside the seed.
+    measure
+        The number that is drawn; the lowest is best.
+    """
+
+    experiment: str
+    points: tuple[Settings, ...]
+    varied: tuple[str, ...]
+    told: tuple[str, ...]
+    measure: str = "excess"
+
+
+def module_of(experiment: str) -> Any:
+    """The module of one of :data:`EXPERIMENTS`."""
+    if experiment not in EXPERIMENTS:
+        raise SettingsError(f"experiment: must be one of {', '.join(EXPERIMENTS)} (got {experiment!r})")
+    return importlib.import_module(f"biorrr.sims.{experiment}")
+
+
+def read_plan(path: Path) -> Plan:
+    """Read the plan in a TOML file; see :func:`make_plan` for what may stand in it."""
+    return make_plan(**_known_keys(read_config(path), path))
+
+
+def make_plan(
+    experiment: str = "learn",
+    seeds: Any = 1,
+    measure: str = "excess",
+    points: int | None = None,
+    fixed: Mapping[str, Any] | None = None,
+    grid: Mapping[str, Any] | None = None,
+    random: Mapping[str, Any] | None = None,
+    list: Any = None,
+) -> Plan:
+    """Lay out the points of a sweep.
+
+    Parameters
+    ----------
+    experiment
+        What to run at each point.
+    seeds
+        How many, from 0 on, or which; each point runs once with each.
+    measure
+        The number of the experiment's summary that is drawn; the lowest is best.
+    points
+        How many points ``random`` has.
+    fixed
+        Settings that are the same at all points.
+    grid
+        Values of each setting; all combinations are points.
+    random
+        For each setting a list to choose from, or a range as {"low": ..., "high": ..., "log": true or false}. The
+        first points of a larger sample are those of a smaller one.
+    list
+        The points one by one, each a mapping of settings.
+    """
+    given = {name: value for name, value in (("grid", grid), ("random", random), ("list", list)) if value is not None}
+    if len(given) != 1:
+        raise SettingsError(f"sweep: must have one of grid, random and list (got {' and '.join(given) or 'none'})")
+    if not isinstance(measure, str):
+        raise SettingsError(f"measure: must be the name of a number (got {measure!r})")
+    if (points is not None) != (random is not None):
+        raise SettingsError("points: says how many points random has; give both or neither")
+    cls = module_of(experiment).command.settings
+    constant = _fields(cls, fixed if fixed is not None else {}, "fixed")
+    seeds = _seeds(seeds)
+    if grid is not None:
+        combinations = _grid(_fields(cls, grid, "grid"), len(seeds))
+    elif random is not None:
+        combinations = _sample(cls, _fields(cls, random, "random"), _count("points", points), len(seeds))
+    else:
+        combinations = _listed(cls, given["list"])
+    varied = tuple(dict.fromkeys(name for point in combinations for name in point))
+    if twice := set(varied) & set(constant):
+        raise SettingsError(f"{key_of(min(twice))}: is both fixed and varied; keep one of them")
+    made = (cls(**constant, **point, seed=seed) for point in combinations for seed in seeds)
+    return Plan(experiment, tuple(dict.fromkeys(made)), varied, (*constant, *varied), measure)
+
+
+def _known_keys(values: dict[str, Any], path: Path) -> dict[str, Any]:
+    for key in values:
+        if key not in KEYS:
+            raise SettingsError(f"{key}: no such key, in {path}; a sweep has {', '.join(KEYS)}")
+    return values
+
+
+def _fields(cls: type[Settings], values: Any, where: str) -> dict[str, Any]:
+    if not isinstance(values, Mapping):
+        raise SettingsError(f"{where}: must be a table of settings (got {values!r})")
+    named = {field_named(cls, key, f"in {where}"): value for key, value in values.items()}
+    if "seed" in named:
+        raise SettingsError(f"seed: is no part of {where}; seeds says how many, or which")
+    return named
+
+
+def _count(name: str, value: Any) -> int:
+    if type(value) is not int or not 1 <= value <= MOST_POINTS:
+        raise SettingsError(f"{name}: must be a whole number in [1, {MOST_POINTS}] (got {value!r})")
+    return value
+
+
+def _seeds(seeds: Any) -> list[int]:
+    if isinstance(seeds, list | tuple):
+        if seeds and all(type(seed) is int and seed >= 0 for seed in seeds):
+            return [*dict.fromkeys(seeds)]
+        raise SettingsError(f"seeds: must be a number of seeds, or a list of whole numbers from 0 on (got {seeds!r})")
+    return [*range(_count("seeds", seeds))]
+
+
+def _grid(values: dict[str, Any], seeds: int) -> list[dict[str, Any]]:
+    for name, choices in values.items():
+        if not isinstance(choices, list | tuple) or not choices:
+            raise SettingsError(f"{key_of(name)}: must be a list of values, in grid (got {choices!r})")
+    _count("grid", max(math.prod(map(len, values.values())) * seeds, 1))
+    return [dict(zip(values, combination, strict=True)) for combination in itertools.product(*values.values())]
+
+
+def _sample(cls: type[Settings], spans: dict[str, Any], points: int, seeds: int) -> list[dict[str, Any]]:
+    import numpy as np
+
+    _count("points", points * seeds)
+    draws = {name: _draws(name, span, kinds(cls)[name][0]) for name, span in spans.items()}
+    rng = np.random.default_rng(0)
+    return [{name: draw(rng) for name, draw in draws.items()} for _ in range(points)]
+
+
+def _draws(name: str, span: Any, kind: type) -> Any:
+    """The function that draws a value of a setting: from a list, or from a range evenly or evenly in log."""
+    if isinstance(span, list | tuple) and span:
+        return lambda rng: span[rng.integers(len(span))]
+    low, high, log = (span.get(key) for key in ("low", "high", "log")) if isinstance(span, Mapping) else (None,) * 3
+    numbers = all(type(end) in (int, float) and math.isfinite(end) for end in (low, high))
+    if (
+        not numbers
+        or kind not in (int, float)
+        or not low < high
+        or (log and low <= 0)
+        or set(span) - {"low", "high", "log"}
+    ):
+        raise SettingsError(
+            f"{key_of(name)}: must be a list, or a range such as {{low = 0.1, high = 10, log = true}}, in random "
+            f"(got {span!r})"
+        )
+    if kind is int:
+        ends = (math.log(low), math.log(high + 1)) if log else (low, high + 1)
+        return lambda rng: int(min(math.exp(rng.uniform(*ends)) if log else rng.uniform(*ends), high))
+    if log:
+        return lambda rng: float(math.exp(rng.uniform(math.log(low), math.log(high))))
+    return lambda rng: float(rng.uniform(low, high))
+
+
+def _listed(cls: type[Settings], points: Any) -> list[dict[str, Any]]:
+    if not isinstance(points, list | tuple) or not points:
+        raise SettingsError(f"list: must be a list of points, each a table of settings (got {points!r})")
+    return [_fields(cls, point, "list") for point in points]
+
+
+def plain(settings: Settings) -> dict[str, Any]:
+    """Settings by the names the user gives them."""
+    return {key_of(name): value for name, value in dataclasses.asdict(settings).items()}

@@ -1,0 +1,152 @@
+"""``biorrr sweep``: an experiment over many settings and seeds, in one table."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from biorrr.sims.folder import FolderError, RunFolder
+from biorrr.sims.sweeps.ledger import TABLE, Ledger
+from biorrr.sims.sweeps.plan import Plan, make_plan, read_plan
+
+if TYPE_CHECKING:
+    import pandas
+
+SHOWN_FAILURES = 5
+
+
+def sweep(
+    *,
+    out: str | Path,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    csv: bool = False,
+    folders: bool = False,
+    retry: bool = False,
+    **points: Any,
+) -> pandas.DataFrame:
+    """Run an experiment at many points and return the table of results.
+
+    In a script, call it under ``if __name__ == "__main__":``, since workers on this machine import the script.
+
+    Parameters
+    ----------
+    out
+        Folder of the sweep. Points that are finished in it are not computed again.
+    workers
+        How many processes on this machine; one a processor unless given, 0 for this process alone.
+    scheduler
+        Address of a Dask scheduler to use instead.
+    csv
+        Write the table as CSV too.
+    folders
+        Leave a run folder for each point, in ``out``/runs.
+    retry
+        Compute failed points again.
+    points
+        What to run: ``experiment``, ``seeds``, ``measure``, ``fixed`` and one of ``grid``, ``random`` (with ``points``)
+        and ``list``; see :func:`biorrr.sims.sweeps.plan.make_plan`.
+    """
+    import pandas
+
+    return pandas.DataFrame(_carry_out(make_plan(**points), Path(out), workers, scheduler, csv, folders, retry))
+
+
+def command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="TOML file that says what to vary")],
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="folder of the sweep", show_default="runs/sweep-<file>")
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", min=0, help="processes on this machine; 0: none but this", show_default="processors"),
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Dask scheduler to use instead")
+    ] = None,
+    csv: Annotated[bool, typer.Option("--csv", help="write the table as CSV too")] = False,
+    folders: Annotated[bool, typer.Option("--folders", help="leave a run folder for each point")] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="compute failed points again")] = False,
+    status: Annotated[bool, typer.Option("--status", help="say how far it has come, and do nothing else")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="show the traceback of an error")] = False,
+) -> None:
+    """Run an experiment over many settings and seeds.
+
+    The same command again goes on with the points that are not finished.
+    """
+    plan = read_plan(file)
+    # Named after the file and not after the time, so that the same command finds what is finished.
+    out = out or Path("runs") / f"sweep-{file.stem}"
+    if not status:
+        _carry_out(plan, out, workers, scheduler, csv, folders, retry)
+    _report(plan, out)
+
+
+def _carry_out(
+    plan: Plan, out: Path, workers: int | None, scheduler: str | None, csv: bool, folders: bool, retry: bool
+) -> list[dict[str, Any]]:
+    """Compute what is not finished, and write table and figure; returns the table's rows."""
+    from biorrr.sims.data import load
+    from biorrr.sims.sweeps.crew import check_crew, compute, in_memory
+    from biorrr.sims.sweeps.figure import plot_sweep
+    from tqdm.auto import tqdm
+
+    check_crew()
+    data = {name: in_memory(load(name)) for name in dict.fromkeys(settings.data for settings in plan.points)}
+    folder = RunFolder("sweep", out)
+    out.mkdir(parents=True, exist_ok=True)
+    folder.claim()
+    ledger = Ledger(out)
+    left = []
+    for settings in plan.points:
+        entry = ledger.read(plan, settings)
+        known = entry and (entry["data_sha256"] == data[settings.data].checksum or entry["status"] == "failed")
+        if not known or (retry and entry["status"] == "failed"):
+            left.append(settings)
+    kept = {s: out / "runs" / ledger.path(plan, s).stem for s in left} if folders else {}
+    bar = tqdm(
+        total=len(plan.points), initial=len(plan.points) - len(left), unit="point", disable=not sys.stderr.isatty()
+    )
+    try:
+        with bar:
+            for settings, entry in compute(plan, left, data, workers, scheduler, kept) if left else ():
+                ledger.write(plan, settings, entry)
+                bar.update()
+    finally:
+        rows = ledger.write_table(plan, csv)
+        folder.release()
+    axes = plot_sweep(plan, rows)
+    if axes is not None:
+        folder.write_figure("sweep", "png", axes)
+    return rows
+
+
+def _report(plan: Plan, out: Path) -> None:
+    """Print how far the sweep has come, what failed and why, and the best point."""
+    rows = Ledger(out).rows(plan)
+    failed = [row for row in rows if row["status"] == "failed"]
+    print(f"{out}: {len(plan.points)} points: {len(rows) - len(failed)} done, {len(failed)} failed, "
+          f"{len(plan.points) - len(rows)} left{' (running)' if _running(out) else ''}")  # fmt: skip
+    for reason, times in Counter(row["reason"] for row in failed).most_common(SHOWN_FAILURES):
+        print(f"  failed {times} times: {reason}")
+    measured = [row for row in rows if isinstance(row.get(plan.measure), int | float)]
+    if measured:
+        best = min(measured, key=lambda row: row[plan.measure])
+        where = ", ".join(f"{name} {best[name]}" for name in (*(n.replace("_", "-") for n in plan.varied), "seed"))
+        print(f"  best {plan.measure} {best[plan.measure]:.4g} at {where}")
+    if (out / TABLE).exists():
+        print(f"  table {out / TABLE}")
+
+
+def _running(out: Path) -> bool:
+    """Whether another process is at work on the sweep."""
+    if not out.is_dir():
+        return False
+    try:
+        RunFolder("sweep", out).claim()
+    except FolderError:
+        return True
+    return False
