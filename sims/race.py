@@ -110,7 +110,7 @@ def circuit_lap(course: Course, k: int, seed: int, steps: int, rates: Rates | No
         k, course.s, rates=rates or "auto", ridge=course.ridge, engine=engine, seed=seed, Q0=start, R0=start
     )
     quiet = {"record": (), "progress": False}
-    circuit.run(course.X[:2], course.Y[:2], plastic=False, snapshots=1, **quiet)  # builds the circuit
+    circuit.build(course.X.shape[1], course.Y.shape[1])
     order = np.random.default_rng(seed)
     epochs = [order.permutation(len(course.X)) for _ in range(-(-steps // len(course.X)))]
     clock = _cpu_seconds()
