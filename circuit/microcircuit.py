@@ -356,12 +356,14 @@ class Microcircuit:
         weights = [{name: initial[name] / units.scale(name) for name in WEIGHTS}]
         seen = [job.start]
         for t, flat in zip(recorder.snapshot_samples, recorder.snapshots, strict=True):
-            weights.append(outward(flat))
-            seen.append(t)
+            if all(np.isfinite(w).all() for w in flat.values()):  # weights overflow one sample before activity does
+                weights.append(outward(flat))
+                seen.append(t)
         if outcome.ended != "diverged" and seen[-1] < outcome.samples:  # cut short between two snapshots
             weights.append(outward({p.name: outcome.state[f"{p.name}.w"] for p in job.blueprint.pathways}))
             seen.append(outcome.samples)
-        traces = {name: recorder.stacked(name) / units.scale(name) for name in recorder.traces}
+        trace_samples = [t for t in recorder.trace_samples if t < outcome.samples]  # without the one that diverged
+        traces = {name: recorder.stacked(name)[: len(trace_samples)] / units.scale(name) for name in recorder.traces}
         final = weights[-1]["Vy"]
         # Sigma_s^-1 Vy, by which the output predicts y (Eq. 2).
         Cyy_Vy = sum((rows - job.mean_y).T @ ((rows - job.mean_y) @ final) for rows in chunks(job.Y)) / len(job.Y)
@@ -381,7 +383,7 @@ class Microcircuit:
         }  # fmt: skip
         if "neuromodulator.log_retained" in outcome.state:
             attrs["log_retained"] = float(outcome.state["neuromodulator.log_retained"][0])
-        return Run(dataset(_stack(weights), seen, traces, recorder.trace_samples, extras, attrs))
+        return Run(dataset(_stack(weights), seen, traces, trace_samples, extras, attrs))
 
     # -- looking at it -------------------------------------------------------------------------------------------
 

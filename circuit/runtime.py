@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-
 import brian2
 import numpy as np
 from biorrr.circuit.assembly import TICK, Assembly, assemble
 from biorrr.circuit.blueprint import Blueprint
 from biorrr.circuit.interrupt import held_interrupt
 from biorrr.circuit.job import Job, Outcome
+from biorrr.circuit.loan import borrowed_brian2
 from biorrr.circuit.recorder import Recorder
 
 _LOOK_AHEAD = 4096  # samples whose order is drawn together
-
-
-@contextmanager
-def runtime_device(target: str):
-    """Brian2's runtime device with code for ``target``; the caller's device and preference come back after."""
-    before = brian2.prefs.codegen.target
-    brian2.set_device("runtime")
-    brian2.prefs.codegen.target = target
-    try:
-        yield
-    finally:
-        brian2.prefs.codegen.target = before
-        brian2.devices.reset_device()
 
 
 class RuntimeEngine:
@@ -33,7 +19,7 @@ class RuntimeEngine:
 
     def __init__(self, blueprint: Blueprint, target: str) -> None:
         self.blueprint, self.target = blueprint, target
-        with runtime_device(target):
+        with borrowed_brian2("runtime", target=target):
             self.assembly: Assembly = assemble(blueprint)
 
     def advance(self, job: Job, recorder: Recorder) -> Outcome:
@@ -47,7 +33,7 @@ class RuntimeEngine:
         ticks = (job.stop - job.start) * job.presentation.ticks_per_sample
         try:
             with (
-                runtime_device(self.target),
+                borrowed_brian2("runtime", target=self.target),
                 np.errstate(all="ignore"),
                 held_interrupt() as presenter.interrupted,
             ):

@@ -65,6 +65,8 @@ class StandaloneEngine:
                 # Whole steps of `every`, so that traces fall on the same samples however a run is cut.
                 length = max(length // job.every, 1) * job.every
                 stop = min(at + length, job.stop)
+                if recorder.on_snapshot is not None:  # it may end the run at any snapshot
+                    stop = min([stop, *job.snapshots[job.snapshots > at][:1].tolist()])
                 began = time.perf_counter()
                 code = self._run_segment(folder, replace(job, start=at, stop=stop, state=state), data, job.start)
                 took = time.perf_counter() - began
@@ -73,11 +75,12 @@ class StandaloneEngine:
                 state = self._collect(folder, job, at, stop, recorder)
                 if code == Exit.diverged:
                     return Outcome(int(state["neuromodulator.sample"][0]), state, "diverged")
+                pace = (stop - at) / max(took, 1e-3)
                 at = stop
                 recorder.reached(at, state)
                 if at < job.stop and (recorder.stopped or interrupted.is_set()):
                     return Outcome(at, state, "stopped" if recorder.stopped else "interrupted")
-                length = int(min(_LARGEST_SEGMENT, 8 * length, length * _SEGMENT_SECONDS / max(took, 1e-3)))
+                length = max(int(min(_LARGEST_SEGMENT, 8 * length, pace * _SEGMENT_SECONDS)), 1)
             return Outcome(at, state, "done")
 
     def _run_segment(self, folder: Path, job: Job, data: dict, origin: int) -> int:
@@ -147,17 +150,23 @@ def _lay_out(path: Path, values: np.ndarray) -> tuple[int, int]:
     A memory map of a file stays where it is.
     """
     kind = values.dtype.str[1:]
-    if isinstance(values, np.memmap) and values.flags.c_contiguous and kind in _ELEMENT_TYPES and values.dtype.isnative:
+    readable = kind in _ELEMENT_TYPES and values.dtype.isnative
+    if readable and values.flags.c_contiguous and _lies_in_a_file(values):
         # A view may begin anywhere in the file: count from the start of the mapping, which numpy rounds down to a page.
         mapped = np.frombuffer(values._mmap, dtype=np.uint8)
         begins = values.offset - values.offset % mmap.ALLOCATIONGRANULARITY
         within = values.__array_interface__["data"][0] - mapped.__array_interface__["data"][0]
         path.symlink_to(Path(values.filename).resolve())
         return list(_ELEMENT_TYPES).index(kind), begins + within
-    if kind not in _ELEMENT_TYPES or not values.dtype.isnative:
+    if not readable:
         kind, values = "f8", values.astype(np.float64)
     np.ascontiguousarray(values).tofile(path)
     return list(_ELEMENT_TYPES).index(kind), 0
+
+
+def _lies_in_a_file(values: np.ndarray) -> bool:
+    """True where a file holds just these values: copies of a map are no maps, and a private map may have changed."""
+    return isinstance(values, np.memmap) and None not in (values._mmap, values.filename) and values.mode != "c"
 
 
 def _description(blueprint: Blueprint) -> dict:
@@ -188,7 +197,7 @@ def _build(blueprint: Blueprint, folder: Path) -> None:
     import jinja2
     from biorrr.circuit.assembly import TICK, assemble
     from biorrr.circuit.device import DenseDevice
-    from brian2.devices import all_devices, reset_device
+    from biorrr.circuit.loan import borrowed_brian2
 
     size = {p.name: p.size for p in blueprint.populations}
     template = Path(__file__).parent / "templates" / "present.cpp"
@@ -216,17 +225,13 @@ def _build(blueprint: Blueprint, folder: Path) -> None:
     )  # fmt: skip
 
     project = Path(tempfile.mkdtemp(prefix="project-", dir=folder))
-    all_devices["biorrr"] = DenseDevice(
+    device = DenseDevice(
         frozenset(p.name for p in (*blueprint.pathways, *blueprint.neuromodulator.senses))
     )
-    brian2.set_device("biorrr", build_on_run=False)
-    try:
+    with borrowed_brian2(device, build_on_run=False):
         assemble(blueprint, present).network.run(TICK, namespace={})
-        brian2.device.build(directory=str(project), compile=False, run=False)
-        compiler.compile_program(project / "circuit.cpp", folder / "circuit")
-    finally:
-        reset_device()
-        del all_devices["biorrr"]
+        device.build(directory=str(project), compile=False, run=False)
+    compiler.compile_program(project / "circuit.cpp", folder / "circuit")
     if os.environ.get("BIORRR_KEEP_SOURCES"):
         shutil.copytree(project, os.environ["BIORRR_KEEP_SOURCES"], dirs_exist_ok=True)
     shutil.rmtree(project)

@@ -1,0 +1,35 @@
+"""Brian2's device and preferences on loan: the circuit's while it builds and runs, the caller's again after."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+import brian2
+import numpy as np
+from brian2.devices import reset_device
+
+# What a caller may have set for simulations of their own and a circuit cannot be built or run with.
+_NEEDED = {
+    "core.default_float_dtype": np.float64,
+    "core.network.default_schedule": ["start", "groups", "thresholds", "synapses", "resets", "end"],
+    "devices.cpp_standalone.openmp_threads": 0,
+}
+
+
+@contextmanager
+def borrowed_brian2(device, **options):
+    """Make ``device``, or the one of that name, Brian2's; the caller's device and preferences come back after.
+
+    The options set it up; a ``target`` among them is the language code is generated in.
+    """
+    needed = {**_NEEDED, "codegen.target": options.pop("target", "auto")}
+    before = {name: brian2.prefs[name] for name in needed}
+    brian2.set_device(device, **options)
+    try:
+        for name, value in needed.items():
+            brian2.prefs[name] = value
+        yield
+    finally:
+        for name, value in before.items():
+            brian2.prefs[name] = value
+        reset_device()
