@@ -1,0 +1,91 @@
+"""A person's own Brian2 code beside the circuit: nothing of it changes, and it can listen in."""
+
+import brian2
+import numpy as np
+import pytest
+from biorrr.circuit import Microcircuit
+from brian2.devices import get_device, reset_device
+
+
+def state_of_brian2():
+    device = get_device()
+    return device, device.build_on_run, dict(device.build_options), device.defaultclock.dt, brian2.prefs.as_file
+
+
+@pytest.fixture
+def rebuild(tmp_path, monkeypatch):
+    """An empty cache: the circuit must be generated and compiled anew."""
+    monkeypatch.setenv("BIORRR_CACHE", str(tmp_path))
+
+
+@pytest.fixture
+def own_standalone(tmp_path):
+    """A person in the middle of preparing a standalone simulation of their own."""
+    brian2.set_device("cpp_standalone", build_on_run=False, directory=str(tmp_path / "own"))
+    yield get_device()
+    get_device().reinit()
+    reset_device()
+
+
+def test_device_and_preferences_stay(data, make_circuit, rebuild):
+    before = state_of_brian2()
+    for engine in ("numpy", "cpp"):
+        Microcircuit(1, engine=engine).run(data[0][:50, :2], data[1][:50, :2])
+        assert state_of_brian2() == before
+
+
+def test_half_prepared_standalone_simulation_stays(data, own_standalone, make_circuit):
+    group = brian2.NeuronGroup(3, "dv/dt = -v / second : 1", method="exact", name="own_cells")
+    brian2.defaultclock.dt = 0.5 * brian2.ms
+    before, queue = state_of_brian2(), list(own_standalone.main_queue)
+    arrays = dict(own_standalone.arrays)
+    for engine in ("numpy", "cpp"):
+        make_circuit(engine, s=0.3).run(data[0][:50], data[1][:50])
+        assert state_of_brian2() == before
+        # What was prepared is all there, in its order; Brian2 itself says once more what the clock's dt is.
+        assert own_standalone.main_queue[: len(queue)] == queue
+        assert {entry[0] for entry in own_standalone.main_queue[len(queue) :]} <= {"set_by_single_value"}
+        assert own_standalone.arrays == arrays
+    assert group.variables["v"].device is own_standalone
+
+
+def test_single_precision_is_the_person_s_own_choice(data, make_circuit, make_loop, rebuild):
+    """The circuit computes in double precision whatever the person's simulations use."""
+    X, Y = data[0][:100], data[1][:100]
+    loop = make_loop(2, s=0.3)
+    for x, y in zip(X, Y, strict=True):
+        loop.present(x, y)
+    brian2.prefs.core.default_float_dtype = np.float32
+    try:
+        for engine in ("numpy", "cpp"):
+            circuit = Microcircuit(
+                2, s=0.3, rates=loop.rates, engine=engine,
+                **{f"{name}0": w for name, w in make_circuit("numpy", 2, s=0.3).initial.items()},
+            )  # fmt: skip
+            np.testing.assert_allclose(circuit.run(X, Y, order="sequential").Vx, loop.Vx, rtol=0, atol=1e-12)
+        assert brian2.prefs.core.default_float_dtype is np.float32
+    finally:
+        brian2.prefs.core.default_float_dtype = np.float64
+
+
+def test_own_monitor_in_the_network(data):
+    X, Y = data[0][:60], data[1][:60]
+    circuit = Microcircuit(2, engine="numpy").build(6, 4)
+    pyramidal = circuit.network["pyramidal"]
+    monitor = brian2.StateMonitor(pyramidal, "plateau", record=True, when="end", clock=pyramidal.clock)
+    circuit.network.add(monitor)
+    run = circuit.run(X, Y, every=1)
+    scale = monitor.plateau[0, 0] / run.data["plateau"].values[0, 0]  # the network works in its own units
+    np.testing.assert_allclose(monitor.plateau.T, scale * run.data["plateau"].values, rtol=1e-9, atol=1e-12)
+
+
+def test_a_second_run_begins_afresh(data):
+    """Nothing of one run is left in the network for the next."""
+    X, Y = data[0][:60], data[1][:60]
+    circuit = Microcircuit(2, engine="numpy")
+    np.testing.assert_array_equal(circuit.run(X, Y).Vx, circuit.run(X, Y).Vx)
+
+
+def test_no_network_before_it_is_built():
+    with pytest.raises(RuntimeError, match=r"^network: nothing is built in this process yet; call circuit.build"):
+        _ = Microcircuit(2).network

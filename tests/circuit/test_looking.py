@@ -1,0 +1,78 @@
+"""The circuit as graph, as text, and the verdict on its rules: all made from the objects that are simulated."""
+
+import networkx as nx
+import pytest
+from biorrr.circuit import Microcircuit
+from biorrr.circuit.blueprint import Blueprint
+from biorrr.circuit.locality import locality
+from biorrr.models import NaiveProximalSynapses
+
+
+@pytest.fixture(scope="module")
+def circuit():
+    return Microcircuit(2, interneurons=3)
+
+
+def test_wiring(circuit):
+    graph = circuit.wiring(6, 4)
+    sizes = {name: facts["size"] for name, facts in graph.nodes(data=True)}
+    assert sizes == {"sensory": 6, "instructive": 4, "pyramidal": 2, "interneurons": 3}
+    pathways = {
+        facts["weight"]: (source, target, facts["sign"], facts["synapses"])
+        for source, target, facts in graph.edges(data=True)
+    }
+    assert pathways == {
+        "Vx": ("sensory", "pyramidal", +1, 12),
+        "Vy": ("instructive", "pyramidal", +1, 8),
+        "Q": ("interneurons", "pyramidal", -1, 6),
+        "R": ("pyramidal", "interneurons", +1, 6),
+    }
+    for _, _, facts in graph.edges(data=True):
+        assert facts["rule"].startswith("w += ")
+
+
+def test_wiring_can_be_written(circuit, tmp_path):
+    nx.write_graphml(circuit.wiring(6, 4), tmp_path / "wiring.graphml")
+    assert set(nx.read_graphml(tmp_path / "wiring.graphml").nodes) == set(circuit.wiring(6, 4).nodes)
+
+
+def test_description_holds_every_equation(circuit):
+    text = circuit.describe(6, 4)
+    blueprint = circuit.blueprint(6, 4)
+    for part in blueprint.populations:
+        assert f"{part.name} ({part.size})" in text
+    for pathway in blueprint.pathways:
+        assert pathway.rule in text
+        assert pathway.equation in text
+    # In the order of a tick: what drives the soma comes before what inhibits the dendrite.
+    assert text.index("  proximal, Vx") < text.index("  recruitment, R") < text.index("  inhibitory, Q")
+
+
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_every_rule_is_local(adaptive):
+    verdicts = {v.pathway: v for v in locality(Blueprint.of_microcircuit(6, 4, 2, 3, adaptive=adaptive))}
+    assert all(v.local for v in verdicts.values())
+    assert {name: (v.pre, v.post, v.own) for name, v in verdicts.items()} == {
+        "proximal": (("x",), ("plateau",), ("w",)),
+        "distal": (("y",), ("a", "z"), ("w",)),
+        "recruitment": (("z",), ("n",), ("w",)),
+        "inhibitory": (("n",), ("z",), ("w",)),
+    }
+    # The rates are the same for all synapses of a pathway, and reported as that.
+    assert verdicts["proximal"].broadcast == ("eta_x", "gain")
+    assert str(verdicts["proximal"]).startswith("proximal: local; reads pre x; post plateau; own w; broadcast eta_x")
+
+
+def test_the_naive_rule_is_not_local():
+    """The supplement's example: the Lagrange rule multiplies two sets of weights."""
+    (verdict,) = locality(Blueprint.of_microcircuit(6, 4, 2, 2), (NaiveProximalSynapses(),))
+    assert not verdict.local
+    assert verdict.elsewhere == ("Lagrange", "Vx", "x")
+    assert "NOT local: reads Lagrange, Vx, x" in str(verdict)
+
+
+def test_circuit_reports_on_itself(circuit):
+    assert [v.pathway for v in circuit.locality()] == ["proximal", "distal", "inhibitory", "recruitment"]
+    assert repr(circuit) == (
+        "Microcircuit(k=2, s=0, rates='auto', interneurons=3, ridge=(0.0, 0.0), engine='auto', seed=0)"
+    )

@@ -1,0 +1,56 @@
+"""A machine without a C++ compiler: everything runs, slower, and says so once."""
+
+import warnings
+
+import pytest
+from biorrr.circuit import Microcircuit, compiler, microcircuit
+
+
+@pytest.fixture
+def no_compiler(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    for found in (compiler.find_compiler, compiler.identity, microcircuit._say_once):
+        found.cache_clear()
+    yield
+    for found in (compiler.find_compiler, compiler.identity, microcircuit._say_once):
+        found.cache_clear()
+
+
+def test_auto_falls_back_and_says_so_once(no_compiler, data, monkeypatch):
+    monkeypatch.setattr(microcircuit, "_WORTH_COMPILING", 50)
+    X, Y = data[0][:100], data[1][:100]
+    with pytest.warns(UserWarning, match="no C\\+\\+ compiler found, so this runs on Brian2's numpy target") as said:
+        run = Microcircuit(2).run(X, Y)
+    assert run.data.attrs["engine"] == "numpy"
+    assert [w for w in said if "apt install g++" in str(w.message)]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="engine 'auto'")
+        Microcircuit(2).run(X, Y)
+
+
+def test_short_runs_need_no_word(no_compiler, data):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="engine 'auto'")
+        assert Microcircuit(2).run(data[0][:50], data[1][:50]).data.attrs["engine"] == "numpy"
+
+
+@pytest.mark.parametrize("engine", ["cpp", "cython"])
+def test_asking_for_it_is_an_error_that_helps(engine, no_compiler, data):
+    with pytest.raises(compiler.NoCompiler) as caught:
+        Microcircuit(2, engine=engine).run(*data)
+    assert str(caught.value).startswith(f"engine '{engine}': no C++ compiler found; install a C++ compiler (Debian and")
+    for remedy in ("apt install g++", "dnf install gcc-c++", "xcode-select --install", "conda install cxx-compiler"):
+        assert remedy in str(caught.value)
+
+
+def test_the_compiler_named_by_cxx_counts(monkeypatch, tmp_path):
+    wanted = tmp_path / "my-c++"
+    wanted.write_text("#!/bin/sh\n")
+    wanted.chmod(0o755)
+    monkeypatch.setenv("CXX", str(wanted))
+    compiler.find_compiler.cache_clear()
+    try:
+        assert compiler.find_compiler() == str(wanted)
+    finally:
+        compiler.find_compiler.cache_clear()

@@ -1,0 +1,65 @@
+"""What a seed stands for: the order of samples, of replay, and the initial weights."""
+
+import numpy as np
+import pytest
+from biorrr.circuit import Microcircuit
+from biorrr.circuit.presentation import Presentation
+
+
+def stream(order="shuffle", replay=0, noise=0.0, seed=0, n_samples=10, m=6):
+    return Presentation(n_samples, m, order, replay, noise, seed)
+
+
+def test_every_epoch_is_a_new_permutation():
+    epochs = stream().rows(0, 50).reshape(5, 10)
+    np.testing.assert_array_equal(np.sort(epochs, axis=1), np.tile(np.arange(10), (5, 1)))
+    assert len({tuple(epoch) for epoch in epochs}) == 5
+
+
+def test_replay_goes_through_all_inputs_before_any_comes_again():
+    ticks = stream(replay=4).ticks(0, 30).reshape(30, 5)
+    assert (ticks[:, 0] >= 0).all()
+    turns = (-1 - ticks[:, 1:]).reshape(-1, 6)
+    np.testing.assert_array_equal(np.sort(turns, axis=1), np.tile(np.arange(6), (20, 1)))
+    assert len({tuple(turn) for turn in turns}) > 10
+
+
+def test_a_stream_can_be_taken_up_anywhere():
+    whole = stream(replay=4, noise=0.5)
+    for cut in (1, 7, 64, 99):
+        again = stream(replay=4, noise=0.5)
+        np.testing.assert_array_equal(again.ticks(cut, 130), whole.ticks(0, 130)[cut * 5 :])
+        np.testing.assert_array_equal(again.input_noise(cut, 130), whole.input_noise(0, 130)[cut:])
+
+
+def test_index_arrays_have_any_length_and_repeats():
+    rows = stream(order=np.array([3, 3, 9])).rows(0, 7)
+    assert rows.tolist() == [3, 3, 9, 3, 3, 9, 3]
+
+
+def test_index_array_runs_epochs_times(data):
+    X, Y = data
+    circuit = Microcircuit(2, engine="numpy")
+    run = circuit.run(X[:50], Y[:50], order=[3, 3, 9], epochs=4, record="x", every=1)
+    assert run.samples == 12
+    np.testing.assert_allclose(run.data["x"].values, X[[3, 3, 9] * 4], rtol=1e-12)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "cpp"])
+def test_same_seed_same_bits(engine, data):
+    X, Y = data
+
+    def learn(seed):
+        return Microcircuit(2, ridge=0.1, engine=engine, seed=seed).run(X[:300], Y[:300])
+
+    first, again, other = learn(5), learn(5), learn(6)
+    for name in ("Vx", "Vy", "Q", "R", "plateau"):
+        np.testing.assert_array_equal(first.data[name], again.data[name])
+        assert not np.array_equal(first.data[name], other.data[name])
+
+
+def test_a_seed_means_the_same_on_every_engine(data):
+    X, Y = data
+    runs = [Microcircuit(2, ridge=0.1, engine=engine, seed=5).run(X[:300], Y[:300]) for engine in ("numpy", "cpp")]
+    for name in ("Vx", "Vy", "Q", "R", "plateau", "eta_x"):
+        np.testing.assert_allclose(runs[0].data[name], runs[1].data[name], rtol=1e-9, atol=1e-12)

@@ -1,0 +1,130 @@
+"""What a run hands back, and how one run takes up another."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from biorrr.circuit import Run
+
+WEIGHTS = ("Vx", "Vy", "Q", "R")
+SETTINGS = {"s": 0.3, "ridge": 0.1, "replay": 2}
+
+
+@pytest.fixture(scope="module")
+def run(data, make_circuit):
+    return make_circuit("cpp", **SETTINGS).run(*data, record=("z", "plateau"))
+
+
+@pytest.mark.parametrize("engine", ["numpy", "cpp"])
+@pytest.mark.parametrize("order", ["shuffle", "sequential"])
+def test_two_runs_are_one_run(engine, order, data, make_circuit):
+    X, Y = data[0][:90], data[1][:90]
+    circuit = make_circuit(engine, **SETTINGS)
+    whole = circuit.run(X, Y, epochs=3, order=order, every=10)
+    first = circuit.run(X, Y, epochs=1, order=order, every=10)
+    rest = circuit.run(X, Y, epochs=2, order=order, every=10, start=first)
+    for name in WEIGHTS:
+        np.testing.assert_array_equal(getattr(rest, name), getattr(whole, name))
+    assert rest.samples == whole.samples == 270
+    assert rest.data["sample"].values.tolist() == list(range(90, 270, 10))
+    np.testing.assert_array_equal(
+        np.concatenate([first.data["plateau"], rest.data["plateau"]]), whole.data["plateau"].values
+    )
+
+
+def test_fitted_rates_go_on_where_they_were(data, make_circuit):
+    """In the data's units, so to rounding."""
+    X, Y = data
+    circuit = make_circuit("cpp", l=2, s=0.3, rates="auto")
+    whole = circuit.run(X, Y, epochs=2)
+    rest = circuit.run(X, Y, start=circuit.run(X, Y))
+    for name in WEIGHTS:
+        np.testing.assert_allclose(getattr(rest, name), getattr(whole, name), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "cpp"])
+@pytest.mark.parametrize("rates", ["timetable", "auto"])
+def test_without_plasticity_nothing_changes(engine, rates, data, make_circuit):
+    X, Y = data[0][:100], data[1][:100]
+    circuit = make_circuit(engine, **(SETTINGS if rates == "timetable" else {"l": 2, "s": 0.3, "rates": "auto"}))
+    learned = circuit.run(X, Y)
+    run = circuit.run(X, Y, order="sequential", plastic=False, start=learned, record="z", every=1)
+    for name in WEIGHTS:
+        np.testing.assert_allclose(run.data[name].values, np.broadcast_to(getattr(learned, name), run.data[name].shape),
+                                   rtol=1e-15)  # fmt: skip
+    np.testing.assert_allclose(run.data["z"].values, run.transform(X), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "cpp"])
+def test_callback_ends_the_run_at_its_snapshot(engine, data, make_circuit):
+    heard = []
+
+    def enough(t, weights):
+        heard.append(t)
+        return weights["Vx"].shape == (6, 2) and t >= 40
+
+    run = make_circuit(engine, **SETTINGS).run(*data, callback=enough)
+    assert run.ended == "stopped"
+    assert run.samples == heard[-1]
+    assert 40 <= run.samples < 60
+    assert run.data["seen"].values.tolist() == [0, *heard]
+
+
+def test_transform_and_predict(run, data):
+    X, Y = data
+    np.testing.assert_allclose(run.transform(X), X @ run.Vx, rtol=1e-12)
+    Sigma_inverse = 0.3 * (Y.T @ Y / len(Y) + 0.1 * np.eye(4)) + 0.7 * np.eye(4)
+    np.testing.assert_allclose(run.predict(X), X @ run.Vx @ (Sigma_inverse @ run.Vy).T, rtol=1e-10, atol=1e-12)
+
+
+def test_means_come_back_in_predictions(data, make_circuit):
+    """Centred by the run: the means leave on the way in and return on the way out."""
+    X, Y = data
+    circuit = make_circuit("cpp", **SETTINGS)
+    plain, moved = circuit.run(X, Y), circuit.run(X + 5, Y - 3, centre=True)
+    np.testing.assert_allclose(moved.Vx, plain.Vx, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(moved.predict(X + 5), plain.predict(X) - 3, rtol=1e-9, atol=1e-9)
+
+
+def test_dataset_names_its_dimensions(run):
+    assert run.data["Vx"].dims == ("snapshot", "input", "pyramidal")
+    assert run.data["Vy"].dims == ("snapshot", "instruction", "pyramidal")
+    assert run.data["Q"].dims == ("snapshot", "pyramidal", "interneuron")
+    assert run.data["R"].dims == ("snapshot", "interneuron", "pyramidal")
+    assert run.data["plateau"].dims == ("sample", "pyramidal")
+    assert run.data["plateau"].attrs["long_name"] == "calcium plateau potential"
+    assert "n" not in run.data
+    assert repr(run) == (
+        "<biorrr.Run: 6 x 4 inputs, k = 2, l = 3, s = 0.3, 2000 samples on cpp, done; "
+        "80 snapshots, traces of z, plateau, eta_x, eta_y, eta_q, eta_r>"
+    )
+
+
+def test_nothing_recorded(data, make_circuit):
+    run = make_circuit("cpp", **SETTINGS).run(*data, record=())
+    assert "sample" not in run.data.dims
+
+
+def test_save_and_load(run, data, tmp_path):
+    run.save(tmp_path / "run.nc")
+    loaded = Run.load(tmp_path / "run.nc")
+    xr.testing.assert_identical(loaded.data, run.data)
+    np.testing.assert_array_equal(loaded.predict(data[0]), run.predict(data[0]))
+    assert [p.name for p in tmp_path.iterdir()] == ["run.nc"]
+
+
+def test_a_loaded_run_can_be_continued(run, data, make_circuit, tmp_path):
+    run.save(tmp_path / "run.nc")
+    circuit = make_circuit("cpp", **SETTINGS)
+    rest = circuit.run(*data, start=Run.load(tmp_path / "run.nc"))
+    np.testing.assert_array_equal(rest.Vx, circuit.run(*data, start=run).Vx)
+
+
+def test_loading_what_is_not_a_run(tmp_path):
+    (tmp_path / "cut.nc").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(20))
+    with pytest.raises(ValueError, match=r"cut\.nc: not a saved run, or damaged"):
+        Run.load(tmp_path / "cut.nc")
+    xr.Dataset({"Vx": ("a", [1.0])}).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
+    with pytest.raises(ValueError, match=r"other\.nc: not a saved run: no Vy, Q, R in it"):
+        Run.load(tmp_path / "other.nc")
+    with pytest.raises(FileNotFoundError):
+        Run.load(tmp_path / "none.nc")
