@@ -171,7 +171,7 @@ def plot_audit(
         Axes.
     """
     plateau, error = np.asarray(plateau), np.asarray(error)
-    panels = 2 if correlation is None else 3
+    panels = 2 if samples is None or correlation is None else 3
     axes = _axes(ax, 1, panels, figsize=(2.9 * panels, 2.5)).ravel()
     overlay, scatter = axes[:2]
     overlay.plot(error[:shown, 0], color=COLOURS["theory"], alpha=0.5, linewidth=4, label="error $V_y'(y - \\tilde y)$")
@@ -186,7 +186,7 @@ def plot_audit(
     scatter.plot([-limit, limit], [-limit, limit], zorder=0, **_THEORY)
     scatter.set(xlim=(-limit, limit), ylim=(-limit, limit), aspect="equal")
     scatter.set(xlabel="error $V_y'(y - \\tilde y)$", ylabel="plateau $a - Qn$")
-    if correlation is not None:
+    if samples is not None and correlation is not None:
         for neuron, shade in enumerate(shades):
             over_learning = np.asarray(correlation)[:, neuron]
             axes[2].plot(_for_log_axis(samples), over_learning, color=shade, label=f"neuron {neuron + 1}")
@@ -264,7 +264,7 @@ def plot_eigenvalues(
     index = np.arange(1, len(eigenvalues_M) + 1)
     ax.bar(index, eigenvalues_M, color="0.85", edgecolor=COLOURS["theory"], linewidth=0.8, label="$M$")
     if eigenvalues_QQ is not None:
-        ax.plot(index[: len(eigenvalues_QQ)], eigenvalues_QQ, "D", color=COLOURS["Q"], markersize=5, label="$QQ'$")
+        ax.plot(index[: np.size(eigenvalues_QQ)], eigenvalues_QQ, "D", color=COLOURS["Q"], markersize=5, label="$QQ'$")
     ax.set(xlabel="component", ylabel="eigenvalue")
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.legend()
