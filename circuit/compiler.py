@@ -11,7 +11,8 @@ import subprocess
 from pathlib import Path
 
 # Brian2's own flags: fast arithmetic, but infinities and NaN stay what they are, so that divergence is seen.
-FLAGS = ("-w", "-O3", "-ffast-math", "-fno-finite-math-only", "-march=native", "-std=c++14")
+# `#pragma omp simd` needs no threads; without it GCC turns loops over synapses inside out, at a fifth of the speed.
+FLAGS = ("-w", "-O3", "-ffast-math", "-fno-finite-math-only", "-march=native", "-std=c++14", "-fopenmp-simd")
 
 HOW_TO_INSTALL = (
     "install a C++ compiler (Debian and Ubuntu: apt install g++; Fedora: dnf install gcc-c++; "

@@ -13,6 +13,7 @@ import numpy as np
 # Which stream of random numbers: the seed alone would make weights, order and replay copies of one another.
 _WEIGHTS, _ORDER, _REPLAY, _NOISE = range(4)
 _NOISE_BLOCK = 64  # samples of input noise drawn together
+_BLOCK = 2**16  # entries of permutations drawn together: to seed a generator takes as long as to draw 2,000
 
 
 def generator(seed: int, stream: int, *place: int) -> np.random.Generator:
@@ -98,15 +99,18 @@ class Presentation:
         out = np.empty(stop - start, dtype=np.int64)
         at = start
         while at < stop:
-            turn, offset = divmod(at, length)
-            taken = min(length - offset, stop - at)
-            out[at - start : at - start + taken] = self._permutation(stream, turn, length)[offset : offset + taken]
-            at += taken
+            turn, offset = divmod(at, max(_BLOCK // length, 1) * length)
+            drawn = self._permutations_of(length, stream, turn)[offset : offset + stop - at]
+            out[at - start : at - start + len(drawn)] = drawn
+            at += len(drawn)
         return out
 
-    def _permutation(self, stream: int, turn: int, length: int) -> np.ndarray:
+    def _permutations_of(self, length: int, stream: int, turn: int) -> np.ndarray:
+        """Block number ``turn`` of permutations, one after another."""
         # The last one of each stream is kept: a segment usually ends inside it.
         kept = self._permutations.get(stream)
         if kept is None or kept[0] != turn:
-            kept = self._permutations[stream] = turn, generator(self.seed, stream, turn).permutation(length)
+            ordered = np.tile(np.arange(length), (max(_BLOCK // length, 1), 1))
+            drawn = generator(self.seed, stream, turn).permuted(ordered, axis=1).reshape(-1)
+            kept = self._permutations[stream] = turn, drawn
         return kept[1]

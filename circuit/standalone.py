@@ -32,6 +32,9 @@ _LARGEST_SEGMENT = 2**20  # samples; bounds the memory of a segment's order and 
 # Types of data the program reads as they lie on disk; others are converted first.
 _ELEMENT_TYPES = {"f8": "double", "f4": "float", "u1": "uint8_t", "i1": "int8_t", "i2": "int16_t", "u2": "uint16_t"}
 
+# The populations whose activity the program sets as it presents samples, and the name of that activity.
+_PRESENTED = {"sensory": "x", "instructive": "y"}
+
 
 class Exit(IntEnum):
     """What the program's exit code says."""
@@ -185,10 +188,18 @@ def _description(blueprint: Blueprint) -> dict:
             blueprint.neuromodulator.equations, blueprint.neuromodulator.announce, blueprint.neuromodulator.adapt,
             blueprint.neuromodulator.state,
         ],
+        "dense": _all_to_all(blueprint),
         "sources": [path.read_text() for path in sources],
         "brian2": importlib.metadata.version("brian2"),
         **compiler.identity(),
     }  # fmt: skip
+
+
+def _all_to_all(blueprint: Blueprint) -> list[str]:
+    """Names of the pathways that get plain nested loops; none of them with $BIORRR_DENSE=0."""
+    if os.environ.get("BIORRR_DENSE") == "0":
+        return []
+    return [p.name for p in (*blueprint.pathways, *blueprint.neuromodulator.senses)]
 
 
 def _build(blueprint: Blueprint, folder: Path) -> None:
@@ -219,15 +230,13 @@ def _build(blueprint: Blueprint, folder: Path) -> None:
         "cpp",
         code,
         compiler_kwds={"headers": [f"<{h}>" for h in (
-            "cerrno", "cmath", "cstdint", "cstdio", "cstdlib", "cstring", "string", "vector",
+            "algorithm", "cerrno", "cmath", "cstdint", "cstdio", "cstdlib", "cstring", "string", "vector",
             "fcntl.h", "sys/mman.h", "sys/stat.h", "unistd.h",
         )]},
     )  # fmt: skip
 
     project = Path(tempfile.mkdtemp(prefix="project-", dir=folder))
-    device = DenseDevice(
-        frozenset(p.name for p in (*blueprint.pathways, *blueprint.neuromodulator.senses))
-    )
+    device = DenseDevice(frozenset(_all_to_all(blueprint)), _PRESENTED)
     with borrowed_brian2(device, build_on_run=False):
         assemble(blueprint, present).network.run(TICK, namespace={})
         device.build(directory=str(project), compile=False, run=False)

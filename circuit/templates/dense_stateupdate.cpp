@@ -5,11 +5,12 @@
 {% block maincode %}
     const size_t _vectorisation_idx = -1;
     {{scalar_code|autoindent}}
-    for (int _source = 0; _source < {{dense.sources}}; _source++)
+    {% for gate in dense.gates %}
+    if ({{gate}} == 0) return;
+    {% endfor %}
+    for (int _source = {{dense.begin}}; _source < {{dense.end}}; _source++)
     {
-        {% if dense.silent_source %}
-        if ({{dense.silent_source}}[_source] == 0) continue;
-        {% endif %}
+        #pragma omp simd
         for (int _target = 0; _target < {{dense.targets}}; _target++)
         {
             const size_t _idx = (size_t)_source * {{dense.targets}} + _target;

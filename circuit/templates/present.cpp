@@ -23,7 +23,9 @@ struct Segment
     const double *noise;
     std::string folder;
     FILE *kept_weights, *kept_traces;
-    int64_t tick = 0;
+    int64_t tick = 0, sample = 0, phase = 0;  // of the next tick; a sample's own phases come before those of its replay
+    int64_t until_trace;                      // samples
+    bool traced = false;                      // whether traces of the last tick are due
     size_t next_due = 0;
 
     static void fail(const std::string &what)
@@ -91,6 +93,7 @@ struct Segment
         x = map("X", head.x_offset);
         y = map("Y", head.y_offset);
         noise = head.noisy ? (const double *)map("noise", 0) : NULL;
+        until_trace = head.every ? (head.every - head.first_sample % head.every) % head.every : INT64_MAX;
         kept_weights = open("snapshots", "wb");
         kept_traces = open("traces", "wb");
     }
@@ -103,17 +106,17 @@ struct Segment
         _exit(code);
     }
 
-    template <class T> static void show(double *to, const char *from, int64_t row, size_t size, double gain, const double *mean)
+    template <size_t size, class T> static void show(double *__restrict to, const char *from, int64_t row, double gain, const double *__restrict mean)
     {
-        const T *values = (const T *)from + row * size;
+        const T *__restrict values = (const T *)from + row * size;
         for (size_t i = 0; i < size; i++) to[i] = gain * ((double)values[i] - mean[i]);
     }
-    static void show(double *to, const char *from, int64_t type, int64_t row, size_t size, double gain, const double *mean)
+    template <size_t size> static void show(double *to, const char *from, int64_t type, int64_t row, double gain, const double *mean)
     {
         switch (type)
         {
         {% for code, c_type in element_types %}
-            case {{ code }}: show<{{ c_type }}>(to, from, row, size, gain, mean); break;
+            case {{ code }}: show<size, {{ c_type }}>(to, from, row, gain, mean); break;
         {% endfor %}
         }
     }
@@ -121,13 +124,8 @@ struct Segment
     double next()
     {
         double *sensory = brian::_array_sensory_x, *instructive = brian::_array_instructive_y;
-        const int64_t sample = tick / head.ticks_per_sample, phase = tick % head.ticks_per_sample;
-        if (tick > 0 && phase == 1 % head.ticks_per_sample)
-        {
-            const int64_t last = head.ticks_per_sample == 1 ? sample - 1 : sample;
-            if (head.every && (head.first_sample + last) % head.every == 0)
-                for (const Quantity &quantity : traces) write(kept_traces, quantity);
-        }
+        if (traced)
+            for (const Quantity &quantity : traces) write(kept_traces, quantity);
         if (phase == 0)
         {
             if (tick > 0)
@@ -142,18 +140,33 @@ struct Segment
         }
         if (tick == head.ticks) leave({{ EXIT.done }});
         const int64_t what = shown[tick++];
-        if (what < 0)
+        const bool waking = what >= 0;
+        if (waking)
         {
-            memset(sensory, 0, sizeof(double) * {{ m }});
-            memset(instructive, 0, sizeof(double) * {{ n }});
-            sensory[-1 - what] = 1;
-            return 0;
+            show<{{ m }}>(sensory, x, head.x_type, what, head.gain_x, mean_x.data());
+            show<{{ n }}>(instructive, y, head.y_type, what, head.gain_y, mean_y.data());
+            if (noise)
+                for (int i = 0; i < {{ m }}; i++) sensory[i] += noise[sample * {{ m }} + i];
+            _active_sensory = {0, {{ m }}};
+            _active_instructive = {0, {{ n }}};
         }
-        show(sensory, x, head.x_type, what, {{ m }}, head.gain_x, mean_x.data());
-        show(instructive, y, head.y_type, what, {{ n }}, head.gain_y, mean_y.data());
-        if (noise)
-            for (int i = 0; i < {{ m }}; i++) sensory[i] += noise[sample * {{ m }} + i];
-        return 1;
+        else
+        {
+            // What the last tick has left is all there is to silence.
+            std::fill(sensory + _active_sensory.begin, sensory + _active_sensory.end, 0);
+            std::fill(instructive + _active_instructive.begin, instructive + _active_instructive.end, 0);
+            const int replayed = -1 - what;
+            sensory[replayed] = 1;
+            _active_sensory = {replayed, replayed + 1};
+            _active_instructive = {0, 0};
+        }
+        traced = waking && until_trace == 0;
+        if (++phase == head.ticks_per_sample)
+        {
+            phase = 0, sample++;
+            if (until_trace-- == 0) until_trace = head.every - 1;
+        }
+        return waking;
     }
 };
 
