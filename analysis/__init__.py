@@ -12,7 +12,11 @@ _HOMES = {
     "rank": ("RankCV",),
     "offline": ("OfflineBioRRR",),
     "online": ("OnlineBioRRR",),
-    "baselines": ("IQMD", "TwoLayerANN", "CCALin", "SAA", "MSGCCA", "CappedMSG"),
+    "iqmd": ("IQMD",),
+    "ann": ("TwoLayerANN",),
+    "ccalin": ("CCALin",),
+    "saa": ("SAA",),
+    "msg": ("MSGCCA", "CappedMSG"),
     "yardstick": ("Yardstick",),
     "plateau": ("audit_plateau", "PlateauAudit", "Agreement"),
     "plots": (
