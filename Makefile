@@ -1,8 +1,9 @@
 # Two commands do everything from a fresh clone: `make run` and `make test`.
 PYTHON ?= python3
 BIN := .venv/bin
+ROOMS := analysis circuit models sims
 
-.PHONY: run test test-all lint clean
+.PHONY: run test test-all lint types clean
 
 run: .venv/installed
 	$(BIN)/biorrr learn
@@ -11,17 +12,27 @@ test: .venv/installed
 	$(BIN)/python -m pytest
 
 test-all: .venv/installed
+	$(BIN)/pip install --quiet build
 	$(BIN)/python -m pytest -m "slow or not slow"
 
-lint: .venv/installed
-	$(BIN)/pip install --quiet --editable ".[dev]"
+lint: .venv/developing types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+# mypy does not see through an editable installation: it gets a folder in which the rooms are biorrr's.
+types: .venv/developing
+	mkdir -p build/types/biorrr
+	for room in $(ROOMS); do ln -sfn ../../../$$room build/types/biorrr/$$room; done
+	$(BIN)/mypy
 
 .venv/installed: setup.cfg pyproject.toml
 	$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 14) else "biorrr needs Python 3.11, 3.12 or 3.13 (this is %d.%d); try: make PYTHON=python3.12 ..." % v)'
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --editable ".[test]"
+	touch $@
+
+.venv/developing: .venv/installed
+	$(BIN)/pip install --quiet --editable ".[dev]"
 	touch $@
 
 clean:

@@ -1,0 +1,11 @@
+"""What the tests of every room share."""
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_circuits(pytestconfig):
+    """Keep compiled circuits with pytest's cache: out of the user's, and there again in the next session."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BIORRR_CACHE", str(pytestconfig.cache.mkdir("biorrr")))
+        yield

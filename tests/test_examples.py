@@ -1,0 +1,34 @@
+"""Examples in docstrings and in the README do what they say."""
+
+import doctest
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+ROOMS = ("models", "circuit", "analysis", "sims")
+
+
+def modules_with_examples():
+    files = [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py")) if ">>> " in path.read_text()]
+    return ["biorrr." + ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in files]
+
+
+@pytest.mark.parametrize("name", modules_with_examples())
+def test_docstrings(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    results = doctest.testmod(importlib.import_module(name))
+    assert results.attempted > 0
+    assert results.failed == 0
+
+
+@pytest.mark.filterwarnings("ignore:.*columns are constant")
+def test_readme(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (script,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    exec(compile(script, "README.md", "exec"), {})
+    above = float(re.fullmatch(r"([\d.]+) % above the optimum\n", capsys.readouterr().out)[1])
+    assert above < 2
+    assert (tmp_path / "digits.nc").exists()

@@ -1,0 +1,127 @@
+"""The rooms and the arrows between them: every import in the tree is read and judged."""
+
+import ast
+import configparser
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+ROOMS = ("models", "circuit", "analysis", "sims")
+MAY_IMPORT = {
+    "models": (),
+    "circuit": ("biorrr.models",),
+    "analysis": ("biorrr.models.rates",),
+    "sims": ("biorrr.models", "biorrr.circuit", "biorrr.analysis"),
+}
+# Where the name one imports is not the name one installs.
+DISTRIBUTIONS = {"sklearn": "scikit-learn", "tomli_w": "tomli-w"}
+
+SETUP = configparser.ConfigParser()
+SETUP.read(ROOT / "setup.cfg")
+
+
+class Imports(ast.NodeVisitor):
+    """All (module, enclosing function) that a file imports, `from package import module` with both names."""
+
+    def __init__(self):
+        self.found, self.function = [], ""
+
+    def visit_FunctionDef(self, node):
+        outer, self.function = self.function, node.name
+        self.generic_visit(node)
+        self.function = outer
+
+    def visit_Import(self, node):
+        self.found += [(alias.name, self.function) for alias in node.names]
+
+    def visit_ImportFrom(self, node):
+        self.found += [("." * node.level + f"{node.module or ''}.{alias.name}", self.function) for alias in node.names]
+
+
+def sources(*folders):
+    return [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def imports(path):
+    visitor = Imports()
+    visitor.visit(ast.parse(path.read_text()))
+    return visitor.found
+
+
+def within(module, package):
+    return f"{module}.".startswith(f"{package}.")
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_arrows_point_downwards(room):
+    allowed = (f"biorrr.{room}", *MAY_IMPORT[room])
+    wrong = [
+        f"{path.relative_to(ROOT)}: {module}"
+        for path in sources(room)
+        for module, function in imports(path)
+        if within(module, "biorrr")
+        and not any(within(module, package) for package in allowed)
+        # A circuit's plot methods hand over to analysis in one line.
+        and not (room == "circuit" and function.startswith("plot_") and within(module, "biorrr.analysis"))
+    ]
+    assert not wrong
+
+
+def test_rooms_are_imported_as_biorrr():
+    """A bare or relative import would make a second copy of every class."""
+    wrong = [
+        f"{path.relative_to(ROOT)}: {module}"
+        for path in sources(*ROOMS, "tests")
+        for module, _ in imports(path)
+        if module.startswith(".") or module.split(".")[0] in (*ROOMS, "tests")
+    ]
+    assert not wrong
+
+
+def test_models_are_descriptions():
+    """Equations are text; what needs Brian2's own types asks for them in the function that makes them."""
+    wrong = [
+        path.name
+        for path in sources("models")
+        for module, function in imports(path)
+        if within(module, "brian2") and not function
+    ]
+    assert not wrong
+
+
+def test_every_package_is_declared():
+    """A folder that setup.cfg does not list is missing from the wheel."""
+    folders = {path.parent.relative_to(ROOT) for path in sources(*ROOMS)}
+    declared = set(SETUP["options"]["packages"].split())
+    assert {"biorrr." + ".".join(folder.parts) for folder in folders} == declared
+
+
+def test_every_dependency_is_declared():
+    requirements = "\n".join([SETUP["options"]["install_requires"], *SETUP["options.extras_require"].values()])
+    declared = {line.split()[0] for line in requirements.splitlines() if line}
+    used = {module.split(".")[0] for path in sources(*ROOMS) for module, _ in imports(path)}
+    foreign = used - set(sys.stdlib_module_names) - {"biorrr"}
+    assert {DISTRIBUTIONS.get(name, name) for name in foreign} <= declared
+
+
+@pytest.mark.parametrize(
+    ("room", "unloaded"),
+    [
+        ("analysis", ("brian2", "matplotlib")),
+        ("models", ("brian2", "matplotlib", "scipy")),
+        ("circuit", ("brian2", "matplotlib")),
+        ("sims.main", ("brian2", "matplotlib", "scipy", "xarray")),
+    ],
+)
+def test_importing_stays_light(room, unloaded):
+    """All that a room offers is loaded, and none of what takes seconds to import comes along."""
+    script = (
+        f"import sys, biorrr.{room} as room\n"
+        "for name in getattr(room, '__all__', ()): getattr(room, name)\n"
+        f"print(*sorted(set({unloaded!r}) & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
