@@ -100,18 +100,19 @@ def infer_s(
     estimated from how far dVy strays from the rule. Where one quantity alone is noisy the interval is too narrow, by
     0.01 or so at noise of 10 %; beyond 10 % noise a single neuron (k = 1) is not enough.
     """
-    y, z, a, Vy, dVy = _check_recordings(y, z, a, Vy, dVy)
+    recordings = _check_recordings(y, z, a, Vy, dVy)
     _, ridge = ridge_pair(ridge)
     if not 0 < confidence < 1:
         raise ValueError(f"confidence: must lie between 0 and 1 (got {confidence}); 0.95 is usual")
+    y, z, a, Vy, dVy = _telling(recordings, ridge)
+    if not dVy.any():
+        return InferredS(np.nan, -np.inf, np.inf, confidence, np.nan, np.nan)
     A = _Term(y, z, Vy, 1.0, {"z": np.mean(z**2)})
     B = _Term(y, a, Vy, 1.0 - ridge, {"a": np.mean(a**2)})
     AA, AB, BB = _dot(A.value, A.value), _dot(A.value, B.value), _dot(B.value, B.value)
     Ad, Bd, dd = _dot(A.value, dVy), _dot(B.value, dVy), _dot(dVy, dVy)
     wedge = AA * BB - AB**2  # |B ^ A|^2
     with_A, with_B = AB * Ad - Bd * AA, BB * Ad - Bd * AB  # (B ^ A).(A ^ dVy) and (B ^ A).(B ^ dVy)
-    if not (wedge.sum() > 1e-12 * (AA * BB).sum() and dd.sum() > 0):  # a lone synapse, or one that never changes
-        return InferredS(np.nan, -np.inf, np.inf, confidence, np.nan, np.nan)
     # What noise of unit fraction adds to each in the mean, to second order.
     bias_A = (
         A.overlap(B) * Ad + A.spread(A, B.value, dVy) + B.spread(A, A.value, dVy)
@@ -170,6 +171,15 @@ class _Term:
 
     def _shared(self, other: _Term) -> float:
         return sum(variance for name, variance in self.origins.items() if name in other.origins)
+
+
+def _telling(recordings: list[NDArray], ridge: float) -> list[NDArray]:
+    """Recordings without the samples in which A and B are parallel, as without input or with a lone synapse."""
+    y, z, a, Vy, _ = recordings
+    A, B = y[:, :, None] * z[:, None, :] - Vy, y[:, :, None] * a[:, None, :] - (1 - ridge) * Vy
+    product = _dot(A, A) * _dot(B, B)
+    telling = product - _dot(A, B) ** 2 > 1e-12 * product
+    return [recording[telling] for recording in recordings]
 
 
 def _dot(P: NDArray, R: NDArray) -> NDArray:

@@ -86,6 +86,13 @@ def test_the_order_of_samples_and_gaps_between_them_do_not_matter():
     assert infer_s(*(v[chosen] for v in recordings)).s == pytest.approx(0.6, abs=0.02)
 
 
+def test_samples_without_input_are_passed_over():
+    recordings = [v[:200] for v in record(0.3, 2, seed=0, noise=0)]
+    y, z, a, Vy, dVy = (np.concatenate([v, v[:50]]) for v in recordings)
+    y[200:], z[200:], a[200:], dVy[200:] = 0, 0, 0, -0.003 * 0.7 * Vy[200:]  # decay alone, whatever s is
+    assert infer_s(y, z, a, Vy, dVy) == infer_s(*recordings)
+
+
 def test_says_when_the_data_cannot_tell():
     y, z, a, Vy, dVy = record(0.5, 1, seed=0)
     for recordings in (
