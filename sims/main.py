@@ -19,6 +19,7 @@ COMMANDS = {
     "compare": "Race the circuit against the algorithms the paper compares with.",
     "images": "Compare Bio-RRMSE with backprop on picture classification.",
     "communication": "Let the circuit learn the V1-V2 communication subspace and predict held-out trials.",
+    "report": "Write a page to look at in a browser, of one run or several side by side.",
     "doctor": "Show versions, compiler, engines that work here: what to paste into a bug report.",
     "sweep": "Run an experiment over many settings and seeds, in one table.",
     "resume": "Continue a run that was cut short, from its last checkpoint.",
