@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import brian2
 from biorrr.circuit.blueprint import Blueprint
+from biorrr.models.chance import draws
 
 # One tick is one second of Brian2's time: whole numbers keep clocks exact however long a run is.
 TICK = brian2.second
-_CELLS_UPDATE, _ADAPT = -10, -5  # after every current (orders -40 to -20), within slot `groups`
+_RECEPTION, _UPDATE, _ADAPT = -15, -10, -5  # after every current (orders -40 to -20), within slot `groups`
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,13 @@ def assemble(blueprint: Blueprint, present: brian2.Function | None = None) -> As
     parts[modulator.name].run_regularly(modulator.announce, when="start", name="announce")
 
     for p in blueprint.populations:
-        if p.update:
-            parts[p.name].run_regularly(p.update, when="groups", order=_CELLS_UPDATE, name=f"{p.name}_update")
+        for name in dict.fromkeys(p.hears):
+            parts[p.name].variables.add_reference(name, parts[modulator.name], name, index="0")
+        if p.hears:
+            parts[p.name].namespace.update(draws())
+        for stage, order in (("response", p.response_order), ("reception", _RECEPTION), ("update", _UPDATE)):
+            if statements := getattr(p, stage):
+                parts[p.name].run_regularly(statements, when="groups", order=order, name=f"{p.name}_{stage}")
     if modulator.adapt:
         parts[modulator.name].run_regularly(modulator.adapt, when="groups", order=_ADAPT, name="adapt")
 
@@ -61,7 +67,7 @@ def assemble(blueprint: Blueprint, present: brian2.Function | None = None) -> As
         synapses = brian2.Synapses(
             parts[pathway.source],
             parts[pathway.target],
-            f"w : 1\n{pathway.current}",
+            f"w : 1\n{pathway.equations}{pathway.current}",
             clock=clock,
             name=pathway.name,
             namespace={},

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
 from biorrr.models import (
     AdaptiveNeuromodulator,
+    Departure,
     DistalSynapses,
     InstructiveInput,
     Interneurons,
@@ -44,17 +46,27 @@ class Blueprint:
     neuromodulator: Neuromodulator
 
     @classmethod
-    def of_microcircuit(cls, m: int, n: int, k: int, interneurons: int, adaptive: bool = False) -> Blueprint:
+    def of_microcircuit(
+        cls, m: int, n: int, k: int, interneurons: int, adaptive: bool = False, departures: tuple[Departure, ...] = ()
+    ) -> Blueprint:
         """The paper's circuit (Fig. 1 and the supplement's decoupled R): m and n inputs, k outputs, l interneurons.
 
-        ``adaptive`` adds what rates fitted to the drive need to know.
+        ``adaptive`` adds what rates fitted to the drive need to know; ``departures`` are applied one after another.
         """
         pyramidal = MeteredPyramidalNeurons(k) if adaptive else PyramidalNeurons(k)
         inhibitory = MeteredInterneuronToPyramidal() if adaptive else InterneuronToPyramidal()
-        return cls(
+        plain = cls(
             populations=(SensoryInput(m), InstructiveInput(n), pyramidal, Interneurons(interneurons)),
             pathways=(ProximalSynapses(), DistalSynapses(), inhibitory, PyramidalToInterneuron()),
             neuromodulator=AdaptiveNeuromodulator() if adaptive else Neuromodulator(),
+        )
+        return functools.reduce(Blueprint._altered, departures, plain)
+
+    def _altered(self, departure: Departure) -> Blueprint:
+        return Blueprint(
+            populations=tuple(map(departure.alter_population, self.populations)),
+            pathways=tuple(map(departure.alter_pathway, self.pathways)),
+            neuromodulator=departure.alter_population(self.neuromodulator),  # type: ignore[arg-type]
         )
 
     def population(self, name: str) -> Population:
@@ -69,8 +81,11 @@ class Blueprint:
     def state(self) -> tuple[tuple[str, str, int], ...]:
         """All that one stretch of simulation must hand to the next: (part, variable, size), weights first."""
         weights = ((p.name, "w", math.prod(self.weight_shape(p))) for p in self.pathways)
+        constants = ((p.name, c, math.prod(self.weight_shape(p))) for p in self.pathways for c in p.constants)
+        parameters = ((p.name, variable, 1) for p in self.populations for variable in p.parameters)
+        memory = ((p.name, variable, p.size) for p in self.populations for variable in p.memory)
         broadcast = ((self.neuromodulator.name, variable, 1) for variable in self.neuromodulator.state)
-        return (*weights, *broadcast)
+        return (*weights, *constants, *parameters, *memory, *broadcast)
 
     @property
     def traces(self) -> dict[str, Population]:

@@ -28,7 +28,9 @@ class Job:
     state
         Values by "part.variable": all weights, flat, and the neuromodulator's parameters.
     record, every
-        Names of the traces, and how many samples lie between two of them, counted from sample ``start``.
+        Names of the traces, and how many samples lie between two of them.
+    origin
+        Sample from which ``every`` counts: ``start``, unless the job continues one that was cut short.
     snapshots
         Sample counts, ascending, in (start, stop]: weights are kept when so many are done.
     """
@@ -46,6 +48,7 @@ class Job:
     state: dict[str, np.ndarray]
     record: tuple[str, ...]
     every: int
+    origin: int
     snapshots: np.ndarray
 
 
@@ -61,8 +64,11 @@ class Outcome:
         Values by "part.variable" at that count.
     ended
         "done", "stopped" (by a callback), "interrupted" (Ctrl-C) or "diverged" (during the sample after the last).
+    earlier
+        Seconds spent on the job by processes that were cut short.
     """
 
     samples: int
     state: dict[str, np.ndarray]
     ended: str
+    earlier: float = 0.0

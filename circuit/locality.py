@@ -63,13 +63,16 @@ def inspect_rule(blueprint: Blueprint, pathway: Pathway) -> Locality:
     }
     nodes = list(ast.walk(ast.parse(pathway.rule)))
     functions = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
-    read = {node.id for node in nodes if isinstance(node, ast.Name)} - functions
+    read = {node.id for node in nodes if isinstance(node, ast.Name)} - functions - {"inf"}
+    own = {"w", *_variables(pathway.equations)}
+    # What the rule itself computes on the way, it knows.
+    interim = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)} - own
     where: dict[str, list[str]] = {place: [] for place in ("pre", "post", "own", "broadcast", "elsewhere")}
-    for name in sorted(read):
+    for name in sorted(read - interim):
         stem, _, side = name.rpartition("_")
         if side in held and stem in held[side]:
             where[side].append(stem)
-        elif name == "w":
+        elif name in own:
             where["own"].append(name)
         elif name in blueprint.neuromodulator.broadcast:
             where["broadcast"].append(name)

@@ -4,33 +4,62 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 from biorrr.circuit import compiler
 from biorrr.circuit.blueprint import WEIGHTS, Blueprint, as_matrix, as_synapses
-from biorrr.circuit.checks import check_data, check_order, check_weights, chunks, moments, warn_of_columns
+from biorrr.circuit.checkpoint import CheckpointedEngine
+from biorrr.circuit.checks import check_data, check_order, check_weights, warn_of_columns
+from biorrr.circuit.interrupt import import_brian2
 from biorrr.circuit.job import Job, Outcome
+from biorrr.circuit.lesion import LesionedEngine, check_events
 from biorrr.circuit.presentation import Presentation, weight_generator
 from biorrr.circuit.progress import progress_bar
 from biorrr.circuit.recorder import Diverged, Recorder
-from biorrr.circuit.run import TRACE_DIMS, Run, dataset
+from biorrr.circuit.run import Run, dataset
+from biorrr.circuit.statistics import chunks, effective_dimension, moments
+from biorrr.circuit.table import Tabled, regression, ridge_in_words
 from biorrr.circuit.units import Units
-from biorrr.models import Rate, Rates
-from biorrr.models.checks import number_within, one_of, whole_number
+from biorrr.models import (
+    Analog,
+    ApicalDrive,
+    DalesLaw,
+    Departure,
+    Event,
+    FrozenPlasticity,
+    Graded,
+    Instant,
+    Leaky,
+    LoopDelay,
+    Plateau,
+    PlateauDecay,
+    Rate,
+    Rates,
+    Setting,
+    Silence,
+    SilencedInterneurons,
+    SparseConnections,
+    Spiking,
+    TransmissionNoise,
+)
+from biorrr.models.checks import instance_of, number_within, one_of, whole_number
 
 ENGINES = ("auto", "numpy", "cython", "cpp")
 # Work, in ticks, above which compiling pays: Brian2's numpy target takes 0.3 ms a tick and compiling 10 s.
 _WORTH_COMPILING = 30_000
+_GRADED, _INSTANT, _ANALOG = Graded(), Instant(), Analog()  # the paper's circuit
 _RATES = ("eta_x", "eta_y", "eta_q", "eta_r")
 
 
-class Microcircuit:
+class Microcircuit(Tabled):
     """Two-compartment pyramidal neurons that learn by plateau potentials, with their interneurons.
 
     Parameters
@@ -55,6 +84,19 @@ class Microcircuit:
         Seed of the initial weights, the order of samples and the order of replay.
     Vx0, Vy0, Q0, R0
         Initial weights in the data's units, shapes (m, k), (n, k), (k, l), (l, k); drawn from the seed unless given.
+    plateau, dynamics, coding
+        Departures from the paper's circuit: what a plateau is (:mod:`biorrr.models.plateaus`), how activity unfolds in
+        time (:mod:`biorrr.models.dynamics`), whether cells spike (:mod:`biorrr.models.coding`).
+    apical_gain
+        How much the plateau drives the output.
+    connection_probability
+        Of proximal and distal synapses, or a pair of them.
+    dale
+        Matrices whose weights keep their sign, such as ("Q", "R").
+    transmission_noise
+        Standard deviation of what a synapse transmits, relative to its mean.
+    delay
+        Samples by which inhibition comes late.
 
     Examples
     --------
@@ -82,6 +124,14 @@ class Microcircuit:
         Vy0=None,
         Q0=None,
         R0=None,
+        plateau: Graded | Plateau = _GRADED,
+        dynamics: Instant | Leaky = _INSTANT,
+        coding: Analog | Spiking = _ANALOG,
+        apical_gain: float = 0.0,
+        connection_probability: float | tuple[float, float] = 1.0,
+        dale: tuple[str, ...] = (),
+        transmission_noise: float = 0.0,
+        delay: int = 0,
     ) -> None:
         self.k = whole_number("k", k, minimum=1)
         self.s = number_within("s", s, 0, 1, "; 0 is RRMSE, 1 is CCA")
@@ -103,21 +153,60 @@ class Microcircuit:
         self.engine = one_of("engine", engine, ENGINES)
         self.seed = whole_number("seed", seed, minimum=0)
         self.initial = {"Vx": Vx0, "Vy": Vy0, "Q": Q0, "R": R0}
+        self.plateau = instance_of("plateau", plateau, Graded, Plateau)
+        self.dynamics = instance_of("dynamics", dynamics, Instant, Leaky)
+        self.coding = instance_of("coding", coding, Analog, Spiking)
+        self.apical_gain = number_within("apical_gain", apical_gain, 0)
+        reach = connection_probability
+        pair = tuple(reach) if isinstance(reach, (tuple, list)) else (reach, reach)
+        if len(pair) != 2:
+            raise ValueError(
+                f"connection_probability: must be a number or a pair, for proximal and distal synapses (got {reach!r})"
+            )
+        self.connection_probability = SparseConnections(*pair)
+        self.dale = DalesLaw((dale,) if isinstance(dale, str) else tuple(dale))
+        self.transmission_noise = number_within("transmission_noise", transmission_noise, 0)
+        self.delay = whole_number("delay", delay, minimum=0)
         self._engines: dict = {}
 
     # -- building ------------------------------------------------------------------------------------------------
 
-    def blueprint(self, m: int, n: int) -> Blueprint:
+    @property
+    def departures(self) -> tuple[Departure, ...]:
+        """How this circuit departs from the paper's, in the order in which the departures act."""
+        # Each adds to what those before it have made of a signal: what is transmitted drives a membrane, a membrane
+        # spikes; a drive makes a plateau, a plateau decays and reaches the soma.
+        leaky = isinstance(self.dynamics, Leaky)
+        chosen = [
+            (self.connection_probability, self.connection_probability != SparseConnections(1.0, 1.0)),
+            (TransmissionNoise(self.transmission_noise), self.transmission_noise > 0),
+            (self.dynamics, leaky),
+            (LoopDelay(self.delay), self.delay > 0),
+            (self.coding, isinstance(self.coding, Spiking)),
+            (self.plateau, isinstance(self.plateau, Plateau)),
+            (PlateauDecay(), leaky),
+            (ApicalDrive(self.apical_gain), self.apical_gain > 0),
+            (self.dale, bool(self.dale.weights)),
+        ]
+        active = tuple(departure for departure, on in chosen if on)
+        return (self.dynamics, *active) if active and not leaky else active
+
+    def blueprint(self, m: int, n: int, lesions: tuple[Departure, ...] = ()) -> Blueprint:
         """The parts of the circuit for m sensory and n instructive inputs."""
         if self.k > min(m, n):
             raise ValueError(
                 f"k: upper bound is min(m, n) = {min(m, n)}, the rank of the data (got {self.k}); reduce k"
             )
-        return Blueprint.of_microcircuit(m, n, self.k, self.interneurons, adaptive=self.rates == "auto")
+        departures = self.departures + lesions
+        return Blueprint.of_microcircuit(m, n, self.k, self.interneurons, self.rates == "auto", departures)
 
     def build(self, m: int, n: int) -> Microcircuit:
-        """Build the Brian2 network for data of m and n features now, to add one's own monitors before :meth:`run`."""
-        self._engine(self.engine if self.engine in ("numpy", "cython") else "numpy", self.blueprint(m, n))
+        """Build the circuit for data of m and n features now rather than at the first :meth:`run`.
+
+        Engines numpy, cython and "auto" build :attr:`network` in this process, to add one's own monitors to; cpp
+        compiles its program.
+        """
+        self._engine("numpy" if self.engine == "auto" else self.engine, self.blueprint(m, n))
         return self
 
     @property
@@ -142,6 +231,7 @@ class Microcircuit:
             else:
                 if name == "cython" and compiler.find_compiler() is None:
                     raise compiler.NoCompiler(f"engine 'cython': no C++ compiler found; {compiler.HOW_TO_INSTALL}")
+                import_brian2()
                 from biorrr.circuit.runtime import RuntimeEngine
 
                 self._engines[name, blueprint] = RuntimeEngine(blueprint, name)
@@ -177,6 +267,9 @@ class Microcircuit:
         callback: Callable[[int, dict[str, np.ndarray]], bool | None] | None = None,
         centre: bool = False,
         progress: bool = True,
+        checkpoint: str | os.PathLike | None = None,
+        checkpoint_every: float = 30.0,
+        events: Sequence[Event] = (),
     ) -> Run:
         """Present the data and let the circuit learn.
 
@@ -205,9 +298,20 @@ class Microcircuit:
             Subtract the means of X and Y from each sample as it is presented.
         progress
             Show a progress bar where somebody is looking.
+        checkpoint
+            File that keeps the run as far as it has come. Where it exists, the run goes on from there and ends bit
+            for bit where it would have ended without the break; a file of another run is refused. It stays when the
+            run is done.
+        checkpoint_every
+            Seconds from one checkpoint to the next.
+        events
+            What happens in the middle of the run: :class:`~biorrr.models.Silence`, ``Freeze``, ``CutInstruction``,
+            ``SwapData``, each at a sample of this run and until its end.
 
         Raises
         ------
+        CheckpointError
+            Where the checkpoint is damaged, or belongs to another run; it says what differs.
         Diverged
             Where activity grows beyond bounds; its ``run`` holds what was recorded up to there.
         """
@@ -221,7 +325,8 @@ class Microcircuit:
         return self.advance(
             X, Y, presentation, first, first + epochs * presentation.epoch,
             record=record, every=every, snapshots=snapshots, plastic=plastic, start=start, callback=callback,
-            centre=centre, progress=progress,
+            centre=centre, progress=progress, checkpoint=checkpoint, checkpoint_every=checkpoint_every,
+            events=events,
         )  # fmt: skip
 
     def _presentation(self, X, order) -> Presentation:
@@ -233,15 +338,19 @@ class Microcircuit:
             replay=self.replay if replays else 0,
             noise=math.sqrt(self.ridge[0]) if self.ridge_by == "noise" else 0.0,
             seed=self.seed,
+            held=self.dynamics.held,
         )
 
     def advance(
-        self, X, Y, presentation, first, last, *, record, every, snapshots, plastic, start, callback, centre, progress
-    ) -> Run:
+        self, X, Y, presentation, first, last, *, record, every, snapshots, plastic, start, callback, centre, progress,
+        checkpoint=None, checkpoint_every=30.0, events=(),
+    ) -> Run:  # fmt: skip
         """Present samples ``first`` to ``last`` of ``presentation``; see :meth:`run` for the rest."""
         began = time.perf_counter()
-        blueprint = self.blueprint(X.shape[1], Y.shape[1])
-        record = _check_record(record)
+        events = check_events(events, first, last, (X.shape[1], Y.shape[1]), self.interneurons, presentation.order)
+        silenced = (SilencedInterneurons(),) if any(isinstance(event, Silence) for event in events) else ()
+        blueprint = self.blueprint(X.shape[1], Y.shape[1], silenced)
+        record = _check_record(record, blueprint)
         every = whole_number("every", every, minimum=1)
         (mean_x, var_x), (mean_y, var_y) = moments(X), moments(Y)
         warn_of_columns("X", mean_x, var_x, centre)
@@ -250,11 +359,26 @@ class Microcircuit:
             var_x, var_y = var_x + mean_x**2, var_y + mean_y**2
             mean_x, mean_y = np.zeros_like(mean_x), np.zeros_like(mean_y)
         units = self._units(var_x, var_y)
-        initial = self._initial_weights(blueprint, units, start)
-        parameters = self._parameters(blueprint, units, presentation, first, plastic)
+        values = self._departure_values(blueprint, units, silenced, start)
+        initial = self._initial_weights(blueprint, units, start, values)
+        values |= self._parameters(blueprint, units, presentation, first, plastic, effective_dimension(X, mean_x))
+        values |= {f"{p.name}.w": as_synapses(p, initial[p.weight]) for p in blueprint.pathways}
         due = _log_spaced(first, last, whole_number("snapshots", snapshots, minimum=1))
         name = self._choose_engine((last - first) * presentation.ticks_per_sample)
-        engine = self._engine(name, blueprint)
+        build = functools.partial(self._engine, name, blueprint)
+        if events:
+            lesioned = LesionedEngine(
+                lambda blueprint: self._engine(name, blueprint),
+                lambda frozen: self.blueprint(X.shape[1], Y.shape[1], (*silenced, FrozenPlasticity(frozen))),
+                events,
+                centre,
+            )
+            build = lambda: lesioned  # noqa: E731
+        if checkpoint is not None:
+            pause = number_within("checkpoint_every", checkpoint_every, 0)
+            engine = CheckpointedEngine(build, name, Path(checkpoint), pause, events)
+        else:
+            engine = build()
 
         def outward(flat: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
             return {
@@ -274,16 +398,17 @@ class Microcircuit:
                 X=X, Y=Y, mean_x=mean_x, mean_y=mean_y, gain_x=units.gain_x, gain_y=units.gain_y,
                 start=first, stop=last,
                 state={
-                    f"{part}.{variable}": as_synapses(_pathway(blueprint, part), initial[_pathway(blueprint, part).weight])
-                    if variable == "w"
-                    else np.array([parameters[variable]])
-                    for part, variable, _ in blueprint.state
+                    f"{part}.{variable}": np.broadcast_to(values[f"{part}.{variable}"], size).astype(np.float64)
+                    for part, variable, size in blueprint.state
                 },
-                record=record, every=every, snapshots=due,
+                record=record, every=every, origin=first, snapshots=due,
             )  # fmt: skip
             outcome = engine.advance(job, recorder)
 
-        run = self._collect(job, outcome, recorder, units, initial, outward, name, time.perf_counter() - began, plastic)
+        seconds = outcome.earlier + time.perf_counter() - began
+        if events:
+            job = replace(lesioned.lesioned(job, outcome.samples), blueprint=blueprint)
+        run = self._collect(job, outcome, recorder, units, initial, outward, name, seconds, plastic)
         if outcome.ended == "diverged":
             failure = Diverged(
                 f"the circuit diverged at sample {outcome.samples}: activity is no longer finite; "
@@ -305,8 +430,8 @@ class Microcircuit:
             return Units(1.0, 1.0, self.s)
         return Units(*(1 / math.sqrt(p.mean()) if p.any() else 1.0 for p in (power_x, power_y)), self.s)
 
-    def _initial_weights(self, blueprint: Blueprint, units: Units, start: Run | None) -> dict[str, np.ndarray]:
-        """Weights to start from, in the circuit's own units."""
+    def _initial_weights(self, blueprint: Blueprint, units: Units, start: Run | None, values) -> dict[str, np.ndarray]:
+        """Weights to start from, in the circuit's own units; departures may constrain them by their ``values``."""
         m, n = (blueprint.population(name).size for name in ("sensory", "instructive"))
         k, l = self.k, self.interneurons
         shapes = {"Vx": (m, k), "Vy": (n, k), "Q": (k, l), "R": (l, k)}
@@ -329,9 +454,29 @@ class Microcircuit:
             if given is not None:
                 what = f"{name}0" if start is None else f"start.{name}"
                 drawn[name] = check_weights(what, given, shape) * units.scale(name)
+        for p in blueprint.pathways:
+            for departure in self.departures:
+                shape = blueprint.weight_shape(p)
+                flat = departure.constrain(p.weight, as_synapses(p, drawn[p.weight]).reshape(shape), values)
+                drawn[p.weight] = as_matrix(p, flat, shape)
         return drawn
 
-    def _parameters(self, blueprint, units: Units, presentation: Presentation, first: int, plastic: bool) -> dict:
+    def _departure_values(self, blueprint: Blueprint, units: Units, lesions, start: Run | None) -> dict:
+        """Parameters of the departures and what their cells remember, by "part.variable"."""
+        sizes = {p.name: p.size for p in blueprint.populations}
+        setting = Setting(sizes, units.scale, self.dynamics.relaxation, self.seed)
+        values: dict = {f"{p.name}.{variable}": 0.0 for p in blueprint.populations for variable in p.memory}
+        for departure in (*self.departures, *lesions):
+            values |= departure.values(setting)
+        for p in blueprint.populations if start is not None else ():
+            for variable in p.memory:
+                if f"{p.name}_{variable}" in start.data:
+                    values[f"{p.name}.{variable}"] = start.data[f"{p.name}_{variable}"].values
+        return values
+
+    def _parameters(
+        self, blueprint, units: Units, presentation: Presentation, first: int, plastic: bool, dimension: float
+    ) -> dict:
         m, n = (blueprint.population(name).size for name in ("sensory", "instructive"))
         ridge_x, ridge_y = units.inner_ridge(self.ridge)
         values = {
@@ -341,6 +486,7 @@ class Microcircuit:
             "replay_gain": ridge_x * m / max(presentation.replay, 1),
             "typical_x": float(m),
             "typical_y": float(n),
+            "dimension_x": dimension,
             "plastic": float(plastic),
             "log_retained": 0.0,
         }
@@ -348,7 +494,7 @@ class Microcircuit:
             for path in "xyqr":
                 rate: Rate = getattr(self.rates, path)
                 values |= {f"eta0_{path}": rate.eta0 * plastic, f"N_{path}": rate.N}
-        return values
+        return {f"{blueprint.neuromodulator.name}.{name}": value for name, value in values.items()}
 
     def _collect(
         self, job: Job, outcome: Outcome, recorder: Recorder, units, initial, outward, engine, seconds, plastic
@@ -364,6 +510,11 @@ class Microcircuit:
             seen.append(outcome.samples)
         trace_samples = [t for t in recorder.trace_samples if t < outcome.samples]  # without the one that diverged
         traces = {name: recorder.stacked(name)[: len(trace_samples)] / units.scale(name) for name in recorder.traces}
+        if isinstance(self.dynamics, Leaky):  # every tick of a sample has left a row
+            held = self.dynamics.held
+            whole = len(trace_samples) // held * held
+            trace_samples = trace_samples[:whole:held]
+            traces = {name: rows[:whole].reshape(-1, held, rows.shape[1]) for name, rows in traces.items()}
         final = weights[-1]["Vy"]
         # Sigma_s^-1 Vy, by which the output predicts y (Eq. 2).
         Cyy_Vy = sum((rows - job.mean_y).T @ ((rows - job.mean_y) @ final) for rows in chunks(job.Y)) / len(job.Y)
@@ -373,13 +524,19 @@ class Microcircuit:
             "mean_y": (("instruction",), job.mean_y),
             "readout": (("instruction", "pyramidal"), readout),
         }
+        for p in job.blueprint.populations:
+            # What cells remember lets a later run go on; lesions end with the run.
+            for variable in (name for name in p.memory if name != "active"):
+                extras[f"{p.name}_{variable}"] = ((f"{p.name}_cell",), outcome.state[f"{p.name}.{variable}"])
+        if isinstance(self.dynamics, Leaky) and traces:
+            extras["time"] = (("time",), self.dynamics.dt * np.arange(1, self.dynamics.held + 1))
         attrs = {
             "k": self.k, "s": self.s, "interneurons": self.interneurons,
             "ridge_x": self.ridge[0], "ridge_y": self.ridge[1], "ridge_by": self.ridge_by,
             "replay": job.presentation.replay, "seed": self.seed, "engine": engine, "plastic": int(plastic),
             "gain_x": units.gain_x, "gain_y": units.gain_y,
             "rates": "auto" if self.rates == "auto" else repr(self.rates),
-            "ended": outcome.ended, "seconds": seconds,
+            "departures": "; ".join(map(repr, self.departures)), "ended": outcome.ended, "seconds": seconds,
         }  # fmt: skip
         if "neuromodulator.log_retained" in outcome.state:
             attrs["log_retained"] = float(outcome.state["neuromodulator.log_retained"][0])
@@ -411,27 +568,27 @@ class Microcircuit:
             return next(reversed(self._engines))[1]
         return self.blueprint(m or self.k, n or self.k)
 
-    def __repr__(self) -> str:
-        rates = "'auto'" if self.rates == "auto" else repr(self.rates)
-        return (
-            f"Microcircuit(k={self.k}, s={self.s:g}, rates={rates}, interneurons={self.interneurons}, "
-            f"ridge={self.ridge}, engine={self.engine!r}, seed={self.seed})"
-        )
-
-
-def _pathway(blueprint: Blueprint, name: str):
-    return next(p for p in blueprint.pathways if p.name == name)
+    def table(self) -> tuple[str, dict[str, str]]:
+        """What the circuit is made of, and how it learns."""
+        return "Microcircuit", {
+            "cells": f"{self.k} pyramidal, {self.interneurons} interneurons",
+            "regression": regression(self.s),
+            "ridge": ridge_in_words(self.ridge, self.ridge_by),
+            "rates": self.rates if isinstance(self.rates, str) else repr(self.rates),
+            "departures": "; ".join(map(repr, self.departures)) or "none: the paper's circuit",
+            "engine, seed": f"{self.engine}, {self.seed}",
+        }
 
 
 def _stack(weights: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
     return {name: np.stack([w[name] for w in weights]) for name in WEIGHTS}
 
 
-def _check_record(record) -> tuple[str, ...]:
+def _check_record(record, blueprint: Blueprint) -> tuple[str, ...]:
     names = (record,) if isinstance(record, str) else tuple(record)
     for name in names:
-        if name not in TRACE_DIMS:
-            raise ValueError(f"record: cannot record {name!r}; choose from {', '.join(TRACE_DIMS)}")
+        if name not in blueprint.traces:
+            raise ValueError(f"record: cannot record {name!r}; choose from {', '.join(blueprint.traces)}")
     # The rates used belong to every record: with rates="auto" nobody else knows them.
     return tuple(dict.fromkeys((*names, *_RATES))) if names else ()
 

@@ -42,6 +42,8 @@ class Presentation:
         Standard deviation of Gaussian noise added to x.
     seed
         Seed of all of it.
+    held
+        Ticks for which each sample is shown.
     """
 
     n_samples: int
@@ -50,12 +52,13 @@ class Presentation:
     replay: int
     noise: float
     seed: int
+    held: int = 1
     _permutations: dict = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def ticks_per_sample(self) -> int:
-        """One tick for the sample and one for each replay."""
-        return 1 + self.replay
+        """Those for which the sample is held, and one for each replay."""
+        return self.held + self.replay
 
     @property
     def epoch(self) -> int:
@@ -76,11 +79,11 @@ class Presentation:
         Shape ((stop - start) * ticks_per_sample,).
         """
         ticks = np.empty((stop - start, self.ticks_per_sample), dtype=np.int64)
-        ticks[:, 0] = self.rows(start, stop)
+        ticks[:, : self.held] = self.rows(start, stop)[:, None]
         if self.replay:
             # Each input once before any a second time: a new random permutation of all m when one is used up.
             inputs = self._shuffled(start * self.replay, stop * self.replay, self.m, _REPLAY)
-            ticks[:, 1:] = -1 - inputs.reshape(-1, self.replay)
+            ticks[:, self.held :] = -1 - inputs.reshape(-1, self.replay)
         return ticks.reshape(-1)
 
     def input_noise(self, start: int, stop: int) -> np.ndarray | None:

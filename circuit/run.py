@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import xarray as xr
+from biorrr.circuit.table import Tabled, regression, ridge_in_words
 
 _WEIGHT_DIMS = {
     "Vx": ("input", "pyramidal"),
@@ -22,6 +23,8 @@ TRACE_DIMS = {
     "inhibition": ("pyramidal",),
     "plateau": ("pyramidal",),
     "n": ("interneuron",),
+    "spikes": ("pyramidal",),
+    "interneuron_spikes": ("interneuron",),
     "eta_x": (),
     "eta_y": (),
     "eta_q": (),
@@ -39,6 +42,8 @@ _MEANINGS = {
     "inhibition": "inhibition of the distal dendrite",
     "plateau": "calcium plateau potential",
     "n": "interneuron activity",
+    "spikes": "spikes of the population that stands for an output",
+    "interneuron_spikes": "spikes of the population that stands for an interneuron",
     "eta_x": "rate of proximal plasticity",
     "eta_y": "rate of distal plasticity",
     "eta_q": "rate of interneuron-to-pyramidal plasticity",
@@ -46,7 +51,7 @@ _MEANINGS = {
 }
 
 
-class Run:
+class Run(Tabled):
     """The outcome of :meth:`biorrr.circuit.Microcircuit.run`.
 
     Attributes
@@ -128,14 +133,77 @@ class Run:
             raise ValueError(f"{path}: not a saved run: no {', '.join(missing)} in it")
         return run
 
-    def __repr__(self) -> str:
+    # -- looking at it -------------------------------------------------------------------------------------------
+
+    def plot_learning(self, X, Y, ax=None):
+        """Objective at each snapshot against its optimum on ``X`` (n_samples, m), ``Y`` (n_samples, n); one axes."""
+        from biorrr.analysis import Yardstick, plots
+
+        kept, attrs = self.data, self.data.attrs
+        centred = (np.asarray(X) - kept["mean_x"].values, np.asarray(Y) - kept["mean_y"].values)
+        yardstick = Yardstick(*centred, s=attrs["s"], ridge=(attrs["ridge_x"], attrs["ridge_y"]))
+        scores, optimum = yardstick.objective(kept["Vx"].values), yardstick.optimum(attrs["k"])
+        return plots.plot_learning(kept["seen"].values, scores, optimum, label="circuit", ax=ax)
+
+    def plot_plateau(self, shown: int = 60, ax=None):
+        """Plateaus at the first and last samples recorded, with a, inhibition and z where recorded; axes (k, 2)."""
+        from biorrr.analysis import plots
+
+        self._require("plateau")
+        traces = {name: self.trace(name) for name in ("plateau", "a", "inhibition", "z") if name in self.data}
+        return plots.plot_plateau(self.moments(), **traces, shown=shown, ax=ax)
+
+    def plot_symmetry(self, ax=None):
+        """||Q' - R|| at each snapshot against the product of (1 - eta_q); one axes.
+
+        Rates between two recorded samples are interpolated: record with ``every=1`` where a few strong samples slow
+        learning down, as "auto" rates let them.
+        """
+        from biorrr.analysis import plots, symmetry_decay
+
+        self._require("eta_q")
+        kept, eta_q, eta_r = self.data, self.trace("eta_q"), self.trace("eta_r")
+        if not np.array_equal(eta_q, eta_r):
+            raise ValueError("rates: those of Q and R must be equal for theory to predict ||Q' - R||; see r_minus_qt")
+        decay = symmetry_decay(kept["Q"], kept["R"], kept["seen"], lambda t: np.interp(t, self.moments(), eta_q))
+        return plots.plot_symmetry(decay.samples, decay.measured, decay.predicted, ax=ax)
+
+    def moments(self) -> np.ndarray:
+        """When each row of a :meth:`trace` was recorded, in samples; the ticks of a held sample are parts of one."""
+        samples = self.data["sample"].values
+        ticks = self.data.sizes.get("time", 1)
+        return samples if ticks == 1 else (samples[:, None] + np.arange(ticks) / ticks).ravel()
+
+    def trace(self, name: str) -> np.ndarray:
+        """A recorded trace, one row a tick: shape (rows, cells), or (rows,) for a rate."""
+        self._require(name)
+        return self.data[name].values.reshape(-1, *(self.data.sizes[dim] for dim in TRACE_DIMS[name]))
+
+    def to_nwb(self, path: str | os.PathLike) -> None:
+        """Write traces and stimulus as NWB; see :func:`biorrr.circuit.nwb.write`."""
+        from biorrr.circuit.nwb import write
+
+        write(self, path)
+
+    def table(self) -> tuple[str, dict[str, str]]:
+        """What was run, and what is kept of it."""
         sizes, attrs = self.data.sizes, self.data.attrs
-        traces = [name for name in TRACE_DIMS if name in self.data]
-        return (
-            f"<biorrr.Run: {sizes['input']} x {sizes['instruction']} inputs, k = {sizes['pyramidal']}, "
-            f"l = {sizes['interneuron']}, s = {attrs['s']:g}, {self.samples} samples on {attrs['engine']}, {self.ended}; "
-            f"{sizes['snapshot']} snapshots, traces of {', '.join(traces) or 'nothing'}>"
-        )
+        traces = ", ".join(name for name in TRACE_DIMS if name in self.data)
+        return f"Run: {self.samples} samples on {attrs['engine']}, {self.ended}", {
+            "inputs": f"{sizes['input']} sensory, {sizes['instruction']} instructive",
+            "cells": f"{sizes['pyramidal']} pyramidal, {sizes['interneuron']} interneurons",
+            "regression": regression(attrs["s"]),
+            "ridge": ridge_in_words((attrs["ridge_x"], attrs["ridge_y"]), attrs["ridge_by"]),
+            "rates": attrs["rates"],
+            "departures": attrs.get("departures") or "none",
+            "||Q' - R||": f"{self.r_minus_qt[-1]:.3g}",
+            "snapshots": str(sizes["snapshot"]),
+            "traces": f"{traces}, of {sizes['sample']} samples" if traces else "none",
+        }
+
+    def _require(self, name: str) -> None:
+        if name not in self.data:
+            raise ValueError(f"{name}: was not recorded in this run; run again with record=({name!r}, ...)")
 
 
 def dataset(weights: dict[str, np.ndarray], seen, traces: dict[str, np.ndarray], trace_samples, extras, attrs):
@@ -148,7 +216,7 @@ def dataset(weights: dict[str, np.ndarray], seen, traces: dict[str, np.ndarray],
     seen
         Samples seen at each snapshot, shape (snapshot,).
     traces
-        By name, each (sample, cells).
+        By name, each (sample, cells), or (sample, ticks, cells).
     trace_samples
         Which samples the traces are of, shape (sample,).
     extras
@@ -159,7 +227,8 @@ def dataset(weights: dict[str, np.ndarray], seen, traces: dict[str, np.ndarray],
     variables = {name: (("snapshot", *dims), weights[name]) for name, dims in _WEIGHT_DIMS.items()}
     for name, values in traces.items():
         dims = TRACE_DIMS[name]
-        variables[name] = (("sample", *dims), values if dims else values[:, 0])
+        within = ("time",) if values.ndim == 3 else ()  # with leaky dynamics, the ticks of a sample
+        variables[name] = (("sample", *within, *dims), values if dims else values[..., 0])
     variables["seen"] = (("snapshot",), np.asarray(seen, dtype=np.int64))
     out = xr.Dataset(variables | extras, attrs=attrs)
     if traces:

@@ -69,8 +69,8 @@ class _Presenter:
             return
         job = self.job
         sample, phase = divmod(self.tick, job.presentation.ticks_per_sample)
-        if phase == 0:
-            if sample % _LOOK_AHEAD == 0:
+        if phase < job.presentation.held:
+            if phase == 0 and sample % _LOOK_AHEAD == 0:
                 first, last = job.start + sample, min(job.start + sample + _LOOK_AHEAD, job.stop)
                 self.ticks = job.presentation.ticks(first, last).reshape(last - first, -1)
                 self.noise = job.presentation.input_noise(first, last)
@@ -93,9 +93,9 @@ class _Presenter:
             return
         job = self.job
         sample, phase = divmod(self.tick - 1, job.presentation.ticks_per_sample)
-        if phase == 0 and job.record and sample % job.every == 0:
+        if phase < job.presentation.held and job.record and (job.start + sample - job.origin) % job.every == 0:
             self.recorder.trace([job.start + sample], {k: v.copy()[None] for k, v in self.traced.items()})
-        if phase == job.presentation.replay:
+        if phase == job.presentation.ticks_per_sample - 1:
             if not np.isfinite(self.z.sum() + self.plateau.sum()):
                 self.ended = "diverged"
                 return

@@ -21,9 +21,10 @@ from pathlib import Path
 import numpy as np
 from biorrr.circuit import cache, compiler
 from biorrr.circuit.blueprint import Blueprint
-from biorrr.circuit.interrupt import held_interrupt
+from biorrr.circuit.interrupt import held_interrupt, import_brian2
 from biorrr.circuit.job import Job, Outcome
 from biorrr.circuit.recorder import Recorder
+from biorrr.models import chance
 
 _SEGMENT_SECONDS = 1.0  # aim; short enough for progress and Ctrl-C, long against the 5 ms a program takes to start
 _FIRST_SEGMENT = 2_000  # samples, before the speed is known
@@ -65,13 +66,11 @@ class StandaloneEngine:
             length = _FIRST_SEGMENT
             state, at = job.state, job.start
             while at < job.stop:
-                # Whole steps of `every`, so that traces fall on the same samples however a run is cut.
-                length = max(length // job.every, 1) * job.every
                 stop = min(at + length, job.stop)
                 if recorder.on_snapshot is not None:  # it may end the run at any snapshot
                     stop = min([stop, *job.snapshots[job.snapshots > at][:1].tolist()])
                 began = time.perf_counter()
-                code = self._run_segment(folder, replace(job, start=at, stop=stop, state=state), data, job.start)
+                code = self._run_segment(folder, replace(job, start=at, stop=stop, state=state), data)
                 took = time.perf_counter() - began
                 if interrupted.is_set() and code != Exit.done:
                     return Outcome(at, state, "interrupted")
@@ -86,13 +85,13 @@ class StandaloneEngine:
                 length = max(int(min(_LARGEST_SEGMENT, 8 * length, pace * _SEGMENT_SECONDS)), 1)
             return Outcome(at, state, "done")
 
-    def _run_segment(self, folder: Path, job: Job, data: dict, origin: int) -> int:
+    def _run_segment(self, folder: Path, job: Job, data: dict) -> int:
         shown = job.presentation.ticks(job.start, job.stop)
         noise = job.presentation.input_noise(job.start, job.stop)
         due = job.snapshots[(job.snapshots > job.start) & (job.snapshots <= job.stop)] - job.start
         traced = sum(1 << i for i, trace in enumerate(self.blueprint.traces) if trace in job.record)
         counts = [
-            len(shown), job.presentation.ticks_per_sample, job.start - origin, job.every if job.record else 0,
+            len(shown), job.presentation.ticks_per_sample, job.start - job.origin, job.every if job.record else 0,
             len(due), noise is not None, traced, os.getpid(), *data["X"], *data["Y"],
         ]  # fmt: skip
         with (folder / "segment").open("wb") as file:
@@ -132,10 +131,9 @@ class StandaloneEngine:
             sizes = [1 if holders[name] is self.blueprint.neuromodulator else holders[name].size for name in names]
             rows = np.fromfile(folder / "traces").reshape(-1, sum(sizes))
             columns = np.split(rows, np.cumsum(sizes)[:-1], axis=1)
-            first = start + -(start - job.start) % job.every
-            recorder.trace(
-                range(first, first + len(rows) * job.every, job.every), dict(zip(names, columns, strict=True))
-            )
+            first = start + -(start - job.origin) % job.every
+            samples = first + np.arange(len(rows)) // job.presentation.held * job.every  # a row for each tick held
+            recorder.trace(samples.tolist(), dict(zip(names, columns, strict=True)))
         sizes = [size for part, variable, size in self.blueprint.state if variable == "w"]
         due = job.snapshots[(job.snapshots > start) & (job.snapshots <= stop)]
         rows = np.fromfile(folder / "snapshots").reshape(-1, sum(sizes))
@@ -178,16 +176,19 @@ def _description(blueprint: Blueprint) -> dict:
     sources = [here / "assembly.py", here / "device.py", Path(__file__), *sorted((here / "templates").iterdir())]
     return {
         "populations": [
-            [p.name, p.size, p.equations, p.update, p.traces] for p in blueprint.populations
+            [p.name, p.size, p.equations, p.response, p.response_order, p.reception, p.update, p.hears, p.traces]
+            for p in blueprint.populations
         ],
         "pathways": [
-            [p.name, p.source, p.target, p.current, p.rule, p.order]
+            [p.name, p.source, p.target, p.equations, p.current, p.rule, p.order]
             for p in (*blueprint.pathways, *blueprint.neuromodulator.senses)
         ],
         "neuromodulator": [
             blueprint.neuromodulator.equations, blueprint.neuromodulator.announce, blueprint.neuromodulator.adapt,
-            blueprint.neuromodulator.state,
+            blueprint.neuromodulator.state, blueprint.neuromodulator.broadcast,
         ],
+        "state": blueprint.state,
+        "chance": chance.SOURCES,
         "dense": _all_to_all(blueprint),
         "sources": [path.read_text() for path in sources],
         "brian2": importlib.metadata.version("brian2"),
@@ -204,6 +205,7 @@ def _all_to_all(blueprint: Blueprint) -> list[str]:
 
 def _build(blueprint: Blueprint, folder: Path) -> None:
     """Generate the circuit's C++ with Brian2 and compile it to `circuit` in ``folder``."""
+    import_brian2()
     import brian2
     import jinja2
     from biorrr.circuit.assembly import TICK, assemble
@@ -211,13 +213,14 @@ def _build(blueprint: Blueprint, folder: Path) -> None:
     from biorrr.circuit.loan import borrowed_brian2
 
     size = {p.name: p.size for p in blueprint.populations}
+    pathways = {p.name for p in blueprint.pathways}
     template = Path(__file__).parent / "templates" / "present.cpp"
     code = jinja2.Template(template.read_text(), undefined=jinja2.StrictUndefined).render(
         m=size["sensory"],
         n=size["instructive"],
         k=size["pyramidal"],
         n_pathways=len(blueprint.pathways),
-        state=[(part, variable, variable == "w", count) for part, variable, count in blueprint.state],
+        state=[(part, variable, part in pathways, count) for part, variable, count in blueprint.state],
         traces=[
             (p.name, trace, False, 1 if p is blueprint.neuromodulator else p.size)
             for trace, p in blueprint.traces.items()

@@ -28,3 +28,11 @@ def one_of(name: str, value, choices) -> str:
     if value not in choices:
         raise ValueError(f"{name}: must be one of {', '.join(map(repr, choices))} (got {value!r})")
     return value
+
+
+def instance_of(name: str, value, *classes: type):
+    """``value``, if it is an object of one of ``classes``."""
+    if not isinstance(value, classes):
+        choices = ", ".join(f"{cls.__name__}(...)" for cls in classes)
+        raise TypeError(f"{name}: must be one of {choices} (got {value!r})")
+    return value

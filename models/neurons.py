@@ -43,4 +43,5 @@ class Interneurons(Population):
     equations = """
     n : 1               # activity, Rz (Q'z once R has met Q')
     """
+    response_order = -25
     traces = ("n",)

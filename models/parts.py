@@ -5,14 +5,35 @@ Descriptions only: text in Brian2's equation language, sizes and names. :mod:`bi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+import functools
+from dataclasses import dataclass, fields
+from typing import ClassVar, TypeVar
 
 from biorrr.models.checks import whole_number
 
+P = TypeVar("P", bound="_Part")
+
+
+class _Part:
+    """What populations and pathways share: a departure from the paper's circuit makes an altered copy of them."""
+
+    def altered(self: P, **texts) -> P:
+        """The same part with other ``texts`` (or tuples) in place of its own; equal texts give equal parts."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return _variant(type(self), tuple(sorted(texts.items())))(**values)
+
+    def extended(self: P, **texts) -> P:
+        """The same part with ``texts`` (or tuples) added to the end of its own."""
+        return self.altered(**{name: getattr(self, name) + addition for name, addition in texts.items()})
+
+
+@functools.cache
+def _variant(cls: type, texts: tuple) -> type:
+    return type(cls.__name__, (cls,), {"__doc__": cls.__doc__, "__module__": cls.__module__, **dict(texts)})
+
 
 @dataclass(frozen=True)
-class Population:
+class Population(_Part):
     """Cells of one kind.
 
     Parameters
@@ -25,7 +46,13 @@ class Population:
 
     name: ClassVar[str]
     equations: ClassVar[str]  # Brian2 equations, one quantity a line
+    response: ClassVar[str] = ""  # statements run once the soma's currents have arrived, before other cells hear of it
+    response_order: ClassVar[int] = -35  # place of the response within a tick, among the currents
+    reception: ClassVar[str] = ""  # statements run once inhibition has arrived, before `update`
     update: ClassVar[str] = ""  # statements run once all currents of a tick have arrived
+    hears: ClassVar[tuple[str, ...]] = ()  # what these statements read of the neuromodulator
+    parameters: ClassVar[tuple[str, ...]] = ()  # shared by all cells, set before a run
+    memory: ClassVar[tuple[str, ...]] = ()  # one value a cell, kept from one tick to the next
     traces: ClassVar[tuple[str, ...]] = ()  # the quantities a person may record
     shape: ClassVar[str] = "circle"  # how wiring diagrams draw a cell
 
@@ -34,7 +61,7 @@ class Population:
 
 
 @dataclass(frozen=True)
-class Pathway:
+class Pathway(_Part):
     """Synapses of one kind, from every cell of one population to every cell of another.
 
     The current the synapses carry and the rule that changes them are both text in Brian2's equation language; `w` is
@@ -51,6 +78,8 @@ class Pathway:
     rule: ClassVar[str]  # plasticity, once a tick
     order: ClassVar[int]  # place of the current within a tick; lower goes first
     equation: ClassVar[str]  # where the paper states the rule
+    equations: ClassVar[str] = ""  # further quantities of each synapse, beside its weight
+    constants: ClassVar[tuple[str, ...]] = ()  # those of them that are set before a run
 
     @property
     def current_targets(self) -> list[str]:

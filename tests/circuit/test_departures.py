@@ -72,11 +72,19 @@ def test_limits_that_are_the_plain_circuit_exactly(limit, learn, plain):
     assert distance(run, plain) < 1e-12
 
 
-def test_small_plateaus_come_near_graded_ones_like_the_root_of_their_size(learn, plain):
-    sizes = np.array([1e-2, 1e-4, 1e-6])
-    errors = [distance(learn(samples=100, plateau=AllOrNone(size)), learn(samples=100)) for size in sizes]
+def test_small_plateaus_come_near_graded_ones_like_the_root_of_their_size(learn):
+    """A Poisson number of plateaus of size A scatters around its drive d with variance A |d|."""
+    sizes = np.array([1e-1, 1e-4, 1e-8])
+    errors = []
+    for size in sizes:
+        run = learn(record=("a", "inhibition", "plateau"), plateau=AllOrNone(size))
+        drive = (run.data["a"] - run.data["inhibition"]).values
+        scatter = (run.data["plateau"].values - drive) ** 2 / (size * np.abs(drive))
+        # The fourth moment of a Poisson number gives the scatter's own variance, 2 + A/|d|.
+        assert scatter.mean() == pytest.approx(1, abs=4 * math.sqrt((2 + size / np.abs(drive)).mean() / scatter.size))
+        errors.append(distance(run, learn()))
     order = np.polyfit(np.log(sizes), np.log(errors), 1)[0]
-    assert order == pytest.approx(0.5, abs=0.12)
+    assert order == pytest.approx(0.5, abs=0.1)
 
 
 def test_large_populations_come_near_analog_cells_like_the_root_of_their_size(learn):
@@ -88,10 +96,10 @@ def test_large_populations_come_near_analog_cells_like_the_root_of_their_size(le
 
 
 def test_leaky_dynamics_come_near_instant_ones_at_first_order(learn):
-    taus = np.array([1.0, 0.25, 0.0625])
+    taus = (1.0, 0.25)
     errors = [
-        distance(learn(samples=40, dynamics=Leaky(tau, tau, tau, tau, hold=50, dt=tau / 4)), learn(samples=40))
-        for tau in taus[:2]
+        distance(learn(samples=15, dynamics=Leaky(tau, tau, tau, tau, hold=40, dt=tau / 2)), learn(samples=15))
+        for tau in taus
     ]
     order = np.log(errors[0] / errors[1]) / np.log(taus[0] / taus[1])
     assert order == pytest.approx(1, abs=0.12)
@@ -139,7 +147,7 @@ def test_everything_at_once_is_what_a_plain_loop_computes(few, make_circuit):
 
     def spiked(name, v, stream):
         usual[name] = usual[name] + (v**2 - usual[name]) / (t + 1)
-        unit = np.sqrt(usual[name])
+        unit = np.sqrt(usual[name]) + 1e-300
         mean = 10 * np.maximum(3 + v / unit, 0)
         counts = chance.poisson_draw(mean, 5, stream, t, np.arange(len(v)))
         return unit * (counts / 10 - 3), counts

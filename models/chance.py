@@ -1,0 +1,215 @@
+"""Random numbers that depend only on where they are drawn, so that a seed means the same on every engine.
+
+A draw is a hash of (seed, stream, moment, index): no generator has a state that engines would have to share, segments
+to hand on or a continued run to restore. The same few lines stand here three times, in Python, Cython and C++; whole
+numbers come as floating point, exact up to 2**53.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+
+# One stream a place of the circuit where chance acts, so that no two places share their numbers.
+PROXIMAL, DISTAL, INHIBITORY, RECRUITMENT, PLATEAU, OUTPUT, INTERNEURON, WIRING, POLARITY, RASTER = range(10)
+
+# Above this mean a Poisson number is drawn as a rounded Gaussian: the two differ by less than 1e-4 in distribution.
+LARGEST_MEAN = 1e6
+
+# SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): its step and its mixing function.
+_STEP, _FACTORS, _SHIFTS = 0x9E3779B97F4A7C15, (0xBF58476D1CE4E5B9, 0x94D049BB133111EB), (30, 27, 31)
+
+
+def uniform_draw(seed, stream, moment, index) -> np.ndarray:
+    """Uniform numbers in the open interval (0, 1), one for each place; the arguments broadcast."""
+    state = np.zeros(np.broadcast(seed, stream, moment, index).shape or (1,), dtype=np.uint64)
+    for word in (seed, stream, moment, index):
+        state = state + np.uint64(_STEP) + np.asarray(word).astype(np.int64).astype(np.uint64)
+        for factor, shift in zip(_FACTORS, _SHIFTS, strict=False):
+            state = (state ^ (state >> np.uint64(shift))) * np.uint64(factor)
+        state = state ^ (state >> np.uint64(_SHIFTS[-1]))
+    return ((state >> np.uint64(12)) + 0.5) * 2.0**-52
+
+
+def gaussian_draw(seed, stream, moment, index) -> np.ndarray:
+    """Gaussian numbers of mean 0 and variance 1 (Box and Muller's transform), one for each place."""
+    index = np.asarray(index, dtype=np.float64)
+    radius = np.sqrt(-2 * np.log(uniform_draw(seed, stream, moment, 2 * index)))
+    return radius * np.cos(2 * np.pi * uniform_draw(seed, stream, moment, 2 * index + 1))
+
+
+def poisson_draw(mean, seed, stream, moment, index) -> np.ndarray:
+    """Poisson numbers of ``mean``, one for each place."""
+    means, uniforms = np.broadcast_arrays(mean, uniform_draw(seed, stream, moment, index))
+    counts = np.array([_poisson(float(mu), float(u)) for mu, u in zip(means.flat, uniforms.flat, strict=True)])
+    large = means.reshape(-1) > LARGEST_MEAN
+    if large.any():
+        spread = np.sqrt(means) * gaussian_draw(seed, stream, moment, index)
+        counts = np.where(large, np.floor(means + spread + 0.5).reshape(-1), counts)
+    return counts.reshape(means.shape)
+
+
+def _poisson(mean: float, u: float) -> float:
+    """Turn a uniform ``u`` into a Poisson number: take the probabilities from it, the likeliest number first.
+
+    That needs about sqrt(mean) steps and no probability small enough to vanish.
+    """
+    if not 0 < mean <= LARGEST_MEAN:
+        return mean * 0
+    low = high = mode = float(math.floor(mean))
+    below = above = math.exp(mode * math.log(mean) - mean - math.lgamma(mode + 1))
+    u -= above
+    while u > 0 and above + below > 1e-18:
+        high += 1
+        above *= mean / high
+        u -= above
+        if u <= 0:
+            return high
+        if low > 0:
+            below *= low / mean
+            low -= 1
+            u -= below
+            if u <= 0:
+                return low
+    return mode
+
+
+_CPP = {
+    "uniform_draw": f"""
+#ifndef BIORRR_UNIFORM_DRAW
+#define BIORRR_UNIFORM_DRAW
+static inline double uniform_draw(double seed, double stream, double moment, double index)
+{{
+    const double words[4] = {{seed, stream, moment, index}};
+    uint64_t state = 0;
+    for (int i = 0; i < 4; i++)
+    {{
+        state += {_STEP}ull + (uint64_t)(int64_t)words[i];
+        state = (state ^ (state >> {_SHIFTS[0]})) * {_FACTORS[0]}ull;
+        state = (state ^ (state >> {_SHIFTS[1]})) * {_FACTORS[1]}ull;
+        state ^= state >> {_SHIFTS[2]};
+    }}
+    return ((double)(state >> 12) + 0.5) * {2.0**-52!r};
+}}
+#endif
+""",
+    "gaussian_draw": f"""
+#ifndef BIORRR_GAUSSIAN_DRAW
+#define BIORRR_GAUSSIAN_DRAW
+static inline double gaussian_draw(double seed, double stream, double moment, double index)
+{{
+    const double radius = sqrt(-2 * log(uniform_draw(seed, stream, moment, 2 * index)));
+    return radius * cos({2 * math.pi!r} * uniform_draw(seed, stream, moment, 2 * index + 1));
+}}
+#endif
+""",
+    "poisson_draw": f"""
+#ifndef BIORRR_POISSON_DRAW
+#define BIORRR_POISSON_DRAW
+static inline double poisson_draw(double mean, double seed, double stream, double moment, double index)
+{{
+    if (!(mean > 0)) return mean * 0;
+    if (mean > {LARGEST_MEAN!r})
+        return floor(mean + sqrt(mean) * gaussian_draw(seed, stream, moment, index) + 0.5);
+    const double mode = floor(mean);
+    double low = mode, high = mode, u = uniform_draw(seed, stream, moment, index);
+    double above = exp(mode * log(mean) - mean - lgamma(mode + 1)), below = above;
+    u -= above;
+    while (u > 0 && above + below > 1e-18)
+    {{
+        high += 1;
+        above *= mean / high;
+        u -= above;
+        if (u <= 0) return high;
+        if (low > 0)
+        {{
+            below *= low / mean;
+            low -= 1;
+            u -= below;
+            if (u <= 0) return low;
+        }}
+    }}
+    return mode;
+}}
+#endif
+""",
+}
+
+_CYTHON = {
+    "uniform_draw": f"""
+cdef double uniform_draw(double seed, double stream, double moment, double index):
+    cdef unsigned long long state = 0
+    cdef double[4] words = [seed, stream, moment, index]
+    cdef int place
+    for place in range(4):
+        state += {_STEP}ULL + <unsigned long long><long long>words[place]
+        state = (state ^ (state >> {_SHIFTS[0]})) * {_FACTORS[0]}ULL
+        state = (state ^ (state >> {_SHIFTS[1]})) * {_FACTORS[1]}ULL
+        state ^= state >> {_SHIFTS[2]}
+    return (<double>(state >> 12) + 0.5) * {2.0**-52!r}
+""",
+    "gaussian_draw": f"""
+cdef extern from "math.h":
+    double _gaussian_log "log"(double)
+    double _gaussian_cos "cos"(double)
+    double _gaussian_sqrt "sqrt"(double)
+cdef double gaussian_draw(double seed, double stream, double moment, double index):
+    cdef double radius = _gaussian_sqrt(-2 * _gaussian_log(uniform_draw(seed, stream, moment, 2 * index)))
+    return radius * _gaussian_cos({2 * math.pi!r} * uniform_draw(seed, stream, moment, 2 * index + 1))
+""",
+    "poisson_draw": f"""
+cdef extern from "math.h":
+    double _poisson_log "log"(double)
+    double _poisson_exp "exp"(double)
+    double _poisson_floor "floor"(double)
+    double _poisson_sqrt "sqrt"(double)
+    double _poisson_lgamma "lgamma"(double)
+cdef double poisson_draw(double mean, double seed, double stream, double moment, double index):
+    cdef double mode, low, high, u, above, below
+    if not mean > 0:
+        return mean * 0
+    if mean > {LARGEST_MEAN!r}:
+        return _poisson_floor(mean + _poisson_sqrt(mean) * gaussian_draw(seed, stream, moment, index) + 0.5)
+    mode = _poisson_floor(mean)
+    low = high = mode
+    u = uniform_draw(seed, stream, moment, index)
+    above = below = _poisson_exp(mode * _poisson_log(mean) - mean - _poisson_lgamma(mode + 1))
+    u -= above
+    while u > 0 and above + below > 1e-18:
+        high += 1
+        above *= mean / high
+        u -= above
+        if u <= 0:
+            return high
+        if low > 0:
+            below *= low / mean
+            low -= 1
+            u -= below
+            if u <= 0:
+                return low
+    return mode
+""",
+}
+
+SOURCES = (*_CPP.values(), *_CYTHON.values())
+
+
+@functools.cache
+def draws() -> dict:
+    """The three draws as Brian2 functions, by name: what the equations of departures may call."""
+    import brian2
+
+    made: dict[str, brian2.Function] = {}
+    for draw, counted in ((uniform_draw, 4), (gaussian_draw, 4), (poisson_draw, 5)):
+        function = brian2.Function(draw, arg_units=[1] * counted, return_unit=1, stateless=True)
+        name = draw.__name__
+        function.implementations.add_implementation("numpy", draw)
+        for target, code in (("cpp", _CPP), ("cython", _CYTHON)):
+            headers = {"headers": ["<cmath>", "<cstdint>"]} if target == "cpp" else {}
+            function.implementations.add_implementation(
+                target, code[name], name=name, dependencies=dict(made), compiler_kwds=headers
+            )
+        made[name] = function
+    return made

@@ -1,0 +1,112 @@
+"""What can be done to a circuit in the middle of a run: silence, freeze, cut, swap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from biorrr.models.checks import one_of, whole_number
+from biorrr.models.departure import Departure
+from biorrr.models.parts import Pathway, Population
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happens once, before a sample is presented.
+
+    Parameters
+    ----------
+    at
+        That sample, counted from the first the circuit saw.
+    """
+
+    at: int
+
+    def __post_init__(self) -> None:
+        whole_number(f"{type(self).__name__}.at", self.at, minimum=0)
+
+
+@dataclass(frozen=True)
+class Silence(Event):
+    """Interneurons fall silent for good.
+
+    Parameters
+    ----------
+    cells
+        Which of them, counted from 0; all unless given.
+    """
+
+    cells: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Freeze(Event):
+    """A pathway stops learning.
+
+    Parameters
+    ----------
+    weight
+        Its matrix: "Vx", "Vy", "Q" or "R".
+    """
+
+    weight: str = "Vx"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one_of("Freeze.weight", self.weight, ("Vx", "Vy", "Q", "R"))
+
+
+@dataclass(frozen=True)
+class CutInstruction(Event):
+    """The instructive input is cut: y is zero from here on."""
+
+
+@dataclass(frozen=True)
+class SwapData(Event):
+    """Other data come in.
+
+    Parameters
+    ----------
+    X, Y
+        The new data, shapes (n_samples, m) and (n_samples, n), with as many features as before.
+    """
+
+    X: np.ndarray = field(repr=False, compare=False, kw_only=True)
+    Y: np.ndarray = field(repr=False, compare=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class SilencedInterneurons(Departure):
+    """Interneurons of which some may fall silent."""
+
+    def alter_population(self, population: Population) -> Population:
+        """Let only active cells speak."""
+        if population.name != "interneurons":
+            return population
+        spikes = [trace for trace in population.traces if trace != "n"]
+        return population.extended(
+            equations="\n    active : 1\n",
+            response="".join(f"\n{name} = active * {name}" for name in ("n", *spikes)),
+            memory=("active",),
+        )
+
+    def values(self, setting):
+        """At first all are active."""
+        return {"interneurons.active": np.ones(setting.sizes["interneurons"])}
+
+
+@dataclass(frozen=True)
+class FrozenPlasticity(Departure):
+    """Pathways that do not learn.
+
+    Parameters
+    ----------
+    weights
+        Their matrices.
+    """
+
+    weights: frozenset[str]
+
+    def alter_pathway(self, pathway: Pathway) -> Pathway:
+        """Take the rule away."""
+        return pathway.altered(rule="") if pathway.weight in self.weights else pathway
