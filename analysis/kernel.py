@@ -12,7 +12,7 @@ _FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
 
 
 def kernel(function: Callable) -> Callable:
-    """Compile ``function``, which must not call other kernels: numba's store on disk would miss a change in those.
+    """Compile ``function``, which must not call kernels of other files: numba's store would miss a change in those.
 
     The machine code is kept on disk where there is a folder for it, and compiled anew in each process where not.
     """

@@ -1,0 +1,227 @@
+"""The two-layer linear network trained by backprop that the paper compares Bio-RRMSE with (Sec. 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from biorrr.analysis.checks import ridge_pair
+from biorrr.analysis.covariance import covariances
+from biorrr.analysis.estimator import OnlineFilterLearner
+from biorrr.analysis.kernel import kernel
+from biorrr.analysis.weights import check_weights, follows_data
+from biorrr.models.rates import Rates
+from numpy.typing import ArrayLike
+from scipy import linalg
+
+# rates="auto", online: found by a coarse search over the random problems described in online.py.
+_N = 4000.0  # samples in which the rates halve
+_STEP = 0.5  # share of the largest stable step, on average and for any single sample
+_CHECK_EVERY = 100  # iterations offline between looks at whether the gradients have vanished
+
+
+class TwoLayerANN(OnlineFilterLearner):
+    """Two-layer linear network y^ = Vy Vx'x, trained by backprop on the squared error (Eqs. RRMSE, backprop_Vx).
+
+    For each sample, with z = Vx'x and the error e = y - Vy z (for s = 0: the network knows no other norm)::
+
+        dVx = eta_x (x (Vy'e)' - ridge_x Vx Vy'Vy)
+        dVy = eta_y (e z'      - ridge_x Vy Vx'Vx)
+
+    The terms with ridge are what adding ridge_x I to each sample's xx' amounts to (supplement E), so that the network
+    has the optimum of RRMSE with that ridge; weight decay would have another. Offline, the same gradients come from
+    the covariances of all data. Error backpropagation as in Rumelhart, Hinton and Williams, "Learning representations
+    by back-propagating errors", Nature 323, 533-536, 1986.
+
+    Parameters
+    ----------
+    k
+        Hidden units, from 1 to min(m, n).
+    ridge
+        Added to Cxx; of a pair the first.
+    online
+        One sample after another, or all data in each iteration.
+    rates
+        A :class:`~biorrr.models.rates.Rates`, of which x and y are used, such as
+        ``Rates.paper("mediamill", 0, k, "online", "ann")``, or ``"auto"``: rates that follow the data, for any scale.
+        With <.> the mean over the samples so far and f = 1/(1 + t/4000), online::
+
+            eta_y = 1/2 min(f / (<|x|^2> |Vx|^2 + |Vy|^2/<|y|^2>), 1 / (|x|^2 |Vy|^2/(<|x|^2><|y|^2>) + |z|^2))
+            eta_x = eta_y / (<|x|^2><|y|^2>)
+
+        Offline, of the largest step that is stable, half.
+    steps
+        How many samples, in shuffled passes through the data, or iterations.
+    tol
+        Offline, learning ends when both gradients have shrunk to this share of the terms whose difference they are.
+    snapshots
+        How many times `fit` keeps the filters in ``path_``, evenly in log time, or the t at which it does.
+    random_state
+        Seed of initial weights and of the order of samples.
+    Vx0, Vy0
+        Initial weights, (m, k), (n, k). By default N(0, 1)/10 each; with ``rates="auto"`` similar ones that follow the
+        scale of the data.
+
+    Attributes
+    ----------
+    Vx_, Vy_ : (m, k), (n, k)
+        Weights of the first and second layer.
+    t_
+        Samples presented so far, or iterations done.
+
+    Others as in :class:`~biorrr.analysis.estimator.FilterLearner`.
+    """
+
+    s = 0.0
+
+    def __init__(
+        self,
+        k: int = 1,
+        *,
+        ridge: float | tuple[float, float] = 0.0,
+        online: bool = True,
+        rates: Rates | str = "auto",
+        steps: int = 100_000,
+        tol: float = 1e-8,
+        snapshots: int | Sequence[int] = 1,
+        random_state: int | np.random.RandomState | None = None,
+        Vx0: ArrayLike | None = None,
+        Vy0: ArrayLike | None = None,
+    ):
+        self.k = k
+        self.ridge = ridge
+        self.online = online
+        self.rates = rates
+        self.steps = steps
+        self.tol = tol
+        self.snapshots = snapshots
+        self.random_state = random_state
+        self.Vx0 = Vx0
+        self.Vy0 = Vy0
+
+    def _begin(self, X, Y, rng):
+        m, n, k = X.shape[1], Y.shape[1], self.k
+        size_x = size_y = 0.1
+        if follows_data(self.rates):
+            xx, yy = (np.square(A).sum() / len(A) or 1.0 for A in (X, Y))
+            size_x, size_y = 0.5 / np.sqrt(m * xx), 0.5 * np.sqrt(yy / n)
+        Vx, Vy = size_x * rng.standard_normal((m, k)), size_y * rng.standard_normal((n, k))
+        self.Vx_ = Vx if self.Vx0 is None else check_weights("Vx0", self.Vx0, (m, k))
+        self.Vy_ = Vy if self.Vy0 is None else check_weights("Vy0", self.Vy0, (n, k))
+        self._mean_squares = np.zeros(2)  # <|x|^2>, <|y|^2>
+        self.t_ = 0
+
+    def _present(self, X, Y, order):
+        pathways = [] if follows_data(self.rates) else [self.rates.x, self.rates.y]
+        rates = np.array([(rate.eta0, rate.N) for rate in pathways], dtype=float).reshape(-1, 2)
+        Vx, Vy = self.Vx_.T.copy(), self.Vy_.T.copy()
+        mean_squares = self._mean_squares.copy()
+        _present(X, Y, order, self.t_, Vx, Vy, ridge_pair(self.ridge)[0], rates, mean_squares)
+        self.Vx_, self.Vy_, self._mean_squares = Vx.T, Vy.T, mean_squares
+        self.t_ += len(order)
+
+    def _learn(self, X, Y, stops, rng):
+        if self.online:
+            yield from super()._learn(X, Y, stops, rng)
+            return
+        self._begin(X, Y, rng)
+        yield 0
+        Vx, Vy = self.Vx_, self.Vy_
+        Cxx, Cxy, _ = covariances(X, Y, self.ridge)
+        auto = follows_data(self.rates)
+        xx = linalg.eigvalsh(Cxx, subset_by_index=[len(Cxx) - 1] * 2)[0] or 1.0
+        yy = np.square(Y).sum() / len(Y) or 1.0
+        for t in range(1, stops[-1] + 1):
+            CxxVx = Cxx @ Vx
+            Czz, VyVy = Vx.T @ CxxVx, Vy.T @ Vy
+            if auto:
+                eta_y = 0.5 / (np.trace(VyVy) / yy + np.trace(Czz))
+                eta_x = eta_y / (xx * yy)
+            else:
+                eta_x, eta_y = self.rates.x(t - 1), self.rates.y(t - 1)
+            balances = (Cxy @ Vy, CxxVx @ VyVy), (Cxy.T @ Vx, Vy @ Czz)
+            Vx, Vy = Vx + eta_x * np.subtract(*balances[0]), Vy + eta_y * np.subtract(*balances[1])
+            converged = t % _CHECK_EVERY == 0 and all(
+                np.linalg.norm(gain - loss) <= self.tol * np.linalg.norm(loss) for gain, loss in balances
+            )
+            if converged or t in stops:
+                self.Vx_, self.Vy_, self.t_ = Vx, Vy, t
+                yield t
+            if converged:
+                return
+
+
+@kernel
+def _present(X, Y, order, t, Vx, Vy, ridge_x, rates, mean_squares):
+    """Backprop for the samples ``order`` of X (n_samples, m) and Y (n_samples, n), from sample count t on.
+
+    Changes in place Vx (k, m) and Vy (k, n), transposed, and mean_squares (2,). rates is (2, 2), eta0 and N for x and
+    y, or (0, 2) for rates that follow the data.
+    """
+    (k, m), n = Vx.shape, Vy.shape[1]
+    z, back, error = np.empty(k), np.empty(k), np.empty(n)
+    gram_x, gram_y = np.empty((k, k)), np.empty((k, k))
+    moved_x, moved_y = np.empty((k, m)), np.empty((k, n))
+    tiny = 1e-300  # keeps rates finite where all samples so far are zero
+    for row in order:
+        x, y = X[row], Y[row]
+        for j in range(k):
+            z[j] = 0.0
+            for i in range(m):
+                z[j] += Vx[j, i] * x[i]
+        error[:] = y
+        for j in range(k):
+            for i in range(n):
+                error[i] -= Vy[j, i] * z[j]
+        for j in range(k):
+            back[j] = 0.0
+            for i in range(n):
+                back[j] += Vy[j, i] * error[i]
+
+        if len(rates):
+            eta_x = rates[0, 0] / (1 + t / rates[0, 1])
+            eta_y = rates[1, 0] / (1 + t / rates[1, 1])
+        else:
+            xx, yy, zz, vx, vy = ridge_x + tiny, tiny, tiny, tiny, tiny
+            for i in range(m):
+                xx += x[i] * x[i]
+            for i in range(n):
+                yy += y[i] * y[i]
+            for j in range(k):
+                zz += z[j] * z[j]
+                for i in range(m):
+                    vx += Vx[j, i] * Vx[j, i]
+                for i in range(n):
+                    vy += Vy[j, i] * Vy[j, i]
+            mean_squares[0] += (xx - mean_squares[0]) / (t + 1)
+            mean_squares[1] += (yy - mean_squares[1]) / (t + 1)
+            mx, my = mean_squares
+            eta_y = _STEP * min(1 / (1 + t / _N) / (mx * vx + vy / my), 1 / (xx / mx * vy / my + zz))
+            eta_x = eta_y / mx / my
+
+        for j in range(k):
+            for i in range(m):
+                moved_x[j, i] = back[j] * x[i]
+            for i in range(n):
+                moved_y[j, i] = z[j] * error[i]
+        if ridge_x > 0:
+            for j in range(k):
+                for i in range(j + 1):
+                    gram_x[j, i] = gram_y[j, i] = 0.0
+                    for h in range(m):
+                        gram_x[j, i] += Vx[j, h] * Vx[i, h]
+                    for h in range(n):
+                        gram_y[j, i] += Vy[j, h] * Vy[i, h]
+                    gram_x[i, j], gram_y[i, j] = gram_x[j, i], gram_y[j, i]
+            for j in range(k):
+                for h in range(k):
+                    for i in range(m):
+                        moved_x[j, i] -= ridge_x * gram_y[j, h] * Vx[h, i]
+                    for i in range(n):
+                        moved_y[j, i] -= ridge_x * gram_x[j, h] * Vy[h, i]
+        for j in range(k):
+            for i in range(m):
+                Vx[j, i] += eta_x * moved_x[j, i]
+            for i in range(n):
+                Vy[j, i] += eta_y * moved_y[j, i]
+        t += 1

@@ -1,0 +1,113 @@
+"""CCALin, one of the offline algorithms for CCA that the paper compares with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from biorrr.analysis.covariance import covariances, symmetric_power
+from biorrr.analysis.estimator import FilterLearner
+from numpy.typing import NDArray
+from scipy import linalg
+
+_MIN_CONDITION = 1e-8  # of a covariance: directions with less than this share of the variance are left alone
+
+
+class CCALin(FilterLearner):
+    """CCALin: inexact power iterations on CCA's generalized eigenproblem (supplement A, Eq. geneig; s = 1).
+
+    With A = [0 Cxy; Cyx 0] and B = diag(Cxx, Cyy), an iteration takes W = [Wx; Wy] of 2k columns to an approximate
+    minimum of Tr(1/2 W'BW - W'A W_t), found by accelerated gradient descent from W_t (W_t'BW_t)^-1 (W_t'A W_t), and
+    makes it orthonormal in B. A's eigenvalues come in pairs +-rho, and so 2k columns find the k leading canonical
+    directions of x and of y; a random projection then takes the 2k to k.
+
+    R. Ge, C. Jin, S. Kakade, P. Netrapalli and A. Sidford, "Efficient algorithms for large-scale generalized
+    eigenvector computation and canonical correlation analysis", ICML 2016 (GenELinK and CCALin). All k components are
+    found at once. The accelerated method is Nesterov's for strongly convex functions, with the extreme eigenvalues of
+    the covariances for its constants.
+
+    Parameters
+    ----------
+    k
+        Rank: how many filters, from 1 to min(m, n).
+    ridge
+        Added to Cxx and Cyy; a pair sets them separately.
+    gradient_steps
+        Steps of gradient descent in each iteration.
+    steps
+        How many iterations at most.
+    tol
+        Learning ends when the norm of A W - B W Gamma, zero for eigenvectors, is this share of that of A W.
+    snapshots
+        How many times `fit` keeps the filters in ``path_``, evenly in log time, or the t at which it does.
+    random_state
+        Seed of initial weights and of the projection.
+
+    Attributes
+    ----------
+    Vx_, Wy_ : (m, k), (n, k)
+        Directions of x and of y, white in Cxx and in Cyy.
+
+    Others as in :class:`~biorrr.analysis.estimator.FilterLearner`.
+    """
+
+    s = 1.0
+
+    def __init__(
+        self,
+        k: int = 1,
+        *,
+        ridge: float | tuple[float, float] = 0.0,
+        gradient_steps: int = 20,
+        steps: int = 1000,
+        tol: float = 1e-6,
+        snapshots: int | Sequence[int] = 1,
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.k = k
+        self.ridge = ridge
+        self.gradient_steps = gradient_steps
+        self.steps = steps
+        self.tol = tol
+        self.snapshots = snapshots
+        self.random_state = random_state
+
+    def _learn(self, X, Y, stops, rng):
+        m, n, k = X.shape[1], Y.shape[1], self.k
+        Wx, Wy = rng.standard_normal((m, 2 * k)), rng.standard_normal((n, 2 * k))
+        projection = rng.standard_normal((2 * k, k))
+        self.Vx_, self.Wy_ = Wx @ projection, Wy @ projection
+        yield 0
+        Cxx, Cxy, Cyy = covariances(X, Y, self.ridge)
+        extremes_x, extremes_y = (linalg.eigvalsh(C)[[0, -1]] for C in (Cxx, Cyy))
+        for t in range(1, stops[-1] + 1):
+            norm = symmetric_power(Wx.T @ Cxx @ Wx + Wy.T @ Cyy @ Wy, -0.5)
+            Wx, Wy = Wx @ norm, Wy @ norm
+            AWx, AWy = Cxy @ Wy, Cxy.T @ Wx
+            Gamma = Wx.T @ AWx + Wy.T @ AWy
+            residual = np.hypot(np.linalg.norm(AWx - Cxx @ Wx @ Gamma), np.linalg.norm(AWy - Cyy @ Wy @ Gamma))
+            converged = residual <= self.tol * np.hypot(np.linalg.norm(AWx), np.linalg.norm(AWy))
+            if not converged:
+                Wx = _descend(Cxx, AWx, Wx @ Gamma, *extremes_x, self.gradient_steps)
+                Wy = _descend(Cyy, AWy, Wy @ Gamma, *extremes_y, self.gradient_steps)
+            if converged or t in stops:
+                Vx, Vy = Wx @ projection, Wy @ projection
+                self.Vx_ = Vx @ symmetric_power(Vx.T @ Cxx @ Vx, -0.5)
+                self.Wy_ = Vy @ symmetric_power(Vy.T @ Cyy @ Vy, -0.5)
+                yield t
+            if converged:
+                return
+
+
+def _descend(C: NDArray, B: NDArray, W: NDArray, smallest: float, largest: float, steps: int) -> NDArray:
+    """Approach the minimum C^-1 B of Tr(1/2 W'CW - W'B) from ``W``, all (m, 2k), by Nesterov's accelerated descent.
+
+    ``smallest`` and ``largest`` are the extreme eigenvalues of ``C`` (m, m).
+    """
+    root = np.sqrt(max(smallest, _MIN_CONDITION * largest) / largest)
+    momentum = (1 - root) / (1 + root)
+    ahead = W
+    for _ in range(steps):
+        W, previous = ahead - (C @ ahead - B) / largest, W
+        ahead = W + momentum * (W - previous)
+    return W

@@ -1,0 +1,151 @@
+"""The sample average approximation of CCA, solved by shift-and-invert power iterations; the paper compares with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from biorrr.analysis.checks import ridge_pair
+from biorrr.analysis.covariance import covariances, symmetric_power
+from biorrr.analysis.estimator import FilterLearner
+from biorrr.analysis.kernel import kernel
+from scipy import linalg
+
+_STEP = 0.3  # of a stochastic gradient, as a share of what the largest sample would allow; halved where it is too much
+_ROUND = 5  # iterations between changes of the shift
+_ACCURACY = 0.1  # by which each system's gradient is to shrink
+_MAX_PASSES = 20  # through the data, for one system
+
+
+class SAA(FilterLearner):
+    """Sample average approximation of CCA: shift-and-invert power iterations on all data (s = 1).
+
+    With A = [0 Cxy; Cyx 0] and B = diag(Cxx, Cyy) (supplement A, Eq. geneig), an iteration takes W = [Wx; Wy] to an
+    approximate solution of (shift B - A) W_new = B W, found by stochastic gradients with variance reduction (SVRG).
+    The shift starts at 1 + ``gap``, above every canonical correlation rho, and moves down by half the distance that
+    the iterations say it has to rho_1, until that distance is about ``gap``: the nearer the shift, the faster the
+    power iterations and the harder the systems.
+
+    C. Gao, D. Garber, N. Srebro, J. Wang and W. Wang, "Stochastic canonical correlation analysis", Journal of Machine
+    Learning Research 20(167), 1-46, 2019. It treats the first component; here k > 1 is a block of k columns, kept
+    orthonormal in B. The eigenvalues 1/(shift - rho) of the k leading correlations are the largest, those of their
+    mirror images -rho the smallest, so k columns suffice.
+
+    Parameters
+    ----------
+    k
+        Rank: how many filters, from 1 to min(m, n).
+    ridge
+        Added to Cxx and Cyy; a pair sets them separately.
+    gap
+        Distance to rho_1 at which the shift stays; of the order of the gap between rho_k and rho_k+1.
+    steps
+        How many iterations at most; each takes one or more passes through the data.
+    tol
+        Learning ends when the norm of A W - B W Gamma, zero for eigenvectors, is this share of that of A W.
+    snapshots
+        How many times `fit` keeps the filters in ``path_``, evenly in log time, or the t at which it does.
+    random_state
+        Seed of initial weights and of the order of samples.
+
+    Attributes
+    ----------
+    Vx_, Wy_ : (m, k), (n, k)
+        Directions of x and of y, white in Cxx and in Cyy.
+    shift_
+        Where the shift stayed.
+
+    Others as in :class:`~biorrr.analysis.estimator.FilterLearner`.
+    """
+
+    s = 1.0
+
+    def __init__(
+        self,
+        k: int = 1,
+        *,
+        ridge: float | tuple[float, float] = 0.0,
+        gap: float = 0.05,
+        steps: int = 300,
+        tol: float = 1e-4,
+        snapshots: int | Sequence[int] = 1,
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.k = k
+        self.ridge = ridge
+        self.gap = gap
+        self.steps = steps
+        self.tol = tol
+        self.snapshots = snapshots
+        self.random_state = random_state
+
+    def _learn(self, X, Y, stops, rng):
+        m, k = X.shape[1], self.k
+        ridges = ridge_pair(self.ridge)
+        W = rng.standard_normal((m + Y.shape[1], k))
+        self.Vx_, self.Wy_, self.shift_ = W[:m], W[m:], 1 + self.gap
+        _sweep(X, Y, np.arange(0), self.shift_, *ridges, (1.0, 1.0), W.T.copy())  # compiles
+        yield 0
+        Cxx, Cxy, Cyy = covariances(X, Y, self.ridge)
+        A = np.block([[np.zeros_like(Cxx), Cxy], [Cxy.T, np.zeros_like(Cyy)]])
+        B = linalg.block_diag(Cxx, Cyy)
+        largest = [np.square(Z).sum(axis=1).max() + ridge or 1.0 for Z, ridge in zip((X, Y), ridges, strict=True)]
+        W = W @ symmetric_power(W.T @ B @ W, -0.5)
+        step, settled = _STEP, False
+        for t in range(1, stops[-1] + 1):
+            Gamma, BW = W.T @ A @ W, B @ W
+            # Warm start: the solution within the span of W
+            solution = W @ linalg.pinvh(self.shift_ * np.eye(k) - Gamma)
+            gradient = self.shift_ * (B @ solution) - A @ solution - BW
+            target = _ACCURACY * np.linalg.norm(gradient)
+            for _ in range(_MAX_PASSES):
+                steps = step / (self.shift_ * largest[0]), step / (self.shift_ * largest[1])
+                moved = (
+                    solution + _sweep(X, Y, rng.permutation(len(X)), self.shift_, *ridges, steps, gradient.T.copy()).T
+                )
+                moved_gradient = self.shift_ * (B @ moved) - A @ moved - BW
+                if np.linalg.norm(moved_gradient) < np.linalg.norm(gradient):
+                    solution, gradient = moved, moved_gradient
+                else:
+                    step /= 2
+                if np.linalg.norm(gradient) <= target:
+                    break
+            if not settled and t % _ROUND == 0:
+                distance = 0.5 / linalg.eigvalsh(BW.T @ solution)[-1]
+                self.shift_ -= distance / 2
+                settled = distance <= self.gap
+            W = solution @ symmetric_power(solution.T @ B @ solution, -0.5)
+            AW = A @ W
+            converged = np.linalg.norm(AW - B @ W @ (W.T @ AW)) <= self.tol * np.linalg.norm(AW)
+            if converged or t in stops:
+                Vx, Wy = W[:m], W[m:]
+                self.Vx_ = Vx @ symmetric_power(Vx.T @ Cxx @ Vx, -0.5)
+                self.Wy_ = Wy @ symmetric_power(Wy.T @ Cyy @ Wy, -0.5)
+                yield t
+            if converged:
+                return
+
+
+@kernel
+def _sweep(X, Y, order, shift, ridge_x, ridge_y, steps, gradient):
+    """One pass of SVRG through the samples ``order`` of X (n_samples, m) and Y (n_samples, n).
+
+    gradient (k, m + n) is the mean gradient where the pass starts; returned is how far the pass goes from there, of
+    the same shape. steps are those of the x and of the y part.
+    """
+    k, m, n = gradient.shape[0], X.shape[1], Y.shape[1]
+    moved = np.zeros((k, m + n))
+    for row in order:
+        x, y = X[row], Y[row]
+        for j in range(k):
+            zx = zy = 0.0
+            for i in range(m):
+                zx += x[i] * moved[j, i]
+            for i in range(n):
+                zy += y[i] * moved[j, m + i]
+            drive_x, drive_y = shift * zx - zy, shift * zy - zx
+            for i in range(m):
+                moved[j, i] -= steps[0] * (drive_x * x[i] + shift * ridge_x * moved[j, i] + gradient[j, i])
+            for i in range(n):
+                moved[j, m + i] -= steps[1] * (drive_y * y[i] + shift * ridge_y * moved[j, m + i] + gradient[j, m + i])
+    return moved
