@@ -12,14 +12,19 @@ import os
 import time
 import warnings
 import zipfile
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from biorrr.circuit.job import Job, Outcome
 from biorrr.circuit.recorder import Recorder
 from biorrr.circuit.statistics import chunks
+
+if TYPE_CHECKING:
+    from biorrr.models import Event, Pathway, Population
 
 _FORM = 1  # of the file; to be raised when it changes
 
@@ -34,22 +39,25 @@ class CheckpointedEngine:
 
     Parameters
     ----------
-    engine, name
-        What simulates, and what it is called.
+    build, name
+        Gives the engine that simulates, when one is needed, and what it is called.
     path
         The checkpoint's file: NumPy's .npz, without Python objects.
     every
         Seconds from one checkpoint to the next.
+    events
+        What happens in the middle of the run.
     """
 
-    engine: object
+    build: Callable[[], object]
     name: str
     path: Path
     every: float
+    events: Sequence[Event] = ()
 
     def advance(self, job: Job, recorder: Recorder) -> Outcome:
         """Simulate ``job`` from where the checkpoint left it, or from its start where there is no checkpoint."""
-        self._identity = identity_of(job, self.name)
+        self._identity = identity_of(job, self.name, self.events)
         self._began, self._earlier = time.monotonic(), 0.0
         found = self._load(job, recorder) if self.path.exists() else None
         if found is not None and found.ended in ("done", "stopped"):
@@ -69,7 +77,7 @@ class CheckpointedEngine:
                 due = time.monotonic() + self.every
 
         recorder.on_progress = keep_now_and_then
-        outcome = replace(self.engine.advance(job, recorder), earlier=self._earlier)
+        outcome = replace(self.build().advance(job, recorder), earlier=self._earlier)
         if outcome.ended != "diverged":  # a diverged circuit diverges again, from the last checkpoint
             self._save(outcome, recorder)
         return outcome
@@ -147,22 +155,41 @@ class CheckpointedEngine:
             )
 
 
-def identity_of(job: Job, engine: str) -> dict[str, str]:
+def identity_of(job: Job, engine: str, events: Sequence[Event]) -> dict[str, str]:
     """What a run is determined by, under the names a person knows them by; arrays as checksums."""
-    shown = job.presentation
+    shown, parts = job.presentation, job.blueprint
     order = shown.order if isinstance(shown.order, np.ndarray) else shown.order.encode()
     stretch = (shown.n_samples, shown.m, shown.replay, shown.noise, shown.seed, job.start, job.stop)
     return {
         "version of biorrr": version("biorrr"),
         "engine": engine,
-        "circuit": _checksum(repr(job.blueprint).encode()),
-        "data": _checksum(*(part for data in (job.X, job.Y) for part in (repr((data.shape, data.dtype.str)).encode(), *chunks(data)))),
+        "circuit": _checksum(*map(_model_of, (*parts.populations, *parts.pathways, parts.neuromodulator))),
+        "data": _checksum(*_parts(job.X), *_parts(job.Y)),
+        "events": _checksum(*(part for event in events for value in _named(event) for part in _parts(value))),
         "epochs, order or seed": _checksum(repr(stretch).encode(), order),
         "settings or initial weights": _checksum(
             repr((list(job.state), job.gain_x, job.gain_y)).encode(), job.mean_x, job.mean_y, *job.state.values()
         ),
         "what is recorded": _checksum(repr((job.record, job.every, job.snapshots.tolist())).encode()),
     }  # fmt: skip
+
+
+def _model_of(part: Population | Pathway) -> bytes:
+    """All that a part of the circuit says of itself: sizes, equations, rules."""
+    told = {name: getattr(part, name) for name in dir(part) if not name.startswith("_")}
+    return repr({name: value for name, value in told.items() if not callable(value)}).encode()
+
+
+def _named(event: Event) -> tuple:
+    """The kind of an event, and what it holds."""
+    return (type(event).__name__, *(getattr(event, field.name) for field in fields(event)))
+
+
+def _parts(value) -> Iterable[bytes | np.ndarray]:
+    """What a value is, to be put into a checksum; large arrays block by block."""
+    if isinstance(value, np.ndarray):
+        return (repr((value.shape, value.dtype.str)).encode(), *chunks(value))
+    return (repr(value).encode(),)
 
 
 def _checksum(*parts: bytes | np.ndarray) -> str:

@@ -1,8 +1,11 @@
 """Fixtures shared by the tests of sims/."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 
@@ -22,3 +25,49 @@ def empty_cache(tmp_path, monkeypatch):
     monkeypatch.delenv("BIORRR_DATA", raising=False)
     monkeypatch.setattr("platformdirs.user_cache_path", lambda name: cache)
     return cache / "data"
+
+
+@pytest.fixture
+def own_data(tmp_path):
+    """A small data file of one's own: X (120, 5), Y (120, 4)."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 5))
+    np.savez(tmp_path / "own.npz", X=X, Y=X[:, :3] @ rng.standard_normal((3, 4)) + 0.1 * rng.standard_normal((120, 4)))
+    return tmp_path / "own.npz"
+
+
+@pytest.fixture
+def compiled_code(pytestconfig, monkeypatch):
+    """Keep compiled circuits with pytest's cache: out of the user's, and there again in the next session."""
+    folder = pytestconfig.cache.mkdir("biorrr")
+    monkeypatch.setenv("BIORRR_CACHE", str(folder))
+    return folder
+
+
+@pytest.fixture
+def start_biorrr(compiled_code):
+    """Starts ``biorrr <arguments>`` as a process of its own; what still runs at the end of the test is killed."""
+    started = []
+
+    def start(*args, **options):
+        command = [sys.executable, "-c", "from biorrr.sims.main import main; main()", *map(str, args)]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        started.append(subprocess.Popen(command, **(pipes | options)))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def run_biorrr(start_biorrr):
+    """Runs ``biorrr <arguments>`` as a process of its own to its end; its exit code, output and errors."""
+
+    def run(*args, **options):
+        process = start_biorrr(*args, **options)
+        out, err = process.communicate(timeout=300)
+        return process.returncode, out, err
+
+    return run

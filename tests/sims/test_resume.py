@@ -1,0 +1,183 @@
+"""``biorrr resume``: a run killed at any moment ends bit for bit where the straight one ends; one process a folder."""
+
+import json
+import shutil
+import signal
+import time
+
+import numpy as np
+import pytest
+from biorrr.circuit import Run
+from biorrr.circuit.compiler import find_compiler
+from biorrr.sims import main
+from biorrr.sims.folder import FolderError, RunFolder
+
+LONG = 10_000  # epochs of 120 samples: seconds on the C++ engine, and many checkpoints
+
+
+def assert_same_run(folder, other):
+    run, straight = Run.load(folder / "run.nc"), Run.load(other / "run.nc")
+    for name in straight.data.variables:
+        np.testing.assert_array_equal(run.data[name].values, straight.data[name].values, err_msg=name)
+    numbers, expected = (json.loads((path / "summary.json").read_text()) for path in (folder, other))
+    assert numbers | {"seconds": 0} == expected | {"seconds": 0}
+
+
+def wait_for(path, process):
+    deadline = time.monotonic() + 120
+    while not path.exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline, f"{path.name} never came"
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def short_run(own_data, tmp_path, capsys):
+    """A finished run on the numpy engine, in ``tmp_path``/done."""
+    args = ["learn", "--data", own_data, "--epochs", 1, "--engine", "numpy", "--out", tmp_path / "done"]
+    assert main.run([*map(str, args)]) == 0
+    capsys.readouterr()
+    return tmp_path / "done"
+
+
+def cut_short(done, at):
+    """Copy the run in ``done`` as it would have been left by a kill before its first checkpoint."""
+    shutil.copytree(done, at)
+    for path in at.iterdir():
+        if path.name != "config.toml":
+            path.unlink()
+    return at
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="needs a C++ compiler")
+def test_killed_run_goes_on_and_nobody_else_meanwhile(own_data, tmp_path, start_biorrr, run_biorrr):
+    settings = ("--data", own_data, "--epochs", LONG, "--engine", "cpp", "--checkpoint", 0.05)
+    folder = tmp_path / "killed"
+    process = start_biorrr("learn", *settings, "--out", folder)
+    wait_for(folder / "checkpoint.npz", process)
+    code, _, err = run_biorrr("resume", folder)
+    assert (code, err) == (2, f"biorrr: out: {folder} is in use by another process; wait, or choose another\n")
+    assert process.poll() is None, "ended too early to show anything"
+    process.kill()
+    process.wait()
+    assert sorted(path.name for path in folder.iterdir() if path.name[0] != ".") == ["checkpoint.npz", "config.toml"]
+
+    code, _, err = run_biorrr("resume", folder)
+    assert code == 0, err
+    assert "Traceback" not in err
+    assert run_biorrr("learn", *settings, "--out", tmp_path / "straight")[0] == 0
+    assert_same_run(folder, tmp_path / "straight")
+    names = {path.name for path in folder.iterdir()}
+    assert "checkpoint.npz" not in names
+    assert run_biorrr("resume", folder) == (0, f"{folder}: finished; nothing to resume\n", "")
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="needs a C++ compiler")
+def test_interrupted_run_goes_on(own_data, tmp_path, start_biorrr, run_biorrr):
+    settings = ("--data", own_data, "--epochs", LONG, "--engine", "cpp")
+    folder = tmp_path / "interrupted"
+    process = start_biorrr("learn", *settings, "--out", folder, "--checkpoint", 0.05)
+    wait_for(folder / "checkpoint.npz", process)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert f"`biorrr resume {folder}` goes on" in err
+    assert json.loads((folder / "summary.json").read_text())["ended"] == "interrupted"
+    code, _, err = run_biorrr("resume", folder)
+    assert code == 0, err
+    assert json.loads((folder / "summary.json").read_text())["samples"] == LONG * 120
+
+
+def test_before_the_first_checkpoint_it_starts_over(short_run, tmp_path, capsys):
+    folder = cut_short(short_run, tmp_path / "early")
+    assert main.run(["resume", str(folder)]) == 0
+    assert_same_run(folder, short_run)
+    assert main.run(["resume", str(folder)]) == 0
+    assert capsys.readouterr().out.endswith(f"{folder}: finished; nothing to resume\n")
+
+
+def test_changed_data_are_refused(short_run, own_data, tmp_path, capsys):
+    folder = cut_short(short_run, tmp_path / "early")
+    with np.load(own_data) as held:
+        np.savez(own_data, X=held["X"][::-1], Y=held["Y"][::-1])
+    assert main.run(["resume", str(folder)]) == 2
+    err = capsys.readouterr().err
+    assert f"biorrr: data: changed since the run in {folder} began (another checksum); put back what it was" in err
+    assert (folder / "config.toml").exists()
+
+
+def test_truncated_checkpoint_is_refused_with_a_way_on(short_run, tmp_path, capsys):
+    folder = cut_short(short_run, tmp_path / "damaged")
+    (folder / "checkpoint.npz").write_bytes(b"PK\x03\x04 cut short")
+    assert main.run(["resume", str(folder)]) == 1
+    err = capsys.readouterr().err
+    assert f"biorrr: {folder}/checkpoint.npz: not a checkpoint, or damaged or truncated" in err
+    assert err.endswith("delete it to start over\n")
+    (folder / "checkpoint.npz").unlink()
+    assert main.run(["resume", str(folder)]) == 0
+    assert_same_run(folder, short_run)
+
+
+def test_damaged_summary_is_made_again(short_run, tmp_path):
+    folder = tmp_path / "again"
+    shutil.copytree(short_run, folder)
+    (folder / "summary.json").write_text('{"objective": -0.')
+    assert main.run(["resume", str(folder)]) == 0
+    assert_same_run(folder, short_run)
+
+
+def test_other_versions_are_warned_of(short_run, tmp_path, capsys):
+    folder = cut_short(short_run, tmp_path / "early")
+    config = (folder / "config.toml").read_text()
+    assert 'numpy = "' in config
+    (folder / "config.toml").write_text(config.replace('numpy = "', 'numpy = "0.'))
+    assert main.run(["resume", str(folder)]) == 0
+    assert "biorrr: warning: resumed with other versions (numpy " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("config", "sentence"),
+    [
+        (None, "has no run to resume: there is no config.toml in it"),
+        ("k = 2", "config.toml must name the experiment it is of (got None); is it a run folder?"),
+        ("[provenance]\nexperiment = 'os'", "must name the experiment it is of (got 'os')"),
+        ("[provenance]\nexperiment = 'doctor'", "must name the experiment it is of (got 'doctor')"),
+        ("[provenance]\nexperiment = ['learn']", "must name the experiment it is of (got ['learn'])"),
+        ("k = 0\n[provenance]\nexperiment = 'learn'", "k: must be at least 1 (got 0)"),
+        ("= broken", "is not valid TOML"),
+    ],
+)
+def test_what_is_no_run_exits_2(tmp_path, capsys, config, sentence):
+    if config is not None:
+        (tmp_path / "config.toml").write_text(config)
+    assert main.run(["resume", str(tmp_path)]) == 2
+    out, err = capsys.readouterr()
+    assert sentence in err
+    assert len(err.splitlines()) == 1
+    assert not out
+
+
+def test_one_holder_at_a_time(tmp_path):
+    first, second = RunFolder("learn", tmp_path), RunFolder("learn", tmp_path)
+    first.claim()
+    with pytest.raises(FolderError, match="is in use by another process; wait, or choose another"):
+        second.claim()
+    first.release()
+    second.claim()
+
+
+def test_a_run_that_fails_after_a_checkpoint_can_be_resumed(tmp_path):
+    folder = RunFolder("learn", tmp_path / "here")
+
+    def fail(far):
+        with folder.opened("k = 2\n"):
+            if far:
+                folder.checkpoint.touch()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail(far=False)
+    assert not folder.path.exists()
+    with pytest.raises(KeyboardInterrupt):
+        fail(far=True)
+    assert (folder.path / "config.toml").exists()
