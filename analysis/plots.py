@@ -88,9 +88,9 @@ def plot_learning(
 def plot_plateau(
     samples: ArrayLike,
     plateau: ArrayLike,
-    a: ArrayLike,
-    inhibition: ArrayLike,
-    z: ArrayLike,
+    a: ArrayLike | None = None,
+    inhibition: ArrayLike | None = None,
+    z: ArrayLike | None = None,
     *,
     shown: int = 60,
     ax: np.ndarray | None = None,
@@ -105,30 +105,34 @@ def plot_plateau(
     samples : (T,)
         Which samples were recorded.
     plateau, a, inhibition, z : (T, k)
-        Plateau potential, distal current, inhibition of the distal dendrite, somatic output.
+        Plateau potential, distal current, inhibition of the distal dendrite, somatic output; None is left out.
     shown
         Recorded samples at either end.
     ax : (k, 2)
         Axes, a row for each neuron.
     """
-    traces = {
+    known = {
         "plateau": (plateau, "plateau"),
         "distal $a$": (a, "distal"),
         "inhibition": (inhibition, "Q"),
         "output $z$": (z, "proximal"),
     }
-    samples, k = np.asarray(samples), np.shape(plateau)[1]
-    axes = _axes(ax, k, 2, figsize=(6.6, 0.5 + 1.7 * k), sharex="col")
+    traces = {name: (trace, role) for name, (trace, role) in known.items() if trace is not None}
+    samples, k, levels = np.asarray(samples), np.shape(plateau)[1], len(traces)
+    axes = _axes(ax, k, 2, figsize=(6.6, 0.5 + (0.1 + 0.4 * levels) * k), sharex="col")
     for neuron, row in enumerate(axes):
         signals = {name: (np.asarray(trace)[:, neuron], COLOURS[role]) for name, (trace, role) in traces.items()}
-        peaks = [max(np.abs(signal[ends]).max() for ends in _ends(shown)) for signal, _ in signals.values()]
-        scales = [max(peaks[:3]) or 1.0] * 3 + [peaks[3] or 1.0]
+        peaks = {
+            name: max(np.abs(signal[ends]).max() for ends in _ends(shown)) for name, (signal, _) in signals.items()
+        }
+        output = peaks.pop("output $z$", None)
+        scales = [max(peaks.values()) or 1.0] * len(peaks) + ([] if output is None else [output or 1.0])
         for panel, ends, when in zip(row, _ends(shown), ("early", "late"), strict=True):
             for level, ((signal, color), scale) in enumerate(zip(signals.values(), scales, strict=True)):
                 panel.axhline(-level, color="0.85", linewidth=0.6, zorder=0)
                 heights = signal[ends] / (2.1 * scale) - level
                 panel.plot(samples[ends], heights, color=color, linewidth=1, drawstyle="steps-mid")
-            panel.set(ylim=(-3.55, 0.55), yticks=-np.arange(4), yticklabels=[])
+            panel.set(ylim=(0.45 - levels, 0.55), yticks=-np.arange(levels), yticklabels=[])
             panel.tick_params(left=False)
             panel.spines["left"].set_visible(False)
             if neuron == 0:
@@ -139,7 +143,8 @@ def plot_plateau(
         for tick, (_, color) in zip(row[0].get_yticklabels(), signals.values(), strict=True):
             tick.set_color(color)
         row[0].set_ylabel(f"neuron {neuron + 1}")
-        for level, scale in ((1, scales[0]), (3, scales[3])):
+        bars = {len(peaks) // 2: scales[0]} | ({} if output is None else {levels - 1: scales[-1]})
+        for level, scale in bars.items():
             length = 10 ** np.floor(np.log10(scale))
             beside = {"transform": row[1].get_yaxis_transform(), "clip_on": False}
             row[1].plot([1.02, 1.02], [-level, length / (2.1 * scale) - level], color="black", **beside)

@@ -73,6 +73,3 @@ def test_the_naive_rule_is_not_local():
 
 def test_circuit_reports_on_itself(circuit):
     assert [v.pathway for v in circuit.locality()] == ["proximal", "distal", "inhibitory", "recruitment"]
-    assert repr(circuit) == (
-        "Microcircuit(k=2, s=0, rates='auto', interneurons=3, ridge=(0.0, 0.0), engine='auto', seed=0)"
-    )

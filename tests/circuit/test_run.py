@@ -93,10 +93,6 @@ def test_dataset_names_its_dimensions(run):
     assert run.data["plateau"].dims == ("sample", "pyramidal")
     assert run.data["plateau"].attrs["long_name"] == "calcium plateau potential"
     assert "n" not in run.data
-    assert repr(run) == (
-        "<biorrr.Run: 6 x 4 inputs, k = 2, l = 3, s = 0.3, 2000 samples on cpp, done; "
-        "80 snapshots, traces of z, plateau, eta_x, eta_y, eta_q, eta_r>"
-    )
 
 
 def test_nothing_recorded(data, make_circuit):

@@ -1,0 +1,71 @@
+"""A run as a Neurodata Without Borders file: its traces and stimulus, for tools that read recordings."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from biorrr.circuit.run import TRACE_DIMS
+
+if TYPE_CHECKING:
+    from biorrr.circuit.run import Run
+
+_STIMULI = ("x", "y")
+# The paper's circuit has no clock but its samples; NWB needs seconds.
+_SECONDS_PER_SAMPLE = 1.0
+
+
+def write(run: Run, path: str | os.PathLike) -> None:
+    """Write the traces ``run`` has recorded to ``path``, whole or not at all.
+
+    Inputs x and y become stimuli, all else a processing module called "simulation". A sample lasts as long as the
+    circuit held it, or one second where activity is instant. Quantities keep the units of the data, so NWB's unit is
+    "a.u.".
+    """
+    try:
+        from pynwb import NWBHDF5IO, NWBFile, TimeSeries
+        from pynwb.file import Subject
+    except ImportError as error:
+        raise ImportError("to_nwb: needs pynwb; pip install 'biorrr[nwb]'") from error
+
+    names = [name for name in TRACE_DIMS if name in run.data]
+    if not names:
+        raise ValueError("to_nwb: the run recorded no traces; run again with record=('x', 'y', 'z', 'plateau')")
+    held = run.data["time"].values[-1] / 1000 if "time" in run.data else _SECONDS_PER_SAMPLE  # dynamics count in ms
+    file = NWBFile(
+        session_description=f"Simulation of a cortical microcircuit that learns by calcium plateau potentials. {run!r}",
+        identifier=str(uuid.uuid4()),
+        session_start_time=datetime.now(timezone.utc),
+        experiment_description="Golkar et al., NeurIPS 2020: A simple normative network approximates local non-Hebbian "
+        "learning in the cortex.",
+        keywords=["simulation", "plateau potentials", "reduced-rank regression"],
+        subject=Subject(subject_id="microcircuit", description="A simulated circuit, not an animal."),
+        source_script="biorrr, Run.to_nwb",
+        source_script_file_name="biorrr/circuit/nwb.py",
+    )
+    simulation = file.create_processing_module("simulation", "Activity and learning rates of the simulated circuit.")
+    first = None  # whose timestamps the other series share
+    for name in names:
+        series = TimeSeries(
+            name=name,
+            description=run.data[name].attrs["long_name"],
+            data=run.trace(name),
+            unit="a.u.",
+            timestamps=held * run.moments() if first is None else first,
+        )
+        first = first or series
+        if name in _STIMULI:
+            file.add_stimulus(series)
+        else:
+            simulation.add(series)
+    path = Path(path)
+    aside = path.with_name(f".{path.stem}.part.nwb")  # pynwb warns of other endings
+    try:
+        with NWBHDF5IO(aside, "w") as io:
+            io.write(file)
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)

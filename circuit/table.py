@@ -1,0 +1,39 @@
+"""A small table that says what an object is: text in a terminal, HTML in a notebook."""
+
+from __future__ import annotations
+
+from html import escape
+
+
+class Tabled:
+    """Base of what shows itself as a table."""
+
+    def table(self) -> tuple[str, dict[str, str]]:
+        """A title, and what is to be said by name."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        title, rows = self.table()
+        width = max(map(len, rows))
+        return "\n".join([title, *(f"  {name:<{width}}  {said}" for name, said in rows.items())])
+
+    def _repr_html_(self) -> str:
+        title, rows = self.table()
+        cells = "".join(
+            f'<tr><th style="text-align:left">{escape(name)}</th><td style="text-align:left">{escape(said)}</td></tr>'
+            for name, said in rows.items()
+        )
+        return f"<table><caption>{escape(title)}</caption>{cells}</table>"
+
+
+def regression(s: float) -> str:
+    """Which regression ``s`` stands for, in words."""
+    name = {0.0: " (RRMSE)", 1.0: " (CCA)"}.get(s, "")
+    return f"s = {s:g}{name}"
+
+
+def ridge_in_words(ridge: tuple[float, float], by: str) -> str:
+    """The ridge on Cxx and Cyy, and how it is done."""
+    if ridge == (0, 0):
+        return "none"
+    return (f"{ridge[0]:g}" if ridge[0] == ridge[1] else f"{ridge[0]:g} on Cxx, {ridge[1]:g} on Cyy") + f", by {by}"

@@ -1,0 +1,101 @@
+"""What a person in a notebook sees: tables, figures, errors."""
+
+import numpy as np
+import pytest
+from biorrr.circuit import Microcircuit
+from biorrr.models import Rate, Rates
+
+RATES = Rates(Rate(0.02, 500), Rate(0.01), Rate(0.02, 300))
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((300, 5))
+    return X, X @ rng.standard_normal((5, 3)) / 3 + 0.1 * rng.standard_normal((300, 3))
+
+
+@pytest.fixture(scope="module")
+def run(data):
+    X, Y = data
+    circuit = Microcircuit(2, rates=RATES, ridge=0.1, replay=1, engine="numpy")
+    record = ("z", "a", "inhibition", "plateau")
+    return circuit.run(X + 4, Y, epochs=2, record=record, every=1, centre=True)
+
+
+def test_a_circuit_is_a_table():
+    circuit = Microcircuit(2, s=1, interneurons=3, ridge=(0.1, 0), rates=RATES)
+    assert repr(circuit).splitlines() == [
+        "Microcircuit",
+        "  cells         2 pyramidal, 3 interneurons",
+        "  regression    s = 1 (CCA)",
+        "  ridge         0.1 on Cxx, 0 on Cyy, by replay",
+        f"  rates         {RATES!r}",
+        "  departures    none: the paper's circuit",
+        "  engine, seed  auto, 0",
+    ]
+    assert "<th" in circuit._repr_html_()
+    assert "none: the paper&#x27;s circuit" in circuit._repr_html_()
+
+
+def test_a_run_is_a_table(run):
+    lines = repr(run).splitlines()
+    assert lines[0] == "Run: 600 samples on numpy, done"
+    assert lines[1].split("  ")[-1] == "5 sensory, 3 instructive"
+    assert lines[-1].endswith("z, a, inhibition, plateau, eta_x, eta_y, eta_q, eta_r, of 600 samples")
+    assert run._repr_html_().count("<tr>") == len(lines) - 1
+
+
+def test_learning_is_drawn_on_data_as_the_run_saw_them(run, data):
+    """The run centred its data itself: whoever draws hands over the same data."""
+    from biorrr.analysis import objective
+
+    X, Y = data
+    curve = run.plot_learning(X + 4, Y).lines[0]
+    expected = objective(run.Vx, X - X.mean(0), Y - Y.mean(0), ridge=0.1)
+    assert curve.get_ydata()[-1] == pytest.approx(expected, rel=1e-12)
+
+
+def test_plateaus_are_drawn_with_what_was_recorded(run, data):
+    signals = [line for line in run.plot_plateau(shown=20)[1, 0].lines if line.get_drawstyle() == "steps-mid"]
+    assert len(signals) == 4
+    plain = Microcircuit(1, engine="numpy").run(*data, every=10)
+    axes = plain.plot_plateau()
+    assert axes.shape == (1, 2)
+    (signal,) = (line for line in axes[0, 0].lines if line.get_drawstyle() == "steps-mid")
+    recorded = plain.data["plateau"].values[:, 0]
+    np.testing.assert_allclose(signal.get_ydata(), recorded / (2.1 * np.abs(recorded).max()), rtol=1e-12)
+
+
+def test_symmetry_is_drawn_with_its_prediction(run):
+    predicted, measured = run.plot_symmetry().lines
+    np.testing.assert_allclose(measured.get_ydata(), predicted.get_ydata(), rtol=1e-9)
+
+
+def test_what_was_not_recorded_cannot_be_drawn(data):
+    run = Microcircuit(1, engine="numpy").run(*data, record=())
+    with pytest.raises(ValueError, match=r"plateau: was not recorded in this run; run again with record=\('plateau'"):
+        run.plot_plateau()
+    with pytest.raises(ValueError, match="eta_q: was not recorded"):
+        run.plot_symmetry()
+    unequal = Microcircuit(1, rates=Rates(Rate(0.01), Rate(0.01), Rate(0.02), Rate(0.01)), engine="numpy")
+    with pytest.raises(ValueError, match="rates: those of Q and R must be equal"):
+        unequal.run(*data).plot_symmetry()
+
+
+def test_errors_are_said_above_their_traceback(capsys):
+    shells = pytest.importorskip("IPython.core.interactiveshell", reason="needs IPython")
+    shell = shells.InteractiveShell.instance()
+    try:
+        shell.run_cell("from biorrr.circuit.notebook import say_errors_first; say_errors_first()")
+        capsys.readouterr()
+        shell.run_cell("from biorrr.circuit import Microcircuit; Microcircuit(s=2)")
+        said = capsys.readouterr()
+        assert said.err == "biorrr: s: must lie in [0, 1] (got 2); 0 is RRMSE, 1 is CCA\n"
+        assert "Traceback" in said.out
+        shell.run_cell("1 / 0")
+        said = capsys.readouterr()
+        assert said.err == ""
+        assert "ZeroDivisionError" in said.out
+    finally:
+        shells.InteractiveShell.clear_instance()
