@@ -24,6 +24,7 @@ from biorrr.circuit.blueprint import Blueprint
 from biorrr.circuit.interrupt import held_interrupt, import_brian2
 from biorrr.circuit.job import Job, Outcome
 from biorrr.circuit.recorder import Recorder
+from biorrr.circuit.scratch import scratch_folder
 from biorrr.models import chance
 
 _SEGMENT_SECONDS = 1.0  # aim; short enough for progress and Ctrl-C, long against the 5 ms a program takes to start
@@ -60,8 +61,7 @@ class StandaloneEngine:
 
     def advance(self, job: Job, recorder: Recorder) -> Outcome:
         """Simulate ``job``."""
-        with tempfile.TemporaryDirectory(prefix="biorrr-") as name, held_interrupt() as interrupted:
-            folder = Path(name)
+        with scratch_folder() as folder, held_interrupt() as interrupted:
             data = {axis: _lay_out(folder / axis, values) for axis, values in (("X", job.X), ("Y", job.Y))}
             length = _FIRST_SEGMENT
             state, at = job.state, job.start

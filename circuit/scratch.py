@@ -1,0 +1,43 @@
+"""Folders for what a compiled circuit reads and writes while it runs, cleared even after a kill."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_PREFIX = "biorrr-circuit-"
+_SETTLED = 60.0  # seconds after which a folder that nobody holds is not one about to be held
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Give a new folder, held by a lock that the kernel releases when its holder dies."""
+    _clear_abandoned(Path(tempfile.gettempdir()))
+    with tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as name:
+        holder = os.open(name, os.O_RDONLY)
+        try:
+            fcntl.flock(holder, fcntl.LOCK_EX)
+            yield Path(name)
+        finally:
+            os.close(holder)
+
+
+def _clear_abandoned(root: Path) -> None:
+    """Delete our folders in ``root`` whose process was killed before it could: data may lie in them by the gigabyte."""
+    for folder in root.glob(f"{_PREFIX}*"):
+        with suppress(OSError):  # somebody else's, in use, or already gone
+            facts = folder.lstat()
+            if facts.st_uid != os.getuid() or time.time() - facts.st_mtime < _SETTLED:
+                continue
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(handle)
