@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,11 +38,14 @@ def write(run: Run, path: str | os.PathLike) -> None:
     file = NWBFile(
         session_description=f"Simulation of a cortical microcircuit that learns by calcium plateau potentials. {run!r}",
         identifier=str(uuid.uuid4()),
-        session_start_time=datetime.now(timezone.utc),
+        session_start_time=datetime.now(UTC),
         experiment_description="Golkar et al., NeurIPS 2020: A simple normative network approximates local non-Hebbian "
         "learning in the cortex.",
         keywords=["simulation", "plateau potentials", "reduced-rank regression"],
-        subject=Subject(subject_id="microcircuit", description="A simulated circuit, not an animal."),
+        # A circuit begins with its run and has no sex; readers of NWB expect to be told.
+        subject=Subject(
+            subject_id="microcircuit", description="A simulated circuit, not an animal.", age="P0D", sex="U"
+        ),
         source_script="biorrr, Run.to_nwb",
         source_script_file_name="biorrr/circuit/nwb.py",
     )
