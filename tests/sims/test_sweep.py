@@ -1,0 +1,303 @@
+"""Sweeps: every point once, finished points never again, failed ones with their reason, the same on any crew."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from biorrr.sims import main, sweep
+from biorrr.sims.settings import SettingsError
+from biorrr.sims.sweeps.figure import mean_over_seeds, plot_sweep
+from biorrr.sims.sweeps.ledger import Ledger
+from biorrr.sims.sweeps.plan import make_plan, read_plan
+
+FIXED = {"epochs": 1, "engine": "numpy"}
+
+
+# -- plans -----------------------------------------------------------------------------------------------------------
+
+
+def test_grid_times_seeds():
+    plan = make_plan(grid={"k": [1, 2], "s": [0.0, 0.5, 1.0]}, fixed={"epochs": 3}, seeds=2)
+    assert [(p.k, p.s, p.seed) for p in plan.points] == [
+        (k, s, seed) for k in (1, 2) for s in (0.0, 0.5, 1.0) for seed in (0, 1)
+    ]
+    assert {p.epochs for p in plan.points} == {3}
+    assert plan.varied == ("k", "s")
+
+
+def test_list_and_chosen_seeds():
+    plan = make_plan(list=[{"k": 1, "s": 0}, {"k": 3}, {"k": 3}], seeds=[7, 5, 7])
+    assert [(p.k, p.s, p.seed) for p in plan.points] == [(1, 0.0, 7), (1, 0.0, 5), (3, 0.0, 7), (3, 0.0, 5)]
+
+
+def test_random_points_lie_in_their_ranges_and_extend():
+    spans = {"k": {"low": 1, "high": 3}, "ridge": {"low": 0.01, "high": 10, "log": True}, "s": [0.0, 1.0]}
+    plan = make_plan(random=spans, points=200)
+    assert {p.k for p in plan.points} == {1, 2, 3}
+    assert {p.s for p in plan.points} == {0.0, 1.0}
+    assert all(0.01 <= p.ridge <= 10 for p in plan.points)
+    below = sum(p.ridge < 0.316 for p in plan.points)  # half of them, evenly in log: binomial(200, 1/2)
+    assert 60 < below < 140
+    assert make_plan(random=spans, points=50).points == plan.points[:50]
+
+
+@pytest.mark.parametrize(
+    ("plan", "sentence"),
+    [
+        ({}, "sweep: must have one of grid, random and list (got none)"),
+        ({"grid": {"k": [1]}, "list": [{"k": 1}]}, "must have one of grid, random and list (got grid and list)"),
+        ({"grid": {"kk": [1]}}, "kk: no such setting, in grid"),
+        ({"grid": {"k": 1}}, "k: must be a list of values, in grid (got 1)"),
+        ({"grid": {"k": [0]}}, "k: must be at least 1 (got 0)"),
+        ({"grid": {"seed": [0]}}, "seed: is no part of grid; seeds says how many, or which"),
+        ({"grid": {"k": [1]}, "fixed": {"k": 2}}, "k: is both fixed and varied; keep one of them"),
+        ({"grid": {"k": [1]}, "seeds": 0}, "seeds: must be a whole number in [1, 1000000] (got 0)"),
+        ({"grid": {"k": [1]}, "seeds": [-1]}, "seeds: must be a number of seeds, or a list of whole numbers from 0 on"),
+        ({"grid": {"k": [1]}, "points": 3}, "points: says how many points random has; give both or neither"),
+        ({"grid": {"k": [1] * 2000, "s": [0] * 2000}}, "grid: must be a whole number in [1, 1000000] (got 4000000)"),
+        ({"random": {"k": "1 to 3"}, "points": 3}, "k: must be a list, or a range such as {low = 0.1, high = 10"),
+        ({"random": {"ridge": {"low": 0, "high": 1, "log": True}}, "points": 3}, "ridge: must be a list, or a range"),
+        ({"list": []}, "list: must be a list of points, each a table of settings (got [])"),
+        ({"list": [3]}, "list: must be a table of settings (got 3)"),
+        ({"experiment": "os", "grid": {"k": [1]}}, "experiment: must be one of learn (got 'os')"),
+    ],
+)
+def test_bad_plans_say_what_is_wrong(plan, sentence):
+    with pytest.raises(SettingsError) as caught:
+        make_plan(**plan)
+    assert sentence in str(caught.value)
+
+
+def test_unknown_key_in_a_file(tmp_path):
+    (tmp_path / "sweep.toml").write_text("gird = {k = [1]}")
+    with pytest.raises(SettingsError, match=r"gird: no such key, in .*; a sweep has experiment, seeds"):
+        read_plan(tmp_path / "sweep.toml")
+
+
+# -- carrying them out -----------------------------------------------------------------------------------------------
+
+pytest.importorskip("pyarrow", reason="needs the extra `cluster`")
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    """What ``learn`` would measure, without a circuit: quick, and fails at k = 3."""
+    from biorrr.sims import learn
+
+    seen = []
+
+    def measure(settings, data):
+        seen.append(settings)
+        if settings.k == 3:
+            raise ArithmeticError("the circuit diverged at sample 7")
+        return {"excess": abs(settings.s - 0.5) + settings.k + 0.001 * settings.seed, "ended": "done"}
+
+    monkeypatch.setattr(learn, "measure", measure)
+    return seen
+
+
+def test_finished_points_are_never_computed_again(own_data, tmp_path, measured):
+    told = {"fixed": FIXED | {"data": str(own_data)}, "out": tmp_path / "sweep", "workers": 0}
+    table = sweep(grid={"k": [1, 2], "s": [0.0, 0.5]}, seeds=2, **told)
+    assert len(table) == len(measured) == 8
+    assert not table.duplicated(["k", "s", "seed"]).any()
+    assert table.loc[table["excess"].idxmin(), ["k", "s", "seed"]].tolist() == [1, 0.5, 0]
+    measured.clear()
+    assert sweep(grid={"k": [1, 2], "s": [0.0, 0.5]}, seeds=2, **told).equals(table)
+    assert measured == []
+    more = sweep(grid={"k": [1, 2], "s": [0.0, 0.5, 1.0]}, seeds=2, **told)
+    assert len(more) == 12
+    assert {point.s for point in measured} == {1.0}
+
+
+def test_changed_data_are_computed_again(own_data, tmp_path, measured):
+    import numpy as np
+
+    told = {"fixed": FIXED | {"data": str(own_data)}, "out": tmp_path / "sweep", "workers": 0, "grid": {"k": [1]}}
+    sweep(**told)
+    np.savez(own_data, X=np.eye(5), Y=np.eye(5))
+    sweep(**told)
+    assert len(measured) == 2
+
+
+def test_failed_points_are_recorded_and_tried_again_only_if_told(own_data, tmp_path, measured):
+    told = {"fixed": FIXED | {"data": str(own_data)}, "out": tmp_path / "sweep", "workers": 0, "grid": {"k": [1, 3]}}
+    table = sweep(**told)
+    assert table["status"].tolist() == ["done", "failed"]
+    assert table["reason"].tolist()[1] == "the circuit diverged at sample 7"
+    sweep(**told)
+    assert len(measured) == 2
+    sweep(**told, retry=True)
+    assert [point.k for point in measured] == [1, 3, 3]
+
+
+def test_damaged_files_lose_one_point_at_most(own_data, tmp_path, measured):
+    import pandas
+
+    told = {"fixed": FIXED | {"data": str(own_data)}, "out": tmp_path / "sweep", "workers": 0, "grid": {"k": [1, 2]}}
+    table = sweep(**told)
+    (tmp_path / "sweep/sweep.parquet").write_bytes(b"PAR1 cut short")
+    first = Ledger(tmp_path / "sweep").path(make_plan(fixed=told["fixed"], grid=told["grid"]), measured[0])
+    first.write_text('{"status": "do')
+    assert sweep(**told).equals(table)
+    assert [point.k for point in measured] == [1, 2, 1]
+    assert pandas.read_parquet(tmp_path / "sweep/sweep.parquet").equals(table)
+
+
+def test_command_table_figure_and_status(own_data, tmp_path, measured, capsys):
+    file = tmp_path / "small.toml"
+    file.write_text(f"seeds = 2\n[fixed]\ndata = '{own_data}'\nepochs = 1\n[grid]\nk = [1, 2, 3]\n")
+    args = ["sweep", str(file), "--out", str(tmp_path / "out")]
+    assert main.run([*args, "--status"]) == 0
+    assert capsys.readouterr().out == f"{tmp_path}/out: 6 points: 0 done, 0 failed, 6 left\n"
+    assert main.run([*args, "--workers", "0", "--csv"]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out == [
+        f"{tmp_path}/out: 6 points: 4 done, 2 failed, 0 left",
+        "  failed 2 times: the circuit diverged at sample 7",
+        "  best excess 1.5 at k 1, seed 0",
+        f"  table {tmp_path}/out/sweep.parquet",
+    ]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "points", "sweep.csv", "sweep.parquet", "sweep.png",
+    ]  # fmt: skip
+    assert len((tmp_path / "out/sweep.csv").read_text().splitlines()) == 7
+
+
+def test_run_folders_on_request(own_data, tmp_path):
+    told = {"fixed": FIXED | {"data": str(own_data)}, "workers": 0, "grid": {"k": [1]}}
+    plain = sweep(out=tmp_path / "plain", **told)
+    table = sweep(out=tmp_path / "folders", folders=True, **told)
+    (run,) = (tmp_path / "folders/runs").iterdir()
+    assert {"config.toml", "run.nc", "summary.json"} <= {path.name for path in run.iterdir()}
+    assert (
+        table["excess"].tolist()
+        == plain["excess"].tolist()
+        == [json.loads((run / "summary.json").read_text())["excess"]]
+    )
+
+
+def test_without_the_extra_one_sentence(monkeypatch, tmp_path, capsys):
+    (tmp_path / "sweep.toml").write_text("grid = {k = [1]}")
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert main.run(["sweep", str(tmp_path / "sweep.toml"), "--out", str(tmp_path / "out")]) == 2
+    assert capsys.readouterr().err == (
+        "biorrr: sweep: needs distributed, which is not installed; pip install 'biorrr[cluster]'\n"
+    )
+
+
+def test_figure_marks_the_best_mean():
+    plan = make_plan(grid={"k": [1, 2], "s": [0.0, 1.0]}, seeds=2)
+    rows = [
+        {"k": p.k, "s": p.s, "seed": p.seed, "excess": p.k + p.s + (3 if (p.k, p.s, p.seed) == (1, 0.0, 1) else 0)}
+        for p in plan.points
+    ]
+    assert mean_over_seeds(["k", "s"], "excess", rows)[1, 0.0] == 2.5
+    ax = plot_sweep(plan, rows)
+    assert ax.get_title() == "best (star): k 1, s 1"
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("s", "k")
+    assert plot_sweep(make_plan(grid={"k": [1]}), []) is None
+
+
+# -- on Dask ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def distributed():
+    return pytest.importorskip("distributed", reason="needs the extra `cluster`")
+
+
+def without_seconds(table):
+    return table.drop(columns="seconds")
+
+
+@pytest.mark.slow
+def test_local_workers_give_what_one_process_gives(distributed, own_data, tmp_path, compiled_code):
+    told = {"fixed": FIXED | {"data": str(own_data)}, "grid": {"k": [1, 2]}, "seeds": 2}
+    spread = sweep(out=tmp_path / "spread", workers=2, **told)
+    alone = sweep(out=tmp_path / "alone", workers=0, **told)
+    assert without_seconds(spread).equals(without_seconds(alone))
+
+
+def worker_processes(parent):
+    """Process ids of the Dask workers below ``parent``."""
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+    processes = [line.split(None, 2) for line in listed.splitlines()]
+    ours = {str(parent)}
+    for _ in range(4):
+        ours |= {pid for pid, ppid, *_ in processes if ppid in ours}
+    return [int(pid) for pid, _, *args in processes if pid in ours and "spawn_main" in "".join(args)]
+
+
+@pytest.mark.slow
+def test_200_points_with_a_worker_killed_twice(distributed, own_data, tmp_path, compiled_code):
+    """200 rows, none twice, equal to what one process computes."""
+    told = {
+        "fixed": {"data": str(own_data), "engine": "cpp", "epochs": 2, "k": 2},
+        "random": {"s": {"low": 0.0, "high": 1.0}, "ridge": {"low": 0.01, "high": 1.0, "log": True}},
+        "points": 100,
+        "seeds": 2,
+    }
+    out = tmp_path / "killed"
+    killed = []
+
+    def kill_after(points):
+        while len(list(out.glob("points/*.json"))) < points:
+            time.sleep(0.05)
+        killed.append(worker_processes(os.getpid())[0])
+        os.kill(killed[-1], signal.SIGKILL)
+
+    threads = [threading.Thread(target=kill_after, args=(points,), daemon=True) for points in (20, 90)]
+    for thread in threads:
+        thread.start()
+    table = sweep(out=out, workers=2, **told)
+    assert len(killed) == 2
+    assert len(table) == 200
+    assert not table.duplicated(["s", "ridge", "seed"]).any()
+    assert set(table["status"]) == {"done"}
+    alone = sweep(out=tmp_path / "alone", workers=0, **told)
+    assert without_seconds(table).equals(without_seconds(alone))
+
+
+@pytest.mark.slow
+def test_scheduler_killed_midway_loses_nothing_finished(distributed, own_data, tmp_path, start_biorrr, run_biorrr):
+    file = tmp_path / "sweep.toml"
+    file.write_text(
+        f"seeds = 60\n[fixed]\ndata = '{own_data}'\nengine = 'cpp'\nepochs = 100\n[grid]\ns = [0.0, 0.5, 1.0]\n"
+    )
+    dask = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard"]
+    address_file = tmp_path / "scheduler.json"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    scheduler = subprocess.Popen([*dask, "--scheduler-file", str(address_file)], **quiet)
+    deadline = time.monotonic() + 60
+    while not address_file.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    address = json.loads(address_file.read_text())["address"]
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"], **quiet
+    )
+    try:
+        out = tmp_path / "out"
+        process = start_biorrr("sweep", file, "--out", out, "--scheduler", address)
+        deadline = time.monotonic() + 120
+        while len(list(out.glob("points/*.json"))) < 5 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        scheduler.kill()
+        _, err = process.communicate(timeout=120)
+    finally:
+        for started in (scheduler, worker):
+            started.kill()
+            started.wait()
+    finished = len(list(out.glob("points/*.json")))
+    assert 5 <= finished < 180
+    assert process.returncode == 1
+    assert "sweep: the scheduler is gone; finished points are kept; the same command goes on with the rest" in err
+    assert "Traceback" not in err
+    code, printed, err = run_biorrr("sweep", file, "--out", out, "--workers", 2)
+    assert code == 0, err
+    assert "180 points: 180 done, 0 failed, 0 left" in printed
