@@ -129,6 +129,6 @@ def _band(ax: Axes, x: NDArray, scores: NDArray, learner: str, lines: Mapping[st
 
 def _legend(figure: Figure, ax: Axes, note: str) -> None:
     handles, labels = ax.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
-    if note:
-        figure.supxlabel(note, fontsize="x-small", color=COLOURS["theory"])
+    figure.legend(
+        handles, labels, loc="outside lower center", ncols=4, frameon=False, title=note, title_fontsize="small"
+    )

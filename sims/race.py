@@ -164,7 +164,8 @@ def _line_up(course: Course) -> None:
 
 def _go(lap: Lap) -> Path:
     assert _course is not None
-    return lap.run(_course, lap.k, lap.seed, lap.steps, lap.rates)
+    with np.errstate(all="ignore"):  # a learner that diverges says so itself
+        return lap.run(_course, lap.k, lap.seed, lap.steps, lap.rates)
 
 
 def race(course: Course, laps: Iterable[Lap], yardstick: Yardstick, workers: int | None = None, on_lap=None):

@@ -1,0 +1,65 @@
+"""The races, end to end at a small size."""
+
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from biorrr.analysis import OnlineBioRRR, Yardstick
+from biorrr.models import Rate, Rates
+from biorrr.sims import compare, images, race
+from biorrr.sims.compare import CompareSettings
+from biorrr.sims.folder import RunFolder
+
+SMALL = {"data": "synthetic:samples=300,m=8,n=6", "k": (1, 2), "seeds": 2, "steps": 400, "engine": "numpy"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "learners"),
+    [
+        ({"objective": "rrmse"}, ["circuit (Brian2)", "Bio-RRMSE", "IQMD", "ANN"]),
+        pytest.param(
+            {"objective": "cca"},
+            ["circuit (Brian2)", "Bio-CCA", "Bio-CCA, offline", "MSG-CCA", "CCALin", "SAA"],
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            {"objective": "rrmse", "setting": "offline"}, ["Bio-RRMSE", "IQMD", "ANN"], marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_runs_end_to_end(settings, learners, tmp_path, capsys):
+    folder = tmp_path / "run"
+    compare.compare(CompareSettings(**SMALL | settings), RunFolder("compare", folder))
+    with xr.open_dataset(folder / "run.nc", engine="h5netcdf") as data:
+        assert sorted(data["learner"].values) == sorted(learners)
+        assert (data["excess"].isel(snapshot=0) > -1e-9).all()
+        assert float(np.nanmin(data["excess"])) > -1e-9  # nothing beats the exact optimum
+    summary = json.loads((folder / "summary.json").read_text())
+    assert {"claim", "holds"} <= set(summary["claims"][0])
+    assert (folder / "compare.png").stat().st_size > 10_000
+    assert (folder / "constraint.png").stat().st_size > 10_000
+    assert "the paper's claims" in capsys.readouterr().out
+
+
+def test_k_too_large_is_refused_before_anything_is_written(tmp_path):
+    with pytest.raises(ValueError, match=r"k: must not exceed min\(m, n\) = 6"):
+        compare.compare(CompareSettings(**SMALL | {"k": (7,)}), RunFolder("compare", tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
+
+
+def test_rates_too_large_are_taken_back():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 5))
+    Y = X[:, :3] + 0.1 * rng.standard_normal((200, 3))
+    wild = Rates(Rate(0.5), Rate(0.02), Rate(0.01))
+    laps = [race.Lap("bio", race.estimator_lap(OnlineBioRRR, {}), 1, seed, 500, wild) for seed in (0, 1)]
+    curves = race.race(race.Course(X, Y, 0.0, 0.0, "numpy"), laps, Yardstick(X, Y), workers=1)
+    assert curves["bio", 1].fraction in race.FRACTIONS[1:]
+    assert np.isfinite(curves["bio", 1].excess).all()
+
+
+def test_pictures_of_unknown_name_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="data: must be among mnist"):
+        images.images(images.ImagesSettings(data=("cats",)), RunFolder("images", tmp_path / "run"))
