@@ -20,6 +20,7 @@ COMMANDS = {
     "images": "Compare Bio-RRMSE with backprop on picture classification.",
     "communication": "Let the circuit learn the V1-V2 communication subspace and predict held-out trials.",
     "report": "Write a page to look at in a browser, of one run or several side by side.",
+    "bench": "Measure how fast the circuit is, beside the same equations in NumPy, numba, JAX and C.",
     "doctor": "Show versions, compiler, engines that work here: what to paste into a bug report.",
     "sweep": "Run an experiment over many settings and seeds, in one table.",
     "resume": "Continue a run that was cut short, from its last checkpoint.",

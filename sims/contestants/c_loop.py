@@ -1,0 +1,42 @@
+"""The hand-written C loop, with the compiler and flags of the circuit."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from biorrr.circuit import compiler
+from biorrr.sims.contestants.task import Task
+
+_array = np.ctypeslib.ndpointer(np.float64, flags="C_CONTIGUOUS")
+_indices = np.ctypeslib.ndpointer(np.int64, flags="C_CONTIGUOUS")
+
+
+def prepare(task: Task):
+    """Compile for the sizes of ``task``."""
+    sizes = {"M": task.m, "N": task.n, "K": task.k, "L": task.k}
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder) / "loop.so"
+        subprocess.run(
+            [
+                compiler.find_compiler(), *compiler.FLAGS, "-shared", "-fPIC", "-x", "c++",
+                # Start-up code of -ffast-math would change the arithmetic of all of this process.
+                "-nostartfiles",
+                *(f"-D{name}={size}" for name, size in sizes.items()),
+                Path(__file__).with_name("loop.c"), "-o", library,
+            ],
+            check=True,
+        )  # fmt: skip
+        learn = ctypes.CDLL(str(library)).learn
+    learn.argtypes = [_array, _array, _indices, ctypes.c_int64, *6 * [_array], ctypes.c_double]
+
+    def run(order):
+        Vx, Vy, Q, R = task.weights()
+        Q, R = Q.T.copy(), R.T.copy()  # source by target, as the circuit keeps them
+        learn(task.X, task.Y, order, len(order), Vx, Vy, Q, R, task.eta0, task.N, 0.0)
+        return {"Vx": Vx, "Vy": Vy, "Q": Q.T, "R": R.T}
+
+    return run

@@ -1,0 +1,74 @@
+"""What every contestant learns: the same data, start and rates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Task:
+    """Gaussian data of a given size, and weights to start from.
+
+    Parameters
+    ----------
+    m, n, k
+        Sensory inputs, instructive inputs, pyramidal cells (and as many interneurons).
+    n_samples
+        Rows of the data; a run visits them in any order, many times.
+
+    Attributes
+    ----------
+    X, Y
+        Shapes (n_samples, m) and (n_samples, n).
+    Vx, Vy, Q, R
+        Initial weights, shapes (m, k), (n, k), (k, k), (k, k).
+    eta0, N
+        Rates eta0/(1 + t/N) of Vx, of Vy, and of Q and R, shapes (3,): slow enough for weights to stay finite.
+    """
+
+    m: int
+    n: int
+    k: int
+    n_samples: int = 1000
+    X: np.ndarray = field(init=False, repr=False)
+    Y: np.ndarray = field(init=False, repr=False)
+    Vx: np.ndarray = field(init=False, repr=False)
+    Vy: np.ndarray = field(init=False, repr=False)
+    Q: np.ndarray = field(init=False, repr=False)
+    R: np.ndarray = field(init=False, repr=False)
+    eta0: np.ndarray = field(init=False, repr=False)
+    N: np.ndarray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        rng = np.random.default_rng(0)
+        m, n, k = self.m, self.n, self.k
+        drawn = {
+            "X": rng.standard_normal((self.n_samples, m)),
+            "Y": rng.standard_normal((self.n_samples, n)),
+            "Vx": 0.1 / np.sqrt(m) * rng.standard_normal((m, k)),
+            "Vy": 0.1 / np.sqrt(n) * rng.standard_normal((n, k)),
+            "Q": np.eye(k) / 3 + 0.01 * rng.standard_normal((k, k)),
+            "R": np.eye(k) / 3 + 0.01 * rng.standard_normal((k, k)),
+            "eta0": np.array([0.01 / m, 0.001, 0.001]),
+            "N": np.full(3, 1e4),
+        }
+        for name, values in drawn.items():
+            object.__setattr__(self, name, values)
+
+    def weights(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """A fresh copy of Vx, Vy, Q and R."""
+        return self.Vx.copy(), self.Vy.copy(), self.Q.copy(), self.R.copy()
+
+    def order(self, samples: int) -> np.ndarray:
+        """Rows to visit, shape (samples,)."""
+        return np.random.default_rng(samples).integers(0, self.n_samples, samples)
+
+    @property
+    def synapses(self) -> int:
+        """How many weights there are."""
+        return self.Vx.size + self.Vy.size + self.Q.size + self.R.size
+
+    def __str__(self) -> str:
+        return f"{self.m}x{self.n}x{self.k}"

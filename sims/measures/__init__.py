@@ -1,0 +1,1 @@
+"""What `biorrr bench` measures, one question a module."""

@@ -1,0 +1,72 @@
+"""What a run costs beyond the simulation itself: the process around it, and recording."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from biorrr.circuit import Microcircuit
+from biorrr.models import Rate, Rates
+from biorrr.sims.measures.goal import Goal
+from biorrr.sims.measures.slope import ratio, slopes, suitable_length, wall_seconds
+
+_TRACES = ("x", "y", "z", "a", "n", "inhibition", "plateau")
+
+
+def _runner(m: int, n: int, k: int, record: tuple[str, ...] = ()):
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((1000, m)), rng.standard_normal((1000, n))
+    circuit = Microcircuit(k=k, engine="cpp", rates=Rates(x=Rate(0.01 / m), y=Rate(1e-3), q=Rate(1e-3)))
+
+    def run(samples: int):
+        order = np.arange(samples) % len(X)
+        return circuit.run(X, Y, order=order, record=record, every=100, snapshots=1, progress=False)
+
+    return run
+
+
+def whole_process(size: str, seconds: float, repeats: int) -> tuple[dict[str, Any], list[Goal]]:
+    """Time per sample of a whole run over that of the compiled program alone, both as slopes."""
+    run = _runner(*map(int, size.split("x")))
+    long = suitable_length(run, seconds, shortest=2000)
+    ratios = []
+    for _ in range(repeats):
+        whole, inside = [], []
+        for samples in (long // 4, long):
+            with _stopwatch() as spent:
+                whole.append(wall_seconds(lambda: run(samples)))  # noqa: B023
+            inside.append(sum(spent))
+        ratios.append((whole[1] - whole[0]) / (inside[1] - inside[0]))
+    measured = float(np.median(ratios))
+    return {"size": size, "repeats": ratios}, [Goal(f"{size}: whole process over its simulation loop", measured, 1.2)]
+
+
+def recording(seconds: float, repeats: int) -> tuple[dict[str, Any], list[Goal]]:
+    """Time per sample with every trace kept at every 100th sample, over that with none."""
+    found = slopes({"none": _runner(100, 120, 4), "all": _runner(100, 120, 4, _TRACES)}, seconds, repeats)
+    measured = ratio(found, "all", "none")
+    return {name: (1e6 * values).tolist() for name, values in found.items()}, [
+        Goal("100x120x4: all traces of every 100th sample over none", measured, 1.2)
+    ]
+
+
+@contextmanager
+def _stopwatch() -> Iterator[list[float]]:
+    """Collects the wall time of every program that is run meanwhile."""
+    spent: list[float] = []
+    original = subprocess.run
+
+    def timed(*args, **kwds):
+        began = time.perf_counter()
+        try:
+            return original(*args, **kwds)
+        finally:
+            spent.append(time.perf_counter() - began)
+
+    with mock.patch.object(subprocess, "run", timed):
+        yield spent
