@@ -10,8 +10,6 @@ from biorrr.models.checks import number_within, whole_number
 from biorrr.models.departure import Departure
 from biorrr.models.dynamics import milliseconds
 
-_MEMORY_OF_RANGE = 1000  # samples over which a population remembers how large its activity usually is
-
 
 @dataclass(frozen=True)
 class Analog:
@@ -22,18 +20,20 @@ class Analog:
 class Spiking(Departure):
     """Each output and each interneuron is a population of Poisson cells, and what others read is their spikes.
 
-    Activity is signed and rates are not, so at rest every cell fires `baseline` spikes a sample; a population's usual
-    activity (the root of its running mean square) makes each of them fire one spike more or less. What is read is
-    the spike count, less the baseline. Poisson cells of one rate add up to a Poisson number with uniformly chosen
-    cells, so the circuit draws the sum and :meth:`raster` says who fired. With leaky dynamics spikes come tick by
-    tick and are read through an exponential synaptic filter. In spontaneous replay activity is analog.
+    Activity is signed and rates are not, so at rest every cell fires `baseline` spikes a sample; one standard deviation
+    of activity makes each of them fire one spike more or less. That is 1 for outputs (the constraint's unit variance),
+    and for an interneuron what outputs of unit variance make of it, the root of the sum of squares of its weights R.
+    What is read is the spike count, less the baseline. Poisson cells of one rate add up to a Poisson number with
+    uniformly chosen cells, so the circuit draws the sum and :meth:`raster` says who fired. With leaky dynamics spikes
+    come tick by tick and are read through an exponential synaptic filter. In spontaneous replay activity is analog.
 
     Parameters
     ----------
     population
         Cells that stand for one output or interneuron.
     baseline
-        Spikes a cell fires in a sample at rest. Activity below minus `baseline` times the usual is cut off there.
+        Spikes a cell fires in a sample at rest. Activity further than `baseline` standard deviations below rest is cut
+        off. Counts scatter: outputs keep to their constraint only with more than `baseline` cells.
     filter
         Time constant of the synaptic filter, a Brian2 time or a number of milliseconds; only leaky dynamics need it.
     """
@@ -50,32 +50,38 @@ class Spiking(Departure):
     def alter_population(self, population):
         """Replace the activity of outputs and interneurons by what their spikes say."""
         if population.name == "pyramidal":
-            activity, spikes, stream = "z", "spikes", chance.OUTPUT
+            activity, spikes, stream, unit = "z", "spikes", chance.OUTPUT, "1"
         elif population.name == "interneurons":
             activity, spikes, stream = "n", "interneuron_spikes", chance.INTERNEURON
+            unit = "(sqrt(strength) + 1e-300)"
         else:
             return population
         return population.extended(
             equations=f"""
     {spikes} : 1                   # spikes of the whole population in this tick
-    usual : 1                      # running mean square of the activity
+    strength : 1                   # sum of squares of an interneuron's weights
     filtered : 1                   # what a synaptic filter has left of past ticks
     cells : 1 (shared, constant)   # of the population
     rest : 1 (shared, constant)    # spikes a cell fires in a sample at rest
     filter_step : 1 (shared, constant)
 """,
             response=f"""
-usual = usual + waking * share * ({activity}**2 - usual) / clip(sample + 1, 1, {_MEMORY_OF_RANGE})
-unit = sqrt(usual) + 1e-300
+unit = {unit}
 mean_spikes = cells * share * clip(rest + {activity} / unit, 0, inf)
 {spikes} = waking * poisson_draw(mean_spikes, chance_seed, {stream}, moment, i)
 filtered = filtered + waking * filter_step * (unit * ({spikes} / (cells * share) - rest) - filtered)
 {activity} = waking * filtered + (1 - waking) * {activity}""",
             parameters=("cells", "rest", "filter_step"),
-            memory=("usual", "filtered"),
-            hears=("waking", "share", "moment", "chance_seed", "sample"),
+            memory=("filtered",),
+            hears=("waking", "share", "moment", "chance_seed"),
             traces=(spikes,),
         )
+
+    def alter_pathway(self, pathway):
+        """Let interneurons know how strongly they are driven."""
+        if pathway.name != "recruitment":
+            return pathway
+        return pathway.extended(current="\nstrength_post = w**2 : 1 (summed)")
 
     def values(self, setting):
         """The same for outputs and interneurons."""

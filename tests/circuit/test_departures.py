@@ -139,25 +139,23 @@ def test_everything_at_once_is_what_a_plain_loop_computes(few, make_circuit):
     Vx, Vy, Q, R = (start[name].values for name in WEIGHTS)
     exists = {name: start[name].values != 0 for name in ("Vx", "Vy")}
     polarity = {name: np.sign(start[name].values.sum(axis=1, keepdims=True)) for name in ("Vx", "Vy")}
-    sigma, past, usual = 0.2, [np.zeros(3)] * 2, {"z": 0, "n": 0}
+    sigma, past = 0.2, [np.zeros(3)] * 2
 
     def transmitted(w, x, stream):
         cells = np.arange(w.shape[1])
         return w.T @ x + sigma * np.sqrt((w.T**2) @ x**2) * chance.gaussian_draw(5, stream, t, cells)
 
-    def spiked(name, v, stream):
-        usual[name] = usual[name] + (v**2 - usual[name]) / (t + 1)
-        unit = np.sqrt(usual[name]) + 1e-300
+    def spiked(v, unit, stream):
         mean = 10 * np.maximum(3 + v / unit, 0)
         counts = chance.poisson_draw(mean, 5, stream, t, np.arange(len(v)))
         return unit * (counts / 10 - 3), counts
 
     for t, (x, y) in enumerate(zip(X, Y, strict=True)):
         eta = {path: getattr(circuit.rates, path)(t) for path in "xyqr"}
-        z, spikes = spiked("z", transmitted(Vx, x, chance.PROXIMAL), chance.OUTPUT)
+        z, spikes = spiked(transmitted(Vx, x, chance.PROXIMAL), 1, chance.OUTPUT)
         a = transmitted(Vy, y, chance.DISTAL)
         past.append(transmitted(R.T, z, chance.RECRUITMENT))
-        n, _ = spiked("n", past.pop(0), chance.INTERNEURON)
+        n, _ = spiked(past.pop(0), np.linalg.norm(R, axis=1), chance.INTERNEURON)
         drive = a - transmitted(Q.T, n, chance.INHIBITORY)
         plateaus = chance.poisson_draw(np.abs(drive) / 0.3, 5, chance.PLATEAU, t, np.arange(2))
         plateau = 0.3 * np.sign(drive) * plateaus
