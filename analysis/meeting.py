@@ -1,0 +1,85 @@
+"""How R meets Q' in a figure: against the theory, where rates differ, and where inhibition excites at first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from biorrr.analysis.plots import COLOURS, styled
+from numpy.typing import ArrayLike
+
+Course = tuple[ArrayLike, ArrayLike]  # samples seen and values, each (starts, S); NaN after a divergence
+_DIVERGED = 1e4  # power at which the third panel ends and a diverged run is marked
+
+
+@styled
+def plot_meeting(
+    equal: Mapping[float, Course],
+    unequal: Mapping[float, Course],
+    runaway: Mapping[str, Course],
+    eta_unequal: float,
+    eta_runaway: float,
+) -> np.ndarray:
+    """Draw ||Q' - R|| over its start, and the power of the output, against samples.
+
+    Parameters
+    ----------
+    equal
+        By rate eta/tau: the ratio, drawn for every start over the dashed (1 - eta/tau)^T.
+    unequal
+        By the rate of R over that of Q: the ratio, median over starts. The theory is for equal rates, dashed.
+    runaway
+        By kind of start, the usual first: mean power |z|^2 of the output; a cross marks where a run diverged.
+    eta_unequal, eta_runaway
+        Rate eta/tau of Q in the second and of both in the third panel.
+
+    Returns
+    -------
+    axes : (3,)
+    """
+    import matplotlib
+    import matplotlib.pyplot as plt
+
+    axes = plt.subplots(1, 3, figsize=(7.4, 2.7))[1]
+    dashed = {"color": COLOURS["theory"], "linestyle": "--", "linewidth": 1.2}
+    shades = matplotlib.colormaps["viridis"]
+    for shade, (eta, (seen, ratio)) in zip(
+        shades(np.linspace(0.85, 0.05, len(equal))), sorted(equal.items()), strict=True
+    ):
+        axes[0].plot(np.transpose(seen), np.transpose(ratio), "o", color=shade, markersize=2.2, markeredgewidth=0)
+        axes[0].plot([], [], "o", color=shade, markersize=4, label=f"{eta:g}")
+        _draw_theory(axes[0], eta, np.nanmax(seen), dashed)
+    axes[0].plot([], [], label="theory", **dashed)
+    axes[0].legend(title=r"$\eta/\tau$", loc="lower left", handlelength=1.2)
+    axes[0].set_title("equal rates")
+
+    for shade, (factor, (seen, ratio)) in zip(
+        shades(np.linspace(0.85, 0.05, len(unequal))), sorted(unequal.items()), strict=True
+    ):
+        axes[1].plot(np.nanmedian(seen, axis=0), np.nanmedian(ratio, axis=0), color=shade, label=f"{factor:g}")
+    _draw_theory(axes[1], eta_unequal, max(np.nanmax(seen) for seen, _ in unequal.values()), dashed)
+    axes[1].plot([], [], label="equal", **dashed)
+    axes[1].legend(title=r"$\eta_R/\eta_Q$", loc="lower left", handlelength=1.2)
+    axes[1].set_title(rf"unequal rates, $\eta_Q/\tau$ = {eta_unequal:g}")
+
+    for colour, (kind, (seen, power)) in zip((COLOURS["theory"], COLOURS["distal"]), runaway.items(), strict=True):
+        axes[2].plot(np.transpose(seen)[1:], np.transpose(power)[1:], color=colour, linewidth=0.8, alpha=0.8)
+        axes[2].plot([], [], color=colour, label=kind)
+        for when, course in zip(np.asarray(seen), np.asarray(power), strict=True):
+            last = np.flatnonzero(np.isfinite(course))[-1]
+            if when[last] < np.nanmax([np.nanmax(seen) for seen, _ in runaway.values()]):
+                axes[2].plot(when[last], _DIVERGED, "x", color=colour, markersize=5, markeredgewidth=1.2, clip_on=False)
+    axes[2].plot([], [], "x", color="black", markersize=5, label="diverged")
+    axes[2].legend(loc="lower right")
+    axes[2].set(ylabel=r"output power $\langle |z|^2 \rangle$", ylim=(1e-5, _DIVERGED), yscale="log")
+    axes[2].set_title(rf"fast $V_x$, $\eta/\tau$ = {eta_runaway:g}")
+    for ax in axes[:2]:
+        ax.set(yscale="log", ylabel=r"$\Vert Q' - R \Vert$ over its start", ylim=(3e-10, 5))
+    for ax in axes:
+        ax.set(xscale="log", xlabel="samples")
+    return axes
+
+
+def _draw_theory(ax, eta: float, last: float, look: dict) -> None:
+    samples = np.geomspace(1, last, 200)
+    ax.plot(samples, (1 - eta) ** samples, zorder=3, **look)
