@@ -20,6 +20,7 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 
@@ -136,14 +137,21 @@ class FilterLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutp
         self.readout_ = (linalg.pinvh(Czz) @ self._moments[:, self.k :]).T
 
 
+def _learns_online(learner: FilterLearner) -> bool:
+    if not getattr(learner, "online", True):
+        raise AttributeError("online: must be True to learn sample by sample (got False); use fit")
+    return True
+
+
 class OnlineFilterLearner(FilterLearner):
     """Learns from one sample after another; a subclass has `_begin` and `_present`."""
 
+    @available_if(_learns_online)
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Go on learning from ``X`` (n_samples, m) and ``y`` (n_samples, n) or (n_samples,), row after row, as given.
 
         Nothing is centred, unless an earlier `fit` has kept means. The readout that `predict` uses follows the
-        filters: it averages over about the latter half of all samples presented so far.
+        filters: it averages over about the last tenth of all samples presented so far.
         """
         first = not hasattr(self, "Vx_")
         X, Y = self._check_training(X, y, reset=first)
@@ -155,7 +163,7 @@ class OnlineFilterLearner(FilterLearner):
         X, Y = X - self.x_mean_, Y - self.y_mean_
         self._present(X, Y, np.arange(len(X)))
         self._check_finite(self.t_)
-        self._set_readout(X, Y, weight=min(1.0, 2 * len(X) / self.t_))
+        self._set_readout(X, Y, weight=min(1.0, 10 * len(X) / self.t_))
         return self
 
     def _begin(self, X: NDArray, Y: NDArray, rng: np.random.RandomState) -> None:
