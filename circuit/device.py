@@ -137,7 +137,8 @@ bool Network::_globally_stopped = false;
 bool Network::_globally_running = false;
 Network::Network() {{ t = 0.0; }}
 void Network::clear() {{ objects.clear(); }}
-void Network::add(Clock *clock, codeobj_func func) {{}}
+// Of Clocks in Brian2 2.9, of BaseClocks since.
+void Network::add(decltype(Network::objects)::value_type::first_type, codeobj_func) {{}}
 void Network::run(const double, void (*)(const double, const double, const double, const double), const double)
 {{
     // The step that presents samples ends the program after the last one.
