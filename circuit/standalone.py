@@ -56,8 +56,11 @@ class StandaloneEngine:
                 f"engine 'cpp': no C++ compiler found; {compiler.HOW_TO_INSTALL}, or use engine='numpy'"
             )
         self.blueprint = blueprint
-        key = cache.key_of(_description(blueprint))
-        self.program = cache.find_or_build(key, lambda folder: _build(blueprint, folder))
+        self.program = self._find_or_build()
+
+    def _find_or_build(self) -> Path:
+        key = cache.key_of(_description(self.blueprint))
+        return cache.find_or_build(key, lambda folder: _build(self.blueprint, folder))
 
     def advance(self, job: Job, recorder: Recorder) -> Outcome:
         """Simulate ``job``."""
@@ -107,6 +110,8 @@ class StandaloneEngine:
         if noise is not None:
             (folder / "noise").write_bytes(noise.tobytes())
         (folder / "state").write_bytes(b"".join(np.asarray(v, np.float64).tobytes() for v in job.state.values()))
+        if not self.program.exists():  # another process has cleared the cache
+            self.program = self._find_or_build()
         done = subprocess.run(
             [self.program],
             cwd=self.program.parent,
@@ -200,7 +205,9 @@ def _all_to_all(blueprint: Blueprint) -> list[str]:
     """Names of the pathways that get plain nested loops; none of them with $BIORRR_DENSE=0."""
     if os.environ.get("BIORRR_DENSE") == "0":
         return []
-    return [p.name for p in (*blueprint.pathways, *blueprint.neuromodulator.senses)]
+    # Fibres with a will of their own may speak where nothing was presented: these loops would not listen.
+    altered = [p.name for p in blueprint.populations if p.name in _PRESENTED and (p.response or p.reception or p.update)]
+    return [p.name for p in (*blueprint.pathways, *blueprint.neuromodulator.senses) if p.source not in altered]
 
 
 def _build(blueprint: Blueprint, folder: Path) -> None:
