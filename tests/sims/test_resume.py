@@ -72,6 +72,7 @@ def test_killed_run_goes_on_and_nobody_else_meanwhile(own_data, tmp_path, start_
     assert run_biorrr("resume", folder) == (0, f"{folder}: finished; nothing to resume\n", "")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_compiler() is None, reason="needs a C++ compiler")
 def test_interrupted_run_goes_on(own_data, tmp_path, start_biorrr, run_biorrr):
     settings = ("--data", own_data, "--epochs", LONG, "--engine", "cpp")
@@ -118,6 +119,7 @@ def test_truncated_checkpoint_is_refused_with_a_way_on(short_run, tmp_path, caps
     assert_same_run(folder, short_run)
 
 
+@pytest.mark.slow
 def test_damaged_summary_is_made_again(short_run, tmp_path):
     folder = tmp_path / "again"
     shutil.copytree(short_run, folder)
@@ -126,6 +128,7 @@ def test_damaged_summary_is_made_again(short_run, tmp_path):
     assert_same_run(folder, short_run)
 
 
+@pytest.mark.slow
 def test_other_versions_are_warned_of(short_run, tmp_path, capsys):
     folder = cut_short(short_run, tmp_path / "early")
     config = (folder / "config.toml").read_text()

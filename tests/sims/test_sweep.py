@@ -169,6 +169,7 @@ def test_command_table_figure_and_status(own_data, tmp_path, measured, capsys):
     assert len((tmp_path / "out/sweep.csv").read_text().splitlines()) == 7
 
 
+@pytest.mark.slow
 def test_run_folders_on_request(own_data, tmp_path):
     told = {"fixed": FIXED | {"data": str(own_data)}, "workers": 0, "grid": {"k": [1]}}
     plain = sweep(out=tmp_path / "plain", **told)
