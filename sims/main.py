@@ -19,6 +19,7 @@ COMMANDS = {
     "compare": "Race the circuit against the algorithms the paper compares with.",
     "images": "Compare Bio-RRMSE with backprop on picture classification.",
     "communication": "Let the circuit learn the V1-V2 communication subspace and predict held-out trials.",
+    "robustness": "Depart from the paper's circuit in many ways, and see how far it still learns.",
     "report": "Write a page to look at in a browser, of one run or several side by side.",
     "bench": "Measure how fast the circuit is, beside the same equations in NumPy, numba, JAX and C.",
     "doctor": "Show versions, compiler, engines that work here: what to paste into a bug report.",

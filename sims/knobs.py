@@ -1,0 +1,125 @@
+"""The departures from the paper's circuit that ``biorrr robustness`` sweeps, each over a range that ends in failure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from biorrr.models import (
+    AllOrNone,
+    CutInstruction,
+    Event,
+    Freeze,
+    Leaky,
+    Rectified,
+    Sign,
+    Silence,
+    Spiking,
+    SwapData,
+)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What the sizes of departures are measured by.
+
+    Parameters
+    ----------
+    plateau
+        Root mean square of the plain circuit's plateaus in the second half of learning, in the units of a.
+    k
+        Pyramidal neurons.
+    """
+
+    plateau: float
+    k: int
+
+
+@dataclass(frozen=True)
+class Knob:
+    """One departure and the values it is set to.
+
+    Parameters
+    ----------
+    name, label
+        In tables, and on the axis.
+    values
+        From near the paper's circuit to far from it; numbers, or words where there is no order of size.
+    settings
+        Of :class:`~biorrr.circuit.Microcircuit` for a value.
+    """
+
+    name: str
+    label: str
+    values: Sequence[float | str]
+    settings: Callable[[Any, Reference], dict[str, Any]]
+
+    @property
+    def named(self) -> bool:
+        """Whether values are words."""
+        return isinstance(self.values[0], str)
+
+
+KNOBS = {
+    knob.name: knob
+    for knob in (
+        Knob(
+            "all_or_none", "all-or-none plateaus:\nsize / r.m.s. drive", (0.25, 0.5, 1, 2, 4, 8, 16),
+            lambda size, ref: {"plateau": AllOrNone(size * ref.plateau)},
+        ),
+        Knob(
+            "sign", "sign plateaus:\nsize / r.m.s. drive", (0.5, 1, 2, 4, 8, 16),
+            lambda size, ref: {"plateau": Sign(size * ref.plateau)},
+        ),
+        Knob(
+            "rectified", "rectified plateaus:\nresting level / r.m.s. drive", (4, 2, 1, 0.5, 0.25, 0),
+            lambda level, ref: {"plateau": Rectified(level * ref.plateau)},
+        ),
+        Knob(
+            "leaky", "leaky membranes:\ntime constants / time a sample is held", (0.01, 0.03, 0.1, 0.2, 0.5, 1),
+            lambda tau, ref: {"dynamics": Leaky(*[200 * tau] * 4, hold=200, dt=10)},
+        ),
+        Knob(
+            "spiking", "spiking cells\nin each population", (1000, 300, 100, 30, 10, 5),
+            lambda cells, ref: {"coding": Spiking(cells)},
+        ),
+        Knob(
+            "apical", "apical drive:\ngain * r.m.s. plateau", (0.05, 0.1, 0.2, 0.4, 0.8),
+            lambda drive, ref: {"apical_gain": drive / ref.plateau},
+        ),
+        Knob(
+            "interneurons", "interneurons\nfor each output", (2, 4, 8),
+            lambda ratio, ref: {"interneurons": ratio * ref.k},
+        ),
+        Knob(
+            "connections", "connection probability,\nproximal and distal", (0.95, 0.9, 0.8, 0.7, 0.5, 0.3),
+            lambda probability, ref: {"connection_probability": probability},
+        ),
+        Knob(
+            "dale", "weights that\nkeep their sign", ("Q, R", "Q, R, Vy", "Q, R, Vx", "all"),
+            lambda names, ref: {"dale": ("Vx", "Vy", "Q", "R") if names == "all" else tuple(names.split(", "))},
+        ),
+        Knob(
+            "noise", "transmission noise:\ns.d. / mean", (0.1, 0.2, 0.3, 0.5, 0.7, 1),
+            lambda sigma, ref: {"transmission_noise": sigma},
+        ),
+        Knob("delay", "delay of inhibition\n(samples)", (1, 2), lambda samples, ref: {"delay": samples}),
+        Knob(
+            "lesion", "lesion after half\nof the samples",
+            ("new data", "freeze R", "freeze Q", "freeze Vy", "freeze Vx", "cut y", "silence n"),
+            lambda lesion, ref: {},
+        ),
+    )
+}  # fmt: skip
+
+
+def lesions(lesion: str, at: int, X, Y) -> list[Event]:
+    """What the values of the knob ``lesion`` stand for.
+
+    New data are the old ones with the order of the sensory fibres reversed: as hard, and solved by the reversed Vx.
+    """
+    what, _, which = lesion.partition(" ")
+    if what == "freeze":
+        return [Freeze(at, which)]
+    return [{"new": SwapData(at, X=X[:, ::-1].copy(), Y=Y), "cut": CutInstruction(at), "silence": Silence(at)}[what]]

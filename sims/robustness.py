@@ -1,0 +1,208 @@
+"""``biorrr robustness``: how far the circuit can depart from the paper's and still learn."""
+
+from __future__ import annotations
+
+import functools
+import os
+import warnings
+from collections.abc import Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, Any
+
+from biorrr.sims import experiment
+from biorrr.sims.folder import RESULTS, RunFolder
+from biorrr.sims.learn import LearnSettings, fit
+from biorrr.sims.settings import Settings, SettingsError, config_text, option
+from biorrr.sims.table import print_table
+
+# NumPy, Brian2 and matplotlib take long to import: they are imported where they are used, so that --help need not wait.
+if TYPE_CHECKING:
+    import numpy as np
+    import xarray as xr
+    from biorrr.analysis import Yardstick
+    from biorrr.circuit import Run
+    from biorrr.sims.data import Dataset
+    from biorrr.sims.knobs import Reference
+
+TOLERATED = 0.05  # excess up to which the circuit counts as learning
+NOT_LEARNED = 1.0  # excess of filters that explain nothing: what a circuit that diverged is given
+QUICK_SAMPLES, QUICK_SEEDS = 10_000, 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobustnessSettings(Settings):
+    """What can be set of ``biorrr robustness``."""
+
+    data: tuple[str, ...] = option(("digits", "v1v2"), "names that `biorrr data` lists, or files; may be repeated")
+    knobs: tuple[str, ...] = option(("all",), "departures to sweep, by the names in the table; may be repeated")
+    k: int = option(2, "pyramidal neurons, the rank of the regression", short="k", at_least=1)
+    s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
+    samples: int = option(60_000, "samples each circuit sees, to the end of an epoch", at_least=1)
+    seeds: int = option(5, "how many seeds to run, from --seed on", at_least=1)
+    quick: bool = option(False, f"a first look: every other value, {QUICK_SEEDS} seeds, {QUICK_SAMPLES} samples")
+    engine: str = option("auto", "what simulates the circuit", choices=("auto", "numpy", "cython", "cpp"))
+    seed: int = option(0, "the first seed, of initial weights, order of samples and chance", at_least=0)
+    format: str = option("png", "of the figure", choices=("png", "pdf", "svg"))
+
+
+def robustness(settings: RobustnessSettings, folder: RunFolder) -> None:
+    """Sweep each departure from the paper's circuit until learning breaks.
+
+    Every departure is a switch of the circuit, turned up alone, from near the paper's circuit to far from it; excess is
+    against the exact optimum, mean over seeds. Seeds and departures run in parallel, one process a core. Data are
+    centred.
+    """
+    import xarray as xr
+    from biorrr.analysis.departures import plot_departures
+    from biorrr.sims.data import load
+    from biorrr.sims.knobs import KNOBS
+
+    names = tuple(KNOBS) if settings.knobs == ("all",) else settings.knobs
+    for name in names:
+        if name not in KNOBS:
+            raise SettingsError(f"knobs: must be among {', '.join(KNOBS)} (got {name!r})")
+    checksums = ",".join(load(name).checksum for name in settings.data)
+    with folder.opened(config_text(settings, experiment.provenance("robustness", data_sha256=checksums))):
+        workers = min(os.cpu_count() or 1, len(names) * len(settings.data))
+        with ProcessPoolExecutor(workers, get_context("spawn")) as executor:
+            table = _sweep(executor, settings, names)
+
+    with folder.writing(RESULTS) as path:
+        xr.merge(table.values()).to_netcdf(path, engine="h5netcdf")
+    panels = {KNOBS[name].label: (table[name][f"{name}_value"].values, table[name][name].values) for name in names}
+    plain = table["plain"]["plain"].mean("seed").values
+    axes = plot_departures(panels, dict(zip(settings.data, plain, strict=True)), TOLERATED)
+    folder.write_figure("robustness", settings.format, axes)
+    numbers: dict[str, Any] = {f"{data}_plain": score for data, score in zip(settings.data, plain, strict=True)}
+    for name in names:
+        for data in settings.data:
+            numbers[f"{data}_{name}"] = farthest(table[name][name].sel(data=data).mean("seed"), KNOBS[name].named)
+    folder.write_summary({"tolerated": TOLERATED, "samples": _samples(settings), "seeds": _seeds(settings)} | numbers)
+    print_table(
+        f"farthest from the paper's circuit with excess below {TOLERATED:.0%}, mean over {_seeds(settings)} seeds",
+        numbers | {"written to": folder.path},
+    )
+
+
+def _seeds(settings: RobustnessSettings) -> int:
+    return min(settings.seeds, QUICK_SEEDS) if settings.quick else settings.seeds
+
+
+def _samples(settings: RobustnessSettings) -> int:
+    return min(settings.samples, QUICK_SAMPLES) if settings.quick else settings.samples
+
+
+def _sweep(executor: Executor, settings: RobustnessSettings, names: Sequence[str]) -> dict[str, xr.Dataset]:
+    """Excess by departure, each (data, value, seed), the plain circuit's (data, seed) among them."""
+    import numpy as np
+    import xarray as xr
+    from biorrr.sims.knobs import KNOBS
+
+    seeds = list(range(settings.seed, settings.seed + _seeds(settings)))
+    plain = [executor.submit(_plain, settings, data, seeds) for data in settings.data]
+    values = {name: list(KNOBS[name].values)[:: 2 if settings.quick else 1] for name in names}
+    pending: dict[tuple[str, str], Future] = {}
+    for data, outcome in zip(settings.data, plain, strict=True):
+        _, reference = outcome.result()
+        for name in names:
+            pending[name, data] = executor.submit(_turned, settings, data, name, values[name], seeds, reference)
+    table = {
+        "plain": xr.Dataset(
+            {"plain": (("data", "seed"), np.array([outcome.result()[0] for outcome in plain]))},
+            {"data": list(settings.data), "seed": seeds},
+        )
+    }
+    for name in names:
+        excess = np.array([pending[name, data].result() for data in settings.data])
+        table[name] = xr.Dataset(
+            {name: (("data", f"{name}_value", "seed"), excess, {"long_name": KNOBS[name].label.replace("\n", " ")})},
+            {"data": list(settings.data), f"{name}_value": values[name], "seed": seeds},
+        )
+    return table
+
+
+def _plain(settings: RobustnessSettings, data_name: str, seeds: Sequence[int]) -> tuple[list[float], Reference]:
+    """Excess of the plain circuit for each seed, and its plateaus as the measure of departures."""
+    import numpy as np
+    from biorrr.sims.knobs import Reference
+
+    excess, plateaus = [], []
+    for seed in seeds:
+        score, run = _learned(settings, data_name, seed, {})
+        excess.append(score)
+        late = run.data["plateau"].values[len(run.data["sample"]) // 2 :]
+        plateaus.append(np.sqrt((late**2).mean()))
+    return excess, Reference(float(np.mean(plateaus)), settings.k)
+
+
+def _turned(
+    settings: RobustnessSettings,
+    data_name: str,
+    name: str,
+    values: Sequence,
+    seeds: Sequence[int],
+    reference: Reference,
+) -> np.ndarray:
+    """Excess with a departure turned to each of ``values``, shape (values, seeds)."""
+    import numpy as np
+    from biorrr.sims.knobs import KNOBS
+
+    excess = np.empty((len(values), len(seeds)))
+    for row, value in zip(excess, values, strict=True):
+        departure = KNOBS[name].settings(value, reference)
+        lesion = value if name == "lesion" else None
+        row[:] = [_learned(settings, data_name, seed, departure, lesion)[0] for seed in seeds]
+    return excess
+
+
+@functools.cache
+def _problem(data_name: str, k: int, s: float) -> tuple[Dataset, float, Yardstick]:
+    """Data, ridge and exact solution, the same for all circuits of a process."""
+    from biorrr.sims.data import load
+
+    data = load(data_name)
+    learning, yardstick = fit(LearnSettings(data=data_name, k=k, s=s), data)
+    return data, learning.ridge, yardstick
+
+
+def _learned(
+    settings: RobustnessSettings, data_name: str, seed: int, departure: dict[str, Any], lesion: str | None = None
+) -> tuple[float, Run]:
+    """Excess of one circuit after learning, and its run."""
+    from biorrr.circuit import Diverged, Microcircuit
+    from biorrr.sims.knobs import lesions
+
+    data, ridge, yardstick = _problem(data_name, settings.k, settings.s)
+    circuit = Microcircuit(settings.k, settings.s, ridge=ridge, engine=settings.engine, seed=seed, **departure)
+    epochs = -(-_samples(settings) // len(data.X))
+    events = lesions(lesion, epochs * len(data.X) // 2, data.X, data.Y) if lesion else ()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of columns that say nothing: the same for all circuits
+        try:
+            run = circuit.run(
+                data.X, data.Y, epochs=epochs, record="plateau", every=20, snapshots=1, centre=True, events=events,
+                progress=False,
+            )  # fmt: skip
+        except Diverged as failure:
+            return NOT_LEARNED, failure.run
+    if run.ended == "interrupted":
+        raise KeyboardInterrupt
+    Vx = run.Vx[::-1] if lesion == "new data" else run.Vx
+    return min(float(yardstick.excess(Vx)), NOT_LEARNED), run
+
+
+def farthest(excess: xr.DataArray, named: bool) -> float | str | None:
+    """The last value before excess, shape (values,), first reaches what is tolerated; of words, all below that."""
+    import numpy as np
+
+    learned = excess.values < TOLERATED
+    values = excess[excess.dims[0]].values
+    if named:
+        return "; ".join(values[learned]) or None
+    reached = len(values) if learned.all() else int(np.argmin(learned))
+    return float(values[reached - 1]) if reached else None
+
+
+command = experiment.command(RobustnessSettings, robustness)
