@@ -7,8 +7,8 @@ import pytest
 from biorrr.circuit import Microcircuit
 from biorrr.models import Rate, Rates
 
-X = np.random.default_rng(0).standard_normal((20, 3))
-Y = np.random.default_rng(1).standard_normal((20, 3))
+half = np.random.default_rng(0).standard_normal((2, 10, 3))
+X, Y = np.concatenate([half, -half], axis=1)  # of mean zero, shapes (20, 3)
 
 
 def refuses(error, text):

@@ -13,25 +13,12 @@ def state_of_brian2():
 
 
 @pytest.fixture
-def rebuild(tmp_path, monkeypatch):
-    """An empty cache: the circuit must be generated and compiled anew."""
-    monkeypatch.setenv("BIORRR_CACHE", str(tmp_path))
-
-
-@pytest.fixture
 def own_standalone(tmp_path):
     """A person in the middle of preparing a standalone simulation of their own."""
     brian2.set_device("cpp_standalone", build_on_run=False, directory=str(tmp_path / "own"))
     yield get_device()
     get_device().reinit()
     reset_device()
-
-
-def test_device_and_preferences_stay(data, make_circuit, rebuild):
-    before = state_of_brian2()
-    for engine in ("numpy", "cpp"):
-        Microcircuit(1, engine=engine).run(data[0][:50, :2], data[1][:50, :2])
-        assert state_of_brian2() == before
 
 
 def test_half_prepared_standalone_simulation_stays(data, own_standalone, make_circuit):
@@ -49,23 +36,31 @@ def test_half_prepared_standalone_simulation_stays(data, own_standalone, make_ci
     assert group.variables["v"].device is own_standalone
 
 
-def test_single_precision_is_the_person_s_own_choice(data, make_circuit, make_loop, rebuild):
-    """The circuit computes in double precision whatever the person's simulations use."""
+@pytest.fixture
+def own_preferences(tmp_path, monkeypatch):
+    """A person who simulates in single precision on many threads, and has no compiled circuit yet."""
+    monkeypatch.setenv("BIORRR_CACHE", str(tmp_path))
+    own = {"core.default_float_dtype": np.float32, "devices.cpp_standalone.openmp_threads": 4}
+    before = {name: brian2.prefs[name] for name in own}
+    for name, value in own.items():
+        brian2.prefs[name] = value
+    yield
+    for name, value in before.items():
+        brian2.prefs[name] = value
+
+
+def test_device_and_preferences_are_the_person_s_own(data, weights, make_loop, own_preferences):
+    """They stay as they are, and the circuit computes in double precision all the same."""
     X, Y = data[0][:100], data[1][:100]
     loop = make_loop(2, s=0.3)
     for x, y in zip(X, Y, strict=True):
         loop.present(x, y)
-    brian2.prefs.core.default_float_dtype = np.float32
-    try:
-        for engine in ("numpy", "cpp"):
-            circuit = Microcircuit(
-                2, s=0.3, rates=loop.rates, engine=engine,
-                **{f"{name}0": w for name, w in make_circuit("numpy", 2, s=0.3).initial.items()},
-            )  # fmt: skip
-            np.testing.assert_allclose(circuit.run(X, Y, order="sequential").Vx, loop.Vx, rtol=0, atol=1e-12)
-        assert brian2.prefs.core.default_float_dtype is np.float32
-    finally:
-        brian2.prefs.core.default_float_dtype = np.float64
+    before = state_of_brian2()
+    for engine in ("numpy", "cpp"):
+        start = {f"{name}0": w for name, w in weights(2).items()}
+        run = Microcircuit(2, s=0.3, rates=loop.rates, engine=engine, **start).run(X, Y, order="sequential")
+        np.testing.assert_allclose(run.Vx, loop.Vx, rtol=0, atol=1e-12)
+        assert state_of_brian2() == before
 
 
 def test_own_monitor_in_the_network(data):
