@@ -85,10 +85,8 @@ def test_online_algorithms_reach_their_optimum_by_default(cls, seed):
 @pytest.mark.parametrize(("cls", "online"), [(c, False) for c in BATCH] + [(c, True) for c in ONLINE])
 def test_they_do_so_on_many_more_problems(cls, online, seed):
     X, Y, k = draw_problem(np.random.default_rng(seed), max_size=30)
-    bound = STOCHASTIC_EXCESS if online else BATCH_EXCESS
-    for s in (0.0, 0.5, 1.0) if cls in (OfflineBioRRR, OnlineBioRRR) else (cls.s,):
-        for ridge in (0.0, 0.1):
-            check_reaches_optimum(made(cls, online, k=k, random_state=seed, ridge=ridge), X, Y, s, bound)
+    estimator = made(cls, online, k=k, random_state=seed, ridge=[0.0, 0.1][seed % 2])
+    check_reaches_optimum(estimator, X, Y, [0.0, 0.5, 1.0][seed % 3], STOCHASTIC_EXCESS if online else BATCH_EXCESS)
 
 
 @given(
@@ -119,7 +117,6 @@ def test_no_algorithm_beats_the_optimum_on_its_way(algorithm, seed, s, ridge):
         IQMD(online=False, random_state=0),
         CCALin(random_state=0),
         SAA(steps=20, random_state=0),
-        MSGCCA(steps=400, random_state=0),
         CappedMSG(steps=400, random_state=0),
     ]
 )
