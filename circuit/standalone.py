@@ -206,7 +206,8 @@ def _all_to_all(blueprint: Blueprint) -> list[str]:
     if os.environ.get("BIORRR_DENSE") == "0":
         return []
     # Fibres with a will of their own may speak where nothing was presented: these loops would not listen.
-    altered = [p.name for p in blueprint.populations if p.name in _PRESENTED and (p.response or p.reception or p.update)]
+    fibres = [p for p in blueprint.populations if p.name in _PRESENTED]
+    altered = [p.name for p in fibres if p.response or p.reception or p.update]
     return [p.name for p in (*blueprint.pathways, *blueprint.neuromodulator.senses) if p.source not in altered]
 
 

@@ -1,0 +1,155 @@
+"""Compiled circuits are kept by all that shapes the code, built once, and built again where they are damaged."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from biorrr.circuit import Microcircuit, cache, compiler, standalone
+from biorrr.models import Rate, Rates
+
+PROGRAM = b"a program"
+
+
+@pytest.fixture
+def folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("BIORRR_CACHE", str(tmp_path))
+    return tmp_path / "circuits"
+
+
+class Builder:
+    """Leaves a program, and counts how often it was asked to."""
+
+    def __init__(self, program=PROGRAM):
+        self.program, self.builds = program, 0
+
+    def __call__(self, folder):
+        self.builds += 1
+        (folder / "circuit").write_bytes(self.program)
+
+
+def test_built_once(folder):
+    build = Builder()
+    first, second = (cache.find_or_build("key", build) for _ in range(2))
+    assert first == second == folder / "key" / "circuit"
+    assert first.read_bytes() == PROGRAM
+    assert build.builds == 1
+
+
+@pytest.mark.parametrize("harm", ["change", "cut", "delete", "unseal", "scribble"])
+def test_damaged_is_built_again(harm, folder):
+    build = Builder()
+    program = cache.find_or_build("key", build)
+    seal = program.with_name("seal.json")
+    {
+        "change": lambda: program.write_bytes(b"A program"),
+        "cut": lambda: program.write_bytes(PROGRAM[:4]),
+        "delete": program.unlink,
+        "unseal": seal.unlink,
+        "scribble": lambda: seal.write_text("{"),
+    }[harm]()
+    assert cache.find("key") is None
+    assert cache.find_or_build("key", build).read_bytes() == PROGRAM
+    assert build.builds == 2
+
+
+def test_a_build_cut_short_leaves_nothing(folder):
+    def fail(aside):
+        (aside / "circuit").write_bytes(PROGRAM[:4])
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cache.find_or_build("key", fail)
+    assert [path for path in folder.iterdir() if path.is_dir()] == []
+    assert cache.find_or_build("key", Builder()).read_bytes() == PROGRAM
+
+
+def test_two_processes_build_once(folder):
+    script = """
+import sys, time
+from pathlib import Path
+from biorrr.circuit import cache
+def build(folder):
+    time.sleep(0.5)
+    (folder / "circuit").write_bytes(b"a program")
+    print("built")
+print(cache.find_or_build("key", build).read_bytes())
+"""
+    both = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    said = [process.communicate(timeout=60)[0] for process in both]
+    assert sum("built" in text for text in said) == 1
+    assert all("a program" in text for text in said)
+
+
+def test_least_recently_used_goes_first(folder, monkeypatch):
+    monkeypatch.setattr(cache, "LARGEST", 2500)
+    build = Builder(program=bytes(1000))
+    for age, key in enumerate(["oldest", "used", "newest"]):
+        program = cache.find_or_build(key, build)
+        if key != "newest":
+            os.utime(program.parent, times=(time.time() - 100 + age,) * 2)
+        if key == "used":
+            assert cache.find("oldest")  # which makes it the more recent of the two
+    assert cache.find("oldest")
+    assert cache.find("used") is None
+    assert cache.find("newest")
+    assert cache.size() < 2500
+
+
+def test_one_larger_than_the_bound_stays_while_it_is_needed(folder, monkeypatch):
+    monkeypatch.setattr(cache, "LARGEST", 10)
+    assert cache.find_or_build("key", Builder()).read_bytes() == PROGRAM
+
+
+def test_clear(folder):
+    for key in ("a", "b"):
+        cache.find_or_build(key, Builder())
+    count, size = cache.clear()
+    assert count == 2
+    assert size >= 2 * len(PROGRAM)
+    assert cache.size() == 0
+    assert cache.clear() == (0, 0)
+
+
+def key(m=6, n=4, **settings):
+    return cache.key_of(standalone._description(Microcircuit(**{"k": 2, **settings}).blueprint(m, n)))
+
+
+def test_what_does_not_shape_the_code_shares_a_build():
+    rates = Rates(x=Rate(0.1), y=Rate(0.1), q=Rate(0.1))
+    others = {"rates": Rates(x=Rate(0.2, 100), y=Rate(0.1), q=Rate(0.3)), "s": 0.5, "seed": 3, "ridge": 0.1}
+    assert {key(rates=rates, **{"s": 0.0, "seed": 0}), key(**others)} == {key(rates=rates)}
+
+
+@pytest.mark.parametrize("other", [{"k": 3}, {"m": 7}, {"n": 5}, {"interneurons": 3}], ids=str)
+def test_another_shape_is_another_build(other):
+    assert key(**other) != key()
+
+
+def test_flags_compiler_and_switch_are_part_of_the_key(monkeypatch):
+    keys = {key()}
+    monkeypatch.setenv("BIORRR_DENSE", "0")
+    keys.add(key())
+    monkeypatch.setattr(compiler, "identity", lambda: {"compiler": "another", "flags": "-O3"})
+    keys.add(key())
+    monkeypatch.setattr(compiler, "identity", lambda: {"compiler": "another", "flags": "-O2"})
+    keys.add(key())
+    assert len(keys) == 4
+
+
+def test_a_cached_run_does_without_brian2(data, make_circuit):
+    X, Y = data
+    make_circuit("cpp", s=0.0).run(X[:10], Y[:10], progress=False)  # builds it, if no other test has
+    script = """
+import sys
+import numpy as np
+from biorrr.circuit import Microcircuit
+from biorrr.models import Rate, Rates
+rng = np.random.default_rng(0)
+rates = Rates(x=Rate(1e-3), y=Rate(1e-3), q=Rate(1e-3))
+circuit = Microcircuit(k=2, interneurons=3, engine="cpp", rates=rates)
+circuit.run(rng.standard_normal((50, 6)), rng.standard_normal((50, 4)), progress=False)
+sys.exit("brian2" in sys.modules)
+"""
+    assert subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=False).returncode == 0
