@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import warnings
 from collections.abc import Sequence
@@ -21,9 +20,7 @@ from biorrr.sims.table import print_table
 if TYPE_CHECKING:
     import numpy as np
     import xarray as xr
-    from biorrr.analysis import Yardstick
     from biorrr.circuit import Run
-    from biorrr.sims.data import Dataset
     from biorrr.sims.knobs import Reference
 
 TOLERATED = 0.05  # excess up to which the circuit counts as learning
@@ -128,13 +125,9 @@ def _plain(settings: RobustnessSettings, data_name: str, seeds: Sequence[int]) -
     import numpy as np
     from biorrr.sims.knobs import Reference
 
-    excess, plateaus = [], []
-    for seed in seeds:
-        score, run = _learned(settings, data_name, seed, {})
-        excess.append(score)
-        late = run.data["plateau"].values[len(run.data["sample"]) // 2 :]
-        plateaus.append(np.sqrt((late**2).mean()))
-    return excess, Reference(float(np.mean(plateaus)), settings.k)
+    outcomes = _learned(settings, data_name, seeds, {})
+    plateaus = [run.data["plateau"].values[len(run.data["sample"]) // 2 :] for _, run in outcomes]
+    return [excess for excess, _ in outcomes], Reference(float(np.sqrt(np.mean(np.square(plateaus)))), settings.k)
 
 
 def _turned(
@@ -153,44 +146,45 @@ def _turned(
     for row, value in zip(excess, values, strict=True):
         departure = KNOBS[name].settings(value, reference)
         lesion = value if name == "lesion" else None
-        row[:] = [_learned(settings, data_name, seed, departure, lesion)[0] for seed in seeds]
+        row[:] = [score for score, _ in _learned(settings, data_name, seeds, departure, lesion)]
     return excess
 
 
-@functools.cache
-def _problem(data_name: str, k: int, s: float) -> tuple[Dataset, float, Yardstick]:
-    """Data, ridge and exact solution, the same for all circuits of a process."""
-    from biorrr.sims.data import load
-
-    data = load(data_name)
-    learning, yardstick = fit(LearnSettings(data=data_name, k=k, s=s), data)
-    return data, learning.ridge, yardstick
-
-
 def _learned(
-    settings: RobustnessSettings, data_name: str, seed: int, departure: dict[str, Any], lesion: str | None = None
-) -> tuple[float, Run]:
-    """Excess of one circuit after learning, and its run."""
+    settings: RobustnessSettings,
+    data_name: str,
+    seeds: Sequence[int],
+    departure: dict[str, Any],
+    lesion: str | None = None,
+) -> list[tuple[float, Run]]:
+    """Excess of a circuit after learning, and its run, for each seed."""
     from biorrr.circuit import Diverged, Microcircuit
+    from biorrr.sims.data import load
     from biorrr.sims.knobs import lesions
 
-    data, ridge, yardstick = _problem(data_name, settings.k, settings.s)
-    circuit = Microcircuit(settings.k, settings.s, ridge=ridge, engine=settings.engine, seed=seed, **departure)
+    data = load(data_name)
+    learning, yardstick = fit(LearnSettings(data=data_name, k=settings.k, s=settings.s), data)
+    circuit = Microcircuit(settings.k, settings.s, ridge=learning.ridge, engine=settings.engine, **departure)
     epochs = -(-_samples(settings) // len(data.X))
     events = lesions(lesion, epochs * len(data.X) // 2, data.X, data.Y) if lesion else ()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of columns that say nothing: the same for all circuits
+    outcomes = []
+    for seed in seeds:
+        circuit.seed = seed  # of the same circuit, which is built but once
         try:
-            run = circuit.run(
-                data.X, data.Y, epochs=epochs, record="plateau", every=20, snapshots=1, centre=True, events=events,
-                progress=False,
-            )  # fmt: skip
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of columns that say nothing: the same for all circuits
+                run = circuit.run(
+                    data.X, data.Y, epochs=epochs, record="plateau", every=20, snapshots=1, centre=True, events=events,
+                    progress=False,
+                )  # fmt: skip
         except Diverged as failure:
-            return NOT_LEARNED, failure.run
-    if run.ended == "interrupted":
-        raise KeyboardInterrupt
-    Vx = run.Vx[::-1] if lesion == "new data" else run.Vx
-    return min(float(yardstick.excess(Vx)), NOT_LEARNED), run
+            outcomes.append((NOT_LEARNED, failure.run))
+            continue
+        if run.ended == "interrupted":
+            raise KeyboardInterrupt
+        Vx = run.Vx[::-1] if lesion == "new data" else run.Vx
+        outcomes.append((min(float(yardstick.excess(Vx)), NOT_LEARNED), run))
+    return outcomes
 
 
 def farthest(excess: xr.DataArray, named: bool) -> float | str | None:
