@@ -1,8 +1,6 @@
 """Sweeps: every point once, finished points never again, failed ones with their reason, the same on any crew."""
 
 import json
-import os
-import signal
 import subprocess
 import sys
 import threading
@@ -225,14 +223,11 @@ def test_local_workers_give_what_one_process_gives(distributed, own_data, tmp_pa
     assert without_seconds(spread).equals(without_seconds(alone))
 
 
-def worker_processes(parent):
-    """Process ids of the Dask workers below ``parent``."""
-    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
-    processes = [line.split(None, 2) for line in listed.splitlines()]
-    ours = {str(parent)}
-    for _ in range(4):
-        ours |= {pid for pid, ppid, *_ in processes if ppid in ours}
-    return [int(pid) for pid, _, *args in processes if pid in ours and "spawn_main" in "".join(args)]
+def worker_processes():
+    """The Dask workers of this process."""
+    import psutil
+
+    return [child for child in psutil.Process().children(recursive=True) if "spawn_main" in " ".join(child.cmdline())]
 
 
 @pytest.mark.slow
@@ -250,8 +245,9 @@ def test_200_points_with_a_worker_killed_twice(distributed, own_data, tmp_path, 
     def kill_after(points):
         while len(list(out.glob("points/*.json"))) < points:
             time.sleep(0.05)
-        killed.append(worker_processes(os.getpid())[0])
-        os.kill(killed[-1], signal.SIGKILL)
+        worker = worker_processes()[0]
+        worker.kill()
+        killed.append(worker.pid)
 
     threads = [threading.Thread(target=kill_after, args=(points,), daemon=True) for points in (20, 90)]
     for thread in threads:

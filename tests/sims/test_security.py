@@ -1,0 +1,144 @@
+"""Nothing in a file a user was sent is run, and no name in one leads out of the folder it belongs to."""
+
+import json
+import os
+import pickle
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from biorrr.sims import main
+from biorrr.sims.learn import LearnSettings
+from biorrr.sims.settings import kinds
+from biorrr.sims.sweeps.ledger import Ledger
+from biorrr.sims.sweeps.plan import make_plan
+
+ROOMS = [Path(main.__file__).parents[1] / room for room in ("analysis", "circuit", "models", "sims")]
+
+
+class Bomb:
+    """Makes a folder when unpickled."""
+
+    def __init__(self, folder):
+        self.folder = str(folder)
+
+    def __reduce__(self):
+        return (os.mkdir, (self.folder,))
+
+
+def biorrr(capsys, *args):
+    code = main.run([*map(str, args)])
+    return code, *capsys.readouterr()
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".npy", ".mat", ".csv"])
+def test_pickles_in_data_files_are_never_loaded(tmp_path, capsys, suffix):
+    bomb = np.array([[Bomb(tmp_path / "exploded")]], dtype=object)
+    x, y = tmp_path / f"x{suffix}", tmp_path / f"y{suffix}"
+    if suffix == ".npz":
+        np.savez(x, X=bomb, Y=bomb)
+    elif suffix == ".npy":
+        np.save(x, bomb)
+        np.save(y, bomb)
+    else:
+        for path in (x, y):
+            path.write_bytes(pickle.dumps(bomb))
+    data = x if suffix in (".npz", ".mat") else f"{x},{y}"
+    code, _, err = biorrr(capsys, "learn", "--data", data, "--out", tmp_path / "out")
+    assert code == 1
+    assert str(x) in err
+    assert "Traceback" not in err
+    assert not (tmp_path / "exploded").exists()
+    assert not (tmp_path / "out").exists()
+
+
+def test_run_folders_hold_no_pickles(own_data, tmp_path, capsys):
+    """A checkpoint is refused with its pickle unread; see also tests/circuit/test_checkpoint.py."""
+    folder = tmp_path / "sent"
+    folder.mkdir()
+    (folder / "config.toml").write_text(
+        f"data = '{own_data}'\nepochs = 1\nengine = 'numpy'\n[provenance]\nexperiment = 'learn'\ndata_sha256 = 'x'\n"
+    )
+    np.savez(folder / "checkpoint.npz", facts=np.array([Bomb(tmp_path / "exploded")], dtype=object))
+    assert biorrr(capsys, "resume", folder)[0] == 2  # the data's checksum comes first
+    text = (folder / "config.toml").read_text()
+    from biorrr.sims.data import load
+
+    (folder / "config.toml").write_text(text.replace("'x'", f"'{load(str(own_data)).checksum}'"))
+    code, _, err = biorrr(capsys, "resume", folder)
+    assert code == 1
+    assert "checkpoint.npz: not a checkpoint, or damaged" in err
+    assert not (tmp_path / "exploded").exists()
+
+
+def test_our_code_never_unpickles_evaluates_or_runs_a_shell():
+    forbidden = re.compile(
+        r"allow_pickle=True|pickle\.loads?\(|\bcloudpickle\b|\bjoblib\.load\b|(?<![\w.])(?:eval|exec)\(|shell=True|"
+        r"os\.system\(|yaml\.load\("
+    )
+    found = [
+        f"{path.name}: {line.strip()}"
+        for room in ROOMS
+        for path in room.rglob("*.py")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if forbidden.search(line) and not line.lstrip().startswith("#")
+    ]
+    assert found == []
+
+
+def test_settings_are_numbers_and_choices():
+    """Text that is free stands only for data, whose loader treats it as a name or a path; the rest are choices."""
+    for name, (kind, _, _) in kinds(LearnSettings).items():
+        choices = LearnSettings.__dataclass_fields__[name].metadata["choices"]
+        assert kind in (int, float, bool) or choices or name == "data", name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "k = '2); system(\"touch exploded\"); ('",
+        's = \'__import__("os").system("touch exploded")\'',
+        "engine = 'cpp; touch exploded'",
+        "ridge = 'exec(1)'",
+        "format = '../../exploded'",
+        "seed = 'sample*2'",
+    ],
+)
+def test_expressions_in_a_config_are_refused(tmp_path, capsys, text, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "c.toml").write_text(text)
+    code, _, err = biorrr(capsys, "learn", "--config", tmp_path / "c.toml")
+    assert code == 2
+    assert re.search(r"must be (a whole number|a finite number|one of)", err)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.toml"]
+
+
+def test_names_in_a_config_never_become_paths(tmp_path, capsys):
+    sent = tmp_path / "sent"
+    sent.mkdir()
+    for name in ("../../evil", "/tmp/evil", "learn/../evil", "biorrr.sims.learn"):
+        (sent / "config.toml").write_text(f"[provenance]\nexperiment = '{name}'\n")
+        code, _, err = biorrr(capsys, "resume", sent)
+        assert code == 2
+        assert "must name the experiment" in err
+    plan = make_plan(grid={"data": ["../../../etc/passwd", "/etc/passwd", "a/../b"]})
+    for settings in plan.points:
+        path = Ledger(tmp_path).path(plan, settings)
+        assert path.parent == tmp_path / "points"
+        assert re.fullmatch(r"[0-9a-f]{24}\.json", path.name)
+
+
+def test_run_folders_tell_nothing_of_the_machine(own_data, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("BIORRR_SECRET_TOKEN", "sesame-8431")
+    monkeypatch.chdir(tmp_path)
+    code, out, err = biorrr(
+        capsys, "learn", "--data", own_data.name, "--epochs", 1, "--engine", "numpy", "--out", "out"
+    )
+    assert code == 0
+    home = str(Path.home()).encode()
+    for text in (out.encode(), err.encode(), *(path.read_bytes() for path in (tmp_path / "out").iterdir())):
+        assert b"sesame-8431" not in text
+        assert home + b"/" not in text
+        assert str(tmp_path).encode() not in text
+    assert json.loads((tmp_path / "out/summary.json").read_text())["data"] == own_data.name
