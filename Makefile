@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 ROOMS := analysis circuit models sims
 
-.PHONY: run test test-all lint types clean
+.PHONY: run test test-all docs lint types clean
 
 run: .venv/installed
 	$(BIN)/biorrr learn
@@ -14,6 +14,10 @@ test: .venv/installed
 test-all: .venv/installed
 	$(BIN)/pip install --quiet build
 	$(BIN)/python -m pytest -m "slow or not slow"
+
+# Executes the tutorials too, one of which wants the V1-V2 recordings: fetched, or found where BIORRR_DATA says.
+docs: .venv/documenting
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 lint: .venv/developing types
 	$(BIN)/ruff check .
@@ -33,6 +37,10 @@ types: .venv/developing
 
 .venv/developing: .venv/installed
 	$(BIN)/pip install --quiet --editable ".[dev]"
+	touch $@
+
+.venv/documenting: .venv/installed
+	$(BIN)/pip install --quiet --editable ".[docs,nwb,report]"
 	touch $@
 
 clean:

@@ -1,0 +1,174 @@
+"""Fills the pages with what the code itself says: ``<!-- code: name -->`` becomes what the function below returns."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import math
+import re
+
+from biorrr.circuit import Microcircuit
+from biorrr.sims import experiment
+from biorrr.sims.data import CATALOGUE
+from biorrr.sims.main import COMMANDS, MODULES
+from biorrr.sims.settings import WORDS, key_of, kinds
+
+
+def on_page_markdown(markdown: str, **_) -> str:
+    """Called by MkDocs for each page."""
+    return re.sub(r"<!-- code: (\w+) -->", lambda marker: GENERATED[marker[1]](), markdown)
+
+
+def description() -> str:
+    """The circuit as it describes itself, with rates of a timetable: the paper's equations and nothing else."""
+    from biorrr.models import Rate, Rates
+
+    return _fenced("text", Microcircuit(k=2, rates=Rates(Rate(0.1), Rate(0.1), Rate(0.1))).describe(m=64, n=10))
+
+
+def pathways() -> str:
+    """The source of the four pathways, each current beside its rule."""
+    from biorrr.models import DistalSynapses, InterneuronToPyramidal, ProximalSynapses, PyramidalToInterneuron
+
+    parts = (ProximalSynapses, DistalSynapses, PyramidalToInterneuron, InterneuronToPyramidal)
+    return "\n\n".join(f"**{part.equation}**\n\n{_fenced('python', inspect.getsource(part))}" for part in parts)
+
+
+def cells() -> str:
+    """The source of the two kinds of neuron."""
+    from biorrr.models import Interneurons, PyramidalNeurons
+
+    return "\n\n".join(_fenced("python", inspect.getsource(part)) for part in (PyramidalNeurons, Interneurons))
+
+
+def rates() -> str:
+    """How rates are fitted to the data, in the words of the class that does it, and its equations."""
+    from biorrr.models import AdaptiveNeuromodulator
+
+    return (
+        f"{inspect.getdoc(AdaptiveNeuromodulator)}\n\n{_fenced('text', inspect.cleandoc(AdaptiveNeuromodulator.adapt))}"
+    )
+
+
+def locality() -> str:
+    """The verdict on every rule."""
+    return _fenced("text", "\n".join(map(str, Microcircuit(k=2).locality())))
+
+
+def commands() -> str:
+    """Every command with every setting."""
+    return "\n\n".join(_command(name, summary) for name, summary in COMMANDS.items())
+
+
+def frame() -> str:
+    """The options that all experiments share."""
+    # In an annotation typer takes an option's name where its default would stand.
+    rows = [(f"`{made.default}`", made.metavar or "", made.help) for _, _, _, made in experiment.FRAME]
+    return _table(("option", "value", "meaning"), rows)
+
+
+def data_sets() -> str:
+    """The named data sets: what they are, whose, and on which terms."""
+
+    def home(text: str) -> str:
+        return f"[{text.split('/')[2]}]({text})" if text.startswith("http") else text
+
+    sources = {name: entry.source for name, entry in CATALOGUE.items()}
+    rows = [(f"`{name}`", source.summary, home(source.home), source.licence) for name, source in sources.items()]
+    return _table(("name", "what", "from", "licence"), rows)
+
+
+def citations() -> str:
+    """What to cite for each data set."""
+    return "\n".join(f"- `{name}`: {entry.source.citation}" for name, entry in CATALOGUE.items())
+
+
+def reference() -> str:
+    """Signature and docstring of what a script uses most."""
+    from biorrr import analysis, models
+    from biorrr.circuit import Run
+
+    circuit = (Microcircuit, Microcircuit.run, Microcircuit.build)
+    run = (
+        Run,
+        Run.plot_learning,
+        Run.plot_plateau,
+        Run.plot_symmetry,
+        Run.transform,
+        Run.predict,
+        Run.trace,
+        Run.to_nwb,
+    )
+    parts = (
+        models.Rates,
+        models.AllOrNone,
+        models.Sign,
+        models.Rectified,
+        models.Leaky,
+        models.Spiking,
+        models.Departure,
+    )
+    exact = (analysis.ReducedRankRegression, analysis.RankCV, analysis.Yardstick, analysis.audit_plateau)
+    return "\n\n".join(map(_documented, (*circuit, *run, *parts, *exact)))
+
+
+def _documented(thing) -> str:
+    home = re.sub(r"\.[a-z_]+$", "", thing.__module__)  # the room, from which everything public is imported
+    signature = f"{thing.__qualname__}{inspect.signature(thing)}"
+    return f"### {home}.{thing.__qualname__}\n\n" + _fenced("text", f"{signature}\n\n{inspect.getdoc(thing)}")
+
+
+def _command(name: str, summary: str) -> str:
+    command = importlib.import_module(MODULES.get(name, f"biorrr.sims.{name}")).command
+    settings = getattr(command, "settings", None)
+    about = inspect.getdoc(command) or summary
+    if settings:
+        rows = [_setting(field, *kinds(settings)[field.name]) for field in dataclasses.fields(settings)]
+        table = _table(("setting", "value", "default", "meaning"), rows)
+    else:
+        table = _table(("argument or option", "meaning"), list(_plain_options(command)))
+    return f"## biorrr {name}\n\n{about}\n\n{table}"
+
+
+def _setting(field, kind, optional: bool, many: bool) -> tuple[str, ...]:
+    short = f", `-{field.metadata['short']}`" if field.metadata["short"] else ""
+    low, high = field.metadata["bounds"]
+    allowed = " or ".join(f"`{choice}`" for choice in field.metadata["choices"] or ()) or WORDS[kind]
+    if (low, high) != (-math.inf, math.inf) and kind in (int, float):
+        allowed += f", at least {low:g}" if high == math.inf else f" in [{low:g}, {high:g}]"
+    default = "" if field.default is None else ", ".join(map(str, field.default)) if many else str(field.default)
+    return (
+        f"`--{key_of(field.name)}`{short}",
+        allowed + (", repeatable" if many else ""),
+        default,
+        field.metadata["help"],
+    )
+
+
+def _plain_options(command):
+    import typer
+
+    single = typer.Typer(add_completion=False)
+    single.command()(command)
+    for parameter in typer.main.get_command(single).params:
+        names = parameter.opts if parameter.param_type_name == "option" else [parameter.metavar or parameter.name]
+        if "--help" not in names:
+            yield ", ".join(f"`{name}`" for name in names), getattr(parameter, "help", None) or ""
+
+
+def _table(header: tuple[str, ...], rows) -> str:
+    if not rows:
+        return "No options."
+    lines = [header, tuple("---" for _ in header), *rows]
+    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def _fenced(language: str, text: str) -> str:
+    return f"```{language}\n{text.rstrip()}\n```"
+
+
+GENERATED = {
+    made.__name__: made
+    for made in (description, pathways, cells, rates, locality, commands, frame, data_sets, citations, reference)
+}
