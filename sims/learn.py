@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from biorrr.sims import experiment
 from biorrr.sims.folder import RESULTS, RunFolder
 from biorrr.sims.settings import Settings, SettingsError, config_text, option
 from biorrr.sims.table import print_table
+from biorrr.sims.training import TrainingSettings
 
 # NumPy, Brian2 and matplotlib take long to import: they are imported where they are used, so that --help need not wait.
 if TYPE_CHECKING:
@@ -21,33 +22,32 @@ RECORDED = ("plateau", "a", "inhibition", "z")
 RECORDED_SAMPLES = 2000  # of which traces are kept, evenly spread over the run
 SHOWN_NEURONS = 6  # that fit a page
 
+Fitted = TypeVar("Fitted", bound=Settings)  # settings with data, k, s and ridge
+
 
 @dataclass(frozen=True, kw_only=True)
-class LearnSettings(Settings):
+class LearnSettings(TrainingSettings):
     """What can be set of ``biorrr learn``."""
 
-    data: str = option("digits", "a name that `biorrr data` lists, an .npz or .mat file with X and Y, or x.csv,y.csv")
-    k: int = option(2, "pyramidal neurons, the rank of the regression", short="k", at_least=1)
-    s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
-    epochs: int = option(60, "passes over the data", at_least=1)
-    ridge: float | None = option(None, "added to Cxx and Cyy, 0.1 * trace(Cxx)/m by default", at_least=0)
-    engine: str = option("auto", "what simulates the circuit", choices=("auto", "numpy", "cython", "cpp"))
-    seed: int = option(0, "of the initial weights and the order of samples", at_least=0)
     checkpoint: float = option(30.0, "seconds from one checkpoint to the next", at_least=0)
-    format: str = option("png", "of the figures", choices=("png", "pdf", "svg"))
 
 
 def learn(settings: LearnSettings, folder: RunFolder) -> None:
     """Let the circuit learn data and compare it with the exact solution.
 
     Data are centred. Fills a run folder with the settings (config.toml), weights and traces (run.nc), final numbers
-    (summary.json) and two figures.
+    (summary.json) and two figures. With several seeds, run.nc is the first one's, run-<seed>.nc are the others', and
+    the numbers are means with their spread.
     """
     from biorrr.circuit import Diverged
     from biorrr.sims.data import load
 
     data = load(settings.data)
     settings, yardstick = fit(settings, data)
+    if settings.seeds > 1:
+        from biorrr.sims.seeds import learn_seeds
+
+        return learn_seeds(settings, folder, data, yardstick)
     origin = experiment.provenance("learn", data_sha256=data.checksum)
     failure = None
     with folder.opened(config_text(settings, origin)), warnings.catch_warnings():
@@ -92,7 +92,7 @@ def measure(settings: LearnSettings, data: Dataset) -> dict[str, Any]:
     return {"ridge": settings.ridge} | summary(simulate(settings, data, progress=False), yardstick)
 
 
-def fit(settings: LearnSettings, data: Dataset) -> tuple[LearnSettings, Yardstick]:
+def fit(settings: Fitted, data: Dataset) -> tuple[Fitted, Yardstick]:
     """Check the settings against the data and work out the ridge from them; with the exact solution to compare with."""
     import numpy as np
     from biorrr.analysis import Yardstick
