@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from biorrr.circuit.job import Job, Outcome
+from biorrr.circuit.job import Engine, Job, Outcome
 from biorrr.circuit.recorder import Recorder
 from biorrr.circuit.statistics import chunks
 
@@ -49,7 +49,7 @@ class CheckpointedEngine:
         What happens in the middle of the run.
     """
 
-    build: Callable[[], object]
+    build: Callable[[], Engine]
     name: str
     path: Path
     every: float
@@ -99,7 +99,7 @@ class CheckpointedEngine:
         partial = self.path.with_name(f".{os.getpid()}-{self.path.name}")
         try:
             with partial.open("wb") as file:
-                np.savez(file, **arrays)
+                np.savez(file, **arrays)  # type: ignore[arg-type]
                 file.flush()
                 os.fsync(file.fileno())
             partial.replace(self.path)
@@ -163,7 +163,9 @@ def identity_of(job: Job, engine: str, events: Sequence[Event]) -> dict[str, str
     return {
         "version of biorrr": version("biorrr"),
         "engine": engine,
-        "circuit": _checksum(*map(_model_of, (*parts.populations, *parts.pathways, parts.neuromodulator))),
+        "circuit": _checksum(
+            *map(_model_of, parts.populations), *map(_model_of, parts.pathways), _model_of(parts.neuromodulator)
+        ),
         "data": _checksum(*_parts(job.X), *_parts(job.Y)),
         "events": _checksum(*(part for event in events for value in _named(event) for part in _parts(value))),
         "epochs, order or seed": _checksum(repr(stretch).encode(), order),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-
 from biorrr.circuit.statistics import chunks
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from biorrr.circuit.blueprint import Blueprint
 from biorrr.circuit.presentation import Presentation
+from biorrr.circuit.recorder import Recorder
 
 
 @dataclass(frozen=True)
@@ -72,3 +74,10 @@ class Outcome:
     state: dict[str, np.ndarray]
     ended: str
     earlier: float = 0.0
+
+
+class Engine(Protocol):
+    """What simulates jobs."""
+
+    def advance(self, job: Job, recorder: Recorder) -> Outcome:
+        """Simulate ``job``, handing what it produces to ``recorder``."""

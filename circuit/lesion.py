@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from biorrr.circuit.blueprint import Blueprint
 from biorrr.circuit.checks import check_data
-from biorrr.circuit.job import Job, Outcome
+from biorrr.circuit.job import Engine, Job, Outcome
 from biorrr.circuit.recorder import Recorder
 from biorrr.circuit.statistics import moments
 from biorrr.models import CutInstruction, Event, Freeze, Silence, SwapData
@@ -32,7 +32,7 @@ class LesionedEngine:
 
     def __init__(
         self,
-        engine_of: Callable[[Blueprint], object],
+        engine_of: Callable[[Blueprint], Engine],
         blueprint_of: Callable[[frozenset[str]], Blueprint],
         events: Sequence[Event],
         centre: bool,
@@ -66,12 +66,11 @@ class LesionedEngine:
             elif isinstance(event, CutInstruction):
                 job = replace(job, gain_y=0.0)
             elif isinstance(event, SwapData):
-                means = {
-                    name: moments(values)[0] if self.centre else np.zeros(values.shape[1])
-                    for name, values in (("mean_x", event.X), ("mean_y", event.Y))
-                }
+                mean_x, mean_y = (
+                    moments(values)[0] if self.centre else np.zeros(values.shape[1]) for values in (event.X, event.Y)
+                )
                 presentation = replace(job.presentation, n_samples=len(event.X))
-                job = replace(job, X=event.X, Y=event.Y, presentation=presentation, **means)
+                job = replace(job, X=event.X, Y=event.Y, presentation=presentation, mean_x=mean_x, mean_y=mean_y)
         return job
 
 

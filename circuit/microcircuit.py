@@ -19,7 +19,7 @@ from biorrr.circuit.blueprint import WEIGHTS, Blueprint, as_matrix, as_synapses
 from biorrr.circuit.checkpoint import CheckpointedEngine
 from biorrr.circuit.checks import check_data, check_order, check_weights, warn_of_columns
 from biorrr.circuit.interrupt import import_brian2
-from biorrr.circuit.job import Job, Outcome
+from biorrr.circuit.job import Engine, Job, Outcome
 from biorrr.circuit.lesion import LesionedEngine, check_events
 from biorrr.circuit.presentation import Presentation, weight_generator
 from biorrr.circuit.progress import progress_bar
@@ -365,7 +365,7 @@ class Microcircuit(Tabled):
         values |= {f"{p.name}.w": as_synapses(p, initial[p.weight]) for p in blueprint.pathways}
         due = _log_spaced(first, last, whole_number("snapshots", snapshots, minimum=1))
         name = self._choose_engine((last - first) * presentation.ticks_per_sample)
-        build = functools.partial(self._engine, name, blueprint)
+        build: Callable[[], Engine] = functools.partial(self._engine, name, blueprint)
         if events:
             lesioned = LesionedEngine(
                 lambda blueprint: self._engine(name, blueprint),
@@ -376,7 +376,7 @@ class Microcircuit(Tabled):
             build = lambda: lesioned  # noqa: E731
         if checkpoint is not None:
             pause = number_within("checkpoint_every", checkpoint_every, 0)
-            engine = CheckpointedEngine(build, name, Path(checkpoint), pause, events)
+            engine: Engine = CheckpointedEngine(build, name, Path(checkpoint), pause, events)
         else:
             engine = build()
 
@@ -428,7 +428,8 @@ class Microcircuit(Tabled):
         """With explicit rates the equations as they stand; otherwise inputs of mean square 1."""
         if isinstance(self.rates, Rates):
             return Units(1.0, 1.0, self.s)
-        return Units(*(1 / math.sqrt(p.mean()) if p.any() else 1.0 for p in (power_x, power_y)), self.s)
+        gain_x, gain_y = (1 / math.sqrt(p.mean()) if p.any() else 1.0 for p in (power_x, power_y))
+        return Units(gain_x, gain_y, self.s)
 
     def _initial_weights(self, blueprint: Blueprint, units: Units, start: Run | None, values) -> dict[str, np.ndarray]:
         """Weights to start from, in the circuit's own units; departures may constrain them by their ``values``."""
@@ -468,10 +469,13 @@ class Microcircuit(Tabled):
         values: dict = {f"{p.name}.{variable}": 0.0 for p in blueprint.populations for variable in p.memory}
         for departure in (*self.departures, *lesions):
             values |= departure.values(setting)
-        for p in blueprint.populations if start is not None else ():
-            for variable in p.memory:
-                if f"{p.name}_{variable}" in start.data:
-                    values[f"{p.name}.{variable}"] = start.data[f"{p.name}_{variable}"].values
+        if start is not None:
+            kept = ((p.name, variable) for p in blueprint.populations for variable in p.memory)
+            values |= {
+                f"{part}.{variable}": start.data[f"{part}_{variable}"].values
+                for part, variable in kept
+                if f"{part}_{variable}" in start.data
+            }
         return values
 
     def _parameters(

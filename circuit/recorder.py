@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from biorrr.circuit.run import Run
 
 
 class Diverged(ArithmeticError):
@@ -17,7 +21,7 @@ class Diverged(ArithmeticError):
         The :class:`~biorrr.circuit.Run` up to the last sample at which everything was finite.
     """
 
-    run = None
+    run: Run | None = None
 
 
 @dataclass

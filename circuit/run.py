@@ -224,7 +224,7 @@ def dataset(weights: dict[str, np.ndarray], seen, traces: dict[str, np.ndarray],
     attrs
         Plain values, kept as attributes.
     """
-    variables = {name: (("snapshot", *dims), weights[name]) for name, dims in _WEIGHT_DIMS.items()}
+    variables: dict[str, tuple] = {name: (("snapshot", *dims), weights[name]) for name, dims in _WEIGHT_DIMS.items()}
     for name, values in traces.items():
         dims = TRACE_DIMS[name]
         within = ("time",) if values.ndim == 3 else ()  # with leaky dynamics, the ticks of a sample

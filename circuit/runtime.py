@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import brian2
 import numpy as np
 from biorrr.circuit.assembly import TICK, Assembly, assemble
@@ -28,7 +30,6 @@ class RuntimeEngine:
             self.assembly.variable(*name.split("."))[:] = values
         presenter = _Presenter(job, recorder, self.assembly)
         operation = brian2.NetworkOperation(presenter.next, clock=self.assembly.clock, when="start", order=-1)
-        presenter.stop = self.assembly.network.stop
         self.assembly.network.add(operation)
         ticks = (job.stop - job.start) * job.presentation.ticks_per_sample
         try:
@@ -47,7 +48,8 @@ class _Presenter:
     """What happens between two ticks: keep what is due of the last one, present the next."""
 
     def __init__(self, job: Job, recorder: Recorder, assembly: Assembly) -> None:
-        self.job, self.recorder = job, recorder
+        self.job, self.recorder, self.stop = job, recorder, assembly.network.stop
+        self.interrupted = threading.Event()
         self.weights = {p.name: assembly.variable(p.name, "w") for p in job.blueprint.pathways}
         self.state = {name: assembly.variable(*name.split(".")) for name in job.state}
         self.x, self.y = assembly.variable("sensory", "x"), assembly.variable("instructive", "y")

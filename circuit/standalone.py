@@ -157,12 +157,12 @@ def _lay_out(path: Path, values: np.ndarray) -> tuple[int, int]:
     """
     kind = values.dtype.str[1:]
     readable = kind in _ELEMENT_TYPES and values.dtype.isnative
-    if readable and values.flags.c_contiguous and _lies_in_a_file(values):
+    if readable and isinstance(values, np.memmap) and values.flags.c_contiguous and _lies_in_a_file(values):
         # A view may begin anywhere in the file: count from the start of the mapping, which numpy rounds down to a page.
-        mapped = np.frombuffer(values._mmap, dtype=np.uint8)
+        mapped = np.frombuffer(values._mmap, dtype=np.uint8)  # type: ignore[attr-defined]
         begins = values.offset - values.offset % mmap.ALLOCATIONGRANULARITY
         within = values.__array_interface__["data"][0] - mapped.__array_interface__["data"][0]
-        path.symlink_to(Path(values.filename).resolve())
+        path.symlink_to(Path(str(values.filename)).resolve())
         return list(_ELEMENT_TYPES).index(kind), begins + within
     if not readable:
         kind, values = "f8", values.astype(np.float64)
@@ -170,9 +170,10 @@ def _lay_out(path: Path, values: np.ndarray) -> tuple[int, int]:
     return list(_ELEMENT_TYPES).index(kind), 0
 
 
-def _lies_in_a_file(values: np.ndarray) -> bool:
+def _lies_in_a_file(values: np.memmap) -> bool:
     """True where a file holds just these values: copies of a map are no maps, and a private map may have changed."""
-    return isinstance(values, np.memmap) and None not in (values._mmap, values.filename) and values.mode != "c"
+    mapped = values._mmap is not None and values.filename is not None  # type: ignore[attr-defined]
+    return mapped and values.mode != "c"
 
 
 def _description(blueprint: Blueprint) -> dict:

@@ -15,19 +15,19 @@ def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
     graph = nx.MultiDiGraph(name="microcircuit")
     for p in blueprint.populations:
         graph.add_node(p.name, size=p.size, shape=p.shape, traces=" ".join(p.traces), meaning=_summary(p))
-    for p in blueprint.pathways:
-        sources, targets = blueprint.weight_shape(p)
+    for pathway in blueprint.pathways:
+        sources, targets = blueprint.weight_shape(pathway)
         graph.add_edge(
-            p.source,
-            p.target,
-            key=p.name,
-            weight=p.weight,
-            sign=p.sign,
+            pathway.source,
+            pathway.target,
+            key=pathway.name,
+            weight=pathway.weight,
+            sign=pathway.sign,
             synapses=sources * targets,
-            current=p.current,
-            rule=p.rule,
-            equation=p.equation,
-            meaning=_summary(p),
+            current=pathway.current,
+            rule=pathway.rule,
+            equation=pathway.equation,
+            meaning=_summary(pathway),
         )
     return graph
 

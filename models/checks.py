@@ -18,7 +18,7 @@ def number_within(name: str, value, low: float, high: float = math.inf, remedy: 
     span = f"lie in [{low:g}, {high:g}]" if math.isfinite(high) else f"be finite and at least {low:g}"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name}: must be a number (got {value!r}){remedy}")
-    if not (math.isfinite(value) and low <= value <= high):
+    if not (math.isfinite(value) and low <= float(value) <= high):
         raise ValueError(f"{name}: must {span} (got {value:g}){remedy}")
     return float(value)
 

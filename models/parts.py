@@ -20,7 +20,7 @@ class _Part:
     def altered(self: P, **texts) -> P:
         """The same part with other ``texts`` (or tuples) in place of its own; equal texts give equal parts."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        return _variant(type(self), tuple(sorted(texts.items())))(**values)
+        return _variant(type(self), tuple(sorted(texts.items())))(**values)  # type: ignore[arg-type]
 
     def extended(self: P, **texts) -> P:
         """The same part with ``texts`` (or tuples) added to the end of its own."""

@@ -41,9 +41,9 @@ class TransmissionNoise(Departure):
     def alter_population(self, population: Population) -> Population:
         """Add the noise to each current as it arrives."""
         if population.name == "pyramidal":
-            early, late = ("z", "a"), ("inhibition",)
+            early, late = ["z", "a"], ["inhibition"]
         elif population.name == "interneurons":
-            early, late = ("n",), ()
+            early, late = ["n"], []
         else:
             return population
         quantities = "".join(f"    {quantity}_variance : 1\n" for quantity in early + late)
