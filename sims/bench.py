@@ -78,7 +78,7 @@ def measure(settings: BenchSettings) -> tuple[dict[str, Any], list[Goal]]:
     seconds = 0.3 if settings.quick else 0.6
     results: dict[str, Any] = {
         "machine": {
-            "processor": _processor(), "cores": os.cpu_count(), "load": os.getloadavg(), **compiler.identity(),
+            **compiler.identity(), "processor": _processor(), "cores": os.cpu_count(), "load": os.getloadavg(),
         },
         "speed": [],
     }  # fmt: skip

@@ -38,7 +38,7 @@ def _peaks(samples: int, epochs: int, streamed: bool) -> dict[str, Any]:
 
     circuit = Microcircuit(k=_K, engine="cpp", rates=Rates(x=Rate(1e-4), y=Rate(1e-3), q=Rate(1e-3)))
     tiny = np.random.default_rng(0).standard_normal((10, _M + _N))
-    circuit.run(tiny[:, :_M].copy(), tiny[:, _M:].copy(), record=(), progress=False)  # imports, and builds
+    circuit.run(tiny[:, :_M].copy(), tiny[:, _M:].copy(), centre=True, record=(), progress=False)  # imports, and builds
     baseline = _resident("self")
     with tempfile.TemporaryDirectory() as folder:
         views = []

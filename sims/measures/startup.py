@@ -8,19 +8,18 @@ from typing import Any
 
 import numpy as np
 from biorrr.sims.measures.goal import Goal
-from biorrr.sims.measures.slope import wall_seconds
+from biorrr.sims.measures.slope import undisturbed_seconds
 
 _FIRST_SAMPLE = """
-import sys, time
-began = time.perf_counter()
+import sys
+from biorrr.sims.measures.slope import undisturbed_seconds
 import numpy as np
 from biorrr.circuit import Microcircuit
 from biorrr.models import Rate, Rates
-imported = time.perf_counter()
 rng = np.random.default_rng(0)
 circuit = Microcircuit(k=4, engine="cpp", rates=Rates(x=Rate(1e-4), y=Rate(1e-3), q=Rate(1e-3)))
-circuit.run(rng.standard_normal((1, 100)), rng.standard_normal((1, 120)), record=(), progress=False)
-print(imported - began, time.perf_counter() - imported, "brian2" in sys.modules)
+X, Y = rng.standard_normal((1, 100)), rng.standard_normal((1, 120))
+print(undisturbed_seconds(lambda: circuit.run(X, Y, record=(), progress=False)), "brian2" in sys.modules)
 """
 _COMMAND_LINE = "from biorrr.sims.main import main; main()"
 _LIGHT = "import biorrr.analysis, sys; sys.exit('brian2' in sys.modules or 'matplotlib' in sys.modules)"
@@ -30,17 +29,16 @@ def startup(repeats: int) -> tuple[dict[str, Any], list[Goal]]:
     """Seconds in new processes, medians over ``repeats``."""
     _python("-c", _FIRST_SAMPLE)  # builds it where it is not in the cache
     firsts = [_python("-c", _FIRST_SAMPLE).split() for _ in range(repeats)]
-    imports, first = (float(np.median([float(row[i]) for row in firsts])) for i in (0, 1))
-    needs_brian2 = firsts[-1][2] == "True"
+    first = float(np.median([float(seconds) for seconds, _ in firsts]))
     shell = {
         option: float(
-            np.median([wall_seconds(lambda: _python("-c", _COMMAND_LINE, option)) for _ in range(repeats)])  # noqa: B023
+            np.median([undisturbed_seconds(lambda: _python("-c", _COMMAND_LINE, option)) for _ in range(repeats)])  # noqa: B023
         )
         for option in ("--help", "--version")
     }
     heavy = subprocess.run([sys.executable, "-c", _LIGHT], check=False).returncode
     return {
-        "imports": imports, "first_sample_after_imports": first, "cached_run_imports_brian2": needs_brian2, **shell,
+        "first_sample_after_imports": first, "cached_run_imports_brian2": firsts[-1][1] == "True", **shell,
     }, [
         Goal("cached circuit in a new process: seconds from imports to the end of one sample", first, 1.0),
         Goal("biorrr --help, seconds", shell["--help"], 0.5),
