@@ -49,7 +49,10 @@ class TwoLayerANN(OnlineFilterLearner):
             eta_y = 1/2 min(f / (<|x|^2> |Vx|^2 + |Vy|^2/<|y|^2>), 1 / (|x|^2 |Vy|^2/(<|x|^2><|y|^2>) + |z|^2))
             eta_x = eta_y / (<|x|^2><|y|^2>)
 
-        Offline, of the largest step that is stable, half.
+        Offline, with ||Cxx|| the largest eigenvalue::
+
+            eta_y = 1/2 / (Tr Vy'Vy/<|y|^2> + Tr Vx'Cxx Vx)
+            eta_x = eta_y / (||Cxx|| <|y|^2>)
     steps
         How many samples, in shuffled passes through the data, or iterations.
     tol
