@@ -21,7 +21,7 @@ class Diverged(ArithmeticError):
         The :class:`~biorrr.circuit.Run` up to the last sample at which everything was finite.
     """
 
-    run: Run | None = None
+    run: Run
 
 
 @dataclass
