@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from biorrr.sims.data import Dataset
 
 Entry = dict[str, Any]
+_GONE = "sweep: the scheduler is gone; finished points are kept; the same command goes on with the rest"
 
 
 def check_crew() -> None:
@@ -63,9 +64,16 @@ def compute(
         for settings in points:
             yield settings, evaluate(plan.experiment, settings, data[settings.data], folders.get(settings))
         return
+    try:
+        yield from _compute_on_dask(plan, points, data, workers, scheduler, folders)
+    except OSError as error:  # Dask's errors of communication
+        raise StoppedError(_GONE, exit_code=1) from error
+
+
+def _compute_on_dask(plan, points, data, workers, scheduler, folders) -> Iterator[tuple[Settings, Entry]]:
     from distributed import KilledWorker, as_completed
 
-    with _client(workers, scheduler) as client, warnings.catch_warnings():
+    with _quiet(), _client(workers, scheduler) as client, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sending large graph")
         # As tasks rather than scattered: when all workers that hold the data have died, they are sent again.
         sent = {name: client.submit(_pass_on, held, key=f"data-{held.checksum}") for name, held in data.items()}
@@ -85,10 +93,7 @@ def compute(
             elif future.status == "finished":
                 yield settings, future.result()
             else:
-                raise StoppedError(
-                    "sweep: the scheduler is gone; finished points are kept; the same command goes on with the rest",
-                    exit_code=1,
-                )
+                raise StoppedError(_GONE, exit_code=1)
 
 
 def evaluate(experiment: str, settings: Any, data: Dataset, folder: Path | None) -> Entry:
@@ -122,20 +127,31 @@ def _failed(reason: str) -> Entry:
 
 
 @contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Dask from logging: what is to be said of workers that come and go is said in the table and at the end."""
+    names = [name for name in logging.root.manager.loggerDict if name.split(".")[0] in ("distributed", "tornado")]
+    before = {name: logging.getLogger(name).level for name in (*names, "asyncio")}
+    for name in before:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for name, level in before.items():
+            logging.getLogger(name).setLevel(level)
+
+
+@contextlib.contextmanager
 def _client(workers: int | None, scheduler: str | None) -> Iterator[Any]:
     """A Dask client, of a cluster on this machine unless there is a ``scheduler``."""
     from distributed import Client, LocalCluster
 
-    # What Dask says of workers that come and go is ours to say, in the table and at the end.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     if scheduler is not None:
         try:
-            with Client(scheduler, timeout="10s", set_as_default=False) as client:
-                yield client
+            client = Client(scheduler, timeout="10s", set_as_default=False)
         except (OSError, ValueError) as error:
-            if isinstance(error, SettingsError):
-                raise
             raise SettingsError(f"scheduler: no answer from {scheduler} ({error}); is it running?") from error
+        with client:
+            yield client
         return
     with (
         LocalCluster(

@@ -1,0 +1,228 @@
+"""Whatever is in a config, on a command line or in a file: one sentence and an exit code, never a traceback."""
+
+import contextlib
+import io
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tomli_w
+from biorrr.circuit import CheckpointError, Microcircuit, checkpoint
+from biorrr.circuit.recorder import Recorder
+from biorrr.sims import learn, main
+from biorrr.sims.data import DataError, load
+from biorrr.sims.settings import SettingsError
+from biorrr.sims.sweeps.ledger import Ledger
+from biorrr.sims.sweeps.plan import KEYS, make_plan, read_plan
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+# More where there is time: BIORRR_FUZZ=2000 makes a night of it.
+fuzz = settings(
+    deadline=None, max_examples=int(os.environ.get("BIORRR_FUZZ", "25")), suppress_health_check=[*HealthCheck]
+)
+
+
+@pytest.fixture(autouse=True)
+def no_simulation(monkeypatch):
+    """Simulating is not what is tested here, and 10**9 epochs would take long."""
+
+    def simulate(settings, data, **options):
+        raise ValueError("would simulate")
+
+    monkeypatch.setattr(learn, "simulate", simulate)
+
+
+def biorrr(*args):
+    """Run a command line in an empty folder; its code and errors, which must be fit for a user."""
+    err, before = io.StringIO(), Path.cwd()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.chdir(folder),
+        contextlib.redirect_stderr(err),
+        contextlib.redirect_stdout(io.StringIO()),
+    ):
+        code = main.run([*args])
+    assert Path.cwd() == before
+    assert code in (0, 1, 2, 130), code
+    assert "Traceback" not in err.getvalue()
+    assert "run again with --debug" not in err.getvalue(), err.getvalue()  # foreseen, each of them
+    assert (code == 0) or err.getvalue().startswith("biorrr: "), err.getvalue()
+    return code, err.getvalue()
+
+
+# No "/" or ".": what is drawn may name an output folder, and stays within the test's.
+words = st.text(st.characters(codec="utf-8", exclude_characters="/.\x00"), max_size=12)
+numbers = st.one_of(st.integers(), st.floats(), st.sampled_from([0, 1, 2, 2**63, -(2**63), 1e308]))
+values = st.recursive(
+    st.one_of(st.booleans(), numbers, words),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(words, inner, max_size=3)),
+    max_leaves=6,
+)
+keys = st.one_of(
+    st.sampled_from(["data", "k", "s", "epochs", "ridge", "engine", "seed", "checkpoint", "format", "provenance"]),
+    words,
+)
+
+
+def as_toml(table):
+    try:
+        return tomli_w.dumps(table)
+    except (TypeError, ValueError):  # what TOML itself cannot say
+        return None
+
+
+@fuzz
+@given(table=st.dictionaries(keys, values, max_size=6))
+def test_configs(table, tmp_path):
+    text = as_toml(table)
+    if text is not None:
+        (tmp_path / "c.toml").write_text(text, encoding="utf-8")
+        assert biorrr("learn", "--config", str(tmp_path / "c.toml"))[0] in (1, 2)
+
+
+@fuzz
+@given(
+    content=st.one_of(st.binary(max_size=200), st.text(max_size=200).map(lambda text: text.encode("utf-8", "ignore")))
+)
+def test_configs_of_any_bytes(content, tmp_path):
+    (tmp_path / "c.toml").write_bytes(content)
+    biorrr("learn", "--config", str(tmp_path / "c.toml"))
+    (tmp_path / "config.toml").write_bytes(content)
+    assert biorrr("resume", str(tmp_path))[0] == 2
+    biorrr("sweep", str(tmp_path / "c.toml"), "--status")
+
+
+tokens = st.one_of(
+    st.sampled_from(
+        ["--data", "--k", "-k", "-s", "--epochs", "--ridge", "--engine", "--seed", "--checkpoint", "--format", "--out",
+         "--force", "--config", "--set", "k=2", "k=", "=", "seed=-1", "s=nan", "digits", "synthetic:m=0",
+         "synthetic:m=x", "numpy", "png", "1", "-1", "1e9", "nan", "inf", "--status", "--workers", "--scheduler", "--", "-", ""]
+    ),
+    words,
+)  # fmt: skip
+
+
+@fuzz
+@given(
+    command=st.sampled_from(["learn", "learn", "resume", "sweep", "data", "lern", ""]),
+    rest=st.lists(tokens, max_size=6),
+)
+def test_command_lines(command, rest):
+    biorrr(command, *rest)
+
+
+def mutated(whole):
+    """Draws ``whole`` with some bytes changed, or cut short."""
+    changes = st.lists(st.tuples(st.integers(0, len(whole) - 1), st.integers(0, 255)), max_size=4)
+
+    def apply(drawn):
+        cut, changed = drawn
+        content = bytearray(whole)
+        for at, byte in changed:
+            content[at] = byte
+        return bytes(content[:cut])
+
+    return st.tuples(st.one_of(st.just(len(whole)), st.integers(0, len(whole))), changes).map(apply)
+
+
+def npz(**arrays):
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+WHOLE = npz(X=np.arange(12.0).reshape(4, 3), Y=np.arange(8.0).reshape(4, 2) ** 2)
+
+
+@fuzz
+@given(
+    suffix=st.sampled_from([".npz", ".npy", ".mat", ".csv", ""]),
+    content=st.one_of(
+        st.binary(max_size=300), mutated(WHOLE), st.text('0123456789.,-einfa\n" ', max_size=60).map(str.encode)
+    ),
+)
+def test_data_files(suffix, content, tmp_path):
+    x, y = tmp_path / f"x{suffix}", tmp_path / f"y{suffix}"
+    for path in (x, y):
+        path.write_bytes(content)
+    data = f"{x},{y}" if suffix in (".npy", ".csv") else str(x)
+    with contextlib.suppress(DataError):
+        assert np.isfinite(load(data).X).all()
+    code, err = biorrr("learn", "--data", data, "-k", "1")
+    assert code in (1, 2)
+    assert str(tmp_path) in err or "would simulate" in err
+
+
+@fuzz
+@given(table=st.dictionaries(st.one_of(st.sampled_from(KEYS), words), values, max_size=5))
+def test_sweep_files(table, tmp_path):
+    text = as_toml(table)
+    if text is not None:
+        (tmp_path / "sweep.toml").write_text(text, encoding="utf-8")
+        with contextlib.suppress(SettingsError):
+            read_plan(tmp_path / "sweep.toml")
+
+
+@fuzz
+@given(
+    content=st.one_of(
+        st.binary(max_size=100), mutated(b'{"status": "done", "reason": null, "numbers": {"excess": 0.1}}')
+    )
+)
+def test_points_of_a_sweep(content, tmp_path):
+    plan = make_plan(grid={"k": [1]})
+    ledger = Ledger(tmp_path)
+    path = ledger.path(plan, plan.points[0])
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+    entry = ledger.read(plan, plan.points[0])
+    assert entry is None or entry["status"] in ("done", "failed")
+
+
+class Reached(Exception):
+    """A checkpoint was accepted, and the simulation would go on."""
+
+
+@pytest.fixture(scope="module")
+def checkpointed(tmp_path_factory):
+    """A checkpoint file's content, and the engine and job it belongs to."""
+    path = tmp_path_factory.mktemp("checkpoint") / "c.npz"
+    seen = []
+
+    class Spy(checkpoint.CheckpointedEngine):
+        def advance(self, job, recorder):
+            seen.append((self, job))
+            return super().advance(job, recorder)
+
+    rng = np.random.default_rng(0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("biorrr.circuit.microcircuit.CheckpointedEngine", Spy)
+        Microcircuit(k=1, engine="numpy").run(rng.standard_normal((6, 3)), rng.standard_normal((6, 2)), checkpoint=path)
+    return path, path.read_bytes(), *seen[0]
+
+
+@fuzz
+@given(data=st.data())
+def test_checkpoints(data, checkpointed):
+    """A damaged checkpoint is refused, or nothing that is read from it was damaged."""
+    path, whole, engine, job = checkpointed
+
+    def build():
+        raise Reached
+
+    content = data.draw(st.one_of(mutated(whole), st.binary(max_size=100)))
+    path.write_bytes(content)
+    engine.build = build
+    recorder = Recorder(job.record)
+    with contextlib.suppress(CheckpointError):
+        outcome = engine.advance(job, recorder)
+        path.write_bytes(whole)
+        other = Recorder(job.record)
+        expected = engine.advance(job, other)
+        assert outcome.samples == expected.samples
+        for name in expected.state:
+            np.testing.assert_array_equal(outcome.state[name], expected.state[name])
+        assert recorder.trace_samples == other.trace_samples
