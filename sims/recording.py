@@ -1,0 +1,69 @@
+"""The learned circuit recorded as in an experiment: stereotyped plateaus, spikes, milliseconds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from biorrr.sims.training import completed
+
+# NumPy, Brian2 and matplotlib take long to import: they are imported where they are used, so that --help need not wait.
+if TYPE_CHECKING:
+    from biorrr.circuit import Run
+    from biorrr.sims.data import Dataset
+
+SHOWN_SAMPLES = 12
+SHOWN_NEURONS = 3  # that fit a page
+
+
+def plot_recorded(run: Run, data: Dataset, amplitude: float, spiking: int, leaky: bool) -> Any:
+    """Show a few samples to the circuit ``run`` has learned, with departures and learning off; axes of the figure.
+
+    Parameters
+    ----------
+    run
+        Whose final weights to use.
+    data
+        What to show.
+    amplitude
+        Size of all-or-none plateaus in units of their drive's root mean square; 0 for graded ones.
+    spiking
+        Cells that stand for each neuron; 0 for analog activity.
+    leaky
+        Whether membranes relax while a sample is held, in milliseconds.
+    """
+    import numpy as np
+    from biorrr.analysis.recording import plot_recording
+    from biorrr.circuit import Microcircuit
+    from biorrr.models import AllOrNone, Analog, Graded, Instant, Leaky, Spiking
+
+    def recorded(*names: str, **departures: Any):
+        circuit = Microcircuit(run.data.attrs["k"], run.data.attrs["s"], engine="numpy", **departures)
+        shown = np.arange(SHOWN_SAMPLES)
+        return completed(
+            circuit, data, order=shown, record=names, every=1, snapshots=1, plastic=False, start=run, progress=False
+        ).data
+
+    drive = float(np.sqrt((recorded("plateau")["plateau"] ** 2).mean())) if amplitude else 0.0
+    coding = Spiking(spiking) if spiking else Analog()
+    dynamics = Leaky() if leaky else Instant()
+    traces = recorded(
+        "plateau",
+        *(["spikes"] if spiking else []),
+        plateau=AllOrNone(amplitude * drive) if amplitude else Graded(),
+        coding=coding,
+        dynamics=dynamics,
+    ).isel(pyramidal=slice(SHOWN_NEURONS))
+    tick = dynamics.dt if isinstance(dynamics, Leaky) else 1.0
+    plateau = traces["plateau"].values.reshape(-1, traces.sizes["pyramidal"])
+    spikes = None
+    if isinstance(coding, Spiking):
+        ticks, cells = coding.raster(traces["spikes"].values.reshape(plateau.shape))
+        spikes = tick * (ticks + 1), cells
+    return plot_recording(
+        tick * np.arange(1, len(plateau) + 1),
+        plateau,
+        onsets=tick * dynamics.held * np.arange(SHOWN_SAMPLES),
+        unit="ms" if leaky else "samples",
+        spikes=spikes,
+        cells=spiking,
+    )

@@ -1,0 +1,31 @@
+"""A learned circuit recorded with departures: spikes above, plateaus below."""
+
+import numpy as np
+import pytest
+from biorrr.circuit import Microcircuit
+from biorrr.sims.data import load
+from biorrr.sims.recording import SHOWN_SAMPLES, plot_recorded
+
+DATA = "synthetic:samples=60,m=6,n=5,latents=2"
+
+
+@pytest.fixture(scope="module")
+def learned():
+    data = load(DATA)
+    return Microcircuit(2, engine="numpy").run(data.X, data.Y, centre=True, progress=False), data
+
+
+def test_milliseconds_and_a_raster(learned):
+    raster, *plateaus = plot_recorded(*learned, amplitude=1.0, spiking=5, leaky=True)
+    assert plateaus[-1].get_xlabel() == "time (ms)"
+    assert len(plateaus) == 2
+    time = plateaus[0].get_lines()[-1].get_xdata()
+    assert time[-1] == SHOWN_SAMPLES * 200
+    spiked, cells = raster.get_lines()[SHOWN_SAMPLES].get_data()
+    assert 0 < spiked.min() <= spiked.max() <= time[-1]
+    assert set(np.asarray(cells)) == set(range(10))
+
+
+def test_graded_plateaus_without_spikes_have_no_raster(learned):
+    (first, _) = plot_recorded(*learned, amplitude=0.0, spiking=0, leaky=True)
+    assert first.get_ylabel() == "plateau 1"
