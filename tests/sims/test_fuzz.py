@@ -99,7 +99,8 @@ tokens = st.one_of(
     st.sampled_from(
         ["--data", "--k", "-k", "-s", "--epochs", "--ridge", "--engine", "--seed", "--checkpoint", "--format", "--out",
          "--force", "--config", "--set", "k=2", "k=", "=", "seed=-1", "s=nan", "digits", "synthetic:m=0",
-         "synthetic:m=x", "numpy", "png", "1", "-1", "1e9", "nan", "inf", "--status", "--workers", "--scheduler", "--", "-", ""]
+         "synthetic:m=x", "numpy", "png", "1", "-1", "1e9", "nan", "inf", "--status", "--workers",
+         "--scheduler", "--", "-", ""]
     ),
     words,
 )  # fmt: skip
