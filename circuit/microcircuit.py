@@ -14,14 +14,14 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-from biorrr.circuit import compiler
+from biorrr.circuit.beginning import Beginning
 from biorrr.circuit.blueprint import WEIGHTS, Blueprint, as_matrix, as_synapses
 from biorrr.circuit.checkpoint import CheckpointedEngine
-from biorrr.circuit.checks import check_data, check_order, check_weights, warn_of_columns
-from biorrr.circuit.interrupt import import_brian2
+from biorrr.circuit.checks import check_data, check_order, warn_of_columns
+from biorrr.circuit.engines import ENGINES, Engines
 from biorrr.circuit.job import Engine, Job, Outcome
 from biorrr.circuit.lesion import LesionedEngine, check_events
-from biorrr.circuit.presentation import Presentation, weight_generator
+from biorrr.circuit.presentation import Presentation
 from biorrr.circuit.progress import progress_bar
 from biorrr.circuit.recorder import Diverged, Recorder
 from biorrr.circuit.run import Run, dataset
@@ -41,9 +41,7 @@ from biorrr.models import (
     LoopDelay,
     Plateau,
     PlateauDecay,
-    Rate,
     Rates,
-    Setting,
     Silence,
     SilencedInterneurons,
     SparseConnections,
@@ -52,9 +50,6 @@ from biorrr.models import (
 )
 from biorrr.models.checks import instance_of, number_within, one_of, whole_number
 
-ENGINES = ("auto", "numpy", "cython", "cpp")
-# Work, in ticks, above which compiling pays: Brian2's numpy target takes 0.3 ms a tick and compiling 10 s.
-_WORTH_COMPILING = 30_000
 _GRADED, _INSTANT, _ANALOG = Graded(), Instant(), Analog()  # the paper's circuit
 _RATES = ("eta_x", "eta_y", "eta_q", "eta_r")
 
@@ -167,7 +162,7 @@ class Microcircuit(Tabled):
         self.dale = DalesLaw((dale,) if isinstance(dale, str) else tuple(dale))
         self.transmission_noise = number_within("transmission_noise", transmission_noise, 0)
         self.delay = whole_number("delay", delay, minimum=0)
-        self._engines: dict = {}
+        self._engines = Engines()
 
     # -- building ------------------------------------------------------------------------------------------------
 
@@ -206,50 +201,13 @@ class Microcircuit(Tabled):
         Engines numpy, cython and "auto" build :attr:`network` in this process, to add one's own monitors to; cpp
         compiles its program.
         """
-        self._engine("numpy" if self.engine == "auto" else self.engine, self.blueprint(m, n))
+        self._engines.built("numpy" if self.engine == "auto" else self.engine, self.blueprint(m, n))
         return self
 
     @property
     def network(self):
         """The built Brian2 Network (engines numpy and cython)."""
-        for engine in self._engines.values():
-            if hasattr(engine, "assembly"):
-                return engine.assembly.network
-        raise RuntimeError(
-            "network: nothing is built in this process yet; call circuit.build(m, n) first, and run with "
-            "engine='numpy' or 'cython' (the C++ engine's network lives in a program of its own)"
-        )
-
-    def _engine(self, name: str, blueprint: Blueprint):
-        """The engine called ``name``, built once for each blueprint."""
-        if (name, blueprint) not in self._engines:
-            # Brian2 takes seconds to import, and a compiled circuit from the cache does not need it.
-            if name == "cpp":
-                from biorrr.circuit.standalone import StandaloneEngine
-
-                self._engines[name, blueprint] = StandaloneEngine(blueprint)
-            else:
-                if name == "cython" and compiler.find_compiler() is None:
-                    raise compiler.NoCompiler(f"engine 'cython': no C++ compiler found; {compiler.HOW_TO_INSTALL}")
-                import_brian2()
-                from biorrr.circuit.runtime import RuntimeEngine
-
-                self._engines[name, blueprint] = RuntimeEngine(blueprint, name)
-        return self._engines[name, blueprint]
-
-    def _choose_engine(self, ticks: int) -> str:
-        if self.engine != "auto":
-            return self.engine
-        if any(name != "cpp" for name, _ in self._engines):  # somebody asked for the network in this process
-            return next(name for name, _ in self._engines if name != "cpp")
-        if compiler.find_compiler() is None:
-            if ticks > _WORTH_COMPILING:
-                _say_once(
-                    f"engine 'auto': no C++ compiler found, so this runs on Brian2's numpy target, about 100 times "
-                    f"slower; to change that, {compiler.HOW_TO_INSTALL}"
-                )
-            return "numpy"
-        return "cpp" if ticks > _WORTH_COMPILING else "numpy"
+        return self._engines.network
 
     # -- running -------------------------------------------------------------------------------------------------
 
@@ -359,16 +317,17 @@ class Microcircuit(Tabled):
             var_x, var_y = var_x + mean_x**2, var_y + mean_y**2
             mean_x, mean_y = np.zeros_like(mean_x), np.zeros_like(mean_y)
         units = self._units(var_x, var_y)
-        values = self._departure_values(blueprint, units, silenced, start)
-        initial = self._initial_weights(blueprint, units, start, values)
-        values |= self._parameters(blueprint, units, presentation, first, plastic, effective_dimension(X, mean_x))
+        beginning = Beginning(self, blueprint, units, start)
+        values = beginning.of_departures(silenced)
+        initial = beginning.weights(values)
+        values |= beginning.of_neuromodulator(presentation, first, plastic, effective_dimension(X, mean_x))
         values |= {f"{p.name}.w": as_synapses(p, initial[p.weight]) for p in blueprint.pathways}
         due = _log_spaced(first, last, whole_number("snapshots", snapshots, minimum=1))
-        name = self._choose_engine((last - first) * presentation.ticks_per_sample)
-        build: Callable[[], Engine] = functools.partial(self._engine, name, blueprint)
+        name = self._engines.choose(self.engine, (last - first) * presentation.ticks_per_sample)
+        build: Callable[[], Engine] = functools.partial(self._engines.built, name, blueprint)
         if events:
             lesioned = LesionedEngine(
-                lambda blueprint: self._engine(name, blueprint),
+                functools.partial(self._engines.built, name),
                 lambda frozen: self.blueprint(X.shape[1], Y.shape[1], (*silenced, FrozenPlasticity(frozen))),
                 events,
                 centre,
@@ -430,75 +389,6 @@ class Microcircuit(Tabled):
             return Units(1.0, 1.0, self.s)
         gain_x, gain_y = (1 / math.sqrt(p.mean()) if p.any() else 1.0 for p in (power_x, power_y))
         return Units(gain_x, gain_y, self.s)
-
-    def _initial_weights(self, blueprint: Blueprint, units: Units, start: Run | None, values) -> dict[str, np.ndarray]:
-        """Weights to start from, in the circuit's own units; departures may constrain them by their ``values``."""
-        m, n = (blueprint.population(name).size for name in ("sensory", "instructive"))
-        k, l = self.k, self.interneurons
-        shapes = {"Vx": (m, k), "Vy": (n, k), "Q": (k, l), "R": (l, k)}
-        rng = weight_generator(self.seed)
-        drawn = {name: rng.standard_normal(shapes[name]) for name in WEIGHTS}
-        if isinstance(self.rates, Rates):
-            q0 = 1 / 3
-            drawn["Vx"] *= 0.01
-            drawn["Vy"] *= 0.1
-        else:
-            # QQ' comes down to M's eigenvalues from their upper bound: from below, activity would overshoot first.
-            q0 = 1 / math.sqrt(units.inner_s + (1 - units.inner_s) / n)
-            drawn["Vx"] *= 0.1 / math.sqrt(m)
-            drawn["Vy"] *= 0.03
-        # Q and R start unrelated but for a common direction, which keeps QR's eigenvalues positive.
-        for name in ("Q", "R"):
-            drawn[name] = q0 * (np.eye(*shapes[name]) + 0.3 / math.sqrt(max(k, l)) * drawn[name])
-        for name, shape in shapes.items():
-            given = self.initial[name] if start is None else getattr(start, name)
-            if given is not None:
-                what = f"{name}0" if start is None else f"start.{name}"
-                drawn[name] = check_weights(what, given, shape) * units.scale(name)
-        for p in blueprint.pathways:
-            for departure in self.departures:
-                shape = blueprint.weight_shape(p)
-                flat = departure.constrain(p.weight, as_synapses(p, drawn[p.weight]).reshape(shape), values)
-                drawn[p.weight] = as_matrix(p, flat, shape)
-        return drawn
-
-    def _departure_values(self, blueprint: Blueprint, units: Units, lesions, start: Run | None) -> dict:
-        """Parameters of the departures and what their cells remember, by "part.variable"."""
-        sizes = {p.name: p.size for p in blueprint.populations}
-        setting = Setting(sizes, units.scale, self.dynamics.relaxation, self.seed)
-        values: dict = {f"{p.name}.{variable}": 0.0 for p in blueprint.populations for variable in p.memory}
-        for departure in (*self.departures, *lesions):
-            values |= departure.values(setting)
-        if start is not None:
-            kept = ((p.name, variable) for p in blueprint.populations for variable in p.memory)
-            values |= {
-                f"{part}.{variable}": start.data[f"{part}_{variable}"].values
-                for part, variable in kept
-                if f"{part}_{variable}" in start.data
-            }
-        return values
-
-    def _parameters(
-        self, blueprint, units: Units, presentation: Presentation, first: int, plastic: bool, dimension: float
-    ) -> dict:
-        m, n = (blueprint.population(name).size for name in ("sensory", "instructive"))
-        ridge_x, ridge_y = units.inner_ridge(self.ridge)
-        values = {
-            "sample": first - 1.0,
-            "s": units.inner_s,
-            "ridge_y": ridge_y,
-            "replay_gain": ridge_x * m / max(presentation.replay, 1),
-            "typical_x": float(m),
-            "typical_y": float(n),
-            "dimension_x": dimension,
-            "plastic": float(plastic),
-            "log_retained": 0.0,
-        }
-        if isinstance(self.rates, Rates):
-            for path in "xyqr":
-                rate: Rate = getattr(self.rates, path)
-                values |= {f"eta0_{path}": rate.eta0 * plastic, f"N_{path}": rate.N}
-        return {f"{blueprint.neuromodulator.name}.{name}": value for name, value in values.items()}
 
     def _collect(
         self, job: Job, outcome: Outcome, recorder: Recorder, units, initial, outward, engine, seconds, plastic
@@ -568,8 +458,8 @@ class Microcircuit(Tabled):
 
     def _sketch(self, m: int | None, n: int | None) -> Blueprint:
         """A blueprint to look at: sizes of the last run unless given, or the smallest that fit."""
-        if m is None and n is None and self._engines:
-            return next(reversed(self._engines))[1]
+        if m is None and n is None and (last := self._engines.last_blueprint):
+            return last
         return self.blueprint(m or self.k, n or self.k)
 
     def table(self) -> tuple[str, dict[str, str]]:
@@ -606,8 +496,3 @@ def _log_spaced(first: int, last: int, count: int) -> np.ndarray:
 @contextmanager
 def _silence():
     yield SimpleNamespace(n=0, update=lambda count: None)
-
-
-@functools.cache
-def _say_once(text: str) -> None:
-    warnings.warn(text, stacklevel=5)
