@@ -1,0 +1,109 @@
+"""What stands in the docs is so: examples run, commands exist with their options, the pages build without a warning."""
+
+import importlib.util
+import os
+import re
+import shlex
+import subprocess
+import sys
+import traceback
+from pathlib import Path
+
+import numpy as np
+import pytest
+from biorrr.circuit import Microcircuit
+from biorrr.sims.main import COMMANDS, run
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+# Commands are run as they stand, with the settings they leave open made small.
+SMALL = {
+    "learn": {"data": "synthetic:samples=60,m=6,n=4", "epochs": 1, "ridge": 0, "engine": "numpy"},
+    "plateau": {"data": "synthetic:samples=60,m=6,n=4", "epochs": 1, "ridge": 0, "engine": "numpy"},
+    "wiring": {"data": "synthetic:samples=60,m=6,n=4", "epochs": 1, "ridge": 0, "engine": "numpy"},
+    "symmetry": {"data": "synthetic:samples=60,m=6,n=4", "etas": 0.3, "seeds": 1, "engine": "numpy"},
+    "data": {},
+}
+
+
+def execute(line):
+    program, command, *options = shlex.split(line)
+    assert program == "biorrr"
+    small = [] if "--config" in options else [f"{key}={value}" for key, value in SMALL[command].items()]
+    # An option that is given wins over --set.
+    assert run([command, *options, *(word for setting in small for word in ("--set", setting))]) == 0, line
+
+
+def pages():
+    """Pages with examples; those that run commands or long simulations are slow."""
+    quick = ("circuit", "script")
+    for page in PAGES:
+        if BLOCK.search(page.read_text()):
+            yield pytest.param(page, id=page.stem, marks=() if page.stem in quick else pytest.mark.slow)
+
+
+@pytest.mark.filterwarnings("ignore:.*mean is large")
+@pytest.mark.parametrize("page", pages())
+def test_examples(page, tmp_path, monkeypatch):
+    """Blocks of a page are run one after another in one folder: what one writes, the next may read."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    rng = np.random.default_rng(0)
+    # What pages take for granted.
+    X, Y = rng.standard_normal((600, 3)), rng.standard_normal((600, 2))
+    namespace = {"circuit": Microcircuit(k=1), "X": X, "Y": Y, "other_X": X, "other_Y": -Y}
+    for language, text in BLOCK.findall(page.read_text()):
+        if language == "console":
+            for line in text.splitlines():
+                execute(line)
+        elif "to_nwb" not in text or importlib.util.find_spec("pynwb"):
+            try:
+                exec(compile(text, page.name, "exec"), namespace)
+            except Exception:
+                pytest.fail(f"{page.name}:\n{text}\n{traceback.format_exc(limit=-3)}")
+
+
+def test_commands_exist_with_their_options(capsys):
+    """Those named in running text and tables, in the README too."""
+    named = {
+        line for page in [*PAGES, ROOT / "README.md"] for line in re.findall(r"`biorrr ([a-z][^`]*)`", page.read_text())
+    }
+    assert named
+    for line in named:
+        command, *words = line.split()
+        assert command in COMMANDS
+        assert run([command, "--help"]) == 0
+        offered = capsys.readouterr().out
+        assert [word for word in words if word.startswith("-") and word not in offered] == []
+
+
+def test_the_readme_shows_every_experiment():
+    experiments = set(COMMANDS) - {"report", "doctor", "resume", "data", "sweep"}
+    rows = re.findall(r"^\| `biorrr (\w+)", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert set(rows) == experiments
+
+
+def test_a_variant_takes_less_than_30_lines():
+    """The tutorial's new plateau model, imports and all."""
+    import json
+
+    cells = json.loads((ROOT / "docs" / "variant.ipynb").read_text())["cells"]
+    (model,) = ("".join(cell["source"]) for cell in cells if "(Plateau)" in "".join(cell["source"]))
+    assert len(model.splitlines()) < 30
+
+
+@pytest.mark.slow
+def test_pages_build_without_a_warning(tmp_path):
+    """Pages made from the code are made, links lead somewhere, and the tutorials run to their end."""
+    for needed in ("mkdocs", "mkdocs_jupyter", "material", "ipykernel"):
+        pytest.importorskip(needed, reason="needs the extra docs")
+    if not os.environ.get("BIORRR_DATA"):
+        pytest.skip("needs the real data files; set BIORRR_DATA to their folder")
+    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
+    done = subprocess.run(
+        build, cwd=ROOT, capture_output=True, text=True, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    )
+    assert done.returncode == 0, done.stderr
+    commands = (tmp_path / "site" / "commands" / "index.html").read_text()
+    assert all(f"biorrr {name}" in commands for name in COMMANDS)
