@@ -101,7 +101,7 @@ def plot_agreement(
     """
     import matplotlib.pyplot as plt
 
-    colours = (COLOURS["plateau"], COLOURS["Q"], COLOURS["distal"])
+    colours = (COLOURS["Q"], COLOURS["plateau"], COLOURS["distal"])
     rows = 1 if len(pairs) < 3 else 2
     columns = -(-(len(pairs) + 1) // rows)
     axes = plt.subplots(rows, columns, figsize=(2.45 * columns, 2.6 * rows))[1].ravel()

@@ -34,10 +34,20 @@ def plot_prediction(targets: Mapping[str, tuple[ArrayLike, Sequence[int], ArrayL
             ranks, circuits.mean(axis=1), circuits.std(axis=1), color=COLOURS["proximal"], marker="o", markersize=5,
             linestyle="none", capsize=2, label="circuit", zorder=4,
         )  # fmt: skip
-        ax.plot(chosen, exact[chosen - 1], "v", color=COLOURS["distal"], markersize=6, label="rank chosen", zorder=5)
+        above = ax.get_xaxis_transform()
+        ax.plot(
+            chosen,
+            0.98,
+            "v",
+            color=COLOURS["distal"],
+            markersize=6,
+            label="rank chosen",
+            transform=above,
+            clip_on=False,
+        )
         last = max(*ranks, chosen) + 2
         ax.set(title=title, xlabel="rank $k$", xlim=(0.5, last + 0.5), xticks=range(1, last + 1, 1 if last < 13 else 2))
     axes[0].set_ylabel("held-out $R^2$")
-    axes[0].set_ylim(bottom=0)
+    axes[0].set_ylim(0, 1.15 * max(np.max(exact) for exact, *_ in targets.values()))
     axes[-1].legend(loc="lower right")
     return axes

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from biorrr.sims import experiment
 from biorrr.sims.folder import RESULTS, RunFolder
 from biorrr.sims.learn import fit
+from biorrr.sims.recording import plot_recorded
 from biorrr.sims.settings import config_text, option
 from biorrr.sims.table import print_table
 from biorrr.sims.training import TrainingSettings, completed, train
@@ -16,20 +18,21 @@ from biorrr.sims.training import TrainingSettings, completed, train
 if TYPE_CHECKING:
     import numpy as np
     import xarray as xr
-    from biorrr.analysis import PlateauAudit, Yardstick
+    from biorrr.analysis import PlateauAudit, TwoLayerANN, Yardstick
     from biorrr.circuit import Microcircuit, Run
     from biorrr.sims.data import Dataset
 
 TRACES = ("plateau", "a", "inhibition", "z")
+WEIGHTS = ("Vx", "Vy", "Q", "R")
 SNAPSHOTS = 40  # at which circuit and theory are compared
 SHOWN_SAMPLES = 60
 SHOWN_NEURONS = 4  # that fit a page
-# What is compared with what (Sec. 6): attributes of PlateauAudit, and in words.
-PAIRS = {
-    "plateau": ("error", r"plateau $a - Qn$ against error $V_y'(y - \tilde y)$"),
-    "inhibition": ("prediction", r"inhibition $Qn$ against prediction $V_y'\tilde y$"),
+# What is compared (Sec. 6): the circuit's trace, in words, and in words with its formula.
+COMPARED = {
+    "inhibition": ("inhibition", "Qn and Vy'y~", r"inhibition $Qn$ against prediction $V_y'\tilde y$"),
+    "plateau": ("plateau", "plateau and Vy'(y - y~)", r"plateau $a - Qn$ against error $V_y'(y - \tilde y)$"),
+    "network": ("plateau", "plateau and backprop's Vy'eps", r"plateau $a - Qn$ against backprop $V_y'\epsilon$"),
 }
-NETWORK = "network_error", r"plateau $a - Qn$ against backprop $V_y'\epsilon$"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +41,9 @@ class PlateauSettings(TrainingSettings):
 
     s: float = option(1.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
     seeds: int = option(5, "how many seeds to run, from --seed on", at_least=1)
+    amplitude: float = option(0.0, "record all-or-none plateaus of this size, in r.m.s. of their drive", at_least=0)
+    spiking: int = option(0, "record with so many spiking cells for each neuron", at_least=0)
+    leaky: bool = option(False, "record with leaky membranes, in milliseconds")
 
 
 @dataclass(frozen=True)
@@ -48,12 +54,12 @@ class Stage:
     ----------
     recorded : dict
         Traces of the circuit with learning off, each (T, k), in the order of the data.
-    audit
-        Theory at the same weights, on the same samples.
+    expected : dict
+        By what is compared, the signals of theory at the same weights on the same samples, each (T, k).
     """
 
     recorded: dict[str, np.ndarray]
-    audit: PlateauAudit
+    expected: dict[str, np.ndarray]
 
 
 def plateau(settings: PlateauSettings, folder: RunFolder) -> None:
@@ -61,7 +67,8 @@ def plateau(settings: PlateauSettings, folder: RunFolder) -> None:
 
     At the optimum the inhibition Qn equals Vy'y~, the full-rank regression as the distal weights see it, so the plateau
     a - Qn equals the back-propagated error Vy'(y - y~). Both are compared on all samples, neuron by neuron, in traces
-    recorded with learning off. Data are centred.
+    recorded with learning off. For s = 0 the plateau is also compared with the error Vy'eps that reaches the first
+    layer of a two-layer network trained by backprop on as many samples. Data are centred.
     """
     import numpy as np
     from biorrr.analysis import stages as figures
@@ -74,14 +81,15 @@ def plateau(settings: PlateauSettings, folder: RunFolder) -> None:
     with folder.opened(config_text(settings, origin)):
         runs = list(train(settings, data, record=(), snapshots=SNAPSHOTS).values())
         engine = runs[0].data.attrs["engine"]
+        network = two_layer_network(settings, data, runs[0].samples) if settings.s == 0 else None
         # Without a ridge: replay changes nothing where nothing is learned.
         circuit = Microcircuit(settings.k, settings.s, engine=engine)
-        before = [stage(circuit, settings, data, run, 0) for run in runs]
-        after = [stage(circuit, settings, data, run, -1) for run in runs]
-        results = collect(settings, data, runs)
+        before = [stage(circuit, settings, data, network, run, 0) for run in runs]
+        after = [stage(circuit, settings, data, network, run, -1) for run in runs]
+        results = collect(settings, data, network, runs)
         course = results["inhibition_correlation"].values[0].mean(axis=1)
         halfway = int(np.argmax(course >= (course[0] + course[-1]) / 2))
-        during = stage(circuit, settings, data, runs[0], halfway)
+        during = stage(circuit, settings, data, network, runs[0], halfway)
 
     settings = replace(settings, engine=engine)
     folder.write_config(config_text(settings, origin))
@@ -104,38 +112,70 @@ def plateau(settings: PlateauSettings, folder: RunFolder) -> None:
         figures.plot_stages(
             {name: {trace: at.recorded[trace][few] for trace in TRACES} for name, at in shown.items()},
             {
-                name: {trace: getattr(at.audit, expected)[few] for trace, (expected, _) in PAIRS.items()}
+                name: {trace: at.expected[trace][few] for trace in ("plateau", "inhibition")}
                 for name, at in shown.items()
             },
         ),
     )
-    pairs = {label: (after[0].recorded[name], getattr(after[0].audit, to)) for name, (to, label) in PAIRS.items()}
-    curves = {label: results[f"{name}_correlation"].values for name, (_, label) in PAIRS.items()}
-    if settings.s == 0:
-        pairs[NETWORK[1]] = after[0].recorded["plateau"], after[0].audit.network_error
-        curves[NETWORK[1]] = results["network_correlation"].values
+    last = after[0]
+    pairs = {COMPARED[name][2]: (last.recorded[COMPARED[name][0]], signal) for name, signal in last.expected.items()}
+    curves = {COMPARED[name][2]: results[f"{name}_correlation"].values for name in last.expected}
     folder.write_figure("audit", settings.format, figures.plot_agreement(pairs, results["seen"].values, curves))
+    if settings.amplitude or settings.spiking or settings.leaky:
+        axes = plot_recorded(runs[0], data, settings.amplitude, settings.spiking, settings.leaky)
+        folder.write_figure("recording", settings.format, axes)
     folder.write_summary(numbers)
     print_table(
         f"{data.name}: s = {settings.s:g}, {settings.k} neurons, {settings.seeds} seeds, {runs[0].samples} samples; "
         "data are centred",
         {
-            label: f"{numbers[f'{name}_correlation_start']:.3f} at the start, {numbers[f'{name}_correlation_end']:.4f} "
-            f"at the end (lowest {numbers[f'{name}_correlation_end_min']:.3f})"
-            for name, label in (
-                ("inhibition", "Qn and Vy'y~"),
-                ("plateau", "plateau and Vy'(y - y~)"),
-                *([("network", "plateau and backprop's Vy'eps")] if settings.s == 0 else []),
-            )
+            COMPARED[name][1]: f"{numbers[f'{name}_correlation_start']:.3f} at the start, "
+            f"{numbers[f'{name}_correlation_end']:.4f} at the end (lowest {numbers[f'{name}_correlation_end_min']:.3f})"
+            for name in last.expected
         }
         | {"": "correlations: median over neurons and seeds", "written to": folder.path},
     )
 
 
-def stage(circuit: Microcircuit, settings: PlateauSettings, data: Dataset, run: Run, snapshot: int) -> Stage:
-    """Let ``circuit``, with the weights of ``run`` at ``snapshot``, see all data with learning off; audit it there."""
+def two_layer_network(settings: PlateauSettings, data: Dataset, samples: int) -> TwoLayerANN:
+    """Train a network of the circuit's size on the same data by backprop."""
+    from biorrr.analysis import TwoLayerANN
+
+    network = TwoLayerANN(settings.k, ridge=settings.ridge, steps=samples, random_state=settings.seed)
+    return network.fit(data.X, data.Y)
+
+
+def theory(
+    settings: PlateauSettings, data: Dataset, network: TwoLayerANN | None, weights: Mapping[str, np.ndarray]
+) -> tuple[PlateauAudit, dict[str, np.ndarray]]:
+    """Audit circuits with ``weights`` Vx, Vy, Q, R, or snapshots of them along leading axes.
+
+    Returns the audit, and by what is compared the signals that theory expects, each (..., T, k).
+    """
     import numpy as np
     from biorrr.analysis import audit_plateau
+    from biorrr.analysis.backprop import backpropagated_error
+
+    centred = data.centred()
+    audit = audit_plateau(centred.X, centred.Y, **weights, s=settings.s, ridge=settings.ridge)
+    expected = {"inhibition": audit.prediction, "plateau": audit.error}
+    if network is not None:
+        filters = weights["Vx"].reshape(-1, *weights["Vx"].shape[-2:])
+        errors = [backpropagated_error(centred.X, centred.Y, network.Vx_, network.Vy_, Vx) for Vx in filters]
+        expected["network"] = np.reshape(errors, audit.error.shape)
+    return audit, expected
+
+
+def stage(
+    circuit: Microcircuit,
+    settings: PlateauSettings,
+    data: Dataset,
+    network: TwoLayerANN | None,
+    run: Run,
+    snapshot: int,
+) -> Stage:
+    """Let ``circuit``, with the weights of ``run`` at ``snapshot``, see all data with learning off; audit it there."""
+    import numpy as np
     from biorrr.circuit import Run
 
     then = Run(run.data.isel(snapshot=slice(snapshot % run.data.sizes["snapshot"] + 1)))
@@ -143,30 +183,31 @@ def stage(circuit: Microcircuit, settings: PlateauSettings, data: Dataset, run: 
         circuit, data, order="sequential", record=TRACES, every=1, snapshots=1, plastic=False, start=then
     ).data
     in_order = np.argsort(traces["sample"].values % len(data.X))
-    centred = data.centred()
+    weights = {name: getattr(then, name) for name in WEIGHTS}
     return Stage(
         recorded={name: traces[name].values[in_order] for name in TRACES},
-        audit=audit_plateau(centred.X, centred.Y, then.Vx, then.Vy, then.Q, then.R, settings.s, settings.ridge),
+        expected=theory(settings, data, network, weights)[1],
     )
 
 
-def collect(settings: PlateauSettings, data: Dataset, runs: list[Run]) -> xr.Dataset:
+def collect(settings: PlateauSettings, data: Dataset, network: TwoLayerANN | None, runs: list[Run]) -> xr.Dataset:
     """Join the runs along a dimension ``seed``, with correlations (seed, snapshot, pyramidal) through learning."""
     import numpy as np
     import xarray as xr
-    from biorrr.analysis import audit_plateau
+    from biorrr.analysis import Agreement
 
-    results = xr.concat([run.data for run in runs], dim="seed", data_vars="different", combine_attrs="drop_conflicts")
+    results = xr.concat(
+        [run.data for run in runs], dim="seed", data_vars="different", compat="equals", combine_attrs="drop_conflicts"
+    )
     results = results.assign_coords(seed=list(settings.every_seed))
-    centred = data.centred()
-    for name in (*PAIRS, "network"):
-        results[f"{name}_correlation"] = (("seed", "snapshot", "pyramidal"), np.full(results["Q"].shape[:3], np.nan))
-    for i, run in enumerate(runs):
-        weights = (run.data[name].values for name in ("Vx", "Vy", "Q", "R"))
-        audit = audit_plateau(centred.X, centred.Y, *weights, settings.s, settings.ridge)
-        results["plateau_correlation"][i] = audit.plateau_and_error.correlation
-        results["inhibition_correlation"][i] = audit.inhibition_and_prediction.correlation
-        results["network_correlation"][i] = audit.plateau_and_network.correlation
+    courses: dict[str, list[np.ndarray]] = {}
+    for run in runs:
+        audit, expected = theory(settings, data, network, {name: run.data[name].values for name in WEIGHTS})
+        for name, signal in expected.items():
+            measured = getattr(audit, COMPARED[name][0])
+            courses.setdefault(name, []).append(Agreement.between(measured, signal).correlation)
+    for name, course in courses.items():
+        results[f"{name}_correlation"] = (("seed", "snapshot", "pyramidal"), np.stack(course))
     return results
 
 
@@ -185,10 +226,9 @@ def summary(
     numbers: dict[str, Any] = {
         "data": data.name, "k": settings.k, "s": settings.s, "ridge": settings.ridge, "seeds": settings.seeds,
     }  # fmt: skip
-    compared = {name: (name, expected) for name, (expected, _) in PAIRS.items()} | {"network": ("plateau", NETWORK[0])}
-    for name, (measured, expected) in compared.items():
+    for name in after[0].expected:
         for when, at in (("start", before), ("end", after)):
-            agreements = [Agreement.between(stage.recorded[measured], getattr(stage.audit, expected)) for stage in at]
+            agreements = [Agreement.between(one.recorded[COMPARED[name][0]], one.expected[name]) for one in at]
             correlation = np.concatenate([agreement.correlation for agreement in agreements])
             error = np.concatenate([agreement.relative_error for agreement in agreements])
             numbers[f"{name}_correlation_{when}"] = np.median(correlation)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -51,12 +50,10 @@ def completed(circuit: Any, data: Dataset, **options: Any) -> Run:
     """Run ``circuit`` on ``data``, centred, to the end: an experiment of many runs has no use for half of one."""
     from biorrr.circuit import Diverged
 
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="interrupted after")
-        try:
-            run = circuit.run(data.X, data.Y, centre=True, **options)
-        except Diverged as error:
-            raise StoppedError(f"seed {circuit.seed}: {error}", exit_code=1) from error
+    try:
+        run = circuit.run(data.X, data.Y, centre=True, **options)
+    except Diverged as error:
+        raise StoppedError(f"seed {circuit.seed}: {error}", exit_code=1) from error
     if run.ended == "interrupted":
         raise KeyboardInterrupt
     return run
