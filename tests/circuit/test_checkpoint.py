@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from biorrr.circuit import CheckpointError, Microcircuit, standalone
 from biorrr.circuit.compiler import find_compiler
+from biorrr.models import CutInstruction, Freeze, Silence
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="needs a C++ compiler")
 ENGINES = [
@@ -71,6 +72,30 @@ def test_a_run_cut_anywhere_ends_where_the_straight_one_ends(engine, data, tmp_p
     # Once done, the file holds the whole run.
     assert_same(circuit(engine).run(*data, checkpoint=tmp_path / "c.npz", **options), straight)
     assert os.listdir(tmp_path) == ["c.npz"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "events"),
+    [
+        ({"delay": 2, "transmission_noise": 0.1, "apical_gain": 0.1}, ()),
+        ({}, (Silence(at=60, cells=(1,)), Freeze(at=90, weight="Vx"))),
+    ],
+    ids=["departures", "lesions"],
+)
+def test_departures_and_lesions_survive_a_cut(data, tmp_path, monkeypatch, changes, events):
+    built = circuit("numpy", **changes)
+    straight = built.run(*data, events=events)
+    for samples in (40, 75, 100):
+
+        def interrupt(t, weights, samples=samples):
+            if t >= samples:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        with pytest.warns(UserWarning, match="interrupted after"):
+            built.run(*data, events=events, checkpoint=tmp_path / "c.npz", callback=interrupt)
+    assert_same(built.run(*data, events=events, checkpoint=tmp_path / "c.npz"), straight)
+    with pytest.raises(CheckpointError, match="events"):
+        built.run(*data, events=(CutInstruction(at=60),), checkpoint=tmp_path / "c.npz")
 
 
 @needs_compiler
