@@ -137,7 +137,7 @@ def _present(X, Y, order, t, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, mean_squa
     Changes in place Vx (k, m) and Vy (k, n), transposed; Q (k, l); R (l, k); and mean_squares (2,). rates is (4, 2),
     eta0 and N for x, y, q and r, or (0, 2) for rates that follow the data.
     """
-    (k, m), n, l = Vx.shape, Vy.shape[1], Q.shape[1]  # noqa: E741  l interneurons
+    (k, m), n, l = Vx.shape, Vy.shape[1], Q.shape[1]
     z, a, plateau, interneurons = np.empty(k), np.empty(k), np.empty(k), np.empty(l)
     Czz, SR, gain, moved = np.empty((k, k)), np.empty((k, l)), np.empty((k, k)), np.empty((k, m))
     tiny = 1e-300  # keeps rates finite where all samples so far are zero

@@ -72,10 +72,11 @@ class Beginning:
         values: dict = {f"{p.name}.{variable}": 0.0 for p in populations for variable in p.memory}
         for departure in (*circuit.departures, *lesions):
             values |= departure.values(setting)
-        for p in populations if self.start is not None else ():
+        remembered = {} if self.start is None else self.start.data
+        for p in populations:
             for variable in p.memory:
-                if f"{p.name}_{variable}" in self.start.data:
-                    values[f"{p.name}.{variable}"] = self.start.data[f"{p.name}_{variable}"].values
+                if f"{p.name}_{variable}" in remembered:
+                    values[f"{p.name}.{variable}"] = remembered[f"{p.name}_{variable}"].values
         return values
 
     def of_neuromodulator(self, presentation: Presentation, first: int, plastic: bool, dimension: float) -> dict:
