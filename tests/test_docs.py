@@ -44,7 +44,7 @@ def pages():
 
 
 @pytest.mark.filterwarnings("ignore:.*mean is large")
-@pytest.mark.parametrize("page", pages())
+@pytest.mark.parametrize("page", list(pages()))
 def test_examples(page, tmp_path, monkeypatch):
     """Blocks of a page are run one after another in one folder: what one writes, the next may read."""
     monkeypatch.chdir(tmp_path)
