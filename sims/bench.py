@@ -98,7 +98,7 @@ def measure(settings: BenchSettings) -> tuple[dict[str, Any], list[Goal]]:
         results["memory"] = note(memory.memory(samples=100_000))
         results["growth"] = note(growth.growth(list(_GROWTH), seconds, settings.repeats))
         results["crowd"] = note(crowd.crowd(samples=100_000))
-        results["recording"] = note(overhead.recording(2 * seconds, settings.repeats))
+        results["recording"] = note(overhead.recording(4 * seconds, settings.repeats))
     return results, goals
 
 

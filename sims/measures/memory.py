@@ -55,8 +55,8 @@ def _peaks(samples: int, epochs: int, streamed: bool) -> dict[str, Any]:
 
         def watch():
             while not done.wait(0.01):
-                for child in _children():
-                    program[0] = max(program[0], _resident(child))
+                # Between fork and exec a child is still a copy of this process.
+                program[0] = max(program[0], *(_resident(child, name="circuit") for child in _children()), 0.0)
 
         watcher = threading.Thread(target=watch)
         watcher.start()
@@ -74,13 +74,15 @@ def _peaks(samples: int, epochs: int, streamed: bool) -> dict[str, Any]:
         }
 
 
-def _resident(process: str) -> float:
-    """Peak resident memory of a process in MB; 0 once it is gone."""
+def _resident(process: str, name: str = "") -> float:
+    """Peak resident memory of a process in MB; 0 once it is gone, or while it is called other than ``name``."""
     try:
-        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+        facts = dict(line.split(":\t", 1) for line in Path(f"/proc/{process}/status").read_text().splitlines())
     except OSError:
         return 0.0
-    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")), 0.0)
+    if name not in facts["Name"] or "VmHWM" not in facts:
+        return 0.0
+    return int(facts["VmHWM"].split()[0]) / 1024
 
 
 def _children() -> list[str]:

@@ -15,7 +15,7 @@ from biorrr.models import Rate, Rates
 from biorrr.sims.measures.goal import Goal
 from biorrr.sims.measures.slope import ratio, slopes, suitable_length, wall_seconds
 
-_TRACES = ("x", "y", "z", "a", "n", "inhibition", "plateau")
+_CELLS = ("z", "a", "n", "inhibition", "plateau")
 
 
 def _runner(m: int, n: int, k: int, record: tuple[str, ...] = ()):
@@ -47,11 +47,12 @@ def whole_process(size: str, seconds: float, repeats: int) -> tuple[dict[str, An
 
 
 def recording(seconds: float, repeats: int) -> tuple[dict[str, Any], list[Goal]]:
-    """Time per sample with every trace kept at every 100th sample, over that with none."""
-    found = slopes({"none": _runner(100, 120, 4), "all": _runner(100, 120, 4, _TRACES)}, seconds, repeats)
-    measured = ratio(found, "all", "none")
+    """Time per sample with traces kept at every 100th sample, of cells or of inputs too, over that with none."""
+    kept = {"none": (), "cells": _CELLS, "cells and inputs": ("x", "y", *_CELLS)}
+    found = slopes({name: _runner(100, 120, 4, record) for name, record in kept.items()}, seconds, repeats)
     return {name: (1e6 * values).tolist() for name, values in found.items()}, [
-        Goal("100x120x4: all traces of every 100th sample over none", measured, 1.2)
+        Goal(f"100x120x4: traces of {name} at every 100th sample over none", ratio(found, name, "none"), 1.2)
+        for name in ("cells", "cells and inputs")
     ]
 
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+_TRIES = 10  # of a slope, where something else has disturbed it so much that it is not positive
+
 
 def wall_seconds(run: Callable[[], object]) -> float:
     """Wall time of one call."""
@@ -59,10 +61,19 @@ def slopes(runs: Mapping[str, Callable[[int], object]], seconds: float, repeats:
         run(lengths[name])
     for _ in range(repeats):
         for name, run in runs.items():
-            short, long = lengths[name] // 4, lengths[name]
-            took = [undisturbed_seconds(lambda n=n: run(n)) for n in (short, long)]  # noqa: B023
-            found[name].append((took[1] - took[0]) / (long - short))
+            found[name].append(_slope(run, lengths[name] // 4, lengths[name]))
     return {name: np.array(values) for name, values in found.items()}
+
+
+def _slope(run: Callable[[int], object], short: int, long: int) -> float:
+    for _ in range(_TRIES):
+        took = [undisturbed_seconds(lambda n=n: run(n)) for n in (short, long)]
+        if took[1] > took[0]:
+            return (took[1] - took[0]) / (long - short)
+    raise RuntimeError(
+        f"{long} samples took no longer than {short}, {_TRIES} times: "
+        "too much other work on this machine; try again later"
+    )
 
 
 def ratio(slopes: Mapping[str, np.ndarray], one: str, other: str) -> float:
