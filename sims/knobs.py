@@ -45,20 +45,18 @@ class Knob:
     name, label
         In tables, and on the axis.
     values
-        From near the paper's circuit to far from it; numbers, or words where there is no order of size.
+        From near the paper's circuit to far from it, if ``ordered``; numbers or words.
     settings
         Of :class:`~biorrr.circuit.Microcircuit` for a value.
+    ordered
+        Whether the first value is nearest to the paper's circuit and the last one farthest.
     """
 
     name: str
     label: str
     values: Sequence[float | str]
     settings: Callable[[Any, Reference], dict[str, Any]]
-
-    @property
-    def named(self) -> bool:
-        """Whether values are words."""
-        return isinstance(self.values[0], str)
+    ordered: bool = True
 
 
 KNOBS = {
@@ -70,7 +68,7 @@ KNOBS = {
         ),
         Knob(
             "sign", "sign plateaus:\nsize / r.m.s. drive", (0.5, 1, 2, 4, 8, 16),
-            lambda size, ref: {"plateau": Sign(size * ref.plateau)},
+            lambda size, ref: {"plateau": Sign(size * ref.plateau)}, ordered=False,
         ),
         Knob(
             "rectified", "rectified plateaus:\nresting level / r.m.s. drive", (4, 2, 1, 0.5, 0.25, 0),
@@ -99,6 +97,7 @@ KNOBS = {
         Knob(
             "dale", "weights that\nkeep their sign", ("Q, R", "Q, R, Vy", "Q, R, Vx", "all"),
             lambda names, ref: {"dale": ("Vx", "Vy", "Q", "R") if names == "all" else tuple(names.split(", "))},
+            ordered=False,
         ),
         Knob(
             "noise", "transmission noise:\ns.d. / mean", (0.1, 0.2, 0.3, 0.5, 0.7, 1),
@@ -108,7 +107,7 @@ KNOBS = {
         Knob(
             "lesion", "lesion after half\nof the samples",
             ("new data", "freeze R", "freeze Q", "freeze Vy", "freeze Vx", "cut y", "silence n"),
-            lambda lesion, ref: {},
+            lambda lesion, ref: {}, ordered=False,
         ),
     )
 }  # fmt: skip

@@ -70,12 +70,13 @@ def robustness(settings: RobustnessSettings, folder: RunFolder) -> None:
         xr.merge(table.values()).to_netcdf(path, engine="h5netcdf")
     panels = {KNOBS[name].label: (table[name][f"{name}_value"].values, table[name][name].values) for name in names}
     plain = table["plain"]["plain"].mean("seed").values
-    axes = plot_departures(panels, dict(zip(settings.data, plain, strict=True)), TOLERATED)
+    unordered = {KNOBS[name].label for name in names if not KNOBS[name].ordered}
+    axes = plot_departures(panels, unordered, dict(zip(settings.data, plain, strict=True)), TOLERATED)
     folder.write_figure("robustness", settings.format, axes)
     numbers: dict[str, Any] = {f"{data}_plain": score for data, score in zip(settings.data, plain, strict=True)}
     for name in names:
         for data in settings.data:
-            numbers[f"{data}_{name}"] = farthest(table[name][name].sel(data=data).mean("seed"), KNOBS[name].named)
+            numbers[f"{data}_{name}"] = farthest(table[name][name].sel(data=data).mean("seed"), KNOBS[name].ordered)
     folder.write_summary({"tolerated": TOLERATED, "samples": _samples(settings), "seeds": _seeds(settings)} | numbers)
     print_table(
         f"farthest from the paper's circuit with excess below {TOLERATED:.0%}, mean over {_seeds(settings)} seeds",
@@ -187,14 +188,14 @@ def _learned(
     return outcomes
 
 
-def farthest(excess: xr.DataArray, named: bool) -> float | str | None:
-    """The last value before excess, shape (values,), first reaches what is tolerated; of words, all below that."""
+def farthest(excess: xr.DataArray, ordered: bool) -> float | str | None:
+    """The last value before excess, shape (values,), first reaches what is tolerated; without order, all below that."""
     import numpy as np
 
     learned = excess.values < TOLERATED
     values = excess[excess.dims[0]].values
-    if named:
-        return "; ".join(values[learned]) or None
+    if not ordered:
+        return "; ".join(map(str, values[learned])) or None
     reached = len(values) if learned.all() else int(np.argmin(learned))
     return float(values[reached - 1]) if reached else None
 

@@ -24,13 +24,13 @@ def excess(values, scores):
     [([0.01, 0.02, 0.03], 4.0), ([0.01, 0.02, 0.3], 2.0), ([0.01, 0.06, 0.01], 1.0), ([0.5, 0.01, 0.01], None)],
 )
 def test_farthest_value_before_learning_first_breaks(scores, reached):
-    assert farthest(excess([1.0, 2.0, 4.0], scores), named=False) == reached
+    assert farthest(excess([1.0, 2.0, 4.0], scores), ordered=True) == reached
 
 
-def test_of_words_all_that_are_tolerated_count():
+def test_without_order_all_that_are_tolerated_count():
     words = ["one", "two", "three"]
-    assert farthest(excess(words, [0.01, 0.2, 0.03]), named=True) == "one; three"
-    assert farthest(excess(words, [0.1, 0.2, 0.3]), named=True) is None
+    assert farthest(excess(words, [0.01, 0.2, 0.03]), ordered=False) == "one; three"
+    assert farthest(excess(words, [0.1, 0.2, 0.3]), ordered=False) is None
 
 
 def test_every_value_of_every_knob_is_a_circuit():
@@ -48,7 +48,7 @@ def test_every_value_of_every_knob_is_a_circuit():
 
 def test_the_page_marks_where_learning_breaks():
     scores = np.array([[[0.01, 0.03], [0.2, 0.3], [0.5, 0.5]]])
-    (ax,) = plot_departures({"knob": ([1, 2, 3], scores)}, {"digits": 0.004}, 0.05)
+    (ax,) = plot_departures({"knob": ([1, 2, 3], scores)}, set(), {"digits": 0.004}, 0.05)
     (cross,) = [line for line in ax.get_lines() if line.get_label() == "learning breaks"]
     assert cross.get_xdata().tolist() == [1]
     assert cross.get_ydata() == pytest.approx([0.25])
