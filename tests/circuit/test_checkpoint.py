@@ -77,7 +77,7 @@ def test_a_run_cut_anywhere_ends_where_the_straight_one_ends(engine, data, tmp_p
 @pytest.mark.parametrize(
     ("changes", "events"),
     [
-        ({"delay": 2, "transmission_noise": 0.1, "apical_gain": 0.1}, ()),
+        pytest.param({"delay": 2, "transmission_noise": 0.1, "apical_gain": 0.1}, (), marks=pytest.mark.slow),
         ({}, (Silence(at=60, cells=(1,)), Freeze(at=90, weight="Vx"))),
     ],
     ids=["departures", "lesions"],
@@ -244,8 +244,9 @@ def facts(path):
         return int(held["samples"]), json.loads(str(held["facts"]))["ended"]
 
 
+@pytest.mark.slow
 @needs_compiler
-@pytest.mark.parametrize(("engine", "epochs"), [("cpp", 10_000), pytest.param("numpy", 60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("engine", "epochs"), [("cpp", 10_000), ("numpy", 60)])
 def test_killed_and_run_again(engine, epochs, data, tmp_path):
     straight = circuit(engine).run(*data, epochs=epochs, every=7)
     path = tmp_path / "c.npz"
