@@ -73,7 +73,7 @@ def plot_wiring(graph: Any, *, ax: Axes | None = None) -> Axes:
         1, -0.04, "width: strength, each pathway on its own scale", transform=ax.transAxes, ha="right", va="top",
         fontsize=8, color="0.35",
     )  # fmt: skip
-    ax.set(xlim=(-_APART / 2 - 0.1, width - 0.55), ylim=(_SENSORY - 0.55, _INSTRUCTIVE + 0.55))
+    ax.set(xlim=(-0.5 - 0.13 * width, width - 0.55), ylim=(_SENSORY - 0.55, _INSTRUCTIVE + 0.55))
     ax.axis("off")
     return ax
 
@@ -139,10 +139,8 @@ def _name_parts(ax: Axes, members: dict, shown: dict, width: float) -> None:
             else ""
         )
         ax.text((width - 1.5 * _APART) / 2, y, f"{name} inputs ${letter}${of_all}", ha="center", va="center")
-    at = -_APART / 2
-    ax.text(at, _BASAL, "proximal", va="center", color="0.35", fontsize=8)
-    ax.text(at, _TUFT + 0.35, "distal", va="center", color="0.35", fontsize=8)
-    ax.text(at, _SOMA, "output $z$", va="center", color="0.35", fontsize=8)
+    for part, y in (("proximal", _BASAL), ("output $z$", _SOMA), ("distal", _TUFT + 0.35)):
+        ax.text(-0.5, y, part, ha="right", va="center", color="0.35", fontsize=8)
     right = width - _APART
     ax.text(right - 0.1, (_SENSORY + _BASAL) / 2, "$V_x$", va="center")
     ax.text(right - 0.1, (_TUFT + _INSTRUCTIVE) / 2 + 0.25, "$V_y$", va="center")

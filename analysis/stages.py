@@ -123,5 +123,5 @@ def plot_agreement(
     axes[-1].axhline(0, color="0.85", linewidth=0.6, zorder=0)
     axes[-1].set(xscale="log", xlabel="samples", ylabel="correlation with theory")
     axes[-1].set_title("through learning")
-    axes[-1].legend(loc="lower right", fontsize=7)
+    axes[-1].legend(loc="lower right", fontsize=7, frameon=True, framealpha=0.8, edgecolor="none")
     return axes

@@ -36,7 +36,7 @@ def learn(settings: LearnSettings, folder: RunFolder) -> None:
     """Let the circuit learn data and compare it with the exact solution.
 
     Data are centred. Fills a run folder with the settings (config.toml), weights and traces (run.nc), final numbers
-    (summary.json) and two figures. With several seeds, run.nc is the first one's, run-<seed>.nc are the others', and
+    (summary.json) and figures. With several seeds, run.nc is the first one's, run-<seed>.nc are the others', and
     the numbers are means with their spread.
     """
     from biorrr.circuit import Diverged
@@ -61,7 +61,7 @@ def learn(settings: LearnSettings, folder: RunFolder) -> None:
     folder.write_config(config_text(replace(settings, engine=run.data.attrs["engine"]), origin))
     with folder.writing(RESULTS) as path:
         run.save(path)
-    draw(run, yardstick, folder, settings.format)
+    draw(run, yardstick, data, folder, settings.format)
     numbers = summary(run, yardstick)
     folder.write_summary({"data": data.name, "k": settings.k, "s": settings.s, "ridge": settings.ridge} | numbers)
     print_table(
@@ -126,9 +126,13 @@ def simulate(settings: LearnSettings, data: Dataset, **options: Any) -> Run:
     )
 
 
-def draw(run: Run, yardstick: Yardstick, folder: RunFolder, format: str) -> None:
-    """Draw the learning curve against the optimum, and the plateaus early and late in learning."""
-    from biorrr.analysis import plots
+def draw(run: Run, yardstick: Yardstick, data: Dataset, folder: RunFolder, format: str) -> None:
+    """Draw the learning curve, plateaus early and late, and filters and eigenvalues of QQ' beside the exact ones.
+
+    Filters are defined up to a rotation: the learned ones are turned to lie as near as they can to the exact ones.
+    """
+    import numpy as np
+    from biorrr.analysis import align, plots
 
     scores = yardstick.objective(run.data["Vx"].values)
     optimum = yardstick.optimum(run.Vx.shape[1])
@@ -139,6 +143,15 @@ def draw(run: Run, yardstick: Yardstick, folder: RunFolder, format: str) -> None
         shown = run.data.isel(pyramidal=slice(SHOWN_NEURONS))
         traces = (shown[name].values for name in ("plateau", "a", "inhibition", "z"))
         folder.write_figure("plateau", format, plots.plot_plateau(shown["sample"].values, *traces))
+    if run.ended == "diverged":
+        return
+    k = run.Vx.shape[1]
+    exact = yardstick.Vx(k)
+    learned = align(run.Vx, exact, data.centred().X, yardstick.ridge)
+    few = np.s_[:, :SHOWN_NEURONS]
+    folder.write_figure("filters", format, plots.plot_filters(learned[few], exact[few], data.pixels))
+    shown = plots.plot_eigenvalues(yardstick.eigenvalues[: k + 4], np.linalg.eigvalsh(run.Q @ run.Q.T)[::-1])
+    folder.write_figure("eigenvalues", format, shown)
 
 
 def summary(run: Run, yardstick: Yardstick) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def learn_seeds(settings: LearnSettings, folder: RunFolder, data: Dataset, yards
     for seed, run in runs.items():
         with folder.writing(RESULTS if seed == settings.seed else f"run-{seed}.nc") as path:
             run.save(path)
-    draw(first, yardstick, folder, settings.format)
+    draw(first, yardstick, data, folder, settings.format)
     curves = np.stack([yardstick.excess(run.data["Vx"].values) for run in runs.values()])
     folder.write_figure("excess", settings.format, plots.plot_learning(first.data["seen"], curves, label="circuit"))
     each = [summary(run, yardstick) for run in runs.values()]

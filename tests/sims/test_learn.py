@@ -39,7 +39,7 @@ def learned(tmp_path_factory):
 def test_run_folder(learned):
     folder, out = learned
     assert sorted(path.name for path in folder.iterdir()) == [
-        "config.toml", "learning_curve.png", "plateau.png", "run.nc", "summary.json",
+        "config.toml", "eigenvalues.png", "filters.png", "learning_curve.png", "plateau.png", "run.nc", "summary.json",
     ]  # fmt: skip
     assert "60 samples, 6 inputs, 5 targets; data are centred" in out
     assert str(folder) in out
