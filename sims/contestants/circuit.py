@@ -36,7 +36,10 @@ def prepare(task: Task):
             X=task.X, Y=task.Y, mean_x=np.zeros(task.m), mean_y=np.zeros(task.n), gain_x=1.0, gain_y=1.0,
             start=0, stop=len(order), state=state, record=(), every=1, origin=0, snapshots=np.array([len(order)]),
         )  # fmt: skip
-        final = engine.advance(job, Recorder(())).state
+        outcome = engine.advance(job, Recorder(()))
+        if outcome.ended != "done":
+            raise RuntimeError(f"the circuit {outcome.ended} after {outcome.samples} of {len(order)} samples")
+        final = outcome.state
         return {p.weight: as_matrix(p, final[f"{name}.w"], blueprint.weight_shape(p)) for name, p in pathways.items()}
 
     return run

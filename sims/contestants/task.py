@@ -51,7 +51,7 @@ class Task:
             "Vy": 0.1 / np.sqrt(n) * rng.standard_normal((n, k)),
             "Q": np.eye(k) / 3 + 0.01 * rng.standard_normal((k, k)),
             "R": np.eye(k) / 3 + 0.01 * rng.standard_normal((k, k)),
-            "eta0": np.array([0.01 / m, 0.001, 0.001]),
+            "eta0": np.array([0.01 / m, 0.01 / n, 0.001]),
             "N": np.full(3, 1e4),
         }
         for name, values in drawn.items():
