@@ -8,12 +8,15 @@ ROOMS := analysis circuit models sims
 run: .venv/installed
 	$(BIN)/biorrr learn
 
+# One process a core; a file's tests stay together, for they share what they build.
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile
+
 test: .venv/installed
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 test-all: .venv/installed
 	$(BIN)/pip install --quiet build
-	$(BIN)/python -m pytest -m "slow or not slow"
+	$(PYTEST) -m "slow or not slow"
 
 # Executes the tutorials too, one of which wants the V1-V2 recordings: fetched, or found where BIORRR_DATA says.
 docs: .venv/documenting
