@@ -40,7 +40,7 @@ class CompareSettings(Settings):
     steps: int | None = option(None, "samples (online, 100000 by default) or iterations (offline, 20000)", at_least=1)
     ridge: float = option(0.1, "added to Cxx and Cyy", at_least=0)
     engine: str = option("auto", "what simulates the circuit", choices=("auto", "numpy", "cython", "cpp"))
-    quick: bool = option(False, "a tenth of the steps and two seeds: minutes instead of half an hour")
+    quick: bool = option(False, "a tenth of the steps and two seeds")
     format: str = option("png", "of the figures", choices=("png", "pdf", "svg"))
 
 
