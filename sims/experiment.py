@@ -43,7 +43,7 @@ FRAME = (
 )
 
 
-def provenance(experiment: str, **more: str) -> dict[str, str]:
+def provenance(experiment: str, **more: str | bool) -> dict[str, Any]:
     """Say what wrote a config: the experiment, the versions its results can depend on, and whatever is told."""
     return {
         "experiment": experiment,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from biorrr.sims import experiment
 from biorrr.sims.folder import RESULTS, RunFolder
+from biorrr.sims.measured import Measured
 from biorrr.sims.settings import Settings, SettingsError, config_text, option
 from biorrr.sims.table import print_table
 from biorrr.sims.training import TrainingSettings
@@ -32,7 +33,7 @@ class LearnSettings(TrainingSettings):
     checkpoint: float = option(30.0, "seconds from one checkpoint to the next", at_least=0)
 
 
-def learn(settings: LearnSettings, folder: RunFolder) -> None:
+def learn(settings: LearnSettings, folder: RunFolder, data: Dataset | None = None) -> Measured:
     """Let the circuit learn data and compare it with the exact solution.
 
     Data are centred. Fills a run folder with the settings (config.toml), weights and traces (run.nc), final numbers
@@ -42,7 +43,7 @@ def learn(settings: LearnSettings, folder: RunFolder) -> None:
     from biorrr.circuit import Diverged
     from biorrr.sims.data import load
 
-    data = load(settings.data)
+    data = data or load(settings.data)
     settings, yardstick = fit(settings, data)
     if settings.seeds > 1:
         from biorrr.sims.seeds import learn_seeds
@@ -62,8 +63,8 @@ def learn(settings: LearnSettings, folder: RunFolder) -> None:
     with folder.writing(RESULTS) as path:
         run.save(path)
     draw(run, yardstick, data, folder, settings.format)
-    numbers = summary(run, yardstick)
-    folder.write_summary({"data": data.name, "k": settings.k, "s": settings.s, "ridge": settings.ridge} | numbers)
+    numbers = {"data": data.name, "k": settings.k, "s": settings.s, "ridge": settings.ridge} | summary(run, yardstick)
+    folder.write_summary(numbers)
     print_table(
         f"{data.name}: {len(data.X)} samples, {data.X.shape[1]} inputs, {data.Y.shape[1]} targets; data are centred",
         {
@@ -84,12 +85,16 @@ def learn(settings: LearnSettings, folder: RunFolder) -> None:
             f"interrupted; {run.samples} samples are in {folder.path}; `biorrr resume {folder.path}` goes on",
             exit_code=130,
         )
+    return Measured(numbers, curves(run, yardstick))
 
 
-def measure(settings: LearnSettings, data: Dataset) -> dict[str, Any]:
-    """Final numbers of a run that leaves no folder behind: what a sweep tabulates."""
+def measure(settings: LearnSettings, data: Dataset) -> Measured:
+    """What a run finds that leaves no folder behind: a point of a sweep."""
     settings, yardstick = fit(settings, data)
-    return {"ridge": settings.ridge} | summary(simulate(settings, data, progress=False), yardstick)
+    run = simulate(settings, data, progress=False)
+    if run.ended == "interrupted":
+        raise KeyboardInterrupt
+    return Measured({"ridge": settings.ridge} | summary(run, yardstick), curves(run, yardstick))
 
 
 def fit(settings: Fitted, data: Dataset) -> tuple[Fitted, Yardstick]:
@@ -171,6 +176,12 @@ def summary(run: Run, yardstick: Yardstick) -> dict[str, Any]:
         "engine": run.data.attrs["engine"],
         "seconds": run.data.attrs["seconds"],
     }
+
+
+def curves(run: Run, yardstick: Yardstick) -> dict[str, tuple[Any, Any]]:
+    """Excess and ||R - Q'|| at the samples seen."""
+    seen = run.data["seen"].values
+    return {"excess": (seen, yardstick.excess(run.data["Vx"].values)), "r_minus_qt": (seen, run.r_minus_qt)}
 
 
 command = experiment.command(LearnSettings, learn)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from biorrr.sims import experiment
 from biorrr.sims.folder import RESULTS, RunFolder
-from biorrr.sims.learn import RECORDED, RECORDED_SAMPLES, LearnSettings, draw, summary
+from biorrr.sims.learn import RECORDED, RECORDED_SAMPLES, LearnSettings, curves, draw, summary
+from biorrr.sims.measured import Measured
 from biorrr.sims.settings import config_text
 from biorrr.sims.table import print_table
 from biorrr.sims.training import train
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 SCORES = ("objective", "excess", "angle_max_deg", "whitening_error", "r_minus_qt")
 
 
-def learn_seeds(settings: LearnSettings, folder: RunFolder, data: Dataset, yardstick: Yardstick) -> None:
+def learn_seeds(settings: LearnSettings, folder: RunFolder, data: Dataset, yardstick: Yardstick) -> Measured:
     """Run every seed and write all runs, their mean numbers and their learning curves to ``folder``."""
     import numpy as np
     from biorrr.analysis import plots
@@ -36,8 +37,8 @@ def learn_seeds(settings: LearnSettings, folder: RunFolder, data: Dataset, yards
         with folder.writing(RESULTS if seed == settings.seed else f"run-{seed}.nc") as path:
             run.save(path)
     draw(first, yardstick, data, folder, settings.format)
-    curves = np.stack([yardstick.excess(run.data["Vx"].values) for run in runs.values()])
-    folder.write_figure("excess", settings.format, plots.plot_learning(first.data["seen"], curves, label="circuit"))
+    excess = np.stack([yardstick.excess(run.data["Vx"].values) for run in runs.values()])
+    folder.write_figure("excess", settings.format, plots.plot_learning(first.data["seen"], excess, label="circuit"))
     each = [summary(run, yardstick) for run in runs.values()]
     numbers: dict[str, Any] = {
         "data": data.name, "k": settings.k, "s": settings.s, "ridge": settings.ridge, "seeds": settings.seeds,
@@ -65,3 +66,4 @@ def learn_seeds(settings: LearnSettings, folder: RunFolder, data: Dataset, yards
             "written to": folder.path,
         },
     )
+    return Measured(numbers, curves(first, yardstick))

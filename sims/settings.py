@@ -174,7 +174,7 @@ def read_config(path: Path) -> dict[str, Any]:
         raise SettingsError(f"config: {path} is not valid TOML ({error})") from error
 
 
-def config_text(settings: Settings, provenance: Mapping[str, str]) -> str:
+def config_text(settings: Settings, provenance: Mapping[str, Any]) -> str:
     """Write the settings as TOML that :func:`resolve` reads back, with what made them in a table of its own."""
     import tomli_w
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import logging
 import os
 import warnings
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from biorrr.sims.experiment import StoppedError
-from biorrr.sims.folder import SUMMARY, RunFolder
+from biorrr.sims.folder import RunFolder, plain_value
 from biorrr.sims.settings import Settings, SettingsError
 from biorrr.sims.sweeps.plan import Plan, module_of
 
@@ -102,15 +101,22 @@ def evaluate(experiment: str, settings: Any, data: Dataset, folder: Path | None)
         with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")  # said once for the whole sweep, and not by every point
             if folder is None:
-                numbers = module_of(experiment).measure(settings, data)
+                found = module_of(experiment).measure(settings, data)
             else:
-                module_of(experiment).command.run(settings, RunFolder(experiment, folder, force=True))
-                numbers = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+                found = module_of(experiment).command.run(settings, RunFolder(experiment, folder, force=True), data)
     except Exception as error:
+        if getattr(error, "exit_code", None) == 130:  # interrupted, and no fault of the point's
+            raise KeyboardInterrupt from error
         return _failed(
             f"{error}" if isinstance(error, ValueError | ArithmeticError) else f"{type(error).__name__}: {error}"
         )
-    return {"status": "done", "reason": None, "data_sha256": data.checksum, "numbers": numbers}
+    return {
+        "status": "done",
+        "reason": None,
+        "data_sha256": data.checksum,
+        "numbers": {name: plain_value(name, value) for name, value in found.numbers.items()},
+        "curves": found.plain_curves(),
+    }
 
 
 def in_memory(data: Dataset) -> Dataset:
@@ -123,7 +129,7 @@ def _pass_on(data: Dataset) -> Dataset:
 
 
 def _failed(reason: str) -> Entry:
-    return {"status": "failed", "reason": reason, "data_sha256": None, "numbers": {}}
+    return {"status": "failed", "reason": reason, "data_sha256": None, "numbers": {}, "curves": {}}
 
 
 @contextlib.contextmanager

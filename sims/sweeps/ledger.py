@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.folder import plain_value, whole_file
+from biorrr.sims.folder import whole_file
 from biorrr.sims.settings import Settings, key_of
 from biorrr.sims.sweeps.plan import Plan, plain
 
@@ -35,22 +35,21 @@ class Ledger:
         return self.folder / POINTS / f"{hashlib.sha256(told.encode()).hexdigest()[:24]}.json"
 
     def read(self, plan: Plan, settings: Settings) -> dict[str, Any] | None:
-        """What is known of a point: ``status``, ``reason``, ``data_sha256`` and ``numbers``; None if it is not done.
+        """What is known of a point: ``status``, ``reason``, ``data_sha256``, ``numbers``, ``curves``; None if not done.
 
         A damaged file is as good as none: the point is computed again.
         """
         try:
             found = json.loads(self.path(plan, settings).read_text(encoding="utf-8"))
             if found["status"] in ("done", "failed") and isinstance(found["numbers"], dict):
-                return {"reason": None, "data_sha256": None} | found
+                return {"reason": None, "data_sha256": None, "curves": {}} | found
         except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
             pass
         return None
 
     def write(self, plan: Plan, settings: Settings, entry: dict[str, Any]) -> None:
         """Keep what is known of a point."""
-        numbers = {name: plain_value(name, value) for name, value in entry["numbers"].items()}
-        text = json.dumps({"settings": plain(settings)} | entry | {"numbers": numbers}, indent=1, allow_nan=False)
+        text = json.dumps({"settings": plain(settings)} | entry, allow_nan=False)
         path = self.path(plan, settings)
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(path) as partial:

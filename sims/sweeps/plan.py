@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.settings import Settings, SettingsError, field_named, key_of, kinds, read_config
+from biorrr.sims.settings import PROVENANCE, Settings, SettingsError, field_named, key_of, kinds, read_config
 
 EXPERIMENTS = ("learn",)  # those with a `measure`: settings and data in, final numbers out
 MOST_POINTS = 1_000_000  # more is a slip of the pen
@@ -32,6 +32,8 @@ class Plan:
         Names of the settings that differ between points, the seed aside.
     told
         Names of the settings that have been given: the columns of the table, beside the seed.
+    source
+        What :func:`make_plan` was told, as TOML can hold it.
     measure
         The number that is drawn; the lowest is best.
     """
@@ -40,6 +42,7 @@ class Plan:
     points: tuple[Settings, ...]
     varied: tuple[str, ...]
     told: tuple[str, ...]
+    source: Mapping[str, Any]
     measure: str = "excess"
 
 
@@ -52,7 +55,12 @@ def module_of(experiment: str) -> Any:
 
 def read_plan(path: Path) -> Plan:
     """Read the plan in a TOML file; see :func:`make_plan` for what may stand in it."""
-    return make_plan(**_known_keys(read_config(path), path))
+    values = read_config(path)
+    values.pop(PROVENANCE, None)
+    for key in values:
+        if key not in KEYS:
+            raise SettingsError(f"{key}: no such key, in {path}; a sweep has {', '.join(KEYS)}")
+    return make_plan(**values)
 
 
 def make_plan(
@@ -107,14 +115,16 @@ def make_plan(
     if twice := set(varied) & set(constant):
         raise SettingsError(f"{key_of(min(twice))}: is both fixed and varied; keep one of them")
     made = (cls(**constant, **point, seed=seed) for point in combinations for seed in seeds)
-    return Plan(experiment, tuple(dict.fromkeys(made)), varied, (*constant, *varied), measure)
+    source: dict[str, Any] = {"experiment": experiment, "measure": measure, "seeds": seeds, "fixed": _spelled(constant)}
+    if any(None in point.values() for point in combinations):  # TOML has no None: what is not named is not set
+        source["list"] = [_spelled(point) for point in combinations]
+    else:
+        source |= given | ({"points": points} if random is not None else {})
+    return Plan(experiment, tuple(dict.fromkeys(made)), varied, (*constant, *varied), source, measure)
 
 
-def _known_keys(values: dict[str, Any], path: Path) -> dict[str, Any]:
-    for key in values:
-        if key not in KEYS:
-            raise SettingsError(f"{key}: no such key, in {path}; a sweep has {', '.join(KEYS)}")
-    return values
+def _spelled(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key_of(name): value for name, value in values.items() if value is not None}
 
 
 def _fields(cls: type[Settings], values: Any, where: str) -> dict[str, Any]:

@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from biorrr.sims.experiment import provenance
 from biorrr.sims.folder import FolderError, RunFolder
+from biorrr.sims.settings import PROVENANCE
 from biorrr.sims.sweeps.ledger import TABLE, Ledger
 from biorrr.sims.sweeps.plan import Plan, make_plan, read_plan
 
 if TYPE_CHECKING:
     import pandas
 
+PLAN = "sweep.toml"  # in the sweep's folder: what it was made from
 SHOWN_FAILURES = 5
 
 
@@ -89,6 +92,7 @@ def _carry_out(
     plan: Plan, out: Path, workers: int | None, scheduler: str | None, csv: bool, folders: bool, retry: bool
 ) -> list[dict[str, Any]]:
     """Compute what is not finished, and write table and figure; returns the table's rows."""
+    import tomli_w
     from biorrr.sims.data import load
     from biorrr.sims.sweeps.crew import check_crew, compute, in_memory
     from biorrr.sims.sweeps.figure import plot_sweep
@@ -99,6 +103,9 @@ def _carry_out(
     folder = RunFolder("sweep", out)
     out.mkdir(parents=True, exist_ok=True)
     folder.claim()
+    origin = provenance("sweep", csv=csv, folders=folders)
+    with folder.writing(PLAN) as path:
+        path.write_text(tomli_w.dumps({**plan.source, PROVENANCE: origin}), encoding="utf-8")
     ledger = Ledger(out)
     left = []
     for settings in plan.points:

@@ -8,6 +8,7 @@ import time
 
 import pytest
 from biorrr.sims import main, sweep
+from biorrr.sims.measured import Measured
 from biorrr.sims.settings import SettingsError
 from biorrr.sims.sweeps.figure import mean_over_seeds, plot_sweep
 from biorrr.sims.sweeps.ledger import Ledger
@@ -77,6 +78,24 @@ def test_unknown_key_in_a_file(tmp_path):
         read_plan(tmp_path / "sweep.toml")
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"grid": {"k": [1, 2], "s": (0.0, 1.0)}, "fixed": {"epochs": 3, "ridge": None}, "seeds": [4, 7]},
+        {"grid": {"ridge": [None, 0.5], "k": [1, 2]}, "measure": "r_minus_qt"},
+        {"random": {"ridge": {"low": 0.1, "high": 1, "log": True}}, "points": 3, "seeds": 2},
+        {"list": [{"k": 1}, {"k": 3, "s": 1.0}]},
+    ],
+)
+def test_plan_is_kept_as_a_file_that_makes_it_again(tmp_path, told):
+    import tomli_w
+
+    plan = make_plan(**told)
+    (tmp_path / "sweep.toml").write_text(tomli_w.dumps({**plan.source, "provenance": {"biorrr": "0"}}))
+    again = read_plan(tmp_path / "sweep.toml")
+    assert (again.points, again.measure, set(again.varied)) == (plan.points, plan.measure, set(plan.varied))
+
+
 # -- carrying them out -----------------------------------------------------------------------------------------------
 
 pytest.importorskip("pyarrow", reason="needs the extra `cluster`")
@@ -93,7 +112,7 @@ def measured(monkeypatch):
         seen.append(settings)
         if settings.k == 3:
             raise ArithmeticError("the circuit diverged at sample 7")
-        return {"excess": abs(settings.s - 0.5) + settings.k + 0.001 * settings.seed, "ended": "done"}
+        return Measured({"excess": abs(settings.s - 0.5) + settings.k + 0.001 * settings.seed, "ended": "done"})
 
     monkeypatch.setattr(learn, "measure", measure)
     return seen
@@ -111,6 +130,27 @@ def test_finished_points_are_never_computed_again(own_data, tmp_path, measured):
     more = sweep(grid={"k": [1, 2], "s": [0.0, 0.5, 1.0]}, seeds=2, **told)
     assert len(more) == 12
     assert {point.s for point in measured} == {1.0}
+
+
+def test_curves_stand_beside_the_numbers(own_data, tmp_path):
+    fixed = {"data": str(own_data), "epochs": 2, "engine": "numpy"}
+    sweep(fixed=fixed, grid={"k": [1]}, out=tmp_path, workers=0)
+    (path,) = (tmp_path / "points").iterdir()
+    point = json.loads(path.read_text())
+    for name in ("excess", "r_minus_qt"):
+        curve = point["curves"][name]
+        assert len(curve["seen"]) == len(curve["values"]) <= 60
+        assert (curve["seen"][0], curve["seen"][-1]) == (0, point["numbers"]["samples"])
+        assert curve["seen"] == sorted(set(curve["seen"]))
+        assert curve["values"][-1] == pytest.approx(point["numbers"][name], rel=1e-9)
+
+
+def test_long_curves_are_thinned_and_infinite_values_null():
+    thin = Measured({}, {"a": (range(1000), [float("inf")] * 500 + [0.5] * 500), "b": ([3], [1.0])}).plain_curves()
+    assert len(thin["a"]["seen"]) == 60
+    assert (thin["a"]["seen"][0], thin["a"]["seen"][-1]) == (0, 999)
+    assert (thin["a"]["values"][0], thin["a"]["values"][-1]) == (None, 0.5)
+    assert thin["b"] == {"seen": [3], "values": [1.0]}
 
 
 def test_changed_data_are_computed_again(own_data, tmp_path, measured):
@@ -162,7 +202,7 @@ def test_command_table_figure_and_status(own_data, tmp_path, measured, capsys):
         f"  table {tmp_path}/out/sweep.parquet",
     ]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
-        "points", "sweep.csv", "sweep.parquet", "sweep.png",
+        "points", "sweep.csv", "sweep.parquet", "sweep.png", "sweep.toml",
     ]  # fmt: skip
     assert len((tmp_path / "out/sweep.csv").read_text().splitlines()) == 7
 
