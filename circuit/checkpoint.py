@@ -91,7 +91,7 @@ class CheckpointedEngine:
             "snapshot_samples": np.array(recorder.snapshot_samples, np.int64),
             "trace_samples": np.array(recorder.trace_samples, np.int64),
             **{f"state/{name}": values for name, values in outcome.state.items()},
-            **{f"traces/{name}": recorder.stacked(name) for name in recorder.traces},
+            **{f"traces/{name}": rows for name, rows in recorder.traces.items()},
         }
         for name in recorder.snapshots[0] if recorder.snapshots else ():
             arrays[f"snapshots/{name}"] = np.stack([weights[name] for weights in recorder.snapshots])
@@ -140,8 +140,7 @@ class CheckpointedEngine:
             raise CheckpointError(f"{self.path}: damaged: its parts do not fit together; delete it to start over")
         recorder.snapshot_samples = seen
         recorder.snapshots = [{name: rows[i] for name, rows in snapshots.items()} for i in range(len(seen))]
-        recorder.trace_samples = traced
-        recorder.traces = {name: [rows] for name, rows in traces.items()}
+        recorder.trace(traced, traces)
         return outcome
 
     def _refuse_another_run(self, facts: dict) -> None:

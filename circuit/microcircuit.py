@@ -348,6 +348,7 @@ class Microcircuit(Tabled):
         with progress_bar(last - first) if progress else _silence() as bar:
             recorder = Recorder(
                 record,
+                expected=-(-(last - first) // every) * presentation.held,
                 on_snapshot=callback and (lambda t, flat: callback(t, outward(flat))),
                 on_progress=lambda t, state: bar.update(t - first - bar.n),
             )
@@ -403,7 +404,9 @@ class Microcircuit(Tabled):
             weights.append(outward({p.name: outcome.state[f"{p.name}.w"] for p in job.blueprint.pathways}))
             seen.append(outcome.samples)
         trace_samples = [t for t in recorder.trace_samples if t < outcome.samples]  # without the one that diverged
-        traces = {name: recorder.stacked(name)[: len(trace_samples)] / units.scale(name) for name in recorder.traces}
+        traces = {name: rows[: len(trace_samples)] for name, rows in recorder.traces.items()}
+        for name, rows in traces.items():
+            rows /= units.scale(name)  # in place: they can be large
         if isinstance(self.dynamics, Leaky):  # every tick of a sample has left a row
             held = self.dynamics.held
             whole = len(trace_samples) // held * held

@@ -32,6 +32,8 @@ class Recorder:
     ----------
     record
         Names of the traces.
+    expected
+        How many samples will be traced, as far as is known: room for them is set aside, which costs nothing until used.
     on_snapshot
         Called with (t, weights) at every snapshot; a true answer ends the run.
     on_progress
@@ -40,13 +42,14 @@ class Recorder:
     """
 
     record: tuple[str, ...]
+    expected: int = 0
     on_snapshot: Callable[[int, dict[str, np.ndarray]], bool | None] | None = None
     on_progress: Callable[[int, dict[str, np.ndarray]], None] | None = None
     snapshot_samples: list[int] = field(default_factory=list)
     snapshots: list[dict[str, np.ndarray]] = field(default_factory=list)
     trace_samples: list[int] = field(default_factory=list)
-    traces: dict[str, list[np.ndarray]] = field(default_factory=dict)
     stopped: bool = False
+    _rows: dict[str, np.ndarray] = field(default_factory=dict)  # with room for more behind them
 
     def snapshot(self, t: int, weights: dict[str, np.ndarray]) -> None:
         """Keep the weights as they are after ``t`` samples."""
@@ -57,15 +60,22 @@ class Recorder:
 
     def trace(self, samples, values: dict[str, np.ndarray]) -> None:
         """Keep traces of ``samples``; each array has one row a sample."""
+        first = len(self.trace_samples)
         self.trace_samples.extend(samples)
+        last = len(self.trace_samples)
         for name, rows in values.items():
-            self.traces.setdefault(name, []).append(rows)
+            held = self._rows.get(name, np.empty((0, rows.shape[1])))
+            if len(held) < last:
+                self._rows[name] = np.empty((max(last, 2 * len(held), self.expected), rows.shape[1]))
+                self._rows[name][:first] = held[:first]
+            self._rows[name][first:last] = rows
 
     def reached(self, t: int, state: dict[str, np.ndarray]) -> None:
         """Note that ``t`` samples are done and have led to ``state``."""
         if self.on_progress is not None:
             self.on_progress(t, state)
 
-    def stacked(self, name: str) -> np.ndarray:
-        """All rows of trace ``name``, shape (samples, cells)."""
-        return np.concatenate(self.traces[name])
+    @property
+    def traces(self) -> dict[str, np.ndarray]:
+        """All rows of each trace so far, shape (samples, cells); not copies."""
+        return {name: rows[: len(self.trace_samples)] for name, rows in self._rows.items()}
