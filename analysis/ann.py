@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from biorrr.analysis.checks import ridge_pair
+from biorrr.analysis.checks import given_rates, ridge_pair
 from biorrr.analysis.covariance import covariances
 from biorrr.analysis.estimator import OnlineFilterLearner
-from biorrr.analysis.kernel import kernel
-from biorrr.analysis.weights import check_weights, follows_data
+from biorrr.analysis.kernel import kernel, rate_table
+from biorrr.analysis.weights import check_weights
 from biorrr.models.rates import Rates
 from numpy.typing import ArrayLike
 from scipy import linalg
@@ -105,7 +105,7 @@ class TwoLayerANN(OnlineFilterLearner):
     def _begin(self, X, Y, rng):
         m, n, k = X.shape[1], Y.shape[1], self.k
         size_x = size_y = 0.1
-        if follows_data(self.rates):
+        if given_rates(self.rates) is None:
             xx, yy = (np.square(A).sum() / len(A) or 1.0 for A in (X, Y))
             size_x, size_y = 0.5 / np.sqrt(m * xx), 0.5 * np.sqrt(yy / n)
         Vx, Vy = size_x * rng.standard_normal((m, k)), size_y * rng.standard_normal((n, k))
@@ -115,8 +115,7 @@ class TwoLayerANN(OnlineFilterLearner):
         self.t_ = 0
 
     def _present(self, X, Y, order):
-        pathways = [] if follows_data(self.rates) else [self.rates.x, self.rates.y]
-        rates = np.array([(rate.eta0, rate.N) for rate in pathways], dtype=float).reshape(-1, 2)
+        rates = rate_table(given_rates(self.rates), "xy")
         Vx, Vy = self.Vx_.T.copy(), self.Vy_.T.copy()
         mean_squares = self._mean_squares.copy()
         _present(X, Y, order, self.t_, Vx, Vy, ridge_pair(self.ridge)[0], rates, mean_squares)
@@ -131,17 +130,17 @@ class TwoLayerANN(OnlineFilterLearner):
         yield 0
         Vx, Vy = self.Vx_, self.Vy_
         Cxx, Cxy, _ = covariances(X, Y, self.ridge)
-        auto = follows_data(self.rates)
+        rates = given_rates(self.rates)
         xx = linalg.eigvalsh(Cxx, subset_by_index=[len(Cxx) - 1] * 2)[0] or 1.0
         yy = np.square(Y).sum() / len(Y) or 1.0
         for t in range(1, stops[-1] + 1):
             CxxVx = Cxx @ Vx
             Czz, VyVy = Vx.T @ CxxVx, Vy.T @ Vy
-            if auto:
+            if rates is None:
                 eta_y = 0.5 / (np.trace(VyVy) / yy + np.trace(Czz))
                 eta_x = eta_y / (xx * yy)
             else:
-                eta_x, eta_y = self.rates.x(t - 1), self.rates.y(t - 1)
+                eta_x, eta_y = rates.x(t - 1), rates.y(t - 1)
             balances = (Cxy @ Vy, CxxVx @ VyVy), (Cxy.T @ Vx, Vy @ Czz)
             Vx, Vy = Vx + eta_x * np.subtract(*balances[0]), Vy + eta_y * np.subtract(*balances[1])
             converged = t % _CHECK_EVERY == 0 and all(

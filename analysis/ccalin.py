@@ -79,7 +79,7 @@ class CCALin(FilterLearner):
         self.Vx_, self.Wy_ = Wx @ projection, Wy @ projection
         yield 0
         Cxx, Cxy, Cyy = covariances(X, Y, self.ridge)
-        extremes_x, extremes_y = (linalg.eigvalsh(C)[[0, -1]] for C in (Cxx, Cyy))
+        spectrum_x, spectrum_y = linalg.eigvalsh(Cxx), linalg.eigvalsh(Cyy)
         for t in range(1, stops[-1] + 1):
             norm = symmetric_power(Wx.T @ Cxx @ Wx + Wy.T @ Cyy @ Wy, -0.5)
             Wx, Wy = Wx @ norm, Wy @ norm
@@ -88,8 +88,8 @@ class CCALin(FilterLearner):
             residual = np.hypot(np.linalg.norm(AWx - Cxx @ Wx @ Gamma), np.linalg.norm(AWy - Cyy @ Wy @ Gamma))
             converged = residual <= self.tol * np.hypot(np.linalg.norm(AWx), np.linalg.norm(AWy))
             if not converged:
-                Wx = _descend(Cxx, AWx, Wx @ Gamma, *extremes_x, self.gradient_steps)
-                Wy = _descend(Cyy, AWy, Wy @ Gamma, *extremes_y, self.gradient_steps)
+                Wx = _descend(Cxx, AWx, Wx @ Gamma, spectrum_x[0], spectrum_x[-1], self.gradient_steps)
+                Wy = _descend(Cyy, AWy, Wy @ Gamma, spectrum_y[0], spectrum_y[-1], self.gradient_steps)
             if converged or t in stops:
                 Vx, Vy = Wx @ projection, Wy @ projection
                 self.Vx_ = Vx @ symmetric_power(Vx.T @ Cxx @ Vx, -0.5)

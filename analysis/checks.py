@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from biorrr.models.rates import Rates
 from numpy.typing import ArrayLike, NDArray
 
 
@@ -29,6 +30,15 @@ def check_k(k: int, m: int, n: int) -> int:
             f"X has m = {m} columns and Y has n = {n}"
         )
     return int(k)
+
+
+def given_rates(rates: Rates | str) -> Rates | None:
+    """``rates``, or None if they are to follow the data, ``"auto"``."""
+    if isinstance(rates, Rates):
+        return rates
+    if not (isinstance(rates, str) and rates == "auto"):
+        raise ValueError(f'rates: must be a Rates or "auto" (got {rates!r}); write Rates(x=Rate(eta0, N), ...)')
+    return None
 
 
 def check_pair(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray, NDArray]:

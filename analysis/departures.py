@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from biorrr.analysis.plots import styled
@@ -75,5 +75,5 @@ def _draw(
         broken = np.flatnonzero(mean >= tolerated)[: 1 if ordered else None]
         ax.plot(places[broken], mean[broken], "x", color="black", markersize=8, zorder=5, label="learning breaks")
     labels = [value if words else f"{value:g}" for value in values]
-    tilt = {"rotation": 40, "ha": "right"} if words else {}
+    tilt: dict[str, Any] = {"rotation": 40, "ha": "right"} if words else {}
     ax.set_xticks(places, labels, **tilt)

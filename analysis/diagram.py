@@ -120,7 +120,7 @@ def _draw_pyramidal(ax: Axes, x: float, y: float, label: str) -> None:
     """A soma with its basal dendrites (proximal compartment) and its apical shaft and tuft (distal compartment)."""
     from matplotlib.patches import Polygon
 
-    dendrite = {"color": "black", "linewidth": 1.6, "solid_capstyle": "round", "zorder": 5}
+    dendrite: dict[str, Any] = {"color": "black", "linewidth": 1.6, "solid_capstyle": "round", "zorder": 5}
     ax.plot([x, x], [y, _TUFT], **dendrite)
     for side in (-1, 1):
         ax.plot([x, x + 0.3 * side], [_TUFT, _TUFT + 0.35], **dendrite)

@@ -1,4 +1,4 @@
-"""What every algorithm of this room shares: the scikit-learn side, and its filters along the way."""
+"""What every algorithm of this room shares: learning step by step, with its filters along the way."""
 
 from __future__ import annotations
 
@@ -9,19 +9,11 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from biorrr.analysis.checks import check_k, check_s, ridge_pair
-from biorrr.analysis.metrics import r2
+from biorrr.analysis.predictor import FilterPredictor
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    MultiOutputMixin,
-    RegressorMixin,
-    TransformerMixin,
-)
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 
 class Path(NamedTuple):
@@ -42,7 +34,7 @@ class Path(NamedTuple):
     Vx: NDArray
 
 
-class FilterLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class FilterLearner(FilterPredictor):
     """Learns k filters Vx of X that predict Y; each subclass is one algorithm.
 
     A subclass has the parameters ``k``, ``ridge``, ``steps``, ``snapshots`` and ``random_state``, an ``s`` (a
@@ -59,6 +51,8 @@ class FilterLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutp
     x_mean_, y_mean_ : (m,), (n,)
         Means of the training data, removed before anything else.
     """
+
+    _moments: NDArray  # (k, k + n), Czz and Czy of the samples that the readout is regressed on
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn from ``X`` (n_samples, m) and ``y`` (n_samples, n) or (n_samples,), both centred first."""
@@ -79,21 +73,6 @@ class FilterLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutp
         self._set_readout(X, Y)
         return self
 
-    def transform(self, X: ArrayLike) -> NDArray:
-        """Output z = Vx'(x - mean) of the filters for ``X`` (n_samples, m): (n_samples, k)."""
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=float)
-        return (X - self.x_mean_) @ self.Vx_
-
-    def predict(self, X: ArrayLike) -> NDArray:
-        """Predict Y, (n_samples, n), or (n_samples,) after a fit to such, from ``X`` (n_samples, m)."""
-        predicted = self.transform(X) @ self.readout_.T + self.y_mean_
-        return predicted[:, 0] if self._single_response else predicted
-
-    def score(self, X: ArrayLike, y: ArrayLike) -> float:
-        """Share of the variance of ``y`` about the training mean that is predicted, all responses pooled."""
-        return r2(y, self.predict(X), self.y_mean_)
-
     def _learn(self, X: NDArray, Y: NDArray, stops: list[int], rng: np.random.RandomState) -> Iterator[int]:
         """Learn from centred data, yielding the t of each of ``stops``, with ``Vx_`` as it is then.
 
@@ -102,20 +81,14 @@ class FilterLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutp
         """
         raise NotImplementedError
 
-    @property
-    def _n_features_out(self) -> int:
-        return self.Vx_.shape[1]
-
     def _total_steps(self, n_samples: int) -> int:
         if not (isinstance(self.steps, int | np.integer) and self.steps >= 1):
             raise ValueError(f"steps: must be a whole number >= 1 (got {self.steps!r})")
         return int(self.steps)
 
     def _check_training(self, X: ArrayLike, y: ArrayLike, **options) -> tuple[NDArray, NDArray]:
-        """Check ``X`` and ``y``, and the parameters against them; return arrays (n_samples, m) and (n_samples, n)."""
-        X, Y = validate_data(self, X, y, dtype=float, order="C", multi_output=True, y_numeric=True, **options)
-        self._single_response = Y.ndim == 1
-        Y = np.ascontiguousarray(Y, dtype=float).reshape(len(Y), -1)
+        """Check the parameters too, against the data."""
+        X, Y = super()._check_training(X, y, **options)
         check_k(self.k, X.shape[1], Y.shape[1])
         check_s(self.s)
         ridge_pair(self.ridge)
@@ -131,7 +104,7 @@ class FilterLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutp
     def _set_readout(self, X: NDArray, Y: NDArray, weight: float = 1.0) -> None:
         """Regress Y on the filters' output, mixing the moments of these samples with earlier ones by ``weight``."""
         Z = X @ self.Vx_
-        moments = np.hstack([Z.T @ Z, Z.T @ Y]) / len(X)  # (k, k + n): Czz, Czy
+        moments = np.hstack([Z.T @ Z, Z.T @ Y]) / len(X)
         self._moments = moments if weight == 1 else (1 - weight) * self._moments + weight * moments
         Czz = self._moments[:, : self.k] + ridge_pair(self.ridge)[0] * self.Vx_.T @ self.Vx_
         self.readout_ = (linalg.pinvh(Czz) @ self._moments[:, self.k :]).T
@@ -197,7 +170,7 @@ def _stops(snapshots: int | Sequence[int], total: int) -> NDArray:
         if not (isinstance(snapshots, int | np.integer) and snapshots >= 1):
             raise ValueError(f"snapshots: must be a whole number >= 1, or the t of each (got {snapshots!r})")
         return np.unique(np.geomspace(1, total, snapshots).round().astype(int)) if snapshots > 1 else np.array([total])
-    stops = np.unique([*snapshots, total])
+    stops = np.unique([*np.asarray(snapshots), total])
     if stops.dtype.kind not in "iu" or stops[0] < 0 or stops[-1] > total:
         raise ValueError(f"snapshots: must be whole numbers from 0 to steps = {total} (got {snapshots!r})")
     return stops

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from biorrr.analysis.metrics import r2
+from typing import Self
+
+from biorrr.analysis.predictor import FilterPredictor
 from biorrr.analysis.yardstick import Yardstick
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    MultiOutputMixin,
-    RegressorMixin,
-    TransformerMixin,
-)
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 
-class ReducedRankRegression(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
-):
+class ReducedRankRegression(FilterPredictor):
     """The best prediction of Y from X through k filters (Eqs. genrrr to genrrr2, solved as in supplement C).
 
     Parameters
@@ -60,36 +52,12 @@ class ReducedRankRegression(
         self.s = s
         self.ridge = ridge
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> ReducedRankRegression:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Solve for ``X`` (n_samples, m) and ``y`` (n_samples, n) or (n_samples,)."""
-        X, Y = self._check_training(X, y)
+        X, Y = self._check_training(X, y, ensure_min_samples=2)
         return self._solve(X, Y, self.k)
 
-    def transform(self, X: ArrayLike) -> NDArray:
-        """Output z = Vx'(x - mean) of the filters for ``X`` (n_samples, m): (n_samples, k)."""
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=float)
-        return (X - self.x_mean_) @ self.Vx_
-
-    def predict(self, X: ArrayLike) -> NDArray:
-        """Predict Y, (n_samples, n), or (n_samples,) after a fit to such, from ``X`` (n_samples, m)."""
-        predicted = self.transform(X) @ self.readout_.T + self.y_mean_
-        return predicted[:, 0] if self._single_response else predicted
-
-    def score(self, X: ArrayLike, y: ArrayLike) -> float:
-        """Share of the variance of ``y`` about the training mean that is predicted, all responses pooled."""
-        return r2(y, self.predict(X), self.y_mean_)
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.Vx_.shape[1]
-
-    def _check_training(self, X: ArrayLike, y: ArrayLike) -> tuple[NDArray, NDArray]:
-        X, Y = validate_data(self, X, y, dtype=float, multi_output=True, y_numeric=True, ensure_min_samples=2)
-        self._single_response = Y.ndim == 1
-        return X, Y.astype(float).reshape(len(Y), -1)
-
-    def _solve(self, X: NDArray, Y: NDArray, k: int) -> ReducedRankRegression:
+    def _solve(self, X: NDArray, Y: NDArray, k: int) -> Self:
         self.x_mean_, self.y_mean_ = X.mean(axis=0), Y.mean(axis=0)
         yardstick = Yardstick(X - self.x_mean_, Y - self.y_mean_, self.s, self.ridge)
         self.Vx_, self.Vy_, self.readout_ = yardstick.Vx(k), yardstick.Vy(k), yardstick.readout(k)

@@ -1,10 +1,13 @@
-"""Inner loops compiled by numba."""
+"""Inner loops compiled by numba, and learning rates as they read them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import numba
+import numpy as np
+from biorrr.models.rates import Rates
+from numpy.typing import NDArray
 
 # Sums may be reordered and fused, which is what lets them use vector instructions. NaN and infinity keep their
 # meaning: a divergence must stay visible.
@@ -20,3 +23,9 @@ def kernel(function: Callable) -> Callable:
         return numba.njit(cache=True, nogil=True, fastmath=_FASTMATH)(function)
     except RuntimeError:  # numba's "no locator available": neither the package nor the home folder can be written
         return numba.njit(nogil=True, fastmath=_FASTMATH)(function)
+
+
+def rate_table(rates: Rates | None, pathways: str) -> NDArray:
+    """Return eta0 and N of each pathway, (len(pathways), 2), or (0, 2) for rates that follow the data."""
+    table = [] if rates is None else [(rate.eta0, rate.N) for rate in (getattr(rates, name) for name in pathways)]
+    return np.array(table, dtype=float).reshape(-1, 2)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 from biorrr.analysis.plots import COLOURS, styled
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
-Course = tuple[ArrayLike, ArrayLike]  # samples seen and values, each (starts, S); NaN after a divergence
+Course = tuple[NDArray, NDArray]  # samples seen and values, each (starts, S); NaN after a divergence
 _DIVERGED = 1e4  # power at which the third panel ends and a diverged run is marked
 
 
@@ -65,7 +65,7 @@ def plot_meeting(
     for colour, (kind, (seen, power)) in zip((COLOURS["theory"], COLOURS["distal"]), runaway.items(), strict=True):
         axes[2].plot(np.transpose(seen)[1:], np.transpose(power)[1:], color=colour, linewidth=0.8, alpha=0.8)
         axes[2].plot([], [], color=colour, label=kind)
-        for when, course in zip(np.asarray(seen), np.asarray(power), strict=True):
+        for when, course in zip(seen, power, strict=True):
             last = np.flatnonzero(np.isfinite(course))[-1]
             if when[last] < np.nanmax([np.nanmax(seen) for seen, _ in runaway.values()]):
                 axes[2].plot(when[last], _DIVERGED, "x", color=colour, markersize=5, markeredgewidth=1.2, clip_on=False)

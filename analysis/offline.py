@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from biorrr.analysis.checks import given_rates
 from biorrr.analysis.covariance import covariances, sigma_inverse
 from biorrr.analysis.estimator import FilterLearner
-from biorrr.analysis.weights import follows_data, initial_weights
+from biorrr.analysis.weights import initial_weights
 from biorrr.models.rates import Rates
 from numpy.typing import ArrayLike
 from scipy import linalg
@@ -103,20 +104,20 @@ class OfflineBioRRR(FilterLearner):
         yield 0
         Cxx, Cxy, Cyy = covariances(X, Y, self.ridge)
         Sigma_inv = sigma_inverse(Cyy, self.s)
-        auto = follows_data(self.rates)
-        if auto:
+        rates = given_rates(self.rates)
+        if rates is None:
             xx, yy = (linalg.eigvalsh(C, subset_by_index=[len(C) - 1] * 2)[0] or 1.0 for C in (Cxx, Cyy))
             distal = 1 / ((1 - self.s) / _DISTAL_DECAY + self.s * yy / _DISTAL)
         for t in range(stops[-1]):
             QQ = Q @ Q.T
-            eta_x = 1 / (xx * np.trace(QQ)) if auto else self.rates.x(t)
+            eta_x = 1 / (xx * np.trace(QQ)) if rates is None else rates.x(t)
             drive, inhibition = Cxy @ Vy, Cxx @ Vx @ QQ
             Vx = Vx + eta_x * (drive - inhibition)
-            eta_y = distal / (1 + t / _N) if auto else self.rates.y(t)
+            eta_y = distal / (1 + t / _N) if rates is None else rates.y(t)
             cross, decay = Cxy.T @ Vx, Sigma_inv @ Vy
             Vy = Vy + eta_y * (cross - decay)
             Czz = Vx.T @ Cxx @ Vx
-            eta_q = min(_INTERNEURON / (1 + t / _N), _Q_GROWTH / np.trace(Czz)) if auto else self.rates.q(t)
+            eta_q = min(_INTERNEURON / (1 + t / _N), _Q_GROWTH / np.trace(Czz)) if rates is None else rates.q(t)
             growth = Czz @ Q
             balances = (drive, inhibition), (cross, decay), (growth, Q)
             Q = Q + eta_q * (growth - Q)

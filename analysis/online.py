@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from biorrr.analysis.checks import ridge_pair
+from biorrr.analysis.checks import given_rates, ridge_pair
 from biorrr.analysis.estimator import OnlineFilterLearner
-from biorrr.analysis.kernel import kernel
-from biorrr.analysis.weights import check_weights, follows_data, initial_weights
+from biorrr.analysis.kernel import kernel, rate_table
+from biorrr.analysis.weights import check_weights, initial_weights
 from biorrr.models.rates import Rates
 from numpy.typing import ArrayLike
 
@@ -121,8 +121,7 @@ class OnlineBioRRR(OnlineFilterLearner):
         self.t_ = 0
 
     def _present(self, X, Y, order):
-        pathways = [] if follows_data(self.rates) else [self.rates.x, self.rates.y, self.rates.q, self.rates.r]
-        rates = np.array([(rate.eta0, rate.N) for rate in pathways], dtype=float).reshape(-1, 2)
+        rates = rate_table(given_rates(self.rates), "xyqr")
         Vx, Vy = self.Vx_.T.copy(), self.Vy_.T.copy()  # a filter a row: the kernel's inner loops run along filters
         Q, R, mean_squares = self.Q_.copy(), self.R_.copy(), self._mean_squares.copy()
         _present(X, Y, order, self.t_, Vx, Vy, Q, R, float(self.s), *ridge_pair(self.ridge), rates, mean_squares)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 from biorrr.analysis.checks import check_k
@@ -59,13 +60,13 @@ class RankCV(ReducedRankRegression):
         self.cv = cv
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> RankCV:
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
         """Choose the rank and solve for ``X`` (n_samples, m) and ``y`` (n_samples, n).
 
         ``groups`` (n_samples,), such as trial numbers, are held out whole: neighbouring time bins of a trial share
         noise, and a model that has seen one knows something of the other.
         """
-        X, Y = self._check_training(X, y)
+        X, Y = self._check_training(X, y, ensure_min_samples=2)
         limits = X.shape[1], Y.shape[1]
         ks = range(1, min(limits) + 1) if self.ks is None else self.ks
         self.ks_ = np.unique([check_k(k, *limits) for k in ks])

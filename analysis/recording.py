@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from biorrr.analysis.plots import COLOURS, styled
 from numpy.typing import ArrayLike, NDArray
 
@@ -52,7 +53,7 @@ def plot_recording(
     )  # fmt: skip
     panels = list(axes[:, 0])
     for ax in panels:
-        for onset in onsets:
+        for onset in np.asarray(onsets):
             ax.axvline(onset, color="0.85", linewidth=0.8, zorder=0)
     if spikes is not None:
         raster = panels.pop(0)

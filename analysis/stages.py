@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from biorrr.analysis.plots import COLOURS, styled
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 TRACES = {"plateau": "plateau", "a": "distal", "inhibition": "Q", "z": "proximal"}  # name -> its colour
 LABELS = {"plateau": "plateau", "a": "distal $a$", "inhibition": "inhibition", "z": "output $z$"}
@@ -81,7 +81,7 @@ def _draw_scale_bar(panel, level: int, scale: float) -> None:
 def plot_agreement(
     pairs: Mapping[str, tuple[ArrayLike, ArrayLike]],
     samples: ArrayLike,
-    correlations: Mapping[str, ArrayLike],
+    correlations: Mapping[str, NDArray],
 ) -> np.ndarray:
     """Scatter what the circuit does against what theory says, and follow their correlation through learning.
 

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from biorrr.analysis.checks import given_rates
 from biorrr.models.rates import Rates
 from numpy.typing import ArrayLike, NDArray
-
-
-def follows_data(rates: Rates | str) -> bool:
-    """Whether ``rates`` is ``"auto"``."""
-    if not (isinstance(rates, Rates) or (isinstance(rates, str) and rates == "auto")):
-        raise ValueError(f'rates: must be a Rates or "auto" (got {rates!r}); write Rates(x=Rate(eta0, N), ...)')
-    return isinstance(rates, str)
 
 
 def initial_weights(
@@ -33,7 +27,7 @@ def initial_weights(
     """
     m, n = X.shape[1], Y.shape[1]
     size_x, size_y, size_q = 0.01, 0.1, 1 / 3
-    if follows_data(rates):
+    if given_rates(rates) is None:
         xx, yy = (np.square(A).sum() / len(A) or 1.0 for A in (X, Y))
         bound = yy / (1 - s + s * yy)  # on M's eigenvalues, which are those of QQ' at the optimum
         size_x, size_y, size_q = 0.01 / np.sqrt(xx), 0.03 * bound / np.sqrt(n * yy), 0.3 * np.sqrt(bound)
