@@ -1,14 +1,15 @@
 """Random numbers that depend only on where they are drawn, so that a seed means the same on every engine.
 
 A draw is a hash of (seed, stream, moment, index): no generator has a state that engines would have to share, segments
-to hand on or a continued run to restore. The same few lines stand here three times, in Python, Cython and C++; whole
-numbers come as floating point, exact up to 2**53.
+to hand on or a continued run to restore. The same few lines stand here twice, in Python and in the C++ that Cython
+includes too; whole numbers come as floating point, exact up to 2**53.
 """
 
 from __future__ import annotations
 
 import functools
 import math
+import textwrap
 
 import numpy as np
 
@@ -137,63 +138,7 @@ static inline double poisson_draw(double mean, double seed, double stream, doubl
 """,
 }
 
-_CYTHON = {
-    "uniform_draw": f"""
-cdef double uniform_draw(double seed, double stream, double moment, double index):
-    cdef unsigned long long state = 0
-    cdef double[4] words = [seed, stream, moment, index]
-    cdef int place
-    for place in range(4):
-        state += {_STEP}ULL + <unsigned long long><long long>words[place]
-        state = (state ^ (state >> {_SHIFTS[0]})) * {_FACTORS[0]}ULL
-        state = (state ^ (state >> {_SHIFTS[1]})) * {_FACTORS[1]}ULL
-        state ^= state >> {_SHIFTS[2]}
-    return (<double>(state >> 12) + 0.5) * {2.0**-52!r}
-""",
-    "gaussian_draw": f"""
-cdef extern from "math.h":
-    double _gaussian_log "log"(double)
-    double _gaussian_cos "cos"(double)
-    double _gaussian_sqrt "sqrt"(double)
-cdef double gaussian_draw(double seed, double stream, double moment, double index):
-    cdef double radius = _gaussian_sqrt(-2 * _gaussian_log(uniform_draw(seed, stream, moment, 2 * index)))
-    return radius * _gaussian_cos({2 * math.pi!r} * uniform_draw(seed, stream, moment, 2 * index + 1))
-""",
-    "poisson_draw": f"""
-cdef extern from "math.h":
-    double _poisson_log "log"(double)
-    double _poisson_exp "exp"(double)
-    double _poisson_floor "floor"(double)
-    double _poisson_sqrt "sqrt"(double)
-    double _poisson_lgamma "lgamma"(double)
-cdef double poisson_draw(double mean, double seed, double stream, double moment, double index):
-    cdef double mode, low, high, u, above, below
-    if not mean > 0:
-        return mean * 0
-    if mean > {LARGEST_MEAN!r}:
-        return _poisson_floor(mean + _poisson_sqrt(mean) * gaussian_draw(seed, stream, moment, index) + 0.5)
-    mode = _poisson_floor(mean)
-    low = high = mode
-    u = uniform_draw(seed, stream, moment, index)
-    above = below = _poisson_exp(mode * _poisson_log(mean) - mean - _poisson_lgamma(mode + 1))
-    u -= above
-    while u > 0 and above + below > 1e-18:
-        high += 1
-        above *= mean / high
-        u -= above
-        if u <= 0:
-            return high
-        if low > 0:
-            below *= low / mean
-            low -= 1
-            u -= below
-            if u <= 0:
-                return low
-    return mode
-""",
-}
-
-SOURCES = (*_CPP.values(), *_CYTHON.values())
+SOURCES = tuple(_CPP.values())
 
 
 @functools.cache
@@ -202,14 +147,28 @@ def draws() -> dict:
     import brian2
 
     made: dict[str, brian2.Function] = {}
-    for draw, counted in ((uniform_draw, 4), (gaussian_draw, 4), (poisson_draw, 5)):
-        function = brian2.Function(draw, arg_units=[1] * counted, return_unit=1, stateless=True)
+    for draw, arguments in ((uniform_draw, 4), (gaussian_draw, 4), (poisson_draw, 5)):
         name = draw.__name__
+        function = brian2.Function(draw, arg_units=[1] * arguments, return_unit=1, stateless=True)
         function.implementations.add_implementation("numpy", draw)
-        for target, code in (("cpp", _CPP), ("cython", _CYTHON)):
-            headers = {"headers": ["<cmath>", "<cstdint>"]} if target == "cpp" else {}
+        for target, code, headers in (
+            ("cpp", _CPP[name], {"headers": ["<cmath>", "<cstdint>"]}),
+            ("cython", _in_cython(name, arguments), {}),
+        ):
             function.implementations.add_implementation(
-                target, code[name], name=name, dependencies=dict(made), compiler_kwds=headers
+                target, code, name=name, dependencies=dict(made), compiler_kwds=headers
             )
         made[name] = function
     return made
+
+
+def _in_cython(name: str, arguments: int) -> str:
+    """Cython that declares the C++ function ``name``, and includes all of them: it orders them by no dependency."""
+    included = textwrap.indent("#include <math.h>\n#include <stdint.h>\n" + "".join(_CPP.values()), "    ")
+    return f'''
+cdef extern from *:
+    """
+{included}
+    """
+    double {name}({", ".join(["double"] * arguments)})
+'''
