@@ -77,6 +77,10 @@ class Blueprint:
         """Shape of the weights as Brian2 keeps them: (source cells, target cells)."""
         return self.population(pathway.source).size, self.population(pathway.target).size
 
+    def matrices(self, weights: dict) -> dict:
+        """Brian2's flat weights by pathway as the paper's matrices by name."""
+        return {p.weight: as_matrix(p, weights[p.name], self.weight_shape(p)) for p in self.pathways}
+
     @property
     def state(self) -> tuple[tuple[str, str, int], ...]:
         """All that one stretch of simulation must hand to the next: (part, variable, size), weights first."""

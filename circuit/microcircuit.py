@@ -15,17 +15,18 @@ from types import SimpleNamespace
 
 import numpy as np
 from biorrr.circuit.beginning import Beginning
-from biorrr.circuit.blueprint import WEIGHTS, Blueprint, as_matrix, as_synapses
+from biorrr.circuit.blueprint import Blueprint, as_synapses
 from biorrr.circuit.checkpoint import CheckpointedEngine
 from biorrr.circuit.checks import check_data, check_order, warn_of_columns
+from biorrr.circuit.ending import Ending
 from biorrr.circuit.engines import ENGINES, Engines
-from biorrr.circuit.job import Engine, Job, Outcome
+from biorrr.circuit.job import Engine, Job
 from biorrr.circuit.lesion import LesionedEngine, check_events
 from biorrr.circuit.presentation import Presentation
 from biorrr.circuit.progress import progress_bar
 from biorrr.circuit.recorder import Diverged, Recorder
-from biorrr.circuit.run import Run, dataset
-from biorrr.circuit.statistics import chunks, effective_dimension, moments
+from biorrr.circuit.run import Run
+from biorrr.circuit.statistics import effective_dimension, moments
 from biorrr.circuit.table import Tabled, regression, ridge_in_words
 from biorrr.circuit.units import Units
 from biorrr.models import (
@@ -339,17 +340,11 @@ class Microcircuit(Tabled):
         else:
             engine = build()
 
-        def outward(flat: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-            return {
-                p.weight: as_matrix(p, flat[p.name], blueprint.weight_shape(p)) / units.scale(p.weight)
-                for p in blueprint.pathways
-            }
-
         with progress_bar(last - first) if progress else _silence() as bar:
             recorder = Recorder(
                 record,
                 expected=-(-(last - first) // every) * presentation.held,
-                on_snapshot=callback and (lambda t, flat: callback(t, outward(flat))),
+                on_snapshot=callback and (lambda t, flat: callback(t, units.outward(blueprint.matrices(flat)))),
                 on_progress=lambda t, state: bar.update(t - first - bar.n),
             )
             job = Job(
@@ -368,7 +363,7 @@ class Microcircuit(Tabled):
         seconds = outcome.earlier + time.perf_counter() - began
         if events:
             job = replace(lesioned.lesioned(job, outcome.samples), blueprint=blueprint)
-        run = self._collect(job, outcome, recorder, units, initial, outward, name, seconds, plastic)
+        run = Ending(self, units, job, outcome, recorder).run(engine=name, plastic=int(plastic), seconds=seconds)
         if outcome.ended == "diverged":
             failure = Diverged(
                 f"the circuit diverged at sample {outcome.samples}: activity is no longer finite; "
@@ -390,54 +385,6 @@ class Microcircuit(Tabled):
             return Units(1.0, 1.0, self.s)
         gain_x, gain_y = (1 / math.sqrt(p.mean()) if p.any() else 1.0 for p in (power_x, power_y))
         return Units(gain_x, gain_y, self.s)
-
-    def _collect(
-        self, job: Job, outcome: Outcome, recorder: Recorder, units, initial, outward, engine, seconds, plastic
-    ) -> Run:
-        weights = [{name: initial[name] / units.scale(name) for name in WEIGHTS}]
-        seen = [job.start]
-        for t, flat in zip(recorder.snapshot_samples, recorder.snapshots, strict=True):
-            if all(np.isfinite(w).all() for w in flat.values()):  # weights overflow one sample before activity does
-                weights.append(outward(flat))
-                seen.append(t)
-        if outcome.ended != "diverged" and seen[-1] < outcome.samples:  # cut short between two snapshots
-            weights.append(outward({p.name: outcome.state[f"{p.name}.w"] for p in job.blueprint.pathways}))
-            seen.append(outcome.samples)
-        trace_samples = [t for t in recorder.trace_samples if t < outcome.samples]  # without the one that diverged
-        traces = {name: rows[: len(trace_samples)] for name, rows in recorder.traces.items()}
-        for name, rows in traces.items():
-            rows /= units.scale(name)  # in place: they can be large
-        if isinstance(self.dynamics, Leaky):  # every tick of a sample has left a row
-            held = self.dynamics.held
-            whole = len(trace_samples) // held * held
-            trace_samples = trace_samples[:whole:held]
-            traces = {name: rows[:whole].reshape(-1, held, rows.shape[1]) for name, rows in traces.items()}
-        final = weights[-1]["Vy"]
-        # Sigma_s^-1 Vy, by which the output predicts y (Eq. 2).
-        Cyy_Vy = sum((rows - job.mean_y).T @ ((rows - job.mean_y) @ final) for rows in chunks(job.Y)) / len(job.Y)
-        readout = self.s * (Cyy_Vy + self.ridge[1] * final) + (1 - self.s) * final
-        extras = {
-            "mean_x": (("input",), job.mean_x),
-            "mean_y": (("instruction",), job.mean_y),
-            "readout": (("instruction", "pyramidal"), readout),
-        }
-        for p in job.blueprint.populations:
-            # What cells remember lets a later run go on; lesions end with the run.
-            for variable in (name for name in p.memory if name != "active"):
-                extras[f"{p.name}_{variable}"] = ((f"{p.name}_cell",), outcome.state[f"{p.name}.{variable}"])
-        if isinstance(self.dynamics, Leaky) and traces:
-            extras["time"] = (("time",), self.dynamics.dt * np.arange(1, self.dynamics.held + 1))
-        attrs = {
-            "k": self.k, "s": self.s, "interneurons": self.interneurons,
-            "ridge_x": self.ridge[0], "ridge_y": self.ridge[1], "ridge_by": self.ridge_by,
-            "replay": job.presentation.replay, "seed": self.seed, "engine": engine, "plastic": int(plastic),
-            "gain_x": units.gain_x, "gain_y": units.gain_y,
-            "rates": "auto" if self.rates == "auto" else repr(self.rates),
-            "departures": "; ".join(map(repr, self.departures)), "ended": outcome.ended, "seconds": seconds,
-        }  # fmt: skip
-        if "neuromodulator.log_retained" in outcome.state:
-            attrs["log_retained"] = float(outcome.state["neuromodulator.log_retained"][0])
-        return Run(dataset(_stack(weights), seen, traces, trace_samples, extras, attrs))
 
     # -- looking at it -------------------------------------------------------------------------------------------
 
@@ -475,10 +422,6 @@ class Microcircuit(Tabled):
             "departures": "; ".join(map(repr, self.departures)) or "none: the paper's circuit",
             "engine, seed": f"{self.engine}, {self.seed}",
         }
-
-
-def _stack(weights: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    return {name: np.stack([w[name] for w in weights]) for name in WEIGHTS}
 
 
 def _check_record(record, blueprint: Blueprint) -> tuple[str, ...]:

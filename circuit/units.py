@@ -40,6 +40,10 @@ class Units:
         """The ridges on Cxx and Cyy as the circuit must take them."""
         return self.gain_x**2 * ridge[0], self.gain_y**2 * ridge[1]
 
+    def outward(self, quantities: dict) -> dict:
+        """Arrays by the name of the quantity, brought from the circuit's units to the data's."""
+        return {name: values / self.scale(name) for name, values in quantities.items()}
+
     def scale(self, quantity: str) -> float:
         """What ``quantity`` is multiplied by inside."""
         return {

@@ -59,6 +59,17 @@ def test_fitted_rates(engine, data, make_circuit):
     np.testing.assert_array_equal(run.data["eta_q"], run.data["eta_r"])
 
 
+def test_a_continued_run_counts_what_is_left_from_its_own_first_snapshot(data, make_circuit):
+    X, Y = data
+    circuit = make_circuit("numpy", rates="auto")
+    earlier = circuit.run(X[:200], Y[:200])
+    run = circuit.run(X[:200], Y[:200], start=earlier)
+    retained = np.exp(run.data.attrs["log_retained"])
+    assert run.r_minus_qt[0] == pytest.approx(earlier.r_minus_qt[-1], rel=1e-12)
+    assert run.r_minus_qt[-1] / run.r_minus_qt[0] == pytest.approx(retained, rel=1e-6)
+    assert retained < 0.9
+
+
 def test_different_rates_do_not_meet(data, make_circuit):
     """The theory asks for one rate: with two, R does not settle on Q'."""
     apart = Rates(x=Rate(0.003), y=Rate(0.01), q=Rate(0.02), r=Rate(0.01))
