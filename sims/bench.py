@@ -73,6 +73,7 @@ def measure(settings: BenchSettings) -> tuple[dict[str, Any], list[Goal]]:
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ[variable] = "1"
     from biorrr.circuit import compiler
+    from biorrr.circuit.progress import progress_bar
     from biorrr.sims.measures import crowd, growth, memory, overhead, speed, startup
 
     seconds = 0.3 if settings.quick else 0.6
@@ -80,25 +81,36 @@ def measure(settings: BenchSettings) -> tuple[dict[str, Any], list[Goal]]:
         "machine": {
             **compiler.identity(), "processor": _processor(), "cores": os.cpu_count(), "load": os.getloadavg(),
         },
-        "speed": [],
     }  # fmt: skip
     goals: list[Goal] = []
 
-    def note(measured: tuple[dict[str, Any], list[Goal]]) -> dict[str, Any]:
-        goals.extend(measured[1])
-        return measured[0]
-
-    for size in settings.sizes:
-        results["speed"].append(note(speed.speed(size, seconds, settings.repeats)))
+    questions = [
+        (f"race at {size}", "speed", lambda size=size: speed.speed(size, seconds, settings.repeats))
+        for size in settings.sizes
+    ]
     if not settings.quick:
-        results["startup"] = note(startup.startup(settings.repeats))
-        results["whole_process"] = [
-            note(overhead.whole_process(size, 2 * seconds, settings.repeats)) for size in (SIZES[0], SIZES[2])
-        ]
-        results["memory"] = note(memory.memory(samples=100_000))
-        results["growth"] = note(growth.growth(list(_GROWTH), seconds, settings.repeats))
-        results["crowd"] = note(crowd.crowd(samples=100_000))
-        results["recording"] = note(overhead.recording(4 * seconds, settings.repeats))
+        questions += [
+            ("start-up", "startup", lambda: startup.startup(settings.repeats)),
+            *(
+                (f"whole process at {size}", "whole_process",
+                 lambda size=size: overhead.whole_process(size, 2 * seconds, settings.repeats))
+                for size in (SIZES[0], SIZES[2])
+            ),
+            ("memory", "memory", lambda: memory.memory(samples=100_000)),
+            ("growth", "growth", lambda: growth.growth(list(_GROWTH), seconds, settings.repeats)),
+            ("many runs", "crowd", lambda: crowd.crowd(samples=100_000)),
+            ("recording", "recording", lambda: overhead.recording(4 * seconds, settings.repeats)),
+        ]  # fmt: skip
+    with progress_bar(len(questions), unit=" measurements", desc="") as bar:
+        for what, key, question in questions:
+            bar.set_description(what)
+            measured, reached = question()
+            goals.extend(reached)
+            if key in ("speed", "whole_process"):  # at several sizes
+                results.setdefault(key, []).append(measured)
+            else:
+                results[key] = measured
+            bar.update()
     return results, goals
 
 
@@ -121,28 +133,38 @@ def _verdict(goal: Goal) -> str:
 
 def plot(results: dict[str, Any]) -> Any:
     """Draw the race, and growth where it was measured; returns the axes."""
+    from biorrr.analysis.plots import styled
+
+    return styled(_draw)(results)
+
+
+def _draw(results: dict[str, Any]) -> Any:
     import matplotlib.pyplot as plt
     import numpy as np
     from biorrr.sims.contestants import CONTESTANTS
 
     grown = results.get("growth")
-    _, axes = plt.subplots(1, 2 if grown else 1, figsize=(10 if grown else 5, 4), layout="constrained", squeeze=False)
+    _, axes = plt.subplots(1, 2 if grown else 1, figsize=(7.5 if grown else 4.2, 3), squeeze=False)
     race = axes[0, 0]
     rows = results["speed"]
+    colours = dict(zip(CONTESTANTS, ("#009E73", "#CC79A7", "#56B4E9", "0.6", "#0072B2"), strict=True))
     for place, (name, label) in enumerate(CONTESTANTS.items()):
         times = [row["microseconds"].get(name, np.nan) for row in rows]
-        race.bar(np.arange(len(rows)) + 0.16 * (place - 2), times, width=0.15, label=label)
+        race.bar(np.arange(len(rows)) + 0.16 * (place - 2), times, width=0.15, label=label, color=colours[name])
     race.set(yscale="log", ylabel="µs per sample", xlabel="inputs × instructions × outputs")
     race.set_xticks(range(len(rows)), [row["size"] for row in rows])
-    race.legend(fontsize="small")
+    race.legend(ncols=len(CONTESTANTS), loc="lower left", bbox_to_anchor=(0, 1), handlelength=1, columnspacing=1)
     if grown:
         axis = axes[0, 1]
         synapses = [row["synapses"] for row in grown["nanoseconds_per_synapse"]]
         for name in ("c_loop", "circuit"):
-            axis.plot(synapses, [row[name] for row in grown["nanoseconds_per_synapse"]], "o-", label=CONTESTANTS[name])
-        axis.axhline(grown["bandwidth_limit"], color="gray", ls="--", label="main memory's limit")
-        axis.set(xscale="log", yscale="log", xlabel="synapses", ylabel="ns per synapse and sample")
-        axis.legend(fontsize="small")
+            times = [row[name] for row in grown["nanoseconds_per_synapse"]]
+            axis.plot(synapses, times, "o-", label=CONTESTANTS[name], color=colours[name])
+        axis.axhline(
+            grown["bandwidth_limit"], color="k", ls="--", lw=0.8, label="weights read from and written to memory"
+        )
+        axis.set(xscale="log", ylim=(0, None), xlabel="synapses", ylabel="ns per synapse and sample")
+        axis.legend()
     return axes[0]
 
 
