@@ -6,9 +6,12 @@ import functools
 import hashlib
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
+
+from biorrr.circuit.cache import cache_folder
 
 # Brian2's own flags: fast arithmetic, but infinities and NaN stay what they are, so that divergence is seen.
 # `#pragma omp simd` needs no threads; without it GCC turns loops over synapses inside out, at a fifth of the speed.
@@ -22,6 +25,10 @@ HOW_TO_INSTALL = (
 
 class NoCompiler(RuntimeError):
     """No C++ compiler was found."""
+
+
+class CompileFailed(RuntimeError):
+    """The C++ compiler did not make a program of the circuit."""
 
 
 @functools.cache
@@ -41,7 +48,8 @@ def identity() -> dict[str, str]:
     compiler = find_compiler()
     if compiler is None:
         return {}
-    version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
+    asked = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
+    version = asked.stdout or f"{Path(compiler).name}, which does not tell its version (exit code {asked.returncode})"
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         processor = next(line for line in lines if line.startswith(("flags", "Features")))
@@ -56,16 +64,17 @@ def identity() -> dict[str, str]:
 
 
 def compile_program(source: Path, program: Path) -> None:
-    """Compile the one file ``source`` into ``program``."""
+    """Compile the one file ``source`` into ``program``; what a failing compiler says is kept in the cache folder."""
     compiler = find_compiler()
     if compiler is None:
         raise NoCompiler(f"engine 'cpp': no C++ compiler found; {HOW_TO_INSTALL}, or use engine='numpy'")
-    done = subprocess.run(
-        [compiler, *FLAGS, "-I.", source.name, "-o", str(program.resolve())],
-        cwd=source.parent,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [compiler, *FLAGS, "-I.", source.name, "-o", str(program.resolve())]
+    done = subprocess.run(command, cwd=source.parent, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"engine 'cpp': {compiler} failed with code {done.returncode}:\n{done.stderr[-2000:]}")
+        log = cache_folder() / "compiler.log"
+        log.write_text(f"{shlex.join(command)}\n{done.stdout}{done.stderr}")
+        first = next((line.strip() for line in done.stderr.splitlines() if "error" in line.lower()), "no word of why")
+        raise CompileFailed(
+            f"engine 'cpp': {compiler} must compile the circuit (got exit code {done.returncode}, {first[:200]}); all "
+            f"it said is in {log}; name another compiler in $CXX, or use engine='numpy'"
+        )

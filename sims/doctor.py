@@ -1,10 +1,14 @@
-"""``biorrr doctor``: what to paste into a bug report."""
+"""``biorrr doctor``: what to paste into a bug report.
+
+It says each thing as soon as it knows it, and goes on where one is broken: that is when it is asked for.
+"""
 
 from __future__ import annotations
 
 import platform
-import sys
+from collections.abc import Callable, Iterable
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 PACKAGES = (
     "biorrr", "brian2", "numpy", "scipy", "scikit-learn", "numba", "xarray", "h5netcdf", "networkx", "matplotlib",
@@ -13,36 +17,53 @@ PACKAGES = (
 
 
 def command() -> None:
-    """Show versions, compiler, the engines that work here, the cache and the data found."""
-    from biorrr.circuit import cache, compiler
-    from biorrr.sims.table import print_table
+    """Show versions, compiler, the engines that work here, the cache and the data found.
 
-    print_table("versions", {"python": platform.python_version(), "system": platform.platform()} | _versions())
-    found = compiler.find_compiler()
-    identity = compiler.identity()["compiler"].splitlines()[0] if found else f"none; {compiler.HOW_TO_INSTALL}"
-    print_table("compiler", {"C++": identity})
-    failures = {engine: _try_engine(engine) for engine in ("numpy", "cython", "cpp")}
-    print_table("engines", {engine: failure or "works" for engine, failure in failures.items()})
-    print_table(
-        "compiled circuits", {"size": f"{cache.size() / 2**20:.1f} MB of at most {cache.LARGEST / 2**20:.0f} MB"}
-    )
-    print_table("data", _data())
-    if failures["numpy"]:
-        sys.exit(1)
+    Each engine runs a small circuit, which cython and cpp compile first: a minute or so, once.
+    """
+    _show("versions", ("python", "system", *PACKAGES), _version)
+    _show("compiler", ("C++",), _compiler)
+    _show("engines", ("numpy", "cpp", "cython"), _try_engine)
+    _show("compiled circuits", ("size",), _cache_size)
+    _show("data", ("found", "not here"), _data)
 
 
-def _versions() -> dict[str, str]:
-    def of(package: str) -> str:
+def _show(title: str, names: Iterable[str], tell: Callable[[str], str]) -> None:
+    """Print what ``tell`` says of each name, or how that fails."""
+    width = max(map(len, names))
+    print(title)
+    for name in names:
+        print(f"  {name:{width}}  ", end="", flush=True)
         try:
-            return version(package)
-        except PackageNotFoundError:
-            return "not installed"
+            said = tell(name)
+        except Exception as error:  # whatever goes wrong is what the report is for
+            cause: BaseException = error
+            while cause.__cause__ is not None:  # Brian2 wraps what a compiler says
+                cause = cause.__cause__
+            said = f"fails: {type(cause).__name__}: {next(iter(str(cause).splitlines()), '')}"
+        # Reports are read by others: no folder that tells whose machine this is.
+        print(said.replace(str(Path.home()), "~"), flush=True)
 
-    return {package: of(package) for package in PACKAGES}
+
+def _version(name: str) -> str:
+    if name in ("python", "system"):
+        return platform.python_version() if name == "python" else platform.platform()
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
 
 
-def _try_engine(engine: str) -> str | None:
-    """Run a tiny circuit on ``engine``; the reason if that fails."""
+def _compiler(name: str) -> str:
+    from biorrr.circuit import compiler
+
+    if compiler.find_compiler() is None:
+        return f"none; {compiler.HOW_TO_INSTALL}"
+    return compiler.identity()["compiler"].splitlines()[0]
+
+
+def _try_engine(engine: str) -> str:
+    """Run a tiny circuit on ``engine``."""
     import warnings
 
     import numpy as np
@@ -50,19 +71,24 @@ def _try_engine(engine: str) -> str | None:
 
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((20, 3)), rng.standard_normal((20, 2))
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            Microcircuit(k=1, engine=engine).run(X, Y, progress=False)
-    except Exception as error:  # whatever goes wrong is what the report is for
-        return f"fails: {type(error).__name__}: {str(error).splitlines()[0]}"
-    return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        Microcircuit(k=1, engine=engine).run(X, Y, progress=False)
+    return "works"
 
 
-def _data() -> dict[str, str]:
+def _cache_size(name: str) -> str:
+    from biorrr.circuit import cache
+
+    return f"{cache.size() / 2**20:.1f} MB of at most {cache.LARGEST / 2**20:.0f} MB"
+
+
+def _data(name: str) -> str:
+    """Data sets that are ``found`` here, or are ``not here``."""
     from biorrr.sims.data import CATALOGUE
 
-    return {
-        name: "found" if not files or any(file.found() for file in files) else "not here"
-        for name, files in ((name, entry.source.files) for name, entry in CATALOGUE.items())
+    found = {
+        called: not entry.source.files or any(file.found() for file in entry.source.files)
+        for called, entry in CATALOGUE.items()
     }
+    return ", ".join(called for called, here in found.items() if here is (name == "found")) or "none"
