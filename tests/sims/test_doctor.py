@@ -24,10 +24,8 @@ def test_it_tells_what_works_and_keeps_what_is_private(tmp_path):
     done = subprocess.run(PLAIN, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert re.search(r"^  numpy   works$", done.stdout, re.M)
-    assert (
-        "cpp     fails: CompileFailed: engine 'cpp': ~/broken-c++ must compile the circuit (got exit code 3, error: out of ink); all it said is in ~/"
-        in done.stdout
-    )
+    assert "  cpp     fails: CompileFailed: engine 'cpp': ~/broken-c++ must compile the circuit" in done.stdout
+    assert "(got exit code 3, error: out of ink); all it said is in ~/" in done.stdout
     assert re.search(r"^  cython  fails: ", done.stdout, re.M)
     assert re.search(r"^  found     digits, synthetic", done.stdout, re.M)
     for private in (str(home), secret):
