@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from biorrr.sims import experiment
+from biorrr.sims.checkpoints import NOT_KEPT, Checkpoints
 from biorrr.sims.folder import RESULTS, RunFolder
-from biorrr.sims.settings import Settings, config_text, option
+from biorrr.sims.measured import Measured
+from biorrr.sims.settings import Settings, checkpoint_option, config_text, option
 from biorrr.sims.table import print_table
 from biorrr.sims.training import completed
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from biorrr.sims.data import Dataset
 
 TARGETS = ("V2", "V1")
+MEASURE = "V2_shortfall"  # what a sweep draws
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,9 +35,15 @@ class CommunicationSettings(Settings):
     seed: int = option(0, "of the folds, the initial weights and the order of samples", at_least=0)
     seeds: int = option(1, "circuits for each fold, from --seed on", at_least=1)
     format: str = option("png", "of the figures", choices=("png", "pdf", "svg"))
+    checkpoint: float = checkpoint_option()
+
+    @property
+    def data_names(self) -> tuple[str, ...]:
+        """The recordings, with one and the other area to be predicted."""
+        return tuple(f"v1v2:target={target}" for target in TARGETS)
 
 
-def communication(settings: CommunicationSettings, folder: RunFolder) -> None:
+def communication(settings: CommunicationSettings, folder: RunFolder, *recordings: Dataset) -> Measured:
     """Let the circuit learn the V1-V2 communication subspace and predict held-out trials.
 
     V2 neurons, and other V1 neurons beside them, are predicted from V1 neurons through few filters. Whole trials are
@@ -44,12 +53,12 @@ def communication(settings: CommunicationSettings, folder: RunFolder) -> None:
     from biorrr.analysis.subspace import plot_prediction
     from biorrr.sims.data import load
 
-    sets = {target: load("v1v2", target=target) for target in TARGETS}
-    if settings.ridge is None:
-        settings = replace(settings, ridge=0.1 * float(sets["V2"].X.var(axis=0).mean()))
-    origin = experiment.provenance("communication", data_sha256=sets["V2"].checksum)
+    recordings = recordings or tuple(map(load, settings.data_names))
+    settings = with_ridge(settings, recordings)
+    checksums = ",".join(data.checksum for data in recordings)
+    origin = experiment.provenance("communication", data_sha256=checksums)
     with folder.opened(config_text(settings, origin)):
-        results = measure(settings, sets)
+        results = predict(settings, recordings, Checkpoints.of(folder, settings.checkpoint))
 
     settings = replace(settings, engine=results.attrs["engine"])
     folder.write_config(config_text(settings, origin))
@@ -89,9 +98,24 @@ def communication(settings: CommunicationSettings, folder: RunFolder) -> None:
             "written to": folder.path,
         },
     )
+    return Measured(numbers)
 
 
-def measure(settings: CommunicationSettings, sets: dict[str, Dataset]) -> xr.Dataset:
+def measure(settings: CommunicationSettings, *recordings: Dataset) -> Measured:
+    """What is found without leaving a folder behind: a point of a sweep."""
+    settings = with_ridge(settings, recordings)
+    results = predict(settings, recordings, NOT_KEPT)
+    return Measured(summary(replace(settings, engine=results.attrs["engine"]), results))
+
+
+def with_ridge(settings: CommunicationSettings, recordings: tuple[Dataset, ...]) -> CommunicationSettings:
+    """Work out the ridge from the data, unless it is set."""
+    if settings.ridge is not None:
+        return settings
+    return replace(settings, ridge=0.1 * float(recordings[0].X.var(axis=0).mean()))
+
+
+def predict(settings: CommunicationSettings, recordings: tuple[Dataset, ...], checkpoints: Checkpoints) -> xr.Dataset:
     """Held-out R2 of the exact solution (target, k) and of circuits (target, rank, seed), on the same folds."""
     import numpy as np
     import xarray as xr
@@ -100,6 +124,7 @@ def measure(settings: CommunicationSettings, sets: dict[str, Dataset]) -> xr.Dat
     from sklearn.model_selection import GroupKFold
     from tqdm import tqdm
 
+    sets = dict(zip(TARGETS, recordings, strict=True))
     folds = GroupKFold(settings.folds, shuffle=True, random_state=settings.seed)
     seeds = range(settings.seed, settings.seed + settings.seeds)
     exact = {
@@ -113,13 +138,16 @@ def measure(settings: CommunicationSettings, sets: dict[str, Dataset]) -> xr.Dat
         rank: Microcircuit(rank, settings.s, ridge=settings.ridge, engine=settings.engine) for rank in settings.ranks
     }
     with tqdm(total=errors.size * settings.folds, unit=" circuits", disable=None) as bar:
-        for i, data in enumerate(sets.values()):
-            for train, test in folds.split(data.X, data.Y, data.groups):
+        for i, (target, data) in enumerate(sets.items()):
+            for fold, (train, test) in enumerate(folds.split(data.X, data.Y, data.groups)):
                 seen = replace(data, X=data.X[train], Y=data.Y[train])
                 deviations[i] += np.square(data.Y[test] - seen.Y.mean(axis=0)).sum()
-                for j, circuit in enumerate(circuits.values()):
+                for j, (rank, circuit) in enumerate(circuits.items()):
                     for n, circuit.seed in enumerate(seeds):
-                        run = completed(circuit, seen, epochs=settings.epochs, record=(), snapshots=1, progress=False)
+                        kept = checkpoints.run_options(f"{target}-fold-{fold}-rank-{rank}-seed-{circuit.seed}")
+                        run = completed(
+                            circuit, seen, epochs=settings.epochs, record=(), snapshots=1, progress=False, **kept
+                        )
                         errors[i, j, n] += np.square(data.Y[test] - run.predict(data.X[test])).sum()
                         seconds += run.data.attrs["seconds"]
                         bar.update()
@@ -144,6 +172,9 @@ def summary(settings: CommunicationSettings, results: xr.Dataset) -> dict[str, A
         for rank in settings.ranks:
             numbers[f"{target}_circuit_r2_{rank}"] = float(of_target["circuit_r2"].sel(rank=rank).mean())
             numbers[f"{target}_exact_r2_{rank}"] = float(of_target["exact_r2"].sel(k=rank))
+        numbers[f"{target}_shortfall"] = max(
+            numbers[f"{target}_exact_r2_{rank}"] - numbers[f"{target}_circuit_r2_{rank}"] for rank in settings.ranks
+        )
         numbers[f"{target}_full_r2"] = float(of_target["exact_r2"].isel(k=-1))
         numbers[f"{target}_rank"] = int(of_target["chosen_rank"])
     return numbers | {"engine": settings.engine, "seconds": results.attrs["seconds"]}

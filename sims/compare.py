@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from biorrr.sims import experiment
+from biorrr.sims.checkpoints import Checkpoints
 from biorrr.sims.claims import Claim, print_claims
 from biorrr.sims.folder import RESULTS, RunFolder
-from biorrr.sims.settings import Settings, SettingsError, config_text, option
+from biorrr.sims.settings import Settings, SettingsError, checkpoint_option, config_text, option
 from biorrr.sims.table import print_table
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class CompareSettings(Settings):
     engine: str = option("auto", "what simulates the circuit", choices=("auto", "numpy", "cython", "cpp"))
     quick: bool = option(False, "a tenth of the steps and two seeds")
     format: str = option("png", "of the figures", choices=("png", "pdf", "svg"))
+    checkpoint: float = checkpoint_option()
 
 
 def compare(settings: CompareSettings, folder: RunFolder) -> None:
@@ -71,17 +73,18 @@ def compare(settings: CompareSettings, folder: RunFolder) -> None:
     course = Course(data.X, data.Y, s, settings.ridge, settings.engine)
     origin = experiment.provenance("compare", data_sha256=data.checksum)
     with folder.opened(config_text(settings, origin)), progress_bar(len(laps), " laps", "racing") as bar:
-        curves = race(course, laps, yardstick, on_lap=bar.update)
+        checkpoints = Checkpoints.of(folder, settings.checkpoint)
+        curves = race(course, laps, yardstick, on_lap=bar.update, checkpoints=checkpoints)
 
     with folder.writing(RESULTS) as path:
         as_dataset(curves, settings.seed).to_netcdf(path, engine="h5netcdf")
-    claims = check_claims(curves, settings)
-    numbers = summary(curves, yardstick, settings)
-    folder.write_summary({"data": data.name, "s": s, "ridge": settings.ridge} | numbers, claims)
     figures = {"compare": draw_race(curves, yardstick, settings), "constraint": draw_constraint(curves, settings)}
     for name, figure in figures.items():
         with folder.writing(f"{name}.{settings.format}") as path:
             figure.savefig(path, dpi=200)
+    claims = check_claims(curves, settings)
+    numbers = summary(curves, yardstick, settings)
+    folder.write_summary({"data": data.name, "s": s, "ridge": settings.ridge} | numbers, claims)
     print_table(
         f"{data.name}: {settings.objective.upper()}, {settings.setting}, {settings.seeds} seeds; data are centred",
         {

@@ -16,7 +16,7 @@ from typing import Any
 from biorrr.sims.claims import Claim
 
 CONFIG, RESULTS, SUMMARY = "config.toml", "run.nc", "summary.json"
-CHECKPOINT = "checkpoint.npz"  # there until the run is finished
+CHECKPOINTS = "checkpoints"  # a folder, there until the run is finished
 INTERRUPTED = "interrupted"  # how a run ended that can go on
 
 
@@ -24,6 +24,12 @@ class FolderError(ValueError):
     """A folder that a run must not or cannot be written to."""
 
     exit_code = 2
+
+
+class InterruptedRunError(Exception):
+    """A run that was interrupted and can go on."""
+
+    exit_code = 130
 
 
 @contextmanager
@@ -65,7 +71,7 @@ class RunFolder:
 
     def holds_run(self) -> bool:
         """Whether a run has been written to the folder."""
-        return any((self.path / name).exists() for name in (CONFIG, RESULTS, SUMMARY, CHECKPOINT))
+        return any((self.path / name).exists() for name in (CONFIG, RESULTS, SUMMARY, CHECKPOINTS))
 
     @contextmanager
     def opened(self, config: str) -> Iterator[None]:
@@ -84,22 +90,49 @@ class RunFolder:
                 self.path = path.with_name(f"{path.name}-{copies}")
         self.claim()
         if self._force:
-            for name in (SUMMARY, RESULTS, CHECKPOINT, CONFIG):
+            for name in (SUMMARY, RESULTS, CONFIG):
                 (self.path / name).unlink(missing_ok=True)
+            self.clear_checkpoints()
         self.write_config(config)
         try:
-            yield
+            with self._resumable():
+                yield
         except BaseException:
-            if not self.checkpoint.exists():
+            if not self._has_checkpoints():
+                self.clear_checkpoints()
                 (self.path / CONFIG).unlink(missing_ok=True)
                 with suppress(OSError):  # the user's own files are in it
                     self.path.rmdir()
             raise
 
+    @contextmanager
+    def _resumable(self) -> Iterator[None]:
+        """Say the way on to somebody who interrupts a run that has come as far as a checkpoint."""
+        try:
+            yield
+        except KeyboardInterrupt as interrupt:
+            if not self._has_checkpoints():
+                raise
+            raise InterruptedRunError(f"interrupted; `biorrr resume {self.path}` goes on") from interrupt
+
     @property
-    def checkpoint(self) -> Path:
-        """Where the run keeps how far it has come."""
-        return self.path / CHECKPOINT
+    def checkpoints(self) -> Path:
+        """Folder in which the run keeps how far it has come."""
+        place = self.path / CHECKPOINTS
+        if place.is_symlink():  # in a folder one was sent: what is deleted here must not be elsewhere
+            raise FolderError(f"{place}: must be a folder and no link to one; delete the link")
+        return place
+
+    def _has_checkpoints(self) -> bool:
+        return any(self.checkpoints.glob("[!.]*.npz"))
+
+    def clear_checkpoints(self) -> None:
+        """Delete what the run has kept, half-written files too."""
+        if self.checkpoints.is_dir():
+            for path in self.checkpoints.glob("*.npz"):
+                path.unlink(missing_ok=True)
+            with suppress(OSError):  # somebody else's files are in it
+                self.checkpoints.rmdir()
 
     def claim(self) -> None:
         """Lock the folder until ``release()`` or the end of the process; refuse one that another has locked."""
@@ -146,7 +179,7 @@ class RunFolder:
         with self.writing(SUMMARY) as path:
             path.write_text(json.dumps(flat, indent=2, allow_nan=False) + "\n", encoding="utf-8")
         if numbers.get("ended") != INTERRUPTED:
-            self.checkpoint.unlink(missing_ok=True)
+            self.clear_checkpoints()
 
 
 def plain_value(name: str, value: Any) -> str | bool | int | float | None:

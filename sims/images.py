@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from biorrr.sims import experiment
+from biorrr.sims.checkpoints import Checkpoints
 from biorrr.sims.claims import Claim, print_claims
 from biorrr.sims.folder import RESULTS, RunFolder
-from biorrr.sims.settings import Settings, config_text, option
+from biorrr.sims.settings import Settings, checkpoint_option, config_text, option
 from biorrr.sims.table import print_table
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class ImagesSettings(Settings):
     engine: str = option("auto", "what simulates it", choices=("auto", "numpy", "cython", "cpp"))
     quick: bool = option(False, "a tenth of the samples and two seeds")
     format: str = option("png", "of the figure", choices=("png", "pdf", "svg"))
+    checkpoint: float = checkpoint_option()
 
 
 def images(settings: ImagesSettings, folder: RunFolder) -> None:
@@ -56,7 +58,9 @@ def images(settings: ImagesSettings, folder: RunFolder) -> None:
         settings = replace(settings, steps=min(settings.steps, QUICK_STEPS), seeds=min(settings.seeds, 2))
     curves: dict[str, dict[str, Curve]] = {}
     optima: dict[str, float] = {}
-    with folder.opened(config_text(settings, experiment.provenance("images"))):
+    checksums = ",".join(load(name).checksum for name in settings.data)
+    with folder.opened(config_text(settings, experiment.provenance("images", data_sha256=checksums))):
+        checkpoints = Checkpoints.of(folder, settings.checkpoint)
         laps_each = settings.seeds * (3 if settings.circuit else 2)
         with progress_bar(laps_each * len(settings.data), unit=" laps", desc="racing") as bar:
             for name in settings.data:
@@ -64,7 +68,8 @@ def images(settings: ImagesSettings, folder: RunFolder) -> None:
                 yardstick = Yardstick(data.X, data.Y, 0.0, settings.ridge)
                 k = RANKS[name]
                 course = Course(data.X, data.Y, 0.0, settings.ridge, settings.engine)
-                raced = race(course, line_up(settings, name, k), yardstick, on_lap=bar.update)
+                laps = line_up(settings, name, k)
+                raced = race(course, laps, yardstick, on_lap=bar.update, checkpoints=checkpoints.within(name))
                 curves[name] = {learner: curve for (learner, _), curve in raced.items()}
                 optima[name] = yardstick.optimum(k)
 
@@ -73,12 +78,12 @@ def images(settings: ImagesSettings, folder: RunFolder) -> None:
             kept = as_dataset({(learner, RANKS[name]): curve for learner, curve in raced.items()}, settings.seed)
             kept.to_netcdf(path, engine="h5netcdf")
     claims = [parity(name, raced) for name, raced in curves.items()]
-    folder.write_summary(summary(curves, optima), claims)
     figure = plot_pictures_race(
         {name: {c: (v.t, v.objective) for c, v in raced.items()} for name, raced in curves.items()}, optima, RANKS
     )
     with folder.writing(f"images.{settings.format}") as path:
         figure.savefig(path, dpi=200)
+    folder.write_summary(summary(curves, optima), claims)
     print_table(
         f"Bio-RRMSE and backprop, {settings.steps} samples, {settings.seeds} seeds; pixels / 255, centred",
         {

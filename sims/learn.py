@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from biorrr.sims import experiment
+from biorrr.sims.checkpoints import Checkpoints
 from biorrr.sims.folder import RESULTS, RunFolder
 from biorrr.sims.measured import Measured
-from biorrr.sims.settings import Settings, SettingsError, config_text, option
+from biorrr.sims.settings import Settings, SettingsError, config_text
 from biorrr.sims.table import print_table
 from biorrr.sims.training import TrainingSettings
 
@@ -29,8 +30,6 @@ Fitted = TypeVar("Fitted", bound=Settings)  # settings with data, k, s and ridge
 @dataclass(frozen=True, kw_only=True)
 class LearnSettings(TrainingSettings):
     """What can be set of ``biorrr learn``."""
-
-    checkpoint: float = option(30.0, "seconds from one checkpoint to the next", at_least=0)
 
 
 def learn(settings: LearnSettings, folder: RunFolder, data: Dataset | None = None) -> Measured:
@@ -54,7 +53,8 @@ def learn(settings: LearnSettings, folder: RunFolder, data: Dataset | None = Non
     with folder.opened(config_text(settings, origin)), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="interrupted after")  # said below, with where the samples are
         try:
-            run = simulate(settings, data, checkpoint=folder.checkpoint, checkpoint_every=settings.checkpoint)
+            kept = Checkpoints.of(folder, settings.checkpoint).run_options(f"seed-{settings.seed}")
+            run = simulate(settings, data, **kept)
         except Diverged as error:
             run, failure = error.run, error
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from biorrr.sims import experiment
+from biorrr.sims.checkpoints import NOT_KEPT, Checkpoints
 from biorrr.sims.folder import RESULTS, RunFolder
 from biorrr.sims.learn import fit
+from biorrr.sims.measured import Measured
 from biorrr.sims.recording import plot_recorded
 from biorrr.sims.settings import config_text, option
 from biorrr.sims.table import print_table
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 TRACES = ("plateau", "a", "inhibition", "z")
 WEIGHTS = ("Vx", "Vy", "Q", "R")
+MEASURE = "plateau_relative_error_end"  # what a sweep draws
 SNAPSHOTS = 40  # at which circuit and theory are compared
 SHOWN_SAMPLES = 60
 SHOWN_NEURONS = 4  # that fit a page
@@ -62,7 +65,33 @@ class Stage:
     expected: dict[str, np.ndarray]
 
 
-def plateau(settings: PlateauSettings, folder: RunFolder) -> None:
+@dataclass(frozen=True)
+class Audit:
+    """The circuits of all seeds through learning.
+
+    Attributes
+    ----------
+    runs : list of Run
+        Of each seed.
+    before, after : list of Stage
+        Of each seed.
+    during : Stage
+        Of the first seed, halfway to its final agreement with theory.
+    halfway : int
+        The snapshot of ``during``.
+    results : xarray.Dataset
+        The runs joined, with correlations through learning.
+    """
+
+    runs: list[Run]
+    before: list[Stage]
+    after: list[Stage]
+    during: Stage
+    halfway: int
+    results: xr.Dataset
+
+
+def plateau(settings: PlateauSettings, folder: RunFolder, data: Dataset | None = None) -> Measured:
     """Show plateau potentials before, during and after learning, and audit them.
 
     At the optimum the inhibition Qn equals Vy'y~, the full-rank regression as the distal weights see it, so the plateau
@@ -72,39 +101,28 @@ def plateau(settings: PlateauSettings, folder: RunFolder) -> None:
     """
     import numpy as np
     from biorrr.analysis import stages as figures
-    from biorrr.circuit import Microcircuit
     from biorrr.sims.data import load
 
-    data = load(settings.data)
+    data = data or load(settings.data)
     settings, yardstick = fit(settings, data)
     origin = experiment.provenance("plateau", data_sha256=data.checksum)
     with folder.opened(config_text(settings, origin)):
-        runs = list(train(settings, data, record=(), snapshots=SNAPSHOTS).values())
-        engine = runs[0].data.attrs["engine"]
-        network = two_layer_network(settings, data, runs[0].samples) if settings.s == 0 else None
-        # Without a ridge: replay changes nothing where nothing is learned.
-        circuit = Microcircuit(settings.k, settings.s, engine=engine)
-        before = [stage(circuit, settings, data, network, run, 0) for run in runs]
-        after = [stage(circuit, settings, data, network, run, -1) for run in runs]
-        results = collect(settings, data, network, runs)
-        course = results["inhibition_correlation"].values[0].mean(axis=1)
-        halfway = int(np.argmax(course >= (course[0] + course[-1]) / 2))
-        during = stage(circuit, settings, data, network, runs[0], halfway)
+        found = audit(settings, data, Checkpoints.of(folder, settings.checkpoint))
 
-    settings = replace(settings, engine=engine)
-    folder.write_config(config_text(settings, origin))
+    runs, after, results = found.runs, found.after, found.results
+    folder.write_config(config_text(replace(settings, engine=runs[0].data.attrs["engine"]), origin))
     shown = {
-        "before learning": before[0],
-        f"halfway, {runs[0].data['seen'].values[halfway]:,} samples": during,
+        "before learning": found.before[0],
+        f"halfway, {runs[0].data['seen'].values[found.halfway]:,} samples": found.during,
         "after learning": after[0],
     }
     for name in TRACES:
         recorded = np.stack([at.recorded[name] for at in shown.values()])
         results[f"recorded_{name}"] = (("stage", "row", "pyramidal"), recorded)
-    results["stage_samples"] = ("stage", results["seen"].values[[0, halfway, -1]])
+    results["stage_samples"] = ("stage", results["seen"].values[[0, found.halfway, -1]])
     with folder.writing(RESULTS) as path:
         results.to_netcdf(path, engine="h5netcdf")
-    numbers = summary(settings, data, yardstick, runs, before, after)
+    numbers = summary(settings, data, yardstick, found)
     few = np.s_[:SHOWN_SAMPLES, :SHOWN_NEURONS]
     folder.write_figure(
         "plateau",
@@ -119,8 +137,8 @@ def plateau(settings: PlateauSettings, folder: RunFolder) -> None:
     )
     last = after[0]
     pairs = {COMPARED[name][2]: (last.recorded[COMPARED[name][0]], signal) for name, signal in last.expected.items()}
-    curves = {COMPARED[name][2]: results[f"{name}_correlation"].values for name in last.expected}
-    folder.write_figure("audit", settings.format, figures.plot_agreement(pairs, results["seen"].values, curves))
+    courses = {COMPARED[name][2]: results[f"{name}_correlation"].values for name in last.expected}
+    folder.write_figure("audit", settings.format, figures.plot_agreement(pairs, results["seen"].values, courses))
     if settings.amplitude or settings.spiking or settings.leaky:
         axes = plot_recorded(runs[0], data, settings.amplitude, settings.spiking, settings.leaky)
         folder.write_figure("recording", settings.format, axes)
@@ -135,6 +153,37 @@ def plateau(settings: PlateauSettings, folder: RunFolder) -> None:
         }
         | {"": "correlations: median over neurons and seeds", "written to": folder.path},
     )
+    return Measured(numbers, curves(found, yardstick))
+
+
+def measure(settings: PlateauSettings, data: Dataset) -> Measured:
+    """What circuits are found to do that leave no folder behind: a point of a sweep."""
+    settings, yardstick = fit(settings, data)
+    found = audit(settings, data, NOT_KEPT)
+    return Measured(summary(settings, data, yardstick, found), curves(found, yardstick))
+
+
+def audit(settings: PlateauSettings, data: Dataset, checkpoints: Checkpoints) -> Audit:
+    """Let a circuit learn for each seed, and compare them with theory through learning."""
+    import numpy as np
+    from biorrr.circuit import Microcircuit
+
+    runs = list(train(settings, data, checkpoints, record=(), snapshots=SNAPSHOTS).values())
+    network = two_layer_network(settings, data, runs[0].samples) if settings.s == 0 else None
+    # Without a ridge: replay changes nothing where nothing is learned.
+    circuit = Microcircuit(settings.k, settings.s, engine=runs[0].data.attrs["engine"])
+
+    def stages(snapshot: int, runs: list[Run]) -> list[Stage]:
+        return [
+            stage(circuit, settings, data, network, run, snapshot, checkpoints.within(f"snapshot-{snapshot}"))
+            for run in runs
+        ]
+
+    results = collect(settings, data, network, runs)
+    course = results["inhibition_correlation"].values[0].mean(axis=1)
+    halfway = int(np.argmax(course >= (course[0] + course[-1]) / 2))
+    (during,) = stages(halfway, runs[:1])
+    return Audit(runs, stages(0, runs), stages(-1, runs), during, halfway, results)
 
 
 def two_layer_network(settings: PlateauSettings, data: Dataset, samples: int) -> TwoLayerANN:
@@ -173,6 +222,7 @@ def stage(
     network: TwoLayerANN | None,
     run: Run,
     snapshot: int,
+    checkpoints: Checkpoints,
 ) -> Stage:
     """Let ``circuit``, with the weights of ``run`` at ``snapshot``, see all data with learning off; audit it there."""
     import numpy as np
@@ -180,8 +230,9 @@ def stage(
 
     then = Run(run.data.isel(snapshot=slice(snapshot % run.data.sizes["snapshot"] + 1)))
     traces = completed(
-        circuit, data, order="sequential", record=TRACES, every=1, snapshots=1, plastic=False, start=then
-    ).data
+        circuit, data, order="sequential", record=TRACES, every=1, snapshots=1, plastic=False, start=then,
+        **checkpoints.run_options(f"seed-{run.data.attrs['seed']}"),
+    ).data  # fmt: skip
     in_order = np.argsort(traces["sample"].values % len(data.X))
     weights = {name: getattr(then, name) for name in WEIGHTS}
     return Stage(
@@ -211,14 +262,7 @@ def collect(settings: PlateauSettings, data: Dataset, network: TwoLayerANN | Non
     return results
 
 
-def summary(
-    settings: PlateauSettings,
-    data: Dataset,
-    yardstick: Yardstick,
-    runs: list[Run],
-    before: list[Stage],
-    after: list[Stage],
-) -> dict[str, Any]:
+def summary(settings: PlateauSettings, data: Dataset, yardstick: Yardstick, found: Audit) -> dict[str, Any]:
     """Final numbers: correlations of the recorded traces with theory, over neurons and seeds."""
     import numpy as np
     from biorrr.analysis import Agreement
@@ -226,8 +270,8 @@ def summary(
     numbers: dict[str, Any] = {
         "data": data.name, "k": settings.k, "s": settings.s, "ridge": settings.ridge, "seeds": settings.seeds,
     }  # fmt: skip
-    for name in after[0].expected:
-        for when, at in (("start", before), ("end", after)):
+    for name in found.after[0].expected:
+        for when, at in (("start", found.before), ("end", found.after)):
             agreements = [Agreement.between(one.recorded[COMPARED[name][0]], one.expected[name]) for one in at]
             correlation = np.concatenate([agreement.correlation for agreement in agreements])
             error = np.concatenate([agreement.relative_error for agreement in agreements])
@@ -235,10 +279,19 @@ def summary(
             numbers[f"{name}_correlation_{when}_min"] = correlation.min()
             numbers[f"{name}_relative_error_{when}"] = np.median(error)
     return numbers | {
-        "excess_max": max(yardstick.excess(run.Vx) for run in runs),
-        "samples": runs[0].samples,
-        "engine": settings.engine,
-        "seconds": sum(run.data.attrs["seconds"] for run in runs),
+        "excess_max": max(yardstick.excess(run.Vx) for run in found.runs),
+        "samples": found.runs[0].samples,
+        "engine": found.runs[0].data.attrs["engine"],
+        "seconds": sum(run.data.attrs["seconds"] for run in found.runs),
+    }
+
+
+def curves(found: Audit, yardstick: Yardstick) -> dict[str, tuple[Any, Any]]:
+    """Excess of the first seed, and mean correlations with theory over its neurons, at the samples seen."""
+    seen = found.runs[0].data["seen"].values
+    correlations = {f"{name}_correlation" for name in found.after[0].expected}
+    return {"excess": (seen, yardstick.excess(found.runs[0].data["Vx"].values))} | {
+        name: (seen, found.results[name].values[0].mean(axis=1)) for name in sorted(correlations)
     }
 
 

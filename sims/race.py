@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import resource
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import dataclass
-from time import process_time
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ import xarray as xr
 from biorrr.analysis.estimator import Path
 from biorrr.analysis.yardstick import Yardstick
 from biorrr.models import Rates
+from biorrr.sims.checkpoints import NOT_KEPT, Checkpoints
+from biorrr.sims.pool import process_pool
 from threadpoolctl import threadpool_limits
 
 # Fractions of the printed rates to try in turn: they sit at the edge of divergence.
@@ -55,7 +57,7 @@ class Lap:
     learner
         Name of the curve it belongs to.
     run
-        Makes the lap: called with (course, k, seed, steps, rates), returns a Path.
+        Makes the lap: called with (course, lap, options of a checkpoint), returns a Path.
     k, seed, steps
         Rank, seed, samples (online) or iterations (offline).
     rates
@@ -63,11 +65,16 @@ class Lap:
     """
 
     learner: str
-    run: Callable[[Course, int, int, int, Rates | None], Path]
+    run: Callable[[Course, Lap, Mapping[str, Any]], Path]
     k: int
     seed: int
     steps: int
     rates: Rates | None = None
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What its result is the result of."""
+        return {"learner": self.learner, "k": self.k, "seed": self.seed, "steps": self.steps, "rates": repr(self.rates)}
 
 
 @dataclass(frozen=True)
@@ -98,34 +105,37 @@ class DivergedLapError(ArithmeticError):
     """A lap whose learner diverged."""
 
 
-def circuit_lap(course: Course, k: int, seed: int, steps: int, rates: Rates | None) -> Path:
+def circuit_lap(course: Course, lap: Lap, kept: Mapping[str, Any]) -> Path:
     """The microcircuit itself, simulated synapse by synapse, with R and Q apart and the ridge by replay."""
     from biorrr.circuit import Diverged, Microcircuit, compiler
 
     engine = course.engine
     if engine == "auto":
         engine = "cpp" if compiler.find_compiler() else "numpy"
-    start = np.eye(k) / 3
+    start = np.eye(lap.k) / 3
     circuit = Microcircuit(
-        k, course.s, rates=rates or "auto", ridge=course.ridge, engine=engine, seed=seed, Q0=start, R0=start
+        lap.k, course.s, rates=lap.rates or "auto", ridge=course.ridge, engine=engine, seed=lap.seed, Q0=start, R0=start
     )
-    quiet = {"record": (), "progress": False}
     circuit.build(course.X.shape[1], course.Y.shape[1])
-    order = np.random.default_rng(seed)
-    epochs = [order.permutation(len(course.X)) for _ in range(-(-steps // len(course.X)))]
-    clock = _cpu_seconds()
+    shuffled = np.random.default_rng(lap.seed)
+    epochs = [shuffled.permutation(len(course.X)) for _ in range(-(-lap.steps // len(course.X)))]
+    order = np.concatenate(epochs)[: lap.steps]
+    began, clock = perf_counter(), _cpu_seconds()
     try:
-        run = circuit.run(course.X, course.Y, order=np.concatenate(epochs)[:steps], snapshots=SNAPSHOTS, **quiet)
+        run = circuit.run(course.X, course.Y, order=order, snapshots=SNAPSHOTS, record=(), progress=False, **kept)
     except Diverged as error:
         raise DivergedLapError(str(error)) from error
-    seconds = _cpu_seconds() - clock
+    if run.ended == "interrupted":
+        raise KeyboardInterrupt
+    # Of a lap that was cut short only the wall time is known until then: as much CPU time as in the rest of it.
+    share = max(1.0, run.data.attrs["seconds"] / (perf_counter() - began))
     seen = run.data["seen"].values
-    return Path(seen, seconds * seen / steps, run.data["Vx"].values)
+    return Path(seen, share * (_cpu_seconds() - clock) * seen / lap.steps, run.data["Vx"].values)
 
 
 def estimator_lap(
     make: Callable[..., Any], options: Mapping[str, Any]
-) -> Callable[[Course, int, int, int, Rates | None], Path]:
+) -> Callable[[Course, Lap, Mapping[str, Any]], Path]:
     """A lap of one of :mod:`biorrr.analysis`'s algorithms, made by ``make`` with ``options``."""
     return _EstimatorLap(make, dict(options))
 
@@ -135,13 +145,15 @@ class _EstimatorLap:
     make: Callable[..., Any]
     options: dict[str, Any]
 
-    def __call__(self, course: Course, k: int, seed: int, steps: int, rates: Rates | None) -> Path:
+    def __call__(self, course: Course, lap: Lap, kept: Mapping[str, Any]) -> Path:
         chosen = dict(self.options)
-        if rates is not None:
-            chosen["rates"] = rates
+        if lap.rates is not None:
+            chosen["rates"] = lap.rates
         if "s" in self.make().get_params():
             chosen["s"] = course.s
-        learner = self.make(k=k, ridge=course.ridge, steps=steps, snapshots=SNAPSHOTS, random_state=seed, **chosen)
+        learner = self.make(
+            k=lap.k, ridge=course.ridge, steps=lap.steps, snapshots=SNAPSHOTS, random_state=lap.seed, **chosen
+        )
         try:
             return learner.fit(course.X, course.Y).path_
         except FloatingPointError as error:
@@ -162,22 +174,51 @@ def _line_up(course: Course) -> None:
     threadpool_limits(1)
 
 
-def _go(lap: Lap) -> Path:
+def _go(lap: Lap, checkpoints: Checkpoints, part: str) -> Path:
+    """The lap, or what is kept of it where it has been run before."""
     assert _course is not None
-    with np.errstate(all="ignore"):  # a learner that diverges says so itself
-        return lap.run(_course, lap.k, lap.seed, lap.steps, lap.rates)
+    held = checkpoints.kept(f"{part}-result", lap.told)
+    if held is not None:
+        if "diverged" in held:
+            raise DivergedLapError(str(held["diverged"]))
+        return Path(held["t"], held["seconds"], held["Vx"])
+    try:
+        with np.errstate(all="ignore"):  # a learner that diverges says so itself
+            path = lap.run(_course, lap, checkpoints.run_options(part))
+    except DivergedLapError as error:
+        checkpoints.keep(f"{part}-result", lap.told, {"diverged": np.array(str(error))})
+        raise
+    checkpoints.keep(f"{part}-result", lap.told, path._asdict())
+    return path
 
 
-def race(course: Course, laps: Iterable[Lap], yardstick: Yardstick, workers: int | None = None, on_lap=None):
+def race(
+    course: Course,
+    laps: Iterable[Lap],
+    yardstick: Yardstick,
+    workers: int | None = None,
+    on_lap: Callable[[int], Any] | None = None,
+    checkpoints: Checkpoints = NOT_KEPT,
+) -> dict[tuple[str, int], Curve]:
     """Run all ``laps`` and score them; a dict of :class:`Curve` by (learner, k).
 
     A learner of which a seed diverges starts over with a smaller fraction of its rates.
     """
-    groups: dict[tuple[str, int], list[Lap]] = {}
-    for lap in laps:
-        groups.setdefault((lap.learner, lap.k), []).append(lap)
-    with ProcessPoolExecutor(workers or os.cpu_count(), initializer=_line_up, initargs=(course,)) as pool:
-        waiting = {key: (0, _submit(pool, group, FRACTIONS[0])) for key, group in groups.items()}
+    groups: dict[tuple[str, int], list[tuple[str, Lap]]] = {}
+    for number, lap in enumerate(laps):
+        groups.setdefault((lap.learner, lap.k), []).append((f"lap-{number}", lap))
+    with process_pool(workers or os.cpu_count() or 1, _line_up, course) as pool:
+
+        def start(key: tuple[str, int], attempt: int) -> tuple[int, list[Future]]:
+            fraction = FRACTIONS[attempt]
+            return attempt, [
+                pool.submit(
+                    _go, replace(lap, rates=lap.rates and lap.rates.scaled(fraction)), checkpoints, f"{part}-{attempt}"
+                )
+                for part, lap in groups[key]
+            ]
+
+        waiting = {key: start(key, 0) for key in groups}
         curves = {}
         while waiting:
             key, (attempt, futures) = next(iter(waiting.items()))
@@ -185,23 +226,14 @@ def race(course: Course, laps: Iterable[Lap], yardstick: Yardstick, workers: int
             try:
                 paths = [future.result() for future in futures]
             except DivergedLapError:
-                if attempt + 1 == len(FRACTIONS) or groups[key][0].rates is None:
+                if attempt + 1 == len(FRACTIONS) or groups[key][0][1].rates is None:
                     raise
-                waiting[key] = attempt + 1, _submit(pool, groups[key], FRACTIONS[attempt + 1])
+                waiting[key] = start(key, attempt + 1)
                 continue
             curves[key] = _score(paths, yardstick, FRACTIONS[attempt])
             if on_lap is not None:
                 on_lap(len(paths))
     return curves
-
-
-def _submit(pool: ProcessPoolExecutor, group: list[Lap], fraction: float) -> list[Future]:
-    return [
-        pool.submit(
-            _go, Lap(lap.learner, lap.run, lap.k, lap.seed, lap.steps, lap.rates and lap.rates.scaled(fraction))
-        )
-        for lap in group
-    ]
 
 
 def _score(paths: list[Path], yardstick: Yardstick, fraction: float) -> Curve:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import tomllib
 import warnings
 from collections.abc import Iterator
@@ -28,6 +29,9 @@ class ResumedFolder(RunFolder):
     def opened(self, config: str) -> Iterator[None]:
         """Claim the folder for the run that ``config`` describes; refuse one that began with other data."""
         self.claim()
+        for path in self.path.iterdir():
+            if re.fullmatch(r"\.\d+-.+", path.name) and path.is_file():  # half-written by a process that was killed
+                path.unlink()
         began, now = read_config(self.path / CONFIG)[PROVENANCE], tomllib.loads(config)[PROVENANCE]
         for what in now:
             if what.endswith("_sha256") and began.get(what) != now[what]:
@@ -40,7 +44,8 @@ class ResumedFolder(RunFolder):
             warnings.warn(
                 f"resumed with other versions ({'; '.join(differing)}): the last bits may differ", stacklevel=3
             )
-        yield
+        with self._resumable():
+            yield
 
 
 def resume(

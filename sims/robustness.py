@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
-from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
 from biorrr.sims import experiment
+from biorrr.sims.checkpoints import Checkpoints
 from biorrr.sims.folder import RESULTS, RunFolder
 from biorrr.sims.learn import LearnSettings, fit
-from biorrr.sims.settings import Settings, SettingsError, config_text, option
+from biorrr.sims.pool import process_pool
+from biorrr.sims.settings import Settings, SettingsError, checkpoint_option, config_text, option
 from biorrr.sims.table import print_table
 
 # NumPy, Brian2 and matplotlib take long to import: they are imported where they are used, so that --help need not wait.
@@ -42,6 +43,7 @@ class RobustnessSettings(Settings):
     engine: str = option("auto", "what simulates the circuit", choices=("auto", "numpy", "cython", "cpp"))
     seed: int = option(0, "the first seed, of initial weights, order of samples and chance", at_least=0)
     format: str = option("png", "of the figure", choices=("png", "pdf", "svg"))
+    checkpoint: float = checkpoint_option()
 
 
 def robustness(settings: RobustnessSettings, folder: RunFolder) -> None:
@@ -63,8 +65,8 @@ def robustness(settings: RobustnessSettings, folder: RunFolder) -> None:
     checksums = ",".join(load(name).checksum for name in settings.data)
     with folder.opened(config_text(settings, experiment.provenance("robustness", data_sha256=checksums))):
         workers = min(os.cpu_count() or 1, len(names) * len(settings.data))
-        with ProcessPoolExecutor(workers, get_context("spawn")) as executor:
-            table = _sweep(executor, settings, names)
+        with process_pool(workers, method="spawn") as executor:
+            table = _sweep(executor, settings, names, Checkpoints.of(folder, settings.checkpoint))
 
     with folder.writing(RESULTS) as path:
         xr.merge(table.values()).to_netcdf(path, engine="h5netcdf")
@@ -92,20 +94,26 @@ def _samples(settings: RobustnessSettings) -> int:
     return min(settings.samples, QUICK_SAMPLES) if settings.quick else settings.samples
 
 
-def _sweep(executor: Executor, settings: RobustnessSettings, names: Sequence[str]) -> dict[str, xr.Dataset]:
+def _sweep(
+    executor: Executor, settings: RobustnessSettings, names: Sequence[str], checkpoints: Checkpoints
+) -> dict[str, xr.Dataset]:
     """Excess by departure, each (data, value, seed), the plain circuit's (data, seed) among them."""
     import numpy as np
     import xarray as xr
     from biorrr.sims.knobs import KNOBS
 
     seeds = list(range(settings.seed, settings.seed + _seeds(settings)))
-    plain = [executor.submit(_plain, settings, data, seeds) for data in settings.data]
+    # Data by number: what the user calls them may be a path.
+    kept = {data: checkpoints.within(f"data-{i}") for i, data in enumerate(settings.data)}
+    plain = [executor.submit(_plain, settings, data, seeds, kept[data].within("plain")) for data in settings.data]
     values = {name: list(KNOBS[name].values)[:: 2 if settings.quick else 1] for name in names}
     pending: dict[tuple[str, str], Future] = {}
     for data, outcome in zip(settings.data, plain, strict=True):
         _, reference = outcome.result()
         for name in names:
-            pending[name, data] = executor.submit(_turned, settings, data, name, values[name], seeds, reference)
+            pending[name, data] = executor.submit(
+                _turned, settings, data, name, values[name], seeds, reference, kept[data].within(name)
+            )
     table = {
         "plain": xr.Dataset(
             {"plain": (("data", "seed"), np.array([outcome.result()[0] for outcome in plain]))},
@@ -121,12 +129,14 @@ def _sweep(executor: Executor, settings: RobustnessSettings, names: Sequence[str
     return table
 
 
-def _plain(settings: RobustnessSettings, data_name: str, seeds: Sequence[int]) -> tuple[list[float], Reference]:
+def _plain(
+    settings: RobustnessSettings, data_name: str, seeds: Sequence[int], checkpoints: Checkpoints
+) -> tuple[list[float], Reference]:
     """Excess of the plain circuit for each seed, and its plateaus as the measure of departures."""
     import numpy as np
     from biorrr.sims.knobs import Reference
 
-    outcomes = _learned(settings, data_name, seeds, {})
+    outcomes = _learned(settings, data_name, seeds, checkpoints, {})
     plateaus = [run.data["plateau"].values[len(run.data["sample"]) // 2 :] for _, run in outcomes]
     return [excess for excess, _ in outcomes], Reference(float(np.sqrt(np.mean(np.square(plateaus)))), settings.k)
 
@@ -138,16 +148,18 @@ def _turned(
     values: Sequence,
     seeds: Sequence[int],
     reference: Reference,
+    checkpoints: Checkpoints,
 ) -> np.ndarray:
     """Excess with a departure turned to each of ``values``, shape (values, seeds)."""
     import numpy as np
     from biorrr.sims.knobs import KNOBS
 
     excess = np.empty((len(values), len(seeds)))
-    for row, value in zip(excess, values, strict=True):
+    for i, value in enumerate(values):
         departure = KNOBS[name].settings(value, reference)
         lesion = value if name == "lesion" else None
-        row[:] = [score for score, _ in _learned(settings, data_name, seeds, departure, lesion)]
+        outcomes = _learned(settings, data_name, seeds, checkpoints.within(f"value-{i}"), departure, lesion)
+        excess[i] = [score for score, _ in outcomes]
     return excess
 
 
@@ -155,6 +167,7 @@ def _learned(
     settings: RobustnessSettings,
     data_name: str,
     seeds: Sequence[int],
+    checkpoints: Checkpoints,
     departure: dict[str, Any],
     lesion: str | None = None,
 ) -> list[tuple[float, Run]]:
@@ -176,7 +189,7 @@ def _learned(
                 warnings.simplefilter("ignore")  # of columns that say nothing: the same for all circuits
                 run = circuit.run(
                     data.X, data.Y, epochs=epochs, record="plateau", every=20, snapshots=1, centre=True, events=events,
-                    progress=False,
+                    progress=False, **checkpoints.run_options(f"seed-{seed}"),
                 )  # fmt: skip
         except Diverged as failure:
             outcomes.append((NOT_LEARNED, failure.run))

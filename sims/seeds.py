@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from biorrr.sims import experiment
+from biorrr.sims.checkpoints import Checkpoints
 from biorrr.sims.folder import RESULTS, RunFolder
 from biorrr.sims.learn import RECORDED, RECORDED_SAMPLES, LearnSettings, curves, draw, summary
 from biorrr.sims.measured import Measured
@@ -29,7 +30,7 @@ def learn_seeds(settings: LearnSettings, folder: RunFolder, data: Dataset, yards
     origin = experiment.provenance("learn", data_sha256=data.checksum)
     every = max(1, settings.epochs * len(data.X) // RECORDED_SAMPLES)
     with folder.opened(config_text(settings, origin)):
-        runs = train(settings, data, record=RECORDED, every=every)
+        runs = train(settings, data, Checkpoints.of(folder, settings.checkpoint), record=RECORDED, every=every)
 
     first = runs[settings.seed]
     folder.write_config(config_text(replace(settings, engine=first.data.attrs["engine"]), origin))

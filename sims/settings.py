@@ -60,6 +60,11 @@ def option(
     )
 
 
+def checkpoint_option() -> Any:
+    """Declare the field ``checkpoint`` of an experiment that can be cut short and go on."""
+    return option(30.0, "seconds from one checkpoint to the next", at_least=0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """Base of the settings of every experiment.
@@ -82,6 +87,12 @@ class Settings:
             else:
                 checked = _checked(name, kind, value, metadata)
             object.__setattr__(self, name, checked)
+
+    @property
+    def data_names(self) -> tuple[str, ...]:
+        """Names of the data sets an experiment with these settings reads."""
+        data = self.data  # type: ignore[attr-defined]
+        return data if isinstance(data, tuple) else (data,)
 
 
 def kinds(cls: type[Settings]) -> dict[str, tuple[type, bool, bool]]:

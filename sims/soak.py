@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 from biorrr.circuit import Run
-from biorrr.sims.folder import CHECKPOINT, SUMMARY
+from biorrr.sims.folder import CHECKPOINTS, SUMMARY
 
 DATA_SAMPLES = 10_000
 SETTINGS = ("--data", f"synthetic:samples={DATA_SAMPLES},m=8,n=6", "-k", "2", "--engine", "cpp", "--checkpoint", "1")
@@ -45,7 +45,7 @@ def main() -> int:
         moments = random.Random(told.seed)
         process = _start("learn", *settings, "--out", killed)
         for samples in sorted(moments.randrange(told.samples) for _ in range(told.kills)):
-            seen, ended = _wait(process, functools.partial(_has_reached, killed / CHECKPOINT, samples))
+            seen, ended = _wait(process, functools.partial(_has_reached, killed / CHECKPOINTS / "seed-0.npz", samples))
             memory = max(memory, seen)
             if ended:
                 break

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from biorrr.sims import experiment
+from biorrr.sims.checkpoints import NOT_KEPT, Checkpoints
 from biorrr.sims.claims import Claim, print_claims
 from biorrr.sims.folder import RESULTS, RunFolder
 from biorrr.sims.learn import fit
-from biorrr.sims.settings import Settings, config_text, option
+from biorrr.sims.measured import Measured
+from biorrr.sims.settings import Settings, checkpoint_option, config_text, option
 from biorrr.sims.table import print_table
 
 # NumPy, Brian2 and matplotlib take long to import: they are imported where they are used, so that --help need not wait.
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from biorrr.models import Rates
     from biorrr.sims.data import Dataset
 
+MEASURE = "relative_error_max"  # what a sweep draws
 SNAPSHOTS = 60
 UNEQUAL = (0.25, 0.5, 2.0, 4.0)  # rate of R over that of Q
 SMALLEST_RATIO = 1e-8  # of ||Q' - R|| to its start: the theory is held to TOLERANCE down to here, and seen to go on
@@ -44,6 +47,7 @@ class SymmetrySettings(Settings):
     seed: int = option(0, "of the initial weights and the order of samples", at_least=0)
     seeds: int = option(8, "starts of each kind, from --seed on", at_least=1)
     format: str = option("png", "of the figures", choices=("png", "pdf", "svg"))
+    checkpoint: float = checkpoint_option()
 
 
 @dataclass(frozen=True)
@@ -75,23 +79,20 @@ class Condition:
         return HASTY_PROXIMAL if "hasty" in self.kind else PROXIMAL
 
 
-def symmetry(settings: SymmetrySettings, folder: RunFolder) -> None:
+def symmetry(settings: SymmetrySettings, folder: RunFolder, data: Dataset | None = None) -> Measured:
     """Show how the interneurons' two sets of weights, Q and R, find each other.
 
     From unrelated starts ||Q' - R|| falls as (1 - eta/tau)^T: measured against that for several eta/tau, for rates of R
     and Q that differ, and from starts where QR has a negative eigenvalue. Data are centred.
     """
     from biorrr.analysis.meeting import plot_meeting
-    from biorrr.circuit.compiler import find_compiler
     from biorrr.sims.data import load
 
-    data = load(settings.data)
-    settings, yardstick = fit(settings, data)
-    if settings.engine == "auto":  # each run is short, but there are many of the same circuit
-        settings = replace(settings, engine="cpp" if find_compiler() else "numpy")
+    data = data or load(settings.data)
+    settings, yardstick = fit(with_engine(settings), data)
     origin = experiment.provenance("symmetry", data_sha256=data.checksum)
     with folder.opened(config_text(settings, origin)):
-        results = measure(settings, data, yardstick, conditions(settings))
+        results = meetings(settings, data, yardstick, Checkpoints.of(folder, settings.checkpoint))
 
     with folder.writing(RESULTS) as path:
         results.to_netcdf(path, engine="h5netcdf")
@@ -124,6 +125,23 @@ def symmetry(settings: SymmetrySettings, folder: RunFolder) -> None:
         | {"written to": folder.path},
     )
     print_claims(claims)
+    return Measured(numbers, curves(settings, results))
+
+
+def measure(settings: SymmetrySettings, data: Dataset) -> Measured:
+    """What is found without leaving a folder behind: a point of a sweep."""
+    settings, yardstick = fit(with_engine(settings), data)
+    results = meetings(settings, data, yardstick, NOT_KEPT)
+    return Measured(conclude(settings, data, results)[0], curves(settings, results))
+
+
+def with_engine(settings: SymmetrySettings) -> SymmetrySettings:
+    """Settle what "auto" means: each run is short, but there are many of the same circuit."""
+    from biorrr.circuit.compiler import find_compiler
+
+    if settings.engine != "auto":
+        return settings
+    return replace(settings, engine="cpp" if find_compiler() else "numpy")
 
 
 def conditions(settings: SymmetrySettings) -> list[Condition]:
@@ -141,7 +159,7 @@ def middle(etas: tuple[float, ...]) -> float:
     return sorted(etas)[len(etas) // 2]
 
 
-def measure(settings: SymmetrySettings, data: Dataset, yardstick: Yardstick, tried: list[Condition]) -> xr.Dataset:
+def meetings(settings: SymmetrySettings, data: Dataset, yardstick: Yardstick, checkpoints: Checkpoints) -> xr.Dataset:
     """Run every condition from every start.
 
     Returns, each (condition, start, snapshot): samples seen, ||Q' - R|| over its start as measured and as predicted,
@@ -152,6 +170,7 @@ def measure(settings: SymmetrySettings, data: Dataset, yardstick: Yardstick, tri
     from biorrr.analysis import symmetry_decay
     from biorrr.circuit import Diverged, Microcircuit
 
+    tried = conditions(settings)
     shape = (len(tried), settings.seeds, SNAPSHOTS + 1)
     filled = {name: np.full(shape, np.nan) for name in ("seen", "ratio", "predicted", "rounding", "power")}
     diverged = np.zeros(shape[:2], dtype=int)
@@ -165,8 +184,9 @@ def measure(settings: SymmetrySettings, data: Dataset, yardstick: Yardstick, tri
             order = np.random.default_rng(circuit.seed).integers(len(X), size=condition.samples)
             try:
                 run = circuit.run(
-                    data.X, data.Y, order=order, record=(), snapshots=SNAPSHOTS, centre=True, progress=False
-                )
+                    data.X, data.Y, order=order, record=(), snapshots=SNAPSHOTS, centre=True, progress=False,
+                    **checkpoints.run_options(f"condition-{i}-seed-{circuit.seed}"),
+                )  # fmt: skip
             except Diverged as error:
                 run, diverged[i, j] = error.run, 1
             if run.ended == "interrupted":
@@ -248,7 +268,7 @@ def conclude(settings: SymmetrySettings, data: Dataset, results: xr.Dataset) -> 
     numbers |= {f"{kind.replace(' ', '_')}_diverged": count for kind, count in lost.items()} | {
         "engine": settings.engine
     }
-    worst = max(numbers[f"relative_error_{eta:g}"] for eta in settings.etas)
+    worst = numbers["relative_error_max"] = max(numbers[f"relative_error_{eta:g}"] for eta in settings.etas)
     runs = settings.seeds * len(settings.etas)
     unrelated = "R needs no relation to Q at the start, not even that QR has no negative eigenvalue"
     return numbers, [
@@ -278,6 +298,15 @@ def courses(results: xr.Dataset, kind: str, name: str) -> list[tuple[np.ndarray,
     """Samples seen and values of ``name``, each (start, snapshot), for every condition of a kind."""
     chosen = results.isel(condition=results["kind"].values == kind)
     return list(zip(chosen["seen"].values, chosen[name].values, strict=True))
+
+
+def curves(settings: SymmetrySettings, results: xr.Dataset) -> dict[str, tuple[Any, Any]]:
+    """||Q' - R|| over its start, at equal rates from the first start, and what theory says of it."""
+    import numpy as np
+
+    equal = results.isel(condition=int(np.argmax(results["kind"].values == "equal")), start=0)
+    known = np.isfinite(equal["seen"].values)
+    return {name: (equal["seen"].values[known], equal[name].values[known]) for name in ("ratio", "predicted")}
 
 
 command = experiment.command(SymmetrySettings, symmetry)

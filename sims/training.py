@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from biorrr.sims.checkpoints import Checkpoints
 from biorrr.sims.experiment import StoppedError
-from biorrr.sims.settings import Settings, option
+from biorrr.sims.settings import Settings, checkpoint_option, option
 
 # NumPy, Brian2 and matplotlib take long to import: they are imported where they are used, so that --help need not wait.
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class TrainingSettings(Settings):
     seed: int = option(0, "of the initial weights and the order of samples", at_least=0)
     seeds: int = option(1, "how many seeds to run, from --seed on", at_least=1)
     format: str = option("png", "of the figures", choices=("png", "pdf", "svg"))
+    checkpoint: float = checkpoint_option()
 
     @property
     def every_seed(self) -> range:
@@ -34,7 +36,7 @@ class TrainingSettings(Settings):
         return range(self.seed, self.seed + self.seeds)
 
 
-def train(settings: TrainingSettings, data: Dataset, **options: Any) -> dict[int, Run]:
+def train(settings: TrainingSettings, data: Dataset, checkpoints: Checkpoints, **options: Any) -> dict[int, Run]:
     """Let a circuit for each seed learn ``data``, centred; ``options`` are of :meth:`Microcircuit.run`."""
     from biorrr.circuit import Microcircuit
 
@@ -42,7 +44,8 @@ def train(settings: TrainingSettings, data: Dataset, **options: Any) -> dict[int
     runs = {}
     for seed in settings.every_seed:
         circuit.seed = seed  # of the same circuit, which is built but once
-        runs[seed] = completed(circuit, data, epochs=settings.epochs, **options)
+        kept = checkpoints.run_options(f"seed-{seed}")
+        runs[seed] = completed(circuit, data, epochs=settings.epochs, **kept, **options)
     return runs
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from biorrr.sims import experiment
+from biorrr.sims.checkpoints import Checkpoints
 from biorrr.sims.folder import RESULTS, RunFolder
 from biorrr.sims.learn import fit
 from biorrr.sims.settings import config_text
@@ -41,7 +42,7 @@ def wiring(settings: WiringSettings, folder: RunFolder) -> None:
     origin = experiment.provenance("wiring", data_sha256=data.checksum)
     populations = Microcircuit(settings.k, settings.s, ridge=settings.ridge).wiring(m, n)
     with folder.opened(config_text(settings, origin)):
-        runs = train(settings, data, record=())
+        runs = train(settings, data, Checkpoints.of(folder, settings.checkpoint), record=())
 
     first = runs[settings.seed]
     folder.write_config(config_text(replace(settings, engine=first.data.attrs["engine"]), origin))

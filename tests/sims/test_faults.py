@@ -179,7 +179,7 @@ def test_compiled_child_dies_with_its_parent_and_its_data_are_cleared(own_data, 
     while programs() and time.monotonic() < deadline:
         time.sleep(0.05)
     assert programs() == []
-    assert [path.name for path in (tmp_path / "out").iterdir() if path.name[0] != "."] == ["config.toml"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["checkpoints", "config.toml"]
 
     # The next run clears what the killed one has left in the temporary folder.
     (left,) = (tmp_path / "tmp").glob("biorrr-circuit-*")
@@ -210,7 +210,7 @@ def test_second_interrupt_ends_at_once(own_data, tmp_path, start_biorrr):
         0.1,
     )
     deadline = time.monotonic() + 120
-    while not (tmp_path / "out/checkpoint.npz").exists() and time.monotonic() < deadline:
+    while not (tmp_path / "out/checkpoints/seed-0.npz").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     for _ in range(2):
         if process.poll() is None:
@@ -219,4 +219,4 @@ def test_second_interrupt_ends_at_once(own_data, tmp_path, start_biorrr):
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in err
-    assert (tmp_path / "out/checkpoint.npz").exists()
+    assert (tmp_path / "out/checkpoints/seed-0.npz").exists()

@@ -10,8 +10,9 @@ import pytest
 from biorrr.circuit import Run
 from biorrr.circuit.compiler import find_compiler
 from biorrr.sims import main
-from biorrr.sims.folder import FolderError, RunFolder
+from biorrr.sims.folder import FolderError, InterruptedRunError, RunFolder
 
+FIRST = "checkpoints/seed-0.npz"
 LONG = 10_000  # epochs of 120 samples: seconds on the C++ engine, and many checkpoints
 
 
@@ -54,13 +55,13 @@ def test_killed_run_goes_on_and_nobody_else_meanwhile(own_data, tmp_path, start_
     settings = ("--data", own_data, "--epochs", LONG, "--engine", "cpp", "--checkpoint", 0.05)
     folder = tmp_path / "killed"
     process = start_biorrr("learn", *settings, "--out", folder)
-    wait_for(folder / "checkpoint.npz", process)
+    wait_for(folder / FIRST, process)
     code, _, err = run_biorrr("resume", folder)
     assert (code, err) == (2, f"biorrr: out: {folder} is in use by another process; wait, or choose another\n")
     assert process.poll() is None, "ended too early to show anything"
     process.kill()
     process.wait()
-    assert sorted(path.name for path in folder.iterdir() if path.name[0] != ".") == ["checkpoint.npz", "config.toml"]
+    assert sorted(path.name for path in folder.iterdir() if path.name[0] != ".") == ["checkpoints", "config.toml"]
 
     code, _, err = run_biorrr("resume", folder)
     assert code == 0, err
@@ -68,7 +69,7 @@ def test_killed_run_goes_on_and_nobody_else_meanwhile(own_data, tmp_path, start_
     assert run_biorrr("learn", *settings, "--out", tmp_path / "straight")[0] == 0
     assert_same_run(folder, tmp_path / "straight")
     names = {path.name for path in folder.iterdir()}
-    assert "checkpoint.npz" not in names
+    assert "checkpoints" not in names
     assert run_biorrr("resume", folder) == (0, f"{folder}: finished; nothing to resume\n", "")
 
 
@@ -78,7 +79,7 @@ def test_interrupted_run_goes_on(own_data, tmp_path, start_biorrr, run_biorrr):
     settings = ("--data", own_data, "--epochs", LONG, "--engine", "cpp")
     folder = tmp_path / "interrupted"
     process = start_biorrr("learn", *settings, "--out", folder, "--checkpoint", 0.05)
-    wait_for(folder / "checkpoint.npz", process)
+    wait_for(folder / FIRST, process)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 130
@@ -109,12 +110,13 @@ def test_changed_data_are_refused(short_run, own_data, tmp_path, capsys):
 
 def test_truncated_checkpoint_is_refused_with_a_way_on(short_run, tmp_path, capsys):
     folder = cut_short(short_run, tmp_path / "damaged")
-    (folder / "checkpoint.npz").write_bytes(b"PK\x03\x04 cut short")
+    (folder / FIRST).parent.mkdir()
+    (folder / FIRST).write_bytes(b"PK\x03\x04 cut short")
     assert main.run(["resume", str(folder)]) == 1
     err = capsys.readouterr().err
-    assert f"biorrr: {folder}/checkpoint.npz: not a checkpoint, or damaged or truncated" in err
+    assert f"biorrr: {folder}/{FIRST}: not a checkpoint, or damaged or truncated" in err
     assert err.endswith("delete it to start over\n")
-    (folder / "checkpoint.npz").unlink()
+    (folder / FIRST).unlink()
     assert main.run(["resume", str(folder)]) == 0
     assert_same_run(folder, short_run)
 
@@ -175,12 +177,13 @@ def test_a_run_that_fails_after_a_checkpoint_can_be_resumed(tmp_path):
     def fail(far):
         with folder.opened("k = 2\n"):
             if far:
-                folder.checkpoint.touch()
+                folder.checkpoints.mkdir()
+                (folder.checkpoints / "seed-0.npz").touch()
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         fail(far=False)
     assert not folder.path.exists()
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(InterruptedRunError, match=r"interrupted; `biorrr resume .*here` goes on"):
         fail(far=True)
     assert (folder.path / "config.toml").exists()
