@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from biorrr.analysis.plots import COLOURS, styled
+from biorrr.analysis.plots import COLOURS, THEORY, styled
 from numpy.typing import NDArray
 
 Course = tuple[NDArray, NDArray]  # samples seen and values, each (starts, S); NaN after a divergence
@@ -41,15 +41,14 @@ def plot_meeting(
     import matplotlib.pyplot as plt
 
     axes = plt.subplots(1, 3, figsize=(7.4, 2.7))[1]
-    dashed = {"color": COLOURS["theory"], "linestyle": "--", "linewidth": 1.2}
     shades = matplotlib.colormaps["viridis"]
     for shade, (eta, (seen, ratio)) in zip(
         shades(np.linspace(0.85, 0.05, len(equal))), sorted(equal.items()), strict=True
     ):
         axes[0].plot(np.transpose(seen), np.transpose(ratio), "o", color=shade, markersize=2.2, markeredgewidth=0)
         axes[0].plot([], [], "o", color=shade, markersize=4, label=f"{eta:g}")
-        _draw_theory(axes[0], eta, np.nanmax(seen), dashed)
-    axes[0].plot([], [], label="theory", **dashed)
+        _draw_theory(axes[0], eta, np.nanmax(seen))
+    axes[0].plot([], [], label="theory", **THEORY)
     axes[0].legend(title=r"$\eta/\tau$", loc="lower left", handlelength=1.2)
     axes[0].set_title("equal rates")
 
@@ -57,8 +56,8 @@ def plot_meeting(
         shades(np.linspace(0.85, 0.05, len(unequal))), sorted(unequal.items()), strict=True
     ):
         axes[1].plot(np.nanmedian(seen, axis=0), np.nanmedian(ratio, axis=0), color=shade, label=f"{factor:g}")
-    _draw_theory(axes[1], eta_unequal, max(np.nanmax(seen) for seen, _ in unequal.values()), dashed)
-    axes[1].plot([], [], label="equal", **dashed)
+    _draw_theory(axes[1], eta_unequal, max(np.nanmax(seen) for seen, _ in unequal.values()))
+    axes[1].plot([], [], label="equal", **THEORY)
     axes[1].legend(title=r"$\eta_R/\eta_Q$", loc="lower left", handlelength=1.2)
     axes[1].set_title(rf"unequal rates, $\eta_Q/\tau$ = {eta_unequal:g}")
 
@@ -80,6 +79,6 @@ def plot_meeting(
     return axes
 
 
-def _draw_theory(ax, eta: float, last: float, look: dict) -> None:
+def _draw_theory(ax, eta: float, last: float) -> None:
     samples = np.geomspace(1, last, 200)
-    ax.plot(samples, (1 - eta) ** samples, zorder=3, **look)
+    ax.plot(samples, (1 - eta) ** samples, zorder=3, **THEORY)

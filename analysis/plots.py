@@ -25,7 +25,7 @@ COLOURS = {
     "plateau": "#000000",
     "theory": "#767676",  # the exact solution, the optimum, a prediction; dashed
 }
-_THEORY = {"color": COLOURS["theory"], "linestyle": "--", "linewidth": 1.2}
+THEORY: dict[str, Any] = {"color": COLOURS["theory"], "linestyle": "--", "linewidth": 1.2}
 
 
 def styled(draw: Callable) -> Callable:
@@ -65,7 +65,7 @@ def plot_learning(
         Of the curve; call again with the same ``ax`` for further curves.
     """
     ax = _axes(ax)
-    samples = _for_log_axis(samples)
+    samples = for_log_axis(samples)
     scores = np.atleast_2d(np.asarray(scores, dtype=float))
     mean, spread = scores.mean(axis=0), scores.std(axis=0)
     (line,) = ax.plot(samples, mean, label=label, color=color)
@@ -76,7 +76,7 @@ def plot_learning(
         low = np.maximum(low, scores.min(axis=0))  # a logarithmic axis has no room below zero
     else:
         named = "optimum" in ax.get_legend_handles_labels()[1]
-        ax.axhline(optimum, label=None if named else "optimum", zorder=0, **_THEORY)
+        ax.axhline(optimum, label=None if named else "optimum", zorder=0, **THEORY)
     if len(scores) > 1:
         ax.fill_between(samples, low, mean + spread, color=line.get_color(), alpha=0.25, linewidth=0)
     if ax.get_legend_handles_labels()[1]:
@@ -145,10 +145,7 @@ def plot_plateau(
         row[0].set_ylabel(f"neuron {neuron + 1}")
         bars = {len(peaks) // 2: scales[0]} | ({} if output is None else {levels - 1: scales[-1]})
         for level, scale in bars.items():
-            length = 10 ** np.floor(np.log10(scale))
-            beside = {"transform": row[1].get_yaxis_transform(), "clip_on": False}
-            row[1].plot([1.02, 1.02], [-level, length / (2.1 * scale) - level], color="black", **beside)
-            row[1].text(1.04, -level, f"{length:g}", fontsize="small", **beside)
+            draw_scale_bar(row[1], level, scale)
     return axes
 
 
@@ -188,14 +185,14 @@ def plot_audit(
     shades = _shades(plateau.shape[1])
     for neuron, shade in enumerate(shades):
         scatter.plot(error[:, neuron], plateau[:, neuron], ".", markersize=2, alpha=0.4, color=shade)
-    scatter.plot([-limit, limit], [-limit, limit], zorder=0, **_THEORY)
+    scatter.plot([-limit, limit], [-limit, limit], zorder=0, **THEORY)
     scatter.set(xlim=(-limit, limit), ylim=(-limit, limit), aspect="equal")
     scatter.set(xlabel="error $V_y'(y - \\tilde y)$", ylabel="plateau $a - Qn$")
     if samples is not None and correlation is not None:
         for neuron, shade in enumerate(shades):
             over_learning = np.asarray(correlation)[:, neuron]
-            axes[2].plot(_for_log_axis(samples), over_learning, color=shade, label=f"neuron {neuron + 1}")
-        axes[2].axhline(1, zorder=0, **_THEORY)
+            axes[2].plot(for_log_axis(samples), over_learning, color=shade, label=f"neuron {neuron + 1}")
+        axes[2].axhline(1, zorder=0, **THEORY)
         axes[2].set(xscale="log", xlabel="samples", ylabel="correlation")
         axes[2].legend(loc="lower right")
     return axes
@@ -205,7 +202,7 @@ def plot_audit(
 def plot_symmetry(samples: ArrayLike, measured: ArrayLike, predicted: ArrayLike, *, ax: Axes | None = None) -> Axes:
     """||Q' - R|| (S,) against the product of (1 - eta) (S,) on a logarithmic axis, over ``samples`` (S,) seen."""
     ax = _axes(ax)
-    ax.plot(samples, predicted, label="predicted, $\\prod(1-\\eta_q)$", zorder=3, **_THEORY)
+    ax.plot(samples, predicted, label="predicted, $\\prod(1-\\eta_q)$", zorder=3, **THEORY)
     ax.plot(samples, measured, "o", color=COLOURS["R"], label="measured", markersize=4)
     ax.set(yscale="log", xlabel="samples", ylabel="$\\Vert Q' - R \\Vert$")
     ax.legend()
@@ -235,7 +232,7 @@ def plot_filters(
     k = rows["learned"].shape[1]
     if pixels is None:
         axes = _axes(ax, 1, k, figsize=(2.6 * k, 2.2), sharey=True)
-        looks = {"learned": {"color": COLOURS["proximal"], "zorder": 3}, "exact": _THEORY}
+        looks = {"learned": {"color": COLOURS["proximal"], "zorder": 3}, "exact": THEORY}
         for neuron, panel in enumerate(axes[0]):
             for name, filters in rows.items():
                 panel.plot(np.arange(1, len(filters) + 1), filters[:, neuron], label=name, **looks[name])
@@ -285,6 +282,18 @@ def _axes(ax: Any, *shape: int, **layout) -> Any:
     return np.asarray(ax, dtype=object).reshape(shape) if shape else ax
 
 
+def draw_scale_bar(panel: Axes, level: int, scale: float) -> None:
+    """Draw a bar of a round length, 1, 2 or 5 times a power of ten, on the right of the trace at ``level``.
+
+    Traces stand one below the other, a unit apart, each drawn with ``2.1 * scale`` to the unit.
+    """
+    power = 10 ** np.floor(np.log10(scale))
+    length = max(step * power for step in (1, 2, 5) if step * power <= scale)
+    beside: dict[str, Any] = {"transform": panel.get_yaxis_transform(), "clip_on": False}
+    panel.plot([1.02, 1.02], [-level, length / (2.1 * scale) - level], color="black", linewidth=1, **beside)
+    panel.text(1.04, -level + 0.02, f"{length:g}", fontsize=7, va="bottom", **beside)
+
+
 def _shades(k: int) -> np.ndarray:
     """A colour for each of k neurons, none of which stands for a quantity."""
     import matplotlib
@@ -292,7 +301,7 @@ def _shades(k: int) -> np.ndarray:
     return matplotlib.colormaps["viridis"](np.linspace(0.1, 0.85, k))
 
 
-def _for_log_axis(samples: ArrayLike) -> np.ndarray:
+def for_log_axis(samples: ArrayLike) -> np.ndarray:
     """Sample counts, a count of 0 moved to half the first that follows."""
     samples = np.asarray(samples, dtype=float)
     positive = samples[samples > 0]

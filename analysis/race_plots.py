@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-from biorrr.analysis.plots import COLOURS, styled
+from biorrr.analysis.plots import THEORY, styled
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def plot_race(
                 _band(axes[0, column], t, objective, learner, lines)
                 _band(axes[1, column], seconds.mean(axis=0), objective, learner, lines)
         for ax in axes[:, column]:
-            ax.axhline(optimum, color=COLOURS["theory"], linestyle="--", linewidth=1.2, label="optimum")
+            ax.axhline(optimum, label="optimum", **THEORY)
             ax.set(xscale="log", ylim=(1.05 * optimum, -0.05 * optimum))
         axes[0, column].set(title=f"$k = {k}$", xlabel=steps)
         axes[1, column].set(xlabel="CPU time (s)")
@@ -103,7 +103,7 @@ def plot_pictures_race(
     for ax, (name, raced) in zip(axes[0], curves.items(), strict=True):
         for learner, (t, objective) in raced.items():
             _band(ax, t, objective, learner, lines)
-        ax.axhline(optima[name], color=COLOURS["theory"], linestyle="--", linewidth=1.2, label="optimum")
+        ax.axhline(optima[name], label="optimum", **THEORY)
         ax.set(xscale="log", title=f"{name}, $k = {ranks[name]}$", xlabel="samples")
         ax.set_ylim(1.05 * optima[name], -0.05 * optima[name])
     axes[0, 0].set_ylabel("objective")

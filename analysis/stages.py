@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
-from biorrr.analysis.plots import COLOURS, styled
+from biorrr.analysis.plots import COLOURS, THEORY, draw_scale_bar, for_log_axis, styled
 from numpy.typing import ArrayLike, NDArray
 
 TRACES = {"plateau": "plateau", "a": "distal", "inhibition": "Q", "z": "proximal"}  # name -> its colour
 LABELS = {"plateau": "plateau", "a": "distal $a$", "inhibition": "inhibition", "z": "output $z$"}
-_THEORY = {"color": COLOURS["theory"], "alpha": 0.55, "linewidth": 2.6, "solid_joinstyle": "round"}
+_BEHIND: dict[str, Any] = {"color": COLOURS["theory"], "alpha": 0.55, "linewidth": 2.6, "solid_joinstyle": "round"}
 
 
 @styled
@@ -48,10 +49,10 @@ def plot_stages(
                 scale = 2.1 * (scales[name] or 1.0)
                 panel.axhline(-level, color="0.85", linewidth=0.6, zorder=0)
                 if theory and name in theory[stage]:
-                    panel.plot(np.asarray(theory[stage][name])[:, neuron] / scale - level, **_THEORY)
+                    panel.plot(np.asarray(theory[stage][name])[:, neuron] / scale - level, **_BEHIND)
                 panel.plot(signal / scale - level, color=COLOURS[TRACES[name]], linewidth=0.9)
             for level, name in ((1, "a"), (3, "z")):
-                _draw_scale_bar(panel, level, scales[name] or 1.0)
+                draw_scale_bar(panel, level, scales[name] or 1.0)
             panel.set(ylim=(-3.6, 0.6), yticks=-np.arange(len(TRACES)), yticklabels=[])
             panel.tick_params(left=False)
             panel.spines["left"].set_visible(False)
@@ -61,20 +62,9 @@ def plot_stages(
         for tick, colour in zip(panel.get_yticklabels(), TRACES.values(), strict=True):
             tick.set_color(COLOURS[colour])
     if theory:
-        axes[0, -1].plot([], [], label="theory", **_THEORY)
+        axes[0, -1].plot([], [], label="theory", **_BEHIND)
         axes[0, -1].legend(loc="lower right", bbox_to_anchor=(1.0, 0.98), borderpad=0)
     return axes
-
-
-def _draw_scale_bar(panel, level: int, scale: float) -> None:
-    """A bar of a round length, 1, 2 or 5 times a power of ten, on the right of a trace."""
-    power = 10 ** np.floor(np.log10(scale))
-    length = max(step * power for step in (1, 2, 5) if step * power <= scale)
-    beside = panel.get_yaxis_transform()
-    panel.plot(
-        [1.02, 1.02], [-level, length / (2.1 * scale) - level], "k-", transform=beside, clip_on=False, linewidth=1
-    )
-    panel.text(1.04, -level + 0.02, f"{length:g}", transform=beside, fontsize=7, va="bottom")
 
 
 @styled
@@ -108,18 +98,17 @@ def plot_agreement(
     for panel, colour, (name, (measured, expected)) in zip(axes, colours, pairs.items(), strict=False):
         panel.plot(np.ravel(expected), np.ravel(measured), ".", markersize=2, alpha=0.3, color=colour, rasterized=True)
         limit = 1.05 * max(np.abs(expected).max(), np.abs(measured).max())
-        panel.plot([-limit, limit], [-limit, limit], color=COLOURS["theory"], linestyle="--", linewidth=1.2)
+        panel.plot([-limit, limit], [-limit, limit], **THEORY)
         panel.set(xlim=(-limit, limit), ylim=(-limit, limit), aspect="equal")
         panel.set(ylabel=name.split(" against ")[0], xlabel=name.split(" against ")[1])
         panel.locator_params(nbins=5)
         panel.set_title("after learning")
-    seen = np.asarray(samples, dtype=float)
-    seen = np.maximum(seen, seen[seen > 0].min() / 2)  # the start has a place on the logarithmic axis
+    seen = for_log_axis(samples)
     for colour, (name, values) in zip(colours, correlations.items(), strict=False):
         low, median, high = np.nanpercentile(values, (25, 50, 75), axis=(0, 2))
         axes[-1].plot(seen, median, color=colour, label=name.split(" against ")[1])
         axes[-1].fill_between(seen, low, high, color=colour, alpha=0.2, linewidth=0)
-    axes[-1].axhline(1, color=COLOURS["theory"], linestyle="--", linewidth=1.2, zorder=0)
+    axes[-1].axhline(1, zorder=0, **THEORY)
     axes[-1].axhline(0, color="0.85", linewidth=0.6, zorder=0)
     axes[-1].set(xscale="log", xlabel="samples", ylabel="correlation with theory")
     axes[-1].set_title("through learning")
