@@ -121,6 +121,14 @@ struct Segment
         }
     }
 
+    // Rows come in any order: without a word ahead, each sample would wait for memory.
+    template <size_t size> static void announce(const char *from, int64_t type, int64_t row)
+    {
+        static const size_t bytes[] = { {% for code, c_type in element_types %}sizeof({{ c_type }}), {% endfor %} };
+        const char *begin = from + row * size * bytes[type];
+        for (size_t line = 0; line < std::min<size_t>(size * bytes[type], {{ 64 * 32 }}); line += 64) __builtin_prefetch(begin + line);
+    }
+
     double next()
     {
         double *sensory = brian::_array_sensory_x, *instructive = brian::_array_instructive_y;
@@ -149,6 +157,12 @@ struct Segment
                 for (int i = 0; i < {{ m }}; i++) sensory[i] += noise[sample * {{ m }} + i];
             _active_sensory = {0, {{ m }}};
             _active_instructive = {0, {{ n }}};
+            const int64_t ahead = tick - 1 + head.ticks_per_sample;
+            if (ahead < head.ticks && shown[ahead] >= 0)
+            {
+                announce<{{ m }}>(x, head.x_type, shown[ahead]);
+                announce<{{ n }}>(y, head.y_type, shown[ahead]);
+            }
         }
         else
         {
