@@ -6,11 +6,13 @@ everything random follows from the seed and the sample count alone.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
 import time
 import warnings
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
@@ -159,12 +161,12 @@ def identity_of(job: Job, engine: str, events: Sequence[Event]) -> dict[str, str
     order = shown.order if isinstance(shown.order, np.ndarray) else shown.order.encode()
     stretch = (shown.n_samples, shown.m, shown.replay, shown.noise, shown.seed, job.start, job.stop)
     return {
-        "version of biorrr": version("biorrr"),
+        "version of biorrr": _version(),
         "engine": engine,
         "circuit": _checksum(
             *map(_model_of, parts.populations), *map(_model_of, parts.pathways), _model_of(parts.neuromodulator)
         ),
-        "data": _checksum(*_parts(job.X), *_parts(job.Y)),
+        "data": _data_checksum(job.X) + _data_checksum(job.Y),
         "events": _checksum(*(part for event in events for value in _named(event) for part in _parts(value))),
         "epochs, order or seed": _checksum(repr(stretch).encode(), order),
         "settings or initial weights": _checksum(
@@ -172,6 +174,20 @@ def identity_of(job: Job, engine: str, events: Sequence[Event]) -> dict[str, str
         ),
         "what is recorded": _checksum(repr((job.record, job.every, job.snapshots.tolist())).encode()),
     }  # fmt: skip
+
+
+_version = functools.cache(functools.partial(version, "biorrr"))
+_read_only: dict[int, str] = {}  # checksums by id, as long as the array lives
+
+
+def _data_checksum(values: np.ndarray) -> str:
+    """Checksum of data; of data that cannot be written to it is found but once, however many runs they are for."""
+    if values.flags.writeable:
+        return _checksum(*_parts(values))
+    if id(values) not in _read_only:
+        _read_only[id(values)] = _checksum(*_parts(values))
+        weakref.finalize(values, _read_only.pop, id(values))
+    return _read_only[id(values)]
 
 
 def _model_of(part: Population | Pathway) -> bytes:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from biorrr.circuit import Run
     from biorrr.sims.data import Dataset
 
+MEASURE = "excess"  # what a sweep draws
 RECORDED = ("plateau", "a", "inhibition", "z")
 RECORDED_SAMPLES = 2000  # of which traces are kept, evenly spread over the run
 SHOWN_NEURONS = 6  # that fit a page

@@ -24,7 +24,7 @@ COMMANDS = {
     "bench": "Measure how fast the circuit is, beside the same equations in NumPy, numba, JAX and C.",
     "doctor": "Show versions, compiler, engines that work here: what to paste into a bug report.",
     "sweep": "Run an experiment over many settings and seeds, in one table.",
-    "resume": "Continue a run that was cut short, from its last checkpoint.",
+    "resume": "Continue a run that was cut short, from its last checkpoint, or a sweep.",
     "data": "List the data sets: where from, licence, citation, whether found.",
 }
 

@@ -171,6 +171,8 @@ _course: Course | None = None
 def _line_up(course: Course) -> None:
     global _course
     _course = course
+    for view in (course.X, course.Y):
+        view.setflags(write=False)  # so that checkpoints need their checksum but once
     threadpool_limits(1)
 
 

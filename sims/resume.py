@@ -17,6 +17,7 @@ from biorrr.sims.experiment import VERSIONS
 from biorrr.sims.folder import CONFIG, INTERRUPTED, SUMMARY, FolderError, RunFolder
 from biorrr.sims.main import COMMANDS, MODULES
 from biorrr.sims.settings import PROVENANCE, read_config, resolve
+from biorrr.sims.sweeps.run import PLAN, resume_sweep
 
 
 class ResumedFolder(RunFolder):
@@ -49,14 +50,16 @@ class ResumedFolder(RunFolder):
 
 
 def resume(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="folder of the run")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="folder of the run, or of the sweep")],
     debug: Annotated[bool, typer.Option("--debug", help="show the traceback of an error")] = False,
 ) -> None:
-    """Continue a run that was cut short, from its last checkpoint.
+    """Continue a run that was cut short, from its last checkpoint, or a sweep.
 
     It ends bit for bit where it would have ended without the break. A run without a checkpoint starts over from its
-    config.toml.
+    config.toml. Of a sweep, the points that are finished stay as they are.
     """
+    if (folder / PLAN).is_file() and not (folder / CONFIG).exists():
+        return resume_sweep(folder)
     if not (folder / CONFIG).is_file():
         raise FolderError(f"{folder}: has no run to resume: there is no {CONFIG} in it")
     if finished(folder):

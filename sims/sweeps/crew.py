@@ -61,7 +61,8 @@ def compute(
     """
     if workers == 0 and scheduler is None:
         for settings in points:
-            yield settings, evaluate(plan.experiment, settings, data[settings.data], folders.get(settings))
+            given = (data[name] for name in settings.data_names)
+            yield settings, evaluate(plan.experiment, settings, folders.get(settings), *given)
         return
     try:
         yield from _compute_on_dask(plan, points, data, workers, scheduler, folders)
@@ -78,10 +79,11 @@ def _compute_on_dask(plan, points, data, workers, scheduler, folders) -> Iterato
         sent = {name: client.submit(_pass_on, held, key=f"data-{held.checksum}") for name, held in data.items()}
         futures = {
             client.submit(
-                evaluate, plan.experiment, settings, sent[settings.data], folders.get(settings), pure=False
+                evaluate, plan.experiment, settings, folders.get(settings), *map(sent.get, settings.data_names),
+                pure=False,
             ): settings
             for settings in points
-        }
+        }  # fmt: skip
         for future in as_completed(futures, loop=client.loop, raise_errors=False):
             settings = futures.pop(future)
             failure = future.exception() if future.status == "error" else None
@@ -95,15 +97,15 @@ def _compute_on_dask(plan, points, data, workers, scheduler, folders) -> Iterato
                 raise StoppedError(_GONE, exit_code=1)
 
 
-def evaluate(experiment: str, settings: Any, data: Dataset, folder: Path | None) -> Entry:
+def evaluate(experiment: str, settings: Any, folder: Path | None, *data: Dataset) -> Entry:
     """Compute one point; a failure is an entry too."""
     try:
         with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")  # said once for the whole sweep, and not by every point
             if folder is None:
-                found = module_of(experiment).measure(settings, data)
+                found = module_of(experiment).measure(settings, *data)
             else:
-                found = module_of(experiment).command.run(settings, RunFolder(experiment, folder, force=True), data)
+                found = module_of(experiment).command.run(settings, RunFolder(experiment, folder, force=True), *data)
     except Exception as error:
         if getattr(error, "exit_code", None) == 130:  # interrupted, and no fault of the point's
             raise KeyboardInterrupt from error
@@ -113,7 +115,7 @@ def evaluate(experiment: str, settings: Any, data: Dataset, folder: Path | None)
     return {
         "status": "done",
         "reason": None,
-        "data_sha256": data.checksum,
+        "data_sha256": checksum_of(*data),
         "numbers": {name: plain_value(name, value) for name, value in found.numbers.items()},
         "curves": found.plain_curves(),
     }
@@ -122,6 +124,11 @@ def evaluate(experiment: str, settings: Any, data: Dataset, folder: Path | None)
 def in_memory(data: Dataset) -> Dataset:
     """The data as plain arrays, which can be sent; a memory map cannot."""
     return replace(data, X=np.asarray(data.X), Y=np.asarray(data.Y))
+
+
+def checksum_of(*data: Dataset) -> str:
+    """What a point's numbers are the result of, beside its settings."""
+    return ",".join(one.checksum for one in data)
 
 
 def _pass_on(data: Dataset) -> Dataset:

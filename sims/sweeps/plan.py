@@ -13,7 +13,15 @@ from typing import Any
 
 from biorrr.sims.settings import PROVENANCE, Settings, SettingsError, field_named, key_of, kinds, read_config
 
-EXPERIMENTS = ("learn",)  # those with a `measure`: settings and data in, final numbers out
+# Those with a `measure`, settings and data in, Measured out, and a MEASURE, the number that is drawn unless told.
+EXPERIMENTS = ("learn", "plateau", "symmetry", "communication")
+WHY_NOT = {
+    "wiring": "learns as learn does, and draws",
+    "compare": "is a sweep by itself, over learners, ranks and seeds, on all processors",
+    "images": "is a sweep by itself, over data sets, learners and seeds, on all processors",
+    "robustness": "is a sweep by itself, over departures, their sizes and seeds, on all processors",
+}
+NO_NUMBERS = ("format", "checkpoint")  # settings that change none
 MOST_POINTS = 1_000_000  # more is a slip of the pen
 KEYS = ("experiment", "seeds", "measure", "points", "fixed", "grid", "random", "list")
 
@@ -43,13 +51,15 @@ class Plan:
     varied: tuple[str, ...]
     told: tuple[str, ...]
     source: Mapping[str, Any]
-    measure: str = "excess"
+    measure: str
 
 
 def module_of(experiment: str) -> Any:
     """The module of one of :data:`EXPERIMENTS`."""
     if experiment not in EXPERIMENTS:
-        raise SettingsError(f"experiment: must be one of {', '.join(EXPERIMENTS)} (got {experiment!r})")
+        known = isinstance(experiment, str) and experiment in WHY_NOT
+        reason = f", which {WHY_NOT[experiment]}" if known else ""
+        raise SettingsError(f"experiment: must be one of {', '.join(EXPERIMENTS)} (got {experiment!r}{reason})")
     return importlib.import_module(f"biorrr.sims.{experiment}")
 
 
@@ -66,7 +76,7 @@ def read_plan(path: Path) -> Plan:
 def make_plan(
     experiment: str = "learn",
     seeds: Any = 1,
-    measure: str = "excess",
+    measure: str | None = None,
     points: int | None = None,
     fixed: Mapping[str, Any] | None = None,
     grid: Mapping[str, Any] | None = None,
@@ -82,7 +92,7 @@ def make_plan(
     seeds
         How many, from 0 on, or which; each point runs once with each.
     measure
-        The number of the experiment's summary that is drawn; the lowest is best.
+        The number of the experiment's summary that is drawn; the lowest is best. Unless told, the experiment's own.
     points
         How many points ``random`` has.
     fixed
@@ -98,11 +108,13 @@ def make_plan(
     given = {name: value for name, value in (("grid", grid), ("random", random), ("list", list)) if value is not None}
     if len(given) != 1:
         raise SettingsError(f"sweep: must have one of grid, random and list (got {' and '.join(given) or 'none'})")
-    if not isinstance(measure, str):
-        raise SettingsError(f"measure: must be the name of a number (got {measure!r})")
     if (points is not None) != (random is not None):
         raise SettingsError("points: says how many points random has; give both or neither")
-    cls = module_of(experiment).command.settings
+    module = module_of(experiment)
+    measure = module.MEASURE if measure is None else measure
+    if not isinstance(measure, str):
+        raise SettingsError(f"measure: must be the name of a number (got {measure!r})")
+    cls = module.command.settings
     constant = _fields(cls, fixed if fixed is not None else {}, "fixed")
     seeds = _seeds(seeds)
     if grid is not None:
@@ -114,7 +126,10 @@ def make_plan(
     varied = tuple(dict.fromkeys(name for point in combinations for name in point))
     if twice := set(varied) & set(constant):
         raise SettingsError(f"{key_of(min(twice))}: is both fixed and varied; keep one of them")
-    made = (cls(**constant, **point, seed=seed) for point in combinations for seed in seeds)
+    for name in NO_NUMBERS:
+        if name in varied:
+            raise SettingsError(f"{name}: changes no number, so there is nothing to vary; put it under fixed")
+    made = (cls(**constant, **point, seed=seed, seeds=1) for point in combinations for seed in seeds)
     source: dict[str, Any] = {"experiment": experiment, "measure": measure, "seeds": seeds, "fixed": _spelled(constant)}
     if any(None in point.values() for point in combinations):  # TOML has no None: what is not named is not set
         source["list"] = [_spelled(point) for point in combinations]
@@ -131,8 +146,9 @@ def _fields(cls: type[Settings], values: Any, where: str) -> dict[str, Any]:
     if not isinstance(values, Mapping):
         raise SettingsError(f"{where}: must be a table of settings (got {values!r})")
     named = {field_named(cls, key, f"in {where}"): value for key, value in values.items()}
-    if "seed" in named:
-        raise SettingsError(f"seed: is no part of {where}; seeds says how many, or which")
+    for name in ("seed", "seeds"):
+        if name in named:
+            raise SettingsError(f"{name}: is no part of {where}; the sweep's own seeds says how many, or which")
     return named
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from biorrr.sims.experiment import provenance
 from biorrr.sims.folder import FolderError, RunFolder
-from biorrr.sims.settings import PROVENANCE
+from biorrr.sims.settings import PROVENANCE, read_config
 from biorrr.sims.sweeps.ledger import TABLE, Ledger
 from biorrr.sims.sweeps.plan import Plan, make_plan, read_plan
 
@@ -88,18 +88,39 @@ def command(
     _report(plan, out)
 
 
+def resume_sweep(out: Path) -> None:
+    """Go on with the sweep in a folder, as it was begun; refuse one that began with other data."""
+    plan = read_plan(out / PLAN)
+    ledger = Ledger(out)
+    if all(ledger.read(plan, settings) for settings in plan.points) and (out / TABLE).exists():
+        print(f"{out}: finished; nothing to resume")
+        return
+    origin = read_config(out / PLAN).get(PROVENANCE)
+    begun = {name: isinstance(origin, dict) and origin.get(name) is True for name in ("csv", "folders")}
+    _carry_out(plan, out, None, None, **begun, retry=False, resumed=True)
+    _report(plan, out)
+
+
 def _carry_out(
-    plan: Plan, out: Path, workers: int | None, scheduler: str | None, csv: bool, folders: bool, retry: bool
+    plan: Plan,
+    out: Path,
+    workers: int | None,
+    scheduler: str | None,
+    csv: bool,
+    folders: bool,
+    retry: bool,
+    resumed: bool = False,
 ) -> list[dict[str, Any]]:
     """Compute what is not finished, and write table and figure; returns the table's rows."""
     import tomli_w
     from biorrr.sims.data import load
-    from biorrr.sims.sweeps.crew import check_crew, compute, in_memory
+    from biorrr.sims.sweeps.crew import check_crew, checksum_of, compute, in_memory
     from biorrr.sims.sweeps.figure import plot_sweep
     from tqdm.auto import tqdm
 
     check_crew()
-    data = {name: in_memory(load(name)) for name in dict.fromkeys(settings.data for settings in plan.points)}
+    names = dict.fromkeys(name for settings in plan.points for name in settings.data_names)
+    data = {name: in_memory(load(name)) for name in names}
     folder = RunFolder("sweep", out)
     out.mkdir(parents=True, exist_ok=True)
     folder.claim()
@@ -110,7 +131,13 @@ def _carry_out(
     left = []
     for settings in plan.points:
         entry = ledger.read(plan, settings)
-        known = entry and (entry["data_sha256"] == data[settings.data].checksum or entry["status"] == "failed")
+        checksum = checksum_of(*map(data.__getitem__, settings.data_names))
+        known = entry and (entry["data_sha256"] == checksum or entry["status"] == "failed")
+        if entry and not known and resumed:
+            raise FolderError(
+                f"data: changed since the sweep in {out} began (another checksum); put back what they were, or compute "
+                f"all points again: biorrr sweep {out / PLAN} --out {out}"
+            )
         if not known or (retry and entry["status"] == "failed"):
             left.append(settings)
     kept = {s: out / "runs" / ledger.path(plan, s).stem for s in left} if folders else {}

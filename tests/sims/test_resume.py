@@ -1,12 +1,15 @@
 """``biorrr resume``: a run killed at any moment ends bit for bit where the straight one ends; one process a folder."""
 
 import json
+import os
 import shutil
 import signal
 import time
 
 import numpy as np
+import psutil
 import pytest
+import xarray as xr
 from biorrr.circuit import Run
 from biorrr.circuit.compiler import find_compiler
 from biorrr.sims import main
@@ -30,6 +33,28 @@ def wait_for(path, process):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline, f"{path.name} never came"
         time.sleep(0.01)
+
+
+def assert_same_results(folder, other):
+    """What two runs have found is the same, bit for bit; how long they took is not."""
+    names = {path.name for path in other.iterdir()}
+    assert {path.name for path in folder.iterdir()} == names
+    for name in sorted(name for name in names if name.endswith(".nc")):
+        with (
+            xr.open_dataset(folder / name, engine="h5netcdf") as run,
+            xr.open_dataset(other / name, engine="h5netcdf") as straight,
+        ):
+            for one in (run, straight):
+                one.attrs.pop("seconds", None)
+            xr.testing.assert_identical(*(one.load().drop_vars("seconds", errors="ignore") for one in (run, straight)))
+    numbers, expected = (json.loads((path / "summary.json").read_text()) for path in (folder, other))
+    assert {n: v for n, v in numbers.items() if "seconds" not in n} == {
+        n: v for n, v in expected.items() if "seconds" not in n
+    }
+
+
+def children_of(process):
+    return psutil.Process(process.pid).children(recursive=True)
 
 
 @pytest.fixture
@@ -70,6 +95,62 @@ def test_killed_run_goes_on_and_nobody_else_meanwhile(own_data, tmp_path, start_
     assert_same_run(folder, tmp_path / "straight")
     names = {path.name for path in folder.iterdir()}
     assert "checkpoints" not in names
+    assert run_biorrr("resume", folder) == (0, f"{folder}: finished; nothing to resume\n", "")
+
+
+V1V2 = pytest.mark.skipif(not os.environ.get("BIORRR_DATA"), reason="needs the real data files; set BIORRR_DATA")
+SLOW = pytest.mark.slow
+# Command, options, and how many files of its checkpoints are there when it is killed.
+EXPERIMENTS = [
+    pytest.param("learn", ("--seeds", 3, "--epochs", 300), 2, id="learn"),
+    pytest.param("compare", ("-k", 2, "--seeds", 2, "--steps", 60_000), 5, id="compare", marks=SLOW),
+    pytest.param("plateau", ("--seeds", 2, "--epochs", 800, "-s", 0), 2, id="plateau", marks=SLOW),
+    pytest.param("wiring", ("--seeds", 2, "--epochs", 800), 2, id="wiring", marks=SLOW),
+    pytest.param("symmetry", ("--seeds", 2, "--etas", 0.01), 6, id="symmetry", marks=SLOW),
+    pytest.param("robustness", ("--samples", 20_000, "--seeds", 2, "--knobs", "delay", "--knobs", "lesion"), 9,
+                 id="robustness", marks=SLOW),
+    pytest.param("communication", ("--ranks", 2, "--folds", 3, "--epochs", 3), 3, id="communication",
+                 marks=(SLOW, V1V2)),
+    pytest.param("images", ("--data", "mnist", "--seeds", 2, "--steps", 2_000), 5, id="images", marks=(SLOW, V1V2)),
+]  # fmt: skip
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="needs a C++ compiler")
+@pytest.mark.parametrize(("command", "options", "files"), EXPERIMENTS)
+def test_every_experiment_survives_kill_9(
+    command, options, files, own_data, tmp_path, start_biorrr, run_biorrr, compiled_code
+):
+    """Finished parts come back from disk, the one that was cut goes on, the rest begin; nothing is left behind."""
+    if command not in ("communication", "images"):
+        options = ("--data", own_data, *options)
+    options = (*options, "--engine", "cpp", "--checkpoint", 0.02)
+    straight, folder = tmp_path / "straight", tmp_path / "killed"
+    code, _, err = run_biorrr(command, *options, "--out", straight)
+    assert code == 0, err
+    process = start_biorrr(command, *options, "--out", folder)
+    deadline = time.monotonic() + 300
+    while len(list(folder.glob("checkpoints/[!.]*.npz"))) < files:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline, "too few checkpoints"
+        time.sleep(0.002)
+    children = children_of(process)
+    process.kill()
+    process.communicate()
+    assert not (folder / "summary.json").exists(), "ended too early to show anything"
+    _, alive = psutil.wait_procs(children, timeout=20)
+    assert alive == []
+    finished = {path: path.stat().st_mtime_ns for path in folder.glob("checkpoints/*-result.npz")}
+
+    resumed = start_biorrr("resume", folder)
+    while resumed.poll() is None:
+        for path, written in finished.items():
+            try:
+                assert path.stat().st_mtime_ns == written, "computed again"
+            except FileNotFoundError:
+                break
+        time.sleep(0.01)
+    assert resumed.returncode == 0, resumed.communicate()
+    assert_same_results(folder, straight)
     assert run_biorrr("resume", folder) == (0, f"{folder}: finished; nothing to resume\n", "")
 
 

@@ -53,7 +53,7 @@ def test_random_points_lie_in_their_ranges_and_extend():
         ({"grid": {"kk": [1]}}, "kk: no such setting, in grid"),
         ({"grid": {"k": 1}}, "k: must be a list of values, in grid (got 1)"),
         ({"grid": {"k": [0]}}, "k: must be at least 1 (got 0)"),
-        ({"grid": {"seed": [0]}}, "seed: is no part of grid; seeds says how many, or which"),
+        ({"grid": {"seed": [0]}}, "seed: is no part of grid; the sweep's own seeds says how many, or which"),
         ({"grid": {"k": [1]}, "fixed": {"k": 2}}, "k: is both fixed and varied; keep one of them"),
         ({"grid": {"k": [1]}, "seeds": 0}, "seeds: must be a whole number in [1, 1000000] (got 0)"),
         ({"grid": {"k": [1]}, "seeds": [-1]}, "seeds: must be a number of seeds, or a list of whole numbers from 0 on"),
@@ -63,7 +63,11 @@ def test_random_points_lie_in_their_ranges_and_extend():
         ({"random": {"ridge": {"low": 0, "high": 1, "log": True}}, "points": 3}, "ridge: must be a list, or a range"),
         ({"list": []}, "list: must be a list of points, each a table of settings (got [])"),
         ({"list": [3]}, "list: must be a table of settings (got 3)"),
-        ({"experiment": "os", "grid": {"k": [1]}}, "experiment: must be one of learn (got 'os')"),
+        ({"experiment": "os", "grid": {"k": [1]}}, "must be one of learn, plateau, symmetry, communication (got 'os')"),
+        ({"experiment": "compare", "grid": {"k": [1]}}, "(got 'compare', which is a sweep by itself, over learners"),
+        ({"experiment": ["learn"], "grid": {"k": [1]}}, "experiment: must be one of learn, plateau"),
+        ({"grid": {"seeds": [1, 2]}}, "seeds: is no part of grid; the sweep's own seeds says how many, or which"),
+        ({"grid": {"format": ["png", "pdf"]}}, "format: changes no number, so there is nothing to vary; put it under"),
     ],
 )
 def test_bad_plans_say_what_is_wrong(plan, sentence):
