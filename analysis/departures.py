@@ -49,7 +49,7 @@ def plot_departures(
     for ax, (label, (values, excess)) in zip(axes.flat, panels.items(), strict=False):
         _draw(ax, values, excess, label not in unordered, plain, tolerated)
         ax.set(yscale="log", ylim=(0.9 * _FLOOR, 1.3), xlabel=label)
-        ax.set_yticks([1e-3, 1e-2, tolerated, 1e-1, 1], ["0.1 %", "1 %", f"{100 * tolerated:g} %", "10 %", "100 %"])
+        ax.set_yticks([1e-3, 1e-2, tolerated, 1e-1, 1], ["≤ 0.1 %", "1 %", f"{100 * tolerated:g} %", "10 %", "100 %"])
         ax.minorticks_off()
     for ax in axes.flat[len(panels) :]:
         ax.set_visible(False)

@@ -26,7 +26,7 @@ def plot_recording(
     Parameters
     ----------
     time
-        Of each tick, shape (ticks,).
+        At which each tick ends, shape (ticks,).
     plateau
         Shape (ticks, neurons).
     onsets
@@ -62,8 +62,8 @@ def plot_recording(
         for border in range(1, neurons):
             raster.axhline(cells * border - 0.5, color="0.5", linewidth=0.6)
     for number, ax in enumerate(panels):
-        ax.axhline(0, color="0.7", linewidth=0.6)
-        ax.plot(time, plateau[:, number], color=COLOURS["plateau"], drawstyle="steps-pre")
+        ax.axhline(0, color="0.7", linewidth=0.6, zorder=0)
+        ax.stairs(plateau[:, number], [0, *np.asarray(time)], baseline=None, color=COLOURS["plateau"], linewidth=1.3)
         ax.set_ylabel(f"plateau {number + 1}")
     panels[-1].set_xlabel(f"time ({unit})")
     figure.align_ylabels()

@@ -58,7 +58,8 @@ def plot_recorded(run: Run, data: Dataset, amplitude: float, spiking: int, leaky
     spikes = None
     if isinstance(coding, Spiking):
         ticks, cells = coding.raster(traces["spikes"].values.reshape(plateau.shape))
-        spikes = tick * (ticks + 1), cells
+        # Poisson cells fire at any moment of a tick alike.
+        spikes = tick * (ticks + np.random.default_rng(run.data.attrs["seed"]).random(len(ticks))), cells
     return plot_recording(
         tick * np.arange(1, len(plateau) + 1),
         plateau,

@@ -1,5 +1,8 @@
 """A person's own Brian2 code beside the circuit: nothing of it changes, and it can listen in."""
 
+import subprocess
+import sys
+
 import brian2
 import numpy as np
 import pytest
@@ -84,3 +87,10 @@ def test_a_second_run_begins_afresh(data):
 def test_no_network_before_it_is_built():
     with pytest.raises(RuntimeError, match=r"^network: nothing is built in this process yet; call circuit.build"):
         _ = Microcircuit(2).network
+
+
+def test_warnings_stay_python_s():
+    """Brian2 takes them for its log when it is imported; a person's script shows them as before."""
+    told = "import warnings; from biorrr.circuit.interrupt import import_brian2; before = warnings.showwarning;"
+    told += "import_brian2(); import sys; sys.exit('brian2' not in sys.modules or warnings.showwarning is not before)"
+    assert subprocess.run([sys.executable, "-c", told], check=False).returncode == 0

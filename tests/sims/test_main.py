@@ -157,6 +157,17 @@ def test_warnings_are_one_sentence(capsys, toast, monkeypatch):
     assert biorrr(capsys, "learn") == (0, "", "biorrr: warning: the bread is old\n")
 
 
+def test_a_warning_is_said_once(capsys, toast):
+    def warn_again_and_again():
+        for text in ("crumbs", "crumbs", "smoke"):
+            with warnings.catch_warnings():  # forgets what has been said
+                warnings.simplefilter("always")
+                warnings.warn(text, stacklevel=1)
+
+    sys.modules["biorrr.sims.learn"].command = warn_again_and_again
+    assert biorrr(capsys, "learn") == (0, "", "biorrr: warning: crumbs\nbiorrr: warning: smoke\n")
+
+
 def test_data_lists_every_set(capsys, empty_cache):
     code, out, err = biorrr(capsys, "data")
     assert (code, err) == (0, "")

@@ -19,11 +19,20 @@ def test_milliseconds_and_a_raster(learned):
     raster, *plateaus = plot_recorded(*learned, amplitude=1.0, spiking=5, leaky=True)
     assert plateaus[-1].get_xlabel() == "time (ms)"
     assert len(plateaus) == 2
-    time = plateaus[0].get_lines()[-1].get_xdata()
+    time = plateaus[0].patches[-1].get_data().edges
     assert time[-1] == SHOWN_SAMPLES * 200
     spiked, cells = raster.get_lines()[SHOWN_SAMPLES].get_data()
     assert 0 < spiked.min() <= spiked.max() <= time[-1]
     assert set(np.asarray(cells)) == set(range(10))
+
+
+def test_spikes_of_a_sample_are_spread_over_it(learned):
+    raster, *plateaus = plot_recorded(*learned, amplitude=0.0, spiking=5, leaky=False)
+    spiked = raster.get_lines()[SHOWN_SAMPLES].get_xdata()
+    assert plateaus[0].patches[-1].get_data().edges.tolist() == list(range(SHOWN_SAMPLES + 1))
+    assert set(np.floor(spiked)) == set(range(SHOWN_SAMPLES))
+    assert 0.1 < (spiked % 1).mean() < 0.9
+    assert (spiked % 1).std() > 0.2
 
 
 def test_graded_plateaus_without_spikes_have_no_raster(learned):
