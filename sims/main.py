@@ -75,7 +75,14 @@ def biorrr(
 def run(args: list[str]) -> int:
     """Run one command line; returns its exit code: 0, 1 (failed), 2 (usage), 130 (interrupted)."""
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_, **__: print(f"biorrr: warning: {message}", file=sys.stderr)
+        said: set[str] = set()
+
+        def say_once(message, *_, **__) -> None:
+            if str(message) not in said:
+                said.add(str(message))
+                print(f"biorrr: warning: {message}", file=sys.stderr)
+
+        warnings.showwarning = say_once
         try:
             code = app(args, prog_name="biorrr", standalone_mode=False) or 0
         except typer.Abort:  # how typer before 0.21 hands on a KeyboardInterrupt; later it returns 130
