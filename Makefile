@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 ROOMS := analysis circuit models sims
+# Bytecode is made of what is imported, when it is: making it of all that is installed takes longer than installing.
+INSTALL := $(BIN)/pip install --quiet --no-compile --editable
 
 .PHONY: run test test-all docs lint types clean
 
@@ -11,10 +13,10 @@ run: .venv/installed
 # One process a core; a file's tests stay together, for they share what they build.
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile
 
-test: .venv/installed
+test: .venv/testing
 	$(PYTEST)
 
-test-all: .venv/installed
+test-all: .venv/testing
 	$(BIN)/pip install --quiet build
 	$(PYTEST) -m "slow or not slow"
 
@@ -35,15 +37,19 @@ types: .venv/developing
 .venv/installed: setup.cfg pyproject.toml
 	$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 14) else "biorrr needs Python 3.11, 3.12 or 3.13 (this is %d.%d); try: make PYTHON=python3.12 ..." % v)'
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --editable ".[test]"
+	$(INSTALL) ".[cluster,report]"
 	touch $@
 
-.venv/developing: .venv/installed
-	$(BIN)/pip install --quiet --editable ".[dev]"
+.venv/testing: .venv/installed
+	$(INSTALL) ".[test,docs]"
+	touch $@
+
+.venv/developing: .venv/testing
+	$(INSTALL) ".[dev]"
 	touch $@
 
 .venv/documenting: .venv/installed
-	$(BIN)/pip install --quiet --editable ".[docs,nwb,report]"
+	$(INSTALL) ".[docs,nwb]"
 	touch $@
 
 clean:

@@ -93,17 +93,19 @@ def test_a_variant_takes_less_than_30_lines():
     assert len(model.splitlines()) < 30
 
 
-@pytest.mark.slow
-def test_pages_build_without_a_warning(tmp_path):
+@pytest.mark.parametrize("tutorials", ["as they stand", pytest.param("executed", marks=pytest.mark.slow)])
+def test_pages_build_without_a_warning(tutorials, tmp_path):
     """Pages made from the code are made, links lead somewhere, and the tutorials run to their end."""
     for needed in ("mkdocs", "mkdocs_jupyter", "material", "ipykernel"):
         pytest.importorskip(needed, reason="needs the extra docs")
-    if not os.environ.get("BIORRR_DATA"):
+    if tutorials == "executed" and not os.environ.get("BIORRR_DATA"):
         pytest.skip("needs the real data files; set BIORRR_DATA to their folder")
     build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
-    done = subprocess.run(
-        build, cwd=ROOT, capture_output=True, text=True, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}
-    )
+    execute = "true" if tutorials == "executed" else "false"
+    settings = {"NO_MKDOCS_2_WARNING": "1", "BIORRR_EXECUTE_NOTEBOOKS": execute}
+    done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, env=os.environ | settings)
     assert done.returncode == 0, done.stderr
+    tutorial = (tmp_path / "site" / "communication" / "index.html").read_text()
+    assert ("<img" in tutorial) == (tutorials == "executed")  # its figure comes from execution alone
     commands = (tmp_path / "site" / "commands" / "index.html").read_text()
     assert all(f"biorrr {name}" in commands for name in COMMANDS)
