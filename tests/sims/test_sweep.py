@@ -1,6 +1,7 @@
 """Sweeps: every point once, finished points never again, failed ones with their reason, the same on any crew."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -225,6 +226,56 @@ def test_run_folders_on_request(own_data, tmp_path):
     )
 
 
+V1V2 = pytest.mark.skipif(not os.environ.get("BIORRR_DATA"), reason="needs the real data files; set BIORRR_DATA")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("experiment", "fixed", "grid", "curves"),
+    [
+        ("plateau", {"epochs": 1}, {"s": [0.0, 1.0]}, {"excess", "inhibition_correlation", "plateau_correlation"}),
+        ("symmetry", {"etas": [0.1]}, {"k": [1, 2]}, {"ratio", "predicted"}),
+        pytest.param("communication", {"folds": 2, "epochs": 1, "ridge": 0.0}, {"ranks": [[1], [2]]}, {}, marks=V1V2),
+    ],
+)  # fmt: skip
+def test_other_experiments(experiment, fixed, grid, curves, own_data, tmp_path):
+    """A point has the numbers that the experiment by itself puts into its summary, in a folder or without."""
+    if experiment != "communication":
+        fixed = fixed | {"data": str(own_data)}
+    told = {"experiment": experiment, "fixed": fixed | {"engine": "numpy"}, "grid": grid, "workers": 0}
+    table = sweep(out=tmp_path / "plain", **told)
+    assert table["status"].tolist() == ["done", "done"], table["reason"].tolist()
+    measure = make_plan(**{name: told[name] for name in ("experiment", "fixed", "grid")}).measure
+    assert table[measure].notna().all()
+    assert (tmp_path / "plain/sweep.png").exists()
+    in_folders = sweep(out=tmp_path / "folders", folders=True, **told)
+    assert without_seconds(table).equals(without_seconds(in_folders))
+    for path in (tmp_path / "plain/points").iterdir():
+        beside = json.loads((tmp_path / "folders/points" / path.name).read_text())
+        assert json.loads(path.read_text())["curves"] == beside["curves"]
+        assert set(beside["curves"]) >= set(curves)
+        summary = json.loads((tmp_path / "folders/runs" / path.stem / "summary.json").read_text())
+        summary.pop("claims", None)
+        assert beside["numbers"] == summary
+
+
+def test_resume_of_a_finished_sweep_and_of_one_whose_data_changed(own_data, tmp_path, measured, capsys):
+    import numpy as np
+
+    out = tmp_path / "sweep"
+    sweep(fixed=FIXED | {"data": str(own_data)}, out=out, workers=0, grid={"k": [1, 2]})
+    assert main.run(["resume", str(out)]) == 0
+    assert capsys.readouterr().out == f"{out}: finished; nothing to resume\n"
+    next((out / "points").iterdir()).unlink()
+    np.savez(own_data, X=np.eye(5), Y=np.eye(5))
+    assert main.run(["resume", str(out)]) == 2
+    assert capsys.readouterr().err == (
+        f"biorrr: data: changed since the sweep in {out} began (another checksum); put back what they were, or compute "
+        f"all points again: biorrr sweep {out}/sweep.toml --out {out}\n"
+    )
+    assert len(measured) == 2
+
+
 def test_without_the_extra_one_sentence(monkeypatch, tmp_path, capsys):
     (tmp_path / "sweep.toml").write_text("grid = {k = [1]}")
     monkeypatch.setitem(sys.modules, "distributed", None)
@@ -256,7 +307,7 @@ def distributed():
 
 
 def without_seconds(table):
-    return table.drop(columns="seconds")
+    return table.drop(columns="seconds", errors="ignore")
 
 
 @pytest.mark.slow
@@ -303,6 +354,35 @@ def test_200_points_with_a_worker_killed_twice(distributed, own_data, tmp_path, 
     assert set(table["status"]) == {"done"}
     alone = sweep(out=tmp_path / "alone", workers=0, **told)
     assert without_seconds(table).equals(without_seconds(alone))
+
+
+@pytest.mark.slow
+def test_killed_sweep_is_resumed(distributed, own_data, tmp_path, start_biorrr, run_biorrr):
+    """kill -9 of the sweep itself: its workers end with it, and resume computes what was not finished and no more."""
+    import psutil
+
+    file, out = tmp_path / "small.toml", tmp_path / "out"
+    file.write_text(f"seeds = 40\n[fixed]\ndata = '{own_data}'\nengine = 'cpp'\nepochs = 200\n[grid]\nk = [1, 2]\n")
+    process = start_biorrr("sweep", file, "--out", out, "--workers", 2, "--csv")
+    deadline = time.monotonic() + 120
+    while len(list(out.glob("points/[!.]*.json"))) < 5:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    children = psutil.Process(process.pid).children(recursive=True)
+    process.kill()
+    process.wait()
+    _, alive = psutil.wait_procs(children, timeout=30)
+    assert alive == []
+    finished = {path: path.stat().st_mtime_ns for path in out.glob("points/[!.]*.json")}
+    assert 5 <= len(finished) < 80
+    file.unlink()  # the sweep's folder has the plan
+    code, printed, err = run_biorrr("resume", out)
+    assert code == 0, err
+    assert "80 points: 80 done, 0 failed, 0 left" in printed
+    assert {path: path.stat().st_mtime_ns for path in finished} == finished
+    assert len((out / "sweep.csv").read_text().splitlines()) == 81
+    assert run_biorrr("resume", out) == (0, f"{out}: finished; nothing to resume\n", "")
 
 
 @pytest.mark.slow
