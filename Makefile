@@ -41,7 +41,7 @@ types: .venv/developing
 	touch $@
 
 .venv/testing: .venv/installed
-	$(INSTALL) ".[test,docs]"
+	$(INSTALL) ".[test,docs,nwb]"
 	touch $@
 
 .venv/developing: .venv/testing

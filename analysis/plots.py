@@ -36,7 +36,11 @@ def styled(draw: Callable) -> Callable:
         import matplotlib.style
 
         with matplotlib.style.context(STYLE):
-            return draw(*args, **kwargs)
+            drawn = draw(*args, **kwargs)
+            interactive = matplotlib.is_interactive()
+        # A notebook's backend, loaded with the first figure, turns interaction on and shows no later figure without.
+        matplotlib.interactive(interactive)
+        return drawn
 
     return in_style
 

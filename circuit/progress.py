@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 
 
 def progress_bar(total: int, unit: str = " samples", desc: str = "learning"):
     """A bar for ``total`` of ``unit``; its ``update(count)`` adds to it."""
-    from tqdm.auto import tqdm
-
     in_notebook = "ipykernel" in sys.modules
+    if in_notebook and importlib.util.find_spec("ipywidgets"):  # tqdm.auto would warn where there are no widgets
+        from tqdm.notebook import tqdm
+    else:
+        from tqdm import tqdm
     return tqdm(
         total=total,
         unit=unit,

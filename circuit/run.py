@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -101,7 +102,13 @@ class Run(Tabled):
 
     def transform(self, X) -> np.ndarray:
         """Output z of the learned circuit for ``X`` (n_samples, m); shape (n_samples, k)."""
-        return (np.asarray(X) - self.data["mean_x"].values) @ self.Vx
+        X = np.asarray(X)
+        if X.ndim != 2 or X.shape[1] != len(self.Vx):
+            raise ValueError(
+                f"X: must have shape (n_samples, {len(self.Vx)}), the inputs of this run (got {X.shape}); "
+                "one sample is X[None]"
+            )
+        return (X - self.data["mean_x"].values) @ self.Vx
 
     def predict(self, X) -> np.ndarray:
         """The circuit's prediction of Y, Sigma^-1 Vy Vx' x (Eq. 2), for ``X`` (n_samples, m); shape (n_samples, n)."""
@@ -125,7 +132,7 @@ class Run(Tabled):
             with xr.open_dataset(path, engine="h5netcdf") as data:
                 run = cls(data.load())
         except FileNotFoundError:
-            raise
+            raise FileNotFoundError(errno.ENOENT, "no such file", str(path)) from None
         except (OSError, ValueError, KeyError) as error:
             raise ValueError(f"{path}: not a saved run, or damaged ({error})") from error
         missing = [name for name in _WEIGHT_DIMS if name not in run.data]

@@ -99,3 +99,25 @@ def test_errors_are_said_above_their_traceback(capsys):
         assert "ZeroDivisionError" in said.out
     finally:
         shells.InteractiveShell.clear_instance()
+
+
+def test_a_notebook_shows_tables_and_every_figure(tmp_path):
+    """In a real kernel, which sets up its figures when the first is drawn; nothing else stands between the cells."""
+    nbclient = pytest.importorskip("nbclient", reason="needs the extra docs")
+    pytest.importorskip("ipykernel", reason="needs the extra docs")
+    from nbformat.v4 import new_code_cell, new_notebook
+
+    begin = (
+        "import numpy as np; from biorrr.circuit import Microcircuit; X = np.random.default_rng(0).normal(size=(40, 3))"
+    )
+    cells = [
+        f"{begin}; circuit = Microcircuit(1, engine='numpy'); circuit",
+        "run = circuit.run(X, X[:, :2], centre=True, every=1); run",
+        "run.plot_learning(X, X[:, :2]);",
+        "run.plot_plateau();",
+        "run.plot_symmetry();",
+    ]
+    notebook = new_notebook(cells=[new_code_cell(cell) for cell in cells])
+    nbclient.NotebookClient(notebook, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = [[sorted(output.get("data", {"text": 0})) for output in cell.outputs] for cell in notebook.cells]
+    assert shown == [[["text/html", "text/plain"]]] * 2 + [[["image/png", "text/plain"]]] * 3

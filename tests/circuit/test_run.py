@@ -76,6 +76,12 @@ def test_transform_and_predict(run, data):
     np.testing.assert_allclose(run.predict(X), X @ run.Vx @ (Sigma_inverse @ run.Vy).T, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.parametrize("shape", [(7,), (4, 3)])
+def test_data_of_another_width_are_refused(shape, run):
+    with pytest.raises(ValueError, match=rf"X: must have shape \(n_samples, {len(run.Vx)}\), the inputs of this run"):
+        run.predict(np.zeros(shape))
+
+
 def test_means_come_back_in_predictions(data, make_circuit):
     """Centred by the run: the means leave on the way in and return on the way out."""
     X, Y = data
@@ -122,5 +128,5 @@ def test_loading_what_is_not_a_run(tmp_path):
     xr.Dataset({"Vx": ("a", [1.0])}).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
     with pytest.raises(ValueError, match=r"other\.nc: not a saved run: no Vy, Q, R in it"):
         Run.load(tmp_path / "other.nc")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"no such file: '.*none.nc'$"):
         Run.load(tmp_path / "none.nc")
