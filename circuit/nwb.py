@@ -6,8 +6,9 @@ import os
 import uuid
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from biorrr.circuit.run import TRACE_DIMS
 
 if TYPE_CHECKING:
@@ -50,16 +51,13 @@ def write(run: Run, path: str | os.PathLike) -> None:
         source_script_file_name="biorrr/circuit/nwb.py",
     )
     simulation = file.create_processing_module("simulation", "Activity and learning rates of the simulated circuit.")
-    first = None  # whose timestamps the other series share
+    when = _sampling(held * run.moments())
     for name in names:
         series = TimeSeries(
-            name=name,
-            description=run.data[name].attrs["long_name"],
-            data=run.trace(name),
-            unit="a.u.",
-            timestamps=held * run.moments() if first is None else first,
+            name=name, description=run.data[name].attrs["long_name"], data=run.trace(name), unit="a.u.", **when
         )
-        first = first or series
+        if "timestamps" in when:
+            when["timestamps"] = series  # the others share those of the last
         if name in _STIMULI:
             file.add_stimulus(series)
         else:
@@ -72,3 +70,11 @@ def write(run: Run, path: str | os.PathLike) -> None:
         aside.replace(path)
     finally:
         aside.unlink(missing_ok=True)
+
+
+def _sampling(times: np.ndarray) -> dict[str, Any]:
+    """When the rows of a series were recorded, ``times`` (rows,) in seconds: a rate where they are even."""
+    steps = np.diff(times)
+    if len(steps) and np.allclose(steps, steps[0], rtol=1e-9, atol=0):
+        return {"starting_time": float(times[0]), "rate": float(1 / steps[0])}
+    return {"timestamps": times}
