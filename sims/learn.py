@@ -110,10 +110,10 @@ def fit(settings: Fitted, data: Dataset) -> tuple[Fitted, Yardstick]:
     for view in ("X", "Y"):
         if not np.ptp(getattr(data, view), axis=0).any():
             raise DataError(f"{data.name}: {view} must change from sample to sample (got the same row throughout)")
-    centred = data.centred()
+    X, Y = data.stand_in
     if settings.ridge is None:
-        settings = replace(settings, ridge=0.1 * float(centred.X.var(axis=0).mean()))
-    return settings, Yardstick(centred.X, centred.Y, settings.s, settings.ridge)
+        settings = replace(settings, ridge=0.1 * float(np.square(X).mean()))
+    return settings, Yardstick(X, Y, settings.s, settings.ridge)
 
 
 def simulate(settings: LearnSettings, data: Dataset, **options: Any) -> Run:
@@ -153,7 +153,7 @@ def draw(run: Run, yardstick: Yardstick, data: Dataset, folder: RunFolder, forma
         return
     k = run.Vx.shape[1]
     exact = yardstick.Vx(k)
-    learned = align(run.Vx, exact, data.centred().X, yardstick.ridge)
+    learned = align(run.Vx, exact, data.stand_in[0], yardstick.ridge)
     few = np.s_[:, :SHOWN_NEURONS]
     folder.write_figure("filters", format, plots.plot_filters(learned[few], exact[few], data.pixels))
     shown = plots.plot_eigenvalues(yardstick.eigenvalues[: k + 4], np.linalg.eigvalsh(run.Q @ run.Q.T)[::-1])

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 LARGEST = 1e100  # so that squares, and sums of squares, stay finite
+LOADED = 2**31  # bytes of data that may be copied in memory
 ROWS_AT_ONCE = 4096  # memory-mapped arrays are looked through in pieces of this many samples
 
 
@@ -72,6 +73,25 @@ class Dataset:
             for start in range(0, len(view), ROWS_AT_ONCE):
                 digest.update(np.ascontiguousarray(view[start : start + ROWS_AT_ONCE]).data)
         return digest.hexdigest()
+
+    @cached_property
+    def stand_in(self) -> tuple[np.ndarray, np.ndarray]:
+        """X and Y with the covariances of the data, centred: all that scores need of them.
+
+        They are the centred samples. Of data too large for that they are the triangular factor, m + n made-up samples
+        found block by block: nothing is loaded whole, and nothing is squared.
+        """
+        if self.X.nbytes + self.Y.nbytes <= LOADED:
+            centred = self.centred()
+            return centred.X, centred.Y
+        rows = max(ROWS_AT_ONCE, 4 * (self.X.shape[1] + self.Y.shape[1]))
+        means = [view.mean(axis=0) for view in (self.X, self.Y)]
+        factor = np.empty((0, sum(map(len, means))))
+        for start in range(0, len(self.X), rows):
+            block = [view[start : start + rows] - mean for view, mean in zip((self.X, self.Y), means, strict=True)]
+            factor = np.linalg.qr(np.vstack([factor, np.hstack(block)]), mode="r")
+        factor *= np.sqrt(len(factor) / len(self.X))
+        return factor[:, : len(means[0])], factor[:, len(means[0]) :]
 
     def centred(self) -> Dataset:
         """Take the mean of each column off; the result is held in memory."""

@@ -210,6 +210,24 @@ def test_centred():
     np.testing.assert_allclose(data.X, X - X.mean(axis=0), atol=1e-14)
 
 
+@pytest.mark.parametrize("samples", [7, 10_000])
+def test_stand_in_of_large_data_has_their_covariances(samples, monkeypatch, tmp_path):
+    """Few made-up samples for many, read in pieces; fewer samples than channels too."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((samples, 6)) @ rng.standard_normal((6, 6)) + 3
+    Y = X[:, :4] + rng.standard_normal((samples, 4))
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "y.npy", Y)
+    data = load(f"{tmp_path / 'x.npy'},{tmp_path / 'y.npy'}")
+    np.testing.assert_array_equal(data.stand_in[0], X - X.mean(axis=0))
+
+    monkeypatch.setattr("biorrr.sims.data.dataset.LOADED", 0)
+    x, y = load(f"{tmp_path / 'x.npy'},{tmp_path / 'y.npy'}").stand_in
+    assert len(x) == len(y) == min(samples, 10)
+    both, expected = np.hstack([x, y]), np.cov(X, Y, rowvar=False, ddof=0)
+    np.testing.assert_allclose(both.T @ both / len(both), expected, rtol=0, atol=1e-13 * np.abs(expected).max())
+
+
 def test_checksum_follows_the_values():
     data = Dataset("mine", X, Y)
     assert data.checksum == Dataset("other name", X.copy(), np.asfortranarray(Y)).checksum
