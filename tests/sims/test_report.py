@@ -1,69 +1,363 @@
-"""The report page, as a file and in a real browser."""
+"""The report page: what is gathered, what is said of folders there is nothing to say of, and the page as a file."""
 
 import json
+import os
 import shutil
+import sys
 import time
 
 import numpy as np
 import pytest
-
-pytest.importorskip("plotly", reason="plotly is not installed: pip install 'biorrr[report]'")
-
+import xarray as xr
 from biorrr.circuit import Microcircuit
-from biorrr.sims import report
+from biorrr.sims import main
+from biorrr.sims.folder import RunFolder
+from biorrr.sims.reports.curves import charts_of
+from biorrr.sims.reports.figures import gather_figures
+from biorrr.sims.reports.plain import plain, without_home
+from biorrr.sims.reports.record import ReportError, read_record
+from biorrr.sims.reports.run import gather_run
+from biorrr.sims.reports.sweep import gather_sweep
+from biorrr.sims.sweeps.ledger import Ledger
+from biorrr.sims.sweeps.plan import read_plan
+
+PNG = b"\x89PNG\r\n\x1a\n"
+HOSTILE = "</script><script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">&amp;"
+
+
+def write_folder(path, experiment, results, summary=None, settings=""):
+    """A run folder as an experiment leaves it."""
+    path.mkdir()
+    for name, dataset in results.items():
+        dataset.to_netcdf(path / f"{name}.nc", engine="h5netcdf")
+    (path / "config.toml").write_text(f'{settings}\n[provenance]\nexperiment = "{experiment}"\nbiorrr = "0.1.0"\n')
+    (path / "summary.json").write_text(json.dumps(summary or {}))
+    return path
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A run folder as `learn` leaves it, made small."""
+def run():
     from biorrr.sims.data import load
 
     data = load("digits")
-    run = Microcircuit(k=2, ridge=0.01, engine="numpy").run(
-        data.X[:300], data.Y[:300], epochs=2, every=5, record=("plateau", "a", "inhibition", "z"), centre=True
+    return Microcircuit(k=2, ridge=0.01, engine="numpy").run(
+        data.X[:100], data.Y[:100], epochs=2, every=5, record=("plateau", "a", "inhibition", "z"), centre=True
     )
-    path = tmp_path_factory.mktemp("runs") / "learn-one"
+
+
+@pytest.fixture
+def folder(run, tmp_path):
+    summary = {"excess": 0.25, "samples": 200, "ended": "done", "engine": "numpy"}
+    return write_folder(tmp_path / "learn-one", "learn", {"run": run.data}, summary, 'data = "digits"\nk = 2')
+
+
+@pytest.fixture
+def sweep(tmp_path):
+    return write_sweep(tmp_path / "sweep-one")
+
+
+def write_sweep(path, reason="it diverged"):
+    """A sweep's folder with a failed point, a point to come, and curves that theory could have drawn."""
     path.mkdir()
-    run.save(path / "run.nc")
-    (path / "config.toml").write_text('data = "digits"\nk = 2\n\n[provenance]\nexperiment = "learn"\n')
-    (path / "summary.json").write_text(json.dumps({"excess": 0.25, "samples": 600, "ended": "done"}))
+    (path / "sweep.toml").write_text(
+        'experiment = "learn"\nseeds = 2\n[fixed]\ndata = "digits"\n[grid]\nk = [1, 2, 4]\ns = [0.0, 1.0]\n'
+        '[provenance]\nexperiment = "sweep"\nbiorrr = "0.1.0"\n'
+    )
+    plan, ledger = read_plan(path / "sweep.toml"), Ledger(path)
+    for i, settings in enumerate(plan.points[:-1]):
+        excess = 0.01 * (1 + abs(settings.k - 2) + settings.s + 0.1 * settings.seed)
+        curve = {"seen": [1, 10, 100], "values": [1.0, None, excess]}
+        done = {
+            "status": "done",
+            "reason": None,
+            "numbers": {"excess": excess, "engine": "cpp"},
+            "curves": {"excess": curve},
+        }
+        failed = {"status": "failed", "reason": reason, "numbers": {}, "curves": {}}
+        ledger.write(plan, settings, {"data_sha256": None} | (failed if i == 0 else done))
     return path
 
 
-@pytest.fixture(scope="module")
-def written(folder):
-    path = folder / "report.html"
-    report.command([folder], out=path)
-    return path
+def test_a_sentence_says_what_was_run_and_how_it_ended(folder):
+    assert gather_run(folder)["sentence"] == (
+        "A circuit of 2 pyramidal neurons and 2 interneurons learned on digits (64 sensory and 10 instructive inputs) "
+        "at s = 0: it ran to its end after 200 samples on engine numpy, 25.00% above the optimum."
+    )
 
 
-def test_is_one_file_without_network(written):
+def test_an_interrupted_run_is_reported_with_the_way_on(folder):
+    (folder / "summary.json").write_text('{"ended": "interrupted", "engine": "numpy"}')
+    assert (
+        "it was interrupted, and `biorrr resume` goes on with it, after 200 samples" in gather_run(folder)["sentence"]
+    )
+
+
+def test_charts_of_a_circuit_hold_its_recordings(folder, run):
+    charts = gather_run(folder)["charts"]["circuit"]
+    assert charts["seen"] == run.data["seen"].values.tolist()
+    assert charts["diagram"]["Q"][-1] == plain(run.Q)
+    assert charts["traces"]["plateau"][1][-1] == plain(run.data["plateau"].values[-1, 1])
+    assert charts["learning"]["objective"][-1] >= charts["learning"]["optimum"]
+
+
+def test_without_the_data_leaves_out_what_needs_them(folder):
+    text = (folder / "config.toml").read_text()
+    (folder / "config.toml").write_text(text.replace('"digits"', '"nowhere.npz"'))
+    charts = gather_run(folder)["charts"]["circuit"]
+    assert "learning" not in charts
+    assert "symmetry" in charts
+
+
+def test_seeds_are_drawn_together(folder, run):
+    other = run.data.assign_attrs(seed=1)
+    other.to_netcdf(folder / "run-1.nc", engine="h5netcdf")
+    excess, symmetry = gather_run(folder)["charts"]["curves"][0]["views"]
+    assert [line["repeat"] for line in excess["series"]] == [None, "seed 0", "seed 1"]
+    assert symmetry["series"][0]["y"] == plain(run.r_minus_qt)
+
+
+def test_a_race_has_a_line_for_each_learner_and_a_choice_of_rank():
+    from biorrr.sims.race import Curve, as_dataset
+
+    def curve(level, length):
+        scores = level * np.array([[1.0, 0.5, 0.25], [3.0, 1.5, 0.75]])[:, :length]
+        return Curve(np.array([1, 10, 100])[:length], scores / 10, -scores, scores, scores, 1.0)
+
+    dataset = as_dataset({(learner, k): curve(k, 2 + k) for learner in ("ANN", "IQMD") for k in (1, 2)}, first_seed=4)
+    (chart,) = charts_of("compare", {"run": dataset})
+    excess = chart["views"][0]
+    assert excess["choose"] == {"k": ["1", "2"]}
+    assert excess["x"] == ["samples or iterations", "CPU time (s)"]
+    mean, *single = (line for line in excess["series"] if line["line"] == "ANN" and line["choose"] == {"k": "1"})
+    assert mean["y"] == [2.0, 1.0, 0.5]  # and nothing where a learner has no snapshot any more
+    assert mean["x"] == [[1.0, 10.0, 100.0], [0.2, 0.1, 0.05]]
+    assert [(line["repeat"], line["y"][0]) for line in single] == [("seed 4", 1.0), ("seed 5", 3.0)]
+
+    # One file for each kind of pictures, each with a rank of its own.
+    one, two = (dataset.isel(k=[i]) for i in (0, 1))
+    (chart,) = charts_of("images", {"mnist": one, "cifar10": two})
+    assert chart["views"][0]["choose"] == {"data": ["mnist, k = 1", "cifar10, k = 2"]}
+
+
+def test_theory_stands_beside_the_symmetry_that_was_measured():
+    shape = ("condition", "start", "snapshot")
+    ratio = np.array([[[1.0, 0.1, np.nan]] * 2, [[1.0, 0.2, 0.04]] * 2])
+    dataset = xr.Dataset(
+        {"seen": (shape, np.tile([0.0, 10, 20], (2, 2, 1))), "ratio": (shape, ratio),
+         "predicted": (shape, 1.01 * ratio)},
+        coords={"kind": ("condition", ["equal", "unequal"]), "eta_q": ("condition", [0.1, 0.1]),
+                "eta_r": ("condition", [0.1, 0.4]), "start": [0, 1]},
+    )  # fmt: skip
+    (chart,) = charts_of("symmetry", {"run": dataset})
+    course, departure = chart["views"]
+    lines = {line["line"]: line for line in course["series"] if line["repeat"] is None}
+    assert list(lines) == [
+        "η/τ 0.1, measured", "η/τ of Q 0.1, of R 0.4, measured", "η/τ 0.1, theory", "η/τ of Q 0.1, of R 0.4, theory",
+    ]  # fmt: skip
+    assert lines["η/τ 0.1, measured"]["y"] == [1.0, 0.1]
+    assert lines["η/τ 0.1, theory"]["theory"]
+    assert departure["series"][0]["y"] == pytest.approx([0.0099, 0.0099], rel=0.01)
+
+
+def test_held_out_prediction_stands_against_rank():
+    dataset = xr.Dataset(
+        {
+            "exact_r2": (("target", "k"), [[0.1, 0.2, 0.3]]),
+            "circuit_r2": (("target", "rank", "seed"), [[[0.1], [0.25]]]),
+        },
+        coords={"target": ["V2"], "k": [1, 2, 3], "rank": [1, 3], "seed": [0]},
+    )
+    (chart,) = charts_of("communication", {"run": dataset})
+    (view,) = chart["views"]
+    assert [(line["line"], line["x"], line["y"]) for line in view["series"]] == [
+        ("V2, circuit", [[1, 3]], [0.1, 0.25]),
+        ("V2, exact", [[1, 2, 3]], [0.1, 0.2, 0.3]),
+    ]
+    assert view["x"] == ["rank (filters)"]
+
+
+def test_departures_stand_beside_the_paper_s_circuit():
+    dataset = xr.Dataset(
+        {"plain": (("data", "seed"), [[0.01, 0.03]]),
+         "dale": (("data", "dale_value", "seed"), [[[0.1, 0.3], [1.0, 1.0]]], {"long_name": "signs that stay"})},
+        coords={"data": ["digits"], "seed": [0, 1], "dale_value": ["Q, R", "all"]},
+    )  # fmt: skip
+    (chart,) = charts_of("robustness", {"run": dataset})
+    (view,) = chart["views"]
+    mean, *_, paper = view["series"]
+    assert view["name"] == "signs that stay"
+    assert (mean["line"], mean["x"], mean["y"]) == ("digits", [["Q, R", "all"]], [0.2, 1.0])
+    assert (paper["line"], paper["y"], paper["theory"]) == ("digits, paper’s circuit", [0.02, 0.02], True)
+
+
+def test_claims_are_told_with_their_numbers(tmp_path):
+    claims = [{"claim": "R meets Q'", "holds": True, "runs": 8}, {"claim": "always", "holds": False}, "not a claim"]
+    folder = write_folder(tmp_path / "one", "symmetry", {"run": xr.Dataset()}, {"claims": claims}, 'data = "digits"')
+    gathered = gather_run(folder)
+    assert gathered["sentence"] == "The experiment “symmetry” on digits: it ran to its end; 1 of 2 claims hold."
+    assert gathered["claims"][0] == {"text": "R meets Q'", "holds": True, "numbers": {"runs": 8}}
+
+
+def test_figures_are_put_into_the_page_or_named(tmp_path):
+    (tmp_path / "audit.png").write_bytes(PNG + b"small")
+    (tmp_path / "wiring-3.svg").write_text("<svg/>")
+    (tmp_path / "large.png").write_bytes(PNG + bytes(2000))
+    (tmp_path / "paper.pdf").write_bytes(b"%PDF")
+    (tmp_path / "passwords.png").symlink_to("/etc/passwd")
+    shown, left_out = gather_figures(tmp_path, room=1000)
+    assert [one["name"] for one in shown] == ["audit.png", "wiring-3.svg"]
+    assert shown[0]["uri"].startswith("data:image/png;base64,")
+    assert shown[1]["alt"] == "the circuit, with synapses as wide as they are strong"
+    assert left_out == ["large.png", "paper.pdf", "passwords.png"]
+
+
+def test_numbers_survive_json():
+    values = np.array([[0.0, np.nan], [-1234.5678, 1e-9]])
+    assert json.loads(json.dumps(plain(values))) == [[0.0, None], [-1234.6, 1e-9]]
+
+
+def test_a_sweep_is_gathered_point_by_point(sweep):
+    gathered = gather_sweep(sweep)
+    assert gathered["sentence"] == (
+        "A sweep of “learn” over k and s: 12 points, 10 done, 1 failed, 1 left; the best excess is 0.01, at k 2, "
+        "s 0.0, seed 0."
+    )
+    assert gathered["failures"] == [("it diverged", 1)]
+    table = gathered["charts"]["sweep"]
+    assert table["varied"] == ["k", "s"]
+    assert table["settings"]["k"] == [1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4]
+    assert table["numbers"]["excess"][:2] == [None, 0.021]
+    assert table["samples"] == [[1, 10, 100]]  # kept once
+    assert table["curves"][1] == {"excess": [0, [1.0, None, 0.021]]}
+
+
+def test_curves_of_the_best_points_come_first(sweep, monkeypatch):
+    monkeypatch.setattr("biorrr.sims.reports.sweep.MOST_NUMBERS", 6)
+    gathered = gather_sweep(sweep)
+    excess, curves = (gathered["charts"]["sweep"][name] for name in ("numbers", "curves"))
+    kept = [excess["excess"][i] for i, curve in enumerate(curves) if curve]
+    assert sorted(kept) == [0.01, 0.011]
+    assert gathered["without_curves"] == 9
+
+
+def test_what_is_no_curve_is_left_out(sweep):
+    plan = read_plan(sweep / "sweep.toml")
+    path = Ledger(sweep).path(plan, plan.points[1])
+    point = json.loads(path.read_text())
+    point["curves"] = {"short": {"seen": [1], "values": [1, 2]}, "words": {"seen": ["<b>"], "values": [1]}, "none": 3}
+    path.write_text(json.dumps(point))
+    assert gather_sweep(sweep)["charts"]["sweep"]["curves"][1] == {}
+
+
+def test_says_which_folder_has_no_run(tmp_path, capsys):
+    def said(*arguments):
+        assert main.run(["report", *map(str, arguments)]) == 2
+        return capsys.readouterr().err
+
+    assert "must be a folder that an experiment or a sweep has filled (there is no such" in said(tmp_path / "nowhere")
+    assert "has no run in it (config.toml is missing); give a run's folder, or a sweep's" in said(tmp_path)
+    (tmp_path / "config.toml").write_text("[provenance]\nexperiment = 'learn; rm -r /'\n")
+    assert "config.toml must name the experiment it is of (got 'learn; rm -r /')" in said(tmp_path)
+    (tmp_path / "config.toml").write_text("k = \n")
+    assert "config.toml: damaged (Invalid value" in said(tmp_path)
+
+
+def test_says_which_run_is_not_finished(folder, capsys):
+    (folder / "summary.json").unlink()
+    with pytest.raises(ReportError, match=r"the run in it was cut short; `biorrr resume .*learn-one` goes on with it"):
+        read_record(folder)
+    running = RunFolder("learn", folder, force=True)
+    running.claim()
+    with pytest.raises(ReportError, match="the run in it is still going; wait for its end"):
+        read_record(folder)
+    running.release()
+
+
+@pytest.mark.parametrize("kept", [0, 100, 5000])
+def test_says_which_results_are_damaged(folder, kept):
+    os.truncate(folder / "run.nc", kept)
+    with pytest.raises(
+        ReportError, match=r"run.nc: damaged, or no NetCDF file; `biorrr learn --config .* makes it again"
+    ):
+        read_record(folder)
+
+
+def test_says_which_numbers_and_results_are_missing(folder):
+    for text in ("[1, 2]", '{"excess": '):
+        (folder / "summary.json").write_text(text)
+        with pytest.raises(ReportError, match=r"summary.json: damaged .*; run it again"):
+            read_record(folder)
+    (folder / "summary.json").write_text("{}")
+    (folder / "run.nc").unlink()
+    with pytest.raises(ReportError, match=r"run.nc is missing; `biorrr learn --config .* --force --out"):
+        read_record(folder)
+
+
+def test_says_which_sweep_cannot_be_shown(sweep):
+    plan = (sweep / "sweep.toml").read_text()
+    shutil.rmtree(sweep / "points")
+    with pytest.raises(ReportError, match=r"no point of it is finished; `biorrr sweep .* --out .*` goes on with it"):
+        gather_sweep(sweep)
+    (sweep / "sweep.toml").write_text(plan.replace("k =", "kk ="))
+    with pytest.raises(ReportError, match=r"sweep.toml must be the plan of a sweep \(kk: no such setting"):
+        gather_sweep(sweep)
+    (sweep / "points").mkdir()
+    (sweep / "sweep.toml").unlink()
+    with pytest.raises(ReportError, match=r"sweep.toml is missing; the same `biorrr sweep` once more writes it"):
+        gather_sweep(sweep)
+
+
+def test_says_that_plotly_is_missing(folder, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+    assert main.run(["report", str(folder)]) == 2
+    assert capsys.readouterr().err == "biorrr: report: needs plotly; pip install 'biorrr[report]'\n"
+    assert not (folder / "report.html").exists()
+
+
+def test_the_page_is_one_file_that_asks_nothing_of_the_network(folder, sweep, capsys, monkeypatch):
+    pytest.importorskip("plotly", reason="plotly is not installed: pip install 'biorrr[report]'")
+    monkeypatch.setenv("BIORRR_SECRET_TOKEN", "sesame-8431")
+    assert main.run(["report", str(folder), str(sweep)]) == 0
+    written = folder / "report.html"
     text = written.read_text(encoding="utf-8")
     assert written.stat().st_size < 8e6
     markup = text.replace(text[text.index("<script>") : text.index("</script>")], "", 1)  # but for the charting library
     assert "http://" not in markup
     assert "https://" not in markup
-    assert "biorrr learn --config config.toml" in text
-    assert "25.00% above the optimum" in text
+    assert "default-src 'none'" in markup
+    assert "biorrr learn --config config.toml" in markup
+    assert "biorrr sweep sweep.toml --out ." in markup
+    assert str(folder.parent) not in markup
+    assert "sesame-8431" not in text
 
 
-def test_says_what_is_missing(tmp_path):
-    with pytest.raises(report.ReportError, match=r"no finished run in it \(config.toml is missing\)"):
-        report.gather(tmp_path)
+def test_a_page_that_would_be_too_large_is_refused(folder, capsys, monkeypatch):
+    pytest.importorskip("plotly", reason="plotly is not installed: pip install 'biorrr[report]'")
+    monkeypatch.setattr("biorrr.sims.reports.page.MOST_BYTES", 1_000_000)
+    assert main.run(["report", str(folder)]) == 2
+    assert "report: must stay below 1 MB (got " in capsys.readouterr().err
+    assert not (folder / "report.html").exists()
 
 
-def test_without_the_data_leaves_out_what_needs_them(folder, tmp_path):
-    other = tmp_path / "run"
-    shutil.copytree(folder, other)
-    (other / "config.toml").write_text('data = "nowhere.npz"\n')
-    charts = report.gather(other)["charts"]
-    assert "learning" not in charts
-    assert "symmetry" in charts
+def test_text_of_files_stays_text(tmp_path, capsys):
+    pytest.importorskip("plotly", reason="plotly is not installed: pip install 'biorrr[report]'")
+    folder = write_folder(
+        tmp_path / "sent", "symmetry", {"run": xr.Dataset()},
+        {HOSTILE: HOSTILE, "claims": [{"claim": HOSTILE, "holds": False, HOSTILE: HOSTILE}]}, f"data = '''{HOSTILE}'''",
+    )  # fmt: skip
+    assert main.run(["report", str(folder), str(write_sweep(tmp_path / "swept", reason=HOSTILE))]) == 0
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    markup = text.replace(text[text.index("<script>") : text.index("</script>")], "", 1)  # but for the charting library
+    assert markup.count("</script>") == 3  # the library's, the data's and ours
+    assert markup.count("<script") == 2
+    assert "<img" not in markup
+    assert 'onerror="' not in markup
 
 
-def test_plain_numbers_survive_json():
-    values = np.array([[0.0, np.nan], [-1234.5678, 1e-9]])
-    assert json.loads(json.dumps(report._plain(values))) == [[0.0, None], [-1234.6, 1e-9]]
+def test_the_page_does_not_name_the_home_folder(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/ada")
+    told = {"data": "/home/ada/x.npz", "reason": ["no /home/ada/x.npz here"], "k": 2}
+    assert without_home(told) == {"data": "~/x.npz", "reason": ["no ~/x.npz here"], "k": 2}
 
 
 @pytest.fixture(scope="module")
@@ -75,57 +369,204 @@ def browser():
     options = webdriver.ChromeOptions()
     options.binary_location = chromium
     for flag in (
-        "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-        "--disable-background-networking", "--disable-component-update", "--disable-sync", "--window-size=1200,2400",
+        "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
+        "--disable-background-networking", "--disable-component-update", "--disable-sync", "--window-size=1400,2400",
     ):  # fmt: skip
         options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    yield started
+    yield Browser(started)
     started.quit()
 
 
+class Browser:
+    """A real browser, with what the tests ask of a page."""
+
+    def __init__(self, driver):
+        self.driver = driver
+
+    def open(self, path, width=1400, dark=False):
+        metrics = {"width": width, "height": 2400, "deviceScaleFactor": 1, "mobile": width < 500}
+        theme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [theme]})
+        for log in ("browser", "performance"):
+            self.driver.get_log(log)
+        self.driver.get(path.as_uri())
+        self.until("return document.querySelectorAll('.main-svg').length > 0")
+
+    def ask(self, script):
+        return self.driver.execute_script(script)
+
+    def until(self, script, seconds=20):
+        deadline = time.monotonic() + seconds
+        while not self.ask(script):
+            assert time.monotonic() < deadline, script
+            time.sleep(0.1)
+
+    def find(self, selector):
+        return self.driver.find_element("css selector", selector)
+
+    def point_at(self, selector, x, y):
+        """Move the mouse to a point of a chart, in the units of its axes."""
+        from selenium.webdriver.common.action_chains import ActionChains
+
+        across, down = self.ask(
+            f"""
+            const chart = document.querySelector("{selector}"), box = chart.getBoundingClientRect();
+            const {{ xaxis, yaxis, _size }} = chart._fullLayout;
+            return [xaxis.d2p({x}) + _size.l - box.width / 2, yaxis.d2p({y}) + _size.t - box.height / 2];
+            """
+        )
+        actions = ActionChains(self.driver)
+        actions.move_to_element_with_offset(self.find(selector), int(across), int(down)).perform()
+        return actions
+
+    def is_well(self):
+        """No error, no request but for the page itself, nothing wider than the screen."""
+        assert [entry for entry in self.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
+        messages = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+        asked = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+        assert {url.partition(":")[0] for url in asked} <= {"file", "data", "blob"}
+        assert sum(url.startswith("file:") for url in asked) == 1
+        assert self.ask("return document.documentElement.scrollWidth <= window.innerWidth")
+
+
+@pytest.fixture
+def page(folder, sweep, tmp_path, capsys):
+    """The page of a run and of a sweep."""
+    pytest.importorskip("plotly", reason="plotly is not installed: pip install 'biorrr[report]'")
+    assert main.run(["report", str(folder), str(sweep), "--out", str(tmp_path / "page.html")]) == 0
+    return tmp_path / "page.html"
+
+
 @pytest.mark.slow
-def test_in_a_browser(written, browser):
-    from selenium.webdriver.common.action_chains import ActionChains
-    from selenium.webdriver.common.by import By
+@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_browser_shows_it_wide_and_narrow_light_and_dark(page, browser, width, dark):
+    browser.open(page, width, dark)
+    browser.until("return document.querySelectorAll('.js-plotly-plot').length === 8")
+    ink = browser.ask("return document.querySelector('[data-chart=learning]')._fullLayout.font.color")
+    assert ink == ("#ececec" if dark else "#1a1a1a")
+    titles = browser.ask(
+        "return [...document.querySelectorAll('.js-plotly-plot')].flatMap(chart => [chart._fullLayout.xaxis, "
+        "chart._fullLayout.yaxis]).filter(axis => axis && axis.visible).map(axis => axis.title.text)"
+    )
+    assert len(titles) == 12  # of six charts; diagram and filters have no axes
+    assert all(titles)
+    browser.is_well()
+
+
+@pytest.mark.slow
+def test_slider_and_mouse_change_what_is_shown(page, browser):
     from selenium.webdriver.common.keys import Keys
 
-    browser.get(f"file://{written}")
-    _until(lambda: len(browser.find_elements(By.CSS_SELECTOR, ".main-svg")) >= 6)
-    slider, seen = browser.find_element(By.CSS_SELECTOR, "[data-slider]"), "[data-seen]"
-    assert browser.find_element(By.CSS_SELECTOR, seen).text == "600"
-
+    browser.open(page)
+    assert browser.find("[data-seen]").text == "200"
     widths = "return document.querySelector('[data-chart=diagram]').data.map(trace => trace.line && trace.line.width)"
-    before = browser.execute_script(widths)
-    slider.send_keys(Keys.HOME)  # the keyboard reaches it
-    assert browser.find_element(By.CSS_SELECTOR, seen).text == "0"
-    assert browser.execute_script(widths) != before
+    before = browser.ask(widths)
+    browser.find("[data-slider]").send_keys(Keys.HOME)
+    assert browser.find("[data-seen]").text == "0"
+    assert browser.ask(widths) != before
+    line = browser.ask("const { x, y } = document.querySelector('[data-chart=diagram]').data[0]; return [x[6], y[6]]")
+    browser.point_at("[data-chart=diagram]", *line)
+    browser.until("return document.querySelector('[data-chart=diagram]').textContent.includes('plateau_post')")
 
-    chart = browser.find_element(By.CSS_SELECTOR, "[data-chart=diagram]")
-    x, y = browser.execute_script(
-        """
-        const chart = document.querySelector("[data-chart=diagram]"), box = chart.getBoundingClientRect();
-        const { xaxis, yaxis, _size } = chart._fullLayout, line = chart.data[0];
-        return [xaxis.d2p(line.x[6]) + _size.l - box.width / 2, yaxis.d2p(line.y[6]) + _size.t - box.height / 2];
-        """
+    shown = "return document.querySelector('[data-chart=traces]').data[0].y[0]"
+    first = browser.ask(shown)
+    browser.find("[data-neuron]").send_keys("2")
+    assert browser.ask(shown) != first
+    browser.is_well()
+
+
+@pytest.mark.slow
+def test_points_of_a_sweep_are_chosen_by_mouse_and_keyboard(page, browser):
+    from selenium.webdriver.common.keys import Keys
+
+    def chosen():
+        return browser.ask("return document.querySelector('[data-sweep=curves]').data.map(trace => trace.name)")
+
+    def press(key):
+        browser.driver.switch_to.active_element.send_keys(key)
+
+    browser.open(page)
+    assert chosen() == ["k 2, s 0, seed 0"]  # the best
+    cell = browser.point_at("[data-sweep=map]", 2, 0)  # k 4, s 0
+    browser.until("return document.querySelector('[data-sweep=map] .hoverlayer').textContent.includes('mean of 2')")
+    cell.click().perform()
+    browser.until("return document.querySelector('[data-sweep=curves]').data.length === 3")
+    assert chosen()[1:] == ["k 4, s 0, seed 0", "k 4, s 0, seed 1"]
+    browser.find("[data-sweep=clear]").click()
+    assert chosen() == []
+
+    heading = next(one for one in browser.driver.find_elements("css selector", ".swept button") if one.text == "excess")
+    column = "return [...document.querySelectorAll('.swept tbody tr')].map(row => row.cells[4].textContent)"
+    heading.send_keys(Keys.ENTER)
+    numbers = browser.ask(column)
+    assert numbers[:3] == ["0.01", "0.011", "0.02"]
+    heading.send_keys(Keys.ENTER)
+    assert browser.ask(column)[0] == "0.04"
+    assert browser.ask(column)[-1] == ""  # the failed point stays last
+    assert heading.find_element("xpath", "..").get_attribute("aria-sort") == "descending"
+    browser.find(".swept tr[tabindex='0']").send_keys(Keys.HOME)
+    press(Keys.ARROW_DOWN)
+    press(Keys.ENTER)
+    assert len(chosen()) == 1
+    outline = browser.ask("return getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"
+
+    browser.find("[data-sweep=map]").send_keys(Keys.ARROW_RIGHT + Keys.ENTER)
+    assert len(chosen()) > 1
+    browser.is_well()
+
+
+@pytest.mark.slow
+def test_scripts_in_files_do_not_run(tmp_path, browser, capsys):
+    pytest.importorskip("plotly", reason="plotly is not installed: pip install 'biorrr[report]'")
+    sent = write_sweep(tmp_path / "swept", reason=HOSTILE)
+    (sent / "evil.svg").write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">'
+        '<script>parent.document.title="broken"</script></svg>'
     )
-    ActionChains(browser).move_to_element_with_offset(chart, int(x), int(y)).perform()
-    _until(lambda: "plateau_post" in (chart.text or ""))  # the rule of Vx
-
-    neuron = browser.find_element(By.CSS_SELECTOR, "[data-neuron]")
-    shown = "return document.querySelector('[data-chart=traces]').data[0].y"
-    first = browser.execute_script(shown)
-    neuron.send_keys("2")
-    _until(lambda: browser.execute_script(shown) != first)
-
-    browser.set_window_size(500, 900)
-    _until(lambda: browser.execute_script("return document.documentElement.scrollWidth <= window.innerWidth"))
-    assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+    assert main.run(["report", str(sent)]) == 0
+    browser.open(sent / "report.html")
+    assert browser.ask("return document.title") == "biorrr: swept"
+    assert HOSTILE in browser.ask("return document.querySelector('.swept').textContent")
+    browser.is_well()
 
 
-def _until(condition, seconds=20):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+@pytest.mark.slow
+def test_it_prints_on_white(page, browser):
+    import base64
+
+    browser.open(page, dark=True)
+    printed = browser.driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
+    assert len(base64.b64decode(printed["data"])) > 50_000
+    ink = "return document.querySelector('[data-chart=learning]')._fullLayout.font.color"
+    browser.until(f"{ink} === '#ececec'")  # dark again afterwards
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*")
+@pytest.mark.parametrize(
+    ("experiment", "options", "charts"),
+    [
+        ("learn", "--epochs 1 --seeds 2", 5),
+        ("plateau", "--epochs 1 --seeds 2", 6),
+        ("wiring", "--epochs 1 --format svg", 4),
+        ("symmetry", "--etas 0.3 --seeds 2", 1),
+        ("compare", "--steps 30 --seeds 2 -k 1 -k 2", 1),
+        ("robustness", "--samples 60 --seeds 2 --knobs noise", 1),
+    ],
+)
+def test_every_experiment_has_a_page(experiment, options, charts, tmp_path, browser, run_biorrr):
+    pytest.importorskip("plotly", reason="plotly is not installed: pip install 'biorrr[report]'")
+    small = ["--data", "synthetic:samples=60,m=6,n=4", "--engine", "numpy", "--out", tmp_path / "out"]
+    code, _, err = run_biorrr(experiment, *options.split(), *small)
+    assert code == 0, err
+    assert run_biorrr("report", tmp_path / "out")[0] == 0
+    browser.open(tmp_path / "out" / "report.html", width=390)
+    browser.until(f"return document.querySelectorAll('.js-plotly-plot').length >= {charts}")
+    assert browser.ask("return [...document.images].every(image => image.naturalWidth > 0 && image.alt)")
+    assert browser.ask("return document.images.length") > 0
+    browser.is_well()

@@ -1,71 +1,52 @@
-// Draws the charts of every run on the page. Colours are Okabe and Ito's, told apart by colour-blind readers.
+// The charts of one circuit: diagram, learning curve, plateaus, audit, symmetry, filters.
 "use strict";
-const COLOURS = { proximal: "#0072B2", distal: "#D55E00", Q: "#009E73", R: "#CC79A7", theory: "#888888" };
-const TRACES = {
+const TRACES = {  // name, colour (ink where there is none), dash
   plateau: ["plateau", null, "solid"],
-  a: ["distal current a", COLOURS.distal, "dash"],
-  inhibition: ["inhibition Qn", COLOURS.Q, "dot"],
-  z: ["output z", COLOURS.proximal, "dashdot"],
+  a: ["distal current a", "distal", "dash"],
+  inhibition: ["inhibition Qn", "Q", "dot"],
+  z: ["output z", "proximal", "dashdot"],
 };
-const CONFIG = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["lasso2d", "select2d"] };
-const dark = window.matchMedia("(prefers-color-scheme: dark)");
-
-function ink() { return getComputedStyle(document.documentElement).getPropertyValue("--ink").trim(); }
-function grid() { return getComputedStyle(document.documentElement).getPropertyValue("--line").trim(); }
-
-function layout(more) {
-  const axis = { gridcolor: grid(), zerolinecolor: grid(), linecolor: ink(), automargin: true };
-  const base = {
-    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: ink(), size: 13 },
-    margin: { l: 60, r: 15, t: 30, b: 50 }, modebar: { bgcolor: "rgba(0,0,0,0)", color: COLOURS.theory, activecolor: ink() }, legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 }, hovermode: "closest",
-  };
-  const merged = Object.assign(base, more);
-  for (const name of Object.keys(merged)) if (/^[xy]axis/.test(name)) merged[name] = Object.assign({}, axis, merged[name]);
-  return merged;
-}
-
-function points(x, y) { return x.map((value, i) => [value, y[i]]).filter(([value]) => value > 0); }
 
 function drawLearning(chart, run) {
   const shown = points(run.seen, run.learning.objective);
-  Plotly.react(chart, [
+  draw(chart, [
     { x: shown.map(p => p[0]), y: shown.map(p => p[1]), name: "circuit", line: { color: COLOURS.proximal } },
     { x: [shown[0][0], shown[shown.length - 1][0]], y: [run.learning.optimum, run.learning.optimum], name: "optimum",
       mode: "lines", line: { color: COLOURS.theory, dash: "dash" } },
-  ], layout({ xaxis: { type: "log", title: { text: "samples" } }, yaxis: { title: { text: "objective" } } }), CONFIG);
+  ], { xaxis: { type: "log", title: { text: "samples seen" } }, yaxis: { title: { text: run.s === 0 ? "objective (units of y²)" : run.s === 1 ? "objective (no unit)" : "objective" } } });
 }
 
 function drawSymmetry(chart, run) {
-  const measured = points(run.seen, run.symmetry.measured), predicted = points(run.seen, run.symmetry.predicted);
+  const measured = points(run.seen, run.symmetry.measured), predicted = points(run.seen, run.symmetry.predicted).filter(p => p[1] !== null);
   const top = Math.log10(Math.max(...measured.map(p => p[1]), 1e-300));  // below 1e-18 of it rounding is all there is
-  Plotly.react(chart, [
-    { x: measured.map(p => p[0]), y: measured.map(p => p[1]), name: "measured", mode: "markers", marker: { color: COLOURS.R } },
-    { x: predicted.map(p => p[0]), y: predicted.map(p => p[1]), name: "predicted, product of (1 − η)", mode: "lines",
-      line: { color: COLOURS.theory, dash: "dash" } },
-  ], layout({ xaxis: { type: "log", title: { text: "samples" } },
-    yaxis: { type: "log", title: { text: "‖Q′ − R‖" }, exponentformat: "power", range: [top - 18, top + 0.5] } }), CONFIG);
+  const traces = [{ x: measured.map(p => p[0]), y: measured.map(p => p[1]), name: "measured", mode: "markers", marker: { color: COLOURS.R }, showlegend: true }];
+  if (predicted.length)
+    traces.push({ x: predicted.map(p => p[0]), y: predicted.map(p => p[1]), name: "predicted, product of (1 − η)", mode: "lines",
+      line: { color: COLOURS.theory, dash: "dash" } });
+  draw(chart, traces, { xaxis: { type: "log", title: { text: "samples seen" } },
+    yaxis: { type: "log", title: { text: "‖Q′ − R‖" }, exponentformat: "power", range: [top - 18, top + 0.5] } });
 }
 
 function drawTraces(chart, run, neuron) {
   const series = Object.entries(TRACES).filter(([name]) => run.traces[name]).map(([name, [label, colour, dash]]) => ({
     x: run.traces.samples, y: run.traces[name][neuron], name: label, mode: "lines",
-    line: { color: colour || ink(), dash, width: name === "plateau" ? 2 : 1.3 }, visible: name === "z" ? "legendonly" : true,
+    line: { color: COLOURS[colour] || ink(), dash, width: name === "plateau" ? 2 : 1.3 }, visible: name === "z" ? "legendonly" : true,
   }));
   const last = run.traces.samples.length - 1, first = Math.max(0, last - 60);
-  Plotly.react(chart, series, layout({
+  draw(chart, series, {
     xaxis: { title: { text: "sample" }, rangeslider: { thickness: 0.12, bgcolor: grid(), bordercolor: grid() }, range: [run.traces.samples[first], run.traces.samples[last]] },
     yaxis: { title: { text: `neuron ${neuron + 1} (units of a)` } }, dragmode: "pan", uirevision: "kept",
-  }), CONFIG);
+  });
 }
 
 function drawAudit(chart, run, neuron) {
   const { error, plateau, correlation } = run.audit;
   const all = error[neuron].concat(plateau[neuron]), span = [Math.min(...all), Math.max(...all)];
-  Plotly.react(chart, [
+  draw(chart, [
     { x: error[neuron], y: plateau[neuron], mode: "markers", name: `neuron ${neuron + 1}, correlation ${correlation[neuron].toFixed(4)}`,
       marker: { color: COLOURS.proximal, opacity: 0.6, size: 6 } },
     { x: span, y: span, mode: "lines", name: "equal", line: { color: COLOURS.theory, dash: "dash" } },
-  ], layout({ xaxis: { title: { text: "back-propagated error (units of a)" } }, yaxis: { title: { text: "plateau (units of a)" } } }), CONFIG);
+  ], { xaxis: { title: { text: "back-propagated error (units of a)" } }, yaxis: { title: { text: "plateau (units of a)" } } });
 }
 
 function drawFilters(chart, run) {
@@ -84,7 +65,7 @@ function drawFilters(chart, run) {
       more.annotations.push({ text: `${row ? "exact" : "learned"} ${column + 1}`, showarrow: false, xref: "paper", yref: "paper",
         x: (column + 0.5) * width, y: row ? 0.45 : 0.95, xanchor: "center", yanchor: "bottom" });
     }));
-    more.margin = { l: 5, r: 5, t: 10, b: 5 };
+    more.margin = { l: 5, r: 5, t: 34, b: 5 };
   } else {
     learned.forEach((values, i) => {
       charts.push({ y: exact[i], name: `exact ${i + 1}`, line: { color: COLOURS.theory, width: 4 }, legendgroup: i, visible: i < 2 || "legendonly" });
@@ -92,12 +73,12 @@ function drawFilters(chart, run) {
     });
     Object.assign(more, { xaxis: { title: { text: "input" } }, yaxis: { title: { text: "weight" } } });
   }
-  Plotly.react(chart, charts, layout(more), CONFIG);
+  draw(chart, charts, more);
 }
 
 // The circuit: inputs to the left, pyramidal cells with soma and distal dendrite, interneurons to the right.
 function diagramEdges(run) {
-  const { sizes } = run.diagram, k = sizes.pyramidal, l = sizes.interneuron, edges = [];
+  const k = run.diagram.Q[0].length, l = run.diagram.Q[0][0].length, edges = [];
   const rowOf = (i, n) => n === 1 ? 0.5 : 1 - i / (n - 1);
   const soma = j => [1, rowOf(j, k) - 0.06], tuft = j => [1, rowOf(j, k) + 0.06], cell = i => [2, rowOf(i, l)];
   for (let j = 0; j < k; j++) {
@@ -117,7 +98,7 @@ function drawDiagram(chart, run, step) {
   for (const edge of edges)
     for (let t = 0; t <= last; t++) largest[edge.matrix] = Math.max(largest[edge.matrix] || 1e-300, Math.abs(edge.of(edge.at(diagram), t)));
   const traces = edges.map(edge => {
-    const weight = edge.of(edge.at(diagram), step), adds = edge.sign * weight >= 0, { rule, synapses } = diagram.pathways[edge.matrix];
+    const weight = edge.of(edge.at(diagram), step) ?? NaN, adds = edge.sign * weight >= 0, { rule, synapses } = diagram.pathways[edge.matrix];
     const several = edge.matrix[0] === "V", steps = 12, x = [], y = [];
     for (let i = 0; i <= steps; i++) {  // points along the line, so that it can be pointed at anywhere
       x.push(edge.from[0] + (edge.to[0] - edge.from[0]) * i / steps);
@@ -125,7 +106,7 @@ function drawDiagram(chart, run, step) {
     }
     return { x, y, mode: "lines", hoverinfo: "text", showlegend: false,
       text: `<b>${edge.matrix}</b>, ${edge.label}<br>${several ? "norm of its weights" : "weight"} ${weight.toPrecision(4)}<br>${synapses} in the pathway<br>${rule}`,
-      line: { width: 0.5 + 7 * Math.abs(weight) / largest[edge.matrix], color: adds ? COLOURS.proximal : COLOURS.distal } };
+      line: { width: 0.5 + 7 * (Math.abs(weight) || 0) / largest[edge.matrix], color: adds ? COLOURS.proximal : COLOURS.distal } };
   });
   const cells = (places, symbol, size, names) => ({ x: places.map(p => p[0]), y: places.map(p => p[1]), mode: "markers", hoverinfo: "text", showlegend: false,
     text: names, marker: { symbol, size, color: grid(), line: { color: ink(), width: 2 } } });
@@ -135,35 +116,10 @@ function drawDiagram(chart, run, step) {
   traces.push(cells(range(k).map(tuft), "diamond-wide", 14, range(k).map(j => `pyramidal cell ${j + 1}: distal dendrite, plateau`)));
   traces.push(cells(range(l).map(cell), "circle", 22, range(l).map(i => `interneuron ${i + 1}, activity n`)));
   const note = (x, y, text) => ({ x, y, text, showarrow: false, font: { color: ink() } });
-  Plotly.react(chart, traces, layout({
+  draw(chart, traces, {
     xaxis: { visible: false, range: [-0.35, 2.35], fixedrange: true }, yaxis: { visible: false, range: [-0.22, 1.3], fixedrange: true },
     annotations: [note(0, 0.06, "sensory x"), note(0, 0.94, "instructive y"), note(1, 1.24, "pyramidal cells"), note(2, 1.24, "interneurons")],
-    margin: { l: 5, r: 5, t: 5, b: 5 },
-  }), CONFIG);
+    margin: { l: 5, r: 5, t: 34, b: 5 },
+  });
 }
 
-function start(article, run) {
-  const find = name => article.querySelector(name), chart = name => find(`[data-chart=${name}]`);
-  const slider = find("[data-slider]"), seen = find("[data-seen]"), neuron = find("[data-neuron]");
-  slider.max = run.diagram.seen.length - 1;
-  slider.value = slider.max;
-  for (let j = 0; j < run.diagram.sizes.pyramidal; j++) neuron.add(new Option(String(j + 1), j));
-  const drawn = {
-    diagram() { seen.textContent = run.diagram.seen[slider.value].toLocaleString("en"); drawDiagram(chart("diagram"), run, Number(slider.value)); },
-    symmetry() { drawSymmetry(chart("symmetry"), run); },
-    learning() { if (run.learning) drawLearning(chart("learning"), run); },
-    traces() { if (run.traces) drawTraces(chart("traces"), run, Number(neuron.value)); },
-    audit() { if (run.audit) drawAudit(chart("audit"), run, Number(neuron.value)); },
-    filters() { if (run.filters) drawFilters(chart("filters"), run); },
-  };
-  for (const name of ["learning", "traces", "audit", "filters"]) if (!run[name]) find(`[data-section=${name}]`).hidden = true;
-  find("[data-missing]").hidden = Boolean(run.learning);
-  slider.addEventListener("input", drawn.diagram);
-  neuron.addEventListener("input", () => { drawn.traces(); drawn.audit(); });
-  const all = () => Object.values(drawn).forEach(draw => draw());
-  dark.addEventListener("change", all);
-  all();
-}
-
-const runs = JSON.parse(document.getElementById("data").textContent);
-document.querySelectorAll("article").forEach(article => start(article, runs[Number(article.dataset.run)]));

@@ -1,0 +1,140 @@
+"""The charts of one circuit's learning: its weights, learning curve, plateaus, audit, symmetry and filters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from biorrr.sims.reports.plain import plain
+
+SHOWN_SNAPSHOTS = 60  # positions of the slider
+SHOWN_SAMPLES = 600  # of each trace, first and last half
+AUDITED_SAMPLES = 300  # points of the audit's scatter, a neuron
+SHOWN_CELLS = 16  # of each kind
+
+
+@dataclass(frozen=True)
+class Exact:
+    """What only the data can tell: the optimum, the exact filters, the back-propagated error.
+
+    Parameters
+    ----------
+    yardstick
+        Of the data that the run learned.
+    learned, filters : (m, k)
+        Filters of the circuit, rotated onto the exact ones, and those; None where the circuit has diverged.
+    pixels
+        Shape of the pictures that the filters are.
+    audit
+        Plateau and back-propagated error, each (k, samples), and their correlation (k,).
+    """
+
+    yardstick: Any
+    learned: np.ndarray | None
+    filters: np.ndarray | None
+    pixels: tuple[int, ...] | None
+    audit: dict[str, np.ndarray]
+
+
+def find_exact(settings: dict[str, Any], provenance: dict[str, Any], run: Any) -> Exact | None:
+    """The exact solution beside the run, or None where the very data it learned are not here."""
+    from biorrr.analysis import Yardstick, align, audit_plateau
+    from biorrr.sims.data import DataError, load
+
+    try:
+        data = load(settings["data"])
+    except (DataError, KeyError, OSError, TypeError, AttributeError):
+        return None
+    if provenance.get("data_sha256") not in (None, data.checksum) or data.X.shape[1] != run.data.sizes["input"]:
+        return None
+    data = data.centred()
+    attrs = run.data.attrs
+    ridge = attrs["ridge_x"], attrs["ridge_y"]
+    yardstick = Yardstick(data.X, data.Y, attrs["s"], ridge)
+    if run.ended == "diverged":
+        return Exact(yardstick, None, None, None, {})
+    filters = yardstick.Vx(run.Vx.shape[1])
+    rows = np.linspace(0, len(data.X) - 1, min(AUDITED_SAMPLES, len(data.X)), dtype=int)
+    audit = audit_plateau(data.X, data.Y, run.Vx, run.Vy, run.Q, run.R, attrs["s"], ridge)
+    return Exact(
+        yardstick,
+        learned=align(run.Vx, filters, data.X, ridge),
+        filters=filters,
+        pixels=data.pixels,
+        audit={
+            "plateau": audit.plateau[rows].T,
+            "error": audit.error[rows].T,
+            "correlation": audit.plateau_and_error.correlation,
+        },
+    )
+
+
+def circuit_charts(run: Any, exact: Exact | None) -> dict[str, Any]:
+    """Charts of ``run``, with what ``exact`` adds to them."""
+    data = run.data
+    seen = data["seen"].values
+    kept = np.unique(np.linspace(0, len(seen) - 1, min(SHOWN_SNAPSHOTS, len(seen))).astype(int))
+    few = slice(SHOWN_CELLS)
+    charts: dict[str, Any] = {
+        "seen": plain(seen),
+        "s": float(data.attrs["s"]),
+        "diagram": {
+            "seen": plain(seen[kept]),
+            "Vx": plain(np.linalg.norm(data["Vx"].values[kept], axis=1)[:, few]),
+            "Vy": plain(np.linalg.norm(data["Vy"].values[kept], axis=1)[:, few]),
+            "Q": plain(data["Q"].values[kept][:, few, few]),
+            "R": plain(data["R"].values[kept][:, few, few]),
+            "sizes": {name: int(data.sizes[name]) for name in ("input", "instruction", "pyramidal", "interneuron")},
+            "pathways": _pathways(run),
+        },
+        "symmetry": {"measured": plain(run.r_minus_qt), "predicted": plain(_predicted_symmetry(run))},
+    }
+    traces = [name for name in ("plateau", "a", "inhibition", "z") if name in data]
+    if traces:
+        count = data.sizes["sample"]
+        shown = np.unique(np.r_[: min(SHOWN_SAMPLES // 2, count), max(count - SHOWN_SAMPLES // 2, 0) : count])
+        charts["traces"] = {
+            "samples": plain(data["sample"].values[shown]),
+            **{name: plain(data[name].values[shown].T[few]) for name in traces},
+        }
+    if exact is not None:
+        charts["learning"] = {
+            "objective": plain(np.atleast_1d(exact.yardstick.objective(data["Vx"].values))),
+            "optimum": exact.yardstick.optimum(run.Vx.shape[1]),
+        }
+    if exact is not None and exact.learned is not None:
+        charts["audit"] = {name: plain(values[few]) for name, values in exact.audit.items()}
+        shape = exact.pixels if exact.pixels is not None and len(exact.pixels) == 2 else None
+        charts["filters"] = {
+            "learned": plain(exact.learned.T[few]),
+            "exact": plain(exact.filters.T[few]),
+            "pixels": list(shape) if shape else None,
+        }
+    return charts
+
+
+def _pathways(run: Any) -> dict[str, dict[str, str]]:
+    """Size, rule and meaning of each pathway, from the models themselves."""
+    from biorrr.circuit import Microcircuit
+
+    sizes = run.data.sizes
+    circuit = Microcircuit(sizes["pyramidal"], interneurons=sizes["interneuron"])
+    graph = circuit.wiring(sizes["input"], sizes["instruction"])
+    return {
+        edge["weight"]: {"synapses": f"{edge['synapses']} synapses", "rule": edge["rule"], "meaning": edge["meaning"]}
+        for _, _, edge in graph.edges(data=True)
+    }
+
+
+def _predicted_symmetry(run: Any) -> np.ndarray:
+    """||Q' - R|| by theory at each snapshot: its start times the product of (1 - eta_q), from the rates recorded."""
+    data = run.data
+    measured = run.r_minus_qt
+    if "eta_q" not in data or data.attrs["plastic"] == 0:
+        return np.full_like(measured, np.nan)
+    samples, rates = data["sample"].values, data["eta_q"].values
+    every = np.arange(data["seen"].values[0], data["seen"].values[-1])
+    # Between two recorded samples the rate changes slowly: interpolated.
+    decay = np.concatenate([[0.0], np.cumsum(np.log1p(-np.interp(every, samples, rates)))])
+    return measured[0] * np.exp(decay[data["seen"].values - data["seen"].values[0]])

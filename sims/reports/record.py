@@ -1,0 +1,115 @@
+"""A run folder as it is found on disk: settings, numbers and results, or one sentence that says what is wrong."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from biorrr.sims.folder import CONFIG, RESULTS, SUMMARY, FolderError, RunFolder
+from biorrr.sims.main import COMMANDS
+from biorrr.sims.settings import PROVENANCE
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+class ReportError(ValueError):
+    """A folder that there is nothing to report of."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a finished or interrupted run has left.
+
+    Parameters
+    ----------
+    folder
+        Where.
+    experiment
+        Which of our commands wrote it.
+    settings, provenance
+        From config.toml.
+    summary
+        From summary.json.
+    results
+        The datasets in it, by the name of their file without its ending.
+    """
+
+    folder: Path
+    experiment: str
+    settings: dict[str, Any]
+    provenance: dict[str, Any]
+    summary: dict[str, Any]
+    results: dict[str, xr.Dataset]
+
+    @property
+    def claims(self) -> list[dict[str, Any]]:
+        """The paper's claims that the run has checked, each with ``claim``, ``holds`` and the numbers behind it."""
+        claims = self.summary.get("claims")
+        return [one for one in claims if isinstance(one, dict)] if isinstance(claims, list) else []
+
+
+def read_record(folder: Path) -> Record:
+    """Read a run folder."""
+    if not folder.is_dir():
+        raise ReportError(
+            f"{folder}: must be a folder that an experiment or a sweep has filled (there is no such folder)"
+        )
+    if not (folder / CONFIG).is_file():
+        raise ReportError(f"{folder}: has no run in it ({CONFIG} is missing); give a run's folder, or a sweep's")
+    settings = _table(folder / CONFIG, tomllib.loads)
+    provenance = settings.pop(PROVENANCE, None)
+    experiment = provenance.get("experiment") if isinstance(provenance, dict) else None
+    # A name in a file is looked up among ours: it becomes part of a command that users will copy.
+    if not isinstance(experiment, str) or experiment not in COMMANDS:
+        raise ReportError(
+            f"{folder}: {CONFIG} must name the experiment it is of (got {experiment!r}); is it a run folder?"
+        )
+    if not (folder / SUMMARY).is_file():
+        if running(folder):
+            raise ReportError(f"{folder}: the run in it is still going; wait for its end")
+        raise ReportError(f"{folder}: the run in it was cut short; `biorrr resume {folder}` goes on with it")
+    summary = _table(folder / SUMMARY, json.loads)
+    again = f"biorrr {experiment} --config {folder / CONFIG}"
+    paths = sorted(folder.glob("*.nc"))
+    # The speed of the circuit is measured without a run to keep, and pictures leave a dataset for each kind of them.
+    if not paths and experiment != "bench":
+        raise ReportError(f"{folder}: {RESULTS} is missing; `{again} --force --out {folder}` makes it again")
+    results = {path.stem: _dataset(path, f"{again} --force --out {folder}") for path in paths}
+    return Record(folder, experiment, settings, provenance, summary, results)
+
+
+def running(folder: Path) -> bool:
+    """Whether another process is at work in ``folder``."""
+    held = RunFolder("report", folder, force=True)
+    try:
+        held.claim()
+    except FolderError:
+        return True
+    held.release()
+    return False
+
+
+def _table(path: Path, parse: Any) -> dict[str, Any]:
+    try:
+        found = parse(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ReportError(f"{path}: damaged ({error}); run it again") from error
+    if not isinstance(found, dict):
+        raise ReportError(f"{path}: damaged (must be a table of names and values); run it again")
+    return found
+
+
+def _dataset(path: Path, again: str) -> xr.Dataset:
+    import xarray as xr
+
+    try:
+        with xr.open_dataset(path, engine="h5netcdf") as found:
+            return found.load()
+    except Exception as error:  # a truncated file fails in as many ways as HDF5 has parts
+        raise ReportError(f"{path}: damaged, or no NetCDF file; `{again}` makes it again") from error

@@ -1,0 +1,153 @@
+"""What the page says of a sweep: its points with their settings, numbers and learning curves."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from biorrr.sims.reports.plain import plain
+from biorrr.sims.reports.record import ReportError, running
+from biorrr.sims.settings import PROVENANCE, SettingsError, key_of
+from biorrr.sims.sweeps.ledger import POINTS, Ledger
+from biorrr.sims.sweeps.plan import Plan, read_plan
+from biorrr.sims.sweeps.run import PLAN
+
+MOST_ROWS = 5000  # that a browser sorts at once
+MOST_NUMBERS = 200_000  # in all curves together: about 1.5 MB
+SHOWN_FAILURES = 10
+
+
+def is_sweep(folder: Path) -> bool:
+    """Whether ``folder`` is a sweep's."""
+    return (folder / PLAN).is_file() or (folder / POINTS).is_dir()
+
+
+def gather_sweep(folder: Path) -> dict[str, Any]:
+    """All that the page shows of the sweep in ``folder``, its figures aside."""
+    if not (folder / PLAN).is_file():
+        raise ReportError(f"{folder}: {PLAN} is missing; the same `biorrr sweep` once more writes it")
+    try:
+        plan = read_plan(folder / PLAN)
+        origin = tomllib.loads((folder / PLAN).read_text(encoding="utf-8")).get(PROVENANCE)
+    except SettingsError as error:
+        raise ReportError(f"{folder}: {PLAN} must be the plan of a sweep ({error})") from error
+    points = _points(plan, folder)
+    if not points:
+        raise ReportError(
+            f"{folder}: no point of it is finished; `biorrr sweep {folder / PLAN} --out {folder}` goes on with it"
+        )
+    table = _table(plan, points)
+    failed = Counter(point["reason"] for point in points if point["status"] == "failed")
+    first = points[0]["settings"]
+    return {
+        "kind": "sweep",
+        "name": folder.resolve().name,
+        "sentence": _sentence(plan, points, running(folder)),
+        "failures": failed.most_common(SHOWN_FAILURES),
+        "settings": {name: first[name] for name in map(key_of, plan.told) if name not in map(key_of, plan.varied)},
+        "versions": origin if isinstance(origin, dict) else {},
+        "command": f"biorrr sweep {PLAN} --out .",
+        "rows_left_out": len(points) - len(table["status"]),
+        "without_curves": table["curves"].count(None),
+        "charts": {"sweep": table},
+    }
+
+
+def _points(plan: Plan, folder: Path) -> list[dict[str, Any]]:
+    """The finished points, each with settings, status, reason, numbers, curves and the folder of its run."""
+    ledger = Ledger(folder)
+    points = []
+    for settings in plan.points:
+        entry = ledger.read(plan, settings)
+        if entry is None:
+            continue
+        told = {key_of(name): _cell(getattr(settings, name)) for name in (*plan.told, "seed")}
+        run = f"runs/{ledger.path(plan, settings).stem}"
+        points.append(
+            {
+                "settings": told,
+                "status": entry["status"],
+                "reason": str(entry["reason"] or ""),
+                "numbers": {name: _cell(value) for name, value in entry["numbers"].items() if name not in told},
+                "curves": _curves(entry.get("curves")),
+                "folder": run if (folder / run).is_dir() else None,
+            }
+        )
+    return points
+
+
+def _cell(value: Any) -> Any:
+    """One value of the table: a number with few digits, text, or None."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if value is None or isinstance(value, int | float):
+        return value if value is None or isinstance(value, int) else plain(value)
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _curves(found: Any) -> dict[str, tuple[list, list]]:
+    """Samples and values of the curves that are what they should be: as many numbers as samples."""
+    kept = {}
+    for name, curve in found.items() if isinstance(found, dict) else ():
+        seen, values = (curve.get("seen"), curve.get("values")) if isinstance(curve, dict) else (None, None)
+        if not isinstance(seen, list) or not isinstance(values, list) or len(seen) != len(values):
+            continue
+        values = [math.nan if value is None else value for value in values]
+        if all(type(number) in (int, float) for number in (*seen, *values)):
+            kept[name] = seen, plain([float(value) for value in values])
+    return kept
+
+
+def _measured(plan: Plan, point: dict[str, Any]) -> float | None:
+    value = point["numbers"].get(plan.measure)
+    return value if isinstance(value, int | float) else None
+
+
+def _sentence(plan: Plan, points: list[dict[str, Any]], going_on: bool) -> str:
+    failed = sum(point["status"] == "failed" for point in points)
+    over = " and ".join(map(key_of, plan.varied)) or "seeds"
+    told = (
+        f"A sweep of “{plan.experiment}” over {over}: {len(plan.points)} points, {len(points) - failed} done, "
+        f"{failed} failed, {len(plan.points) - len(points)} left{' and running' if going_on else ''}"
+    )
+    done = [point for point in points if _measured(plan, point) is not None]
+    if not done:
+        return f"{told}."
+    best = min(done, key=lambda point: _measured(plan, point))
+    where = ", ".join(f"{name} {best['settings'][name]}" for name in (*map(key_of, plan.varied), "seed"))
+    return f"{told}; the best {plan.measure} is {_measured(plan, best):.4g}, at {where}."
+
+
+def _table(plan: Plan, points: list[dict[str, Any]]) -> dict[str, Any]:
+    """The points column by column; curves of the best points first, as many as a page can hold."""
+    rows = points[:MOST_ROWS]
+    numbers = dict.fromkeys(name for point in rows for name in point["numbers"])
+    settings = [*map(key_of, plan.told), "seed"]
+    columns = {name: [point["settings"][name] for point in rows] for name in settings}
+    samples: list[list] = []  # most points share theirs
+    curves: list[dict[str, Any] | None] = [None] * len(rows)
+    room = MOST_NUMBERS
+    ranked = sorted(range(len(rows)), key=lambda i: math.inf if (m := _measured(plan, rows[i])) is None else m)
+    for i in ranked:
+        room -= sum(len(values) for _, values in rows[i]["curves"].values())
+        if room < 0:
+            break
+        curves[i] = {}
+        for name, (seen, values) in rows[i]["curves"].items():
+            if seen not in samples:
+                samples.append(seen)
+            curves[i][name] = [samples.index(seen), values]
+    return {
+        "settings": columns,
+        "varied": [name for name in map(key_of, plan.varied) if len(set(columns[name])) > 1],
+        "numbers": {name: [point["numbers"].get(name) for point in rows] for name in numbers},
+        "measure": plan.measure,
+        "status": [point["status"] for point in rows],
+        "reason": [point["reason"] for point in rows],
+        "folder": [point["folder"] for point in rows],
+        "samples": samples,
+        "curves": curves,
+    }
