@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import xarray as xr
+from biorrr.circuit.netcdf import write_netcdf
 from biorrr.circuit.table import Tabled, regression, ridge_in_words
 
 _WEIGHT_DIMS = {
@@ -119,8 +120,7 @@ class Run(Tabled):
         path = Path(path)
         aside = path.with_name(f".{path.name}.part")
         try:
-            packed = {name: {"zlib": True} for name, v in self.data.data_vars.items() if v.ndim}
-            self.data.to_netcdf(aside, engine="h5netcdf", encoding=packed)
+            write_netcdf(self.data, aside, packed=True)
             aside.replace(path)
         finally:
             aside.unlink(missing_ok=True)

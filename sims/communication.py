@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from biorrr.sims import experiment
 from biorrr.sims.checkpoints import NOT_KEPT, Checkpoints
-from biorrr.sims.folder import RESULTS, RunFolder
+from biorrr.sims.folder import RunFolder
 from biorrr.sims.measured import Measured
 from biorrr.sims.settings import Settings, checkpoint_option, config_text, option
 from biorrr.sims.table import print_table
@@ -62,8 +62,7 @@ def communication(settings: CommunicationSettings, folder: RunFolder, *recording
 
     settings = replace(settings, engine=results.attrs["engine"])
     folder.write_config(config_text(settings, origin))
-    with folder.writing(RESULTS) as path:
-        results.to_netcdf(path, engine="h5netcdf")
+    folder.write_results(results)
     numbers = summary(settings, results)
     folder.write_figure(
         "communication",

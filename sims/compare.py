@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from biorrr.sims import experiment
 from biorrr.sims.checkpoints import Checkpoints
 from biorrr.sims.claims import Claim, print_claims
-from biorrr.sims.folder import RESULTS, RunFolder
+from biorrr.sims.folder import RunFolder
 from biorrr.sims.settings import Settings, SettingsError, checkpoint_option, config_text, option
 from biorrr.sims.table import print_table
 
@@ -76,8 +76,7 @@ def compare(settings: CompareSettings, folder: RunFolder) -> None:
         checkpoints = Checkpoints.of(folder, settings.checkpoint)
         curves = race(course, laps, yardstick, on_lap=bar.update, checkpoints=checkpoints)
 
-    with folder.writing(RESULTS) as path:
-        as_dataset(curves, settings.seed).to_netcdf(path, engine="h5netcdf")
+    folder.write_results(as_dataset(curves, settings.seed))
     figures = {"compare": draw_race(curves, yardstick, settings), "constraint": draw_constraint(curves, settings)}
     for name, figure in figures.items():
         with folder.writing(f"{name}.{settings.format}") as path:

@@ -11,9 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from biorrr.sims.claims import Claim
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 CONFIG, RESULTS, SUMMARY = "config.toml", "run.nc", "summary.json"
 CHECKPOINTS = "checkpoints"  # a folder, there until the run is finished
@@ -41,6 +44,10 @@ def whole_file(path: Path) -> Iterator[Path]:
         with partial.open("rb+") as file:
             os.fsync(file.fileno())
         partial.replace(path)
+    except OSError as error:
+        if error.filename in (None, str(partial)):  # a full disk names no file
+            error.filename = str(path)
+        raise
     finally:
         partial.unlink(missing_ok=True)
 
@@ -152,6 +159,13 @@ class RunFolder:
         """Write config.toml."""
         with self.writing(CONFIG) as path:
             path.write_text(text, encoding="utf-8")
+
+    def write_results(self, data: xr.Dataset, name: str = RESULTS) -> None:
+        """Write what an experiment has found as NetCDF4."""
+        from biorrr.circuit.netcdf import write_netcdf
+
+        with self.writing(name) as path:
+            write_netcdf(data, path)
 
     def write_figure(self, name: str, format: str, axes: Any) -> None:
         """Write the figure that ``axes``, one or an array of them, belong to, as png, pdf or svg, and close it."""

@@ -74,9 +74,8 @@ def images(settings: ImagesSettings, folder: RunFolder) -> None:
                 optima[name] = yardstick.optimum(k)
 
     for name, raced in curves.items():
-        with folder.writing(RESULTS if len(curves) == 1 else f"{name}.nc") as path:
-            kept = as_dataset({(learner, RANKS[name]): curve for learner, curve in raced.items()}, settings.seed)
-            kept.to_netcdf(path, engine="h5netcdf")
+        kept = as_dataset({(learner, RANKS[name]): curve for learner, curve in raced.items()}, settings.seed)
+        folder.write_results(kept, RESULTS if len(curves) == 1 else f"{name}.nc")
     claims = [parity(name, raced) for name, raced in curves.items()]
     figure = plot_pictures_race(
         {name: {c: (v.t, v.objective) for c, v in raced.items()} for name, raced in curves.items()}, optima, RANKS

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from biorrr.sims import experiment
 from biorrr.sims.checkpoints import NOT_KEPT, Checkpoints
-from biorrr.sims.folder import RESULTS, RunFolder
+from biorrr.sims.folder import RunFolder
 from biorrr.sims.learn import fit
 from biorrr.sims.measured import Measured
 from biorrr.sims.recording import plot_recorded
@@ -120,8 +120,7 @@ def plateau(settings: PlateauSettings, folder: RunFolder, data: Dataset | None =
         recorded = np.stack([at.recorded[name] for at in shown.values()])
         results[f"recorded_{name}"] = (("stage", "row", "pyramidal"), recorded)
     results["stage_samples"] = ("stage", results["seen"].values[[0, found.halfway, -1]])
-    with folder.writing(RESULTS) as path:
-        results.to_netcdf(path, engine="h5netcdf")
+    folder.write_results(results)
     numbers = summary(settings, data, yardstick, found)
     few = np.s_[:SHOWN_SAMPLES, :SHOWN_NEURONS]
     folder.write_figure(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from biorrr.sims import experiment
 from biorrr.sims.checkpoints import Checkpoints
-from biorrr.sims.folder import RESULTS, RunFolder
+from biorrr.sims.folder import RunFolder
 from biorrr.sims.learn import LearnSettings, fit
 from biorrr.sims.pool import process_pool
 from biorrr.sims.settings import Settings, SettingsError, checkpoint_option, config_text, option
@@ -68,8 +68,7 @@ def robustness(settings: RobustnessSettings, folder: RunFolder) -> None:
         with process_pool(workers, method="spawn") as executor:
             table = _sweep(executor, settings, names, Checkpoints.of(folder, settings.checkpoint))
 
-    with folder.writing(RESULTS) as path:
-        xr.merge(table.values()).to_netcdf(path, engine="h5netcdf")
+    folder.write_results(xr.merge(table.values()))
     panels = {KNOBS[name].label: (table[name][f"{name}_value"].values, table[name][name].values) for name in names}
     plain = table["plain"]["plain"].mean("seed").values
     unordered = {KNOBS[name].label for name in names if not KNOBS[name].ordered}

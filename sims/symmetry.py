@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from biorrr.sims import experiment
 from biorrr.sims.checkpoints import NOT_KEPT, Checkpoints
 from biorrr.sims.claims import Claim, print_claims
-from biorrr.sims.folder import RESULTS, RunFolder
+from biorrr.sims.folder import RunFolder
 from biorrr.sims.learn import fit
 from biorrr.sims.measured import Measured
 from biorrr.sims.settings import Settings, checkpoint_option, config_text, option
@@ -94,8 +94,7 @@ def symmetry(settings: SymmetrySettings, folder: RunFolder, data: Dataset | None
     with folder.opened(config_text(settings, origin)):
         results = meetings(settings, data, yardstick, Checkpoints.of(folder, settings.checkpoint))
 
-    with folder.writing(RESULTS) as path:
-        results.to_netcdf(path, engine="h5netcdf")
+    folder.write_results(results)
     numbers, claims = conclude(settings, data, results)
     axes = plot_meeting(
         equal=dict(zip(settings.etas, courses(results, "equal", "ratio"), strict=True)),

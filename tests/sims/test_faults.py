@@ -34,40 +34,100 @@ def own_arrays(path):
         return held["X"], held["Y"]
 
 
+def may_mount():
+    """Whether a process here may have file systems of its own."""
+    try:
+        tried = ["unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
+        return subprocess.run(tried, capture_output=True, check=False).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
+@pytest.fixture
+def on_disk(tmp_path, compiled_code):
+    """Runs shell commands where ``disk`` in the current folder is a file system of its own, and ``biorrr`` is ours.
+
+    The disk is gone when they end: what is to be looked at has to be copied.
+    """
+    if not may_mount():
+        pytest.skip("needs `unshare -rm` to mount a file system of its own, and that is not permitted here")
+    (tmp_path / "disk").mkdir()
+
+    def run(size, *commands):
+        biorrr = f'biorrr() {{ "{sys.executable}" -c "from biorrr.sims.main import main; main()" "$@"; }}'
+        script = "\n".join([biorrr, f"mount -t tmpfs -o size={size} tmpfs disk", *commands])
+        return subprocess.run(
+            ["unshare", "-rm", "sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+
+    return run
+
+
 @pytest.mark.parametrize(
-    "name", ["run.nc", *(pytest.param(n, marks=pytest.mark.slow) for n in ("config.toml", "summary.json"))]
+    ("size", "kept"),
+    [
+        ("120k", ["checkpoints", "config.toml", "seed-0.npz"]),
+        # Not even the checkpoint fits, and the run starts over.
+        pytest.param("12k", ["checkpoints", "config.toml"], marks=pytest.mark.slow),
+    ],
 )
-def test_disk_full(own_data, tmp_path, capsys, monkeypatch, name):
-    """The n-th file does not fit: no half of it is left, and with room again the same command works."""
-    from biorrr.sims import folder
-
-    replace = Path.replace
-
-    def no_room(self, target):
-        if Path(target).name == name:
-            raise OSError(28, "No space left on device", str(target))
-        return replace(self, target)
-
-    args = ("learn", "--data", own_data, *QUICK, "--out", tmp_path / "out")
-    with monkeypatch.context() as patch:
-        patch.setattr(folder.Path, "replace", no_room)
-        code, _, err = biorrr(capsys, *args)
-    assert code == 1
-    assert err.splitlines()[-1] == f"biorrr: {tmp_path}/out/{name}: No space left on device"
-    left = {path.name for path in (tmp_path / "out").iterdir()} if (tmp_path / "out").exists() else set()
-    assert not {path for path in left if path.startswith(".") or path == name}
-    # What was simulated is in the checkpoint: resume has only to write it down.
-    again = ("resume", tmp_path / "out") if left else args
-    assert biorrr(capsys, *again)[0] == 0
-    assert json.loads((tmp_path / "out/summary.json").read_text())["samples"] == 120
+def test_disk_full(on_disk, own_data, tmp_path, size, kept):
+    """No half of a file is left, what was finished is in the checkpoint, and with room again resume ends the run."""
+    done = on_disk(
+        size,
+        "biorrr learn --data own.npz --epochs 2 --engine numpy --out disk/out; echo $? > code",
+        "find disk/out -mindepth 1 -printf '%f\\n' > left",
+        "mount -o remount,size=50m disk",
+        "biorrr resume disk/out && cp -r disk/out after",
+    )
+    assert (tmp_path / "code").read_text() == "1\n"
+    said = done.stderr.splitlines()
+    assert "biorrr: disk/out/run.nc: No space left on device" in said
+    warned = "biorrr: warning: disk/out/checkpoints/seed-0.npz: no checkpoint at sample 240 (No space left on device); "
+    assert any(line.startswith(warned) for line in said) == ("seed-0.npz" not in kept)
+    assert "Traceback" not in done.stderr
+    assert sorted((tmp_path / "left").read_text().split()) == kept
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "after/summary.json").read_text())["samples"] == 240
+    assert not (tmp_path / "after/checkpoints").exists()
 
 
-@pytest.mark.skipif(os.getuid() == 0, reason="root may write anywhere")
-def test_read_only_folder(own_data, tmp_path, capsys):
-    (tmp_path / "closed").mkdir(mode=0o500)
-    code, _, err = biorrr(capsys, "learn", "--data", own_data, *QUICK, "--out", tmp_path / "closed/out")
-    assert code == 1
-    assert "Permission denied" in err
+@pytest.mark.slow
+@needs_compiler
+def test_temporary_folder_full(on_disk, own_data, tmp_path):
+    done = on_disk("24k", "TMPDIR=disk biorrr learn --data own.npz --epochs 200 --engine cpp --out out")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].endswith("No space left on device")
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_read_only_folder(on_disk, own_data, tmp_path):
+    done = on_disk("1m", "mount -o remount,ro disk", "biorrr learn --data own.npz --epochs 1 --out disk/out")
+    assert (done.returncode, done.stderr) == (1, "biorrr: disk/out: Read-only file system\n")
+
+
+@pytest.mark.slow
+def test_folder_of_somebody_else(own_data, tmp_path):
+    if os.getuid() != 0:
+        (tmp_path / "closed").mkdir(mode=0o500)
+        user = None
+    else:  # root may write anywhere, so somebody else tries
+        (tmp_path / "closed").mkdir(mode=0o755)
+        user = 65534
+        for path in (tmp_path, *tmp_path.parents[:2]):
+            path.chmod(0o755)
+    command = [sys.executable, "-c", "from biorrr.sims.main import main; main()", "learn", "--data", str(own_data)]
+    try:
+        done = subprocess.run(
+            [*command, "--epochs", "1", "--engine", "numpy", "--out", str(tmp_path / "closed/out")],
+            user=user, capture_output=True, text=True, check=False, cwd=tmp_path,
+        )  # fmt: skip
+    except PermissionError:
+        pytest.skip("another user may not run this Python")
+    assert (done.returncode, done.stderr.splitlines()[-1:]) == (
+        1, [f"biorrr: {tmp_path}/closed/out: Permission denied"],
+    ), done.stderr  # fmt: skip
 
 
 @pytest.mark.slow
