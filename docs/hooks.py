@@ -115,14 +115,29 @@ def reference() -> str:
 
 def _documented(thing) -> str:
     home = re.sub(r"\.[a-z_]+$", "", thing.__module__)  # the room, from which everything public is imported
-    signature = f"{thing.__qualname__}{inspect.signature(thing)}"
-    return f"### {home}.{thing.__qualname__}\n\n" + _fenced("text", f"{signature}\n\n{inspect.getdoc(thing)}")
+    words = re.sub(r":\w+:`~?([^`]+)`", r"``\1``", inspect.getdoc(thing) or "")  # Sphinx's roles are not MkDocs'
+    return f"### {home}.{thing.__qualname__}\n\n{_fenced('python', _signature(thing))}\n\n{_fenced('text', words)}"
+
+
+def _signature(thing) -> str:
+    """How ``thing`` is called, a line for each parameter where there are many."""
+    shown = [
+        # Annotations are text here; as such they would come with quotes.
+        f"{parameter.name}: {parameter.annotation}".removesuffix(f": {parameter.empty}")
+        + ("" if parameter.default is parameter.empty else f" = {parameter.default!r}")
+        for parameter in inspect.signature(thing).parameters.values()
+        if parameter.name != "self"
+    ]
+    called = f"{thing.__qualname__}({', '.join(shown)})"
+    if len(called) <= 100:
+        return called
+    return "\n".join([f"{thing.__qualname__}(", *(f"    {parameter}," for parameter in shown), ")"])
 
 
 def _command(name: str, summary: str) -> str:
     command = importlib.import_module(MODULES.get(name, f"biorrr.sims.{name}")).command
     settings = getattr(command, "settings", None)
-    about = inspect.getdoc(command) or summary
+    about = (inspect.getdoc(command) or summary).replace("<", "&lt;")
     if settings:
         rows = [_setting(field, *kinds(settings)[field.name]) for field in dataclasses.fields(settings)]
         table = _table(("setting", "value", "default", "meaning"), rows)
