@@ -10,6 +10,7 @@ from biorrr.circuit.job import Job, Outcome
 from biorrr.circuit.recorder import Recorder
 from biorrr.circuit.run import Run, dataset
 from biorrr.circuit.statistics import chunks
+from biorrr.circuit.table import departures_in_words
 from biorrr.circuit.units import Units
 from biorrr.models import Leaky
 
@@ -92,7 +93,7 @@ class Ending:
             "ridge_x": circuit.ridge[0], "ridge_y": circuit.ridge[1], "ridge_by": circuit.ridge_by,
             "replay": self.job.presentation.replay, "seed": circuit.seed, "gain_x": units.gain_x,
             "gain_y": units.gain_y, "rates": "auto" if circuit.rates == "auto" else repr(circuit.rates),
-            "departures": "; ".join(map(repr, circuit.departures)), "ended": outcome.ended,
+            "departures": departures_in_words(circuit.departures), "ended": outcome.ended,
         }  # fmt: skip
         if "neuromodulator.log_retained" in outcome.state:
             # What is left of Q' - R since the first snapshot: a continued run counts anew, as its snapshots do.

@@ -27,7 +27,7 @@ from biorrr.circuit.progress import progress_bar
 from biorrr.circuit.recorder import Diverged, Recorder
 from biorrr.circuit.run import Run
 from biorrr.circuit.statistics import effective_dimension, moments
-from biorrr.circuit.table import Tabled, regression, ridge_in_words
+from biorrr.circuit.table import Tabled, departures_in_words, regression, ridge_in_words
 from biorrr.circuit.units import Units
 from biorrr.models import (
     Analog,
@@ -419,7 +419,7 @@ class Microcircuit(Tabled):
             "regression": regression(self.s),
             "ridge": ridge_in_words(self.ridge, self.ridge_by),
             "rates": self.rates if isinstance(self.rates, str) else repr(self.rates),
-            "departures": "; ".join(map(repr, self.departures)) or "none: the paper's circuit",
+            "departures": departures_in_words(self.departures) or "none: the paper's circuit",
             "engine, seed": f"{self.engine}, {self.seed}",
         }
 

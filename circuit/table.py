@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
+
+from biorrr.models import Departure, Instant
 
 
 class Tabled:
@@ -37,3 +40,9 @@ def ridge_in_words(ridge: tuple[float, float], by: str) -> str:
     if ridge == (0, 0):
         return "none"
     return (f"{ridge[0]:g}" if ridge[0] == ridge[1] else f"{ridge[0]:g} on Cxx, {ridge[1]:g} on Cyy") + f", by {by}"
+
+
+def departures_in_words(departures: Iterable[Departure]) -> str:
+    """How a circuit departs from the paper's; empty where it does not."""
+    # That activity is instant is the paper's own; it is among the departures for the clock that others read.
+    return "; ".join(repr(departure) for departure in departures if not isinstance(departure, Instant))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from biorrr.circuit import Microcircuit
-from biorrr.models import Rate, Rates
+from biorrr.models import Rate, Rates, Rectified
 
 RATES = Rates(Rate(0.02, 500), Rate(0.01), Rate(0.02, 300))
 
@@ -35,6 +35,8 @@ def test_a_circuit_is_a_table():
         "  engine, seed  auto, 0",
     ]
     assert "<th" in circuit._repr_html_()
+    departing = repr(Microcircuit(2, plateau=Rectified(), delay=1))
+    assert "  departures    LoopDelay(samples=1); Rectified(" in departing
     assert "none: the paper&#x27;s circuit" in circuit._repr_html_()
 
 
