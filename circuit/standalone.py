@@ -12,6 +12,7 @@ import mmap
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import replace
@@ -95,7 +96,7 @@ class StandaloneEngine:
         traced = sum(1 << i for i, trace in enumerate(self.blueprint.traces) if trace in job.record)
         counts = [
             len(shown), job.presentation.ticks_per_sample, job.start - job.origin, job.every if job.record else 0,
-            len(due), noise is not None, traced, os.getpid(), *data["X"], *data["Y"],
+            len(due), noise is not None, traced, *data["X"], *data["Y"],
         ]  # fmt: skip
         with (folder / "segment").open("wb") as file:
             for values in (
@@ -115,7 +116,7 @@ class StandaloneEngine:
         done = subprocess.run(
             [self.program],
             cwd=self.program.parent,
-            env={**os.environ, "BIORRR_SEGMENT": str(folder)},
+            env={**os.environ, "BIORRR_SEGMENT": str(folder), "BIORRR_PARENT": str(os.getpid())},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -242,8 +243,9 @@ def _build(blueprint: Blueprint, folder: Path) -> None:
         "cpp",
         code,
         compiler_kwds={"headers": [f"<{h}>" for h in (
-            "algorithm", "cerrno", "cmath", "cstdint", "cstdio", "cstdlib", "cstring", "string", "vector",
-            "fcntl.h", "sys/mman.h", "sys/stat.h", "unistd.h",
+            "algorithm", "cerrno", "cmath", "csignal", "cstdint", "cstdio", "cstdlib", "cstring", "string", "vector",
+            "fcntl.h", "sys/mman.h", "sys/stat.h", "sys/time.h", "unistd.h",
+            *(["sys/prctl.h"] if sys.platform == "linux" else []),
         )]},
     )  # fmt: skip
 

@@ -6,13 +6,35 @@
 {% macro address(part, variable, dynamic) -%}
 {{ "&brian::_dynamic_array_%s_%s[0]"|format(part, variable) if dynamic else "brian::_array_%s_%s"|format(part, variable) }}
 {%- endmacro %}
+// A program whose parent is killed ends too, at once, whatever it is doing.
+static const struct Orphan
+{
+    static bool is_one() { return getenv("BIORRR_PARENT") && getppid() != atol(getenv("BIORRR_PARENT")); }
+    static void look(int) { if (is_one()) _exit({{ EXIT.orphaned }}); }
+    Orphan()  // before main()
+    {
+#ifdef __linux__
+        // Sent when the thread that started us ends, which is the one that waits for us.
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+#else
+        struct sigaction action = {};
+        action.sa_handler = look;
+        action.sa_flags = SA_RESTART;
+        sigaction(SIGALRM, &action, NULL);
+        const struct itimerval every_second = { {1, 0}, {1, 0} };
+        setitimer(ITIMER_REAL, &every_second, NULL);
+#endif
+        look(0);  // it may have died before we could ask
+    }
+} orphan;
+
 struct Quantity { double *values; size_t size; };
 
 struct Segment
 {
     // The header, as circuit/standalone.py writes it.
     struct {
-        int64_t ticks, ticks_per_sample, first_sample, every, snapshots, noisy, traced, parent;
+        int64_t ticks, ticks_per_sample, first_sample, every, snapshots, noisy, traced;
         int64_t x_type, x_offset, y_type, y_offset;
         double gain_x, gain_y;
     } head;
@@ -144,7 +166,6 @@ struct Segment
             }
             for (; next_due < due.size() && due[next_due] == sample; next_due++)
                 for (const Quantity &quantity : weights) write(kept_weights, quantity);
-            if (sample % 1024 == 0 && getppid() != head.parent) _exit({{ EXIT.orphaned }});
         }
         if (tick == head.ticks) leave({{ EXIT.done }});
         const int64_t what = shown[tick++];

@@ -212,33 +212,38 @@ def test_builder_killed_releases_its_lock(tmp_path, monkeypatch):
     assert done.stdout == "program\n"
 
 
+def programs(tmp_path):
+    """Compiled circuits that are at work for a process with ``tmp_path`` in its environment."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if str(tmp_path).encode() in path.read_bytes() and path.with_name("comm").read_text() == "circuit\n":
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+def wait_for_program(tmp_path, process):
+    deadline = time.monotonic() + 120
+    while not programs(tmp_path) and time.monotonic() < deadline:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+
+
 @needs_compiler
 def test_compiled_child_dies_with_its_parent_and_its_data_are_cleared(own_data, tmp_path, start_biorrr, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     (tmp_path / "tmp").mkdir()
     # One sample short of what would end by itself within hours.
     process = start_biorrr("learn", "--data", own_data, "--engine", "cpp", "--epochs", 10**8, "--out", tmp_path / "out")
-
-    def programs():
-        found = []
-        for path in Path("/proc").glob("[0-9]*/environ"):
-            try:
-                if str(tmp_path).encode() in path.read_bytes() and path.with_name("comm").read_text() == "circuit\n":
-                    found.append(int(path.parent.name))
-            except OSError:
-                continue
-        return found
-
-    deadline = time.monotonic() + 120
-    while not programs() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert process.poll() is None, process.communicate()
+    wait_for_program(tmp_path, process)
     process.kill()
     process.wait()
     deadline = time.monotonic() + 20
-    while programs() and time.monotonic() < deadline:
+    while programs(tmp_path) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert programs() == []
+    assert programs(tmp_path) == []
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["checkpoints", "config.toml"]
 
     # The next run clears what the killed one has left in the temporary folder.
@@ -251,6 +256,35 @@ def test_compiled_child_dies_with_its_parent_and_its_data_are_cleared(own_data, 
         with scratch.scratch_folder():
             assert not left.exists()
             assert ours.exists(), "somebody holds it"
+
+
+@pytest.mark.slow
+@needs_compiler
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the program looks for its parent once a second")
+@pytest.mark.parametrize("thread", [False, True])
+def test_large_circuit_dies_with_its_parent_in_the_midst_of_a_sample(tmp_path, compiled_code, monkeypatch, thread):
+    """Whose samples take a second each: it cannot wait for the next one to find out."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    script = (
+        "import threading, numpy as np; from biorrr.circuit import Microcircuit\n"
+        "data = np.random.default_rng(0).standard_normal((4, 20_000))\n"
+        "def learn():\n"
+        "    Microcircuit(k=50, engine='cpp', ridge=1.0, replay=50_000).run(data, data[:, :50], epochs=8)\n"
+        + ("threading.Thread(target=learn).start()" if thread else "learn()")
+    )
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    wait_for_program(tmp_path, process)
+    (program,) = programs(tmp_path)
+    deadline = time.monotonic() + 60
+    while int(Path(f"/proc/{program}/stat").read_text().rpartition(")")[2].split()[11]) < 50:  # 0.5 s of CPU time:
+        assert time.monotonic() < deadline  # past its start
+        time.sleep(0.01)
+    process.kill()
+    killed = time.monotonic()
+    process.communicate()
+    while programs(tmp_path) and time.monotonic() < killed + 5:
+        time.sleep(0.001)
+    assert programs(tmp_path) == []
 
 
 @pytest.mark.slow
