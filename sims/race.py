@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import resource
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -174,6 +175,7 @@ def _line_up(course: Course) -> None:
     for view in (course.X, course.Y):
         view.setflags(write=False)  # so that checkpoints need their checksum but once
     threadpool_limits(1)
+    warnings.filterwarnings("ignore", message=".*columns are constant")  # every process would say so
 
 
 def _go(lap: Lap, checkpoints: Checkpoints, part: str) -> Path:
