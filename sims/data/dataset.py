@@ -59,9 +59,10 @@ class Dataset:
         for view in ("X", "Y"):
             object.__setattr__(self, view, _checked(self.name, view, getattr(self, view)))
         if len(self.X) != len(self.Y):
+            (rows_x, columns_x), (rows_y, columns_y) = self.X.shape, self.Y.shape
             raise DataError(
-                f"{self.name}: X and Y must have a row for each sample (got {len(self.X)} and {len(self.Y)} rows); "
-                "is one of them transposed?"
+                f"{self.name}: X and Y must have a row for each sample (got {rows_x} and {rows_y} rows); "
+                + (f"both have {columns_x} columns: transpose them" if columns_x == columns_y else "is one transposed?")
             )
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import warnings
 from pathlib import Path
 
@@ -69,11 +70,31 @@ def _csv(path: Path) -> tuple[np.ndarray, tuple[str, ...] | None]:
             values = np.loadtxt(
                 path, delimiter=",", skiprows=int(header), ndmin=2, encoding="utf-8-sig", comments=None, quotechar='"'
             )
-    except (OSError, ValueError) as error:  # UnicodeDecodeError is a ValueError
-        raise DataError(f"{path}: must be numbers separated by commas, as many in each row ({error})") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: must be numbers separated by commas, as UTF-8 text ({error})") from error
+    except ValueError as error:
+        raise DataError(
+            f"{path}: must be numbers separated by commas, as many in each row (got {_slip(path)})"
+        ) from error
     if header and values.size and len(cells) != values.shape[1]:
         raise DataError(f"{path}: must have a name for each of {values.shape[1]} columns (got {len(cells)})")
     return values, tuple(cells) if header else None
+
+
+def _slip(path: Path) -> str:
+    """The first place where the file at ``path`` is not a table of numbers, in words."""
+    width = None
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file)
+        for row in filter(None, rows):
+            wrong = [cell for cell in row if not _is_number(cell)]
+            names = width is None and len(wrong) == len(row)
+            if wrong and not names:
+                return f"{wrong[0][:40]!r} in line {rows.line_num}"
+            if width not in (None, len(row)):
+                return f"{len(row)} in line {rows.line_num} and {width} above it"
+            width = len(row)
+    return "something else"
 
 
 def _is_number(cell: str) -> bool:

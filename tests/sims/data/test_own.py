@@ -126,7 +126,12 @@ def broken(array, value):
         (broken(X, np.nan), Y, r"X must be finite \(got nan at row 3, column 1, counted from 0\); drop or fill"),
         (X, broken(Y, -np.inf), r"Y must be finite \(got -inf at row 3, column 1"),
         (X, broken(Y, 1e200), r"Y must lie within 1e\+100 of 0 \(got 1e\+200 at row 3, column 1, .*\); rescale it"),
-        (X[:10], Y, r"X and Y must have a row for each sample \(got 10 and 20 rows\); is one of them transposed"),
+        (X[:10], Y, r"X and Y must have a row for each sample \(got 10 and 20 rows\); is one transposed\?"),
+        (
+            X.T,
+            Y.T,
+            r"X and Y must have a row for each sample \(got 3 and 2 rows\); both have 20 columns: transpose them",
+        ),
         (X[:, 0], Y, r"X must be two-dimensional, samples by columns \(got shape \(20,\)\); a single column"),
         (X, Y[:0], r"Y must hold at least one sample and one column \(got shape \(0, 2\)\)"),
         (X[:, :0], Y, r"X must hold at least one sample and one column \(got shape \(20, 0\)\)"),
@@ -184,11 +189,14 @@ def test_truncated_files_are_refused(tmp_path, suffix, kept):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1,2\n3\n", "x.csv: must be numbers separated by commas, as many in each row"),
-        ("1,2\n3,\n", "x.csv: must be numbers separated by commas"),
-        ("1,2\n3,four\n", "four"),
-        ("1,two\n3,4\n", "two"),  # a slip in the first row is no header
-        ("1;2\n3;4\n", "x.csv: must be numbers separated by commas"),
+        (
+            "1,2\n3\n",
+            r"x.csv: must be numbers separated by commas, as many in each row \(got 1 in line 2 and 2 above it",
+        ),
+        ("1,2\n3,\n", r"x.csv: must be numbers separated by commas, as many in each row \(got '' in line 2\)"),
+        ("a,b\n\n1,2\n3,four\n", r"\(got 'four' in line 4\)"),
+        ("1,two\n3,4\n", r"\(got 'two' in line 1\)"),  # a slip in the first row is no header
+        ("1;2\n3;4\n", r"x.csv: must be numbers separated by commas, as many in each row \(got '3;4' in line 2\)"),
         ("a,b,c\n1,2\n", r"x.csv: must have a name for each of 2 columns \(got 3\)"),
         ("a,b\n", "X must hold at least one sample"),
         ("", "X must hold at least one sample"),
