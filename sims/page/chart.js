@@ -10,6 +10,7 @@ const CONFIG = { responsive: true, displaylogo: false, showSendToCloud: false, m
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const drawings = [];  // functions that draw again all there is, in the colours of the moment
 
+function onPaper() { return document.documentElement.classList.contains("paper"); }
 function ink() { return getComputedStyle(document.documentElement).getPropertyValue("--ink").trim(); }
 function grid() { return getComputedStyle(document.documentElement).getPropertyValue("--line").trim(); }
 
@@ -43,7 +44,8 @@ function draw(chart, traces, more) {
   // On a phone names stand one below the other, and the chart is to keep its height.
   const named = traces.filter(trace => trace.showlegend !== false && trace.name).length;
   chart.style.height = chart.clientWidth < 450 && named > 2 ? `${340 + 24 * (named - 2)}px` : "";
-  Plotly.react(chart, traces, layout(more), CONFIG);
+  const width = onPaper() ? chart.clientWidth : undefined;  // to be there at once: no time to wait for the chart to fit itself
+  Plotly.react(chart, traces, layout({ ...more, width }), CONFIG);
   if (!chart.dataset.reached) reach(chart);
 }
 

@@ -34,7 +34,7 @@ function drawTraces(chart, run, neuron) {
   }));
   const last = run.traces.samples.length - 1, first = Math.max(0, last - 60);
   draw(chart, series, {
-    xaxis: { title: { text: "sample" }, rangeslider: { thickness: 0.12, bgcolor: grid(), bordercolor: grid() }, range: [run.traces.samples[first], run.traces.samples[last]] },
+    xaxis: { title: { text: "sample" }, rangeslider: { thickness: 0.1, bgcolor: "rgba(0,0,0,0)", bordercolor: grid(), borderwidth: 1 }, range: [run.traces.samples[first], run.traces.samples[last]] },
     yaxis: { title: { text: `neuron ${neuron + 1} (units of a)` } }, dragmode: "pan", uirevision: "kept",
   });
 }

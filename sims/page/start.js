@@ -36,18 +36,18 @@ document.querySelectorAll("article").forEach((article, i) => {
 });
 
 function drawAll() {
-  COLOURS = dark.matches && !document.documentElement.classList.contains("paper") ? ON_DARK : ON_LIGHT;
+  COLOURS = dark.matches && !onPaper() ? ON_DARK : ON_LIGHT;
   drawings.forEach(one => one());
 }
 
 // Paper is light and narrower than most screens, and has no closed lists.
-function onPaper(printing) {
+function print(printing) {
   document.documentElement.classList.toggle("paper", printing);
   if (printing) document.querySelectorAll("details").forEach(one => { one.open = true; });
-  document.querySelectorAll(".js-plotly-plot").forEach(chart => Plotly.Plots.resize(chart));
   drawAll();
+  if (!printing) document.querySelectorAll(".js-plotly-plot").forEach(chart => Plotly.Plots.resize(chart));
 }
 dark.addEventListener("change", drawAll);
-window.addEventListener("beforeprint", () => onPaper(true));
-window.addEventListener("afterprint", () => onPaper(false));
+window.addEventListener("beforeprint", () => print(true));
+window.addEventListener("afterprint", () => print(false));
 drawAll();

@@ -134,12 +134,14 @@ function startSweep(article, sweep, base) {
     ...rest.map(number), ...fixed.map(set),
   ];
   const table = find("table"), rows = new Map();
+  const constant = new Set(columns.filter(([name, value]) => !axes.includes(name) && new Set(every.filter(i => sweep.status[i] === "done").map(value)).size === 1 && name !== "status" && name !== "reason").map(([name]) => name));
 
   function layTable() {
     const head = table.createTHead().insertRow(), body = table.createTBody();
     for (const [name] of columns) {
       const cell = document.createElement("th"), button = document.createElement("button");
       cell.scope = "col";
+      cell.classList.toggle("constant", constant.has(name));
       button.type = "button";
       button.textContent = name;
       button.addEventListener("click", () => { state.down = state.sort === name && !state.down; state.sort = name; sortTable(); });
@@ -153,16 +155,18 @@ function startSweep(article, sweep, base) {
       if (sweep.status[i] === "failed") row.className = "failed";
       if (i === best) row.className = "best";
       for (const [name, value] of columns) {
+        if (sweep.status[i] === "failed" && rest.includes(name)) continue;  // it has none: the reason has their place
         const cell = row.insertCell();
+        if (sweep.status[i] === "failed" && name === "reason") cell.colSpan = 1 + rest.length;
         if (name === "run" && value(i) && base !== null) {
           const link = document.createElement("a");
           link.href = encodeURI(base === "." ? value(i) + "/" : `${base}/${value(i)}/`);
           link.textContent = "folder";
           cell.append(link);
-        } else cell.textContent = short(value(i));
-        if (typeof value(i) === "number") cell.className = "number";
+        } else cell.textContent = short(value(i)) + (i === best && name === "status" ? " ★" : "");
+        cell.classList.toggle("number", typeof value(i) === "number");
+        cell.classList.toggle("constant", constant.has(name));
       }
-      if (i === best) row.cells[0].append(" ★");
       rows.set(i, row);
     }
     body.addEventListener("click", event => { const row = event.target.closest("tr"); if (row && !event.target.closest("a")) { focusRow(row); toggle([Number(row.dataset.point)]); } });

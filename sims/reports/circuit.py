@@ -27,14 +27,15 @@ class Exact:
     pixels
         Shape of the pictures that the filters are.
     audit
-        Plateau and back-propagated error, each (k, samples), and their correlation (k,).
+        Plateau and back-propagated error, each (k, samples), and their correlation (k,); None where the circuit has
+        diverged, or the samples are too many to hold.
     """
 
     yardstick: Any
     learned: np.ndarray | None
     filters: np.ndarray | None
     pixels: tuple[int, ...] | None
-    audit: dict[str, np.ndarray]
+    audit: dict[str, np.ndarray] | None
 
 
 def find_exact(settings: dict[str, Any], provenance: dict[str, Any], run: Any) -> Exact | None:
@@ -48,28 +49,23 @@ def find_exact(settings: dict[str, Any], provenance: dict[str, Any], run: Any) -
         return None
     if provenance.get("data_sha256") not in (None, data.checksum) or data.X.shape[1] != run.data.sizes["input"]:
         return None
-    data = data.centred()
+    X, Y = data.stand_in
     attrs = run.data.attrs
     ridge = attrs["ridge_x"], attrs["ridge_y"]
-    yardstick = Yardstick(data.X, data.Y, attrs["s"], ridge)
+    yardstick = Yardstick(X, Y, attrs["s"], ridge)
     if run.ended == "diverged":
-        return Exact(yardstick, None, None, None, {})
+        return Exact(yardstick, None, None, None, None)
     filters = yardstick.Vx(run.Vx.shape[1])
-    rows = np.linspace(0, len(data.X) - 1, min(AUDITED_SAMPLES, len(data.X)), dtype=int)
-    audit = audit_plateau(data.X, data.Y, run.Vx, run.Vy, run.Q, run.R, attrs["s"], ridge)
-    return Exact(
-        yardstick,
-        learned=align(run.Vx, filters, data.X, ridge),
-        filters=filters,
-        pixels=data.pixels,
-        audit={
-            "plateau": audit.plateau[rows].T,
-            "error": audit.error[rows].T,
-            "correlation": audit.plateau_and_error.correlation,
-        },
-    )
+    audit = None
+    if len(X) == len(data.X):  # samples, and not what stands in for more of them than fit in memory
+        found = audit_plateau(X, Y, run.Vx, run.Vy, run.Q, run.R, attrs["s"], ridge)
+        rows = np.linspace(0, len(X) - 1, min(AUDITED_SAMPLES, len(X)), dtype=int)
+        correlation = found.plateau_and_error.correlation
+        audit = {"plateau": found.plateau[rows].T, "error": found.error[rows].T, "correlation": correlation}
+    return Exact(yardstick, align(run.Vx, filters, X, ridge), filters, data.pixels, audit)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # of a circuit that has diverged
 def circuit_charts(run: Any, exact: Exact | None) -> dict[str, Any]:
     """Charts of ``run``, with what ``exact`` adds to them."""
     data = run.data
@@ -103,8 +99,9 @@ def circuit_charts(run: Any, exact: Exact | None) -> dict[str, Any]:
             "objective": plain(np.atleast_1d(exact.yardstick.objective(data["Vx"].values))),
             "optimum": exact.yardstick.optimum(run.Vx.shape[1]),
         }
-    if exact is not None and exact.learned is not None:
+    if exact is not None and exact.audit is not None:
         charts["audit"] = {name: plain(values[few]) for name, values in exact.audit.items()}
+    if exact is not None and exact.learned is not None:
         shape = exact.pixels if exact.pixels is not None and len(exact.pixels) == 2 else None
         charts["filters"] = {
             "learned": plain(exact.learned.T[few]),
