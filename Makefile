@@ -17,7 +17,7 @@ test: .venv/testing
 	$(PYTEST)
 
 test-all: .venv/testing
-	$(BIN)/pip install --quiet build
+	$(BIN)/pip install --quiet build selenium
 	$(PYTEST) -m "slow or not slow"
 
 # Executes the tutorials too, one of which wants the V1-V2 recordings: fetched, or found where BIORRR_DATA says.

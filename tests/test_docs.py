@@ -24,6 +24,7 @@ SMALL = {
     "wiring": {"data": "synthetic:samples=60,m=6,n=4", "epochs": 1, "ridge": 0, "engine": "numpy"},
     "symmetry": {"data": "synthetic:samples=60,m=6,n=4", "etas": 0.3, "seeds": 1, "engine": "numpy"},
     "data": {},
+    "report": {},
 }
 
 

@@ -1,6 +1,11 @@
 // A sweep: the map of a number over two settings (or its curve over one), the table, the curves of chosen points.
 "use strict";
 
+const MEANT = {  // by the names in a run's summary, with units
+  excess: "excess over the optimum (relative)", objective: "objective (units of y² for s = 0)", angle_max_deg: "largest angle (degrees)",
+  r_minus_qt: "‖Q′ − R‖", whitening_error: "deviation from whitening", seconds: "time (s)", samples: "samples seen",
+};
+
 function startSweep(article, sweep, base) {
   const find = name => article.querySelector(`[data-sweep=${name}]`);
   const count = sweep.status.length, every = Array.from({ length: count }, (_, i) => i);
@@ -62,7 +67,7 @@ function startSweep(article, sweep, base) {
     const x = cell => placed ? xs.indexOf(cell.x) : words(xs) ? short(cell.x) : cell.x;
     const y = cell => state.y ? (placed ? ys.indexOf(cell.y) : cell.y) : cell.mean;
     const shade = value => state.log ? Math.log10(value) : value;
-    const bar = { title: { text: safe(state.number), side: "right" }, thickness: 14 };
+    const bar = { title: { text: safe(MEANT[state.number] || state.number), side: "right" }, thickness: 14 };
     const range = done.map(cell => shade(cell.mean)).filter(Number.isFinite);
     if (state.log && range.length) {
       const low = Math.min(...range), high = Math.max(...range), n = 5;
@@ -97,7 +102,7 @@ function startSweep(article, sweep, base) {
       : words(levels) ? { type: "category" } : { type: spread(levels) && even(levels.map(Math.log)) < even(levels) ? "log" : "linear" }) });
     draw(chart, traces, {
       xaxis: named(state.x, xs, placed),
-      yaxis: state.y ? named(state.y, ys, placed) : { title: { text: safe(state.number) }, type: state.log ? "log" : "linear", exponentformat: "power" },
+      yaxis: state.y ? named(state.y, ys, placed) : { title: { text: safe(MEANT[state.number] || state.number) }, type: state.log ? "log" : "linear", exponentformat: "power" },
       hoverdistance: placed ? -1 : 20,
     });
     if (!chart.dataset.clicked) {
@@ -122,7 +127,7 @@ function startSweep(article, sweep, base) {
       const [samples, y] = sweep.curves[i][state.curve];
       return { x: sweep.samples[samples], y, name: safe(label(i)), mode: "lines", line: look(place), hoverlabel: { namelength: -1 }, showlegend: true };
     }), { xaxis: { type: "log", title: { text: "samples seen" }, exponentformat: "power" },
-      yaxis: { type: state.logCurve ? "log" : "linear", title: { text: safe(state.curve || "") }, exponentformat: "power" } });
+      yaxis: { type: state.logCurve ? "log" : "linear", title: { text: safe(MEANT[state.curve] || state.curve || "") }, exponentformat: "power" } });
   }
 
   // What differs first: settings that vary, how it ended, the measure; what is the same everywhere last.
