@@ -61,7 +61,9 @@ def compare(settings: CompareSettings, folder: RunFolder) -> None:
         steps = settings.steps or QUICK_STEPS[settings.setting]
         settings = replace(settings, steps=steps, seeds=min(settings.seeds, QUICK_SEEDS))
     settings = replace(settings, steps=settings.steps or STEPS[settings.setting])
-    data = load(settings.data).centred()
+    data = load(settings.data)
+    origin = experiment.provenance("compare", data_sha256=data.checksum)
+    data = data.centred()
     if settings.swap:
         data = replace(data, X=data.Y, Y=data.X)
     bound = min(data.X.shape[1], data.Y.shape[1])
@@ -71,7 +73,6 @@ def compare(settings: CompareSettings, folder: RunFolder) -> None:
     yardstick = Yardstick(data.X, data.Y, s, settings.ridge)
     laps = line_up(settings, data, s)
     course = Course(data.X, data.Y, s, settings.ridge, settings.engine)
-    origin = experiment.provenance("compare", data_sha256=data.checksum)
     with folder.opened(config_text(settings, origin)), progress_bar(len(laps), " laps", "racing") as bar:
         checkpoints = Checkpoints.of(folder, settings.checkpoint)
         curves = race(course, laps, yardstick, on_lap=bar.update, checkpoints=checkpoints)

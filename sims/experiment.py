@@ -78,7 +78,7 @@ def command(cls: type[Settings], run: Callable[[Any, RunFolder], None]) -> Calla
     def call(out: Path | None, force: bool, config: Path | None, assignments: list[str] | None, debug: bool, **options):
         os.environ.setdefault("MPLBACKEND", "agg")  # figures go to files: no window system is needed
         given = {name: value for name, value in options.items() if value not in (None, [])}
-        run(resolve(cls, config, assignments or (), given), RunFolder(experiment, out, force))
+        run(resolve(cls, config, assignments or (), given), RunFolder(experiment, out, force, config))
 
     parameters = [_parameter(field, *kinds(cls)[field.name]) for field in dataclasses.fields(cls)]
     for name, kind, default, made in FRAME:

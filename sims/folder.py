@@ -6,6 +6,8 @@ import fcntl
 import json
 import math
 import os
+import tomllib
+import warnings
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -14,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biorrr.sims.claims import Claim
+from biorrr.sims.settings import PROVENANCE, read_config
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -65,12 +68,17 @@ class RunFolder:
         The folder the user asked for; None for the default.
     force
         Replace the run that is in the folder.
+    source
+        The config the run's settings are from, if any.
     """
 
-    def __init__(self, experiment: str, path: Path | None = None, force: bool = False) -> None:
+    def __init__(
+        self, experiment: str, path: Path | None = None, force: bool = False, source: Path | None = None
+    ) -> None:
         self.path = path or Path("runs") / f"{experiment}-{datetime.now():%Y%m%d-%H%M%S}"
         self._fresh = path is None
         self._force = force
+        self._source = source
         if self.path.exists() and not self.path.is_dir():
             raise FolderError(f"out: must be a folder (got the file {self.path})")
         if not force and self.holds_run():
@@ -87,6 +95,8 @@ class RunFolder:
         A block that has come as far as a checkpoint leaves both, to be resumed.
         With ``force`` the results of the run that is there are deleted first: they would not belong to the config.
         """
+        if self._source is not None:
+            self._warn_of_other_data(self._source, tomllib.loads(config))
         path, copies = self.path, 1
         while True:
             try:
@@ -111,6 +121,18 @@ class RunFolder:
                 with suppress(OSError):  # the user's own files are in it
                     self.path.rmdir()
             raise
+
+    def _warn_of_other_data(self, source: Path, now: Mapping[str, Any]) -> None:
+        """Say so where the data have changed since the same experiment left ``source``."""
+        began = read_config(source)
+        origin = began.get(PROVENANCE)
+        same = isinstance(origin, dict) and origin.get("experiment") == now[PROVENANCE]["experiment"]
+        if same and "data_sha256" in origin and began.get("data") == now.get("data"):
+            for what in changed_data(origin, now[PROVENANCE]):
+                warnings.warn(
+                    f"{what}: changed since {source} was written (another checksum); this will not repeat its run",
+                    stacklevel=4,
+                )
 
     @contextmanager
     def _resumable(self) -> Iterator[None]:
@@ -194,6 +216,11 @@ class RunFolder:
             path.write_text(json.dumps(flat, indent=2, allow_nan=False) + "\n", encoding="utf-8")
         if numbers.get("ended") != INTERRUPTED:
             self.clear_checkpoints()
+
+
+def changed_data(began: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Names of what has another checksum ``now``, by the provenance of two runs."""
+    return [what.removesuffix("_sha256") for what in now if what.endswith("_sha256") and began.get(what) != now[what]]
 
 
 def plain_value(name: str, value: Any) -> str | bool | int | float | None:

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 from biorrr.sims.experiment import VERSIONS
-from biorrr.sims.folder import CONFIG, INTERRUPTED, SUMMARY, FolderError, RunFolder
+from biorrr.sims.folder import CONFIG, INTERRUPTED, SUMMARY, FolderError, RunFolder, changed_data
 from biorrr.sims.main import COMMANDS, MODULES
 from biorrr.sims.settings import PROVENANCE, read_config, resolve
 from biorrr.sims.sweeps.run import PLAN, resume_sweep
@@ -31,15 +31,14 @@ class ResumedFolder(RunFolder):
         """Claim the folder for the run that ``config`` describes; refuse one that began with other data."""
         self.claim()
         for path in self.path.iterdir():
-            if re.fullmatch(r"\.\d+-.+", path.name) and path.is_file():  # half-written by a process that was killed
+            if re.fullmatch(r"\.+\d+-.+", path.name) and path.is_file():  # half-written by a process that was killed
                 path.unlink()
         began, now = read_config(self.path / CONFIG)[PROVENANCE], tomllib.loads(config)[PROVENANCE]
-        for what in now:
-            if what.endswith("_sha256") and began.get(what) != now[what]:
-                raise FolderError(
-                    f"{what.removesuffix('_sha256')}: changed since the run in {self.path} began (another checksum); "
-                    "put back what it was, or begin a new run"
-                )
+        for what in changed_data(began, now):
+            raise FolderError(
+                f"{what}: changed since the run in {self.path} began (another checksum); put back what it was, or "
+                "begin a new run"
+            )
         differing = [f"{name} {now[name]}, then {began.get(name)}" for name in VERSIONS if began.get(name) != now[name]]
         if differing:
             warnings.warn(

@@ -189,6 +189,42 @@ def test_changed_data_are_refused(short_run, own_data, tmp_path, capsys):
     assert (folder / "config.toml").exists()
 
 
+def test_config_of_a_run_whose_data_have_changed_since_is_warned_of(short_run, own_data, tmp_path, capsys):
+    again = ["learn", "--config", str(short_run / "config.toml"), "--out"]
+    assert main.run([*again, str(tmp_path / "same")]) == 0
+    assert capsys.readouterr().err == ""
+    with np.load(own_data) as held:
+        X, Y = held["X"][::-1], held["Y"][::-1]
+    np.savez(tmp_path / "other.npz", X=X, Y=Y)
+    assert main.run([*again, str(tmp_path / "chosen"), "--data", str(tmp_path / "other.npz")]) == 0
+    assert capsys.readouterr().err == ""
+    np.savez(own_data, X=X, Y=Y)
+    assert main.run([*again, str(tmp_path / "changed")]) == 0
+    assert capsys.readouterr().err == (
+        f"biorrr: warning: data: changed since {short_run}/config.toml was written (another checksum); "
+        "this will not repeat its run\n"
+    )
+
+
+def test_half_written_files_of_a_killed_process_are_cleared(short_run, tmp_path):
+    folder = cut_short(short_run, tmp_path / "early")
+    for name in (".123-run.nc", "..123-run.nc.part", ".mine"):
+        (folder / name).touch()
+    assert main.run(["resume", str(folder)]) == 0
+    assert [path.name for path in folder.iterdir() if path.name[0] == "."] == [".mine"]
+
+
+def test_link_in_place_of_checkpoints_is_refused(short_run, tmp_path, capsys):
+    """What a run deletes when it is finished is its own."""
+    folder = cut_short(short_run, tmp_path / "sent")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/mine.npz").touch()
+    (folder / "checkpoints").symlink_to(tmp_path / "elsewhere")
+    assert main.run(["resume", str(folder)]) == 2
+    assert f"{folder}/checkpoints: must be a folder and no link to one; delete the link" in capsys.readouterr().err
+    assert (tmp_path / "elsewhere/mine.npz").exists()
+
+
 def test_truncated_checkpoint_is_refused_with_a_way_on(short_run, tmp_path, capsys):
     folder = cut_short(short_run, tmp_path / "damaged")
     (folder / FIRST).parent.mkdir()

@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -130,16 +131,39 @@ def test_names_in_a_config_never_become_paths(tmp_path, capsys):
         assert re.fullmatch(r"[0-9a-f]{24}\.json", path.name)
 
 
-def test_run_folders_tell_nothing_of_the_machine(own_data, tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("BIORRR_SECRET_TOKEN", "sesame-8431")
-    monkeypatch.chdir(tmp_path)
-    code, out, err = biorrr(
-        capsys, "learn", "--data", own_data.name, "--epochs", 1, "--engine", "numpy", "--out", "out"
-    )
+def test_nothing_we_write_or_say_tells_of_the_machine(own_data, tmp_path, monkeypatch, capsys):
+    """No environment variable and no path of home or of where one works: run, its files, report, sweep, resume."""
+    home = tmp_path / "home-of-a-quokka"
+    work = home / "project"
+    work.mkdir(parents=True)
+    own_data.rename(work / "own.npz")
+    monkeypatch.chdir(work)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("BIORRR_CANARY", "a-quokka-it-is")
+    (work / "plan.toml").write_text("[fixed]\ndata = 'own.npz'\nepochs = 1\nengine = 'numpy'\n[grid]\nk = [1, 9]\n")
+    for args in (
+        ("learn", "--data", "own.npz", "--epochs", 1, "--engine", "numpy", "--out", "out"),
+        ("sweep", "plan.toml", "--workers", 0, "--csv", "--folders", "--out", "sweep"),
+        *((("report", "out"), ("report", "sweep")) if find_spec("plotly") else ()),
+        ("resume", "out"),
+        ("learn", "--data", "missing.npz"),
+    ):
+        code, out, err = biorrr(capsys, *args)
+        assert code == (1 if "missing.npz" in args else 0), err
+        assert "quokka" not in out + err, args
+    looked = [path for path in (*work.glob("out/**/*"), *work.glob("sweep/**/*")) if path.is_file()]
+    assert {"summary.json", "config.toml", "run.nc", "sweep.toml"} <= {path.name for path in looked}
+    for path in looked:
+        assert b"quokka" not in path.read_bytes(), path
+    assert json.loads((work / "out/summary.json").read_text())["data"] == "own.npz"
+
+
+@pytest.mark.slow
+def test_doctor_tells_nothing_of_home(tmp_path, monkeypatch, run_biorrr):
+    (tmp_path / "home-of-a-quokka").mkdir()
+    (tmp_path / "home-of-a-quokka/.cython").symlink_to(Path.home() / ".cython")  # what Brian2 has compiled before
+    monkeypatch.setenv("HOME", str(tmp_path / "home-of-a-quokka"))
+    monkeypatch.setenv("BIORRR_CANARY", "a-quokka-it-is")
+    code, out, err = run_biorrr("doctor")
     assert code == 0
-    home = str(Path.home()).encode()
-    for text in (out.encode(), err.encode(), *(path.read_bytes() for path in (tmp_path / "out").iterdir())):
-        assert b"sesame-8431" not in text
-        assert home + b"/" not in text
-        assert str(tmp_path).encode() not in text
-    assert json.loads((tmp_path / "out/summary.json").read_text())["data"] == own_data.name
+    assert "quokka" not in out + err
