@@ -35,7 +35,7 @@ types: .venv/developing
 	$(BIN)/mypy
 
 .venv/installed: setup.cfg pyproject.toml
-	$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 14) else "biorrr needs Python 3.11, 3.12 or 3.13 (this is %d.%d); try: make PYTHON=python3.12 ..." % v)'
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 14) else "biorrr needs Python 3.11, 3.12 or 3.13 (this is %d.%d); try: make PYTHON=python3.12 ..." % v)'
 	$(PYTHON) -m venv .venv
 	$(INSTALL) ".[cluster,report]"
 	touch $@
