@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy import linalg
+
 from biorrr.analysis.checks import given_rates, ridge_pair
 from biorrr.analysis.covariance import covariances
 from biorrr.analysis.estimator import OnlineFilterLearner
 from biorrr.analysis.kernel import kernel, rate_table
 from biorrr.analysis.weights import check_weights
 from biorrr.models.rates import Rates
-from numpy.typing import ArrayLike
-from scipy import linalg
 
 # rates="auto", online: found by a coarse search over the random problems described in online.py.
 _N = 4000.0  # samples in which the rates halve

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from biorrr.analysis.covariance import covariances, symmetric_power
-from biorrr.analysis.estimator import FilterLearner
 from numpy.typing import NDArray
 from scipy import linalg
+
+from biorrr.analysis.covariance import covariances, symmetric_power
+from biorrr.analysis.estimator import FilterLearner
 
 _MIN_CONDITION = 1e-8  # of a covariance: directions with less than this share of the variance are left alone
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from biorrr.models.rates import Rates
 from numpy.typing import ArrayLike, NDArray
+
+from biorrr.models.rates import Rates
 
 
 def ridge_pair(ridge: float | tuple[float, float]) -> tuple[float, float]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from biorrr.analysis.checks import check_pair, check_s, ridge_pair
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
+
+from biorrr.analysis.checks import check_pair, check_s, ridge_pair
 
 
 class Covariances(NamedTuple):

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from biorrr.analysis.plots import styled
 from numpy.typing import NDArray
+
+from biorrr.analysis.plots import styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from biorrr.analysis.plots import styled
 
 if TYPE_CHECKING:

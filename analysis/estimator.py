@@ -8,12 +8,13 @@ from time import process_time
 from typing import NamedTuple, Self
 
 import numpy as np
-from biorrr.analysis.checks import check_k, check_s, ridge_pair
-from biorrr.analysis.predictor import FilterPredictor
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
+
+from biorrr.analysis.checks import check_k, check_s, ridge_pair
+from biorrr.analysis.predictor import FilterPredictor
 
 
 class Path(NamedTuple):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Self
 
+from numpy.typing import ArrayLike, NDArray
+
 from biorrr.analysis.predictor import FilterPredictor
 from biorrr.analysis.yardstick import Yardstick
-from numpy.typing import ArrayLike, NDArray
 
 
 class ReducedRankRegression(FilterPredictor):

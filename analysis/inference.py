@@ -20,9 +20,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from biorrr.analysis.checks import ridge_pair
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
+
+from biorrr.analysis.checks import ridge_pair
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy import linalg
+
 from biorrr.analysis.checks import ridge_pair
 from biorrr.analysis.covariance import covariances
 from biorrr.analysis.estimator import OnlineFilterLearner
-from scipy import linalg
 
 
 class IQMD(OnlineFilterLearner):

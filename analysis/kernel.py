@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numba
 import numpy as np
-from biorrr.models.rates import Rates
 from numpy.typing import NDArray
+
+from biorrr.models.rates import Rates
 
 # Sums may be reordered and fused, which is what lets them use vector instructions. NaN and infinity keep their
 # meaning: a divergence must stay visible.

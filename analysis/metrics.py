@@ -6,10 +6,11 @@ To score many snapshots of the same problem, build one :class:`~biorrr.analysis.
 from __future__ import annotations
 
 import numpy as np
-from biorrr.analysis.checks import ridge_pair
-from biorrr.analysis.yardstick import Yardstick
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
+
+from biorrr.analysis.checks import ridge_pair
+from biorrr.analysis.yardstick import Yardstick
 
 Ridge = float | tuple[float, float]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+
 from biorrr.analysis.checks import ridge_pair
 from biorrr.analysis.covariance import symmetric_power
 from biorrr.analysis.estimator import OnlineFilterLearner

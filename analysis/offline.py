@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy import linalg
+
 from biorrr.analysis.checks import given_rates
 from biorrr.analysis.covariance import covariances, sigma_inverse
 from biorrr.analysis.estimator import FilterLearner
 from biorrr.analysis.weights import initial_weights
 from biorrr.models.rates import Rates
-from numpy.typing import ArrayLike
-from scipy import linalg
 
 # rates="auto": found by a coarse search over the random problems described in online.py. Vx is fast, Vy and Q slow,
 # and ever slower: descent-ascent at one rate circles the optimum.

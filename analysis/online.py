@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
+
 from biorrr.analysis.checks import given_rates, ridge_pair
 from biorrr.analysis.estimator import OnlineFilterLearner
 from biorrr.analysis.kernel import kernel, rate_table
 from biorrr.analysis.weights import check_weights, initial_weights
 from biorrr.models.rates import Rates
-from numpy.typing import ArrayLike
 
 # rates="auto": found by a coarse search over random problems of 3 to 60 inputs and responses, condition numbers to
 # 100, explained variance from 10 to 75 %, Gaussian, heavy-tailed and binary, k = 1 to 4, s = 0, 1/2 and 1.

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from biorrr.analysis.checks import check_pair
 from biorrr.analysis.covariance import covariances, sigma_inverse
 from biorrr.analysis.yardstick import Yardstick
-from numpy.typing import ArrayLike, NDArray
 
 
 @dataclass(frozen=True)

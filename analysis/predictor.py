@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from biorrr.analysis.metrics import r2
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import (
     BaseEstimator,
@@ -13,6 +12,8 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
+
+from biorrr.analysis.metrics import r2
 
 
 class FilterPredictor(

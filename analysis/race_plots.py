@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-from biorrr.analysis.plots import THEORY, styled
 from numpy.typing import NDArray
+
+from biorrr.analysis.plots import THEORY, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import GroupKFold, KFold
+
 from biorrr.analysis.checks import check_k
 from biorrr.analysis.exact import ReducedRankRegression
 from biorrr.analysis.yardstick import Yardstick
-from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import GroupKFold, KFold
 
 
 class RankCV(ReducedRankRegression):

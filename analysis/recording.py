@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from biorrr.analysis.plots import COLOURS, styled
 from numpy.typing import ArrayLike, NDArray
+
+from biorrr.analysis.plots import COLOURS, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy import linalg
+
 from biorrr.analysis.checks import ridge_pair
 from biorrr.analysis.covariance import covariances, symmetric_power
 from biorrr.analysis.estimator import FilterLearner
 from biorrr.analysis.kernel import kernel
-from scipy import linalg
 
 _STEP = 0.3  # of a stochastic gradient, as a share of what the largest sample would allow; halved where it is too much
 _ROUND = 5  # iterations between changes of the shift

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from biorrr.analysis.plots import COLOURS, THEORY, draw_scale_bar, for_log_axis, styled
 from numpy.typing import ArrayLike, NDArray
+
+from biorrr.analysis.plots import COLOURS, THEORY, draw_scale_bar, for_log_axis, styled
 
 TRACES = {"plateau": "plateau", "a": "distal", "inhibition": "Q", "z": "proximal"}  # name -> its colour
 LABELS = {"plateau": "plateau", "a": "distal $a$", "inhibition": "inhibition", "z": "output $z$"}

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from biorrr.analysis.plots import COLOURS, styled
 from numpy.typing import ArrayLike
+
+from biorrr.analysis.plots import COLOURS, styled
 
 
 @styled

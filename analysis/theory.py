@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from biorrr.analysis.yardstick import Yardstick
 from numpy.typing import ArrayLike, NDArray
+
+from biorrr.analysis.yardstick import Yardstick
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from biorrr.analysis.checks import given_rates
 from biorrr.models.rates import Rates
-from numpy.typing import ArrayLike, NDArray
 
 
 def initial_weights(

@@ -7,10 +7,11 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from biorrr.analysis.checks import check_k, check_pair, check_s, ridge_pair
-from biorrr.analysis.covariance import covariances, sigma_inverse
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
+
+from biorrr.analysis.checks import check_k, check_pair, check_s, ridge_pair
+from biorrr.analysis.covariance import covariances, sigma_inverse
 
 
 class Yardstick:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import brian2
+
 from biorrr.circuit.blueprint import Blueprint
 from biorrr.models.chance import draws
 

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from biorrr.circuit.blueprint import WEIGHTS, Blueprint, as_matrix, as_synapses
 from biorrr.circuit.checks import check_weights
 from biorrr.circuit.presentation import Presentation, weight_generator

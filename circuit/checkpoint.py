@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from biorrr.circuit.job import Engine, Job, Outcome
 from biorrr.circuit.recorder import Recorder
 from biorrr.circuit.statistics import chunks

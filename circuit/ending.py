@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from biorrr.circuit.blueprint import WEIGHTS
 from biorrr.circuit.job import Job, Outcome
 from biorrr.circuit.recorder import Recorder

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+
 from biorrr.circuit.blueprint import Blueprint
 from biorrr.circuit.presentation import Presentation
 from biorrr.circuit.recorder import Recorder

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+
 from biorrr.circuit.blueprint import Blueprint
 from biorrr.circuit.checks import check_data
 from biorrr.circuit.job import Engine, Job, Outcome

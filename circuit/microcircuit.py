@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+
 from biorrr.circuit.beginning import Beginning
 from biorrr.circuit.blueprint import Blueprint, as_synapses
 from biorrr.circuit.checkpoint import CheckpointedEngine

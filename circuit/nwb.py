@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from biorrr.circuit.run import TRACE_DIMS
 
 if TYPE_CHECKING:

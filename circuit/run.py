@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import xarray as xr
+
 from biorrr.circuit.netcdf import write_netcdf
 from biorrr.circuit.table import Tabled, regression, ridge_in_words
 

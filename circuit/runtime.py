@@ -6,6 +6,7 @@ import threading
 
 import brian2
 import numpy as np
+
 from biorrr.circuit.assembly import TICK, Assembly, assemble
 from biorrr.circuit.blueprint import Blueprint
 from biorrr.circuit.interrupt import held_interrupt

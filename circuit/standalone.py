@@ -20,6 +20,7 @@ from enum import IntEnum
 from pathlib import Path
 
 import numpy as np
+
 from biorrr.circuit import cache, compiler
 from biorrr.circuit.blueprint import Blueprint
 from biorrr.circuit.interrupt import held_interrupt, import_brian2
@@ -218,6 +219,7 @@ def _build(blueprint: Blueprint, folder: Path) -> None:
     import_brian2()
     import brian2
     import jinja2
+
     from biorrr.circuit.assembly import TICK, assemble
     from biorrr.circuit.device import DenseDevice
     from biorrr.circuit.loan import borrowed_brian2

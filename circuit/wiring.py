@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import networkx as nx
+
 from biorrr.circuit.blueprint import Blueprint
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+
 from biorrr.models import chance
 from biorrr.models.checks import number_within, whole_number
 from biorrr.models.departure import Departure

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
 from biorrr.models.parts import Pathway, Population
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+
 from biorrr.models.checks import one_of, whole_number
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Pathway, Population

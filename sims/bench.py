@@ -141,6 +141,7 @@ def plot(results: dict[str, Any]) -> Any:
 def _draw(results: dict[str, Any]) -> Any:
     import matplotlib.pyplot as plt
     import numpy as np
+
     from biorrr.sims.contestants import CONTESTANTS
 
     grown = results.get("growth")

@@ -60,6 +60,7 @@ class Checkpoints:
     def kept(self, part: str, told: Mapping[str, Any]) -> dict[str, np.ndarray] | None:
         """The result of a part that was finished earlier, or None."""
         import numpy as np
+
         from biorrr.circuit import CheckpointError
 
         if self.place is None or not (path := self._file(part)).exists():

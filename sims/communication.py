@@ -16,6 +16,7 @@ from biorrr.sims.training import completed
 # NumPy, Brian2 and matplotlib take long to import: they are imported where they are used, so that --help need not wait.
 if TYPE_CHECKING:
     import xarray as xr
+
     from biorrr.sims.data import Dataset
 
 TARGETS = ("V2", "V1")
@@ -118,10 +119,11 @@ def predict(settings: CommunicationSettings, recordings: tuple[Dataset, ...], ch
     """Held-out R2 of the exact solution (target, k) and of circuits (target, rank, seed), on the same folds."""
     import numpy as np
     import xarray as xr
-    from biorrr.analysis import RankCV
-    from biorrr.circuit import Microcircuit
     from sklearn.model_selection import GroupKFold
     from tqdm import tqdm
+
+    from biorrr.analysis import RankCV
+    from biorrr.circuit import Microcircuit
 
     sets = dict(zip(TARGETS, recordings, strict=True))
     folds = GroupKFold(settings.folds, shuffle=True, random_state=settings.seed)

@@ -13,10 +13,11 @@ from biorrr.sims.settings import Settings, SettingsError, checkpoint_option, con
 from biorrr.sims.table import print_table
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from biorrr.analysis import Yardstick
     from biorrr.sims.data import Dataset
     from biorrr.sims.race import Curve, Lap
-    from matplotlib.figure import Figure
 
     Curves = dict[tuple[str, int], Curve]
 

@@ -67,6 +67,7 @@ def _try_engine(engine: str) -> str:
     import warnings
 
     import numpy as np
+
     from biorrr.circuit import Microcircuit
 
     rng = np.random.default_rng(0)

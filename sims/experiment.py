@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
 from biorrr.sims.folder import RunFolder
 from biorrr.sims.settings import Settings, key_of, kinds, resolve
 

@@ -101,6 +101,7 @@ def measure(settings: LearnSettings, data: Dataset) -> Measured:
 def fit(settings: Fitted, data: Dataset) -> tuple[Fitted, Yardstick]:
     """Check the settings against the data and work out the ridge from them; with the exact solution to compare with."""
     import numpy as np
+
     from biorrr.analysis import Yardstick
     from biorrr.sims.data import DataError
 
@@ -138,6 +139,7 @@ def draw(run: Run, yardstick: Yardstick, data: Dataset, folder: RunFolder, forma
     Filters are defined up to a rotation: the learned ones are turned to lie as near as they can to the exact ones.
     """
     import numpy as np
+
     from biorrr.analysis import align, plots
 
     scores = yardstick.objective(run.data["Vx"].values)

@@ -20,6 +20,7 @@ from biorrr.sims.training import TrainingSettings, completed, train
 if TYPE_CHECKING:
     import numpy as np
     import xarray as xr
+
     from biorrr.analysis import PlateauAudit, TwoLayerANN, Yardstick
     from biorrr.circuit import Microcircuit, Run
     from biorrr.sims.data import Dataset
@@ -100,6 +101,7 @@ def plateau(settings: PlateauSettings, folder: RunFolder, data: Dataset | None =
     layer of a two-layer network trained by backprop on as many samples. Data are centred.
     """
     import numpy as np
+
     from biorrr.analysis import stages as figures
     from biorrr.sims.data import load
 
@@ -165,6 +167,7 @@ def measure(settings: PlateauSettings, data: Dataset) -> Measured:
 def audit(settings: PlateauSettings, data: Dataset, checkpoints: Checkpoints) -> Audit:
     """Let a circuit learn for each seed, and compare them with theory through learning."""
     import numpy as np
+
     from biorrr.circuit import Microcircuit
 
     runs = list(train(settings, data, checkpoints, record=(), snapshots=SNAPSHOTS).values())
@@ -201,6 +204,7 @@ def theory(
     Returns the audit, and by what is compared the signals that theory expects, each (..., T, k).
     """
     import numpy as np
+
     from biorrr.analysis import audit_plateau
     from biorrr.analysis.backprop import backpropagated_error
 
@@ -225,6 +229,7 @@ def stage(
 ) -> Stage:
     """Let ``circuit``, with the weights of ``run`` at ``snapshot``, see all data with learning off; audit it there."""
     import numpy as np
+
     from biorrr.circuit import Run
 
     then = Run(run.data.isel(snapshot=slice(snapshot % run.data.sizes["snapshot"] + 1)))
@@ -244,6 +249,7 @@ def collect(settings: PlateauSettings, data: Dataset, network: TwoLayerANN | Non
     """Join the runs along a dimension ``seed``, with correlations (seed, snapshot, pyramidal) through learning."""
     import numpy as np
     import xarray as xr
+
     from biorrr.analysis import Agreement
 
     results = xr.concat(
@@ -264,6 +270,7 @@ def collect(settings: PlateauSettings, data: Dataset, network: TwoLayerANN | Non
 def summary(settings: PlateauSettings, data: Dataset, yardstick: Yardstick, found: Audit) -> dict[str, Any]:
     """Final numbers: correlations of the recorded traces with theory, over neurons and seeds."""
     import numpy as np
+
     from biorrr.analysis import Agreement
 
     numbers: dict[str, Any] = {

@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from threadpoolctl import threadpool_limits
+
 from biorrr.analysis.estimator import Path
 from biorrr.analysis.yardstick import Yardstick
 from biorrr.models import Rates
 from biorrr.sims.checkpoints import NOT_KEPT, Checkpoints
 from biorrr.sims.pool import process_pool
-from threadpoolctl import threadpool_limits
 
 # Fractions of the printed rates to try in turn: they sit at the edge of divergence.
 FRACTIONS = (1.0, 0.8, 0.6, 0.4, 0.2)

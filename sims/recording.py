@@ -32,6 +32,7 @@ def plot_recorded(run: Run, data: Dataset, amplitude: float, spiking: int, leaky
         Whether membranes relax while a sample is held, in milliseconds.
     """
     import numpy as np
+
     from biorrr.analysis.recording import plot_recording
     from biorrr.circuit import Microcircuit
     from biorrr.models import AllOrNone, Analog, Graded, Instant, Leaky, Spiking

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+
 from biorrr.sims.folder import whole_file
 
 # All that gathers takes long to import: it is imported where it is used, so that --help need not wait.

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
 from biorrr.sims.experiment import VERSIONS
 from biorrr.sims.folder import CONFIG, INTERRUPTED, SUMMARY, FolderError, RunFolder, changed_data
 from biorrr.sims.main import COMMANDS, MODULES

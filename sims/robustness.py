@@ -21,6 +21,7 @@ from biorrr.sims.table import print_table
 if TYPE_CHECKING:
     import numpy as np
     import xarray as xr
+
     from biorrr.circuit import Run
     from biorrr.sims.knobs import Reference
 
@@ -54,6 +55,7 @@ def robustness(settings: RobustnessSettings, folder: RunFolder) -> None:
     centred.
     """
     import xarray as xr
+
     from biorrr.analysis.departures import plot_departures
     from biorrr.sims.data import load
     from biorrr.sims.knobs import KNOBS
@@ -99,6 +101,7 @@ def _sweep(
     """Excess by departure, each (data, value, seed), the plain circuit's (data, seed) among them."""
     import numpy as np
     import xarray as xr
+
     from biorrr.sims.knobs import KNOBS
 
     seeds = list(range(settings.seed, settings.seed + _seeds(settings)))
@@ -133,6 +136,7 @@ def _plain(
 ) -> tuple[list[float], Reference]:
     """Excess of the plain circuit for each seed, and its plateaus as the measure of departures."""
     import numpy as np
+
     from biorrr.sims.knobs import Reference
 
     outcomes = _learned(settings, data_name, seeds, checkpoints, {})
@@ -151,6 +155,7 @@ def _turned(
 ) -> np.ndarray:
     """Excess with a departure turned to each of ``values``, shape (values, seeds)."""
     import numpy as np
+
     from biorrr.sims.knobs import KNOBS
 
     excess = np.empty((len(values), len(seeds)))

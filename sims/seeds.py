@@ -25,6 +25,7 @@ SCORES = ("objective", "excess", "angle_max_deg", "whitening_error", "r_minus_qt
 def learn_seeds(settings: LearnSettings, folder: RunFolder, data: Dataset, yardstick: Yardstick) -> Measured:
     """Run every seed and write all runs, their mean numbers and their learning curves to ``folder``."""
     import numpy as np
+
     from biorrr.analysis import plots
 
     origin = experiment.provenance("learn", data_sha256=data.checksum)

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+
 from biorrr.circuit import Run
 from biorrr.sims.folder import CHECKPOINTS, SUMMARY
 

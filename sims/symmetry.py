@@ -19,6 +19,7 @@ from biorrr.sims.table import print_table
 if TYPE_CHECKING:
     import numpy as np
     import xarray as xr
+
     from biorrr.analysis import Yardstick
     from biorrr.models import Rates
     from biorrr.sims.data import Dataset
@@ -166,6 +167,7 @@ def meetings(settings: SymmetrySettings, data: Dataset, yardstick: Yardstick, ch
     """
     import numpy as np
     import xarray as xr
+
     from biorrr.analysis import symmetry_decay
     from biorrr.circuit import Diverged, Microcircuit
 

@@ -16,6 +16,7 @@ from biorrr.sims.training import TrainingSettings, train
 # NumPy, Brian2 and matplotlib take long to import: they are imported where they are used, so that --help need not wait.
 if TYPE_CHECKING:
     import networkx as nx
+
     from biorrr.circuit import Run
 
 
@@ -32,6 +33,7 @@ def wiring(settings: WiringSettings, folder: RunFolder) -> None:
     synapses.graphml every cell and every learned weight; for each further seed there is a drawing and a graph more.
     """
     import networkx as nx
+
     from biorrr.analysis.diagram import plot_wiring
     from biorrr.circuit import Microcircuit
     from biorrr.sims.data import load

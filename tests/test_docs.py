@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from biorrr.circuit import Microcircuit
 from biorrr.sims.main import COMMANDS, run
 

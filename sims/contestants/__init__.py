@@ -10,6 +10,7 @@ import importlib
 from collections.abc import Callable
 
 import numpy as np
+
 from biorrr.sims.contestants.task import Task
 
 Learner = Callable[[np.ndarray], dict[str, np.ndarray]]

@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+
 from biorrr.circuit import compiler
 from biorrr.sims.contestants.task import Task
 

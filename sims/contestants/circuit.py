@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from biorrr.circuit.blueprint import Blueprint, as_matrix, as_synapses
 from biorrr.circuit.job import Job
 from biorrr.circuit.presentation import Presentation

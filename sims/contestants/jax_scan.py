@@ -9,6 +9,7 @@ os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_
 import jax
 import jax.numpy as jnp
 import numpy as np
+
 from biorrr.sims.contestants.task import Task
 
 jax.config.update("jax_enable_x64", True)

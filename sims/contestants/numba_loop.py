@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numba
 import numpy as np
+
 from biorrr.sims.contestants import matrix_loop
 from biorrr.sims.contestants.task import Task
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from biorrr.sims.data.dataset import DataError, Dataset
 from biorrr.sims.data.source import Source, SourceFile
 

@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
+
 from biorrr.sims.data.dataset import DataError, Dataset
 from biorrr.sims.data.source import Source, SourceFile
 

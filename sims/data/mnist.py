@@ -8,6 +8,7 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+
 from biorrr.sims.data.dataset import DataError, Dataset
 from biorrr.sims.data.source import Source, SourceFile
 

@@ -7,6 +7,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+
 from biorrr.sims.data import matlab
 from biorrr.sims.data.dataset import DataError, Dataset, require
 

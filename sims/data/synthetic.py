@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 from biorrr.sims.data.dataset import DataError, Dataset
 from biorrr.sims.data.source import Source
 

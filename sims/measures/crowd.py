@@ -14,6 +14,7 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+
 from biorrr.sims.measures.goal import Goal
 from biorrr.sims.measures.slope import wall_seconds
 

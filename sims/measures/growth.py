@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from biorrr.sims.contestants import prepare
 from biorrr.sims.contestants.task import Task
 from biorrr.sims.measures.goal import Goal

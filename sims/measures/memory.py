@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from biorrr.sims.measures.goal import Goal
 
 _M, _N, _K = 100, 120, 4

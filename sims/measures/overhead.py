@@ -10,6 +10,7 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+
 from biorrr.circuit import Microcircuit
 from biorrr.models import Rate, Rates
 from biorrr.sims.measures.goal import Goal

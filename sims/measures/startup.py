@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 import numpy as np
+
 from biorrr.sims.measures.goal import Goal
 from biorrr.sims.measures.slope import undisturbed_seconds
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
 from biorrr.sims.reports.plain import plain
 
 SHOWN_SNAPSHOTS = 60  # positions of the slider

@@ -12,6 +12,7 @@ from biorrr.sims.reports.record import Record, read_record
 
 if TYPE_CHECKING:
     import xarray as xr
+
     from biorrr.circuit import Run
 
 WEIGHTS = ("Vx", "Vy", "Q", "R")
@@ -63,6 +64,7 @@ def _seeds(results: dict[str, xr.Dataset], exact: Exact | None) -> xr.Dataset:
     """Excess and ||Q' - R|| of the runs of all seeds, each (seed, snapshot)."""
     import numpy as np
     import xarray as xr
+
     from biorrr.circuit import Run
 
     runs = sorted((Run(dataset) for dataset in results.values()), key=lambda run: run.data.attrs["seed"])

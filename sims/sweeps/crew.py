@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from biorrr.sims.experiment import StoppedError
 from biorrr.sims.folder import RunFolder, plain_value
 from biorrr.sims.settings import Settings, SettingsError

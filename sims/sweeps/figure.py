@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from biorrr.sims.settings import key_of
 from biorrr.sims.sweeps.plan import Plan
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
 from biorrr.sims.experiment import provenance
 from biorrr.sims.folder import FolderError, RunFolder
 from biorrr.sims.settings import PROVENANCE, read_config
@@ -113,10 +114,11 @@ def _carry_out(
 ) -> list[dict[str, Any]]:
     """Compute what is not finished, and write table and figure; returns the table's rows."""
     import tomli_w
+    from tqdm.auto import tqdm
+
     from biorrr.sims.data import load
     from biorrr.sims.sweeps.crew import check_crew, checksum_of, compute, in_memory
     from biorrr.sims.sweeps.figure import plot_sweep
-    from tqdm.auto import tqdm
 
     check_crew()
     names = dict.fromkeys(name for settings in plan.points for name in settings.data_names)

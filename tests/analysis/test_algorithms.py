@@ -4,6 +4,16 @@ import pickle
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
 from biorrr.analysis import (
     IQMD,
     MSGCCA,
@@ -17,15 +27,6 @@ from biorrr.analysis import (
     Yardstick,
     r2,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 BATCH = [OfflineBioRRR, TwoLayerANN, IQMD, CCALin, SAA]
 ONLINE = [OnlineBioRRR, TwoLayerANN, IQMD, MSGCCA, CappedMSG]

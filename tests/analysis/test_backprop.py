@@ -1,6 +1,7 @@
 """The back-propagated error of a network in the terms of a circuit with other filters."""
 
 import numpy as np
+
 from biorrr.analysis.backprop import backpropagated_error
 
 

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy import linalg
+
 from biorrr.analysis import IQMD, MSGCCA, SAA, CappedMSG, CCALin, TwoLayerANN, Yardstick
 from biorrr.analysis.covariance import covariances, symmetric_power
 from biorrr.models.rates import Rate, Rates
-from scipy import linalg
 
 
 @pytest.fixture

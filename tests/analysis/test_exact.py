@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from biorrr.analysis import ReducedRankRegression, Yardstick
-from biorrr.analysis.covariance import covariances, sigma_inverse, symmetric_power
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import linalg
@@ -13,6 +11,9 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from biorrr.analysis import ReducedRankRegression, Yardstick
+from biorrr.analysis.covariance import covariances, sigma_inverse, symmetric_power
 
 S_VALUES = st.floats(0, 1, allow_subnormal=False)
 RIDGES = st.one_of(st.just(0.0), st.floats(1e-3, 10), st.tuples(st.floats(1e-3, 1), st.floats(1e-3, 1)))

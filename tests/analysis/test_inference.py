@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+
 from biorrr.analysis import infer_s
 
 

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy import linalg
+
 from biorrr.analysis import Yardstick, align, excess, objective, principal_angles, r2, whitening_error
 from biorrr.analysis.covariance import covariances, sigma_inverse, symmetric_power
-from scipy import linalg
 
 RIDGE = (0.2, 0.3)
 

@@ -3,8 +3,9 @@
 import subprocess
 import sys
 
-import biorrr.analysis
 import pytest
+
+import biorrr.analysis
 
 
 @pytest.mark.parametrize("name", biorrr.analysis.__all__)

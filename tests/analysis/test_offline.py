@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import pytest
+
 from biorrr.analysis import OfflineBioRRR, Yardstick
 from biorrr.analysis.covariance import covariances, sigma_inverse
 from biorrr.models.rates import Rate, Rates

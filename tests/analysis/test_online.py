@@ -4,10 +4,11 @@ import os
 
 import numpy as np
 import pytest
-from biorrr.analysis import OnlineBioRRR, Yardstick
-from biorrr.models.rates import Rate, Rates
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from biorrr.analysis import OnlineBioRRR, Yardstick
+from biorrr.models.rates import Rate, Rates
 
 EXPLICIT = Rates(x=Rate(0.05, 300), y=Rate(0.02, 500), q=Rate(0.01, 1000), r=Rate(0.03))
 

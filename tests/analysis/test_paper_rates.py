@@ -1,6 +1,7 @@
 """The rates printed in the supplement."""
 
 import pytest
+
 from biorrr.models.rates import Rate, Rates
 
 

@@ -7,6 +7,7 @@ import pytest
 matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
+
 from biorrr.analysis import (
     plot_audit,
     plot_eigenvalues,

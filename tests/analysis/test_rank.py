@@ -5,10 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from biorrr.analysis import RankCV, ReducedRankRegression
 from scipy.io import loadmat
 from sklearn.model_selection import GroupKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from biorrr.analysis import RankCV, ReducedRankRegression
 
 
 @pytest.mark.parametrize("s", [0.0, 1.0])

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy import linalg
+
 from biorrr.analysis import Yardstick, audit_plateau, saturation, symmetry_decay
 from biorrr.models import Rate
-from scipy import linalg
 
 FAMILY = [(0.0, 0.0), (0.4, 0.0), (1.0, 0.0), (0.0, 0.1), (0.4, (0.2, 0.1)), (1.0, 0.1)]
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+
 from biorrr.circuit import Microcircuit
 from biorrr.models import Rate, Rates
 

@@ -6,8 +6,9 @@ import sys
 import brian2
 import numpy as np
 import pytest
-from biorrr.circuit import Microcircuit
 from brian2.devices import get_device, reset_device
+
+from biorrr.circuit import Microcircuit
 
 
 def state_of_brian2():

@@ -6,6 +6,7 @@ import sys
 import time
 
 import pytest
+
 from biorrr.circuit import Microcircuit, cache, compiler, standalone
 from biorrr.models import Rate, Rates
 

@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 import pytest
+
 from biorrr.circuit import CheckpointError, Microcircuit, standalone
 from biorrr.circuit.compiler import find_compiler
 from biorrr.models import CutInstruction, Freeze, Silence

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from biorrr.circuit import Microcircuit
 from biorrr.circuit.blueprint import Blueprint
 from biorrr.models import AllOrNone, Leaky, Rate, Rates, Rectified, Sign, Spiking, chance

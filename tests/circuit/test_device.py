@@ -5,6 +5,7 @@ import subprocess
 import brian2
 import numpy as np
 import pytest
+
 from biorrr.circuit import compiler
 from biorrr.circuit.device import DenseDevice, _addend, _vanishes
 from biorrr.circuit.loan import borrowed_brian2

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from biorrr.circuit import Diverged
 from biorrr.models import Rate, Rates
 

@@ -1,6 +1,7 @@
 """A compiler that is there but fails: one sentence, and where to find what it said."""
 
 import pytest
+
 from biorrr.circuit import Microcircuit, compiler
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from biorrr.analysis import ReducedRankRegression, excess, whitening_error
 from biorrr.circuit import Microcircuit
 from biorrr.circuit.units import Units

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from biorrr.models import CutInstruction, Freeze, Silence, SwapData
 
 WEIGHTS = ("Vx", "Vy", "Q", "R")

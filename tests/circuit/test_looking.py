@@ -2,6 +2,7 @@
 
 import networkx as nx
 import pytest
+
 from biorrr.circuit import Microcircuit
 from biorrr.circuit.blueprint import Blueprint
 from biorrr.circuit.locality import locality

@@ -3,6 +3,7 @@
 import warnings
 
 import pytest
+
 from biorrr.circuit import Microcircuit, compiler, engines
 
 

@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+
 from biorrr.circuit import Microcircuit
 from biorrr.models import Leaky
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from biorrr.circuit import Microcircuit
 from biorrr.circuit.presentation import Presentation
 

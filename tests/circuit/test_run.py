@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import xarray as xr
+
 from biorrr.circuit import Run
 
 WEIGHTS = ("Vx", "Vy", "Q", "R")

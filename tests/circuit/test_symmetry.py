@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from biorrr.models import Rate, Rates
 
 ENGINES = ["numpy", "cpp", "cython"]

@@ -5,6 +5,8 @@ import math
 import brian2
 import numpy as np
 import pytest
+from scipy import stats
+
 from biorrr.models import (
     AllOrNone,
     DalesLaw,
@@ -17,7 +19,6 @@ from biorrr.models import (
     Spiking,
     chance,
 )
-from scipy import stats
 
 
 def test_uniform_draws_are_uniform_and_depend_on_every_word():

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+
 from biorrr.models import (
     DistalSynapses,
     InstructiveInput,

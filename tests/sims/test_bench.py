@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+
 from biorrr.sims import bench
 from biorrr.sims.contestants import CONTESTANTS, prepare
 from biorrr.sims.contestants.task import Task

@@ -6,10 +6,11 @@ import os
 import numpy as np
 import pytest
 import xarray as xr
+from sklearn.model_selection import GroupKFold
+
 from biorrr.analysis import ReducedRankRegression
 from biorrr.sims import main
 from biorrr.sims.data import load
-from sklearn.model_selection import GroupKFold
 
 pytestmark = pytest.mark.skipif(
     not os.environ.get("BIORRR_DATA"), reason="needs the real data files; set BIORRR_DATA to their folder"

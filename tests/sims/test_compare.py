@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 import xarray as xr
+
 from biorrr.analysis import OnlineBioRRR, Yardstick
 from biorrr.models import Rate, Rates
 from biorrr.sims import compare, images, race

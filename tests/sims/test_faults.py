@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from biorrr.circuit import Microcircuit, Run, cache, scratch
 from biorrr.circuit.compiler import find_compiler
 from biorrr.sims import main

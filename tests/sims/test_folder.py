@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+
 from biorrr.sims import folder
 from biorrr.sims.folder import FolderError, RunFolder
 

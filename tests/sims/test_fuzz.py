@@ -9,6 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tomli_w
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from biorrr.circuit import CheckpointError, Microcircuit, checkpoint
 from biorrr.circuit.recorder import Recorder
 from biorrr.sims import learn, main
@@ -16,8 +19,6 @@ from biorrr.sims.data import DataError, load
 from biorrr.sims.settings import SettingsError
 from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import KEYS, make_plan, read_plan
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 # More where there is time: BIORRR_FUZZ=2000 makes a night of it.
 fuzz = settings(

@@ -12,6 +12,7 @@ from contextlib import redirect_stdout
 
 import numpy as np
 import pytest
+
 from biorrr.circuit import Microcircuit, Run
 from biorrr.models import Rate, Rates
 from biorrr.sims import main

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 import pytest
+
 from biorrr.sims import main
 from biorrr.sims.experiment import StoppedError, command
 from biorrr.sims.settings import Settings, option

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 import xarray as xr
+
 from biorrr.sims import main
 from biorrr.sims.data import load
 

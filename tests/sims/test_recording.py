@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from biorrr.circuit import Microcircuit
 from biorrr.sims.data import load
 from biorrr.sims.recording import SHOWN_SAMPLES, plot_recorded

@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 import xarray as xr
+
 from biorrr.circuit import Microcircuit
 from biorrr.sims import main
 from biorrr.sims.folder import RunFolder

@@ -10,6 +10,7 @@ import numpy as np
 import psutil
 import pytest
 import xarray as xr
+
 from biorrr.circuit import Run
 from biorrr.circuit.compiler import find_compiler
 from biorrr.sims import main

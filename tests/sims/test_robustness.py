@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 import xarray as xr
+
 from biorrr.analysis.departures import plot_departures
 from biorrr.circuit import Microcircuit
 from biorrr.models import Event

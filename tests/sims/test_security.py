@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from biorrr.sims import main
 from biorrr.sims.learn import LearnSettings
 from biorrr.sims.settings import kinds

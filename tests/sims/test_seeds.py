@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+
 from biorrr.circuit import Run
 from biorrr.sims import main
 from biorrr.sims.data import load

@@ -4,9 +4,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import pytest
-from biorrr.sims.settings import Settings, SettingsError, config_text, option, read_config, resolve
 from hypothesis import given
 from hypothesis import strategies as st
+
+from biorrr.sims.settings import Settings, SettingsError, config_text, option, read_config, resolve
 
 
 @dataclass(frozen=True, kw_only=True)

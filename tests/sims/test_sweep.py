@@ -8,6 +8,7 @@ import threading
 import time
 
 import pytest
+
 from biorrr.sims import main, sweep
 from biorrr.sims.measured import Measured
 from biorrr.sims.settings import SettingsError

@@ -6,12 +6,13 @@ import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
+from matplotlib.patches import FancyArrowPatch, Polygon
+
 from biorrr.analysis.diagram import MOST_INPUTS, SIGNS, plot_wiring
 from biorrr.circuit import Microcircuit, Run
 from biorrr.sims import main
 from biorrr.sims.wiring import cell_graph
-from matplotlib.colors import to_hex
-from matplotlib.patches import FancyArrowPatch, Polygon
 
 SMALL = ["--data", "synthetic:samples=60,m=6,n=5,latents=2", "--engine", "numpy", "--epochs", "2"]
 

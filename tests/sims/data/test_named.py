@@ -10,6 +10,7 @@ from threading import Thread
 
 import numpy as np
 import pytest
+
 from biorrr.sims.data import CATALOGUE, DataError, load, mnist, source
 
 

@@ -6,6 +6,7 @@ import h5py
 import numpy as np
 import pytest
 import scipy.io
+
 from biorrr.sims.data import DataError, Dataset, load
 
 rng = np.random.default_rng(0)
