@@ -37,15 +37,7 @@ def own_data(tmp_path):
 
 
 @pytest.fixture
-def compiled_code(pytestconfig, monkeypatch):
-    """Keep compiled circuits with pytest's cache: out of the user's, and there again in the next session."""
-    folder = pytestconfig.cache.mkdir("biorrr")
-    monkeypatch.setenv("BIORRR_CACHE", str(folder))
-    return folder
-
-
-@pytest.fixture
-def start_biorrr(compiled_code):
+def start_biorrr():
     """Starts ``biorrr <arguments>`` as a process of its own; what still runs at the end of the test is killed."""
     started = []
 
