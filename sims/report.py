@@ -29,12 +29,15 @@ def command(
     """
     from biorrr.sims.reports.figures import gather_figures
     from biorrr.sims.reports.page import MOST_BYTES, charting_library, page
+    from biorrr.sims.reports.record import ReportError
     from biorrr.sims.reports.run import gather_run
     from biorrr.sims.reports.sweep import gather_sweep, is_sweep
 
+    path = out or folders[0] / "report.html"
+    if path.is_dir() or (out and not path.parent.is_dir()):
+        raise ReportError(f"out: must be a file, in a folder that exists (got {path})")
     library = charting_library()
     parts = [gather_sweep(folder) if is_sweep(folder) else gather_run(folder) for folder in folders]
-    path = out or folders[0] / "report.html"
     for folder, part in zip(folders, parts, strict=True):
         part["charts"]["base"] = _base(folder, path)
     room = MOST_BYTES - MARGIN - len(library.encode()) - len(json.dumps([part["charts"] for part in parts]))

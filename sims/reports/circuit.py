@@ -102,7 +102,7 @@ def circuit_charts(run: Any, exact: Exact | None) -> dict[str, Any]:
         }
     if exact is not None and exact.audit is not None:
         charts["audit"] = {name: plain(values[few]) for name, values in exact.audit.items()}
-    if exact is not None and exact.learned is not None:
+    if exact is not None and exact.learned is not None and exact.filters is not None:
         shape = exact.pixels if exact.pixels is not None and len(exact.pixels) == 2 else None
         charts["filters"] = {
             "learned": plain(exact.learned.T[few]),

@@ -18,7 +18,9 @@ def plain(values: Any) -> Any:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         magnitude = np.where(array == 0, 1.0, 10.0 ** (DIGITS - 1 - np.floor(np.log10(np.abs(array)))))
         rounded = np.round(array * magnitude) / magnitude
-    return np.where(np.isfinite(rounded), rounded, None).tolist()
+    nested = np.array(rounded, dtype=object)
+    nested[~np.isfinite(rounded)] = None
+    return nested.tolist()
 
 
 def without_home(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,9 +77,11 @@ def read_record(folder: Path) -> Record:
         raise ReportError(f"{folder}: the run in it was cut short; `biorrr resume {folder}` goes on with it")
     summary = _table(folder / SUMMARY, json.loads)
     again = f"biorrr {experiment} --config {folder / CONFIG}"
-    paths = sorted(folder.glob("*.nc"))
-    # The speed of the circuit is measured without a run to keep, and pictures leave a dataset for each kind of them.
-    if not paths and experiment != "bench":
+    # Of several seeds there is a file for each, of several kinds of pictures one for each kind.
+    kinds = settings.get("data") if experiment == "images" else None
+    named = {Path(RESULTS).stem, *(map(str, kinds) if isinstance(kinds, list) else ())}
+    paths = [path for path in sorted(folder.glob("*.nc")) if path.stem in named or re.fullmatch(r"run-\d+", path.stem)]
+    if not paths and experiment != "bench":  # which measures speed, and keeps no run
         raise ReportError(f"{folder}: {RESULTS} is missing; `{again} --force --out {folder}` makes it again")
     results = {path.stem: _dataset(path, f"{again} --force --out {folder}") for path in paths}
     return Record(folder, experiment, settings, provenance, summary, results)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from biorrr.sims.folder import CONFIG, RESULTS
 from biorrr.sims.reports.circuit import SHOWN_CELLS, Exact, circuit_charts, find_exact
 from biorrr.sims.reports.curves import charts_of
-from biorrr.sims.reports.record import Record, read_record
+from biorrr.sims.reports.record import Record, ReportError, read_record
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from biorrr.circuit import Run
 
 WEIGHTS = ("Vx", "Vy", "Q", "R")
+FACTS = ("s", "ridge_x", "ridge_y", "engine", "ended", "plastic")  # that every saved circuit has among its attributes
 FIRST = Path(RESULTS).stem  # the name of the results that every run has
 _HOW_IT_ENDED = {
     "done": "it ran to its end",
@@ -55,8 +56,11 @@ def _circuit(record: Record) -> Run | None:
     from biorrr.circuit import Run
 
     found = record.results.get(FIRST)
-    if found is None or not {*WEIGHTS, "seen"} <= set(found.data_vars) or "snapshot" not in found.dims:
+    if found is None or not {*WEIGHTS, "seen"} <= set(found.data_vars):
         return None
+    missing = [name for name in FACTS if name not in found.attrs]
+    if missing:
+        raise ReportError(f"{record.folder / RESULTS}: damaged (no {', '.join(missing)} in it); run it again")
     return Run(found.isel(seed=0) if "seed" in found.dims else found)
 
 
@@ -92,7 +96,7 @@ def _sentence(record: Record, run: Run | None) -> str:
             f"{on} ({sizes['input']} sensory and {sizes['instruction']} instructive inputs) at s = "
             f"{run.data.attrs['s']:g}"
         )
-    told += f": {_HOW_IT_ENDED.get(summary.get('ended', 'done'), 'how it ended is not known')}"
+    told += f": {_HOW_IT_ENDED.get(str(summary.get('ended', 'done')), 'how it ended is not known')}"
     told += f" after {run.samples:,} samples" if run is not None else ""
     told += f" on engine {summary['engine']}" if "engine" in summary else ""
     excess = summary.get("excess")

@@ -101,9 +101,10 @@ def _curves(found: Any) -> dict[str, tuple[list, list]]:
     return kept
 
 
-def _measured(plan: Plan, point: dict[str, Any]) -> float | None:
+def _measured(plan: Plan, point: dict[str, Any]) -> float:
+    """The number that the sweep is judged by, the lower the better; infinite where there is none."""
     value = point["numbers"].get(plan.measure)
-    return value if isinstance(value, int | float) else None
+    return value if isinstance(value, int | float) else math.inf
 
 
 def _sentence(plan: Plan, points: list[dict[str, Any]], going_on: bool) -> str:
@@ -113,10 +114,9 @@ def _sentence(plan: Plan, points: list[dict[str, Any]], going_on: bool) -> str:
         f"A sweep of “{plan.experiment}” over {over}: {len(plan.points)} points, {len(points) - failed} done, "
         f"{failed} failed, {len(plan.points) - len(points)} left{' and running' if going_on else ''}"
     )
-    done = [point for point in points if _measured(plan, point) is not None]
-    if not done:
+    best = min(points, key=lambda point: _measured(plan, point))
+    if _measured(plan, best) == math.inf:
         return f"{told}."
-    best = min(done, key=lambda point: _measured(plan, point))
     where = ", ".join(f"{name} {best['settings'][name]}" for name in (*map(key_of, plan.varied), "seed"))
     return f"{told}; the best {plan.measure} is {_measured(plan, best):.4g}, at {where}."
 
@@ -130,16 +130,16 @@ def _table(plan: Plan, points: list[dict[str, Any]]) -> dict[str, Any]:
     samples: list[list] = []  # most points share theirs
     curves: list[dict[str, Any] | None] = [None] * len(rows)
     room = MOST_NUMBERS
-    ranked = sorted(range(len(rows)), key=lambda i: math.inf if (m := _measured(plan, rows[i])) is None else m)
-    for i in ranked:
+    for i in sorted(range(len(rows)), key=lambda i: _measured(plan, rows[i])):
         room -= sum(len(values) for _, values in rows[i]["curves"].values())
         if room < 0:
             break
-        curves[i] = {}
+        kept = {}
         for name, (seen, values) in rows[i]["curves"].items():
             if seen not in samples:
                 samples.append(seen)
-            curves[i][name] = [samples.index(seen), values]
+            kept[name] = [samples.index(seen), values]
+        curves[i] = kept
     return {
         "settings": columns,
         "varied": [name for name in map(key_of, plan.varied) if len(set(columns[name])) > 1],

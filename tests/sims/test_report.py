@@ -263,6 +263,39 @@ def test_says_which_folder_has_no_run(tmp_path, capsys):
     assert "config.toml: damaged (Invalid value" in said(tmp_path)
 
 
+def test_says_where_no_page_can_be_written(folder, capsys):
+    for out in (folder, folder / "nowhere" / "page.html"):
+        assert main.run(["report", str(folder), "--out", str(out)]) == 2
+        assert f"out: must be a file, in a folder that exists (got {out})" in capsys.readouterr().err
+
+
+def test_says_which_circuit_is_not_whole(folder, run):
+    bare = run.data.drop_attrs()
+    bare.to_netcdf(folder / "run.nc", engine="h5netcdf")
+    with pytest.raises(ReportError, match=r"run.nc: damaged \(no s, ridge_x, .* in it\); run it again"):
+        gather_run(folder)
+
+
+def test_files_of_the_user_s_own_are_left_alone(folder):
+    (folder / "mine.nc").write_bytes(b"not for biorrr")
+    assert list(read_record(folder).results) == ["run"]
+
+
+@pytest.mark.slow
+def test_a_run_that_goes_on_and_one_that_was_killed(tmp_path, start_biorrr, capsys):
+    process = start_biorrr("learn", "--epochs", 100_000, "--engine", "numpy", "--out", tmp_path / "long")
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "long" / "config.toml").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert main.run(["report", str(tmp_path / "long")]) == 2
+    assert "the run in it is still going; wait for its end" in capsys.readouterr().err
+    process.kill()
+    process.wait()
+    assert main.run(["report", str(tmp_path / "long")]) == 2
+    assert "the run in it was cut short; `biorrr resume" in capsys.readouterr().err
+
+
 def test_says_which_run_is_not_finished(folder, capsys):
     (folder / "summary.json").unlink()
     with pytest.raises(ReportError, match=r"the run in it was cut short; `biorrr resume .*learn-one` goes on with it"):
