@@ -138,7 +138,9 @@ class RunFolder:
     def _resumable(self) -> Iterator[None]:
         """Say the way on to somebody who interrupts a run that has come as far as a checkpoint."""
         try:
-            yield
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message="interrupted after")  # a circuit's word, and ours follows
+                yield
         except KeyboardInterrupt as interrupt:
             if not self._has_checkpoints():
                 raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -51,8 +50,7 @@ def learn(settings: LearnSettings, folder: RunFolder, data: Dataset | None = Non
         return learn_seeds(settings, folder, data, yardstick)
     origin = experiment.provenance("learn", data_sha256=data.checksum)
     failure = None
-    with folder.opened(config_text(settings, origin)), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="interrupted after")  # said below, with where the samples are
+    with folder.opened(config_text(settings, origin)):
         try:
             kept = Checkpoints.of(folder, settings.checkpoint).run_options(f"seed-{settings.seed}")
             run = simulate(settings, data, **kept)

@@ -172,6 +172,23 @@ def test_interrupted_run_goes_on(own_data, tmp_path, start_biorrr, run_biorrr):
     assert json.loads((folder / "summary.json").read_text())["samples"] == LONG * 120
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(find_compiler() is None, reason="needs a C++ compiler")
+def test_interrupted_race_ends_at_once_and_goes_on(own_data, tmp_path, start_biorrr, run_biorrr):
+    """Ctrl-C reaches the processes of the pool too, and nobody waits for the laps that are left."""
+    folder = tmp_path / "interrupted"
+    settings = ("--data", own_data, "-k", 2, "--seeds", 3, "--steps", 300_000, "--engine", "cpp", "--checkpoint", 0.1)
+    process = start_biorrr("compare", *settings, "--out", folder, start_new_session=True)
+    wait_for(folder / "checkpoints/lap-0-0.npz", process)
+    children = children_of(process)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, f"biorrr: interrupted; `biorrr resume {folder}` goes on\n")
+    assert psutil.wait_procs(children, timeout=20)[1] == []
+    code, _, err = run_biorrr("resume", folder)
+    assert code == 0, err
+
+
 def test_before_the_first_checkpoint_it_starts_over(short_run, tmp_path, capsys):
     folder = cut_short(short_run, tmp_path / "early")
     assert main.run(["resume", str(folder)]) == 0
