@@ -6,6 +6,8 @@ const MEANT = {  // by the names in a run's summary, with units
   r_minus_qt: "‖Q′ − R‖", whitening_error: "deviation from whitening", seconds: "time (s)", samples: "samples seen",
 };
 
+const MOST_LISTED = 1000;  // rows that a browser moves about without a pause
+
 function startSweep(article, sweep, base) {
   const find = name => article.querySelector(`[data-sweep=${name}]`);
   const count = sweep.status.length, every = Array.from({ length: count }, (_, i) => i);
@@ -141,8 +143,8 @@ function startSweep(article, sweep, base) {
   const table = find("table"), rows = new Map();
   const constant = new Set(columns.filter(([name, value]) => !axes.includes(name) && new Set(every.filter(i => sweep.status[i] === "done").map(value)).size === 1 && name !== "status" && name !== "reason").map(([name]) => name));
 
-  function layTable() {
-    const head = table.createTHead().insertRow(), body = table.createTBody();
+  function layHead() {
+    const head = table.createTHead().insertRow();
     for (const [name] of columns) {
       const cell = document.createElement("th"), button = document.createElement("button");
       cell.scope = "col";
@@ -153,27 +155,43 @@ function startSweep(article, sweep, base) {
       cell.append(button);
       head.append(cell);
     }
-    for (const i of every) {
-      const row = body.insertRow();
-      row.dataset.point = i;
-      row.tabIndex = i === 0 ? 0 : -1;
-      if (sweep.status[i] === "failed") row.className = "failed";
-      if (i === best) row.className = "best";
-      for (const [name, value] of columns) {
-        if (sweep.status[i] === "failed" && rest.includes(name)) continue;  // it has none: the reason has their place
-        const cell = row.insertCell();
-        if (sweep.status[i] === "failed" && name === "reason") cell.colSpan = 1 + rest.length;
-        if (name === "run" && value(i) && base !== null) {
-          const link = document.createElement("a");
-          link.href = encodeURI(base === "." ? value(i) + "/" : `${base}/${value(i)}/`);
-          link.textContent = "folder";
-          cell.append(link);
-        } else cell.textContent = short(value(i)) + (i === best && name === "status" ? " ★" : "");
-        cell.classList.toggle("number", typeof value(i) === "number");
-        cell.classList.toggle("constant", constant.has(name));
-      }
-      rows.set(i, row);
+  }
+
+  function rowOf(i) {
+    if (rows.has(i)) return rows.get(i);
+    const row = document.createElement("tr"), failed = sweep.status[i] === "failed";
+    row.dataset.point = i;
+    row.tabIndex = -1;
+    row.className = failed ? "failed" : i === best ? "best" : "";
+    row.setAttribute("aria-selected", String(state.chosen.includes(i)));
+    for (const [name, value] of columns) {
+      if (failed && rest.includes(name)) continue;  // it has none: the reason has their place
+      const cell = row.insertCell();
+      if (failed && name === "reason") cell.colSpan = 1 + rest.length;
+      if (name === "run" && value(i) && base !== null) {
+        const link = document.createElement("a");
+        link.href = encodeURI(base === "." ? value(i) + "/" : `${base}/${value(i)}/`);
+        link.textContent = "folder";
+        cell.append(link);
+      } else cell.textContent = short(value(i)) + (i === best && name === "status" ? " ★" : "");
+      cell.classList.toggle("number", typeof value(i) === "number");
+      cell.classList.toggle("constant", constant.has(name));
     }
+    rows.set(i, row);
+    return row;
+  }
+
+  function layRows(order) {
+    const listed = order.slice(0, MOST_LISTED).map(rowOf);
+    table.tBodies[0].replaceChildren(...listed);
+    if (!listed.some(row => row.tabIndex === 0)) listed[0].tabIndex = 0;
+    find("listed").textContent = order.length > MOST_LISTED ? `The first ${MOST_LISTED.toLocaleString("en")} of ${order.length.toLocaleString("en")} are listed: sort to see others.` : "";
+  }
+
+  function layTable() {
+    const body = table.createTBody();
+    layHead();
+    layRows(every);
     body.addEventListener("click", event => { const row = event.target.closest("tr"); if (row && !event.target.closest("a")) { focusRow(row); toggle([Number(row.dataset.point)]); } });
     body.addEventListener("keydown", event => {
       const row = event.target.closest("tr");
@@ -200,7 +218,7 @@ function startSweep(article, sweep, base) {
       if (rank(a) !== rank(b)) return rank(a) - rank(b);
       return way * (rank(a) === 0 ? a - b : rank(a) === 1 ? String(a).localeCompare(String(b)) : 0) || i - j;
     });
-    table.tBodies[0].append(...order.map(i => rows.get(i)));
+    layRows(order);
     [...table.tHead.rows[0].cells].forEach((cell, place) => cell.setAttribute("aria-sort", columns[place][0] !== state.sort ? "none" : state.down ? "descending" : "ascending"));
   }
 
@@ -218,12 +236,13 @@ function startSweep(article, sweep, base) {
 
   const controls = find("controls"), named = names => names.map(name => [name, name]);
   if (numeric.length) {
+    let logged = null;
     choice(controls, "number", named(numeric), state.number, value => { state.number = value; logged.checked = state.log = spread(every.map(i => at(value, i))); drawMap(); });
     if (axes.length > 1) {
       const across = choice(controls, "across", named(axes), state.x, value => { if (value === state.y) { state.y = up.value = state.x; } state.x = value; drawMap(); });
       const up = choice(controls, "up", [["", "the number"], ...named(axes)], state.y, value => { if (value === state.x && value) { state.x = across.value = axes.find(name => name !== value); } state.y = value; drawMap(); });
     }
-    var logged = tick(controls, "log scale", state.log, value => { state.log = value; drawMap(); });
+    logged = tick(controls, "log scale", state.log, value => { state.log = value; drawMap(); });
   }
   const curveControls = find("curve-controls");
   if (curveNames.length) {

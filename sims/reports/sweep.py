@@ -15,8 +15,7 @@ from biorrr.sims.sweeps.ledger import POINTS, Ledger
 from biorrr.sims.sweeps.plan import Plan, read_plan
 from biorrr.sims.sweeps.run import PLAN
 
-MOST_ROWS = 5000  # that a browser sorts at once
-MOST_NUMBERS = 200_000  # in all curves together: about 1.5 MB
+MOST_NUMBERS = 250_000  # in table and curves: about 2 MB
 SHOWN_FAILURES = 10
 
 
@@ -122,14 +121,15 @@ def _sentence(plan: Plan, points: list[dict[str, Any]], going_on: bool) -> str:
 
 
 def _table(plan: Plan, points: list[dict[str, Any]]) -> dict[str, Any]:
-    """The points column by column; curves of the best points first, as many as a page can hold."""
-    rows = points[:MOST_ROWS]
-    numbers = dict.fromkeys(name for point in rows for name in point["numbers"])
+    """The points column by column, then curves, of the best points first: as many as a page can hold."""
+    numbers = dict.fromkeys(name for point in points for name in point["numbers"])
     settings = [*map(key_of, plan.told), "seed"]
+    cells = len(numbers) + len(settings) + 1
+    rows = points[: MOST_NUMBERS // cells]
     columns = {name: [point["settings"][name] for point in rows] for name in settings}
     samples: list[list] = []  # most points share theirs
     curves: list[dict[str, Any] | None] = [None] * len(rows)
-    room = MOST_NUMBERS
+    room = MOST_NUMBERS - cells * len(rows)
     for i in sorted(range(len(rows)), key=lambda i: _measured(plan, rows[i])):
         room -= sum(len(values) for _, values in rows[i]["curves"].values())
         if room < 0:

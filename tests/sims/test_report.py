@@ -233,12 +233,16 @@ def test_a_sweep_is_gathered_point_by_point(sweep):
 
 
 def test_curves_of_the_best_points_come_first(sweep, monkeypatch):
-    monkeypatch.setattr("biorrr.sims.reports.sweep.MOST_NUMBERS", 6)
+    cells = 11 * 7  # data, k, s, seed, status, excess, engine
+    monkeypatch.setattr("biorrr.sims.reports.sweep.MOST_NUMBERS", cells + 6)
     gathered = gather_sweep(sweep)
     excess, curves = (gathered["charts"]["sweep"][name] for name in ("numbers", "curves"))
     kept = [excess["excess"][i] for i, curve in enumerate(curves) if curve]
     assert sorted(kept) == [0.01, 0.011]
     assert gathered["without_curves"] == 9
+    assert gathered["rows_left_out"] == 0
+    monkeypatch.setattr("biorrr.sims.reports.sweep.MOST_NUMBERS", 5 * 7)
+    assert gather_sweep(sweep)["rows_left_out"] == 6
 
 
 def test_what_is_no_curve_is_left_out(sweep):
