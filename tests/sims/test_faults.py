@@ -178,6 +178,25 @@ def test_build_cut_short_is_built_again(tmp_path, monkeypatch):
     assert cache.find("key") == program
 
 
+@pytest.mark.slow
+@needs_compiler
+def test_run_killed_while_its_circuit_is_compiled(own_data, tmp_path, start_biorrr, run_biorrr, monkeypatch):
+    monkeypatch.setenv("BIORRR_CACHE", str(tmp_path / "cache"))
+    args = ("learn", "--data", own_data, "--epochs", 1, "--engine", "cpp")
+    process = start_biorrr(*args, "--out", tmp_path / "out")
+    deadline = time.monotonic() + 120
+    while not any(tmp_path.glob("cache/circuits/.building-*/project-*/circuit.cpp")):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    assert not any(tmp_path.glob("cache/circuits/*/seal.json"))
+    code, _, err = run_biorrr("resume", tmp_path / "out")
+    assert code == 0, err
+    assert len([*tmp_path.glob("cache/circuits/*/seal.json")]) == 1
+
+
 BUILDER = """
 import sys, time
 from pathlib import Path
