@@ -101,7 +101,8 @@ def _compute_on_dask(plan, points, data, workers, scheduler, folders) -> Iterato
 def evaluate(experiment: str, settings: Any, folder: Path | None, *data: Dataset) -> Entry:
     """Compute one point; a failure is an entry too."""
     try:
-        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        said = io.StringIO()  # tables and progress of every point
+        with warnings.catch_warnings(), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             warnings.simplefilter("ignore")  # said once for the whole sweep, and not by every point
             if folder is None:
                 found = module_of(experiment).measure(settings, *data)

@@ -180,6 +180,26 @@ def test_failed_points_are_recorded_and_tried_again_only_if_told(own_data, tmp_p
     assert [point.k for point in measured] == [1, 3, 3]
 
 
+@pytest.mark.parametrize("folders", [False, True])
+def test_interrupted_point_is_no_result(own_data, tmp_path, monkeypatch, folders):
+    """Ctrl-C ends the sweep: half a run is neither a number nor a failure."""
+    from biorrr.circuit import Microcircuit
+
+    complete = Microcircuit.run
+
+    def interrupted(self, *args, **options):
+        run = complete(self, *args, **options)
+        run.data.attrs["ended"] = "interrupted"
+        return run
+
+    monkeypatch.setattr(Microcircuit, "run", interrupted)
+    told = {"fixed": FIXED | {"data": str(own_data)}, "grid": {"k": [1, 2]}, "folders": folders}
+    with pytest.raises(KeyboardInterrupt):
+        sweep(out=tmp_path / "sweep", workers=0, **told)
+    assert not (tmp_path / "sweep/points").exists()
+    assert (tmp_path / "sweep/sweep.toml").exists()
+
+
 def test_damaged_files_lose_one_point_at_most(own_data, tmp_path, measured):
     import pandas
 
