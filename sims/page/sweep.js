@@ -82,7 +82,7 @@ function startSweep(article, sweep, base) {
       for (const cell of done) z[y(cell)][x(cell)] = shade(cell.mean);
       traces.push({ type: "heatmap", z, colorscale: "Viridis", colorbar: bar, hoverinfo: "skip", xgap: 2, ygap: 2 });
     }
-    if (!state.y) {
+    if (!state.y && all.some(cell => cell.points.length > 1)) {
       const single = every.filter(i => at(state.number, i) !== null);
       traces.push({ x: single.map(i => words(xs) ? short(sweep.settings[state.x][i]) : sweep.settings[state.x][i]), y: single.map(i => at(state.number, i)), mode: "markers",
         name: "single points", text: single.map(i => safe(`${label(i)}: ${state.number} ${short(at(state.number, i))}`)), hoverinfo: "text",
@@ -101,7 +101,7 @@ function startSweep(article, sweep, base) {
         marker: { symbol: "star", size: 20, color: COLOURS.distal, line: { color: "#ffffff", width: 1.5 } } });
     const named = (name, levels, indexed) => ({ title: { text: safe(name) }, ...(indexed
       ? { tickvals: levels.map((_, i) => i), ticktext: levels.map(value => safe(short(value))), showgrid: false, zeroline: false }
-      : words(levels) ? { type: "category" } : { type: spread(levels) && even(levels.map(Math.log)) < even(levels) ? "log" : "linear" }) });
+      : words(levels) ? { type: "category" } : { type: spread(levels) && even(levels.map(Math.log)) < even(levels) ? "log" : "linear", ...(levels.length <= 12 && levels.every(level => String(level).length < 7) ? { tickvals: levels } : {}) }) });
     draw(chart, traces, {
       xaxis: named(state.x, xs, placed),
       yaxis: state.y ? named(state.y, ys, placed) : { title: { text: safe(MEANT[state.number] || state.number) }, type: state.log ? "log" : "linear", exponentformat: "power" },
@@ -231,7 +231,7 @@ function startSweep(article, sweep, base) {
 
   function mark() {
     for (const [i, row] of rows) row.setAttribute("aria-selected", String(state.chosen.includes(i)));
-    drawCurves();
+    if (curveNames.length) drawCurves();
   }
 
   const controls = find("controls"), named = names => names.map(name => [name, name]);
@@ -245,9 +245,13 @@ function startSweep(article, sweep, base) {
     logged = tick(controls, "log scale", state.log, value => { state.log = value; drawMap(); });
   }
   const curveControls = find("curve-controls");
+  find("curves").closest("section").hidden = curveNames.length === 0;
   if (curveNames.length) {
-    if (curveNames.length > 1) choice(curveControls, "curve", named(curveNames), state.curve, value => { state.curve = value; drawCurves(); });
-    tick(curveControls, "log y", state.logCurve, value => { state.logCurve = value; drawCurves(); });
+    let logged = null;
+    const signless = name => sweep.curves.every(one => !one || !one[name] || one[name][1].every(value => value === null || value >= 0));
+    if (curveNames.length > 1) choice(curveControls, "curve", named(curveNames), state.curve, value => { state.curve = value; logged.checked = state.logCurve = signless(value); drawCurves(); });
+    state.logCurve = signless(state.curve);
+    logged = tick(curveControls, "log y", state.logCurve, value => { state.logCurve = value; drawCurves(); });
   }
   find("clear").addEventListener("click", () => { state.chosen = []; mark(); });
   layTable();
