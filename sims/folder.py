@@ -86,7 +86,7 @@ class RunFolder:
 
     def holds_run(self) -> bool:
         """Whether a run has been written to the folder."""
-        return any((self.path / name).exists() for name in (CONFIG, RESULTS, SUMMARY, CHECKPOINTS))
+        return any((self.path / name).exists() for name in (CONFIG, RESULTS, SUMMARY)) or self._has_checkpoints()
 
     @contextmanager
     def opened(self, config: str) -> Iterator[None]:

@@ -34,8 +34,20 @@ def test_folder_with_a_run_is_refused_unless_forced(tmp_path, name):
     assert (tmp_path / "config.toml").read_text() == "new"
 
 
+def test_checkpoints_count_as_a_run_and_are_replaced_with_it(tmp_path):
+    place = tmp_path / "checkpoints"
+    place.mkdir()
+    for name in ("seed-0.npz", ".12-seed-1.npz", "notes.txt"):
+        (place / name).touch()
+    with pytest.raises(FolderError, match="has a run in it"):
+        RunFolder("learn", tmp_path)
+    with RunFolder("learn", tmp_path, force=True).opened(""):
+        assert [path.name for path in place.iterdir()] == ["notes.txt"]
+
+
 def test_folder_with_other_files_is_accepted(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
+    (tmp_path / "checkpoints").mkdir()
     with RunFolder("learn", tmp_path).opened(""):
         pass
 
