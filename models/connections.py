@@ -11,6 +11,8 @@ from biorrr.models.checks import number_within
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Pathway, Population
 
+_FIBRES = {"Vx": "sensory", "Vy": "instructive"}
+
 
 @dataclass(frozen=True)
 class SparseConnections(Departure):
@@ -105,6 +107,3 @@ class DalesLaw(Departure):
         if weight not in self.weights:
             return matrix
         return np.abs(matrix) * (values[f"{_FIBRES[weight]}.polarity"][:, None] if weight in _FIBRES else 1)
-
-
-_FIBRES = {"Vx": "sensory", "Vy": "instructive"}
