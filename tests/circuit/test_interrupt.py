@@ -54,3 +54,14 @@ def test_ctrl_c(engine, make_circuit, data, tmp_path):
     run = Run.load(tmp_path / "run.nc")
     assert run.ended == "interrupted"
     assert 0 < run.samples == int(samples) < 10**9
+
+
+def test_ctrl_c_that_is_ignored_stays_ignored(tmp_path):
+    """As in the background of a shell script."""
+    script = (
+        "import os, signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "from biorrr.circuit.interrupt import import_brian2; import_brian2()\n"
+        "os.kill(os.getpid(), signal.SIGINT); print('still here')"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "still here\n"), done.stderr
