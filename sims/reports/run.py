@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biorrr.sims.folder import CONFIG, RESULTS
+from biorrr.sims.folder import CONFIG, INTERRUPTED, RESULTS
 from biorrr.sims.reports.circuit import SHOWN_CELLS, Exact, circuit_charts, find_exact
 from biorrr.sims.reports.curves import charts_of
 from biorrr.sims.reports.record import Record, ReportError, read_record
@@ -21,7 +21,7 @@ FIRST = Path(RESULTS).stem  # the name of the results that every run has
 _HOW_IT_ENDED = {
     "done": "it ran to its end",
     "stopped": "it was stopped by a callback",
-    "interrupted": "it was interrupted, and `biorrr resume` goes on with it,",
+    INTERRUPTED: "it was interrupted",
     "diverged": "it diverged",
 }
 
@@ -103,6 +103,8 @@ def _sentence(record: Record, run: Run | None) -> str:
     told += f", {excess:.2%} above the optimum" if isinstance(excess, float) else ""
     if record.claims:
         told += f"; {sum(one.get('holds') is True for one in record.claims)} of {len(record.claims)} claims hold"
+    if summary.get("ended") == INTERRUPTED:
+        told += "; `biorrr resume` goes on with it"
     return f"{told}."
 
 
