@@ -115,7 +115,7 @@ def test_a_notebook_shows_tables_and_every_figure(tmp_path):
     )
     cells = [
         f"{begin}; circuit = Microcircuit(1, engine='numpy'); circuit",
-        "run = circuit.run(X, X[:, :2], centre=True, every=1); run",
+        "run = circuit.run(X, X[:, :2], centre=True, every=1, progress=False); run",
         "run.plot_learning(X, X[:, :2]);",
         "run.plot_plateau();",
         "run.plot_symmetry();",
