@@ -7,8 +7,10 @@ import pytest
 import xarray as xr
 
 from biorrr.analysis import OnlineBioRRR, Yardstick
+from biorrr.circuit import CheckpointError
 from biorrr.models import Rate, Rates
 from biorrr.sims import compare, images, race
+from biorrr.sims.checkpoints import Checkpoints
 from biorrr.sims.compare import CompareSettings
 from biorrr.sims.folder import RunFolder
 
@@ -58,6 +60,33 @@ def test_rates_too_large_are_taken_back():
     curves = race.race(race.Course(X, Y, 0.0, 0.0, "numpy"), laps, Yardstick(X, Y), workers=1)
     assert curves["bio", 1].fraction in race.FRACTIONS[1:]
     assert np.isfinite(curves["bio", 1].excess).all()
+
+
+def test_finished_laps_come_back_from_disk(tmp_path):
+    """Down to the CPU time they took; a lap that diverged too. Another race's laps are refused, and damaged ones."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 5))
+    Y = X[:, :3] + 0.1 * rng.standard_normal((200, 3))
+    wild = Rates(Rate(0.5), Rate(0.02), Rate(0.01))
+
+    def raced(steps=500):
+        laps = [race.Lap("bio", race.estimator_lap(OnlineBioRRR, {}), 1, seed, steps, wild) for seed in (0, 1)]
+        course = race.Course(X, Y, 0.0, 0.0, "numpy")
+        return race.race(course, laps, Yardstick(X, Y), workers=1, checkpoints=Checkpoints(tmp_path))["bio", 1]
+
+    first = raced()
+    assert first.fraction < 1
+    written = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    assert {"lap-0-0-result.npz", "lap-1-1-result.npz"} <= set(written)
+    again = raced()
+    np.testing.assert_array_equal(first.seconds, again.seconds)
+    np.testing.assert_array_equal(first.excess, again.excess)
+    assert {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == written
+    with pytest.raises(CheckpointError, match=r"lap-0-0-result.npz: belongs to another run; give what it was made"):
+        raced(steps=400)
+    (tmp_path / "lap-0-0-result.npz").write_bytes(b"PK cut short")
+    with pytest.raises(CheckpointError, match=r"damaged or truncated .*; delete it to start over"):
+        raced()
 
 
 def test_pictures_of_unknown_name_are_refused(tmp_path):
