@@ -6,8 +6,8 @@ import importlib.util
 import sys
 
 
-def progress_bar(total: int, unit: str = " samples", desc: str = "learning"):
-    """A bar for ``total`` of ``unit``; its ``update(count)`` adds to it."""
+def progress_bar(total: int, unit: str = " samples", desc: str = "learning", initial: int = 0):
+    """A bar for ``total`` of ``unit``, ``initial`` of them done before; its ``update(count)`` adds to it."""
     in_notebook = "ipykernel" in sys.modules
     if in_notebook and importlib.util.find_spec("ipywidgets"):  # tqdm.auto would warn where there are no widgets
         from tqdm.notebook import tqdm
@@ -15,6 +15,7 @@ def progress_bar(total: int, unit: str = " samples", desc: str = "learning"):
         from tqdm import tqdm
     return tqdm(
         total=total,
+        initial=initial,
         unit=unit,
         unit_scale=True,
         desc=desc,

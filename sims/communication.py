@@ -120,10 +120,10 @@ def predict(settings: CommunicationSettings, recordings: tuple[Dataset, ...], ch
     import numpy as np
     import xarray as xr
     from sklearn.model_selection import GroupKFold
-    from tqdm import tqdm
 
     from biorrr.analysis import RankCV
     from biorrr.circuit import Microcircuit
+    from biorrr.circuit.progress import progress_bar
 
     sets = dict(zip(TARGETS, recordings, strict=True))
     folds = GroupKFold(settings.folds, shuffle=True, random_state=settings.seed)
@@ -138,7 +138,7 @@ def predict(settings: CommunicationSettings, recordings: tuple[Dataset, ...], ch
     circuits = {
         rank: Microcircuit(rank, settings.s, ridge=settings.ridge, engine=settings.engine) for rank in settings.ranks
     }
-    with tqdm(total=errors.size * settings.folds, unit=" circuits", disable=None) as bar:
+    with progress_bar(errors.size * settings.folds, " circuits") as bar:
         for i, (target, data) in enumerate(sets.items()):
             for fold, (train, test) in enumerate(folds.split(data.X, data.Y, data.groups)):
                 seen = replace(data, X=data.X[train], Y=data.Y[train])

@@ -103,7 +103,9 @@ def _sentence(error: Exception) -> str:
     """Put an error in words for the user."""
     if hasattr(error, "format_message"):  # an error of parsing
         context = getattr(error, "ctx", None)
-        return f"{error.format_message()} See {context.command_path if context else 'biorrr'} --help."
+        said = error.format_message()
+        stop = "" if said.endswith((".", "?", "!")) else "."
+        return f"{said}{stop} See {context.command_path if context else 'biorrr'} --help."
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, ValueError) or type(error).__module__.startswith("biorrr."):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -114,8 +113,8 @@ def _carry_out(
 ) -> list[dict[str, Any]]:
     """Compute what is not finished, and write table and figure; returns the table's rows."""
     import tomli_w
-    from tqdm.auto import tqdm
 
+    from biorrr.circuit.progress import progress_bar
     from biorrr.sims.data import load
     from biorrr.sims.sweeps.crew import check_crew, checksum_of, compute, in_memory
     from biorrr.sims.sweeps.figure import plot_sweep
@@ -143,9 +142,7 @@ def _carry_out(
         if not known or (retry and entry["status"] == "failed"):
             left.append(settings)
     kept = {s: out / "runs" / ledger.path(plan, s).stem for s in left} if folders else {}
-    bar = tqdm(
-        total=len(plan.points), initial=len(plan.points) - len(left), unit="point", disable=not sys.stderr.isatty()
-    )
+    bar = progress_bar(len(plan.points), " points", "sweeping", initial=len(plan.points) - len(left))
     try:
         with bar:
             for settings, entry in compute(plan, left, data, workers, scheduler, kept) if left else ():
