@@ -26,12 +26,18 @@ def plot_sweep(plan: Plan, rows: list[dict[str, Any]], ax=None):
     -------
     The axes, or None where there is nothing to draw: no finished point, or not one or two settings that vary.
     """
-    import matplotlib.pyplot as plt
+    from biorrr.analysis.plots import styled
 
     names = [key_of(name) for name in plan.varied]
     means = mean_over_seeds(names, plan.measure, rows)
     if not means or len(names) not in (1, 2):
         return None
+    return styled(_draw)(plan.measure, rows, names, means, ax)
+
+
+def _draw(measure: str, rows: list[dict[str, Any]], names: list[str], means: dict[tuple, float], ax):
+    import matplotlib.pyplot as plt
+
     if ax is None:
         ax = plt.figure(figsize=(4.5, 3.2), layout="constrained").add_subplot()
     # Numbers in order; anything else as it comes.
@@ -41,20 +47,27 @@ def plot_sweep(plan: Plan, rows: list[dict[str, Any]], ax=None):
         numeric = all(isinstance(level, int | float) for level in levels[0])
         at = {level: level if numeric else i for i, level in enumerate(levels[0])}
         for row in rows:
-            if row.get(plan.measure) is not None:
-                ax.plot(at[row[names[0]]], row[plan.measure], ".", color="0.7", markersize=4)
+            if row.get(measure) is not None:
+                ax.plot(at[row[names[0]]], row[measure], ".", color="0.7", markersize=4)
         ax.plot([at[level] for level in levels[0]], [means[(level,)] for level in levels[0]], "o-", markersize=4)
-        ax.plot(at[best[0]], means[best], "*", markersize=14, color="C3")
-        ax.set(xlabel=names[0], ylabel=plan.measure)
+        ax.plot(at[best[0]], means[best], "*", markersize=14, color="C1")
+        ax.set(xlabel=names[0], ylabel=measure)
         if not numeric:
             ax.set_xticks(range(len(levels[0])), levels[0])
+    elif all(isinstance(level, int | float) for axis in levels for level in axis) and _scattered(levels, means):
+        (y, x), heights = np.array(list(means)).T, list(means.values())
+        points = ax.scatter(x, y, c=heights, cmap="viridis")
+        ax.figure.colorbar(points, ax=ax, label=measure)
+        ax.plot(best[1], best[0], "*", markersize=14, color="C1", markeredgecolor="white")
+        ax.set(xlabel=names[1], ylabel=names[0], xscale=_scale(x), yscale=_scale(y))
     else:
         grid = np.full([len(axis) for axis in levels], np.nan)
         for point, mean in means.items():
             grid[levels[0].index(point[0]), levels[1].index(point[1])] = mean
-        image = ax.imshow(grid, origin="lower", aspect="auto")
-        ax.figure.colorbar(image, ax=ax, label=plan.measure)
-        ax.plot(levels[1].index(best[1]), levels[0].index(best[0]), "*", markersize=14, color="C3")
+        image = ax.imshow(grid, origin="lower", aspect="auto", cmap="viridis")
+        ax.figure.colorbar(image, ax=ax, label=measure)
+        place = levels[1].index(best[1]), levels[0].index(best[0])
+        ax.plot(*place, "*", markersize=14, color="C1", markeredgecolor="white")
         ax.set(xlabel=names[1], ylabel=names[0])
         ax.set_xticks(range(len(levels[1])), [_short(level) for level in levels[1]], rotation=45)
         ax.set_yticks(range(len(levels[0])), [_short(level) for level in levels[0]])
@@ -70,6 +83,16 @@ def mean_over_seeds(names: list[str], measure: str, rows: list[dict[str, Any]]) 
         if isinstance(row.get(measure), int | float):
             found.setdefault(tuple(row[name] for name in names), []).append(row[measure])
     return {point: float(np.mean(values)) for point, values in found.items()}
+
+
+def _scattered(levels: list[list], means: dict[tuple, float]) -> bool:
+    """Whether points lie anywhere, as in a random sample, rather than on a grid."""
+    return len(means) > 4 and len(means) < 0.5 * len(levels[0]) * len(levels[1])
+
+
+def _scale(values: np.ndarray) -> str:
+    """Logarithmic where values lie decades apart."""
+    return "log" if values.min() > 0 and values.max() > 100 * values.min() else "linear"
 
 
 def _levels(values: list) -> list:

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
 from biorrr.sims import main, sweep
@@ -314,9 +315,20 @@ def test_figure_marks_the_best_mean():
     ]
     assert mean_over_seeds(["k", "s"], "excess", rows)[1, 0.0] == 2.5
     ax = plot_sweep(plan, rows)
-    assert ax.get_title() == "best (star): k 1, s 1"
+    assert ax.get_title(loc="left") == "best (star): k 1, s 1"
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("s", "k")
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["0", "1"]
     assert plot_sweep(make_plan(grid={"k": [1]}), []) is None
+
+
+def test_figure_of_a_random_sample_has_its_points_where_they_are():
+    plan = make_plan(random={"ridge": {"low": 0.01, "high": 10, "log": True}, "s": {"low": 0.0, "high": 1.0}}, points=9)
+    rows = [{"ridge": p.ridge, "s": p.s, "seed": p.seed, "excess": p.ridge} for p in plan.points]
+    ax = plot_sweep(plan, rows)
+    (drawn,) = ax.collections
+    np.testing.assert_array_equal(drawn.get_offsets(), [(row["s"], row["ridge"]) for row in rows])
+    assert (ax.get_xscale(), ax.get_yscale()) == ("linear", "log")
+    assert ax.get_lines()[0].get_ydata() == [min(row["ridge"] for row in rows)]
 
 
 # -- on Dask ---------------------------------------------------------------------------------------------------------
