@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -32,14 +33,17 @@ def plot_sweep(plan: Plan, rows: list[dict[str, Any]], ax=None):
     means = mean_over_seeds(names, plan.measure, rows)
     if not means or len(names) not in (1, 2):
         return None
-    return styled(_draw)(plan.measure, rows, names, means, ax)
+    spans = plan.source.get("random", {})
+    scales = {key_of(name): "log" for name, span in spans.items() if isinstance(span, Mapping) and span.get("log")}
+    return styled(_draw)(plan.measure, rows, [(name, scales.get(name, "linear")) for name in names], means, ax)
 
 
-def _draw(measure: str, rows: list[dict[str, Any]], names: list[str], means: dict[tuple, float], ax):
+def _draw(measure: str, rows: list[dict[str, Any]], axes: list[tuple[str, str]], means: dict[tuple, float], ax):
     import matplotlib.pyplot as plt
 
     if ax is None:
         ax = plt.figure(figsize=(4.5, 3.2), layout="constrained").add_subplot()
+    names, scales = zip(*axes, strict=True)
     # Numbers in order; anything else as it comes.
     levels = [_levels([point[axis] for point in means]) for axis in range(len(names))]
     best = min(means, key=means.get)
@@ -51,7 +55,7 @@ def _draw(measure: str, rows: list[dict[str, Any]], names: list[str], means: dic
                 ax.plot(at[row[names[0]]], row[measure], ".", color="0.7", markersize=4)
         ax.plot([at[level] for level in levels[0]], [means[(level,)] for level in levels[0]], "o-", markersize=4)
         ax.plot(at[best[0]], means[best], "*", markersize=14, color="C1")
-        ax.set(xlabel=names[0], ylabel=measure)
+        ax.set(xlabel=names[0], ylabel=measure, xscale=scales[0])
         if not numeric:
             ax.set_xticks(range(len(levels[0])), levels[0])
     elif all(isinstance(level, int | float) for axis in levels for level in axis) and _scattered(levels, means):
@@ -59,7 +63,7 @@ def _draw(measure: str, rows: list[dict[str, Any]], names: list[str], means: dic
         points = ax.scatter(x, y, c=heights, cmap="viridis")
         ax.figure.colorbar(points, ax=ax, label=measure)
         ax.plot(best[1], best[0], "*", markersize=14, color="C1", markeredgecolor="white")
-        ax.set(xlabel=names[1], ylabel=names[0], xscale=_scale(x), yscale=_scale(y))
+        ax.set(xlabel=names[1], ylabel=names[0], xscale=scales[1], yscale=scales[0])
     else:
         grid = np.full([len(axis) for axis in levels], np.nan)
         for point, mean in means.items():
@@ -88,11 +92,6 @@ def mean_over_seeds(names: list[str], measure: str, rows: list[dict[str, Any]]) 
 def _scattered(levels: list[list], means: dict[tuple, float]) -> bool:
     """Whether points lie anywhere, as in a random sample, rather than on a grid."""
     return len(means) > 4 and len(means) < 0.5 * len(levels[0]) * len(levels[1])
-
-
-def _scale(values: np.ndarray) -> str:
-    """Logarithmic where values lie decades apart."""
-    return "log" if values.min() > 0 and values.max() > 100 * values.min() else "linear"
 
 
 def _levels(values: list) -> list:
