@@ -10,6 +10,7 @@ import numpy as np
 from biorrr.circuit.blueprint import WEIGHTS, Blueprint, as_matrix, as_synapses
 from biorrr.circuit.checks import check_weights
 from biorrr.circuit.presentation import Presentation, weight_generator
+from biorrr.circuit.statistics import effective_dimension
 from biorrr.circuit.units import Units
 from biorrr.models import Departure, Rate, Rates, Setting
 
@@ -80,7 +81,9 @@ class Beginning:
                     values[f"{p.name}.{variable}"] = remembered[f"{p.name}_{variable}"].values
         return values
 
-    def of_neuromodulator(self, presentation: Presentation, first: int, plastic: bool, dimension: float) -> dict:
+    def of_neuromodulator(
+        self, presentation: Presentation, first: int, plastic: bool, X: np.ndarray, mean_x: np.ndarray
+    ) -> dict:
         """Parameters of the neuromodulator, by "part.variable"."""
         ridge_x, ridge_y = self.units.inner_ridge(self.circuit.ridge)
         values = {
@@ -88,14 +91,17 @@ class Beginning:
             "s": self.units.inner_s,
             "ridge_y": ridge_y,
             "replay_gain": ridge_x * self.m / max(presentation.replay, 1),
-            "typical_x": float(self.m),
-            "typical_y": float(self.n),
-            "dimension_x": dimension,
-            "plastic": float(plastic),
-            "log_retained": 0.0,
         }
         if isinstance(self.circuit.rates, Rates):
             for path in "xyqr":
                 rate: Rate = getattr(self.circuit.rates, path)
                 values |= {f"eta0_{path}": rate.eta0 * plastic, f"N_{path}": rate.N}
+        else:
+            values |= {
+                "typical_x": float(self.m),
+                "typical_y": float(self.n),
+                "dimension_x": effective_dimension(X, mean_x),
+                "plastic": float(plastic),
+                "log_retained": 0.0,
+            }
         return {f"{self.blueprint.neuromodulator.name}.{name}": value for name, value in values.items()}

@@ -27,7 +27,7 @@ from biorrr.circuit.presentation import Presentation
 from biorrr.circuit.progress import progress_bar
 from biorrr.circuit.recorder import Diverged, Recorder
 from biorrr.circuit.run import Run
-from biorrr.circuit.statistics import effective_dimension, moments
+from biorrr.circuit.statistics import moments
 from biorrr.circuit.table import Tabled, departures_in_words, regression, ridge_in_words
 from biorrr.circuit.units import Units
 from biorrr.models import (
@@ -322,7 +322,7 @@ class Microcircuit(Tabled):
         beginning = Beginning(self, blueprint, units, start)
         values = beginning.of_departures(silenced)
         initial = beginning.weights(values)
-        values |= beginning.of_neuromodulator(presentation, first, plastic, effective_dimension(X, mean_x))
+        values |= beginning.of_neuromodulator(presentation, first, plastic, X, mean_x)
         values |= {f"{p.name}.w": as_synapses(p, initial[p.weight]) for p in blueprint.pathways}
         due = _log_spaced(first, last, whole_number("snapshots", snapshots, minimum=1))
         name = self._engines.choose(self.engine, (last - first) * presentation.ticks_per_sample)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from biorrr.circuit.blueprint import Blueprint, as_matrix, as_synapses
+from biorrr.circuit.blueprint import Blueprint, as_synapses
 from biorrr.circuit.job import Job
 from biorrr.circuit.presentation import Presentation
 from biorrr.circuit.recorder import Recorder
@@ -40,7 +40,6 @@ def prepare(task: Task):
         outcome = engine.advance(job, Recorder(()))
         if outcome.ended != "done":
             raise RuntimeError(f"the circuit {outcome.ended} after {outcome.samples} of {len(order)} samples")
-        final = outcome.state
-        return {p.weight: as_matrix(p, final[f"{name}.w"], blueprint.weight_shape(p)) for name, p in pathways.items()}
+        return blueprint.matrices({name: outcome.state[f"{name}.w"] for name in pathways})
 
     return run
