@@ -40,8 +40,11 @@ types: .venv/developing
 	$(INSTALL) ".[cluster,report]"
 	touch $@
 
+# Tests start many processes, which may not be allowed to keep the bytecode they make: made here, on all cores. What
+# does not compile are templates of code.
 .venv/testing: .venv/installed
 	$(INSTALL) ".[test,docs,nwb]"
+	$(BIN)/python -m compileall -qq -j 0 .venv/lib || true
 	touch $@
 
 .venv/developing: .venv/testing
