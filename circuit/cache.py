@@ -8,14 +8,16 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import platformdirs
 
 LARGEST = 512 * 2**20  # bytes; the least recently used go first
-_PROGRAM, _SEAL = "circuit", "seal.json"
+_PROGRAM, _SEAL, _BUILDING = "circuit", "seal.json", ".building-"
+_LONGEST_BUILD = 3600  # seconds; a build takes ten
 
 
 def cache_folder() -> Path:
@@ -58,7 +60,7 @@ def find_or_build(key: str, build: Callable[[Path], None]) -> Path:
         if found is not None:
             return found
         # Built aside and renamed, so that a build cut short leaves nothing that looks finished.
-        aside = Path(tempfile.mkdtemp(prefix=".building-", dir=root))
+        aside = Path(tempfile.mkdtemp(prefix=_BUILDING, dir=root))
         try:
             build(aside)
             digest = hashlib.sha256((aside / _PROGRAM).read_bytes()).hexdigest()
@@ -86,17 +88,28 @@ def size() -> int:
 
 
 def _make_room(root: Path, keep: str) -> None:
-    folders = sorted((f for f in root.iterdir() if f.is_dir()), key=lambda f: f.stat().st_mtime, reverse=True)
+    """Delete what has not been used for longest, and what builds that were cut short have left."""
+    ages = {}
+    for folder in root.iterdir():
+        with suppress(OSError):  # another process has deleted or renamed it
+            if folder.is_dir():
+                ages[folder] = time.time() - folder.stat().st_mtime
     total = 0
-    for folder in folders:
-        total += _bytes_in(folder)
-        if total > LARGEST and folder.name != keep:
+    for folder in sorted(ages, key=ages.__getitem__):
+        building = folder.name.startswith(_BUILDING)
+        total += 0 if building else _bytes_in(folder)
+        if ages[folder] > _LONGEST_BUILD if building else total > LARGEST and folder.name != keep:
             shutil.rmtree(folder, ignore_errors=True)
             (root / f"{folder.name}.lock").unlink(missing_ok=True)
 
 
 def _bytes_in(folder: Path) -> int:
-    return sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):  # another process is at work there
+                total += (Path(place) / name).stat().st_size
+    return total
 
 
 @contextmanager

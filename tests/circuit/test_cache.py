@@ -103,6 +103,34 @@ def test_one_larger_than_the_bound_stays_while_it_is_needed(folder, monkeypatch)
     assert cache.find_or_build("key", Builder()).read_bytes() == PROGRAM
 
 
+def test_builds_of_others_are_left_alone_unless_abandoned(folder, monkeypatch):
+    monkeypatch.setattr(cache, "LARGEST", 10)
+    cache.find_or_build("first", Builder())
+    root = cache.cache_folder()
+    for name, age in (("going-on", 20), ("abandoned", 7200)):
+        place = root / f".building-{name}"
+        place.mkdir()
+        (place / "half").write_bytes(bytes(1000))
+        os.utime(place, times=(time.time() - age,) * 2)
+    cache.find_or_build("second", Builder())
+    assert sorted(path.name for path in root.iterdir() if path.is_dir()) == [".building-going-on", "second"]
+
+
+def test_files_may_vanish_while_they_are_counted(folder, monkeypatch):
+    """As they do in the folder of a build that another process finishes at that moment."""
+    program = cache.find_or_build("key", Builder())
+    (program.parent / "passing").write_bytes(bytes(5000))
+    walk = os.walk
+
+    def walk_while_files_go(place):
+        for step in list(walk(place)):
+            (program.parent / "passing").unlink(missing_ok=True)
+            yield step
+
+    monkeypatch.setattr(os, "walk", walk_while_files_go)
+    assert 0 < cache.size() < 5000
+
+
 def test_clear(folder):
     for key in ("a", "b"):
         cache.find_or_build(key, Builder())
