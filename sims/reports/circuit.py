@@ -91,9 +91,11 @@ def circuit_charts(run: Any, exact: Exact | None) -> dict[str, Any]:
     if traces:
         count = data.sizes["sample"]
         shown = np.unique(np.r_[: min(SHOWN_SAMPLES // 2, count), max(count - SHOWN_SAMPLES // 2, 0) : count])
+        gap = np.flatnonzero(np.diff(shown) > 1) + 1  # between the halves nothing is drawn
+        samples = data["sample"].values[shown]
         charts["traces"] = {
-            "samples": plain(data["sample"].values[shown]),
-            **{name: plain(data[name].values[shown].T[few]) for name in traces},
+            "samples": plain(np.insert(samples, gap, samples[gap])),
+            **{name: plain(np.insert(data[name].values[shown], gap, np.nan, axis=0).T[few]) for name in traces},
         }
     if exact is not None:
         charts["learning"] = {

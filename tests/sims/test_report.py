@@ -100,6 +100,14 @@ def test_charts_of_a_circuit_hold_its_recordings(folder, run):
     assert charts["learning"]["objective"][-1] >= charts["learning"]["optimum"]
 
 
+def test_no_line_is_drawn_between_first_and_last_samples(folder, run, monkeypatch):
+    monkeypatch.setattr("biorrr.sims.reports.circuit.SHOWN_SAMPLES", 4)
+    traces = gather_run(folder)["charts"]["circuit"]["traces"]
+    samples = run.data["sample"].values
+    assert traces["samples"] == [*samples[:2], samples[-2], *samples[-2:]]
+    assert [value is None for value in traces["plateau"][0]] == [False, False, True, False, False]
+
+
 def test_without_the_data_leaves_out_what_needs_them(folder):
     text = (folder / "config.toml").read_text()
     (folder / "config.toml").write_text(text.replace('"digits"', '"nowhere.npz"'))
