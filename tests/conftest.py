@@ -10,3 +10,9 @@ def compiled_code(pytestconfig):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BIORRR_CACHE", str(folder))
         yield folder
+
+
+@pytest.fixture(autouse=True)
+def no_backend_chosen(monkeypatch):
+    """A command run in this process chooses one for figures; later tests, and what they start, begin without."""
+    monkeypatch.delenv("MPLBACKEND", raising=False)

@@ -26,17 +26,18 @@ def distributions(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory):
-    """An empty virtual environment."""
+def environment(tmp_path_factory, distributions):
+    """A virtual environment with nothing in it but the wheel and what that brings along."""
     folder = tmp_path_factory.mktemp("environment")
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    subprocess.run([folder / "bin" / "python", "-m", "pip", "install", "--quiet", distributions[".whl"]], check=True)
     return folder / "bin"
 
 
 @pytest.mark.parametrize("suffix", [".whl", ".gz"])
 def test_learn_runs_from_another_folder(suffix, distributions, environment, tmp_path):
-    install = [environment / "python", "-m", "pip", "install", "--quiet", "--force-reinstall", distributions[suffix]]
-    subprocess.run(install if suffix == ".whl" else [*install, "--no-deps"], check=True)
+    install = [environment / "python", "-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps"]
+    subprocess.run([*install, distributions[suffix]], check=True)
     for room in ("models", "circuit", "analysis", "sims"):
         (tmp_path / f"{room}.py").write_text("raise RuntimeError('this is a file of the user')\n")
     done = subprocess.run(
@@ -53,7 +54,7 @@ def test_learn_runs_from_another_folder(suffix, distributions, environment, tmp_
     assert {path.name for path in (tmp_path / "learned").iterdir()} >= {"config.toml", "run.nc", "learning_curve.png"}
 
 
-def test_engines_find_their_templates(environment, distributions, tmp_path):
+def test_engines_find_their_templates(environment, tmp_path):
     """The C++ engine reads files that only package_data brings along."""
     script = (
         "import numpy as np; from biorrr.circuit import Microcircuit; rng = np.random.default_rng(0)\n"

@@ -104,9 +104,8 @@ def test_errors_are_said_above_their_traceback(capsys):
         shells.InteractiveShell.clear_instance()
 
 
-def test_a_notebook_shows_tables_and_every_figure(tmp_path, monkeypatch):
+def test_a_notebook_shows_tables_and_every_figure(tmp_path):
     """In a real kernel, which sets up its figures when the first is drawn; nothing else stands between the cells."""
-    monkeypatch.delenv("MPLBACKEND", raising=False)  # commands run in this process have set it
     nbclient = pytest.importorskip("nbclient", reason="needs the extra docs")
     pytest.importorskip("ipykernel", reason="needs the extra docs")
     from nbformat.v4 import new_code_cell, new_notebook
