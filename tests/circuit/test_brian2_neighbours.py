@@ -90,6 +90,7 @@ def test_no_network_before_it_is_built():
         _ = Microcircuit(2).network
 
 
+@pytest.mark.slow
 def test_warnings_stay_python_s():
     """Brian2 takes them for its log when it is imported; a person's script shows them as before."""
     told = "import warnings; from biorrr.circuit.interrupt import import_brian2; before = warnings.showwarning;"

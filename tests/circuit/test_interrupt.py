@@ -56,6 +56,7 @@ def test_ctrl_c(engine, make_circuit, data, tmp_path):
     assert 0 < run.samples == int(samples) < 10**9
 
 
+@pytest.mark.slow
 def test_ctrl_c_that_is_ignored_stays_ignored(tmp_path):
     """As in the background of a shell script."""
     script = (

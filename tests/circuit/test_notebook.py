@@ -104,6 +104,7 @@ def test_errors_are_said_above_their_traceback(capsys):
         shells.InteractiveShell.clear_instance()
 
 
+@pytest.mark.slow
 def test_a_notebook_shows_tables_and_every_figure(tmp_path):
     """In a real kernel, which sets up its figures when the first is drawn; nothing else stands between the cells."""
     nbclient = pytest.importorskip("nbclient", reason="needs the extra docs")

@@ -6,11 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from biorrr.sims import doctor
 
 PLAIN = [sys.executable, "-c", "from biorrr.sims.main import main; main()", "doctor"]
 
 
+@pytest.mark.slow
 def test_it_tells_what_works_and_keeps_what_is_private(tmp_path):
     """At home in a folder of its own, with a compiler that fails; cython would take a minute to compile for real."""
     home = tmp_path / "nobodys-home"

@@ -67,7 +67,7 @@ def on_disk(tmp_path, compiled_code):
 @pytest.mark.parametrize(
     ("size", "kept"),
     [
-        ("120k", ["checkpoints", "config.toml", "seed-0.npz"]),
+        pytest.param("120k", ["checkpoints", "config.toml", "seed-0.npz"], marks=pytest.mark.slow),
         # Not even the checkpoint fits, and the run starts over.
         pytest.param("12k", ["checkpoints", "config.toml"], marks=pytest.mark.slow),
     ],

@@ -56,6 +56,7 @@ def test_traces_are_the_circuit_s_own(results):
         np.testing.assert_allclose(recorded["inhibition"], data.X @ Vx @ R.T @ Q.T, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_config_repeats_the_run(audited, results, tmp_path):
     assert main.run(["plateau", "--config", str(audited / "config.toml"), "--out", str(tmp_path / "again")]) == 0
     with xr.open_dataset(tmp_path / "again/run.nc", engine="h5netcdf") as again:

@@ -104,7 +104,7 @@ V1V2 = pytest.mark.skipif(not os.environ.get("BIORRR_DATA"), reason="needs the r
 SLOW = pytest.mark.slow
 # Command, options, and how many files of its checkpoints are there when it is killed.
 EXPERIMENTS = [
-    pytest.param("learn", ("--seeds", 3, "--epochs", 300), 2, id="learn"),
+    pytest.param("learn", ("--seeds", 3, "--epochs", 300), 2, id="learn", marks=SLOW),
     pytest.param("compare", ("-k", 2, "--seeds", 2, "--steps", 60_000), 5, id="compare", marks=SLOW),
     pytest.param("plateau", ("--seeds", 2, "--epochs", 800, "-s", 0), 2, id="plateau", marks=SLOW),
     pytest.param("wiring", ("--seeds", 2, "--epochs", 800), 2, id="wiring", marks=SLOW),
@@ -208,6 +208,7 @@ def test_changed_data_are_refused(short_run, own_data, tmp_path, capsys):
     assert (folder / "config.toml").exists()
 
 
+@pytest.mark.slow
 def test_config_of_a_run_whose_data_have_changed_since_is_warned_of(short_run, own_data, tmp_path, capsys):
     again = ["learn", "--config", str(short_run / "config.toml"), "--out"]
     assert main.run([*again, str(tmp_path / "same")]) == 0
