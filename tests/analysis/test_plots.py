@@ -63,6 +63,15 @@ def test_plateau_has_a_row_for_each_neuron_and_a_column_for_each_end(rng):
     np.testing.assert_allclose(heights[0] * traces[1, :50, 1], heights[1] * traces[0, :50, 1])
 
 
+def test_one_outlier_does_not_flatten_a_plateau(rng):
+    trace = rng.choice([-1.0, 1.0], size=(200, 1))
+    trace[3] = 100.0
+    early, _ = plot_plateau(np.arange(200), trace, shown=50)[0]
+    heights = early.lines[1].get_ydata()
+    assert heights.max() == heights[3] == 0.5  # where its lane ends
+    np.testing.assert_allclose(heights[4:], trace[4:50, 0] / 4.2)
+
+
 def test_audit_overlays_scatters_and_follows_the_correlation(rng):
     error = rng.standard_normal((300, 2))
     assert len(plot_audit(error, error)) == 2
