@@ -1,111 +1,177 @@
-"""The parts of one circuit and what it exchanges with the outside: plain data, from which everything else is made."""
+"""A circuit of known sizes, and what it exchanges with the outside: plain data, from which engines make the rest."""
 
 from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from biorrr.models import (
-    AdaptiveNeuromodulator,
-    Departure,
-    DistalSynapses,
-    InstructiveInput,
-    Interneurons,
-    InterneuronToPyramidal,
-    MeteredInterneuronToPyramidal,
-    MeteredPyramidalNeurons,
-    Neuromodulator,
-    Pathway,
-    Population,
-    ProximalSynapses,
-    PyramidalNeurons,
-    PyramidalToInterneuron,
-    SensoryInput,
-)
+import numpy as np
 
-WEIGHTS = ("Vx", "Vy", "Q", "R")
+from biorrr.circuit.schedule import Action, schedule, watched
+from biorrr.models import Parts, Pathway, Population, Variable
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One variable of a part, with its place in memory.
+
+    Parameters
+    ----------
+    part, name
+        Whose, and what it is called.
+    size
+        How many numbers it holds.
+    variable
+        As it was declared.
+    """
+
+    part: str
+    name: str
+    size: int
+    variable: Variable
+
+    @property
+    def key(self) -> str:
+        """Its name in states: "part.variable"."""
+        return f"{self.part}.{self.name}"
+
+
+@dataclass(frozen=True)
+class Port:
+    """Where data come in: one variable of one population, set anew for every sample.
+
+    Parameters
+    ----------
+    name
+        By which a run's data name it.
+    population, variable
+        What it sets.
+    """
+
+    name: str
+    population: str
+    variable: str
 
 
 @dataclass(frozen=True)
 class Blueprint:
-    """Populations and pathways of known sizes.
+    """Populations and pathways of known sizes, and the ports by which data come in.
 
     Parameters
     ----------
-    populations
-        The cells, inputs included.
-    pathways
-        The synapses between them.
-    neuromodulator
-        What broadcasts the learning rates.
+    parts
+        All of them, every population with its size.
+    ports
+        Where data come in.
     """
 
-    populations: tuple[Population, ...]
-    pathways: tuple[Pathway, ...]
-    neuromodulator: Neuromodulator
-
-    @classmethod
-    def of_microcircuit(
-        cls, m: int, n: int, k: int, interneurons: int, adaptive: bool = False, departures: tuple[Departure, ...] = ()
-    ) -> Blueprint:
-        """The paper's circuit (Fig. 1 and the supplement's decoupled R): m and n inputs, k outputs, l interneurons.
-
-        ``adaptive`` adds what rates fitted to the drive need to know; ``departures`` are applied one after another.
-        """
-        pyramidal = MeteredPyramidalNeurons(k) if adaptive else PyramidalNeurons(k)
-        inhibitory = MeteredInterneuronToPyramidal() if adaptive else InterneuronToPyramidal()
-        plain = cls(
-            populations=(SensoryInput(m), InstructiveInput(n), pyramidal, Interneurons(interneurons)),
-            pathways=(ProximalSynapses(), DistalSynapses(), inhibitory, PyramidalToInterneuron()),
-            neuromodulator=AdaptiveNeuromodulator() if adaptive else Neuromodulator(),
-        )
-        return functools.reduce(Blueprint._altered, departures, plain)
-
-    def _altered(self, departure: Departure) -> Blueprint:
-        return Blueprint(
-            populations=tuple(map(departure.alter_population, self.populations)),
-            pathways=tuple(map(departure.alter_pathway, self.pathways)),
-            neuromodulator=departure.alter_population(self.neuromodulator),  # type: ignore[arg-type]
-        )
-
-    def population(self, name: str) -> Population:
-        """The population called ``name``, the neuromodulator included."""
-        return next(p for p in (*self.populations, self.neuromodulator) if p.name == name)
+    parts: Parts
+    ports: tuple[Port, ...]
 
     def weight_shape(self, pathway: Pathway) -> tuple[int, int]:
         """Shape of the weights as Brian2 keeps them: (source cells, target cells)."""
-        return self.population(pathway.source).size, self.population(pathway.target).size
-
-    def matrices(self, weights: dict) -> dict:
-        """Brian2's flat weights by pathway as the paper's matrices by name."""
-        return {p.weight: as_matrix(p, weights[p.name], self.weight_shape(p)) for p in self.pathways}
+        return self.parts[pathway.source].size, self.parts[pathway.target].size
 
     @property
-    def state(self) -> tuple[tuple[str, str, int], ...]:
-        """All that one stretch of simulation must hand to the next: (part, variable, size), weights first."""
-        weights = ((p.name, "w", math.prod(self.weight_shape(p))) for p in self.pathways)
-        constants = ((p.name, c, math.prod(self.weight_shape(p))) for p in self.pathways for c in p.constants)
-        parameters = ((p.name, variable, 1) for p in self.populations for variable in p.parameters)
-        memory = ((p.name, variable, p.size) for p in self.populations for variable in p.memory)
-        broadcast = ((self.neuromodulator.name, variable, 1) for variable in self.neuromodulator.state)
-        return (*weights, *constants, *parameters, *memory, *broadcast)
+    def weighted(self) -> tuple[Pathway, ...]:
+        """Pathways that have weights."""
+        return tuple(p for p in self.parts.pathways if p.weighted)
+
+    def matrices(self, weights: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Flat weights by pathway as matrices by their own names."""
+        return {p.weight: as_matrix(p, weights[p.name], self.weight_shape(p)) for p in self.weighted}
+
+    @functools.cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """Every variable of every part, weights first."""
+        weights = [Quantity(p.name, "w", math.prod(self.weight_shape(p)), weight_variable(p)) for p in self.weighted]
+        switches = [Quantity(p.name, "plastic", 1, _PLASTIC) for p in self.parts.pathways if p.plastic]
+        declared = [
+            Quantity(part.name, variable.name, self._size(part, variable), variable)
+            for part in self.parts.everything
+            for variable in part.variables
+        ]
+        return (*weights, *switches, *declared)
+
+    def _size(self, part: Population | Pathway, variable: Variable) -> int:
+        if isinstance(part, Pathway):
+            return math.prod(self.weight_shape(part))
+        return part.size or 1 if variable.per == "cell" else 1
+
+    @functools.cached_property
+    def state(self) -> tuple[Quantity, ...]:
+        """All that one stretch of simulation must hand to the next, weights first."""
+        return tuple(q for q in self.quantities if q.variable.role in ("memory", "parameter"))
+
+    @functools.cached_property
+    def schedule(self) -> tuple[Action, ...]:
+        """What happens within a tick, in order."""
+        return schedule(self.parts)
+
+    @functools.cached_property
+    def watched(self) -> tuple[tuple[str, str], ...]:
+        """What must stay finite, as (population, variable)."""
+        return watched(self.parts)
 
     @property
-    def traces(self) -> dict[str, Population]:
-        """Every quantity a person may record, and who holds it."""
-        return {trace: p for p in (*self.populations, self.neuromodulator) for trace in p.traces}
+    def stage(self) -> tuple[str, str]:
+        """The variable that says whether a sample or a replay is on, as (population, variable)."""
+        return "clock", "waking"
+
+    @property
+    def held(self) -> int:
+        """Ticks for which a sample is held."""
+        (held,) = (v.value for v in self.parts["clock"].variables if v.name == "held")
+        return int(held)
+
+    @functools.cached_property
+    def code(self) -> Blueprint:
+        """The same without words and values: circuits that differ in those only share their compiled code."""
+        return replace(
+            self,
+            parts=Parts(
+                tuple(
+                    replace(p, variables=_bare(p), meaning="", dimension="-", shape=p.shape and "-")
+                    for p in self.parts.populations
+                ),
+                tuple(
+                    replace(
+                        p, variables=_bare(p), start="w", weight="", sign=1, scale="1",
+                        target_by_source=False, spread=0.0, meaning="", equation="",
+                    )
+                    for p in self.parts.pathways
+                ),
+            ),
+        )  # fmt: skip
+
+    def __getstate__(self):
+        """Without what can be made again."""
+        return {"parts": self.parts, "ports": self.ports}
+
+    def __setstate__(self, state) -> None:
+        self.__dict__.update(state)
 
 
-def as_matrix(pathway: Pathway, w, shape):
-    """Brian2's flat weights (source-major) as the paper's matrix.
+# Of every pathway that learns: events and passes with learning off set it to 0.
+_PLASTIC = Variable("plasticity", "1 where plasticity is on", per="population", role="parameter", value=1.0)
 
-    Vx (m, k) and Vy (n, k) are source by target; Q (k, l) and R (l, k) are target by source.
-    """
+
+def weight_variable(pathway: Pathway) -> Variable:
+    """The declaration that every weight has."""
+    return Variable("weight", pathway.meaning, per="synapse", role="memory", scale=pathway.scale)
+
+
+def _bare(part: Population | Pathway) -> tuple[Variable, ...]:
+    return tuple(replace(variable, meaning="", value=0.0, scale="1") for variable in part.variables)
+
+
+def as_matrix(pathway: Pathway, w: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """Brian2's flat values (source by source) as the pathway's matrix."""
     matrix = w.reshape(shape)
-    return matrix.T if pathway.weight in ("Q", "R") else matrix
+    return matrix.T if pathway.target_by_source else matrix
 
 
-def as_synapses(pathway: Pathway, matrix):
-    """The paper's matrix as Brian2's flat weights; undoes :func:`as_matrix`."""
-    return (matrix.T if pathway.weight in ("Q", "R") else matrix).reshape(-1)
+def as_synapses(pathway: Pathway, matrix: np.ndarray) -> np.ndarray:
+    """The pathway's matrix as Brian2's flat values; undoes :func:`as_matrix`."""
+    return (matrix.T if pathway.target_by_source else matrix).reshape(-1)

@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biorrr.circuit.job import Engine, Job, Outcome
+from biorrr.circuit.engines.job import Engine, Job, Outcome
 from biorrr.circuit.recorder import Recorder
 from biorrr.circuit.statistics import chunks
 
 if TYPE_CHECKING:
-    from biorrr.models import Event, Pathway, Population
+    from biorrr.models import Event
 
-_FORM = 1  # of the file; to be raised when it changes
+_FORM = 2  # of the file; to be raised when it changes
 
 
 class CheckpointError(ValueError):
@@ -123,9 +123,9 @@ class CheckpointedEngine:
                 self._refuse_another_run(facts)
                 state = {name: held[f"state/{name}"] for name in job.state}
                 seen = held["snapshot_samples"].tolist()
-                snapshots = {p.name: held[f"snapshots/{p.name}"] for p in job.blueprint.pathways if seen}
+                snapshots = {p.name: held[f"snapshots/{p.name}"] for p in job.blueprint.weighted if seen}
                 traced = held["trace_samples"].tolist()
-                traces = {name: held[f"traces/{name}"] for name in job.record if traced}
+                traces = {t.label: held[f"traces/{t.label}"] for t in job.recording.traces if traced}
                 outcome = Outcome(int(held["samples"]), state, str(facts["ended"]), float(facts["seconds"]))
         except CheckpointError:
             raise
@@ -158,23 +158,24 @@ class CheckpointedEngine:
 
 def identity_of(job: Job, engine: str, events: Sequence[Event]) -> dict[str, str]:
     """What a run is determined by, under the names a person knows them by; arrays as checksums."""
-    shown, parts = job.presentation, job.blueprint
+    shown, recording = job.presentation, job.recording
     order = shown.order if isinstance(shown.order, np.ndarray) else shown.order.encode()
     stretch = (shown.n_samples, shown.m, shown.replay, shown.noise, shown.seed, job.start, job.stop)
+    recorded = ([(t.label, t.chosen) for t in recording.traces], recording.every, job.snapshots.tolist())
     return {
         "version of biorrr": _version(),
         "engine": engine,
-        "circuit": _checksum(
-            *map(_model_of, parts.populations), *map(_model_of, parts.pathways), _model_of(parts.neuromodulator)
-        ),
-        "data": _data_checksum(job.X) + _data_checksum(job.Y),
+        "circuit": _checksum(repr(job.blueprint.code).encode()),
+        "data": "".join(_data_checksum(feed.values) for feed in job.feeds.values()),
         "events": _checksum(*(part for event in events for value in _named(event) for part in _parts(value))),
         "epochs, order or seed": _checksum(repr(stretch).encode(), order),
         "settings or initial weights": _checksum(
-            repr((list(job.state), job.gain_x, job.gain_y)).encode(), job.mean_x, job.mean_y, *job.state.values()
+            repr((list(job.state), [(name, feed.gain) for name, feed in job.feeds.items()])).encode(),
+            *(feed.mean for feed in job.feeds.values()),
+            *job.state.values(),
         ),
-        "what is recorded": _checksum(repr((job.record, job.every, job.snapshots.tolist())).encode()),
-    }  # fmt: skip
+        "what is recorded": _checksum(repr(recorded).encode()),
+    }
 
 
 _version = functools.cache(functools.partial(version, "biorrr"))
@@ -189,12 +190,6 @@ def _data_checksum(values: np.ndarray) -> str:
         _read_only[id(values)] = _checksum(*_parts(values))
         weakref.finalize(values, _read_only.pop, id(values))
     return _read_only[id(values)]
-
-
-def _model_of(part: Population | Pathway) -> bytes:
-    """All that a part of the circuit says of itself: sizes, equations, rules."""
-    told = {name: getattr(part, name) for name in dir(part) if not name.startswith("_")}
-    return repr({name: value for name, value in told.items() if not callable(value)}).encode()
 
 
 def _named(event: Event) -> tuple:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 
 import numpy as np
@@ -9,9 +10,22 @@ import numpy as np
 from biorrr.circuit.statistics import chunks
 
 
+def warn(text: str) -> None:
+    """Warn of ``text`` at the line outside biorrr that led here."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("biorrr."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, stacklevel=level)
+
+
 def check_data(name: str, values) -> np.ndarray:
     """``values`` as a two-dimensional array of finite numbers; memory maps are not copied."""
-    array = values if isinstance(values, np.ndarray) else np.asarray(values)
+    _refuse_units(name, values)
+    if np.ma.is_masked(values):
+        raise ValueError(
+            f"{name}: has masked values, which would be learned as if they were data; drop or fill them in"
+        )
+    array = values if type(values) in (np.ndarray, np.memmap) else np.asarray(values)
     if array.dtype == object or array.dtype.kind not in "fiub":
         raise TypeError(f"{name}: must hold real numbers (got an array of {array.dtype}); convert it to float first")
     if array.ndim != 2:
@@ -34,20 +48,30 @@ def check_data(name: str, values) -> np.ndarray:
     return array
 
 
+def _refuse_units(name: str, values) -> None:
+    """Numbers that carry a physical unit mean something else in another unit: the circuit cannot guess which."""
+    unit = getattr(values, "dim", None)  # of a Brian2 quantity
+    if unit is not None and getattr(unit, "is_dimensionless", True):
+        return
+    if unit is None:
+        unit = next((found for mark in ("units", "unit") if (found := getattr(values, mark, None)) is not None), None)
+    if unit is not None and not callable(unit):
+        raise TypeError(
+            f"{name}: carries a physical unit ({unit}), and a circuit learns from plain numbers; divide by the unit "
+            f"you want it in first, for example {name} / mV"
+        )
+
+
 def warn_of_columns(name: str, mean: np.ndarray, variance: np.ndarray, centred: bool) -> None:
     """Warn of columns that say nothing, and of means that would be learned in place of the rest."""
     constant = np.flatnonzero(variance <= 1e-24 * (mean**2 + variance.max()))
     if len(constant):
         which = ", ".join(map(str, constant[:5])) + (", ..." if len(constant) > 5 else "")
-        warnings.warn(
-            f"{name}: {len(constant)} of {len(mean)} columns are constant ({which}); they carry no information",
-            stacklevel=4,
-        )
+        warn(f"{name}: {len(constant)} of {len(mean)} columns are constant ({which}); they carry no information")
     if not centred and np.sqrt((mean**2).mean()) > 0.1 * np.sqrt(variance.mean()):
-        warnings.warn(
+        warn(
             f"{name}: its mean is large beside its spread; the theory is for centred data: "
-            f"subtract the mean, or run with centre=True",
-            stacklevel=4,
+            "subtract the mean, or run with centre=True"
         )
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import dataclass
 
-from biorrr.circuit.blueprint import Blueprint
-from biorrr.models import Pathway
+from biorrr.models import Parts, Pathway
+from biorrr.models.expressions import names_in
 
 
 @dataclass(frozen=True)
@@ -22,7 +21,7 @@ class Locality:
     own
         The synapse's own variables.
     broadcast
-        The same for all synapses of the pathway, told by the neuromodulator.
+        What all synapses hear alike, such as the rates that the neuromodulator announces.
     elsewhere
         Everything else: what a synapse cannot know.
     """
@@ -41,6 +40,8 @@ class Locality:
         return not self.elsewhere
 
     def __str__(self) -> str:
+        if not self.rule:
+            return f"{self.pathway}: does not learn"
         verdict = "local" if self.local else f"NOT local: reads {', '.join(self.elsewhere)}"
         read = [
             f"{where} {', '.join(names)}"
@@ -50,38 +51,32 @@ class Locality:
         return f"{self.pathway}: {verdict}; reads {'; '.join(read)}"
 
 
-def locality(blueprint: Blueprint, pathways: tuple[Pathway, ...] | None = None) -> list[Locality]:
-    """Inspect the rules of ``pathways``, or of all of ``blueprint``."""
-    return [inspect_rule(blueprint, p) for p in pathways or blueprint.pathways]
+def locality(parts: Parts, pathways: tuple[Pathway, ...] | None = None) -> list[Locality]:
+    """Inspect the rules of ``pathways``, or of all plastic ones among ``parts``."""
+    return [inspect_rule(parts, p) for p in pathways or [p for p in parts.pathways if p.weighted]]
 
 
-def inspect_rule(blueprint: Blueprint, pathway: Pathway) -> Locality:
-    """Sort the variables of one rule by where they live."""
-    held = {
-        "pre": _variables(blueprint.population(pathway.source).equations),
-        "post": _variables(blueprint.population(pathway.target).equations),
-    }
-    nodes = list(ast.walk(ast.parse(pathway.rule)))
-    functions = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
-    read = {node.id for node in nodes if isinstance(node, ast.Name)} - functions - {"inf"}
-    own = {"w", *_variables(pathway.equations)}
+def inspect_rule(parts: Parts, pathway: Pathway) -> Locality:
+    """Sort the variables of one rule, with its bound and the steps that go with it, by where they live."""
+    codes = [pathway.change, pathway.replay, pathway.bound, *(step.code for step in pathway.steps)]
+    found = [names_in(code) for code in codes if code]
     # What the rule itself computes on the way, it knows.
-    interim = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)} - own
+    read = {name for names in found for name in names.read} | ({"w"} if pathway.plastic else set())
+    held = {
+        "pre": {variable.name for variable in parts[pathway.source].variables},
+        "post": {variable.name for variable in parts[pathway.target].variables},
+    }
+    own = {"w", *(variable.name for variable in pathway.variables)}
+    broadcast = {v.name for p in parts.populations for v in p.variables if v.per == "circuit"}
     where: dict[str, list[str]] = {place: [] for place in ("pre", "post", "own", "broadcast", "elsewhere")}
-    for name in sorted(read - interim):
+    for name in sorted(read):
         stem, _, side = name.rpartition("_")
-        if side in held and stem in held[side]:
-            where[side].append(stem)
-        elif name in own:
+        if name in own:
             where["own"].append(name)
-        elif name in blueprint.neuromodulator.broadcast:
+        elif side in held and stem in held[side]:
+            where[side].append(stem)
+        elif name in broadcast:
             where["broadcast"].append(name)
         else:
             where["elsewhere"].append(name)
-    return Locality(pathway.name, pathway.rule, **{place: tuple(names) for place, names in where.items()})
-
-
-def _variables(equations: str) -> set[str]:
-    """Names that Brian2 equations define, one a line: `name : unit` or `name = expression : unit`."""
-    lines = (line.split("#")[0].strip() for line in equations.splitlines())
-    return {line.split(":")[0].split("=")[0].strip() for line in lines if line}
+    return Locality(pathway.name, pathway.change, **{place: tuple(names) for place, names in where.items()})

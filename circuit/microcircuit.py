@@ -2,61 +2,72 @@
 
 from __future__ import annotations
 
-import functools
+import dataclasses
 import math
 import os
-import time
-import warnings
-from collections.abc import Callable, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
-from pathlib import Path
-from types import SimpleNamespace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 import numpy as np
 
-from biorrr.circuit.beginning import Beginning
-from biorrr.circuit.blueprint import Blueprint, as_synapses
-from biorrr.circuit.checkpoint import CheckpointedEngine
-from biorrr.circuit.checks import check_data, check_order, warn_of_columns
-from biorrr.circuit.ending import Ending
-from biorrr.circuit.engines import ENGINES, Engines
-from biorrr.circuit.job import Engine, Job
-from biorrr.circuit.lesion import LesionedEngine, check_events
-from biorrr.circuit.presentation import Presentation
-from biorrr.circuit.progress import progress_bar
-from biorrr.circuit.recorder import Diverged, Recorder
+from biorrr.circuit.base import CircuitBase
+from biorrr.circuit.blueprint import Blueprint, Port
+from biorrr.circuit.checks import check_order
+from biorrr.circuit.engines.choice import ENGINES
+from biorrr.circuit.engines.job import Feed
+from biorrr.circuit.initial_state import given_weights, initial_state
+from biorrr.circuit.inputs import Inputs, check_inputs
+from biorrr.circuit.presentation import Presentation, weight_generator
+from biorrr.circuit.recorder import Diverged
+from biorrr.circuit.results import dataset
 from biorrr.circuit.run import Run
-from biorrr.circuit.statistics import moments
-from biorrr.circuit.table import Tabled, departures_in_words, regression, ridge_in_words
+from biorrr.circuit.simulation import Callback, RunOptions, Simulated, Stimulus, simulate
+from biorrr.circuit.statistics import chunks, effective_dimension
+from biorrr.circuit.table import departures_in_words, regression, ridge_in_words
 from biorrr.circuit.units import Units
 from biorrr.models import (
+    AdaptiveRates,
     Analog,
     ApicalDrive,
+    Clock,
     DalesLaw,
     Departure,
+    DistalSynapses,
     Event,
-    FrozenPlasticity,
     Graded,
     Instant,
+    InstructiveInput,
+    Interneurons,
+    InterneuronToPyramidal,
     Leaky,
     LoopDelay,
-    Plateau,
-    PlateauDecay,
+    Neuromodulator,
+    Parts,
+    Pathway,
+    Population,
+    ProximalSynapses,
+    PyramidalNeurons,
+    PyramidalToInterneuron,
     Rates,
+    SensoryInput,
     Silence,
     SilencedInterneurons,
     SparseConnections,
     Spiking,
     TransmissionNoise,
+    departed,
+    with_values,
 )
 from biorrr.models.checks import instance_of, number_within, one_of, whole_number
 
 _GRADED, _INSTANT, _ANALOG = Graded(), Instant(), Analog()  # the paper's circuit
-_RATES = ("eta_x", "eta_y", "eta_q", "eta_r")
+_PORTS = (Port("x", "sensory", "x"), Port("y", "instructive", "y"))
+_INITIAL = ("Vx", "Vy", "Q", "R")
 
 
-class Microcircuit(Tabled):
+@dataclass(frozen=True, eq=False, repr=False)
+class Microcircuit(CircuitBase):
     """Two-compartment pyramidal neurons that learn by plateau potentials, with their interneurons.
 
     Parameters
@@ -94,6 +105,13 @@ class Microcircuit(Tabled):
         Standard deviation of what a synapse transmits, relative to its mean.
     delay
         Samples by which inhibition comes late.
+    departures
+        Further departures, of one's own or from :mod:`biorrr.models`, applied before ``dynamics`` and after the others.
+    pathways, populations
+        Parts of one's own: each takes the place of the circuit's part of the same name, or is added to the circuit. A
+        population of pyramidal neurons or interneurons may leave its size to ``k`` and ``interneurons``.
+    name
+        Begins the names of all Brian2 objects, so that several circuits fit into one network.
 
     Examples
     --------
@@ -106,96 +124,129 @@ class Microcircuit(Tabled):
     (6, 2)
     """
 
-    def __init__(
-        self,
-        k: int = 2,
-        s: float = 0.0,
-        rates: Rates | str = "auto",
-        interneurons: int | None = None,
-        ridge: float | tuple[float, float] = 0.0,
-        replay: int = 8,
-        ridge_by: str = "replay",
-        engine: str = "auto",
-        seed: int = 0,
-        Vx0=None,
-        Vy0=None,
-        Q0=None,
-        R0=None,
-        plateau: Graded | Plateau = _GRADED,
-        dynamics: Instant | Leaky = _INSTANT,
-        coding: Analog | Spiking = _ANALOG,
-        apical_gain: float = 0.0,
-        connection_probability: float | tuple[float, float] = 1.0,
-        dale: tuple[str, ...] = (),
-        transmission_noise: float = 0.0,
-        delay: int = 0,
-    ) -> None:
-        self.k = whole_number("k", k, minimum=1)
-        self.s = number_within("s", s, 0, 1, "; 0 is RRMSE, 1 is CCA")
-        if not (isinstance(rates, Rates) or rates == "auto"):
-            raise TypeError(f"rates: must be Rates(...) or 'auto' (got {rates!r})")
-        self.rates = rates
-        self.interneurons = whole_number(
-            "interneurons",
-            k if interneurons is None else interneurons,
-            k,
-            "; the constraint needs one a pyramidal cell",
+    k: int = 2
+    s: float = 0.0
+    rates: Rates | str = "auto"
+    interneurons: int | None = None
+    ridge: float | tuple[float, float] = 0.0
+    replay: int = 8
+    ridge_by: str = "replay"
+    engine: str = "auto"
+    seed: int = 0
+    Vx0: object = None
+    Vy0: object = None
+    Q0: object = None
+    R0: object = None
+    plateau: Graded | Departure = _GRADED
+    dynamics: Instant | Leaky = _INSTANT
+    coding: Analog | Spiking = _ANALOG
+    apical_gain: float = 0.0
+    connection_probability: float | tuple[float, float] = 1.0
+    dale: tuple[str, ...] = ()
+    transmission_noise: float = 0.0
+    delay: int = 0
+    departures: Sequence[Departure] = ()
+    pathways: Sequence[Pathway] = ()
+    populations: Sequence[Population] = ()
+    name: str = ""
+    parts: Parts = field(init=False)
+    ports: tuple[Port, ...] = field(init=False, default=_PORTS)
+
+    def __post_init__(self) -> None:
+        whole_number("k", self.k, minimum=1)
+        if not (isinstance(self.rates, Rates) or self.rates == "auto"):
+            raise TypeError(f"rates: must be Rates(...) or 'auto' (got {self.rates!r})")
+        l = self.k if self.interneurons is None else self.interneurons
+        self._freeze(
+            s=number_within("s", self.s, 0, 1, "; 0 is RRMSE, 1 is CCA"),
+            interneurons=whole_number("interneurons", l, self.k, "; the constraint needs one per pyramidal cell"),
+            ridge=tuple(number_within("ridge", each, 0) for each in _pair("ridge", self.ridge, "Cxx and Cyy")),
+            replay=whole_number("replay", self.replay, minimum=1),
+            ridge_by=one_of("ridge_by", self.ridge_by, ("replay", "noise")),
+            engine=one_of("engine", self.engine, ENGINES),
+            seed=whole_number("seed", self.seed, minimum=0),
+            plateau=instance_of("plateau", self.plateau, Graded, Departure),
+            dynamics=instance_of("dynamics", self.dynamics, Instant, Leaky),
+            coding=instance_of("coding", self.coding, Analog, Spiking),
+            apical_gain=number_within("apical_gain", self.apical_gain, 0),
+            dale=(self.dale,) if isinstance(self.dale, str) else tuple(self.dale),
+            transmission_noise=number_within("transmission_noise", self.transmission_noise, 0),
+            delay=whole_number("delay", self.delay, minimum=0),
+            departures=tuple(self.departures),
+            pathways=tuple(self.pathways),
+            populations=tuple(self.populations),
         )
-        pair = tuple(ridge) if isinstance(ridge, (tuple, list)) else (ridge, ridge)
-        if len(pair) != 2:
-            raise ValueError(f"ridge: must be a number or a pair, for Cxx and Cyy (got {ridge!r})")
-        self.ridge = (number_within("ridge", pair[0], 0), number_within("ridge", pair[1], 0))
-        self.replay = whole_number("replay", replay, minimum=1)
-        self.ridge_by = one_of("ridge_by", ridge_by, ("replay", "noise"))
-        self.engine = one_of("engine", engine, ENGINES)
-        self.seed = whole_number("seed", seed, minimum=0)
-        self.initial = {"Vx": Vx0, "Vy": Vy0, "Q": Q0, "R": R0}
-        self.plateau = instance_of("plateau", plateau, Graded, Plateau)
-        self.dynamics = instance_of("dynamics", dynamics, Instant, Leaky)
-        self.coding = instance_of("coding", coding, Analog, Spiking)
-        self.apical_gain = number_within("apical_gain", apical_gain, 0)
-        reach = connection_probability
-        pair = tuple(reach) if isinstance(reach, (tuple, list)) else (reach, reach)
-        if len(pair) != 2:
-            raise ValueError(
-                f"connection_probability: must be a number or a pair, for proximal and distal synapses (got {reach!r})"
-            )
-        self.connection_probability = SparseConnections(*pair)
-        self.dale = DalesLaw((dale,) if isinstance(dale, str) else tuple(dale))
-        self.transmission_noise = number_within("transmission_noise", transmission_noise, 0)
-        self.delay = whole_number("delay", delay, minimum=0)
-        self._engines = Engines()
+        self._freeze(parts=self._made())
+        self._check_parts()
 
     # -- building ------------------------------------------------------------------------------------------------
 
     @property
-    def departures(self) -> tuple[Departure, ...]:
-        """How this circuit departs from the paper's, in the order in which the departures act."""
-        # Each adds to what those before it have made of a signal: what is transmitted drives a membrane, a membrane
-        # spikes; a drive makes a plateau, a plateau decays and reaches the soma.
-        leaky = isinstance(self.dynamics, Leaky)
-        chosen = [
-            (self.connection_probability, self.connection_probability != SparseConnections(1.0, 1.0)),
+    def _ridges(self) -> tuple[float, float]:
+        return cast(tuple[float, float], self.ridge)
+
+    @property
+    def all_departures(self) -> tuple[Departure, ...]:
+        """How this circuit departs from the paper's, in the order in which the departures are applied."""
+        reach = _pair("connection_probability", self.connection_probability, "proximal and distal synapses")
+        chosen: list[tuple[Any, bool]] = [
+            (SparseConnections(*reach), tuple(reach) != (1, 1)),
             (TransmissionNoise(self.transmission_noise), self.transmission_noise > 0),
-            (self.dynamics, leaky),
             (LoopDelay(self.delay), self.delay > 0),
             (self.coding, isinstance(self.coding, Spiking)),
-            (self.plateau, isinstance(self.plateau, Plateau)),
-            (PlateauDecay(), leaky),
+            (self.plateau, isinstance(self.plateau, Departure)),
             (ApicalDrive(self.apical_gain), self.apical_gain > 0),
-            (self.dale, bool(self.dale.weights)),
+            (DalesLaw(self.dale), bool(self.dale)),
+            *((departure, True) for departure in self.departures),
+            (self.dynamics, isinstance(self.dynamics, Leaky)),  # last: it integrates rules as the others leave them
         ]
-        active = tuple(departure for departure, on in chosen if on)
-        return (self.dynamics, *active) if active and not leaky else active
+        return tuple(departure for departure, on in chosen if on)
+
+    def _made(self, lesions: tuple[Departure, ...] = ()) -> Parts:
+        """The paper's parts (Fig. 1 and the supplement's decoupled R), those given, and the departures."""
+        parts = Parts(
+            populations=(
+                Clock(),
+                Neuromodulator.of(self.rates) if isinstance(self.rates, Rates) else Neuromodulator(),
+                SensoryInput(),
+                InstructiveInput(),
+                PyramidalNeurons(self.k),
+                Interneurons(self.interneurons),
+            ),
+            pathways=(ProximalSynapses(), DistalSynapses(), InterneuronToPyramidal(), PyramidalToInterneuron()),
+        )
+        sizes = {"pyramidal": self.k, "interneurons": self.interneurons}
+        for population in self.populations:
+            instance_of("populations", population, Population)
+            size = sizes.get(population.name)
+            if size is not None and population.size not in (None, size):
+                raise ValueError(
+                    f"{population.name}.size: must be {size}, as k and interneurons say (got {population.size})"
+                )
+            parts = parts.having(dataclasses.replace(population, size=size or population.size))
+        for pathway in self.pathways:
+            parts = parts.having(instance_of("pathways", pathway, Pathway))
+        adaptive = (AdaptiveRates(),) if self.rates == "auto" else ()
+        parts = departed(parts, (*adaptive, *self.all_departures, *lesions))
+        modulator = parts["neuromodulator"]
+        wanted: dict[str, float | str] = {
+            "s": self.s,
+            "ridge_y": self._ridges[1],
+            "replay_gain": f"{self._ridges[0]!r} * cells('sensory') / {self.replay}",
+        }
+        declared = {variable.name for variable in modulator.variables}
+        return parts.having(with_values(modulator, **{k: v for k, v in wanted.items() if k in declared}))
 
     def blueprint(self, m: int, n: int, lesions: tuple[Departure, ...] = ()) -> Blueprint:
-        """The parts of the circuit for m sensory and n instructive inputs."""
+        """The circuit for m sensory and n instructive inputs."""
         if self.k > min(m, n):
             raise ValueError(
                 f"k: upper bound is min(m, n) = {min(m, n)}, the rank of the data (got {self.k}); reduce k"
             )
-        departures = self.departures + lesions
-        return Blueprint.of_microcircuit(m, n, self.k, self.interneurons, self.rates == "auto", departures)
+        blueprint = self._sized({"x": m, "y": n})
+        if not lesions:
+            return blueprint
+        return dataclasses.replace(blueprint, parts=departed(blueprint.parts, lesions))
 
     def build(self, m: int, n: int) -> Microcircuit:
         """Build the circuit for data of m and n features now rather than at the first :meth:`run`.
@@ -206,11 +257,6 @@ class Microcircuit(Tabled):
         self._engines.built("numpy" if self.engine == "auto" else self.engine, self.blueprint(m, n))
         return self
 
-    @property
-    def network(self):
-        """The built Brian2 Network (engines numpy and cython)."""
-        return self._engines.network
-
     # -- running -------------------------------------------------------------------------------------------------
 
     def run(
@@ -220,16 +266,24 @@ class Microcircuit(Tabled):
         epochs: int = 1,
         order="shuffle",
         record=("plateau",),
-        every: int = 100,
-        snapshots: int = 100,
+        every=100,
+        snapshots=100,
         plastic: bool = True,
         start: Run | None = None,
-        callback: Callable[[int, dict[str, np.ndarray]], bool | None] | None = None,
+        callback: Callback | None = None,
         centre: bool = False,
         progress: bool = True,
         checkpoint: str | os.PathLike | None = None,
         checkpoint_every: float = 30.0,
         events: Sequence[Event] = (),
+        seed: int | None = None,
+        rates: Rates | str | None = None,
+        Vx0=None,
+        Vy0=None,
+        Q0=None,
+        R0=None,
+        weights: Mapping[str, object] | None = None,
+        parameters: Mapping[str, float] | None = None,
     ) -> Run:
         """Present the data and let the circuit learn.
 
@@ -242,11 +296,15 @@ class Microcircuit(Tabled):
         order
             "shuffle" (a new permutation each epoch), "sequential", or an index array of any length.
         record
-            Traces to keep, of x, y, z, a, n, inhibition, plateau and the rates eta_x, eta_y, eta_q, eta_r.
+            Variables to trace: names, or a dict of names to True or to the chosen cells. Any variable that a part of
+            the circuit declares, such as x, y, z, a, n, inhibition, plateau; "part.variable" where two parts have one
+            of that name. Weights too: ``{"Vx": [(3, 0)]}`` records one synapse as ``run.data["Vx_trace"]``, each value
+            after the plasticity of its sample. The rates eta_x, eta_y, eta_q, eta_r go with every record.
         every
-            Samples from one trace to the next.
+            Samples from one that is traced to the next, or windows of consecutive samples, as [(first, last + 1), ...].
         snapshots
-            How many weight snapshots to keep, evenly in log time; the start and the end are always among them.
+            How many weight snapshots to keep, evenly in log time; ("linear", count) for evenly in samples; or a list of
+            sample counts. The start and the end are always among them.
         plastic
             False for a pass with learning off.
         start
@@ -267,6 +325,12 @@ class Microcircuit(Tabled):
         events
             What happens in the middle of the run: :class:`~biorrr.models.Silence`, ``Freeze``, ``CutInstruction``,
             ``SwapData``, each at a sample of this run and until its end.
+        seed, rates, Vx0, Vy0, Q0, R0
+            For this run, in place of those of the circuit.
+        weights
+            Initial matrices of any pathway by name, as Vx0 gives those of Vx.
+        parameters
+            Values of parameters by "part.variable" for this run, in the data's units; nothing is compiled anew.
 
         Raises
         ------
@@ -275,171 +339,157 @@ class Microcircuit(Tabled):
         Diverged
             Where activity grows beyond bounds; its ``run`` holds what was recorded up to there.
         """
-        X, Y = check_data("X", X), check_data("Y", Y)
-        if len(X) != len(Y):
-            raise ValueError(f"X, Y: must have as many samples as each other (got {len(X)} and {len(Y)})")
-        epochs = whole_number("epochs", epochs, minimum=1)
-        order = check_order(order, len(X))
-        first = start.samples if start is not None else 0
-        presentation = self._presentation(X, order)
-        return self.advance(
-            X, Y, presentation, first, first + epochs * presentation.epoch,
-            record=record, every=every, snapshots=snapshots, plastic=plastic, start=start, callback=callback,
-            centre=centre, progress=progress, checkpoint=checkpoint, checkpoint_every=checkpoint_every,
-            events=events,
-        )  # fmt: skip
+        options = RunOptions(
+            record, every, snapshots, plastic, start, callback, progress, checkpoint, checkpoint_every, events
+        )
+        asked = {"seed": seed, "rates": rates, "Vx0": Vx0, "Vy0": Vy0, "Q0": Q0, "R0": R0}
+        circuit = self._with(**{name: value for name, value in asked.items() if value is not None})
+        inputs = check_inputs({"x": X, "y": Y}, {"x": "X", "y": "Y"}, centre)
+        epochs, order = whole_number("epochs", epochs, minimum=1), check_order(order, inputs.n_samples)
+        return circuit._run(inputs, epochs, order, options, weights or {}, parameters or {})
 
-    def _presentation(self, X, order) -> Presentation:
-        replays = self.ridge_by == "replay" and self.ridge[0] > 0
-        return Presentation(
-            n_samples=len(X),
-            m=X.shape[1],
+    def _with(self, **changes) -> Microcircuit:
+        """The same circuit with other arguments; it shares what has been built."""
+        if not changes:
+            return self
+        other = dataclasses.replace(self, **changes)
+        other.__dict__["_engines"] = self._engines
+        return other
+
+    def _run(
+        self, inputs: Inputs, epochs: int, order, options: RunOptions, weights: Mapping, parameters: Mapping
+    ) -> Run:
+        feeds, power = inputs.feeds, inputs.power
+        m, n = (feeds[name].values.shape[1] for name in ("x", "y"))
+        lesions = (SilencedInterneurons(),) if any(isinstance(event, Silence) for event in options.events) else ()
+        blueprint = self.blueprint(m, n, lesions)
+        gains = self._gains(power)
+        units = Units.of_gains(gains["x"], gains["y"], self.s)
+        feeds = {name: dataclasses.replace(feed, gain=gains[name]) for name, feed in feeds.items()}
+        start = options.start
+        first = start.samples if start is not None else 0
+        replays = self.ridge_by == "replay" and self._ridges[0] > 0
+        presentation = Presentation(
+            n_samples=inputs.n_samples,
+            m=m,
             order=order,
             replay=self.replay if replays else 0,
-            noise=math.sqrt(self.ridge[0]) if self.ridge_by == "noise" else 0.0,
+            noise=math.sqrt(self._ridges[0]) * gains["x"] if self.ridge_by == "noise" else 0.0,
             seed=self.seed,
-            held=self.dynamics.held,
+            held=blueprint.held,
         )
-
-    def advance(
-        self, X, Y, presentation, first, last, *, record, every, snapshots, plastic, start, callback, centre, progress,
-        checkpoint=None, checkpoint_every=30.0, events=(),
-    ) -> Run:  # fmt: skip
-        """Present samples ``first`` to ``last`` of ``presentation``; see :meth:`run` for the rest."""
-        began = time.perf_counter()
-        events = check_events(events, first, last, (X.shape[1], Y.shape[1]), self.interneurons, presentation.order)
-        silenced = (SilencedInterneurons(),) if any(isinstance(event, Silence) for event in events) else ()
-        blueprint = self.blueprint(X.shape[1], Y.shape[1], silenced)
-        record = _check_record(record, blueprint)
-        every = whole_number("every", every, minimum=1)
-        (mean_x, var_x), (mean_y, var_y) = moments(X), moments(Y)
-        warn_of_columns("X", mean_x, var_x, centre)
-        warn_of_columns("Y", mean_y, var_y, centre)
-        if not centre:
-            var_x, var_y = var_x + mean_x**2, var_y + mean_y**2
-            mean_x, mean_y = np.zeros_like(mean_x), np.zeros_like(mean_y)
-        units = self._units(var_x, var_y)
-        beginning = Beginning(self, blueprint, units, start)
-        values = beginning.of_departures(silenced)
-        initial = beginning.weights(values)
-        values |= beginning.of_neuromodulator(presentation, first, plastic, X, mean_x)
-        values |= {f"{p.name}.w": as_synapses(p, initial[p.weight]) for p in blueprint.pathways}
-        due = _log_spaced(first, last, whole_number("snapshots", snapshots, minimum=1))
-        name = self._engines.choose(self.engine, (last - first) * presentation.ticks_per_sample)
-        build: Callable[[], Engine] = functools.partial(self._engines.built, name, blueprint)
-        if events:
-            lesioned = LesionedEngine(
-                functools.partial(self._engines.built, name),
-                lambda frozen: self.blueprint(X.shape[1], Y.shape[1], (*silenced, FrozenPlasticity(frozen))),
-                events,
-                centre,
+        if self.rates == "auto":
+            dimension = effective_dimension(feeds["x"].values, feeds["x"].mean)
+            parameters = {"neuromodulator.dimension_x": dimension, **parameters}
+        given = {name: value for name in _INITIAL if (value := getattr(self, f"{name}0")) is not None}
+        drawn = {**self._drawn(m, n, units), **given_weights({**given, **weights}, blueprint, units)}
+        state = initial_state(blueprint, units, self.seed, drawn, parameters, start)
+        stimulus = Stimulus(presentation, feeds, first, first + epochs * presentation.epoch)
+        simulated = simulate(blueprint, self._engines, self.engine, stimulus, state, units, options)
+        data = dataset(simulated, self._settings(simulated, options), inputs.labels)
+        data["readout"] = ("instruction", "pyramidal"), self._readout(data["Vy"].values[-1], simulated.job.feeds["y"])
+        run = Run(data, self)
+        if simulated.outcome.ended == "diverged":
+            remedy = (
+                "lower eta_x, the rate of proximal plasticity, first (rates.x), or eta_q (rates.q)"
+                if isinstance(self.rates, Rates)
+                else "look for outliers in the data, or set rates=Rates(...) by hand"
             )
-            build = lambda: lesioned  # noqa: E731
-        if checkpoint is not None:
-            pause = number_within("checkpoint_every", checkpoint_every, 0)
-            engine: Engine = CheckpointedEngine(build, name, Path(checkpoint), pause, events)
-        else:
-            engine = build()
-
-        with progress_bar(last - first) if progress else _silence() as bar:
-            recorder = Recorder(
-                record,
-                expected=-(-(last - first) // every) * presentation.held,
-                on_snapshot=callback and (lambda t, flat: callback(t, units.outward(blueprint.matrices(flat)))),
-                on_progress=lambda t, state: bar.update(t - first - bar.n),
-            )
-            job = Job(
-                blueprint=blueprint,
-                presentation=replace(presentation, noise=presentation.noise * units.gain_x),
-                X=X, Y=Y, mean_x=mean_x, mean_y=mean_y, gain_x=units.gain_x, gain_y=units.gain_y,
-                start=first, stop=last,
-                state={
-                    f"{part}.{variable}": np.broadcast_to(values[f"{part}.{variable}"], size).astype(np.float64)
-                    for part, variable, size in blueprint.state
-                },
-                record=record, every=every, origin=first, snapshots=due,
-            )  # fmt: skip
-            outcome = engine.advance(job, recorder)
-
-        seconds = outcome.earlier + time.perf_counter() - began
-        if events:
-            job = replace(lesioned.lesioned(job, outcome.samples), blueprint=blueprint)
-        run = Ending(self, units, job, outcome, recorder).run(engine=name, plastic=int(plastic), seconds=seconds)
-        if outcome.ended == "diverged":
-            failure = Diverged(
-                f"the circuit diverged at sample {outcome.samples}: activity is no longer finite; "
-                + (
-                    "lower eta_x, the rate of proximal plasticity, first (rates.x), or eta_q (rates.q)"
-                    if isinstance(self.rates, Rates)
-                    else "look for outliers in the data, or set rates=Rates(...) by hand"
-                )
-            )
-            failure.run = run
-            raise failure
-        if outcome.ended == "interrupted":
-            warnings.warn(f"interrupted after {outcome.samples} samples; the run holds what was recorded", stacklevel=3)
+            raise Diverged.at(simulated.outcome.samples, remedy, run)
         return run
 
-    def _units(self, power_x: np.ndarray, power_y: np.ndarray) -> Units:
+    def _gains(self, power: Mapping[str, np.ndarray]) -> dict[str, float]:
         """With explicit rates the equations as they stand; otherwise inputs of mean square 1."""
         if isinstance(self.rates, Rates):
-            return Units(1.0, 1.0, self.s)
-        gain_x, gain_y = (1 / math.sqrt(p.mean()) if p.any() else 1.0 for p in (power_x, power_y))
-        return Units(gain_x, gain_y, self.s)
+            return dict.fromkeys(power, 1.0)
+        return {name: 1 / math.sqrt(p.mean()) if p.any() else 1.0 for name, p in power.items()}
+
+    def _drawn(self, m: int, n: int, units: Units) -> dict[str, np.ndarray]:
+        """Initial matrices drawn from the seed, in the circuit's own units."""
+        k, l = self.k, int(self.interneurons or self.k)
+        shapes = {"Vx": (m, k), "Vy": (n, k), "Q": (k, l), "R": (l, k)}
+        rng = weight_generator(self.seed)
+        drawn = {name: rng.standard_normal(shapes[name]) for name in _INITIAL}
+        if isinstance(self.rates, Rates):
+            q0 = 1 / 3
+            drawn["Vx"] *= 0.01
+            drawn["Vy"] *= 0.1
+        else:
+            # QQ' comes down to M's eigenvalues from their upper bound: from below, activity would overshoot first.
+            s = self.s * units.scale("1 / a")
+            q0 = 1 / math.sqrt(s + (1 - s) / n)
+            drawn["Vx"] *= 0.1 / math.sqrt(m)
+            drawn["Vy"] *= 0.03
+        # Q and R start unrelated but for a common direction, which keeps QR's eigenvalues positive.
+        for name in ("Q", "R"):
+            drawn[name] = q0 * (np.eye(*shapes[name]) + 0.3 / math.sqrt(l) * drawn[name])
+        return drawn
+
+    def _readout(self, Vy: np.ndarray, feed: Feed) -> np.ndarray:
+        """Sigma_s^-1 Vy, by which the output predicts y, shape (n, k)."""
+        Cyy_Vy = sum((rows - feed.mean).T @ ((rows - feed.mean) @ Vy) for rows in chunks(feed.values)) / len(
+            feed.values
+        )
+        return self.s * (Cyy_Vy + self._ridges[1] * Vy) + (1 - self.s) * Vy
+
+    def _settings(self, simulated: Simulated, options: RunOptions) -> dict:
+        settings = {
+            "k": self.k, "s": self.s, "interneurons": self.interneurons,
+            "ridge_x": self._ridges[0], "ridge_y": self._ridges[1], "ridge_by": self.ridge_by,
+            "gain_x": simulated.units.scale("x"), "gain_y": simulated.units.scale("y"),
+            "rates": "auto" if self.rates == "auto" else repr(self.rates),
+            "departures": self._departures_in_words(), "plastic": int(options.plastic),
+            "linear_output": int(self.output_is_linear),
+        }  # fmt: skip
+        retained = simulated.outcome.state.get("neuromodulator.log_retained")
+        if retained is not None:
+            # What is left of Q' - R since the first snapshot: a continued run counts anew, as its snapshots do.
+            settings["log_retained"] = float(retained[0])
+        return settings
+
+    @property
+    def initial(self) -> dict[str, object]:
+        """The initial weights that were given, by the name of their matrix; None for those that are drawn."""
+        return {name: getattr(self, f"{name}0") for name in _INITIAL}
+
+    @property
+    def output_is_linear(self) -> bool:
+        """Whether the output is X Vx, as in the paper's circuit, and nothing else changes it."""
+        writers = [action for action in self._sketch().schedule if "pyramidal.z" in action.writes]
+        return [(action.part, action.code) for action in writers] == [("proximal", ProximalSynapses().current)]
 
     # -- looking at it -------------------------------------------------------------------------------------------
 
-    def wiring(self, m: int | None = None, n: int | None = None):
-        """The circuit as a networkx graph; see :func:`biorrr.circuit.wiring.wiring`."""
-        from biorrr.circuit.wiring import wiring
+    def _sketch(self, sizes: Mapping[str, int] | None = None) -> Blueprint:
+        if sizes is None and self._engines.last_blueprint is not None:
+            return self._engines.last_blueprint
+        given = {"x": self.k, "y": self.k} | {{"m": "x", "n": "y"}.get(k, k): v for k, v in (sizes or {}).items() if v}
+        return self.blueprint(given["x"], given["y"])
 
-        return wiring(self._sketch(m, n))
-
-    def describe(self, m: int | None = None, n: int | None = None) -> str:
-        """The model in readable text, made from the very objects that are simulated."""
-        from biorrr.circuit.description import describe
-
-        return describe(self._sketch(m, n))
-
-    def locality(self) -> list:
-        """Which variables each plasticity rule reads, one :class:`~biorrr.circuit.locality.Locality` a pathway."""
-        from biorrr.circuit.locality import locality
-
-        return locality(self._sketch(None, None))
-
-    def _sketch(self, m: int | None, n: int | None) -> Blueprint:
-        """A blueprint to look at: sizes of the last run unless given, or the smallest that fit."""
-        if m is None and n is None and (last := self._engines.last_blueprint):
-            return last
-        return self.blueprint(m or self.k, n or self.k)
+    def _departures_in_words(self) -> str:
+        own = [f"own {part.name}" for part in Parts(tuple(self.populations), tuple(self.pathways)).everything]
+        return "; ".join(filter(None, [departures_in_words(self.all_departures), *own]))
 
     def table(self) -> tuple[str, dict[str, str]]:
         """What the circuit is made of, and how it learns."""
-        return "Microcircuit", {
-            "cells": f"{self.k} pyramidal, {self.interneurons} interneurons",
+        rows = {
+            "cells": ", ".join(
+                f"{p.size} {p.name}"
+                for p in self.parts.populations
+                if p.shape and p.name not in ("sensory", "instructive")
+            ),
             "regression": regression(self.s),
-            "ridge": ridge_in_words(self.ridge, self.ridge_by),
+            "ridge": ridge_in_words(self._ridges, self.ridge_by),
             "rates": self.rates if isinstance(self.rates, str) else repr(self.rates),
-            "departures": departures_in_words(self.departures) or "none: the paper's circuit",
+            "departures": self._departures_in_words() or "none: the paper's circuit",
             "engine, seed": f"{self.engine}, {self.seed}",
         }
+        return f"Microcircuit {self.name}".strip(), rows
 
 
-def _check_record(record, blueprint: Blueprint) -> tuple[str, ...]:
-    names = (record,) if isinstance(record, str) else tuple(record)
-    for name in names:
-        if name not in blueprint.traces:
-            raise ValueError(f"record: cannot record {name!r}; choose from {', '.join(blueprint.traces)}")
-    # The rates used belong to every record: with rates="auto" nobody else knows them.
-    return tuple(dict.fromkeys((*names, *_RATES))) if names else ()
-
-
-def _log_spaced(first: int, last: int, count: int) -> np.ndarray:
-    """Sample counts in (first, last], evenly in log time from ``first``, the last one included."""
-    steps = np.geomspace(1, last - first, num=count)
-    return first + np.unique(np.round(steps).astype(np.int64).clip(1, last - first)) if count > 1 else np.array([last])
-
-
-@contextmanager
-def _silence():
-    yield SimpleNamespace(n=0, update=lambda count: None)
+def _pair(name: str, value, what: str) -> tuple:
+    """``value`` as a pair, of which a single number stands for both."""
+    pair = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
+    if len(pair) != 2:
+        raise ValueError(f"{name}: must be a number or a pair, for {what} (got {value!r})")
+    return pair

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biorrr.circuit.run import TRACE_DIMS
-
 if TYPE_CHECKING:
     from biorrr.circuit.run import Run
 
@@ -33,7 +31,7 @@ def write(run: Run, path: str | os.PathLike) -> None:
     except ImportError as error:
         raise ImportError("to_nwb: needs pynwb; pip install 'biorrr[nwb]'") from error
 
-    names = [name for name in TRACE_DIMS if name in run.data]
+    names = run.traces
     if not names:
         raise ValueError("to_nwb: the run recorded no traces; run again with record=('x', 'y', 'z', 'plateau')")
     held = run.data["time"].values[-1] / 1000 if "time" in run.data else _SECONDS_PER_SAMPLE  # dynamics count in ms

@@ -6,6 +6,7 @@ same on every engine and a run can be taken up at any sample.
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,8 +23,13 @@ def generator(seed: int, stream: int, *place: int) -> np.random.Generator:
 
 
 def weight_generator(seed: int) -> np.random.Generator:
-    """The generator of initial weights."""
+    """The generator of the microcircuit's initial weights."""
     return generator(seed, _WEIGHTS)
+
+
+def pathway_generator(seed: int, pathway: str) -> np.random.Generator:
+    """The generator of the initial weights of a pathway of one's own."""
+    return generator(seed, _WEIGHTS, zlib.crc32(pathway.encode()))
 
 
 @dataclass(frozen=True)
@@ -33,17 +39,19 @@ class Presentation:
     Parameters
     ----------
     n_samples, m
-        Shape of the sensory data.
+        Shape of the data of the port that is replayed.
     order
         "shuffle" (every epoch anew), "sequential", or an index array that is gone through again and again.
     replay
         Replay ticks after each sample, B.
     noise
-        Standard deviation of Gaussian noise added to x.
+        Standard deviation of Gaussian noise added to the data of that port.
     seed
         Seed of all of it.
     held
         Ticks for which each sample is shown.
+    port
+        Name of the port whose inputs are replayed one by one, and to which noise is added.
     """
 
     n_samples: int
@@ -53,6 +61,7 @@ class Presentation:
     noise: float
     seed: int
     held: int = 1
+    port: str = "x"
     _permutations: dict = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -87,7 +96,7 @@ class Presentation:
         return ticks.reshape(-1)
 
     def input_noise(self, start: int, stop: int) -> np.ndarray | None:
-        """Noise added to x at samples ``start`` to ``stop``, shape (stop - start, m); None without noise."""
+        """Noise added to the data at samples ``start`` to ``stop``, shape (stop - start, m); None without noise."""
         if not self.noise:
             return None
         first = start // _NOISE_BLOCK
@@ -117,3 +126,7 @@ class Presentation:
             drawn = generator(self.seed, stream, turn).permuted(ordered, axis=1).reshape(-1)
             kept = self._permutations[stream] = turn, drawn
         return kept[1]
+
+    def __getstate__(self):
+        """Without permutations that can be drawn again."""
+        return {**self.__dict__, "_permutations": {}}

@@ -23,6 +23,13 @@ class Diverged(ArithmeticError):
 
     run: Run
 
+    @classmethod
+    def at(cls, sample: int, remedy: str, run: Run) -> Diverged:
+        """The error of a run that diverged at ``sample``, with what to do about it."""
+        error = cls(f"the circuit diverged at sample {sample}: activity is no longer finite; {remedy}")
+        error.run = run
+        return error
+
 
 @dataclass
 class Recorder:
@@ -30,8 +37,6 @@ class Recorder:
 
     Parameters
     ----------
-    record
-        Names of the traces.
     expected
         How many samples will be traced, as far as is known: room for them is set aside, which costs nothing until used.
     on_snapshot
@@ -41,7 +46,6 @@ class Recorder:
         by "part.variable", to be copied if kept).
     """
 
-    record: tuple[str, ...]
     expected: int = 0
     on_snapshot: Callable[[int, dict[str, np.ndarray]], bool | None] | None = None
     on_progress: Callable[[int, dict[str, np.ndarray]], None] | None = None
@@ -59,7 +63,7 @@ class Recorder:
             self.stopped = True
 
     def trace(self, samples, values: dict[str, np.ndarray]) -> None:
-        """Keep traces of ``samples``; each array has one row a sample."""
+        """Keep traces of ``samples``; each array has one row per sample or tick."""
         first = len(self.trace_samples)
         self.trace_samples.extend(samples)
         last = len(self.trace_samples)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
+import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -12,80 +15,71 @@ import xarray as xr
 from biorrr.circuit.netcdf import write_netcdf
 from biorrr.circuit.table import Tabled, regression, ridge_in_words
 
-_WEIGHT_DIMS = {
-    "Vx": ("input", "pyramidal"),
-    "Vy": ("instruction", "pyramidal"),
-    "Q": ("pyramidal", "interneuron"),
-    "R": ("interneuron", "pyramidal"),
-}
-TRACE_DIMS = {
-    "x": ("input",),
-    "y": ("instruction",),
-    "z": ("pyramidal",),
-    "a": ("pyramidal",),
-    "inhibition": ("pyramidal",),
-    "plateau": ("pyramidal",),
-    "n": ("interneuron",),
-    "spikes": ("pyramidal",),
-    "interneuron_spikes": ("interneuron",),
-    "eta_x": (),
-    "eta_y": (),
-    "eta_q": (),
-    "eta_r": (),
-}
-_MEANINGS = {
-    "Vx": "proximal weights",
-    "Vy": "distal weights",
-    "Q": "interneuron-to-pyramidal weights",
-    "R": "pyramidal-to-interneuron weights",
-    "x": "sensory input",
-    "y": "instructive input",
-    "z": "somatic output",
-    "a": "distal current",
-    "inhibition": "inhibition of the distal dendrite",
-    "plateau": "calcium plateau potential",
-    "n": "interneuron activity",
-    "spikes": "spikes of the population that stands for an output",
-    "interneuron_spikes": "spikes of the population that stands for an interneuron",
-    "eta_x": "rate of proximal plasticity",
-    "eta_y": "rate of distal plasticity",
-    "eta_q": "rate of interneuron-to-pyramidal plasticity",
-    "eta_r": "rate of pyramidal-to-interneuron plasticity",
-}
+if TYPE_CHECKING:
+    from biorrr.circuit.base import CircuitBase
 
 
 class Run(Tabled):
-    """The outcome of :meth:`biorrr.circuit.Microcircuit.run`.
+    """The outcome of :meth:`biorrr.circuit.Microcircuit.run` or of :meth:`biorrr.circuit.Circuit.run`.
 
     Attributes
     ----------
     data
         An :class:`xarray.Dataset`: weight snapshots along `snapshot` (with how many samples had been seen), traces
         along `sample`, and everything that was set, as attributes. In the units of the data.
+    circuit
+        The circuit that was run; None for a run that was read from a file.
     """
 
-    def __init__(self, data: xr.Dataset) -> None:
-        self.data = data
+    def __init__(self, data: xr.Dataset, circuit: CircuitBase | None = None) -> None:
+        self.data, self.circuit = data, circuit
+
+    @property
+    def weights(self) -> dict[str, np.ndarray]:
+        """Final weights by the name of their matrix."""
+        return {name: self.data[name].values[-1] for name in self._pathways}
 
     @property
     def Vx(self) -> np.ndarray:
         """Final proximal weights, shape (m, k)."""
-        return self.data["Vx"].values[-1]
+        return self._matrix("Vx")
 
     @property
     def Vy(self) -> np.ndarray:
         """Final distal weights, shape (n, k)."""
-        return self.data["Vy"].values[-1]
+        return self._matrix("Vy")
 
     @property
     def Q(self) -> np.ndarray:
         """Final interneuron-to-pyramidal weights, shape (k, l)."""
-        return self.data["Q"].values[-1]
+        return self._matrix("Q")
 
     @property
     def R(self) -> np.ndarray:
         """Final pyramidal-to-interneuron weights, shape (l, k)."""
-        return self.data["R"].values[-1]
+        return self._matrix("R")
+
+    def _matrix(self, name: str) -> np.ndarray:
+        if name not in self.data:
+            raise AttributeError(f"this circuit has no weights called {name}; it has {', '.join(self._pathways)}")
+        return self.data[name].values[-1]
+
+    @property
+    def _pathways(self) -> list[str]:
+        return [pathway["weight"] for pathway in json.loads(self.data.attrs["circuit"])["pathways"]]
+
+    @property
+    def traces(self) -> list[str]:
+        """Names of the traces that were recorded."""
+        return json.loads(self.data.attrs["traces"])
+
+    def inner_state(self) -> dict[str, np.ndarray]:
+        """Weights and memories as the engine held them in the end, flat, by "part.variable"."""
+        layout = json.loads(self.data.attrs["state_layout"])
+        if not layout:
+            return {}
+        keys, sizes = zip(*layout, strict=True)
+        return dict(zip(keys, np.split(self.data["state"].values, np.cumsum(sizes)[:-1]), strict=True))
 
     @property
     def samples(self) -> int:
@@ -103,17 +97,39 @@ class Run(Tabled):
         return np.linalg.norm(self.data["Q"].values.transpose(0, 2, 1) - self.data["R"].values, axis=(1, 2))
 
     def transform(self, X) -> np.ndarray:
-        """Output z of the learned circuit for ``X`` (n_samples, m); shape (n_samples, k)."""
+        """Output z of the learned circuit for ``X`` (n_samples, m), without instruction; shape (n_samples, k).
+
+        In the paper's circuit that is X Vx. Where something else shapes the output, the circuit itself is run with
+        learning off; of a sample that is held, the output is averaged over its time.
+        """
         X = np.asarray(X)
         if X.ndim != 2 or X.shape[1] != len(self.Vx):
             raise ValueError(
                 f"X: must have shape (n_samples, {len(self.Vx)}), the inputs of this run (got {X.shape}); "
                 "one sample is X[None]"
             )
-        return (X - self.data["mean_x"].values) @ self.Vx
+        if self.data.attrs.get("linear_output", 1):
+            return (X - self.data["mean_x"].values) @ self.Vx
+        if self.circuit is None:
+            raise ValueError(
+                f"transform: the output of this circuit is not X Vx ({self.data.attrs['departures']}), and a run read "
+                "from a file does not bring the circuit along; make the circuit and call circuit.run(X, Y, start=run, "
+                "plastic=False, order='sequential', record='z', every=1)"
+            )
+        silent = np.zeros((len(X), len(self.Vy)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # about columns that are constant: y is silent on purpose
+            shown = self.circuit.run(  # type: ignore[attr-defined]
+                X - self.data["mean_x"].values, silent, start=self, plastic=False, order="sequential", record="z",
+                every=1, snapshots=1, progress=False,
+            )  # fmt: skip
+        z = shown.data["z"].values
+        return z.mean(axis=1) if z.ndim == 3 else z
 
     def predict(self, X) -> np.ndarray:
-        """The circuit's prediction of Y, Sigma^-1 Vy Vx' x (Eq. 2), for ``X`` (n_samples, m); shape (n_samples, n)."""
+        """The circuit's prediction of Y, Sigma^-1 Vy z, for ``X`` (n_samples, m); shape (n_samples, n)."""
+        if "readout" not in self.data:
+            raise ValueError("predict: this run has no readout; only runs of a Microcircuit have")
         return self.transform(X) @ self.data["readout"].values.T + self.data["mean_y"].values
 
     def save(self, path: str | os.PathLike) -> None:
@@ -136,7 +152,9 @@ class Run(Tabled):
             raise FileNotFoundError(errno.ENOENT, "no such file", str(path)) from None
         except (OSError, ValueError, KeyError) as error:
             raise ValueError(f"{path}: not a saved run, or damaged ({error})") from error
-        missing = [name for name in _WEIGHT_DIMS if name not in run.data]
+        missing = [name for name in ("circuit", "traces", "state_layout", "ended") if name not in run.data.attrs]
+        if not missing:
+            missing = [name for name in (*run._pathways, "seen", "state") if name not in run.data]
         if missing:
             raise ValueError(f"{path}: not a saved run: no {', '.join(missing)} in it")
         return run
@@ -183,9 +201,11 @@ class Run(Tabled):
         return samples if ticks == 1 else (samples[:, None] + np.arange(ticks) / ticks).ravel()
 
     def trace(self, name: str) -> np.ndarray:
-        """A recorded trace, one row a tick: shape (rows, cells), or (rows,) for a rate."""
+        """A recorded trace, one row per tick: shape (rows, cells), or (rows,) for a rate."""
         self._require(name)
-        return self.data[name].values.reshape(-1, *(self.data.sizes[dim] for dim in TRACE_DIMS[name]))
+        trace = self.data[name]
+        ticks = [dim for dim in ("sample", "time") if dim in trace.dims]
+        return trace.values.reshape(-1, *trace.shape[len(ticks) :])
 
     def to_nwb(self, path: str | os.PathLike) -> None:
         """Write traces and stimulus as NWB; see :func:`biorrr.circuit.nwb.write`."""
@@ -196,54 +216,24 @@ class Run(Tabled):
     def table(self) -> tuple[str, dict[str, str]]:
         """What was run, and what is kept of it."""
         sizes, attrs = self.data.sizes, self.data.attrs
-        traces = ", ".join(name for name in TRACE_DIMS if name in self.data)
-        return f"Run: {self.samples} samples on {attrs['engine']}, {self.ended}", {
-            "inputs": f"{sizes['input']} sensory, {sizes['instruction']} instructive",
-            "cells": f"{sizes['pyramidal']} pyramidal, {sizes['interneuron']} interneurons",
-            "regression": regression(attrs["s"]),
-            "ridge": ridge_in_words((attrs["ridge_x"], attrs["ridge_y"]), attrs["ridge_by"]),
-            "rates": attrs["rates"],
-            "departures": attrs.get("departures") or "none",
-            "||Q' - R||": f"{self.r_minus_qt[-1]:.3g}",
-            "snapshots": str(sizes["snapshot"]),
-            "traces": f"{traces}, of {sizes['sample']} samples" if traces else "none",
+        populations = json.loads(attrs["circuit"])["populations"]
+        rows = {
+            "inputs": ", ".join(f"{p['size']} {p['name']}" for p in populations if p["port"]),
+            "cells": ", ".join(f"{p['size']} {p['name']}" for p in populations if not p["port"]),
         }
+        if "s" in attrs:
+            rows |= {
+                "regression": regression(attrs["s"]),
+                "ridge": ridge_in_words((attrs["ridge_x"], attrs["ridge_y"]), attrs["ridge_by"]),
+                "rates": attrs["rates"],
+            }
+        rows["departures"] = attrs["departures"] or "none"
+        if "Q" in self.data and "R" in self.data:
+            rows["||Q' - R||"] = f"{self.r_minus_qt[-1]:.3g}"
+        rows["snapshots"] = str(sizes["snapshot"])
+        rows["traces"] = f"{', '.join(self.traces)}, of {sizes['sample']} samples" if self.traces else "none"
+        return f"Run: {self.samples} samples on {attrs['engine']}, {self.ended}", rows
 
     def _require(self, name: str) -> None:
         if name not in self.data:
             raise ValueError(f"{name}: was not recorded in this run; run again with record=({name!r}, ...)")
-
-
-def dataset(weights: dict[str, np.ndarray], seen, traces: dict[str, np.ndarray], trace_samples, extras, attrs):
-    """Assemble a run's dataset.
-
-    Parameters
-    ----------
-    weights
-        Snapshots by matrix, each (snapshot, rows, columns).
-    seen
-        Samples seen at each snapshot, shape (snapshot,).
-    traces
-        By name, each (sample, cells), or (sample, ticks, cells).
-    trace_samples
-        Which samples the traces are of, shape (sample,).
-    extras
-        Further variables, as (dims, values).
-    attrs
-        Plain values, kept as attributes.
-    """
-    variables: dict[str, tuple] = {name: (("snapshot", *dims), weights[name]) for name, dims in _WEIGHT_DIMS.items()}
-    for name, values in traces.items():
-        dims = TRACE_DIMS[name]
-        within = ("time",) if values.ndim == 3 else ()  # with leaky dynamics, the ticks of a sample
-        variables[name] = (("sample", *within, *dims), values if dims else values[..., 0])
-    variables["seen"] = (("snapshot",), np.asarray(seen, dtype=np.int64))
-    out = xr.Dataset(variables | extras, attrs=attrs)
-    if traces:
-        out = out.assign_coords(sample=np.asarray(trace_samples, dtype=np.int64))
-        out["sample"].attrs["long_name"] = "sample, counted from the first the circuit saw"
-    out["seen"].attrs["long_name"] = "samples seen before this snapshot"
-    for name, meaning in _MEANINGS.items():
-        if name in out:
-            out[name].attrs.update(long_name=meaning, units="1")
-    return out

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from biorrr.models import Departure, Instant
+from biorrr.models import Departure
 
 
 class Tabled:
@@ -44,5 +44,4 @@ def ridge_in_words(ridge: tuple[float, float], by: str) -> str:
 
 def departures_in_words(departures: Iterable[Departure]) -> str:
     """How a circuit departs from the paper's; empty where it does not."""
-    # That activity is instant is the paper's own; it is among the departures for the clock that others read.
-    return "; ".join(repr(departure) for departure in departures if not isinstance(departure, Instant))
+    return "; ".join(map(repr, departures))

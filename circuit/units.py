@@ -8,53 +8,32 @@ Sigma_s^-1 becomes (g_y^2/D) Sigma_s^-1, hence Vy becomes (D/g_y) Vy, a becomes 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from biorrr.models.expressions import evaluate, names_in
 
 
 @dataclass(frozen=True)
 class Units:
-    """Gains of the two inputs, and what follows for everything else.
+    """What the basic quantities are multiplied by inside; every variable says how it follows from them.
 
     Parameters
     ----------
-    gain_x, gain_y
-        What the data are multiplied by.
-    s
-        The regression wanted, in the data's units.
+    factors
+        By name: of x, y, z, a and n; 1 for those that are not there.
     """
 
-    gain_x: float
-    gain_y: float
-    s: float
+    factors: Mapping[str, float] = field(default_factory=dict)
 
-    @property
-    def _D(self) -> float:
-        return self.s + (1 - self.s) * self.gain_y**2
+    @classmethod
+    def of_gains(cls, gain_x: float, gain_y: float, s: float) -> Units:
+        """Those of the microcircuit with gains on its inputs, for the regression ``s`` of the data's units."""
+        D = s + (1 - s) * gain_y**2
+        return cls({"x": gain_x, "y": gain_y, "a": D, "n": math.sqrt(D)})
 
-    @property
-    def inner_s(self) -> float:
-        """S as the circuit must take it."""
-        return self.s / self._D
-
-    def inner_ridge(self, ridge: tuple[float, float]) -> tuple[float, float]:
-        """The ridges on Cxx and Cyy as the circuit must take them."""
-        return self.gain_x**2 * ridge[0], self.gain_y**2 * ridge[1]
-
-    def outward(self, quantities: dict) -> dict:
-        """Arrays by the name of the quantity, brought from the circuit's units to the data's."""
-        return {name: values / self.scale(name) for name, values in quantities.items()}
-
-    def scale(self, quantity: str) -> float:
-        """What ``quantity`` is multiplied by inside."""
-        return {
-            "Vx": 1 / self.gain_x,
-            "Vy": self._D / self.gain_y,
-            "Q": math.sqrt(self._D),
-            "R": math.sqrt(self._D),
-            "x": self.gain_x,
-            "y": self.gain_y,
-            "n": math.sqrt(self._D),
-            "a": self._D,
-            "inhibition": self._D,
-            "plateau": self._D,
-        }.get(quantity, 1.0)
+    def scale(self, expression: str) -> float:
+        """What a variable whose scale is ``expression`` is multiplied by inside."""
+        if expression == "1":
+            return 1.0
+        return float(evaluate(expression, {name: self.factors.get(name, 1.0) for name in names_in(expression).read}))

@@ -8,15 +8,23 @@ from biorrr.circuit.blueprint import Blueprint
 
 
 def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
-    """A networkx graph of ``blueprint``.
+    """A networkx graph of ``blueprint``: all cells and all pathways with weights.
 
-    Nodes carry size, shape and the traces they offer; edges carry the paper's matrix, sign, number of synapses, the
-    current and the learning rule. All attributes are plain text and numbers, so the graph can be written as GraphML.
+    Nodes carry size, shape and the variables that can be recorded; edges carry the name of the matrix, sign, number of
+    synapses, the current and the learning rule. All attributes are plain text and numbers, so the graph can be written
+    as GraphML.
     """
-    graph = nx.MultiDiGraph(name="microcircuit")
-    for p in blueprint.populations:
-        graph.add_node(p.name, size=p.size, shape=p.shape, traces=" ".join(p.traces), meaning=_summary(p))
-    for pathway in blueprint.pathways:
+    graph = nx.MultiDiGraph(name="circuit")
+    for population in blueprint.parts.populations:
+        if population.shape:
+            graph.add_node(
+                population.name,
+                size=population.size,
+                shape=population.shape,
+                traces=" ".join(v.name for v in population.variables if v.role in ("activity", "input")),
+                meaning=population.meaning,
+            )
+    for pathway in blueprint.weighted:
         sources, targets = blueprint.weight_shape(pathway)
         graph.add_edge(
             pathway.source,
@@ -26,12 +34,8 @@ def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
             sign=pathway.sign,
             synapses=sources * targets,
             current=pathway.current,
-            rule=pathway.rule,
+            rule=pathway.change,
             equation=pathway.equation,
-            meaning=_summary(pathway),
+            meaning=pathway.meaning,
         )
     return graph
-
-
-def _summary(part) -> str:
-    return (type(part).__doc__ or "").strip().splitlines()[0]

@@ -1,29 +1,23 @@
-"""What neurons, synapses and learning rates are: descriptions in Brian2's equation language, no simulator."""
+"""What neurons, synapses and learning rates are: values in Brian2's equation language, no simulator."""
 
 from biorrr.models.apical import ApicalDrive
+from biorrr.models.clock import Clock, HoldingClock
 from biorrr.models.coding import Analog, Spiking
 from biorrr.models.connections import DalesLaw, SparseConnections
-from biorrr.models.departure import Departure, Setting
-from biorrr.models.dynamics import Instant, Leaky, PlateauDecay
+from biorrr.models.departure import Departure, departed
+from biorrr.models.dynamics import Instant, Leaky
 from biorrr.models.inputs import InstructiveInput, SensoryInput
-from biorrr.models.lesions import (
-    CutInstruction,
-    Event,
-    Freeze,
-    FrozenPlasticity,
-    Silence,
-    SilencedInterneurons,
-    SwapData,
-)
-from biorrr.models.neuromodulator import AdaptiveNeuromodulator, Neuromodulator
-from biorrr.models.neurons import Interneurons, MeteredPyramidalNeurons, PyramidalNeurons
-from biorrr.models.parts import Pathway, Population
-from biorrr.models.plateaus import AllOrNone, Graded, Plateau, Rectified, Sign
+from biorrr.models.lesions import CutInstruction, Event, Freeze, Silence, SilencedInterneurons, SwapData
+from biorrr.models.neuromodulator import AdaptiveNeuromodulator, AdaptiveRates, Neuromodulator
+from biorrr.models.neurons import Interneurons, PyramidalNeurons
+from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, with_values
+from biorrr.models.phases import PHASES
+from biorrr.models.plateaus import AllOrNone, Graded, Rectified, Sign
+from biorrr.models.random_draws import Stream, gaussian_draw, poisson_draw, uniform_draw
 from biorrr.models.rates import Rate, Rates
 from biorrr.models.synapses import (
     DistalSynapses,
     InterneuronToPyramidal,
-    MeteredInterneuronToPyramidal,
     NaiveProximalSynapses,
     ProximalSynapses,
     PyramidalToInterneuron,
@@ -31,31 +25,31 @@ from biorrr.models.synapses import (
 from biorrr.models.transmission import LoopDelay, TransmissionNoise
 
 __all__ = [
+    "PHASES",
     "AdaptiveNeuromodulator",
+    "AdaptiveRates",
     "AllOrNone",
     "Analog",
     "ApicalDrive",
+    "Clock",
     "CutInstruction",
     "DalesLaw",
     "Departure",
     "DistalSynapses",
     "Event",
     "Freeze",
-    "FrozenPlasticity",
     "Graded",
+    "HoldingClock",
     "Instant",
     "InstructiveInput",
     "InterneuronToPyramidal",
     "Interneurons",
     "Leaky",
     "LoopDelay",
-    "MeteredInterneuronToPyramidal",
-    "MeteredPyramidalNeurons",
     "NaiveProximalSynapses",
     "Neuromodulator",
+    "Parts",
     "Pathway",
-    "Plateau",
-    "PlateauDecay",
     "Population",
     "ProximalSynapses",
     "PyramidalNeurons",
@@ -64,12 +58,19 @@ __all__ = [
     "Rates",
     "Rectified",
     "SensoryInput",
-    "Setting",
     "Sign",
     "Silence",
     "SilencedInterneurons",
     "SparseConnections",
     "Spiking",
+    "Step",
+    "Stream",
     "SwapData",
     "TransmissionNoise",
+    "Variable",
+    "departed",
+    "gaussian_draw",
+    "poisson_draw",
+    "uniform_draw",
+    "with_values",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from biorrr.models.departure import Departure
+from biorrr.models.parts import Parts, Step, Variable
 
 
 @dataclass(frozen=True)
@@ -12,22 +13,17 @@ class ApicalDrive(Departure):
     """The output gains ``gain`` times the plateau.
 
     The plateau comes after the interneurons have answered the proximal drive, so it changes the output that
-    plasticity sees, not the inhibition of the same sample. Not in spontaneous replay.
+    plasticity sees, not the inhibition of the same sample.
     """
 
     gain: float
 
-    def alter_population(self, population):
+    def alter(self, parts: Parts) -> Parts:
         """Let the plateau add to the output."""
-        if population.name != "pyramidal":
-            return population
-        return population.extended(
-            equations="\n    apical_gain : 1 (shared, constant)\n",
-            update="\nz = z + waking * apical_gain * plateau",
-            hears=("waking",),
-            parameters=("apical_gain",),
+        return parts.adding(
+            "pyramidal",
+            Variable(
+                "apical_gain", "how much the plateau drives the output", "population", "parameter", self.gain, "z / a"
+            ),
+            Step("apical", "z += apical_gain * plateau"),
         )
-
-    def values(self, setting):
-        """The gain from units of a to those of z."""
-        return {"pyramidal.apical_gain": self.gain * setting.scale("z") / setting.scale("a")}

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from biorrr.models import chance
 from biorrr.models.checks import number_within, whole_number
 from biorrr.models.departure import Departure
 from biorrr.models.dynamics import milliseconds
+from biorrr.models.parts import Parts, Step, Variable
+from biorrr.models.random_draws import Stream, uniform_draw
 
 
 @dataclass(frozen=True)
 class Analog:
-    """One value a cell, as the paper has it."""
+    """One value per cell, as the paper has it."""
 
 
 @dataclass(frozen=True)
 class Spiking(Departure):
     """Each output and each interneuron is a population of Poisson cells, and what others read is their spikes.
 
-    Activity is signed and rates are not, so at rest every cell fires `baseline` spikes a sample; one standard deviation
-    of activity makes each of them fire one spike more or less. That is 1 for outputs (the constraint's unit variance),
+    Activity is signed and rates are not, so at rest every cell fires `baseline` spikes per sample; one standard
+    deviation of activity makes each of them fire one spike more or less. That is 1 for outputs (the constraint's unit variance),
     and for an interneuron what outputs of unit variance make of it, the root of the sum of squares of its weights R.
     What is read is the spike count, less the baseline. Poisson cells of one rate add up to a Poisson number with
     uniformly chosen cells, so the circuit draws the sum and :meth:`raster` says who fired. With leaky dynamics spikes
@@ -48,50 +49,43 @@ class Spiking(Departure):
         number_within("Spiking.baseline", self.baseline, 0)
         object.__setattr__(self, "filter", milliseconds("Spiking.filter", self.filter))
 
-    def alter_population(self, population):
+    def alter(self, parts: Parts) -> Parts:
         """Replace the activity of outputs and interneurons by what their spikes say."""
-        if population.name == "pyramidal":
-            activity, spikes, stream, unit = "z", "spikes", chance.OUTPUT, "1"
-        elif population.name == "interneurons":
-            activity, spikes, stream = "n", "interneuron_spikes", chance.INTERNEURON
-            unit = "(sqrt(strength) + 1e-300)"
-        else:
-            return population
-        return population.extended(
-            equations=f"""
-    {spikes} : 1                   # spikes of the whole population in this tick
-    strength : 1                   # sum of squares of an interneuron's weights
-    filtered : 1                   # what a synaptic filter has left of past ticks
-    cells : 1 (shared, constant)   # of the population
-    rest : 1 (shared, constant)    # spikes a cell fires in a sample at rest
-    filter_step : 1 (shared, constant)
-""",
-            response=f"""
-unit = {unit}
-mean_spikes = cells * share * clip(rest + {activity} / unit, 0, inf)
-{spikes} = waking * poisson_draw(mean_spikes, chance_seed, {stream}, moment, i)
-filtered = filtered + waking * filter_step * (unit * ({spikes} / (cells * share) - rest) - filtered)
-{activity} = waking * filtered + (1 - waking) * {activity}""",
-            parameters=("cells", "rest", "filter_step"),
-            memory=("filtered",),
-            hears=("waking", "share", "moment", "chance_seed"),
-            traces=(spikes,),
+        recruitment = parts["recruitment"]
+        strength = Variable("strength", "sum of squares of an interneuron's weights", scale="n**2")
+        parts = parts.having(replace(recruitment, sums=(*recruitment.sums, ("strength", "w**2"))))
+        parts = parts.adding("interneurons", strength)
+        parts = self._spiking(parts, "pyramidal", "z", "spikes", "1", Stream.OUTPUT, "output")
+        unit = "(sqrt(strength) + 1e-300)"
+        return self._spiking(
+            parts, "interneurons", "n", "interneuron_spikes", unit, Stream.INTERNEURON, "interneuron output"
         )
 
-    def alter_pathway(self, pathway):
-        """Let interneurons know how strongly they are driven."""
-        if pathway.name != "recruitment":
-            return pathway
-        return pathway.extended(current="\nstrength_post = w**2 : 1 (summed)")
-
-    def values(self, setting):
-        """The same for outputs and interneurons."""
-        shared = {
-            "cells": float(self.population),
-            "rest": float(self.baseline),
-            "filter_step": setting.relaxation(self.filter),
-        }
-        return {f"{part}.{name}": value for part in ("pyramidal", "interneurons") for name, value in shared.items()}
+    def _spiking(
+        self, parts: Parts, population: str, activity: str, spikes: str, unit: str, stream: Stream, phase: str
+    ) -> Parts:
+        said = {"z": "output", "n": "interneuron"}[activity]
+        return parts.adding(
+            population,
+            Variable(spikes, f"spikes of the population that stands for an {said}"),
+            Variable("filtered", "what a synaptic filter has left of past ticks", role="memory", scale=activity),
+            Variable("cells_each", f"cells that stand for an {said}", "population", "parameter", self.population),
+            Variable("rest", "spikes per cell and sample at rest", "population", "parameter", float(self.baseline)),
+            Variable(
+                "filter_step", "relaxation of the filter per tick", "population", "parameter",
+                f"relaxation({self.filter!r})",
+            ),
+            Step(
+                phase,
+                f"""
+                unit = {unit}
+                mean_spikes = cells_each * share * clip(rest + {activity} / unit, 0, inf)
+                {spikes} = poisson_draw(mean_spikes, seed, {stream}, moment, i)
+                filtered += filter_step * (unit * ({spikes} / (cells_each * share) - rest) - filtered)
+                {activity} = filtered
+                """,
+            ),
+        )  # fmt: skip
 
     def raster(self, counts, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Say which cell fired each of the spikes that were counted.
@@ -110,5 +104,5 @@ filtered = filtered + waking * filter_step * (unit * ({spikes} / (cells * share)
         """
         counts = np.asarray(counts, dtype=np.int64)
         ticks, populations = np.divmod(np.repeat(np.arange(counts.size), counts.reshape(-1)), counts.shape[1])
-        chosen = chance.uniform_draw(seed, chance.RASTER, ticks, np.arange(len(ticks)))
+        chosen = uniform_draw(seed, Stream.RASTER, ticks, np.arange(len(ticks)))
         return ticks, populations * self.population + (chosen * self.population).astype(np.int64)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-import numpy as np
-
-from biorrr.models import chance
 from biorrr.models.checks import number_within
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Pathway, Population
-
-_FIBRES = {"Vx": "sensory", "Vy": "instructive"}
+from biorrr.models.parts import Parts, Variable
+from biorrr.models.random_draws import Stream
 
 
 @dataclass(frozen=True)
@@ -31,27 +27,19 @@ class SparseConnections(Departure):
         for name in ("proximal", "distal"):
             number_within(f"SparseConnections.{name}", getattr(self, name), 0, 1)
 
-    def alter_pathway(self, pathway: Pathway) -> Pathway:
-        """Let only synapses that exist change."""
-        if pathway.name not in ("proximal", "distal"):
-            return pathway
-        return pathway.extended(equations="connected : 1 (constant)\n", constants=("connected",)).altered(
-            rule=f"w += connected * ({pathway.rule.removeprefix('w += ')})"
-        )
-
-    def values(self, setting):
-        """1 for each synapse that exists, 0 for the others, as Brian2 keeps them: fibre by fibre."""
-        out = {}
-        for stream, (pathway, fibres) in enumerate((("proximal", "sensory"), ("distal", "instructive"))):
-            synapses = np.arange(setting.sizes[fibres] * setting.sizes["pyramidal"])
-            drawn = chance.uniform_draw(setting.seed, chance.WIRING, stream, synapses)
-            out[f"{pathway}.connected"] = (drawn < getattr(self, pathway)).astype(np.float64)
-        return out
-
-    def constrain(self, weight, matrix, values):
-        """Synapses that do not exist have no weight."""
-        pathway = {"Vx": "proximal", "Vy": "distal"}.get(weight)
-        return matrix * values[f"{pathway}.connected"].reshape(matrix.shape) if pathway else matrix
+    def alter(self, parts: Parts) -> Parts:
+        """Let only synapses that exist begin with a weight and change."""
+        for place, name in enumerate(("proximal", "distal")):
+            drawn = f"uniform_draw(seed, {Stream.WIRING}, {place}, i) < {getattr(self, name)!r}"
+            exists = Variable("connected", "1 where the synapse exists", "synapse", "parameter", drawn)
+            pathway = parts.adding(name, exists)[name]
+            wrapped = {
+                field: f"connected * ({expression})"
+                for field in ("start", "change", "replay")
+                if (expression := getattr(pathway, field))
+            }
+            parts = parts.having(replace(pathway, **wrapped))
+        return parts
 
 
 @dataclass(frozen=True)
@@ -70,40 +58,22 @@ class DalesLaw(Departure):
 
     def __post_init__(self) -> None:
         for name in self.weights:
-            if name not in _FIBRES and name not in ("Q", "R"):
+            if name not in ("Vx", "Vy", "Q", "R"):
                 raise ValueError(f"dale: must name matrices among 'Vx', 'Vy', 'Q', 'R' (got {name!r})")
 
-    def alter_population(self, population: Population) -> Population:
-        """Give each fibre its polarity."""
-        if population.name not in [_FIBRES[name] for name in self.weights if name in _FIBRES]:
-            return population
-        return population.extended(equations="\n    polarity : 1\n", memory=("polarity",))
-
-    def alter_pathway(self, pathway: Pathway) -> Pathway:
-        """Stop weights at zero."""
-        if pathway.weight not in self.weights or not pathway.rule:
-            return pathway
-        if pathway.weight in _FIBRES:
-            return pathway.extended(rule="\nw = polarity_pre * clip(polarity_pre * w, 0, inf)")
-        return pathway.extended(rule="\nw = clip(w, 0, inf)")
-
-    def values(self, setting):
-        """+1 or -1 for each fibre."""
-        return {
-            f"{_FIBRES[name]}.polarity": np.where(
-                chance.uniform_draw(
-                    setting.seed, chance.POLARITY, list(_FIBRES).index(name), np.arange(setting.sizes[_FIBRES[name]])
+    def alter(self, parts: Parts) -> Parts:
+        """Give each fibre its polarity, and stop weights at zero."""
+        for pathway in parts.pathways:
+            if pathway.weight not in self.weights:
+                continue
+            sign = ""
+            if pathway.weight in ("Vx", "Vy"):
+                place = ("Vx", "Vy").index(pathway.weight)
+                drawn = f"1 - 2 * int(uniform_draw(seed, {Stream.POLARITY}, {place}, i) >= 0.5)"
+                polarity = Variable(
+                    "polarity", "sign of all synapses that the fibre makes", role="parameter", value=drawn
                 )
-                < 0.5,
-                1.0,
-                -1.0,
-            )
-            for name in self.weights
-            if name in _FIBRES
-        }
-
-    def constrain(self, weight, matrix, values):
-        """Weights start with their cell's sign."""
-        if weight not in self.weights:
-            return matrix
-        return np.abs(matrix) * (values[f"{_FIBRES[weight]}.polarity"][:, None] if weight in _FIBRES else 1)
+                parts, sign = parts.adding(pathway.source, polarity), "polarity_pre * "
+            start = f"{sign}abs({pathway.start})"
+            parts = parts.having(replace(pathway, start=start, bound=f"{sign}clip({sign}w, 0, inf)"))
+        return parts

@@ -1,57 +1,35 @@
-"""What a departure from the paper's circuit is: a change to some of its parts, and the values that go with it."""
+"""What a departure from the paper's circuit is: something that takes the parts of a circuit and gives altered ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable
 
-import numpy as np
-
-from biorrr.models.parts import Pathway, Population
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What a departure's values depend on.
-
-    Parameters
-    ----------
-    sizes
-        Cells of each population.
-    scale
-        By what a quantity in the data's units is multiplied to get the circuit's own.
-    relaxation
-        How far something of a given time constant, in milliseconds, relaxes within a tick.
-    seed
-        Of everything random.
-    """
-
-    sizes: Mapping[str, int]
-    scale: Callable[[str], float]
-    relaxation: Callable[[float], float]
-    seed: int
+from biorrr.models.parts import Parts
 
 
 class Departure:
-    """Base of all departures: each alters the parts it concerns and leaves the others alone.
+    """Base of all departures: subclasses are frozen dataclasses whose fields are what a person sets.
 
-    Departures are combined by applying one after another, so they add statements to the end of a cell's `response`
-    and `update` and read what is there as already altered by those before.
+    A departure wraps expressions of the parts it concerns, and adds variables and steps to them; it leaves the other
+    parts alone. Where within a tick a step belongs is said by its phase, so departures can be combined in any order.
+    Only those that wrap the same expression act one after another.
     """
 
-    def alter_population(self, population: Population) -> Population:
-        """``population`` as it is under this departure."""
-        return population
+    def alter(self, parts: Parts) -> Parts:
+        """``parts`` as they are under this departure."""
+        raise NotImplementedError
 
-    def alter_pathway(self, pathway: Pathway) -> Pathway:
-        """``pathway`` as it is under this departure."""
-        return pathway
 
-    def values(self, setting: Setting) -> dict[str, Any]:
-        """Parameters and initial state by "part.variable", numbers or arrays; other memory starts from zero."""
-        return {}
-
-    def constrain(self, weight: str, matrix: np.ndarray, values: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Make initial weights obey; ``matrix`` is as Brian2 keeps it, (source cells, target cells)."""
-        return matrix
+def departed(parts: Parts, departures: Iterable[Departure]) -> Parts:
+    """``parts`` under all ``departures``, one after another."""
+    for departure in departures:
+        if not isinstance(departure, Departure):
+            raise TypeError(f"departures: must be Departure objects (got {departure!r})")
+        try:
+            altered = departure.alter(parts)
+        except ValueError as error:
+            raise ValueError(f"{departure!r}: does not fit this circuit: {error}") from error
+        if not isinstance(altered, Parts):
+            raise TypeError(f"{departure!r}: alter must return the altered parts (got {altered!r})")
+        parts = altered
+    return parts

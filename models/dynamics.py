@@ -2,49 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from biorrr.models.checks import number_within
+from biorrr.models.clock import HoldingClock
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Pathway, Population
-
-_CLOCK = """
-    share : 1 (shared)             # of the sample's time that this tick takes
-    closing : 1 (shared)           # 1 in the last tick of a sample
-    moment : 1 (shared)            # counts the ticks of all samples
-    chance_seed : 1 (shared, constant)
-"""
-_CLOCK_NAMES = ("share", "closing", "moment", "chance_seed")
+from biorrr.models.parts import Parts, Pathway, Step, Variable, with_values
 
 
 @dataclass(frozen=True)
-class Instant(Departure):
+class Instant:
     """Activity follows its drive at once; a sample is one tick (the paper's circuit)."""
-
-    @property
-    def held(self) -> int:
-        """Ticks for which a sample is held."""
-        return 1
-
-    def relaxation(self, tau: float) -> float:
-        """Everything relaxes within a tick, whatever its time constant."""
-        return 1.0
-
-    def alter_population(self, population: Population) -> Population:
-        """Tell the other departures what time it is."""
-        if population.name != "neuromodulator":
-            return population
-        return population.extended(
-            equations=_CLOCK,
-            broadcast=_CLOCK_NAMES,
-            state=("chance_seed",),
-            announce="\n    share = 1\n    closing = waking\n    moment = sample\n",
-        )  # fmt: skip
-
-    def values(self, setting):
-        """The seed of all chance."""
-        return {"neuromodulator.chance_seed": float(setting.seed)}
 
 
 @dataclass(frozen=True)
@@ -88,117 +56,70 @@ class Leaky(Departure):
         """Ticks for which a sample is held."""
         return round(self.hold / self.dt)
 
-    def relaxation(self, tau: float) -> float:
-        """1 - exp(-dt/tau), the exact step while the drive stands still."""
-        return 1 - math.exp(-self.dt / tau) if tau else 1.0
-
-    def alter_population(self, population: Population) -> Population:
-        """Give cells membranes, and the neuromodulator a clock that knows when a sample ends."""
-        if population.name == "neuromodulator":
-            return self._alter_clock(population)
-        if population.name == "pyramidal":
-            return population.extended(
-                equations="""
-    soma : 1                       # membrane potential of the soma
-    dendrite : 1                   # of the distal dendrite, by excitation
-    hyperpolarisation : 1          # of the distal dendrite, by inhibition
-    calcium : 1                    # the plateau as it rises and decays
-    soma_step : 1 (shared, constant)      # 1 - exp(-dt/tau): how far a tick relaxes
-    dendrite_step : 1 (shared, constant)
-    plateau_step : 1 (shared, constant)
-""",
-                response="""
-soma = soma + waking * soma_step * (z - soma)
-dendrite = dendrite + waking * dendrite_step * (a - dendrite)
-z = waking * soma + (1 - waking) * z
-a = waking * dendrite + (1 - waking) * a""",
-                reception="""
-hyperpolarisation = hyperpolarisation + waking * dendrite_step * (inhibition - hyperpolarisation)
-inhibition = waking * hyperpolarisation + (1 - waking) * inhibition""",
-                parameters=("soma_step", "dendrite_step", "plateau_step"),
-                memory=("soma", "dendrite", "hyperpolarisation", "calcium"),
-                hears=("waking",),
-            )
-        if population.name == "interneurons":
-            return population.extended(
-                equations="""
-    membrane : 1                   # membrane potential
-    membrane_step : 1 (shared, constant)
-""",
-                response="""
-membrane = membrane + waking * membrane_step * (n - membrane)
-n = waking * membrane + (1 - waking) * n""",
-                parameters=("membrane_step",),
-                memory=("membrane",),
-                hears=("waking",),
-            )
-        return population
-
-    def _alter_clock(self, neuromodulator):
-        clock = """
-    onset = waking * int(phase >= held - 1)
-    phase = waking * (1 - onset) * (phase + 1) + (1 - waking) * phase
-    share = 1 / held
-    closing = waking * int(phase >= held - 1)
-"""
-        return neuromodulator.extended(
-            equations=_CLOCK + """
-    held : 1 (shared, constant)    # ticks for which a sample is held
-    phase : 1 (shared)             # ticks since the sample came on
-    onset : 1 (shared)             # 1 in the first tick of a sample
-    eta_mean : 1                   # of Q and R, over the sample so far
-""",
-            broadcast=_CLOCK_NAMES,
-            state=("chance_seed", "held", "phase"),
-        ).altered(
-            announce=clock
-            + neuromodulator.announce.replace("sample + waking", "sample + onset")
-            + "\n    moment = sample * held + phase\n",
-            adapt=neuromodulator.adapt.replace(
-                "log_retained = log_retained + waking * log(1 - eta_q)",
-                "eta_mean = (1 - onset) * eta_mean + waking * share * eta_q\n"
-                "    log_retained = log_retained + closing * log(1 - eta_mean)",
+    def alter(self, parts: Parts) -> Parts:
+        """Give cells membranes, the circuit a clock that holds samples, and let plasticity integrate."""
+        parts = parts.having(with_values(HoldingClock(), held=float(self.held), tick=self.dt))
+        parts = parts.adding(
+            "pyramidal",
+            Variable("soma", "membrane potential of the soma", role="memory"),
+            Variable("dendrite", "excitation of the distal dendrite", role="memory", scale="a"),
+            Variable("hyperpolarisation", "inhibition of the distal dendrite", role="memory", scale="a"),
+            Variable("calcium", "the plateau as it rises and decays", role="memory", scale="a"),
+            _relaxation("soma_step", self.tau_soma),
+            _relaxation("dendrite_step", self.tau_dendrite),
+            _relaxation("plateau_step", self.tau_plateau),
+            Step(
+                "membrane",
+                """
+                soma += soma_step * (z - soma)
+                dendrite += dendrite_step * (a - dendrite)
+                z = soma
+                a = dendrite
+                """,
             ),
-        )  # fmt: skip
-
-    def alter_pathway(self, pathway: Pathway) -> Pathway:
-        """Let plasticity gather what its rule asks for while a sample is held."""
-        if not pathway.rule:
-            return pathway
-        change = pathway.rule.removeprefix("w += ")
-        return pathway.extended(equations="pending : 1\n").altered(
-            rule=f"""change = {change}
-pending = pending + waking * share * change
-w += (1 - waking) * change + closing * pending
-pending = (1 - closing) * pending"""
+            Step(
+                "dendrite",
+                """
+                hyperpolarisation += dendrite_step * (inhibition - hyperpolarisation)
+                inhibition = hyperpolarisation
+                """,
+            ),
+            Step(
+                "plateau decay",
+                """
+                calcium += plateau_step * (plateau - calcium)
+                plateau = calcium
+                """,
+            ),
         )
-
-    def values(self, setting):
-        """How far each membrane relaxes in a tick."""
-        return {
-            "pyramidal.soma_step": self.relaxation(self.tau_soma),
-            "pyramidal.dendrite_step": self.relaxation(self.tau_dendrite),
-            "pyramidal.plateau_step": self.relaxation(self.tau_plateau),
-            "interneurons.membrane_step": self.relaxation(self.tau_interneuron),
-            "neuromodulator.held": float(self.held),
-            "neuromodulator.phase": self.held - 1.0,
-            "neuromodulator.chance_seed": float(setting.seed),
-        }
-
-
-@dataclass(frozen=True)
-class PlateauDecay(Departure):
-    """The last step of leaky dynamics: whatever a plateau's kind, it rises and decays with `plateau_step`."""
-
-    def alter_population(self, population: Population) -> Population:
-        """Low-pass the plateau, once its kind is decided."""
-        if population.name != "pyramidal":
-            return population
-        return population.extended(
-            update="""
-calcium = calcium + waking * plateau_step * (plateau - calcium)
-plateau = waking * calcium + (1 - waking) * plateau"""
+        parts = parts.adding(
+            "interneurons",
+            Variable("membrane", "membrane potential", role="memory", scale="n"),
+            _relaxation("membrane_step", self.tau_interneuron),
+            Step(
+                "interneuron",
+                """
+                membrane += membrane_step * (n - membrane)
+                n = membrane
+                """,
+            ),
         )
+        return parts.having(*(_integrating(pathway) for pathway in parts.pathways if pathway.change))
+
+
+def _relaxation(name: str, tau: float) -> Variable:
+    """How far a membrane of time constant ``tau`` relaxes in one tick: exact while its drive stands still."""
+    return Variable(name, "relaxation per tick", "population", "parameter", f"relaxation({tau!r})")
+
+
+def _integrating(pathway: Pathway) -> Pathway:
+    """``pathway`` whose weights change when a sample ends, by the mean over its time of what the rule asks."""
+    return replace(
+        pathway,
+        variables=(*pathway.variables, Variable("pending", "what the rule has asked for so far", "synapse", "memory")),
+        steps=(*pathway.steps, Step("integration", f"pending = (1 - onset) * pending + share * ({pathway.change})")),
+        change="closing * pending",
+    )
 
 
 def milliseconds(name: str, value) -> float:

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from biorrr.models.parts import Population
+from biorrr.models.parts import Population, Variable
 
 
 @dataclass(frozen=True)
 class SensoryInput(Population):
-    """Feedforward fibres, one a feature of x; they end on proximal dendrites."""
+    """Feedforward fibres, one per feature of x; they end on proximal dendrites."""
 
-    name = "sensory"
-    equations = """
-    x : 1               # activity of the fibre in this sample
-    """
-    traces = ("x",)
+    name: str = "sensory"
+    variables: tuple[Variable, ...] = (Variable("x", "sensory input", role="input", scale="x"),)
+    meaning: str = "Feedforward fibres, one per feature of x; they end on proximal dendrites."
+    dimension: str = "input"
 
 
 @dataclass(frozen=True)
 class InstructiveInput(Population):
-    """Fibres from other areas, one a feature of y; they end on the distal tuft."""
+    """Fibres from other areas, one per feature of y; they end on the distal tuft."""
 
-    name = "instructive"
-    equations = """
-    y : 1               # activity of the fibre in this sample
-    """
-    traces = ("y",)
+    name: str = "instructive"
+    variables: tuple[Variable, ...] = (Variable("y", "instructive input", role="input", scale="y"),)
+    meaning: str = "Fibres from other areas, one per feature of y; they end on the distal tuft."
+    dimension: str = "instruction"

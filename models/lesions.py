@@ -8,7 +8,7 @@ import numpy as np
 
 from biorrr.models.checks import one_of, whole_number
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Pathway, Population
+from biorrr.models.parts import Parts, Step, Variable
 
 
 @dataclass(frozen=True)
@@ -80,34 +80,11 @@ class SwapData(Event):
 class SilencedInterneurons(Departure):
     """Interneurons of which some may fall silent."""
 
-    def alter_population(self, population: Population) -> Population:
+    def alter(self, parts: Parts) -> Parts:
         """Let only active cells speak."""
-        if population.name != "interneurons":
-            return population
-        spikes = [trace for trace in population.traces if trace != "n"]
-        return population.extended(
-            equations="\n    active : 1\n",
-            response="".join(f"\n{name} = active * {name}" for name in ("n", *spikes)),
-            memory=("active",),
+        said = [v.name for v in parts["interneurons"].variables if v.name in ("n", "interneuron_spikes")]
+        return parts.adding(
+            "interneurons",
+            Variable("active", "0 for a cell that has fallen silent", role="parameter", value=1.0),
+            Step("interneuron output", "\n".join(f"{name} = active * {name}" for name in said), replays=True),
         )
-
-    def values(self, setting):
-        """At first all are active."""
-        return {"interneurons.active": np.ones(setting.sizes["interneurons"])}
-
-
-@dataclass(frozen=True)
-class FrozenPlasticity(Departure):
-    """Pathways that do not learn.
-
-    Parameters
-    ----------
-    weights
-        Their matrices.
-    """
-
-    weights: frozenset[str]
-
-    def alter_pathway(self, pathway: Pathway) -> Pathway:
-        """Take the rule away."""
-        return pathway.altered(rule="") if pathway.weight in self.weights else pathway

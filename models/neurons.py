@@ -4,44 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from biorrr.models.parts import Population
+from biorrr.models.parts import Population, Step, Variable
 
 
 @dataclass(frozen=True)
 class PyramidalNeurons(Population):
-    """Two-compartment neurons: the soma speaks, the distal dendrite teaches (Sec. 4.1)."""
+    """Two-compartment neurons: the soma speaks, the distal dendrite teaches."""
 
-    name = "pyramidal"
-    equations = """
-    z : 1                          # somatic output, Vx'x
-    a : 1                          # distal current, Vy'y
-    inhibition : 1                 # Qn, from somatostatin-like interneurons onto the distal dendrite
-    plateau : 1                    # calcium plateau potential; travels down and teaches the proximal synapses
-    """
-    update = "plateau = a - inhibition"
-    traces = ("z", "a", "inhibition", "plateau")
-    shape = "triangle"
-
-
-@dataclass(frozen=True)
-class MeteredPyramidalNeurons(PyramidalNeurons):
-    """Pyramidal neurons that also know how strongly they are inhibited in all."""
-
-    equations = (
-        PyramidalNeurons.equations
-        + """
-    power : 1                      # sum of squares of the cell's inhibitory weights
-    """
+    name: str = "pyramidal"
+    variables: tuple[Variable, ...] = (
+        Variable("z", "somatic output"),  # Vx'x
+        Variable("a", "distal current", scale="a"),  # Vy'y
+        Variable("inhibition", "inhibition of the distal dendrite", scale="a"),  # Qn
+        Variable("plateau", "calcium plateau potential", scale="a"),  # travels down, teaches the proximal synapses
     )
+    steps: tuple[Step, ...] = (Step("plateau", "plateau = a - inhibition", replays=True),)
+    meaning: str = "Two-compartment neurons: the soma speaks, the distal dendrite teaches."
+    shape: str = "triangle"
 
 
 @dataclass(frozen=True)
 class Interneurons(Population):
     """Somatostatin-like interneurons: driven by pyramidal output, they inhibit the distal dendrite."""
 
-    name = "interneurons"
-    equations = """
-    n : 1               # activity, Rz (Q'z once R has met Q')
-    """
-    response_order = -25
-    traces = ("n",)
+    name: str = "interneurons"
+    variables: tuple[Variable, ...] = (Variable("n", "interneuron activity", scale="n"),)  # Rz; Q'z once R has met Q'
+    meaning: str = "Somatostatin-like interneurons: driven by pyramidal output, they inhibit the distal dendrite."
+    dimension: str = "interneuron"

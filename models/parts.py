@@ -1,87 +1,284 @@
-"""The two kinds of part a circuit has: populations of cells and pathways of synapses.
+"""The parts that a circuit is made of, as plain values: populations of cells, pathways of synapses, their variables.
 
-Descriptions only: text in Brian2's equation language, sizes and names. :mod:`biorrr.circuit` builds and runs them.
+A part knows nothing of the simulator. Its equations are text in Brian2's equation language, held in fields, so that
+:func:`dataclasses.replace` makes a variant of it; :mod:`biorrr.circuit` checks, builds and runs circuits of such parts.
 """
 
 from __future__ import annotations
 
-import functools
-from dataclasses import dataclass, fields
-from typing import ClassVar, TypeVar
+import keyword
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
-from biorrr.models.checks import whole_number
+from biorrr.models.checks import one_of, whole_number
 
-P = TypeVar("P", bound="_Part")
-
-
-class _Part:
-    """What populations and pathways share: a departure from the paper's circuit makes an altered copy of them."""
-
-    def altered(self: P, **texts) -> P:
-        """The same part with other ``texts`` (or tuples) in place of its own; equal texts give equal parts."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        return _variant(type(self), tuple(sorted(texts.items())))(**values)  # type: ignore[arg-type]
-
-    def extended(self: P, **texts) -> P:
-        """The same part with ``texts`` (or tuples) added to the end of its own."""
-        return self.altered(**{name: getattr(self, name) + addition for name, addition in texts.items()})
-
-
-@functools.cache
-def _variant(cls: type, texts: tuple) -> type:
-    return type(cls.__name__, (cls,), {"__doc__": cls.__doc__, "__module__": cls.__module__, **dict(texts)})
+# Names that Brian2 keeps for itself.
+_RESERVED = ("i", "j", "t", "dt", "N", "xi", "e", "E", "I", "lambda", "w", "plastic", "t_in_timesteps")
 
 
 @dataclass(frozen=True)
-class Population(_Part):
+class Variable:
+    """A quantity of cells or synapses, declared once; equations, state, traces and units follow from it.
+
+    Parameters
+    ----------
+    name
+        As equations write it.
+    meaning
+        In words, for descriptions, Datasets and figures.
+    per
+        Who has one: each "cell", the whole "population", each "synapse", or the "circuit". The last is broadcast: every
+        part may read it. A population that broadcasts has one cell.
+    role
+        "activity", computed anew in every tick; "memory", kept from one tick to the next and from one run to the run
+        that continues it; "parameter", set when a run begins; "input", set from outside in every tick.
+    value
+        Of a parameter, or of a memory when a circuit is new: a number, or an expression of the part's other
+        parameters, of what is broadcast, of `seed`, of `i`, which counts the cells or synapses (source by source), and
+        of the functions `cells('population')`, their number, and `relaxation(tau)`, how far something of the time
+        constant tau (ms) relaxes in one tick.
+    scale
+        How it scales with the units of the data: a product of powers of `x`, `y`, `z`, `a` and `n`, such as "a" for a
+        current like a, or "z / a".
+    """
+
+    name: str
+    meaning: str = ""
+    per: str = "cell"
+    role: str = "activity"
+    value: float | str = 0.0
+    scale: str = "1"
+
+    def __post_init__(self) -> None:
+        ends = self.name.endswith(("_pre", "_post"))
+        if not self.name.isidentifier() or keyword.iskeyword(self.name) or self.name in _RESERVED or ends:
+            raise ValueError(
+                f"Variable.name: must be a name that equations can use (got {self.name!r}); not "
+                f"{', '.join(_RESERVED)}, which have a meaning already, and not one that ends in _pre or _post"
+            )
+        one_of("Variable.per", self.per, ("cell", "population", "synapse", "circuit"))
+        one_of("Variable.role", self.role, ("activity", "memory", "parameter", "input"))
+
+
+@dataclass(frozen=True)
+class Step:
+    """Statements that cells or synapses carry out once per tick.
+
+    Parameters
+    ----------
+    phase
+        When within the tick: a name of :data:`biorrr.models.PHASES`. Steps of one part in one phase follow one another
+        as they were added.
+    code
+        Statements that assign to variables of the part, or to names of their own that nobody else sees.
+    replays
+        Whether this also happens in the ticks of spontaneous replay. Without it cells and synapses are, in replay,
+        as if the step were not there.
+    """
+
+    phase: str
+    code: str
+    replays: bool = False
+
+
+@dataclass(frozen=True)
+class Population:
     """Cells of one kind.
 
     Parameters
     ----------
     size
-        How many cells.
+        How many cells; None where the circuit or the data decide.
+    name
+        By which pathways, departures and recordings refer to it.
+    variables, steps
+        What a cell has, and what it does in every tick once the currents of that phase have arrived.
+    meaning
+        In words.
+    dimension
+        Of its cells in Datasets; the name unless given.
+    shape
+        How diagrams draw a cell: "circle" or "triangle"; empty for what is not a cell and is not drawn.
     """
 
-    size: int
-
-    name: ClassVar[str]
-    equations: ClassVar[str]  # Brian2 equations, one quantity a line
-    response: ClassVar[str] = ""  # statements run once the soma's currents have arrived, before other cells hear of it
-    response_order: ClassVar[int] = -35  # place of the response within a tick, among the currents
-    reception: ClassVar[str] = ""  # statements run once inhibition has arrived, before `update`
-    update: ClassVar[str] = ""  # statements run once all currents of a tick have arrived
-    hears: ClassVar[tuple[str, ...]] = ()  # what these statements read of the neuromodulator
-    parameters: ClassVar[tuple[str, ...]] = ()  # shared by all cells, set before a run
-    memory: ClassVar[tuple[str, ...]] = ()  # one value a cell, kept from one tick to the next
-    traces: ClassVar[tuple[str, ...]] = ()  # the quantities a person may record
-    shape: ClassVar[str] = "circle"  # how wiring diagrams draw a cell
+    size: int | None = None
+    name: str = ""
+    variables: tuple[Variable, ...] = ()
+    steps: tuple[Step, ...] = ()
+    meaning: str = ""
+    dimension: str = ""
+    shape: str = "circle"
 
     def __post_init__(self) -> None:
-        whole_number(f"{type(self).__name__}.size", self.size, minimum=1)
+        _named(self)
+        if self.size is not None:
+            whole_number(f"{type(self).__name__}.size", self.size, minimum=1)
+        if not self.dimension:
+            object.__setattr__(self, "dimension", self.name)
 
 
 @dataclass(frozen=True)
-class Pathway(_Part):
+class Pathway:
     """Synapses of one kind, from every cell of one population to every cell of another.
 
-    The current the synapses carry and the rule that changes them are both text in Brian2's equation language; `w` is
-    the synapse's own weight, `_pre` and `_post` mark what its two cells hold, and names without a mark are broadcast
-    to all synapses by the neuromodulator.
+    In its expressions `w` is the synapse's own weight, `_pre` and `_post` mark what its two cells have, and other names
+    are the synapse's own variables or broadcast to all synapses alike.
+
+    Parameters
+    ----------
+    name
+        By which departures and recordings refer to it.
+    source, target
+        Names of the two populations.
+    drives, current
+        The target cell's variable that the currents add up to, and what one synapse adds. Several pathways may drive
+        one variable.
+    phase
+        When within the tick the current flows.
+    change
+        What is added to `w` in a sample: the plasticity rule. Nothing unless given.
+    replay
+        What is added to `w` in a tick of spontaneous replay instead. Nothing unless given.
+    bound
+        What `w` is kept to after each change, such as "clip(w, 0, inf)".
+    start
+        The weight a synapse begins with, given `w`, the one that was asked for or drawn.
+    sums
+        Further variables of the target cell with what one synapse adds to them, as (variable, expression).
+    variables, steps
+        What a synapse has beside its weight, and what it does in every tick.
+    weight
+        Name of the matrix of weights; the pathway's own unless given.
+    weighted
+        False for a plain sum over cells, without weights.
+    sign
+        +1 where the current adds to its target's activity, -1 where it is subtracted there.
+    scale
+        How the weight scales with the units of the data, as in :class:`Variable`.
+    target_by_source
+        True where the matrix has one row per target cell, as the paper's Q and R; else one row per source cell.
+    spread
+        Standard deviation of weights that are drawn.
+    meaning, equation
+        In words, and as the paper writes it.
     """
 
-    name: ClassVar[str]
-    weight: ClassVar[str]  # the paper's matrix
-    source: ClassVar[str]
-    target: ClassVar[str]
-    sign: ClassVar[int]  # +1 adds to its target, -1 is subtracted there
-    current: ClassVar[str]  # summed over synapses into the target cell
-    rule: ClassVar[str]  # plasticity, once a tick
-    order: ClassVar[int]  # place of the current within a tick; lower goes first
-    equation: ClassVar[str]  # where the paper states the rule
-    equations: ClassVar[str] = ""  # further quantities of each synapse, beside its weight
-    constants: ClassVar[tuple[str, ...]] = ()  # those of them that are set before a run
+    name: str = ""
+    source: str = ""
+    target: str = ""
+    drives: str = ""
+    current: str = "w"
+    phase: str = ""
+    change: str = ""
+    replay: str = ""
+    bound: str = ""
+    start: str = "w"
+    sums: tuple[tuple[str, str], ...] = ()
+    variables: tuple[Variable, ...] = ()
+    steps: tuple[Step, ...] = ()
+    weight: str = ""
+    weighted: bool = True
+    sign: int = +1
+    scale: str = "1"
+    target_by_source: bool = False
+    spread: float = 0.1
+    meaning: str = ""
+    equation: str = ""
+
+    def __post_init__(self) -> None:
+        _named(self)
+        object.__setattr__(self, "sums", tuple(map(tuple, self.sums)))
+        if self.weighted != bool(self.weight):
+            object.__setattr__(self, "weight", self.name if self.weighted else "")
 
     @property
-    def current_targets(self) -> list[str]:
-        """The target cell's quantities that the current fills."""
-        return [line.split("_post")[0].strip() for line in self.current.splitlines()]
+    def plastic(self) -> bool:
+        """Whether its weights ever change."""
+        return bool(self.change or self.replay)
+
+    @property
+    def currents(self) -> tuple[tuple[str, str], ...]:
+        """All that synapses add up in the target cell, as (variable, expression)."""
+        return ((self.drives, self.current), *self.sums)
+
+
+P = TypeVar("P", Population, Pathway)
+
+
+def with_values(part: P, **values: float | str) -> P:
+    """``part`` with other values of its parameters or memories, by name."""
+    names = {variable.name for variable in part.variables}
+    for name in values:
+        if name not in names:
+            raise ValueError(f"{part.name}: has no variable called {name!r}; it has {', '.join(sorted(names))}")
+    return replace(part, variables=tuple(replace(v, value=values.get(v.name, v.value)) for v in part.variables))
+
+
+def _named(part: Population | Pathway) -> None:
+    if not part.name.isidentifier():
+        raise ValueError(f"{type(part).__name__}.name: must be a name without spaces (got {part.name!r})")
+    for field, kind in (("variables", Variable), ("steps", Step)):
+        values = tuple(getattr(part, field))
+        if not all(isinstance(value, kind) for value in values):
+            raise TypeError(f"{part.name}.{field}: must be {kind.__name__}(...) objects (got {values!r})")
+        object.__setattr__(part, field, values)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The populations and pathways of a circuit, which departures alter.
+
+    Parameters
+    ----------
+    populations, pathways
+        In the order in which descriptions show them.
+    """
+
+    populations: tuple[Population, ...]
+    pathways: tuple[Pathway, ...]
+
+    def __post_init__(self) -> None:
+        for field, kind in (("populations", Population), ("pathways", Pathway)):
+            parts = tuple(getattr(self, field))
+            for part in parts:
+                if not isinstance(part, kind):
+                    raise TypeError(f"{field}: must be {kind.__name__}(...) objects (got {part!r})")
+            object.__setattr__(self, field, parts)
+        names = [part.name for part in self.everything]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"{name}: names two parts of the circuit; give one of them another name")
+
+    @property
+    def everything(self) -> tuple[Population | Pathway, ...]:
+        """All populations, then all pathways."""
+        return (*self.populations, *self.pathways)
+
+    def __getitem__(self, name: str):
+        """The population or pathway called ``name``."""
+        for part in self.everything:
+            if part.name == name:
+                return part
+        have = ", ".join(part.name for part in self.everything)
+        raise ValueError(f"the circuit has no part called {name!r}; it has {have}")
+
+    def having(self, *parts: Population | Pathway) -> Parts:
+        """The same with ``parts``, each in place of that of its name, or behind the others where there is none."""
+        populations, pathways = list(self.populations), list(self.pathways)
+        for part in parts:
+            if not isinstance(part, (Population, Pathway)):
+                raise TypeError(f"parts: must be Population(...) or Pathway(...) objects (got {part!r})")
+            held: list = populations if isinstance(part, Population) else pathways
+            names = [other.name for other in held]
+            if part.name in names:
+                held[names.index(part.name)] = part
+            else:
+                held.append(part)
+        return Parts(tuple(populations), tuple(pathways))
+
+    def adding(self, name: str, *additions: Variable | Step) -> Parts:
+        """The same with variables and steps added to those of the part called ``name``."""
+        part = self[name]
+        variables = tuple(added for added in additions if isinstance(added, Variable))
+        steps = tuple(added for added in additions if isinstance(added, Step))
+        return self.having(replace(part, variables=part.variables + variables, steps=part.steps + steps))

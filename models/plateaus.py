@@ -7,42 +7,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
-from biorrr.models import chance
 from biorrr.models.checks import number_within
 from biorrr.models.departure import Departure
-
-
-class Plateau(Departure):
-    """Base of the kinds of plateau: `potential` says what a drive, called `plateau`, becomes in a sample."""
-
-    potential: ClassVar[str]
-    parameter: ClassVar[str]  # in the units of a
-
-    def alter_population(self, population):
-        """Plateaus form in pyramidal neurons."""
-        if population.name != "pyramidal":
-            return population
-        return population.extended(
-            equations=f"\n    {self.parameter} : 1 (shared, constant)\n",
-            update=f"\nplateau = waking * {self.potential} + (1 - waking) * plateau",
-            hears=("waking", "share", "moment", "chance_seed"),
-            parameters=(self.parameter,),
-        )
-
-    def values(self, setting):
-        """The parameter in the circuit's own units."""
-        return {f"pyramidal.{self.parameter}": getattr(self, self.parameter) * setting.scale("a")}
+from biorrr.models.parts import Parts, Step, Variable
+from biorrr.models.random_draws import Stream
 
 
 @dataclass(frozen=True)
 class Graded:
-    """As large as its drive and of either sign, a - Qn: the paper's plateau (Sec. 4.1)."""
+    """As large as its drive and of either sign, a - Qn: the paper's plateau."""
 
 
 @dataclass(frozen=True)
-class AllOrNone(Plateau):
+class AllOrNone(Departure):
     """Plateaus of one size; how many occur in a sample is Poisson with mean |a - Qn| / amplitude.
 
     Learning is then right on average, and the smaller the amplitude the less it scatters.
@@ -55,19 +33,18 @@ class AllOrNone(Plateau):
 
     amplitude: float
 
-    parameter = "amplitude"
-    potential = (
-        "sign(plateau) * amplitude / share"
-        f" * poisson_draw(abs(plateau) * share / amplitude, chance_seed, {chance.PLATEAU}, moment, i)"
-    )
-
     def __post_init__(self) -> None:
         number_within("AllOrNone.amplitude", self.amplitude, math.ulp(0), remedy="; Graded() is the limit of none")
 
+    def alter(self, parts: Parts) -> Parts:
+        """Turn the drive into a number of plateaus."""
+        number = f"poisson_draw(abs(plateau) * share / amplitude, seed, {Stream.PLATEAU}, moment, i)"
+        return _shaped(parts, "amplitude", self.amplitude, f"plateau = sign(plateau) * amplitude / share * {number}")
+
 
 @dataclass(frozen=True)
-class Sign(Plateau):
-    """One plateau a sample, of fixed size: only the sign of a - Qn is left.
+class Sign(Departure):
+    """One plateau per sample, of fixed size: only the sign of a - Qn is left.
 
     Parameters
     ----------
@@ -77,15 +54,16 @@ class Sign(Plateau):
 
     amplitude: float
 
-    parameter = "amplitude"
-    potential = "amplitude * sign(plateau)"
-
     def __post_init__(self) -> None:
         number_within("Sign.amplitude", self.amplitude, math.ulp(0))
 
+    def alter(self, parts: Parts) -> Parts:
+        """Keep the sign of the drive."""
+        return _shaped(parts, "amplitude", self.amplitude, "plateau = amplitude * sign(plateau)")
+
 
 @dataclass(frozen=True)
-class Rectified(Plateau):
+class Rectified(Departure):
     """A plateau is never negative: it stands on a resting level, and what teaches is its deviation from there.
 
     Inhibition can take away no more than that level, max(a - Qn, -baseline); a high level gives graded plateaus back.
@@ -98,8 +76,18 @@ class Rectified(Plateau):
 
     baseline: float = 0.0
 
-    parameter = "baseline"
-    potential = "clip(plateau, -baseline, inf)"
-
     def __post_init__(self) -> None:
         number_within("Rectified.baseline", self.baseline, 0)
+
+    def alter(self, parts: Parts) -> Parts:
+        """Cut the drive off at the resting level."""
+        return _shaped(parts, "baseline", self.baseline, "plateau = clip(plateau, -baseline, inf)")
+
+
+def _shaped(parts: Parts, parameter: str, value: float, code: str) -> Parts:
+    """Give the pyramidal neurons a parameter in the units of a, and the step that makes plateaus of their drive."""
+    return parts.adding(
+        "pyramidal",
+        Variable(parameter, f"{parameter} of the plateau", "population", "parameter", value, scale="a"),
+        Step("plateau shape", code),
+    )

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from biorrr.models import chance
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Pathway, Population
+from biorrr.models.parts import Parts, Step, Variable
+from biorrr.models.random_draws import Stream, stream_of
 
 _STREAMS = {
-    "z": chance.PROXIMAL,
-    "a": chance.DISTAL,
-    "inhibition": chance.INHIBITORY,
-    "n": chance.RECRUITMENT,
+    "z": Stream.PROXIMAL,
+    "a": Stream.DISTAL,
+    "inhibition": Stream.INHIBITORY,
+    "n": Stream.RECRUITMENT,
 }
 
 
@@ -20,7 +20,7 @@ _STREAMS = {
 class TransmissionNoise(Departure):
     """Every synapse transmits w x (1 + sigma xi), with xi Gaussian and new for each synapse and sample.
 
-    The sum over a cell's synapses is Gaussian too, with variance sigma^2 sum (w x)^2, so one draw a cell does for all
+    The sum over a cell's synapses is Gaussian too, with variance sigma^2 sum (w x)^2, so one draw per cell does for all
     of them. Spontaneous replay is noiseless.
 
     Parameters
@@ -31,41 +31,28 @@ class TransmissionNoise(Departure):
 
     sigma: float
 
-    def alter_pathway(self, pathway: Pathway) -> Pathway:
-        """Sum up the variance beside the current."""
-        quantity, _, current = pathway.current.splitlines()[0].partition("_post = ")
-        if quantity not in _STREAMS:
-            return pathway
-        return pathway.extended(current=f"\n{quantity}_variance_post = ({current.split(' : ')[0]})**2 : 1 (summed)")
-
-    def alter_population(self, population: Population) -> Population:
-        """Add the noise to each current as it arrives."""
-        if population.name == "pyramidal":
-            early, late = ["z", "a"], ["inhibition"]
-        elif population.name == "interneurons":
-            early, late = ["n"], []
-        else:
-            return population
-        quantities = "".join(f"    {quantity}_variance : 1\n" for quantity in early + late)
-        return population.extended(
-            equations=f"\n{quantities}    sigma : 1 (shared, constant)\n",
-            response="".join(map(_noisy, early)),
-            reception="".join(map(_noisy, late)),
-            parameters=("sigma",),
-            hears=("waking", "share", "moment", "chance_seed"),
-        )
-
-    def values(self, setting):
-        """Relative, so the same in all units."""
-        return {"pyramidal.sigma": self.sigma, "interneurons.sigma": self.sigma}
-
-
-def _noisy(quantity: str) -> str:
-    # A tick that takes only a share of the sample's time averages over less noise.
-    return (
-        f"\n{quantity} = {quantity} + waking * sigma * sqrt({quantity}_variance / share)"
-        f" * gaussian_draw(chance_seed, {_STREAMS[quantity]}, moment, i)"
-    )
+    def alter(self, parts: Parts) -> Parts:
+        """Sum up the variance beside each current, and add the noise as the current arrives."""
+        noisy: dict[tuple[str, str], str] = {}
+        for pathway in parts.pathways:
+            if pathway.weighted:
+                variance = (f"{pathway.drives}_variance", f"({pathway.current})**2")
+                parts = parts.having(replace(pathway, sums=(*pathway.sums, variance)))
+                noisy[pathway.target, pathway.drives] = pathway.phase
+        for population in dict.fromkeys(target for target, _ in noisy):
+            sigma = Variable("sigma", "noise, relative to what is transmitted", "population", "parameter", self.sigma)
+            parts = parts.adding(population, sigma)
+        for (population, quantity), phase in noisy.items():
+            # A tick that takes only a share of the sample's time averages over less noise.
+            spread = f"sigma * sqrt({quantity}_variance / share)"
+            stream = int(_STREAMS.get(quantity, stream_of(f"{population}.{quantity}")))
+            (declared,) = (variable for variable in parts[population].variables if variable.name == quantity)
+            parts = parts.adding(
+                population,
+                Variable(f"{quantity}_variance", f"variance of the {declared.meaning}", scale=f"({declared.scale})**2"),
+                Step(phase, f"{quantity} += {spread} * gaussian_draw(seed, {stream}, moment, i)"),
+            )
+        return parts
 
 
 @dataclass(frozen=True)
@@ -80,18 +67,15 @@ class LoopDelay(Departure):
 
     samples: int
 
-    def alter_population(self, population: Population) -> Population:
-        """Pass the activity of interneurons down a line of memories, one step a sample."""
-        if population.name != "interneurons":
-            return population
+    def alter(self, parts: Parts) -> Parts:
+        """Pass the activity of interneurons down a line of memories, one step per sample."""
         line = [f"past_{age}" for age in range(self.samples, 0, -1)]  # oldest first
-        shift = "".join(
-            f"\n{older} = closing * {newer} + (1 - closing) * {older}"
+        shift = [
+            f"{older} = closing * {newer} + (1 - closing) * {older}"
             for older, newer in zip(line, [*line[1:], "fresh"], strict=True)
-        )
-        return population.extended(
-            equations="\n    fresh : 1\n" + "".join(f"    {past} : 1\n" for past in line),
-            response=f"\nfresh = n\nn = waking * {line[0]} + (1 - waking) * n{shift}",
-            memory=tuple(line),
-            hears=("waking", "closing"),
-        )
+        ]
+        remembered = [
+            Variable(past, f"interneuron activity {past[5:]} samples ago", role="memory", scale="n") for past in line
+        ]
+        code = "\n".join(["fresh = n", f"n = {line[0]}", *shift])
+        return parts.adding("interneurons", *remembered, Step("delay", code))

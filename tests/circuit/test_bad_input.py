@@ -95,7 +95,10 @@ def test_data(data, error, text):
         ({"order": [0.5]}, "order: an index array must be one-dimensional whole numbers, at least one (got float64"),
         ({"order": np.array([], int)}, "order: an index array must be one-dimensional whole numbers, at least one"),
         ({"order": "random"}, "order: must be 'shuffle', 'sequential' or an index array (got 'random')"),
-        ({"record": "v"}, "record: cannot record 'v'; choose from x, y, z, a, inhibition, plateau, n, eta_x, eta_y"),
+        (
+            {"record": "v"},
+            "record: cannot record 'v'; choose from x, y, z, a, inhibition, plateau, power, n, Vx, Vy, Q, R, ",
+        ),
     ],
 )
 def test_run_settings(settings, text):

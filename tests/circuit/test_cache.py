@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from biorrr.circuit import Microcircuit, cache, compiler, standalone
+from biorrr.circuit import Microcircuit
+from biorrr.circuit.engines import cache, compiler, standalone
 from biorrr.models import Rate, Rates
 
 PROGRAM = b"a program"
@@ -70,7 +71,7 @@ def test_two_processes_build_once(folder):
     script = """
 import sys, time
 from pathlib import Path
-from biorrr.circuit import cache
+from biorrr.circuit.engines import cache
 def build(folder):
     time.sleep(0.5)
     (folder / "circuit").write_bytes(b"a program")

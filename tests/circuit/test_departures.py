@@ -6,8 +6,24 @@ import numpy as np
 import pytest
 
 from biorrr.circuit import Microcircuit
-from biorrr.circuit.blueprint import Blueprint
-from biorrr.models import AllOrNone, Leaky, Rate, Rates, Rectified, Sign, Spiking, chance
+from biorrr.models import (
+    AllOrNone,
+    DistalSynapses,
+    Interneurons,
+    InterneuronToPyramidal,
+    Leaky,
+    ProximalSynapses,
+    PyramidalNeurons,
+    PyramidalToInterneuron,
+    Rate,
+    Rates,
+    Rectified,
+    Sign,
+    Spiking,
+    Stream,
+    gaussian_draw,
+    poisson_draw,
+)
 
 WEIGHTS = ("Vx", "Vy", "Q", "R")
 EXACT = {"rtol": 0, "atol": 1e-12}
@@ -51,9 +67,16 @@ def plain(learn):
 
 
 def test_departures_are_off_by_default():
-    for rates, adaptive in ((Rates(Rate(1), Rate(1), Rate(1)), False), ("auto", True)):
-        assert Microcircuit(2, rates=rates).blueprint(5, 4) == Blueprint.of_microcircuit(5, 4, 2, 2, adaptive)
-    assert Microcircuit(2).departures == ()
+    plain = Microcircuit(2, rates=Rates(Rate(1), Rate(1), Rate(1))).parts
+    assert plain.pathways == (
+        ProximalSynapses(),
+        DistalSynapses(),
+        InterneuronToPyramidal(),
+        PyramidalToInterneuron(),
+    )
+    assert plain["pyramidal"] == PyramidalNeurons(2)
+    assert plain["interneurons"] == Interneurons(2)
+    assert Microcircuit(2).all_departures == ()
 
 
 @pytest.mark.parametrize(
@@ -144,21 +167,21 @@ def test_everything_at_once_is_what_a_plain_loop_computes(few, make_circuit):
 
     def transmitted(w, x, stream):
         cells = np.arange(w.shape[1])
-        return w.T @ x + sigma * np.sqrt((w.T**2) @ x**2) * chance.gaussian_draw(5, stream, t, cells)
+        return w.T @ x + sigma * np.sqrt((w.T**2) @ x**2) * gaussian_draw(5, stream, t, cells)
 
     def spiked(v, unit, stream):
         mean = 10 * np.maximum(3 + v / unit, 0)
-        counts = chance.poisson_draw(mean, 5, stream, t, np.arange(len(v)))
+        counts = poisson_draw(mean, 5, stream, t, np.arange(len(v)))
         return unit * (counts / 10 - 3), counts
 
     for t, (x, y) in enumerate(zip(X, Y, strict=True)):
         eta = {path: getattr(circuit.rates, path)(t) for path in "xyqr"}
-        z, spikes = spiked(transmitted(Vx, x, chance.PROXIMAL), 1, chance.OUTPUT)
-        a = transmitted(Vy, y, chance.DISTAL)
-        past.append(transmitted(R.T, z, chance.RECRUITMENT))
-        n, _ = spiked(past.pop(0), np.linalg.norm(R, axis=1), chance.INTERNEURON)
-        drive = a - transmitted(Q.T, n, chance.INHIBITORY)
-        plateaus = chance.poisson_draw(np.abs(drive) / 0.3, 5, chance.PLATEAU, t, np.arange(2))
+        z, spikes = spiked(transmitted(Vx, x, Stream.PROXIMAL), 1, Stream.OUTPUT)
+        a = transmitted(Vy, y, Stream.DISTAL)
+        past.append(transmitted(R.T, z, Stream.RECRUITMENT))
+        n, _ = spiked(past.pop(0), np.linalg.norm(R, axis=1), Stream.INTERNEURON)
+        drive = a - transmitted(Q.T, n, Stream.INHIBITORY)
+        plateaus = poisson_draw(np.abs(drive) / 0.3, 5, Stream.PLATEAU, t, np.arange(2))
         plateau = 0.3 * np.sign(drive) * plateaus
         z = z + 0.2 * plateau
         for name, value in (("z", z), ("n", n), ("plateau", plateau), ("spikes", spikes)):
@@ -176,7 +199,7 @@ def test_everything_at_once_is_what_a_plain_loop_computes(few, make_circuit):
 @pytest.mark.parametrize("engine", ["cpp", pytest.param("cython", marks=pytest.mark.slow)])
 def test_engines_agree_on_everything_at_once(engine, learn, monkeypatch):
     """Chance included, and for C++ across segments of the run: what cells remember is handed on."""
-    monkeypatch.setattr("biorrr.circuit.standalone._FIRST_SEGMENT", 7)
+    monkeypatch.setattr("biorrr.circuit.engines.standalone._FIRST_SEGMENT", 7)
     departures = {**EVERYTHING, "dynamics": Leaky(hold=20, dt=4), "rates": "auto"}
     recorded = ("z", "n", "plateau", "spikes", "interneuron_spikes")
     reference, run = (learn(e, samples=60, record=recorded, every=9, **departures) for e in ("numpy", engine))
@@ -215,7 +238,7 @@ def test_rules_stay_local():
 @pytest.mark.parametrize(
     ("settings", "text"),
     [
-        ({"plateau": "all-or-none"}, r"plateau: must be one of Graded\(...\), Plateau\(...\) \(got 'all-or-none'\)"),
+        ({"plateau": "all-or-none"}, r"plateau: must be one of Graded\(...\), Departure\(...\) \(got 'all-or-none'\)"),
         ({"dynamics": 3}, r"dynamics: must be one of Instant\(...\), Leaky\(...\) \(got 3\)"),
         ({"delay": -1}, "delay: must be a whole number, at least 0"),
         ({"transmission_noise": -1}, "transmission_noise: must be finite and at least 0"),

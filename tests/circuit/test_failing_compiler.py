@@ -2,7 +2,8 @@
 
 import pytest
 
-from biorrr.circuit import Microcircuit, compiler
+from biorrr.circuit import Microcircuit
+from biorrr.circuit.engines import compiler
 
 
 @pytest.fixture

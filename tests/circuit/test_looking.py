@@ -4,9 +4,8 @@ import networkx as nx
 import pytest
 
 from biorrr.circuit import Microcircuit
-from biorrr.circuit.blueprint import Blueprint
 from biorrr.circuit.locality import locality
-from biorrr.models import NaiveProximalSynapses
+from biorrr.models import NaiveProximalSynapses, Rate, Rates
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +27,7 @@ def test_wiring(circuit):
         "Q": ("interneurons", "pyramidal", -1, 6),
         "R": ("pyramidal", "interneurons", +1, 6),
     }
-    for _, _, facts in graph.edges(data=True):
-        assert facts["rule"].startswith("w += ")
+    assert {f["weight"]: f["rule"] for _, _, f in graph.edges(data=True)}["Vx"] == "eta_x * x_pre * plateau_post"
 
 
 def test_wiring_can_be_written(circuit, tmp_path):
@@ -40,18 +38,18 @@ def test_wiring_can_be_written(circuit, tmp_path):
 def test_description_holds_every_equation(circuit):
     text = circuit.describe(6, 4)
     blueprint = circuit.blueprint(6, 4)
-    for part in blueprint.populations:
+    for part in blueprint.parts.populations:
         assert f"{part.name} ({part.size})" in text
-    for pathway in blueprint.pathways:
-        assert pathway.rule in text
-        assert pathway.equation in text
+    for pathway in blueprint.parts.pathways:
+        for said in (pathway.current, pathway.change, pathway.replay, pathway.equation):
+            assert said in text
     # In the order of a tick: what drives the soma comes before what inhibits the dendrite.
     assert text.index("  proximal, Vx") < text.index("  recruitment, R") < text.index("  inhibitory, Q")
 
 
-@pytest.mark.parametrize("adaptive", [False, True])
-def test_every_rule_is_local(adaptive):
-    verdicts = {v.pathway: v for v in locality(Blueprint.of_microcircuit(6, 4, 2, 3, adaptive=adaptive))}
+@pytest.mark.parametrize("rates", [Rates(Rate(1), Rate(1), Rate(1)), "auto"], ids=["timetable", "auto"])
+def test_every_rule_is_local(rates):
+    verdicts = {v.pathway: v for v in Microcircuit(2, rates=rates).locality()}
     assert all(v.local for v in verdicts.values())
     assert {name: (v.pre, v.post, v.own) for name, v in verdicts.items()} == {
         "proximal": (("x",), ("plateau",), ("w",)),
@@ -60,13 +58,13 @@ def test_every_rule_is_local(adaptive):
         "inhibitory": (("n",), ("z",), ("w",)),
     }
     # The rates are the same for all synapses of a pathway, and reported as that.
-    assert verdicts["proximal"].broadcast == ("eta_x", "gain")
+    assert verdicts["proximal"].broadcast == ("eta_x", "replay_gain")
     assert str(verdicts["proximal"]).startswith("proximal: local; reads pre x; post plateau; own w; broadcast eta_x")
 
 
 def test_the_naive_rule_is_not_local():
     """The supplement's example: the Lagrange rule multiplies two sets of weights."""
-    (verdict,) = locality(Blueprint.of_microcircuit(6, 4, 2, 2), (NaiveProximalSynapses(),))
+    (verdict,) = locality(Microcircuit(2).parts, (NaiveProximalSynapses(),))
     assert not verdict.local
     assert verdict.elsewhere == ("Lagrange", "Vx", "x")
     assert "NOT local: reads Lagrange, Vx, x" in str(verdict)

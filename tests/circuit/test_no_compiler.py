@@ -4,22 +4,23 @@ import warnings
 
 import pytest
 
-from biorrr.circuit import Microcircuit, compiler, engines
+from biorrr.circuit import Microcircuit
+from biorrr.circuit.engines import choice, compiler
 
 
 @pytest.fixture
 def no_compiler(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CXX", raising=False)
-    for found in (compiler.find_compiler, compiler.identity, engines._say_once):
+    for found in (compiler.find_compiler, compiler.identity, choice._say_once):
         found.cache_clear()
     yield
-    for found in (compiler.find_compiler, compiler.identity, engines._say_once):
+    for found in (compiler.find_compiler, compiler.identity, choice._say_once):
         found.cache_clear()
 
 
 def test_auto_falls_back_and_says_so_once(no_compiler, data, monkeypatch):
-    monkeypatch.setattr(engines, "_WORTH_COMPILING", 50)
+    monkeypatch.setattr(choice, "_WORTH_COMPILING", 50)
     X, Y = data[0][:100], data[1][:100]
     with pytest.warns(UserWarning, match="no C\\+\\+ compiler found, so this runs on Brian2's numpy target") as said:
         run = Microcircuit(2).run(X, Y)

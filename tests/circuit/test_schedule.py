@@ -1,4 +1,4 @@
-"""What happens within a tick, in the order Brian2 itself reports."""
+"""What happens within a tick: the order Brian2 itself reports, and circuits whose order cannot be satisfied."""
 
 import brian2
 import pytest
@@ -20,12 +20,15 @@ def test_order_within_a_tick(rates, make_circuit):
         "recruitment_summed_variable_n_post",
         "inhibitory_summed_variable_inhibition_post",
     )
-    (plateau,) = place("pyramidal_update")
-    plasticity = place("proximal_plasticity", "distal_plasticity", "recruitment_plasticity", "inhibitory_plasticity")
+    (plateau,) = place("pyramidal_plateau_0")
+    plasticity = place("proximal_change", "distal_change", "recruitment_change", "inhibitory_change")
     assert max(z, a) < n < inhibition < plateau < min(plasticity)
-    assert place("announce")[0] < min(z, a)
+    assert place("clock_input_0")[0] < min(z, a)
     if rates == "auto":
-        assert max(place("loop_gain_summed_variable_trace_q_post")[0], plateau) < place("adapt")[0] < min(plasticity)
+        (fitted,) = place("neuromodulator_modulation_0")
+        assert max(place("loop_gain_summed_variable_trace_q_post")[0], plateau) < fitted < min(plasticity)
+    else:
+        assert place("clock_input_0")[0] < place("neuromodulator_input_0")[0] < min(z, a)
 
 
 def _slot(circuit, when):

@@ -1,62 +1,49 @@
-"""Departures as descriptions: the chance they share, the units they take, the values they refuse."""
+"""Departures as descriptions: the units they take, the values they refuse, the circuits they fit."""
 
 import math
+from dataclasses import dataclass
 
 import brian2
 import numpy as np
 import pytest
-from scipy import stats
 
 from biorrr.models import (
     AllOrNone,
+    ApicalDrive,
     DalesLaw,
+    Departure,
     Freeze,
     Leaky,
-    PyramidalNeurons,
+    LoopDelay,
+    Parts,
+    Population,
     Rectified,
+    SensoryInput,
     Silence,
     SparseConnections,
     Spiking,
-    chance,
+    departed,
 )
 
 
-def test_uniform_draws_are_uniform_and_depend_on_every_word():
-    draws = chance.uniform_draw(1, 2, 3, np.arange(20_000))
-    assert stats.kstest(draws, "uniform").pvalue > 1e-3
-    for other in ((2, 2, 3), (1, 3, 3), (1, 2, 4)):
-        assert abs(np.corrcoef(draws, chance.uniform_draw(*other, np.arange(20_000)))[0, 1]) < 4 / math.sqrt(20_000)
+@pytest.mark.parametrize("departure", [AllOrNone(1.0), Spiking(), Leaky(), ApicalDrive(0.1), LoopDelay(2)], ids=repr)
+def test_a_circuit_that_a_departure_does_not_fit(departure):
+    parts = Parts((SensoryInput(3), Population(2, "granule")), ())
+    with pytest.raises(ValueError, match=r"does not fit this circuit: .* no part called .*; it has sensory, granule"):
+        departed(parts, [departure])
 
 
-def test_gaussian_draws_are_gaussian():
-    assert stats.kstest(chance.gaussian_draw(1, 2, np.arange(20_000), 5), "norm").pvalue > 1e-3
+def test_what_is_not_a_departure():
+    @dataclass(frozen=True)
+    class Forgetful(Departure):
+        def alter(self, parts):
+            parts.adding("sensory")
 
-
-@pytest.mark.parametrize("mean", [0.05, 3.0, 40.0, 900.0])
-def test_poisson_draws_have_the_poisson_distribution(mean):
-    draws = chance.poisson_draw(mean, 1, 2, np.arange(5000), 0).astype(int)
-    edges = np.unique(stats.poisson.ppf([0.02, 0.2, 0.4, 0.6, 0.8, 0.98], mean))
-    probabilities = np.diff([0, *stats.poisson.cdf(edges, mean), 1])
-    counts = np.bincount(np.searchsorted(edges, draws), minlength=len(probabilities))
-    assert stats.chisquare(counts, probabilities * len(draws)).pvalue > 1e-3
-
-
-def test_poisson_draws_of_large_mean_have_its_mean_and_variance():
-    draws = chance.poisson_draw(4e6, 1, 2, np.arange(5000), 0)
-    assert draws.mean() == pytest.approx(4e6, abs=4 * math.sqrt(4e6 / 5000))
-    assert draws.var() == pytest.approx(4e6, rel=4 * math.sqrt(2 / 5000))
-
-
-def test_poisson_of_nothing_is_nothing_and_of_nan_is_nan():
-    assert chance.poisson_draw(0.0, 1, 2, 3, 0) == 0
-    assert np.isnan(chance.poisson_draw(np.nan, 1, 2, 3, 0))
-
-
-def test_altered_parts_are_equal_when_their_texts_are():
-    cells = PyramidalNeurons(3)
-    assert cells.extended(update="\nz = 0") == cells.extended(update="\nz = 0")
-    assert cells.extended(update="\nz = 0") != cells
-    assert cells.extended(update="\nz = 0").update.startswith(cells.update)
+    parts = Parts((SensoryInput(3),), ())
+    with pytest.raises(TypeError, match=r"departures: must be Departure objects \(got 'noise'\)"):
+        departed(parts, ["noise"])
+    with pytest.raises(TypeError, match=r"Forgetful\(\): alter must return the altered parts \(got None\)"):
+        departed(parts, [Forgetful()])
 
 
 def test_times_are_quantities_or_milliseconds():

@@ -1,54 +1,120 @@
-"""Neurons and synapses as descriptions: text, sizes and names that fit together."""
+"""Parts as plain values: equal, hashable, picklable, and refused in words where they cannot be."""
 
-import re
+import pickle
+from dataclasses import replace
 
 import pytest
 
 from biorrr.models import (
+    AllOrNone,
+    Clock,
+    DalesLaw,
     DistalSynapses,
+    HoldingClock,
     InstructiveInput,
     Interneurons,
     InterneuronToPyramidal,
+    Leaky,
+    LoopDelay,
+    Neuromodulator,
+    Parts,
+    Pathway,
+    Population,
     ProximalSynapses,
     PyramidalNeurons,
     PyramidalToInterneuron,
     SensoryInput,
+    SparseConnections,
+    Spiking,
+    Step,
+    TransmissionNoise,
+    Variable,
+    departed,
+    with_values,
 )
 
 POPULATIONS = (SensoryInput, InstructiveInput, PyramidalNeurons, Interneurons)
-PATHWAYS = (ProximalSynapses, DistalSynapses, PyramidalToInterneuron, InterneuronToPyramidal)
+PATHWAYS = (ProximalSynapses(), DistalSynapses(), PyramidalToInterneuron(), InterneuronToPyramidal())
+PAPER = Parts((Clock(), Neuromodulator(), *(population(3) for population in POPULATIONS)), PATHWAYS)
 
 
-def test_the_paper_s_four_matrices():
-    assert [p.weight for p in PATHWAYS] == ["Vx", "Vy", "R", "Q"]
-
-
-@pytest.mark.parametrize("pathway", PATHWAYS)
-def test_rules_and_currents_name_what_their_cells_hold(pathway):
-    held = {p.name: p.equations for p in POPULATIONS}
-    for name, side in re.findall(r"(\w+)_(pre|post)\b", f"{pathway.current} {pathway.rule}"):
-        cell = pathway.source if side == "pre" else pathway.target
-        assert re.search(rf"^\s*{name} :", held[cell], re.MULTILINE), f"{cell} has no {name}"
-
-
-def test_currents_flow_soma_first():
-    """z and a, then n, then inhibition: within one tick each needs the one before."""
-    order = {p.weight: p.order for p in PATHWAYS}
-    assert max(order["Vx"], order["Vy"]) < order["R"] < order["Q"]
-
-
-def test_only_inhibition_is_subtracted():
+def test_the_paper_s_four_matrices_and_the_one_that_is_subtracted():
     assert {p.weight: p.sign for p in PATHWAYS} == {"Vx": 1, "Vy": 1, "R": 1, "Q": -1}
-    assert PyramidalNeurons.update == "plateau = a - inhibition"
 
 
-@pytest.mark.parametrize("population", POPULATIONS)
-def test_recordable_quantities_exist(population):
-    for trace in population.traces:
-        assert re.search(rf"^\s*{trace} :", population.equations, re.MULTILINE)
+def test_parts_are_values():
+    assert ProximalSynapses() == ProximalSynapses()
+    oja = replace(DistalSynapses(), change="eta_y * (y_pre * z_post - z_post**2 * w)")
+    assert oja != DistalSynapses()
+    assert oja == replace(DistalSynapses(), change=oja.change)
+    assert len({oja, replace(DistalSynapses(), change=oja.change), DistalSynapses()}) == 2
+    assert pickle.loads(pickle.dumps(oja)) == oja
+
+
+def test_departed_parts_are_values_too():
+    all_of_them = [
+        SparseConnections(0.5, 0.5), TransmissionNoise(0.1), LoopDelay(2), Spiking(), AllOrNone(1.0),
+        DalesLaw(("Vx", "Q")), Leaky(),
+    ]  # fmt: skip
+    parts = departed(PAPER, all_of_them)
+    assert parts == departed(PAPER, all_of_them)
+    assert pickle.loads(pickle.dumps(parts)) == parts
+    assert hash(parts) != hash(PAPER)
+    assert isinstance(parts["clock"], HoldingClock)
+
+
+def test_having_replaces_by_name_and_adds_the_rest():
+    more = PAPER.having(PyramidalNeurons(7), Population(2, "vip"))
+    assert more["pyramidal"].size == 7
+    assert [p.name for p in more.populations] == [*(p.name for p in PAPER.populations), "vip"]
+    assert PAPER["pyramidal"].size == 3
+
+
+def test_values_can_be_replaced_by_name():
+    valued = with_values(Neuromodulator(), eta0_x=0.5)
+    assert [v.value for v in valued.variables if v.name == "eta0_x"] == [0.5]
+    with pytest.raises(ValueError, match="neuromodulator: has no variable called 'eta'; it has N_q, N_r, "):
+        with_values(Neuromodulator(), eta=1.0)
 
 
 @pytest.mark.parametrize("population", POPULATIONS)
 def test_populations_have_cells(population):
     with pytest.raises(ValueError, match=rf"^{population.__name__}.size: must be a whole number, at least 1 \(got 0\)"):
         population(0)
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (
+            lambda: Variable("z_post"),
+            r"Variable.name: must be a name that equations can use \(got 'z_post'\); not i, j, t",
+        ),
+        (lambda: Variable("w"), r"Variable.name: .* \(got 'w'\)"),
+        (lambda: Variable("my var"), r"Variable.name: .* \(got 'my var'\)"),
+        (
+            lambda: Variable("v", per="neuron"),
+            "Variable.per: must be one of 'cell', 'population', 'synapse', 'circuit'",
+        ),
+        (
+            lambda: Variable("v", role="state"),
+            "Variable.role: must be one of 'activity', 'memory', 'parameter', 'input'",
+        ),
+        (lambda: Population(3), r"Population.name: must be a name without spaces \(got ''\)"),
+        (lambda: Population(3, "vip", ["v"]), r"vip.variables: must be Variable\(...\) objects \(got \('v',\)\)"),
+        (lambda: Population(3, "vip", steps=["v = 1"]), r"vip.steps: must be Step\(...\) objects"),
+        (lambda: Parts((Population(1, "a"), Population(1, "a")), ()), "a: names two parts of the circuit"),
+        (lambda: Parts((), (Population(1, "a"),)), r"pathways: must be Pathway\(...\) objects"),
+        (lambda: PAPER["granule"], "the circuit has no part called 'granule'; it has clock, neuromodulator, sensory"),
+        (lambda: PAPER.having("vip"), r"parts: must be Population\(...\) or Pathway\(...\) objects \(got 'vip'\)"),
+        (lambda: Pathway("to vip", "a", "b"), "Pathway.name: must be a name without spaces"),
+    ],
+)
+def test_errors_say_what_to_do(make, text):
+    with pytest.raises((TypeError, ValueError), match=text):
+        make()
+
+
+def test_steps_know_whether_they_replay():
+    assert not Step("output", "z = 1").replays
+    assert PyramidalNeurons(1).steps == (Step("plateau", "plateau = a - inhibition", replays=True),)

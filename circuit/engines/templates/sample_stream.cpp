@@ -32,23 +32,22 @@ struct Quantity { double *values; size_t size; };
 
 struct Segment
 {
-    // The header, as circuit/standalone.py writes it.
-    struct {
-        int64_t ticks, ticks_per_sample, first_sample, every, snapshots, noisy, traced;
-        int64_t x_type, x_offset, y_type, y_offset;
-        double gain_x, gain_y;
-    } head;
-    std::vector<double> mean_x, mean_y;
-    std::vector<int64_t> due, shown;  // samples before which weights are kept; what each tick presents
+    // What comes first in the file `segment`, as standalone.py writes it; the vectors below follow in their order.
+    struct { int64_t ticks, ticks_per_sample, snapshots, traced, traces, noisy; } head;
+    struct Port { int64_t type, offset; double gain; } ports[{{ ports|length }}];
+    struct Selection { int64_t quantity, first, count; };
+    {% for port in ports %}
+    std::vector<double> mean_{{ port.population }};
+    {% endfor %}
+    std::vector<int64_t> due, recorded, shown;  // samples after which weights are kept; samples traced; ticks
     std::vector<Quantity> state, weights, traces;
-    const char *x, *y;
+    const char *data[{{ ports|length }}];
     const double *noise;
     std::string folder;
     FILE *kept_weights, *kept_traces;
     int64_t tick = 0, sample = 0, phase = 0;  // of the next tick; a sample's own phases come before those of its replay
-    int64_t until_trace;                      // samples
     bool traced = false;                      // whether traces of the last tick are due
-    size_t next_due = 0;
+    size_t next_due = 0, next_recorded = 0;
 
     static void fail(const std::string &what)
     {
@@ -85,37 +84,41 @@ struct Segment
         folder = getenv("BIORRR_SEGMENT") ? getenv("BIORRR_SEGMENT") : ".";
         FILE *file = open("segment", "rb");
         read(file, &head, 1);
-        mean_x.resize({{ m }});
-        mean_y.resize({{ n }});
+        read(file, ports, {{ ports|length }});
+        {% for port in ports %}
+        mean_{{ port.population }}.resize({{ port.size }});
+        read(file, mean_{{ port.population }}.data(), {{ port.size }});
+        {% endfor %}
         due.resize(head.snapshots);
+        recorded.resize(head.traced);
         shown.resize(head.ticks);
-        read(file, mean_x.data(), mean_x.size());
-        read(file, mean_y.data(), mean_y.size());
+        std::vector<Selection> selections(head.traces);
         read(file, due.data(), due.size());
+        read(file, recorded.data(), recorded.size());
+        read(file, selections.data(), selections.size());
         read(file, shown.data(), shown.size());
         fclose(file);
 
         state = {
-        {% for part, variable, dynamic, size in state %}
-            { {{ address(part, variable, dynamic) }}, {{ size }} },
+        {% for quantity in state %}
+            { {{ address(quantity.part, quantity.name, quantity.dynamic) }}, {{ quantity.size }} },
         {% endfor %}
         };
-        weights.assign(state.begin(), state.begin() + {{ n_pathways }});
-        Quantity traceable[] = {
-        {% for part, variable, dynamic, size in traces %}
-            { {{ address(part, variable, dynamic) }}, {{ size }} },
+        weights.assign(state.begin(), state.begin() + {{ n_weights }});
+        const Quantity traceable[] = {
+        {% for quantity in quantities %}
+            { {{ address(quantity.part, quantity.name, quantity.dynamic) }}, {{ quantity.size }} },
         {% endfor %}
         };
-        for (int i = 0; i < {{ traces|length }}; i++)
-            if (head.traced >> i & 1) traces.push_back(traceable[i]);
+        for (const Selection &s : selections) traces.push_back({ traceable[s.quantity].values + s.first, (size_t)s.count });
 
         file = open("state", "rb");
         for (const Quantity &quantity : state) read(file, quantity.values, quantity.size);
         fclose(file);
-        x = map("X", head.x_offset);
-        y = map("Y", head.y_offset);
+        {% for port in ports %}
+        data[{{ loop.index0 }}] = map("data-{{ loop.index0 }}", ports[{{ loop.index0 }}].offset);
+        {% endfor %}
         noise = head.noisy ? (const double *)map("noise", 0) : NULL;
-        until_trace = head.every ? (head.every - head.first_sample % head.every) % head.every : INT64_MAX;
         kept_weights = open("snapshots", "wb");
         kept_traces = open("traces", "wb");
     }
@@ -124,6 +127,7 @@ struct Segment
     {
         FILE *file = open("state.new", "wb");
         for (const Quantity &quantity : state) write(file, quantity);
+        if (fwrite(&sample, sizeof(sample), 1, file) != 1) fail("cannot write");
         if (fclose(file) || fclose(kept_weights) || fclose(kept_traces)) fail("cannot write");
         _exit(code);
     }
@@ -153,7 +157,6 @@ struct Segment
 
     double next()
     {
-        double *sensory = brian::_array_sensory_x, *instructive = brian::_array_instructive_y;
         if (traced)
             for (const Quantity &quantity : traces) write(kept_traces, quantity);
         if (phase == 0)
@@ -161,7 +164,9 @@ struct Segment
             if (tick > 0)
             {
                 double total = 0;
-                for (int i = 0; i < {{ k }}; i++) total += brian::_array_pyramidal_z[i] + brian::_array_pyramidal_plateau[i];
+                {% for part, variable, size in watched %}
+                for (int i = 0; i < {{ size }}; i++) total += brian::_array_{{ part }}_{{ variable }}[i];
+                {% endfor %}
                 if (!std::isfinite(total)) leave({{ EXIT.diverged }});
             }
             for (; next_due < due.size() && due[next_due] == sample; next_due++)
@@ -172,34 +177,45 @@ struct Segment
         const bool waking = what >= 0;
         if (waking)
         {
-            show<{{ m }}>(sensory, x, head.x_type, what, head.gain_x, mean_x.data());
-            show<{{ n }}>(instructive, y, head.y_type, what, head.gain_y, mean_y.data());
-            if (noise)
-                for (int i = 0; i < {{ m }}; i++) sensory[i] += noise[sample * {{ m }} + i];
-            _active_sensory = {0, {{ m }}};
-            _active_instructive = {0, {{ n }}};
             const int64_t ahead = tick - 1 + head.ticks_per_sample;
-            if (ahead < head.ticks && shown[ahead] >= 0)
+            const bool more = ahead < head.ticks && shown[ahead] >= 0;
+            {% for port in ports %}
             {
-                announce<{{ m }}>(x, head.x_type, shown[ahead]);
-                announce<{{ n }}>(y, head.y_type, shown[ahead]);
+                double *activity = brian::_array_{{ port.population }}_{{ port.variable }};
+                const Port &port = ports[{{ loop.index0 }}];
+                show<{{ port.size }}>(activity, data[{{ loop.index0 }}], port.type, what, port.gain, mean_{{ port.population }}.data());
+                {% if port.replayed %}
+                if (noise)
+                    for (int i = 0; i < {{ port.size }}; i++) activity[i] += noise[sample * {{ port.size }} + i];
+                {% endif %}
+                _active_{{ port.population }} = {0, {{ port.size }}};
+                if (more) announce<{{ port.size }}>(data[{{ loop.index0 }}], port.type, shown[ahead]);
             }
+            {% endfor %}
         }
         else
         {
             // What the last tick has left is all there is to silence.
-            std::fill(sensory + _active_sensory.begin, sensory + _active_sensory.end, 0);
-            std::fill(instructive + _active_instructive.begin, instructive + _active_instructive.end, 0);
-            const int replayed = -1 - what;
-            sensory[replayed] = 1;
-            _active_sensory = {replayed, replayed + 1};
-            _active_instructive = {0, 0};
+            {% for port in ports %}
+            {
+                double *activity = brian::_array_{{ port.population }}_{{ port.variable }};
+                std::fill(activity + _active_{{ port.population }}.begin, activity + _active_{{ port.population }}.end, 0);
+                {% if port.replayed %}
+                const int replayed = -1 - what;
+                activity[replayed] = 1;
+                _active_{{ port.population }} = {replayed, replayed + 1};
+                {% else %}
+                _active_{{ port.population }} = {0, 0};
+                {% endif %}
+            }
+            {% endfor %}
         }
-        traced = waking && until_trace == 0;
+        traced = waking && next_recorded < recorded.size() && recorded[next_recorded] == sample;
         if (++phase == head.ticks_per_sample)
         {
-            phase = 0, sample++;
-            if (until_trace-- == 0) until_trace = head.every - 1;
+            phase = 0;
+            if (next_recorded < recorded.size() && recorded[next_recorded] == sample) next_recorded++;
+            sample++;
         }
         return waking;
     }

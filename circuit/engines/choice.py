@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
-import warnings
+import threading
 from typing import Any
 
-from biorrr.circuit import compiler
 from biorrr.circuit.blueprint import Blueprint
-from biorrr.circuit.interrupt import import_brian2
+from biorrr.circuit.checks import warn
+from biorrr.circuit.engines import compiler
+from biorrr.circuit.engines.interrupt import import_brian2
 
 ENGINES = ("auto", "numpy", "cython", "cpp")
 # Work, in ticks, above which compiling pays: Brian2's numpy target takes 0.3 ms a tick and compiling 10 s.
@@ -16,10 +17,19 @@ _WORTH_COMPILING = 30_000
 
 
 class Engines:
-    """Engines built so far, by name and blueprint."""
+    """Engines built so far, by name and by what shapes their code.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    circuit
+        Name of the circuit, which begins the names of its Brian2 objects.
+    """
+
+    def __init__(self, circuit: str = "") -> None:
+        self._circuit = circuit
         self._built: dict[tuple[str, Blueprint], Any] = {}
+        self._turn = threading.RLock()
+        self.last_blueprint: Blueprint | None = None
 
     def choose(self, wanted: str, ticks: int) -> str:
         """The engine meant by ``wanted`` for a run of so many ``ticks``."""
@@ -37,39 +47,37 @@ class Engines:
         return "cpp" if ticks > _WORTH_COMPILING else "numpy"
 
     def built(self, name: str, blueprint: Blueprint) -> Any:
-        """The engine called ``name``, built once for each blueprint."""
-        if (name, blueprint) not in self._built:
-            # Brian2 takes seconds to import, and a compiled circuit from the cache does not need it.
-            if name == "cpp":
-                from biorrr.circuit.standalone import StandaloneEngine
+        """The engine called ``name``, built once for each code."""
+        key = name, blueprint.code
+        with self._turn:
+            self.last_blueprint = blueprint
+            if key not in self._built:
+                # Brian2 takes seconds to import, and a compiled circuit from the cache does not need it.
+                if name == "cpp":
+                    from biorrr.circuit.engines.standalone import StandaloneEngine
 
-                self._built[name, blueprint] = StandaloneEngine(blueprint)
-            else:
-                if name == "cython" and compiler.find_compiler() is None:
-                    raise compiler.NoCompiler(f"engine 'cython': no C++ compiler found; {compiler.HOW_TO_INSTALL}")
-                import_brian2()
-                from biorrr.circuit.runtime import RuntimeEngine
+                    self._built[key] = StandaloneEngine(blueprint)
+                else:
+                    if name == "cython" and compiler.find_compiler() is None:
+                        raise compiler.NoCompiler(f"engine 'cython': no C++ compiler found; {compiler.HOW_TO_INSTALL}")
+                    import_brian2()
+                    from biorrr.circuit.engines.runtime import RuntimeEngine
 
-                self._built[name, blueprint] = RuntimeEngine(blueprint, name)
-        return self._built[name, blueprint]
+                    self._built[key] = RuntimeEngine(blueprint, name, self._circuit)
+        return self._built[key]
 
     @property
     def network(self) -> Any:
         """The Brian2 Network built in this process."""
         for engine in self._built.values():
-            if hasattr(engine, "assembly"):
-                return engine.assembly.network
+            if hasattr(engine, "built"):
+                return engine.built.network
         raise RuntimeError(
             "network: nothing is built in this process yet; call circuit.build(m, n) first, and run with "
             "engine='numpy' or 'cython' (the C++ engine's network lives in a program of its own)"
         )
 
-    @property
-    def last_blueprint(self) -> Blueprint | None:
-        """The blueprint of the engine built last."""
-        return next(reversed(self._built))[1] if self._built else None
-
 
 @functools.cache
 def _say_once(text: str) -> None:
-    warnings.warn(text, stacklevel=5)
+    warn(text)

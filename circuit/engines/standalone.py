@@ -21,13 +21,13 @@ from pathlib import Path
 
 import numpy as np
 
-from biorrr.circuit import cache, compiler
-from biorrr.circuit.blueprint import Blueprint
-from biorrr.circuit.interrupt import held_interrupt, import_brian2
-from biorrr.circuit.job import Job, Outcome
+from biorrr.circuit.blueprint import Blueprint, Quantity
+from biorrr.circuit.engines import cache, compiler
+from biorrr.circuit.engines.interrupt import held_interrupt, import_brian2
+from biorrr.circuit.engines.job import Job, Outcome
+from biorrr.circuit.engines.segment_folder import segment_folder
 from biorrr.circuit.recorder import Recorder
-from biorrr.circuit.scratch import scratch_folder
-from biorrr.models import chance
+from biorrr.models import random_draws
 
 _SEGMENT_SECONDS = 1.0  # aim; short enough for progress and Ctrl-C, long against the 5 ms a program takes to start
 _FIRST_SEGMENT = 2_000  # samples, before the speed is known
@@ -35,9 +35,6 @@ _LARGEST_SEGMENT = 2**20  # samples; bounds the memory of a segment's order and 
 
 # Types of data the program reads as they lie on disk; others are converted first.
 _ELEMENT_TYPES = {"f8": "double", "f4": "float", "u1": "uint8_t", "i1": "int8_t", "i2": "int16_t", "u2": "uint16_t"}
-
-# The populations whose activity the program sets as it presents samples, and the name of that activity.
-_PRESENTED = {"sensory": "x", "instructive": "y"}
 
 
 class Exit(IntEnum):
@@ -57,17 +54,19 @@ class StandaloneEngine:
             raise compiler.NoCompiler(
                 f"engine 'cpp': no C++ compiler found; {compiler.HOW_TO_INSTALL}, or use engine='numpy'"
             )
-        self.blueprint = blueprint
+        self.code = blueprint.code
         self.program = self._find_or_build()
 
     def _find_or_build(self) -> Path:
-        key = cache.key_of(_description(self.blueprint))
-        return cache.find_or_build(key, lambda folder: _build(self.blueprint, folder))
+        return cache.find_or_build(cache.key_of(_description(self.code)), lambda folder: _build(self.code, folder))
 
     def advance(self, job: Job, recorder: Recorder) -> Outcome:
         """Simulate ``job``."""
-        with scratch_folder() as folder, held_interrupt() as interrupted:
-            data = {axis: _lay_out(folder / axis, values) for axis, values in (("X", job.X), ("Y", job.Y))}
+        with segment_folder() as folder, held_interrupt() as interrupted:
+            laid_out = [
+                _lay_out(folder / f"data-{place}", job.feeds[port.name].values)
+                for place, port in enumerate(job.blueprint.ports)
+            ]
             length = _FIRST_SEGMENT
             state, at = job.state, job.start
             while at < job.stop:
@@ -75,13 +74,13 @@ class StandaloneEngine:
                 if recorder.on_snapshot is not None:  # it may end the run at any snapshot
                     stop = min([stop, *job.snapshots[job.snapshots > at][:1].tolist()])
                 began = time.perf_counter()
-                code = self._run_segment(folder, replace(job, start=at, stop=stop, state=state), data)
+                code = self._run_segment(folder, replace(job, start=at, stop=stop, state=state), laid_out)
                 took = time.perf_counter() - began
                 if interrupted.is_set() and code != Exit.done:
                     return Outcome(at, state, "interrupted")
-                state = self._collect(folder, job, at, stop, recorder)
+                state, done = _collect(folder, job, at, stop, recorder)
                 if code == Exit.diverged:
-                    return Outcome(int(state["neuromodulator.sample"][0]), state, "diverged")
+                    return Outcome(at + done - 1, state, "diverged")
                 pace = (stop - at) / max(took, 1e-3)
                 at = stop
                 recorder.reached(at, state)
@@ -90,28 +89,8 @@ class StandaloneEngine:
                 length = max(int(min(_LARGEST_SEGMENT, 8 * length, pace * _SEGMENT_SECONDS)), 1)
             return Outcome(at, state, "done")
 
-    def _run_segment(self, folder: Path, job: Job, data: dict) -> int:
-        shown = job.presentation.ticks(job.start, job.stop)
-        noise = job.presentation.input_noise(job.start, job.stop)
-        due = job.snapshots[(job.snapshots > job.start) & (job.snapshots <= job.stop)] - job.start
-        traced = sum(1 << i for i, trace in enumerate(self.blueprint.traces) if trace in job.record)
-        counts = [
-            len(shown), job.presentation.ticks_per_sample, job.start - job.origin, job.every if job.record else 0,
-            len(due), noise is not None, traced, *data["X"], *data["Y"],
-        ]  # fmt: skip
-        with (folder / "segment").open("wb") as file:
-            for values in (
-                np.array(counts, np.int64),
-                np.array([job.gain_x, job.gain_y]),
-                np.asarray(job.mean_x, np.float64),
-                np.asarray(job.mean_y, np.float64),
-                due.astype(np.int64),
-                shown,
-            ):
-                file.write(values.tobytes())
-        if noise is not None:
-            (folder / "noise").write_bytes(noise.tobytes())
-        (folder / "state").write_bytes(b"".join(np.asarray(v, np.float64).tobytes() for v in job.state.values()))
+    def _run_segment(self, folder: Path, job: Job, laid_out: list[tuple[int, int]]) -> int:
+        _write_segment(folder, job, laid_out)
         if not self.program.exists():  # another process has cleared the cache
             self.program = self._find_or_build()
         done = subprocess.run(
@@ -130,26 +109,59 @@ class StandaloneEngine:
             )
         return done.returncode
 
-    def _collect(self, folder: Path, job: Job, start: int, stop: int, recorder: Recorder) -> dict[str, np.ndarray]:
-        """Hand what the segment left to ``recorder``; return the new state."""
-        if job.record:
-            holders = self.blueprint.traces
-            names = [trace for trace in holders if trace in job.record]
-            sizes = [1 if holders[name] is self.blueprint.neuromodulator else holders[name].size for name in names]
-            rows = np.fromfile(folder / "traces").reshape(-1, sum(sizes))
-            columns = np.split(rows, np.cumsum(sizes)[:-1], axis=1)
-            first = start + -(start - job.origin) % job.every
-            samples = first + np.arange(len(rows)) // job.presentation.held * job.every  # a row for each tick held
-            recorder.trace(samples.tolist(), dict(zip(names, columns, strict=True)))
-        sizes = [size for part, variable, size in self.blueprint.state if variable == "w"]
-        due = job.snapshots[(job.snapshots > start) & (job.snapshots <= stop)]
-        rows = np.fromfile(folder / "snapshots").reshape(-1, sum(sizes))
-        for t, row in zip(due, rows, strict=False):  # fewer rows where the segment diverged
-            weights = np.split(row, np.cumsum(sizes)[:-1])
-            recorder.snapshot(int(t), {p.name: w for p, w in zip(self.blueprint.pathways, weights, strict=True)})
-        sizes = [size for _, _, size in self.blueprint.state]
-        values = np.split(np.fromfile(folder / "state.new"), np.cumsum(sizes)[:-1])
-        return dict(zip(job.state, values, strict=True))
+
+def _write_segment(folder: Path, job: Job, laid_out: list[tuple[int, int]]) -> None:
+    """Leave all that the program reads in ``folder``; the order is that of `struct Segment` in its source."""
+    shown = job.presentation.ticks(job.start, job.stop)
+    noise = job.presentation.input_noise(job.start, job.stop)
+    due = job.snapshots[(job.snapshots > job.start) & (job.snapshots <= job.stop)] - job.start
+    recorded = job.recording.samples(job.start, job.stop) - job.start
+    place = {quantity.key: i for i, quantity in enumerate(job.blueprint.quantities)}
+    selections = [
+        (place[trace.quantity.key], first, count)
+        for trace in job.recording.traces
+        for first, count in ([(0, trace.quantity.size)] if trace.chosen is None else [(i, 1) for i in trace.chosen])
+    ]
+    feeds = [job.feeds[port.name] for port in job.blueprint.ports]
+    ports = np.zeros(len(feeds), dtype=[("type", np.int64), ("offset", np.int64), ("gain", np.float64)])
+    for port, feed, (kind, offset) in zip(ports, feeds, laid_out, strict=True):
+        port["type"], port["offset"], port["gain"] = kind, offset, feed.gain
+    head = [len(shown), job.presentation.ticks_per_sample, len(due), len(recorded), len(selections), noise is not None]
+    with (folder / "segment").open("wb") as file:
+        for values in (
+            np.array(head, np.int64),
+            ports,
+            *(np.asarray(feed.mean, np.float64) for feed in feeds),
+            due.astype(np.int64),
+            recorded,
+            np.array(selections, np.int64),
+            shown,
+        ):
+            file.write(values.tobytes())
+    if noise is not None:
+        (folder / "noise").write_bytes(noise.tobytes())
+    (folder / "state").write_bytes(b"".join(np.asarray(v, np.float64).tobytes() for v in job.state.values()))
+
+
+def _collect(folder: Path, job: Job, start: int, stop: int, recorder: Recorder) -> tuple[dict[str, np.ndarray], int]:
+    """Hand what the segment left to ``recorder``; return the new state and how many samples were begun."""
+    traces = job.recording.traces
+    if traces:
+        sizes = [trace.columns for trace in traces]
+        rows = np.fromfile(folder / "traces").reshape(-1, sum(sizes))
+        columns = np.split(rows, np.cumsum(sizes)[:-1], axis=1)
+        samples = np.repeat(job.recording.samples(start, stop), job.presentation.held)[: len(rows)]
+        recorder.trace(samples.tolist(), {t.label: values for t, values in zip(traces, columns, strict=True)})
+    weighted = job.blueprint.weighted
+    sizes = [q.size for q in job.blueprint.state if q.name == "w"]
+    due = job.snapshots[(job.snapshots > start) & (job.snapshots <= stop)]
+    rows = np.fromfile(folder / "snapshots").reshape(-1, sum(sizes))
+    for t, row in zip(due, rows, strict=False):  # fewer rows where the segment diverged
+        weights = np.split(row, np.cumsum(sizes)[:-1])
+        recorder.snapshot(int(t), {p.name: w for p, w in zip(weighted, weights, strict=True)})
+    left = np.fromfile(folder / "state.new")
+    values = np.split(left[:-1], np.cumsum([q.size for q in job.blueprint.state])[:-1])
+    return dict(zip(job.state, values, strict=True)), int(left[-1:].view(np.int64)[0])
 
 
 def _lay_out(path: Path, values: np.ndarray) -> tuple[int, int]:
@@ -179,71 +191,66 @@ def _lies_in_a_file(values: np.memmap) -> bool:
 
 
 def _description(blueprint: Blueprint) -> dict:
-    """All that shapes the compiled code."""
+    """All that shapes the compiled program: every field of every part, and the sources that make code of them."""
     here = Path(__file__).parent
-    sources = [here / "assembly.py", here / "device.py", Path(__file__), *sorted((here / "templates").iterdir())]
+    sources = [
+        *(here / name for name in ("network.py", "device.py", "standalone.py")),
+        here.parent / "schedule.py",
+        here.parent / "blueprint.py",
+        *sorted((here / "templates").iterdir()),
+    ]
     return {
-        "populations": [
-            [p.name, p.size, p.equations, p.response, p.response_order, p.reception, p.update, p.hears, p.traces]
-            for p in blueprint.populations
-        ],
-        "pathways": [
-            [p.name, p.source, p.target, p.equations, p.current, p.rule, p.order]
-            for p in (*blueprint.pathways, *blueprint.neuromodulator.senses)
-        ],
-        "neuromodulator": [
-            blueprint.neuromodulator.equations, blueprint.neuromodulator.announce, blueprint.neuromodulator.adapt,
-            blueprint.neuromodulator.state, blueprint.neuromodulator.broadcast,
-        ],
-        "state": blueprint.state,
-        "chance": chance.SOURCES,
-        "dense": _all_to_all(blueprint),
+        "circuit": repr(blueprint.code),
+        "draws": random_draws.SOURCES,
+        "dense": _dense(),
         "sources": [path.read_text() for path in sources],
         "brian2": importlib.metadata.version("brian2"),
         **compiler.identity(),
-    }  # fmt: skip
+    }
 
 
-def _all_to_all(blueprint: Blueprint) -> list[str]:
-    """Names of the pathways that get plain nested loops; none of them with $BIORRR_DENSE=0."""
-    if os.environ.get("BIORRR_DENSE") == "0":
-        return []
-    # Fibres with a will of their own may speak where nothing was presented: these loops would not listen.
-    fibres = [p for p in blueprint.populations if p.name in _PRESENTED]
-    altered = [p.name for p in fibres if p.response or p.reception or p.update]
-    return [p.name for p in (*blueprint.pathways, *blueprint.neuromodulator.senses) if p.source not in altered]
+def _dense() -> bool:
+    """Whether pathways get plain nested loops; not with $BIORRR_DENSE=0."""
+    return os.environ.get("BIORRR_DENSE") != "0"
 
 
-def _build(blueprint: Blueprint, folder: Path) -> None:
+def _build(code: Blueprint, folder: Path) -> None:
     """Generate the circuit's C++ with Brian2 and compile it to `circuit` in ``folder``."""
     import_brian2()
     import brian2
     import jinja2
 
-    from biorrr.circuit.assembly import TICK, assemble
-    from biorrr.circuit.device import DenseDevice
-    from biorrr.circuit.loan import borrowed_brian2
+    from biorrr.circuit.engines.brian2_state import borrowed_brian2
+    from biorrr.circuit.engines.device import DenseDevice
+    from biorrr.circuit.engines.network import TICK, build_network
 
-    size = {p.name: p.size for p in blueprint.populations}
-    pathways = {p.name for p in blueprint.pathways}
-    template = Path(__file__).parent / "templates" / "present.cpp"
-    code = jinja2.Template(template.read_text(), undefined=jinja2.StrictUndefined).render(
-        m=size["sensory"],
-        n=size["instructive"],
-        k=size["pyramidal"],
-        n_pathways=len(blueprint.pathways),
-        state=[(part, variable, part in pathways, count) for part, variable, count in blueprint.state],
-        traces=[
-            (p.name, trace, False, 1 if p is blueprint.neuromodulator else p.size)
-            for trace, p in blueprint.traces.items()
+    def place(quantity: Quantity) -> dict:
+        dynamic = quantity.variable.per == "synapse"  # Brian2 keeps what synapses have in arrays that can grow
+        return {"part": quantity.part, "name": quantity.name, "size": quantity.size, "dynamic": dynamic}
+
+    size = {p.name: p.size for p in code.parts.populations}
+    template = Path(__file__).parent / "templates" / "sample_stream.cpp"
+    stream = jinja2.Template(template.read_text(), undefined=jinja2.StrictUndefined).render(
+        ports=[
+            {
+                "population": port.population,
+                "variable": port.variable,
+                "size": size[port.population],
+                "replayed": place == 0,  # the first port is the one whose inputs are replayed
+            }
+            for place, port in enumerate(code.ports)
         ],
+        n_weights=len(code.weighted),
+        state=list(map(place, code.state)),
+        quantities=list(map(place, code.quantities)),
+        watched=[(part, variable, size[part]) for part, variable in code.watched],
         element_types=list(enumerate(_ELEMENT_TYPES.values())),
         EXIT=Exit,
     )
     present = brian2.Function(lambda t: 1.0, arg_units=[brian2.second], return_unit=1, stateless=False)
     present.implementations.add_implementation(
         "cpp",
-        code,
+        stream,
         compiler_kwds={"headers": [f"<{h}>" for h in (
             "algorithm", "cerrno", "cmath", "csignal", "cstdint", "cstdio", "cstdlib", "cstring", "string", "vector",
             "fcntl.h", "sys/mman.h", "sys/stat.h", "sys/time.h", "unistd.h",
@@ -252,9 +259,9 @@ def _build(blueprint: Blueprint, folder: Path) -> None:
     )  # fmt: skip
 
     project = Path(tempfile.mkdtemp(prefix="project-", dir=folder))
-    device = DenseDevice(frozenset(_all_to_all(blueprint)), _PRESENTED)
+    device = DenseDevice(code, _dense())
     with borrowed_brian2(device, build_on_run=False):
-        assemble(blueprint, present).network.run(TICK, namespace={})
+        build_network(code, present=present).network.run(TICK, namespace={})
         device.build(directory=str(project), compile=False, run=False)
     compiler.compile_program(project / "circuit.cpp", folder / "circuit")
     if os.environ.get("BIORRR_KEEP_SOURCES"):

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from biorrr.circuit.cache import cache_folder
+from biorrr.circuit.engines.cache import cache_folder
 
 # Brian2's own flags: fast arithmetic, but infinities and NaN stay what they are, so that divergence is seen.
 # `#pragma omp simd` needs no threads; without it GCC turns loops over synapses inside out, at a fifth of the speed.

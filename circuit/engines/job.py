@@ -10,6 +10,29 @@ import numpy as np
 from biorrr.circuit.blueprint import Blueprint
 from biorrr.circuit.presentation import Presentation
 from biorrr.circuit.recorder import Recorder
+from biorrr.circuit.recording import Recording
+
+
+@dataclass(frozen=True)
+class Feed:
+    """The data of one port.
+
+    Parameters
+    ----------
+    values
+        As given, shape (n_samples, features); memory maps stay on disk.
+    mean
+        Subtracted from each sample, shape (features,).
+    gain
+        By which each sample is multiplied after that.
+    centred
+        Whether ``mean`` is that of the values, and not 0.
+    """
+
+    values: np.ndarray
+    mean: np.ndarray
+    gain: float
+    centred: bool = False
 
 
 @dataclass(frozen=True)
@@ -20,38 +43,25 @@ class Job:
     ----------
     blueprint, presentation
         The circuit, and what is presented to it.
-    X, Y
-        Data as given, shapes (n_samples, m) and (n_samples, n); memory maps stay on disk.
-    mean_x, mean_y
-        Subtracted from each sample, shapes (m,) and (n,).
-    gain_x, gain_y
-        Scale each sample after that.
+    feeds
+        The data of each port, by its name.
     start, stop
         First sample and the one after the last, counted from the very first sample the circuit has seen.
     state
-        Values by "part.variable": all weights, flat, and the neuromodulator's parameters.
-    record, every
-        Names of the traces, and how many samples lie between two of them.
-    origin
-        Sample from which ``every`` counts: ``start``, unless the job continues one that was cut short.
+        Values by "part.variable", in the order of the blueprint's state: weights, flat, parameters and memories.
+    recording
+        What is recorded, and at which samples.
     snapshots
         Sample counts, ascending, in (start, stop]: weights are kept when so many are done.
     """
 
     blueprint: Blueprint
     presentation: Presentation
-    X: np.ndarray
-    Y: np.ndarray
-    mean_x: np.ndarray
-    mean_y: np.ndarray
-    gain_x: float
-    gain_y: float
+    feeds: dict[str, Feed]
     start: int
     stop: int
     state: dict[str, np.ndarray]
-    record: tuple[str, ...]
-    every: int
-    origin: int
+    recording: Recording
     snapshots: np.ndarray
 
 

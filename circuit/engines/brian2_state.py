@@ -1,7 +1,8 @@
-"""Brian2's device and preferences on loan: the circuit's while it builds and runs, the caller's again after."""
+"""Brian2's device and preferences: the circuit's while it builds and runs, the caller's again after."""
 
 from __future__ import annotations
 
+import threading
 from contextlib import contextmanager
 
 import brian2
@@ -14,22 +15,25 @@ _NEEDED = {
     "core.network.default_schedule": ["start", "groups", "thresholds", "synapses", "resets", "end"],
     "devices.cpp_standalone.openmp_threads": 0,
 }
+# They belong to the process: threads take turns.
+_TURN = threading.RLock()
 
 
 @contextmanager
 def borrowed_brian2(device, **options):
     """Make ``device``, or the one of that name, Brian2's; the caller's device and preferences come back after.
 
-    The options set it up; a ``target`` among them is the language code is generated in.
+    The options set it up; a ``target`` among them is the language code is generated in. Only one thread at a time.
     """
     needed = {**_NEEDED, "codegen.target": options.pop("target", "auto")}
-    before = {name: brian2.prefs[name] for name in needed}
-    brian2.set_device(device, **options)
-    try:
-        for name, value in needed.items():
-            brian2.prefs[name] = value
-        yield
-    finally:
-        for name, value in before.items():
-            brian2.prefs[name] = value
-        reset_device()
+    with _TURN:
+        before = {name: brian2.prefs[name] for name in needed}
+        brian2.set_device(device, **options)
+        try:
+            for name, value in needed.items():
+                brian2.prefs[name] = value
+            yield
+        finally:
+            for name, value in before.items():
+                brian2.prefs[name] = value
+            reset_device()

@@ -16,7 +16,7 @@ _SETTLED = 60.0  # seconds after which a folder that nobody holds is not one abo
 
 
 @contextmanager
-def scratch_folder() -> Iterator[Path]:
+def segment_folder() -> Iterator[Path]:
     """Give a new folder, held by a lock that the kernel releases when its holder dies."""
     _clear_abandoned(Path(tempfile.gettempdir()))
     with tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as name:

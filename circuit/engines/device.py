@@ -17,6 +17,9 @@ from brian2.parsing.sympytools import str_to_sympy
 from brian2.utils.stringtools import stripped_deindented_lines
 from sympy import Expr, Symbol
 
+from biorrr.circuit.blueprint import Blueprint
+from biorrr.circuit.schedule import Action
+
 # A vector that straddles two lines of the cache costs two look-ups.
 _ALIGNED_MEMORY = """#include <stdlib.h>
 #include <new>
@@ -29,12 +32,13 @@ void *operator new(std::size_t size)
 void operator delete(void *memory) noexcept { free(memory); }
 void operator delete(void *memory, std::size_t) noexcept { free(memory); }
 """
+_BROADCAST = re.compile(r"\s*const double \w+ = _ptr_array_\w+\[0\];\s*$")
 _DENSE = {"summed_variable": "dense_summed_variable", "stateupdate": "dense_stateupdate"}
 
 
 @dataclass(frozen=True)
-class _Dense:
-    """What the dense templates need to know of a step.
+class _Loops:
+    """What our templates need to know of a step.
 
     Parameters
     ----------
@@ -43,28 +47,32 @@ class _Dense:
     begin, end
         The sources that have anything to say in this tick, as C++.
     gates
-        Broadcast quantities, as C++; the step changes nothing while one of them is 0.
+        C++ conditions under which the step changes nothing.
     source_index, target_index
         C++ names of Brian2's index arrays.
     """
 
-    targets: int
-    begin: str
-    end: str
     gates: tuple[str, ...]
-    source_index: str
-    target_index: str
+    targets: int = 0
+    begin: str = ""
+    end: str = ""
+    source_index: str = ""
+    target_index: str = ""
 
-    def direct(self, code):
-        """``code`` with the look-ups of a synapse's two cells replaced by the loop counters."""
-        lines = code if isinstance(code, str) else "\n".join(code)
-        return lines.replace(f"{self.source_index}[_idx]", "_source").replace(f"{self.target_index}[_idx]", "_target")
+    def broadcast(self, code) -> str:
+        """The lines of ``code`` that fetch what is broadcast: the same for all synapses, so once is enough."""
+        return "\n".join(line for line in _lines(code) if _BROADCAST.match(line))
+
+    def direct(self, code) -> str:
+        """The other lines, with the look-ups of a synapse's two cells replaced by the loop counters."""
+        inner = "\n".join(line for line in _lines(code) if not _BROADCAST.match(line))
+        return inner.replace(f"{self.source_index}[_idx]", "_source").replace(f"{self.target_index}[_idx]", "_target")
 
 
 class DenseCodeObject(CPPStandaloneCodeObject):
     """Brian2's C++ code object with our templates before its own."""
 
-    templater = CPPStandaloneCodeObject.templater.derive("biorrr.circuit")
+    templater = CPPStandaloneCodeObject.templater.derive("biorrr.circuit.engines")
 
 
 class DenseDevice(CPPStandaloneDevice):
@@ -72,48 +80,75 @@ class DenseDevice(CPPStandaloneDevice):
 
     Parameters
     ----------
+    blueprint
+        The circuit: what happens when, and which activities only the presentation of samples sets.
     dense
-        Names of the pathways known to be all-to-all; the others keep Brian2's own loops.
-    presented
-        Populations whose activity only the presentation of samples sets, and the name of that activity. Outside
-        `_active_<population>`, a range of cells that the presentation keeps up to date, it is 0.
+        Whether pathways get plain nested loops; otherwise they keep Brian2's own.
     """
 
-    def __init__(self, dense: frozenset[str], presented: dict[str, str]) -> None:
+    def __init__(self, blueprint: Blueprint, dense: bool) -> None:
         super().__init__()
-        self.dense, self.presented = dense, presented
+        self.dense = dense
+        self.parts = blueprint.parts
+        self.stage = blueprint.stage
+        self.actions = {action.name: action for action in blueprint.schedule}
+        # Outside `_active_<population>`, a range of cells that the presentation keeps up to date, such activity is 0.
+        # Fibres that do something of their own may speak where nothing was presented.
+        self.presented = {p.population: p.variable for p in blueprint.ports if not self.parts[p.population].steps}
 
     def code_object_class(self, codeobj_class=None, fallback_pref=None):
         """Our code objects."""
         return codeobj_class or DenseCodeObject
 
     def code_object(self, owner, name, abstract_code, variables, template_name, variable_indices, **kwds):
-        """Brian2's, with a dense template where the pathway allows it."""
+        """Brian2's, with our template where a step has gates or synapses that are all there."""
+        step = name.split("_codeobject")[0]
+        action = self.actions.get(step)
         synapses = getattr(owner, "synapses", owner)
-        if template_name in _DENSE and synapses.name in self.dense:
-            kwds["template_kwds"] = {
-                **(kwds.get("template_kwds") or {}),
-                "dense": self._dense(synapses, template_name, abstract_code, variable_indices),
-            }
-            template_name = _DENSE[template_name]
+        synaptic = hasattr(synapses, "summed_updaters")
+        loops = None
+        if synaptic and self.dense and template_name in _DENSE:
+            template, loops = _DENSE[template_name], self._loops(synapses, action, abstract_code, variable_indices)
+        elif action is not None and action.gate and template_name == "stateupdate":
+            template, loops = "gated_stateupdate", _Loops(self._gates(owner, action))
+        if loops is not None:
+            kwds["template_kwds"] = {**(kwds.get("template_kwds") or {}), "loops": loops}
+            template_name = template
         return super().code_object(owner, name, abstract_code, variables, template_name, variable_indices, **kwds)
 
-    def _dense(self, synapses, template_name, abstract_code, variable_indices) -> _Dense:
+    def _gates(self, group, action: Action | None) -> tuple[str, ...]:
+        """Where ``action`` does not happen: not in this kind of tick, or not with plasticity off."""
+        if action is None:
+            return ()
+        waking = "brian::_array_{}_{}[0]".format(*self.stage)
+        gates = [f"{waking} {'==' if action.gate == 'waking' else '!='} 0"] if action.gate else []
+        if action.addend:
+            gates.append(f"brian::{self.get_array_name(group.variables['plastic'])}[0] == 0")
+        return tuple(gates)
+
+    def _loops(self, synapses, action: Action | None, abstract_code, variable_indices) -> _Loops:
         (statements,) = abstract_code.values()
-        addend = _addend(statements, "+=" if template_name == "stateupdate" else "=")
-        activity = self.presented.get(synapses.source.name)
+        # A step whose addend is 0 changes nothing: a weight is within its bound already.
+        addend = str_to_sympy(action.addend) if action is not None and action.addend else _summed(action, statements)
+        source = self.parts[synapses.source.name]
+        activity = self.presented.get(source.name)
         ranged = activity is not None and _vanishes(addend, f"{activity}_pre")
 
         def pointer(name: str) -> str:
             return f"_ptr{self.get_array_name(synapses.variables[name])}"
 
-        return _Dense(
-            targets=len(synapses.target),
-            begin=f"_active_{synapses.source.name}.begin" if ranged else "0",
-            end=f"_active_{synapses.source.name}.end" if ranged else str(len(synapses.source)),
-            gates=tuple(
-                f"{pointer(name)}[0]" for name, at in variable_indices.items() if at == "0" and _vanishes(addend, name)
+        return _Loops(
+            gates=(
+                *self._gates(synapses, action),
+                *(
+                    f"{pointer(name)}[0] == 0"
+                    for name, at in variable_indices.items()
+                    if at == "0" and action is not None and _vanishes(addend, name)
+                ),
             ),
+            targets=len(synapses.target),
+            begin=f"_active_{source.name}.begin" if ranged else "0",
+            end=f"_active_{source.name}.end" if ranged else str(len(synapses.source)),
             source_index=pointer("_synaptic_pre"),
             target_index=pointer("_synaptic_post"),
         )
@@ -165,7 +200,7 @@ void Network::run(const double, void (*)(const double, const double, const doubl
         super().generate_codeobj_source(writer)
 
     def generate_makefile(self, writer, *args, **kwds):
-        """All sources in one file, for :func:`biorrr.circuit.compiler.compile_program`."""
+        """All sources in one file, for :func:`biorrr.circuit.engines.compiler.compile_program`."""
         # More helpers that Brian2 repeats wherever they are called: each file gets its own.
         repeated = ("_rand", "_randn", "_clip", "_sign")
         units = "".join(
@@ -178,9 +213,13 @@ void Network::run(const double, void (*)(const double, const double, const doubl
         writer.write("circuit.cpp", _ALIGNED_MEMORY + ranges + units)
 
 
-def _addend(statements: str, operator: str) -> Expr | None:
-    """What a single statement `variable <operator> addend` adds; None for anything else."""
-    single = re.fullmatch(rf"\s*\w+\s*{re.escape(operator)}([^=\n]+)\s*", statements)
+def _lines(code) -> list[str]:
+    return code.splitlines() if isinstance(code, str) else list(code)
+
+
+def _summed(action: Action | None, statements: str) -> Expr | None:
+    """What a current sums, where ``statements`` are those of a current: `variable = expression`."""
+    single = re.fullmatch(r"\s*\w+\s*=([^=\n]+)\s*", statements) if action is None else None
     return single and str_to_sympy(single[1].strip())
 
 

@@ -1,8 +1,15 @@
 """Random numbers that depend only on where they are drawn, so that a seed means the same on every engine.
 
 A draw is a hash of (seed, stream, moment, index): no generator has a state that engines would have to share, segments
-to hand on or a continued run to restore. The same few lines stand here twice, in Python and in the C++ that Cython
-includes too; whole numbers come as floating point, exact up to 2**53.
+to hand on or a continued run to restore. Equations call them by name, with the broadcast variables `seed` and
+`moment`, which counts the ticks of all samples, and `i`, the cell; the same functions here give the same numbers to a
+plain NumPy loop:
+
+>>> gaussian_draw(seed=5, stream=Stream.PROXIMAL, moment=0, index=[0, 1]).round(4)
+array([ 1.1453, -0.1062])
+
+The same few lines stand here twice, in Python and in the C++ that Cython includes too; whole numbers come as floating
+point, exact up to 2**53.
 """
 
 from __future__ import annotations
@@ -10,11 +17,30 @@ from __future__ import annotations
 import functools
 import math
 import textwrap
+import zlib
+from enum import IntEnum
 
 import numpy as np
 
-# One stream a place of the circuit where chance acts, so that no two places share their numbers.
-PROXIMAL, DISTAL, INHIBITORY, RECRUITMENT, PLATEAU, OUTPUT, INTERNEURON, WIRING, POLARITY, RASTER = range(10)
+
+class Stream(IntEnum):
+    """One stream per place of the circuit where numbers are drawn, so that no two places share them.
+
+    Parts of your own use any whole number from ``OWN`` on.
+    """
+
+    PROXIMAL = 0
+    DISTAL = 1
+    INHIBITORY = 2
+    RECRUITMENT = 3
+    PLATEAU = 4
+    OUTPUT = 5
+    INTERNEURON = 6
+    WIRING = 7
+    POLARITY = 8
+    RASTER = 9
+    OWN = 1000
+
 
 # Above this mean a Poisson number is drawn as a rounded Gaussian: the two differ by less than 1e-4 in distribution.
 LARGEST_MEAN = 1e6
@@ -139,11 +165,17 @@ static inline double poisson_draw(double mean, double seed, double stream, doubl
 }
 
 SOURCES = tuple(_CPP.values())
+DRAWS = {draw.__name__: draw for draw in (uniform_draw, gaussian_draw, poisson_draw)}
+
+
+def stream_of(name: str) -> int:
+    """A stream for the place called ``name``, far from those that have a number of their own."""
+    return 2**32 + zlib.crc32(name.encode())
 
 
 @functools.cache
-def draws() -> dict:
-    """The three draws as Brian2 functions, by name: what the equations of departures may call."""
+def brian2_draws() -> dict:
+    """The three draws as Brian2 functions, by name."""
     import brian2
 
     made: dict[str, brian2.Function] = {}

@@ -1,0 +1,145 @@
+"""Turns a blueprint into Brian2 objects with an explicit schedule.
+
+Brian2 runs what is in slot `start` (the sample arrives), then `groups` (currents and cells), then `end` (plasticity);
+within a slot, every action has the place that the blueprint's schedule gives it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import brian2
+
+from biorrr.circuit.blueprint import Blueprint
+from biorrr.circuit.schedule import Action
+from biorrr.models import Pathway, Population, Variable
+from biorrr.models.expressions import names_in, only_where
+from biorrr.models.random_draws import brian2_draws
+
+# One tick is one second of Brian2's time: whole numbers keep clocks exact however long a run is.
+TICK = brian2.second
+# Before Brian2's own default of 0, so that what a person adds to a slot comes after what the circuit does in it.
+_FIRST_PLACE = -1000
+_SLOTS = {"input": "start", "plasticity": "end"}  # all other phases: groups
+
+
+@dataclass(frozen=True)
+class BuiltNetwork:
+    """A built circuit: the Brian2 network and its parts by name."""
+
+    network: brian2.Network
+    clock: brian2.Clock
+    parts: dict[str, brian2.Group]
+
+    def variable(self, part: str, name: str):
+        """The array behind a variable, for reading and writing in place."""
+        return self.parts[part].variables[name].get_value()
+
+
+def build_network(blueprint: Blueprint, name: str = "", present: brian2.Function | None = None) -> BuiltNetwork:
+    """Build the network of ``blueprint`` for the current Brian2 device.
+
+    Parameters
+    ----------
+    blueprint
+        What to build.
+    name
+        Of the circuit: begins the names of all Brian2 objects, so that two circuits fit into one network.
+    present
+        A function of t that presents the next sample and returns 1, or 0 for a replay; without it, somebody else must
+        fill in the inputs at the start of each tick. Code made with it branches where an action does not happen in
+        every tick; without it, what must not happen is multiplied by 0.
+    """
+    prefix = f"{name}_" if name else ""
+    clock = brian2.Clock(dt=TICK, name=f"{prefix}ticks")
+    actions = blueprint.schedule if present is not None else _combined(blueprint)
+    parts: dict[str, brian2.Group] = {}
+    for population in blueprint.parts.populations:
+        filled = [a.drives for a in actions if a.drives and blueprint.parts[a.part].target == population.name]
+        parts[population.name] = brian2.NeuronGroup(
+            population.size,
+            _cell_equations(population, filled),
+            clock=clock,
+            name=prefix + population.name,
+            namespace={},
+        )
+    for pathway in blueprint.parts.pathways:
+        currents = [a for a in actions if a.part == pathway.name and a.drives]
+        parts[pathway.name] = brian2.Synapses(
+            parts[pathway.source],
+            parts[pathway.target],
+            _synapse_equations(pathway, currents),
+            clock=clock,
+            name=prefix + pathway.name,
+            namespace={},
+        )
+        parts[pathway.name].connect()
+    _let_broadcasts_be_heard(blueprint, parts, actions)
+
+    if present is not None:
+        stage, variable = blueprint.stage
+        parts[stage].namespace["present"] = present
+        parts[stage].run_regularly(f"{variable} = present(t)", when="start", order=2 * _FIRST_PLACE, name="present")
+    for place, action in enumerate(actions, _FIRST_PLACE):
+        part = parts[action.part]
+        if action.drives:
+            # Brian2 gives every summed variable the same place in the tick and breaks ties by name.
+            part.summed_updaters[f"{action.drives}_post"].order = place
+        else:
+            slot = _SLOTS.get(action.phase, "groups")
+            part.run_regularly(action.code, when=slot, order=place, name=prefix + action.name)
+    return BuiltNetwork(brian2.Network(*parts.values()), clock, parts)
+
+
+def _combined(blueprint: Blueprint) -> list[Action]:
+    """The schedule for a language without branches: gates become factors, and a pathway has one plasticity."""
+    actions: list[Action] = []
+    for action in blueprint.schedule:
+        declared = {q.name for q in blueprint.quantities if q.part == action.part}
+        if action.addend:
+            pathway = blueprint.parts[action.part]
+            if pathway.change and action.gate == "replaying":
+                continue  # beside the change, below
+            terms = [f"waking * ({pathway.change})"] if pathway.change else []
+            terms += [f"(1 - waking) * ({pathway.replay})"] if pathway.replay else []
+            bound = f"\nw = {pathway.bound}" if pathway.bound else ""
+            code = f"w += plastic * ({' + '.join(terms)}){bound}"
+        elif action.gate == "waking" and action.code:
+            hidden = frozenset(names_in(action.code).written) - declared
+            code = only_where("waking", action.code, hidden)
+        else:
+            code = action.code
+        actions.append(Action(action.name, action.part, action.phase, code, drives=action.drives))
+    return actions
+
+
+def _cell_equations(population: Population, filled: list[str]) -> str:
+    declared = {variable.name for variable in population.variables}
+    lines = [f"{v.name} : 1{_flags(v)}" for v in population.variables]
+    return "\n".join([*lines, *(f"{name} : 1" for name in filled if name not in declared)])
+
+
+def _synapse_equations(pathway: Pathway, currents: list[Action]) -> str:
+    lines = ["w : 1"] if pathway.weighted else []
+    lines += ["plastic : 1 (shared, constant)"] if pathway.plastic else []
+    lines += [f"{v.name} : 1{_flags(v)}" for v in pathway.variables]
+    lines += [f"{action.drives}_post = {action.code} : 1 (summed)" for action in currents]
+    return "\n".join(lines)
+
+
+def _flags(variable: Variable) -> str:
+    # What is broadcast is kept like a cell's, in a population of one: shared variables could not be summed into.
+    flags = ["shared"] * (variable.per == "population") + ["constant"] * (variable.role == "parameter")
+    return f" ({', '.join(flags)})" if flags else ""
+
+
+def _let_broadcasts_be_heard(blueprint: Blueprint, parts: dict[str, brian2.Group], actions) -> None:
+    """Let each part read what it uses of what others broadcast, and draw random numbers."""
+    holders = {q.name: q.part for q in blueprint.quantities if q.variable.per == "circuit"}
+    for name, part in parts.items():
+        codes = [action.code for action in actions if action.part == name]
+        read = {found for code in codes for found in names_in(code).read}
+        for heard in sorted(read & holders.keys()):
+            if heard not in part.variables:
+                part.variables.add_reference(heard, parts[holders[heard]], heard, index="0")
+        part.namespace.update(brian2_draws())

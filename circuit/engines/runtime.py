@@ -1,0 +1,129 @@
+"""Engines `numpy` and `cython`: Brian2 runs inside this process, tick by tick."""
+
+from __future__ import annotations
+
+import threading
+
+import brian2
+import numpy as np
+
+from biorrr.circuit.blueprint import Blueprint
+from biorrr.circuit.engines.brian2_state import borrowed_brian2
+from biorrr.circuit.engines.interrupt import held_interrupt
+from biorrr.circuit.engines.job import Job, Outcome
+from biorrr.circuit.engines.network import TICK, BuiltNetwork, build_network
+from biorrr.circuit.recorder import Recorder
+
+_LOOK_AHEAD = 4096  # samples whose order is drawn together
+
+
+class RuntimeEngine:
+    """Builds the network once and advances it."""
+
+    def __init__(self, blueprint: Blueprint, target: str, name: str = "") -> None:
+        self.target = target
+        with borrowed_brian2("runtime", target=target):
+            self.built: BuiltNetwork = build_network(blueprint, name)
+
+    def advance(self, job: Job, recorder: Recorder) -> Outcome:
+        """Simulate ``job``."""
+        ticks = (job.stop - job.start) * job.presentation.ticks_per_sample
+        network = self.built.network
+        with borrowed_brian2("runtime", target=self.target), np.errstate(all="ignore"):
+            for key, values in job.state.items():
+                self.built.variable(*key.split("."))[:] = values
+            presenter = _Presenter(job, recorder, self.built)
+            operation = brian2.NetworkOperation(presenter.next, clock=self.built.clock, when="start", order=-2000)
+            network.add(operation)
+            try:
+                with held_interrupt() as presenter.interrupted:
+                    network.run(ticks * TICK, namespace={})
+            finally:
+                network.remove(operation)
+            return presenter.finish()
+
+
+class _Presenter:
+    """What happens between two ticks: keep what is due of the last one, present the next."""
+
+    def __init__(self, job: Job, recorder: Recorder, built: BuiltNetwork) -> None:
+        self.job, self.recorder, self.stop = job, recorder, built.network.stop
+        self.interrupted = threading.Event()
+        blueprint = job.blueprint
+        self.weights = {p.name: built.variable(p.name, "w") for p in blueprint.weighted}
+        self.state = {key: built.variable(*key.split(".")) for key in job.state}
+        self.inputs = {port.name: built.variable(port.population, port.variable) for port in blueprint.ports}
+        self.watched = [built.variable(*place) for place in blueprint.watched]
+        self.waking = built.variable(*blueprint.stage)
+        self.traced = [
+            (trace.label, built.variable(trace.quantity.part, trace.quantity.name), trace.chosen)
+            for trace in job.recording.traces
+        ]
+        self.due = set(job.snapshots.tolist())
+        self.tick = 0
+        self.done = job.start
+        self.ended = "done"
+        self.reached: dict[str, np.ndarray] | None = None
+
+    def next(self) -> None:
+        self._keep()
+        if self.ended != "done":
+            self.stop()
+            self.reached = self._copied_state()  # what is left of this tick is not part of the run
+            self._silence()
+            return
+        job = self.job
+        sample, phase = divmod(self.tick, job.presentation.ticks_per_sample)
+        if phase < job.presentation.held:
+            if phase == 0 and sample % _LOOK_AHEAD == 0:
+                first, last = job.start + sample, min(job.start + sample + _LOOK_AHEAD, job.stop)
+                self.ticks = job.presentation.ticks(first, last).reshape(last - first, -1)
+                self.noise = job.presentation.input_noise(first, last)
+                self.traced_samples = set(job.recording.samples(first, last).tolist())
+            row = self.ticks[sample % _LOOK_AHEAD, 0]
+            for name, activity in self.inputs.items():
+                feed = job.feeds[name]
+                np.subtract(feed.values[row], feed.mean, out=activity)
+                activity *= feed.gain
+            if self.noise is not None:
+                self.inputs[job.presentation.port] += self.noise[sample % _LOOK_AHEAD]
+            self.waking[:] = 1.0
+        else:
+            self._silence()
+            self.inputs[job.presentation.port][-1 - self.ticks[sample % _LOOK_AHEAD, phase]] = 1.0
+        self.tick += 1
+
+    def _silence(self) -> None:
+        for values in (*self.inputs.values(), self.waking):
+            values[:] = 0.0
+
+    def _keep(self) -> None:
+        """Hand out what the tick just done has left behind."""
+        if self.tick == 0:
+            return
+        job = self.job
+        sample, phase = divmod(self.tick - 1, job.presentation.ticks_per_sample)
+        if phase < job.presentation.held and job.start + sample in self.traced_samples:
+            rows = {
+                label: np.array(values if chosen is None else values[list(chosen)])[None]
+                for label, values, chosen in self.traced
+            }
+            self.recorder.trace([job.start + sample], rows)
+        if phase == job.presentation.ticks_per_sample - 1:
+            if not np.isfinite(sum(values.sum() for values in self.watched)):
+                self.ended = "diverged"
+                return
+            self.done = job.start + sample + 1
+            if self.done in self.due:
+                self.recorder.snapshot(self.done, {k: v.copy() for k, v in self.weights.items()})
+            if self.done < job.stop and (self.recorder.stopped or self.interrupted.is_set()):
+                self.ended = "stopped" if self.recorder.stopped else "interrupted"
+            self.recorder.reached(self.done, self.state)
+
+    def finish(self) -> Outcome:
+        if self.reached is None:
+            self._keep()
+        return Outcome(self.done, self.reached or self._copied_state(), self.ended)
+
+    def _copied_state(self) -> dict[str, np.ndarray]:
+        return {key: values.copy() for key, values in self.state.items()}

@@ -1,0 +1,72 @@
+"""The clock of a circuit: whether a sample or a replay is on, and where in the stream of samples the circuit stands.
+
+What it holds is broadcast: every cell and synapse may read it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from biorrr.models.parts import Population, Step, Variable
+
+_KEPT = (
+    Variable("waking", "1 while a sample is presented, 0 in spontaneous replay", per="circuit", role="input"),
+    Variable("sample", "samples seen before this one", per="circuit", role="memory", value=-1.0),
+    Variable("onset", "1 in the first tick of a sample", per="circuit"),
+    Variable("closing", "1 in the last tick of a sample", per="circuit"),
+    Variable("moment", "count of the ticks of all samples, by which random numbers are drawn", per="circuit"),
+    Variable("seed", "seed of everything random", per="circuit", role="parameter", value="seed"),
+    Variable("held", "ticks for which a sample is held", per="circuit", role="parameter", value=1.0),
+    Variable("share", "part of a sample's time that one tick takes", per="circuit", role="parameter", value="1 / held"),
+    Variable(
+        "tick", "length of a tick in ms, infinite where all is instant", per="circuit", role="parameter", value=math.inf
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Clock(Population):
+    """Every sample is one tick (the paper's circuit)."""
+
+    size: int | None = 1
+    name: str = "clock"
+    variables: tuple[Variable, ...] = _KEPT
+    steps: tuple[Step, ...] = (
+        Step(
+            "input",
+            """
+            sample += waking
+            onset = waking
+            closing = waking
+            moment = sample
+            """,
+            replays=True,
+        ),
+    )
+    meaning: str = "Counts the samples; every sample is one tick."
+    shape: str = ""
+
+
+@dataclass(frozen=True)
+class HoldingClock(Clock):
+    """Every sample is held for many ticks; a replay still takes one."""
+
+    variables: tuple[Variable, ...] = (
+        *_KEPT,
+        Variable("elapsed", "ticks since the sample came on", per="circuit", role="memory", value="held - 1"),
+    )
+    steps: tuple[Step, ...] = (
+        Step(
+            "input",
+            """
+            onset = waking * int(elapsed >= held - 1)
+            elapsed = waking * (1 - onset) * (elapsed + 1) + (1 - waking) * elapsed
+            sample += onset
+            closing = waking * int(elapsed >= held - 1)
+            moment = sample * held + elapsed
+            """,
+            replays=True,
+        ),
+    )
+    meaning: str = "Counts the samples; every sample is held for many ticks."
