@@ -6,10 +6,14 @@ import functools
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from biorrr.circuit.blueprint import Blueprint, Port
 from biorrr.circuit.engines.choice import Engines
+from biorrr.circuit.initial_state import initial_state
 from biorrr.circuit.schedule import schedule
 from biorrr.circuit.table import Tabled
+from biorrr.circuit.units import Units
 from biorrr.models import Parts
 
 
@@ -18,6 +22,7 @@ class CircuitBase(Tabled):
 
     name: str
     engine: str
+    seed: int
     parts: Parts
     ports: tuple[Port, ...]
 
@@ -51,6 +56,12 @@ class CircuitBase(Tabled):
                 raise ValueError(f"{population.name}.size: must be given, because no data say how many cells there are")
         return Blueprint(parts, self.ports)
 
+    def _build(self, blueprint: Blueprint, weights: Mapping[str, np.ndarray]) -> None:
+        """Build ``blueprint`` now; a network in this process begins with ``weights`` and what its parts declare."""
+        engine = self._engines.built("numpy" if self.engine == "auto" else self.engine, blueprint)
+        if hasattr(engine, "begin"):
+            engine.begin(initial_state(blueprint, Units(), self.seed, weights, {}, None))
+
     def _sketch(self, sizes: Mapping[str, int] | None = None) -> Blueprint:
         """A blueprint to look at: sizes as given, those of the last run, or the smallest that fit."""
         raise NotImplementedError
@@ -60,8 +71,9 @@ class CircuitBase(Tabled):
         """The built Brian2 Network (engines numpy and cython), to add one's own monitors to.
 
         Its objects are called as the parts are, behind the circuit's name where it has one. A tick is one second of
-        Brian2's time. Values are those that the engine holds: with rates "auto", data have been scaled to a mean square
-        of 1 (``run.data.attrs`` has the gains). To see a tick's own values, a monitor must look when the tick is over:
+        Brian2's time. ``run`` presents the samples; who runs the network alone sets inputs and the clock's `waking`.
+        Values are those that the engine holds: with rates "auto", data have been scaled to a mean square of 1
+        (``run.data.attrs`` has the gains). To see a tick's own values, a monitor must look when the tick is over:
         ``StateMonitor(circuit.network["pyramidal"], "plateau", record=True, when="end", order=1)``.
         """
         return self._engines.network

@@ -96,7 +96,7 @@ class Blueprint:
 
     def _size(self, part: Population | Pathway, variable: Variable) -> int:
         if isinstance(part, Pathway):
-            return math.prod(self.weight_shape(part))
+            return math.prod(self.weight_shape(part)) if variable.per == "synapse" else 1
         return part.size or 1 if variable.per == "cell" else 1
 
     @functools.cached_property
@@ -154,7 +154,7 @@ class Blueprint:
 
 
 # Of every pathway that learns: events and passes with learning off set it to 0.
-_PLASTIC = Variable("plasticity", "1 where plasticity is on", per="population", role="parameter", value=1.0)
+_PLASTIC = Variable("plasticity", "1 where plasticity is on", per="pathway", role="parameter", value=1.0)
 
 
 def weight_variable(pathway: Pathway) -> Variable:

@@ -30,7 +30,7 @@ class Circuit(CircuitBase):
     Parameters
     ----------
     populations, pathways
-        Its parts. A population that data come into may leave its size to the data. A clock is added unless there is one.
+        Its parts. A population that data come into may leave its size to the data. A clock is added if there is none.
     inputs
         Ports by name, each the "population.variable" that its data set. Unless given, every variable declared as an
         input is a port of its own name.
@@ -92,7 +92,7 @@ class Circuit(CircuitBase):
 
     def build(self, **sizes: int) -> Circuit:
         """Build the circuit for so many features of each port now rather than at the first :meth:`run`."""
-        self._engines.built("numpy" if self.engine == "auto" else self.engine, self.blueprint(**sizes))
+        self._build(self.blueprint(**sizes), {})
         return self
 
     def run(

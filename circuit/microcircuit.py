@@ -254,7 +254,8 @@ class Microcircuit(CircuitBase):
         Engines numpy, cython and "auto" build :attr:`network` in this process, to add one's own monitors to; cpp
         compiles its program.
         """
-        self._engines.built("numpy" if self.engine == "auto" else self.engine, self.blueprint(m, n))
+        blueprint, units = self.blueprint(m, n), Units()
+        self._build(blueprint, self._drawn(m, n, units) | given_weights(self._given, blueprint, units))
         return self
 
     # -- running -------------------------------------------------------------------------------------------------
@@ -381,8 +382,7 @@ class Microcircuit(CircuitBase):
         if self.rates == "auto":
             dimension = effective_dimension(feeds["x"].values, feeds["x"].mean)
             parameters = {"neuromodulator.dimension_x": dimension, **parameters}
-        given = {name: value for name in _INITIAL if (value := getattr(self, f"{name}0")) is not None}
-        drawn = {**self._drawn(m, n, units), **given_weights({**given, **weights}, blueprint, units)}
+        drawn = self._drawn(m, n, units) | given_weights({**self._given, **weights}, blueprint, units)
         state = initial_state(blueprint, units, self.seed, drawn, parameters, start)
         stimulus = Stimulus(presentation, feeds, first, first + epochs * presentation.epoch)
         simulated = simulate(blueprint, self._engines, self.engine, stimulus, state, units, options)
@@ -403,6 +403,10 @@ class Microcircuit(CircuitBase):
         if isinstance(self.rates, Rates):
             return dict.fromkeys(power, 1.0)
         return {name: 1 / math.sqrt(p.mean()) if p.any() else 1.0 for name, p in power.items()}
+
+    @property
+    def _given(self) -> dict[str, object]:
+        return {name: value for name, value in self.initial.items() if value is not None}
 
     def _drawn(self, m: int, n: int, units: Units) -> dict[str, np.ndarray]:
         """Initial matrices drawn from the seed, in the circuit's own units."""

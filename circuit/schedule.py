@@ -83,11 +83,11 @@ class Book:
         for variable in part.variables:
             if variable.name in own:
                 raise ValueError(f"{part.name}: declares {variable.name} twice; one declaration is enough")
-            if synaptic != (variable.per == "synapse"):
+            if synaptic != (variable.per in ("synapse", "pathway")):
                 who = "synapses" if synaptic else "cells"
                 raise ValueError(
                     f"{part.name}.{variable.name}: is declared per {variable.per}, but {part.name} are {who}; "
-                    f"per must be {'synapse' if synaptic else 'cell, population or circuit'}"
+                    f"per must be {'synapse or pathway' if synaptic else 'cell, population or circuit'}"
                 )
             if variable.per == "circuit":
                 if part.size != 1:  # type: ignore[union-attr]

@@ -23,11 +23,12 @@ class Spiking(Departure):
     """Each output and each interneuron is a population of Poisson cells, and what others read is their spikes.
 
     Activity is signed and rates are not, so at rest every cell fires `baseline` spikes per sample; one standard
-    deviation of activity makes each of them fire one spike more or less. That is 1 for outputs (the constraint's unit variance),
-    and for an interneuron what outputs of unit variance make of it, the root of the sum of squares of its weights R.
-    What is read is the spike count, less the baseline. Poisson cells of one rate add up to a Poisson number with
-    uniformly chosen cells, so the circuit draws the sum and :meth:`raster` says who fired. With leaky dynamics spikes
-    come tick by tick and are read through an exponential synaptic filter. In spontaneous replay activity is analog.
+    deviation of activity makes each of them fire one spike more or less. That is 1 for outputs (the constraint's unit
+    variance), and for an interneuron what outputs of unit variance make of it, the root of the sum of squares of its
+    weights R. What is read is the spike count, less the baseline. Poisson cells of one rate add up to a Poisson number
+    with uniformly chosen cells, so the circuit draws the sum and :meth:`raster` says who fired. With leaky dynamics
+    spikes come tick by tick and are read through an exponential synaptic filter. In spontaneous replay activity is
+    analog.
 
     Parameters
     ----------

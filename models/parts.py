@@ -27,8 +27,8 @@ class Variable:
     meaning
         In words, for descriptions, Datasets and figures.
     per
-        Who has one: each "cell", the whole "population", each "synapse", or the "circuit". The last is broadcast: every
-        part may read it. A population that broadcasts has one cell.
+        Who has one: each "cell" or the whole "population", each "synapse" or the whole "pathway", or the "circuit". The
+        last is broadcast: every part may read it. A population that broadcasts has one cell.
     role
         "activity", computed anew in every tick; "memory", kept from one tick to the next and from one run to the run
         that continues it; "parameter", set when a run begins; "input", set from outside in every tick.
@@ -56,7 +56,7 @@ class Variable:
                 f"Variable.name: must be a name that equations can use (got {self.name!r}); not "
                 f"{', '.join(_RESERVED)}, which have a meaning already, and not one that ends in _pre or _post"
             )
-        one_of("Variable.per", self.per, ("cell", "population", "synapse", "circuit"))
+        one_of("Variable.per", self.per, ("cell", "population", "synapse", "pathway", "circuit"))
         one_of("Variable.role", self.role, ("activity", "memory", "parameter", "input"))
 
 

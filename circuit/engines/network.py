@@ -129,7 +129,7 @@ def _synapse_equations(pathway: Pathway, currents: list[Action]) -> str:
 
 def _flags(variable: Variable) -> str:
     # What is broadcast is kept like a cell's, in a population of one: shared variables could not be summed into.
-    flags = ["shared"] * (variable.per == "population") + ["constant"] * (variable.role == "parameter")
+    flags = ["shared"] * (variable.per in ("population", "pathway")) + ["constant"] * (variable.role == "parameter")
     return f" ({', '.join(flags)})" if flags else ""
 
 

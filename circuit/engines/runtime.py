@@ -25,13 +25,17 @@ class RuntimeEngine:
         with borrowed_brian2("runtime", target=target):
             self.built: BuiltNetwork = build_network(blueprint, name)
 
+    def begin(self, state: dict[str, np.ndarray]) -> None:
+        """Put the network into ``state``, values by "part.variable"."""
+        for key, values in state.items():
+            self.built.variable(*key.split("."))[:] = values
+
     def advance(self, job: Job, recorder: Recorder) -> Outcome:
         """Simulate ``job``."""
         ticks = (job.stop - job.start) * job.presentation.ticks_per_sample
         network = self.built.network
         with borrowed_brian2("runtime", target=self.target), np.errstate(all="ignore"):
-            for key, values in job.state.items():
-                self.built.variable(*key.split("."))[:] = values
+            self.begin(job.state)
             presenter = _Presenter(job, recorder, self.built)
             operation = brian2.NetworkOperation(presenter.next, clock=self.built.clock, when="start", order=-2000)
             network.add(operation)

@@ -94,7 +94,7 @@ def test_populations_have_cells(population):
         (lambda: Variable("my var"), r"Variable.name: .* \(got 'my var'\)"),
         (
             lambda: Variable("v", per="neuron"),
-            "Variable.per: must be one of 'cell', 'population', 'synapse', 'circuit'",
+            "Variable.per: must be one of 'cell', 'population', 'synapse', 'pathway'",
         ),
         (
             lambda: Variable("v", role="state"),

@@ -1,0 +1,256 @@
+"""Parts that a user brings: each equals a NumPy loop on every engine, is killed and resumed, pickled and shown."""
+
+import importlib.util
+import inspect
+import math
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from biorrr.circuit import Microcircuit
+from biorrr.models import Rate, Rates, Stream, poisson_draw
+
+HERE = Path(__file__).parent
+EXACT = {"rtol": 0, "atol": 1e-12}
+RATES = Rates(x=Rate(0.01, 900), y=Rate(0.02, 700), q=Rate(0.01, 1500), r=Rate(0.009, 1100))
+NAMES = ("oja", "saturating", "tiring", "depressing", "basket", "combined")
+FEW = 80
+
+
+@pytest.fixture(scope="session")
+def own(tmp_path_factory):
+    """The user's package, imported from a folder of the user's."""
+    folder = tmp_path_factory.mktemp("somebody")
+    shutil.copy(HERE / "own_parts.py", folder)
+    spec = importlib.util.spec_from_file_location("own_parts", folder / "own_parts.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["own_parts"] = module  # pickles find their classes by it
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules["own_parts"]
+
+
+@pytest.fixture(scope="session")
+def data():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((FEW // 2, 5)) * [2.0, 1.5, 1.0, 0.7, 0.5]
+    Y = X @ rng.standard_normal((5, 3)) * 0.4 + 0.3 * rng.standard_normal((FEW // 2, 3))
+    return tuple(np.concatenate([half, -half])[np.random.default_rng(2).permutation(FEW)] for half in (X, Y))
+
+
+def weights():
+    rng = np.random.default_rng(3)
+    return {
+        "Vx": 0.3 * rng.standard_normal((5, 2)),
+        "Vy": 0.3 * rng.standard_normal((3, 2)),
+        "Q": np.eye(2, 3) + 0.2 * rng.standard_normal((2, 3)),
+        "R": np.eye(3, 2) + 0.2 * rng.standard_normal((3, 2)),
+        "B": 0.3 * rng.standard_normal((2, 2)),
+        "S": 0.3 * rng.standard_normal((2, 2)),
+    }
+
+
+def settings(engine):
+    start = {f"{name}0": matrix for name, matrix in weights().items() if name not in "BS"}
+    return {"k": 2, "s": 0.3, "interneurons": 3, "rates": RATES, "engine": engine, "seed": 4, **start}
+
+
+def learn(circuit, data, **options):
+    named = {pathway.weight for pathway in circuit.parts.pathways}
+    given = {name: matrix for name, matrix in weights().items() if name in "BS" and name in named}
+    return circuit.run(*data, order="sequential", every=1, weights=given, progress=False, **options)
+
+
+def recorded(name):
+    more = {"tiring": ("fatigue",), "depressing": ("resource",), "basket": ("b",)}
+    more["combined"] = ("fatigue", "resource", "b", "spikes")
+    return ("z", "n", "plateau", *more.get(name, ()))
+
+
+def loop(name, data):
+    """What a circuit called ``name`` computes, as a plain loop over samples and the ticks of each."""
+    has = NAMES.__contains__ if name == "combined" else name.__eq__
+    spiking = leaky = name == "combined"
+    held, dt = (4, 2.0) if leaky else (1, math.inf)
+    step = {
+        cell: 1 - math.exp(-dt / tau) for cell, tau in (("z", 4), ("a", 3), ("n", 2), ("plateau", 5), ("filter", 20))
+    }
+    Vx, Vy, Q, R, B, S = weights().values()
+    resource, fatigue = np.ones((5, 2)), np.zeros(2)
+    past = {cell: 0.0 for cell in ("z", "a", "n", "inhibition", "plateau", "spikes", "interneuron_spikes")}
+    kept = {}
+
+    def relaxed(cell, value, rate):
+        past[cell] = past[cell] + rate * (value - past[cell]) if leaky else value
+        return past[cell]
+
+    def spiked(cell, value, unit, stream, moment):
+        mean = 20 / held * np.maximum(3 + value / unit, 0)
+        counts = poisson_draw(mean, 4, stream, moment, np.arange(len(value)))
+        return counts, relaxed(cell, unit * (counts / (20 / held) - 3), step["filter"])
+
+    for t, (x, y) in enumerate(zip(*data, strict=True)):
+        asked = {matrix: 0.0 for matrix in ("Vx", "Vy", "Q", "R", "B")}
+        eta = {path: getattr(RATES, path)(t) for path in "xyqr"}
+        for tick in range(held):
+            z = x @ (Vx * resource) if has("depressing") else x @ Vx
+            z, a = relaxed("z", z, step["z"]), relaxed("a", y @ Vy, step["a"])
+            # Steps of one phase follow one another as they were added: spikes first, then departures that are given.
+            if spiking:
+                spikes, z = spiked("spikes", z, 1.0, Stream.OUTPUT, t * held + tick)
+            if has("saturating"):
+                z = 1.5 * np.tanh(z / 1.5)
+            n, b = R @ z, z @ B
+            n = relaxed("n", n, step["n"])
+            if spiking:
+                unit = np.linalg.norm(R, axis=1)
+                n = spiked("interneuron_spikes", n, unit, Stream.INTERNEURON, t * held + tick)[1]
+            inhibition = Q @ n + b @ S if has("basket") else Q @ n
+            inhibition = relaxed("inhibition", inhibition, step["a"])
+            plateau = a - inhibition
+            if has("tiring"):
+                plateau = np.sign(plateau) * np.maximum(np.abs(plateau) - 0.05 - fatigue, 0)
+                fatigue = fatigue + 0.1 * np.abs(plateau) - 0.3 * fatigue
+            plateau = relaxed("plateau", plateau, step["plateau"])
+            asked["Vx"] += eta["x"] * np.outer(x, plateau) / held
+            if name == "oja":
+                asked["Vy"] += eta["y"] * (np.outer(y, z) - z**2 * Vy) / held
+            else:
+                asked["Vy"] += eta["y"] * (np.outer(y, z - 0.3 * a) - 0.7 * Vy) / held
+            asked["Q"] += eta["q"] * (np.outer(z, n) - Q) / held
+            asked["R"] += eta["r"] * (np.outer(n, z) - R) / held
+            asked["B"] += 0.002 * (np.outer(z, b) - B) / held
+            if tick == held - 1:
+                Vx, Vy, Q, R = (w + asked[m] for w, m in ((Vx, "Vx"), (Vy, "Vy"), (Q, "Q"), (R, "R")))
+                B = B + asked["B"]
+            resource = resource + 0.1 * (1 - resource) - 0.2 * resource * np.minimum(np.abs(x), 1)[:, None]
+            seen = {"z": z, "n": n, "plateau": plateau, "fatigue": fatigue, "resource": resource, "b": b}
+            if spiking:
+                seen["spikes"] = spikes
+            for trace, value in seen.items():
+                kept.setdefault(trace, []).append(value)
+    matrices = {"Vx": Vx, "Vy": Vy, "Q": Q, "R": R, "B": B}
+    return matrices, {
+        trace: np.array(rows).reshape(FEW, *([held] if leaky else []), *rows[0].shape) for trace, rows in kept.items()
+    }
+
+
+@pytest.mark.parametrize("engine", ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_part_of_one_s_own_equals_a_plain_loop(name, engine, own, data):
+    matrices, traces = loop(name, data)
+    run = learn(own.CIRCUITS[name](**settings(engine)), data, record=recorded(name))
+    for matrix, expected in matrices.items():
+        if matrix in run.weights:
+            np.testing.assert_allclose(run.weights[matrix], expected, **EXACT, err_msg=matrix)
+    for trace in recorded(name):
+        np.testing.assert_allclose(run.data[trace], traces[trace], **EXACT, err_msg=trace)
+
+
+def test_the_cython_engine_too(own, data):
+    """One of them without being asked for; the others when slow tests are."""
+    matrices, _ = loop("saturating", data)
+    run = learn(own.CIRCUITS["saturating"](**settings("cython")), data, record=())
+    for matrix in ("Vx", "Vy", "Q", "R"):
+        np.testing.assert_allclose(run.weights[matrix], matrices[matrix], **EXACT, err_msg=matrix)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_takes_fewer_than_thirty_lines(name, own):
+    classes = {"saturating": own.Saturating, "tiring": own.Tiring, "depressing": own.Depressing}
+    part = classes.get(name, own.CIRCUITS[name])
+    assert len(inspect.getsource(part).splitlines()) < 30
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_pickles_before_and_after_a_run(name, own, data):
+    circuit = own.CIRCUITS[name](**settings("numpy"))
+    twin = pickle.loads(pickle.dumps(circuit))
+    assert twin.parts == circuit.parts
+    assert pickle.loads(pickle.dumps(circuit.blueprint(5, 3))) == circuit.blueprint(5, 3)
+    run = learn(circuit, data, record=())
+    again = learn(pickle.loads(pickle.dumps(circuit)), data, record=())
+    for matrix, values in run.weights.items():
+        np.testing.assert_array_equal(values, again.weights[matrix])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_shown_with_the_rest(name, own):
+    circuit = own.CIRCUITS[name](**settings("numpy"))
+    text, graph, verdicts = circuit.describe(5, 3), circuit.wiring(5, 3), circuit.locality()
+    assert all(verdict.local for verdict in verdicts)
+    said = {
+        "oja": "w += eta_y * (y_pre * z_post - z_post**2 * w)",
+        "saturating": "z = limit * tanh(z / limit)",
+        "tiring": "fatigue                  # what earlier plateaus have left (per cell, memory)",
+        "depressing": "z += w * resource * x_pre  # summed over synapses",
+        "basket": "inhibition = inhibition_by_inhibitory + inhibition_by_basket_shunt",
+        "combined": "resource += refill * (1 - resource) - use * resource * clip(abs(x_pre), 0, 1)",
+    }
+    assert said[name] in text
+    assert ("basket" in graph) == (name in ("basket", "combined"))
+    if name == "depressing":
+        (proximal,) = (verdict for verdict in verdicts if verdict.pathway == "proximal")
+        assert "resource" in proximal.own
+    if name in ("basket", "combined"):
+        assert graph.edges["pyramidal", "basket", "basket_drive"]["weight"] == "B"
+        assert str(verdicts[-1]) == "basket_shunt: does not learn"
+        assert "2 basket" in repr(circuit)
+    assert ("own " in repr(circuit)) == (name in ("oja", "basket", "combined"))
+
+
+KILLED = """
+import os, signal, sys
+sys.path[:0] = {paths!r}
+import test_own_parts as t, own_parts
+def end(sample, weights):
+    if sample >= 50:
+        os.kill(os.getpid(), signal.SIGKILL)
+data = t.data.__wrapped__()
+t.learn(own_parts.CIRCUITS[{name!r}](**t.settings("numpy")), data, record=t.recorded({name!r}), callback=end,
+        checkpoint={path!r}, checkpoint_every=0)
+"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_killed_and_resumed_bit_for_bit(name, own, data, tmp_path):
+    path = str(tmp_path / "c.npz")
+    script = KILLED.format(paths=[str(HERE), os.path.dirname(own.__file__)], name=name, path=path)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    circuit = own.CIRCUITS[name](**settings("numpy"))
+    straight = learn(circuit, data, record=recorded(name))
+    resumed = learn(circuit, data, record=recorded(name), checkpoint=path)
+    for variable in straight.data.variables:
+        np.testing.assert_array_equal(resumed.data[variable], straight.data[variable], err_msg=variable)
+
+
+def test_a_run_in_two_parts_is_the_run(own, data):
+    """Memories of cells and synapses go on, bit for bit, under rates "auto" too."""
+    given = settings("numpy") | {"rates": "auto", "ridge": 0.1, "replay": 2}
+    circuit = own.combined(**given)
+    X, Y = data[0][:40], data[1][:40]
+    whole = circuit.run(X, Y, epochs=2, progress=False)
+    parts = circuit.run(X, Y, start=circuit.run(X, Y, progress=False), progress=False)
+    for matrix, values in whole.weights.items():
+        np.testing.assert_array_equal(parts.weights[matrix], values, err_msg=matrix)
+
+
+def test_the_output_of_an_altered_circuit_is_the_circuit_s(own, data):
+    X, Y = data
+    circuit = Microcircuit(departures=[own.Saturating(0.4)], **settings("numpy"))
+    run = circuit.run(X, Y, progress=False)
+    np.testing.assert_allclose(run.transform(X), 0.4 * np.tanh(X @ run.Vx / 0.4), rtol=1e-12)
+    np.testing.assert_allclose(run.predict(X), run.transform(X) @ run.data["readout"].values.T, rtol=1e-12)
+    run.circuit = None  # as it is after Run.load
+    with pytest.raises(
+        ValueError, match=r"transform: the output of this circuit is not X Vx \(Saturating\(limit=0.4\)\)"
+    ):
+        run.transform(X)
