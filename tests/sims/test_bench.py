@@ -4,14 +4,14 @@ import json
 import time
 
 import numpy as np
+import psutil
 import pytest
 
-from biorrr.sims import bench
-from biorrr.sims.contestants import CONTESTANTS, prepare
-from biorrr.sims.contestants.task import Task
+from biorrr.sims.bench import measurements, overhead, peak_memory, time_per_sample
+from biorrr.sims.bench.contestants import CONTESTANTS, prepare
+from biorrr.sims.bench.contestants.task import Task
+from biorrr.sims.bench.goal import Goal
 from biorrr.sims.main import run
-from biorrr.sims.measures import slope
-from biorrr.sims.measures.goal import Goal
 
 
 @pytest.fixture(scope="module")
@@ -21,11 +21,10 @@ def task():
 
 @pytest.mark.parametrize("name", list(CONTESTANTS))
 def test_all_contestants_learn_the_same(name, task):
-    learner = prepare(name, task)
-    if learner is None:
+    learners = prepare(task, ["matrix_loop", name])
+    if name not in learners:
         pytest.skip(f"{name} needs what is not installed")
-    order = task.order(300)
-    expected, learned = prepare("matrix_loop", task)(order), learner(order)
+    expected, learned = learners["matrix_loop"](300), learners[name](300)
     assert np.abs(expected["Vx"] - task.Vx).max() > 1e-6
     for matrix, values in expected.items():
         np.testing.assert_allclose(learned[matrix], values, rtol=0, atol=1e-12, err_msg=matrix)
@@ -39,21 +38,66 @@ def test_start_up_is_no_part_of_the_slope(monkeypatch):
         name = call()
         return 0.5 + pace[name] * lengths[-1]
 
-    monkeypatch.setattr(slope, "undisturbed_seconds", seconds)
+    monkeypatch.setattr(time_per_sample, "undisturbed_seconds", seconds)
     runs = {name: lambda n, name=name: lengths.append(n) or name for name in pace}
-    found = slope.slopes(runs, seconds=5.0, repeats=3)
+    found = time_per_sample.slopes(runs, seconds=5.0, repeats=3)
     for name in pace:
         np.testing.assert_allclose(found[name], np.full(3, pace[name]), rtol=1e-9)
-    assert slope.ratio(found, "slow", "fast") == pytest.approx(15)
+    assert time_per_sample.ratio(found, "slow", "fast") == pytest.approx(15)
 
 
 def test_waiting_is_not_counted():
-    assert slope.undisturbed_seconds(lambda: time.sleep(0.3)) < 0.3
+    assert time_per_sample.undisturbed_seconds(lambda: time.sleep(0.3)) < 0.3
 
 
-@pytest.mark.parametrize(("measured", "reached"), [(0.9, True), (1.0, True), (1.1, False), (None, None)])
+@pytest.mark.parametrize(("measured", "reached"), [(0.9, True), (1.0, True), (1.1, False)])
 def test_goal(measured, reached):
-    assert Goal("ratio", measured, 1.0).reached is reached
+    goal = Goal("ratio", measured, 1.0, "a note")
+    assert goal.reached is reached
+    assert goal.verdict == f"{measured:g}, at most 1: {'reached' if reached else 'NOT reached'} (a note)"
+
+
+@pytest.mark.parametrize("measured", [None, np.nan, -np.inf])
+def test_goal_that_could_not_be_measured(measured):
+    goal = Goal("ratio", measured, 1.0)
+    assert (goal.measured, goal.reached, goal.verdict) == (None, None, "not measured")
+
+
+def test_memory_of_both_processes():
+    measured = peak_memory._peaks(samples=1000, epochs=400, streamed=False)  # long enough to be seen
+    # The program maps every row of the data.
+    assert measured["data_mb"] == pytest.approx(220_000 * 8 / 2**20)
+    assert measured["program_mb"] > measured["data_mb"]
+    assert 0 <= measured["python_mb"] < 200
+    assert [goal.reached for goal in peak_memory._goals(4 * [measured])] == [True, True]
+
+
+@pytest.mark.parametrize("unseen", ["python_mb", "program_mb"])
+def test_memory_that_could_not_be_measured(unseen):
+    """A system that does not show its processes' memory must not make a goal reached."""
+    seen = {"data_mb": 168.0, "python_mb": 190.0, "program_mb": 240.0}
+    goals = peak_memory._goals([seen, seen, seen, seen | {unseen: None}])
+    assert {goal.verdict for goal in goals} == {"not measured (data: 168 MB, a process was never seen)"}
+
+
+def test_processes_that_are_not_seen(monkeypatch):
+    """Where the system hides its processes, watching finds nothing instead of zeros."""
+
+    def hidden(process):
+        raise psutil.AccessDenied
+
+    monkeypatch.setattr("psutil.Process.memory_info", hidden)
+    with peak_memory._watched() as peaks:
+        time.sleep(0.05)
+    assert peaks == {}
+
+
+def test_whole_process_that_could_not_be_measured(monkeypatch):
+    """No program is seen to run, as with an engine that starts its programs in another way."""
+    monkeypatch.setattr(overhead, "_runner", lambda *size: lambda samples: None)
+    monkeypatch.setattr(overhead, "suitable_length", lambda run, seconds, shortest: 8)
+    _, (goal,) = overhead.whole_process("6x4x2", seconds=0.1, repeats=2)
+    assert goal.verdict == "not measured (more samples never took longer)"
 
 
 @pytest.mark.parametrize("size", ["100x120", "100x120x0", "axbxc", "100x120x4x5", ""])
@@ -65,7 +109,7 @@ def test_bad_sizes(size, capsys):
 def test_report(monkeypatch, tmp_path, capsys):
     results = {"speed": [{"size": "6x4x2", "microseconds": {"matrix_loop": 30.0, "c_loop": 0.25, "circuit": 0.5}}]}
     goals = [Goal("over C", 2.0, 3.0), Goal("over numba", 1.5, 1.0), Goal("over JAX", None, 1.0, "not installed")]
-    monkeypatch.setattr(bench, "measure", lambda settings: (results, goals))
+    monkeypatch.setattr(measurements, "measure", lambda settings: (results, goals))
     assert run(["bench", "--out", str(tmp_path / "out")]) == 0
     said = capsys.readouterr().out
     assert "2, at most 3: reached" in said

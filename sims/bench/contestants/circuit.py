@@ -9,7 +9,7 @@ from biorrr.circuit.job import Job
 from biorrr.circuit.presentation import Presentation
 from biorrr.circuit.recorder import Recorder
 from biorrr.circuit.standalone import StandaloneEngine
-from biorrr.sims.contestants.task import Task
+from biorrr.sims.bench.contestants.task import Task
 
 
 def prepare(task: Task):
