@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from unittest import mock
@@ -19,12 +19,14 @@ from biorrr.sims.bench.time_per_sample import ratio, slopes, suitable_length, wa
 _CELLS = ("z", "a", "n", "inhibition", "plateau")
 
 
-def _runner(m: int, n: int, k: int, record: tuple[str, ...] = ()):
+def _runner(size: str, record: tuple[str, ...] = ()) -> Callable[[int], object]:
+    """A function that runs a circuit of this size for so many samples."""
+    m, n, k = map(int, size.split("x"))
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((1000, m)), rng.standard_normal((1000, n))
     circuit = Microcircuit(k=k, engine="cpp", rates=Rates(x=Rate(0.01 / m), y=Rate(1e-3), q=Rate(1e-3)))
 
-    def run(samples: int):
+    def run(samples: int) -> object:
         order = np.arange(samples) % len(X)
         return circuit.run(X, Y, order=order, record=record, every=100, snapshots=1, progress=False)
 
@@ -33,7 +35,7 @@ def _runner(m: int, n: int, k: int, record: tuple[str, ...] = ()):
 
 def whole_process(size: str, seconds: float, repeats: int) -> tuple[dict[str, Any], list[Goal]]:
     """Time per sample of a whole run over that of the compiled program alone, both as slopes."""
-    run = _runner(*map(int, size.split("x")))
+    run = _runner(size)
     long = suitable_length(run, seconds, shortest=2000)
     ratios: list[float] = []
     for _ in range(repeats):
@@ -54,7 +56,7 @@ def whole_process(size: str, seconds: float, repeats: int) -> tuple[dict[str, An
 def recording(seconds: float, repeats: int) -> tuple[dict[str, Any], list[Goal]]:
     """Time per sample with traces kept at every 100th sample, of cells or of inputs too, over that with none."""
     kept = {"none": (), "cells": _CELLS, "cells and inputs": ("x", "y", *_CELLS)}
-    found = slopes({name: _runner(100, 120, 4, record) for name, record in kept.items()}, seconds, repeats)
+    found = slopes({name: _runner("100x120x4", record) for name, record in kept.items()}, seconds, repeats)
     return {name: (1e6 * values).tolist() for name, values in found.items()}, [
         Goal(f"100x120x4: traces of {name} at every 100th sample over none", ratio(found, name, "none"), 1.2)
         for name in ("cells", "cells and inputs")

@@ -55,25 +55,28 @@ def _peaks(samples: int, epochs: int, streamed: bool) -> dict[str, Any]:
     circuit.run(tiny[:, :_M].copy(), tiny[:, _M:].copy(), centre=True, record=(), progress=False)  # imports, and builds
     baseline = psutil.Process().memory_info().rss / _MB
     with tempfile.TemporaryDirectory() as folder:
-        views = []
-        for name, features in (("X", _M), ("Y", _N)):
-            path = Path(folder) / f"{name}.npy"
-            view = np.lib.format.open_memmap(path, "w+", np.float64, (samples, features))
-            rng = np.random.default_rng(features)
-            for first in range(0, samples, 1000):
-                view[first : first + 1000] = rng.standard_normal((min(1000, samples - first), features))
-            view.flush()
-            del view
-            views.append(np.load(path, mmap_mode="r") if streamed else np.load(path))
+        X, Y = (_data(Path(folder, f"{view}.npy"), (samples, m), streamed) for view, m in (("X", _M), ("Y", _N)))
         with _watched() as peaks:
-            circuit.run(*views, epochs=epochs, record=(), progress=False)
+            circuit.run(X, Y, epochs=epochs, record=(), progress=False)
     return {
         "epochs": epochs,
         "streamed": streamed,
-        "data_mb": sum(view.nbytes for view in views) / _MB,
+        "data_mb": (X.nbytes + Y.nbytes) / _MB,
         "python_mb": peaks["python"] - baseline if "python" in peaks else None,
         "program_mb": peaks.get("program"),
     }
+
+
+def _data(path: Path, shape: tuple[int, int], streamed: bool) -> np.ndarray:
+    """Gaussian data, kept in a file and not in memory until they are loaded."""
+    view = np.lib.format.open_memmap(path, "w+", np.float64, shape)
+    rng = np.random.default_rng(shape[1])
+    for first in range(0, len(view), 1000):
+        part = view[first : first + 1000]
+        part[:] = rng.standard_normal(part.shape)
+    view.flush()
+    del view, part
+    return np.load(path, mmap_mode="r" if streamed else None)
 
 
 @contextmanager

@@ -94,7 +94,7 @@ def test_processes_that_are_not_seen(monkeypatch):
 
 def test_whole_process_that_could_not_be_measured(monkeypatch):
     """No program is seen to run, as with an engine that starts its programs in another way."""
-    monkeypatch.setattr(overhead, "_runner", lambda *size: lambda samples: None)
+    monkeypatch.setattr(overhead, "_runner", lambda size: lambda samples: None)
     monkeypatch.setattr(overhead, "suitable_length", lambda run, seconds, shortest: 8)
     _, (goal,) = overhead.whole_process("6x4x2", seconds=0.1, repeats=2)
     assert goal.verdict == "not measured (more samples never took longer)"
