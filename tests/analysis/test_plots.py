@@ -16,6 +16,7 @@ from biorrr.analysis import (
     plot_plateau,
     plot_symmetry,
 )
+from biorrr.analysis.meeting import plot_meeting
 from biorrr.analysis.plots import COLOURS
 
 SAMPLES = np.array([0, 10, 100, 1000])
@@ -48,6 +49,19 @@ def test_learning_without_an_optimum_is_excess_on_a_logarithmic_axis():
     assert ax.get_ylabel() == "excess over the optimum"
     assert ax.collections[0].get_paths()[0].vertices[:, 1].min() > 0
     assert ax.get_legend() is None
+
+
+def test_meeting_of_runs_that_end_at_different_samples():
+    seen = np.array([[0.0, 10, 100, np.nan], [0, 10, np.nan, np.nan]])
+    ratio = np.array([[1.0, 0.5, 0.1, np.nan], [1, 0.7, np.nan, np.nan]])
+    axes = plot_meeting(
+        {0.1: (seen, ratio)}, {2.0: (seen, ratio)}, {"usual": (seen, ratio), "other": (seen, ratio)}, 0.1, 0.1
+    )
+    median = axes[1].lines[0]
+    np.testing.assert_array_equal(median.get_xdata(), [0, 10, 100])
+    np.testing.assert_allclose(median.get_ydata(), [1, 0.6, 0.1])
+    crosses = [line for line in axes[2].lines if line.get_marker() == "x" and len(line.get_xdata())]
+    assert [line.get_xdata()[0] for line in crosses] == [10, 10]  # of the two that ended before the longest
 
 
 def test_plateau_has_a_row_for_each_neuron_and_a_column_for_each_end(rng):
