@@ -7,7 +7,7 @@ import numpy as np
 import psutil
 import pytest
 
-from biorrr.sims.bench import measurements, overhead, peak_memory, time_per_sample
+from biorrr.sims.bench import measurements, overhead, peak_memory, race, time_per_sample, time_per_synapse
 from biorrr.sims.bench.contestants import CONTESTANTS, prepare
 from biorrr.sims.bench.contestants.task import Task
 from biorrr.sims.bench.goal import Goal
@@ -28,6 +28,37 @@ def test_all_contestants_learn_the_same(name, task):
     assert np.abs(expected["Vx"] - task.Vx).max() > 1e-6
     for matrix, values in expected.items():
         np.testing.assert_allclose(learned[matrix], values, rtol=0, atol=1e-12, err_msg=matrix)
+
+
+def test_race():
+    results, goals = race.race("6x4x2", seconds=0.005, repeats=2)
+    assert results["largest_difference_of_weights"] < 1e-12
+    assert {"matrix_loop", "numba_loop", "c_loop", "circuit"} <= set(results["microseconds"])
+    assert all(us > 0 for us in results["microseconds"].values())
+    assert [goal.name for goal in goals] == [
+        f"6x4x2: circuit over {label}" for label in ("NumPy", "numba", "JAX scan", "C")
+    ]
+    jax = goals[2]
+    assert (jax.measured is None) == (jax.note != "") == ("jax_scan" not in results["microseconds"])
+
+
+def test_time_per_synapse(monkeypatch):
+    """A circuit whose time is proportional to its synapses reaches the goal; one with a cost of its own does not."""
+    monkeypatch.setattr(time_per_synapse, "prepare", lambda task, names: dict.fromkeys(names, task))
+    monkeypatch.setattr(time_per_synapse, "memory_bandwidth", lambda: 24e9)
+    for overhead_seconds, reached in ((0.0, True), (1e-5, False)):
+        monkeypatch.setattr(
+            time_per_synapse,
+            "slopes",
+            lambda tasks, *_, extra=overhead_seconds: {
+                name: np.full(3, 5e-10 * task.synapses + extra) for name, task in tasks.items()
+            },
+        )
+        results, (goal,) = time_per_synapse.time_per_synapse(seconds=0.1, repeats=3)
+        assert goal.reached is reached
+        assert results["bandwidth_limit"] == pytest.approx(1.0)
+    largest = results["nanoseconds_per_synapse"][-1]
+    assert largest["circuit"] == pytest.approx(0.5 + 1e4 / largest["synapses"])
 
 
 def test_start_up_is_no_part_of_the_slope(monkeypatch):
@@ -108,6 +139,8 @@ def test_bad_sizes(size, capsys):
 
 def test_report(monkeypatch, tmp_path, capsys):
     results = {"speed": [{"size": "6x4x2", "microseconds": {"matrix_loop": 30.0, "c_loop": 0.25, "circuit": 0.5}}]}
+    rows = [{"synapses": 1000, "c_loop": 0.3, "circuit": 0.4}, {"synapses": 10_000, "c_loop": 0.3, "circuit": 0.5}]
+    results["growth"] = {"nanoseconds_per_synapse": rows, "bandwidth_limit": 0.8}
     goals = [Goal("over C", 2.0, 3.0), Goal("over numba", 1.5, 1.0), Goal("over JAX", None, 1.0, "not installed")]
     monkeypatch.setattr(measurements, "measure", lambda settings: (results, goals))
     assert run(["bench", "--out", str(tmp_path / "out")]) == 0
@@ -133,8 +166,15 @@ def test_clear_cache(monkeypatch, tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_quick(tmp_path):
-    assert run(["bench", "--quick", "--sizes", "6x4x2", "--repeats", "1", "--out", str(tmp_path / "out")]) == 0
+def test_everything_is_measured(tmp_path):
+    """All of the command, with little of each measurement."""
+    assert run(["bench", "--sizes", "6x4x2", "--repeats", "1", "--out", str(tmp_path / "out")]) == 0
     written = json.loads((tmp_path / "out" / "bench.json").read_text())
-    assert written["speed"][0]["largest_difference_of_weights"] < 1e-12
-    assert {"matrix_loop", "numba_loop", "c_loop", "circuit"} <= set(written["speed"][0]["microseconds"])
+    measured = {"machine", "speed", "startup", "whole_process", "memory", "growth", "crowd", "recording", "goals"}
+    assert set(written) == measured
+    assert [row["size"] for row in written["whole_process"]] == ["100x120x4", "3072x100x8"]
+    assert [goal["name"] for goal in written["goals"] if goal["measured"] is None] in (
+        [],
+        ["6x4x2: circuit over JAX scan"],
+    )
+    assert (tmp_path / "out" / "bench.png").exists()

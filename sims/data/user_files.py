@@ -104,4 +104,4 @@ def _is_number(cell: str) -> bool:
         float(cell)
     except ValueError:
         return False
-    return True
+    return "_" not in cell  # 1_000 is a number of Python's alone
