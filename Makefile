@@ -10,8 +10,9 @@ INSTALL := $(BIN)/pip install --quiet --no-compile --editable
 run: .venv/installed
 	$(BIN)/biorrr learn
 
-# One process a core; a file's tests stay together, for they share what they build.
-PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile
+# One process per core, each on one thread: more would wait for each other. A file's tests stay together, for they share
+# what they build.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
 
 test: .venv/testing
 	$(PYTEST)

@@ -56,7 +56,9 @@ def plot_meeting(
     for shade, (factor, (seen, ratio)) in zip(
         shades(np.linspace(0.85, 0.05, len(unequal))), sorted(unequal.items()), strict=True
     ):
-        axes[1].plot(np.nanmedian(seen, axis=0), np.nanmedian(ratio, axis=0), color=shade, label=f"{factor:g}")
+        kept = np.isfinite(seen * ratio).any(axis=0)  # not what is behind the last run's end
+        median_seen, median = (np.nanmedian(values[:, kept], axis=0) for values in (seen, ratio))
+        axes[1].plot(median_seen, median, color=shade, label=f"{factor:g}")
     _draw_theory(axes[1], eta_unequal, max(np.nanmax(seen) for seen, _ in unequal.values()))
     axes[1].plot([], [], label="equal", **THEORY)
     axes[1].legend(title=r"$\eta_R/\eta_Q$", loc="lower left", handlelength=1.2)

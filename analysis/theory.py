@@ -88,7 +88,8 @@ class SymmetryDecay:
     def relative_error(self) -> float:
         """Largest |measured / predicted - 1| where rounding does not matter; NaN where it always does."""
         resolved = self.predicted > self.rounding
-        return float(np.max(np.abs(self.measured / self.predicted - 1)[resolved])) if resolved.any() else np.nan
+        ratio = self.measured[resolved] / self.predicted[resolved]
+        return float(np.max(np.abs(ratio - 1))) if resolved.any() else np.nan
 
     def __str__(self) -> str:
         return (
@@ -116,6 +117,7 @@ def symmetry_decay(
     span = np.arange(samples[0], samples[-1])
     rates = np.broadcast_to(eta_q(span) if callable(eta_q) else np.asarray(eta_q, dtype=float), span.shape)
     decay = np.concatenate([[1.0], np.cumprod(np.abs(1 - rates))])[samples - samples[0]]
-    measured = np.linalg.norm(Q.swapaxes(1, 2) - R, axis=(1, 2))
-    rounding = 1e4 * np.finfo(float).eps * np.linalg.norm(Q, axis=(1, 2))
+    with np.errstate(over="ignore"):  # of weights that ran away, whose norm may well be infinite
+        measured = np.linalg.norm(Q.swapaxes(1, 2) - R, axis=(1, 2))
+        rounding = 1e4 * np.finfo(float).eps * np.linalg.norm(Q, axis=(1, 2))
     return SymmetryDecay(samples, measured, measured[0] * decay, rounding)

@@ -41,7 +41,7 @@ class CircuitBase(Tabled):
     def _engines(self) -> Engines:
         return Engines(self.name)
 
-    def _sized(self, sizes: Mapping[str, int]) -> Blueprint:
+    def sized(self, sizes: Mapping[str, int]) -> Blueprint:
         """The circuit for so many features of each port, by its name."""
         parts = self.parts
         for port in self.ports:

@@ -88,7 +88,7 @@ class Circuit(CircuitBase):
 
     def blueprint(self, **sizes: int) -> Blueprint:
         """The circuit for so many features of each port, by its name."""
-        return self._sized(sizes)
+        return self.sized(sizes)
 
     def build(self, **sizes: int) -> Circuit:
         """Build the circuit for so many features of each port now rather than at the first :meth:`run`."""
@@ -134,7 +134,7 @@ class Circuit(CircuitBase):
         checked = check_inputs({name: inputs[name] for name in names}, {name: name for name in names}, centre)
         epochs, order = whole_number("epochs", epochs, minimum=1), check_order(order, checked.n_samples)
         seed = self.seed if seed is None else whole_number("seed", seed, minimum=0)
-        blueprint = self._sized({name: feed.values.shape[1] for name, feed in checked.feeds.items()})
+        blueprint = self.sized({name: feed.values.shape[1] for name, feed in checked.feeds.items()})
         units = Units()
         state = initial_state(
             blueprint, units, seed, given_weights(weights or {}, blueprint, units), parameters or {}, start
@@ -158,7 +158,7 @@ class Circuit(CircuitBase):
         if sizes is None and self._engines.last_blueprint is not None:
             return self._engines.last_blueprint
         given = sizes or {}
-        return self._sized(
+        return self.sized(
             {port.name: given.get(port.name) or self.parts[port.population].size or 1 for port in self.ports}
         )
 

@@ -243,7 +243,7 @@ class Microcircuit(CircuitBase):
             raise ValueError(
                 f"k: upper bound is min(m, n) = {min(m, n)}, the rank of the data (got {self.k}); reduce k"
             )
-        blueprint = self._sized({"x": m, "y": n})
+        blueprint = self.sized({"x": m, "y": n})
         if not lesions:
             return blueprint
         return dataclasses.replace(blueprint, parts=departed(blueprint.parts, lesions))

@@ -55,7 +55,7 @@ def _version(name: str) -> str:
 
 
 def _compiler(name: str) -> str:
-    from biorrr.circuit import compiler
+    from biorrr.circuit.engines import compiler
 
     if compiler.find_compiler() is None:
         return f"none; {compiler.HOW_TO_INSTALL}"
@@ -79,7 +79,7 @@ def _try_engine(engine: str) -> str:
 
 
 def _cache_size(name: str) -> str:
-    from biorrr.circuit import cache
+    from biorrr.circuit.engines import cache
 
     return f"{cache.size() / 2**20:.1f} MB of at most {cache.LARGEST / 2**20:.0f} MB"
 

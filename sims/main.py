@@ -75,6 +75,9 @@ def biorrr(
 def run(args: list[str]) -> int:
     """Run one command line; returns its exit code: 0, 1 (failed), 2 (usage), 130 (interrupted)."""
     with warnings.catch_warnings():
+        # Ours are meant for the user, whatever the filters outside. Pyparsing's for programmers are UserWarnings too.
+        warnings.simplefilter("always", UserWarning)
+        warnings.simplefilter("ignore", DeprecationWarning)
         said: set[str] = set()
 
         def say_once(message, *_, **__) -> None:

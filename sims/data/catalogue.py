@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from biorrr.sims.data import cifar, digits, mediamill, mnist, own, synthetic, v1v2
+from biorrr.sims.data import cifar, digits, mediamill, mnist, synthetic, user_files, v1v2
 from biorrr.sims.data.dataset import DataError, Dataset
 from biorrr.sims.data.source import Source
 
@@ -60,13 +60,13 @@ def load(name: str | Path, y_path: str | Path | None = None, **options: int | fl
     if options:
         raise DataError(f"{text}: files take no options (got {', '.join(options)})")
     if y_path is not None:
-        return own.load(Path(name), Path(y_path))
+        return user_files.load(Path(name), Path(y_path))
     if not Path(text).exists():
         if "," in text:
-            return own.load(*(Path(part.strip()) for part in text.split(",")))
+            return user_files.load(*(Path(part.strip()) for part in text.split(",")))
         if not Path(text).suffix and (near := difflib.get_close_matches(called, CATALOGUE, n=1)):
             raise DataError(f"{text}: no such data set or file; did you mean {near[0]!r}?")
-    return own.load(Path(text))
+    return user_files.load(Path(text))
 
 
 def _options(called: str, written: str, given: dict) -> dict:

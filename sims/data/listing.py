@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from biorrr.sims.data.catalogue import CATALOGUE
-from biorrr.sims.data.own import FORMS
 from biorrr.sims.data.source import Source, folders
+from biorrr.sims.data.user_files import FORMS
 
 
 def command() -> None:

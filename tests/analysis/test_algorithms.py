@@ -2,6 +2,7 @@
 
 import pickle
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -27,6 +28,7 @@ from biorrr.analysis import (
     Yardstick,
     r2,
 )
+from biorrr.analysis.kernel import kernel
 
 BATCH = [OfflineBioRRR, TwoLayerANN, IQMD, CCALin, SAA]
 ONLINE = [OnlineBioRRR, TwoLayerANN, IQMD, MSGCCA, CappedMSG]
@@ -229,3 +231,16 @@ def test_rates_that_follow_the_data_do_so_at_any_scale(cls, rng):
     scaled = cls(k=k, random_state=0).fit(1e-3 * X, 1e4 * Y)
     # For s = 0 the whole trajectory is the same, in other units.
     np.testing.assert_allclose(1e-3 * scaled.Vx_, learned.Vx_, rtol=1e-4, atol=1e-6 * np.abs(learned.Vx_).max())
+
+
+def test_inner_loops_are_compiled_where_nothing_can_be_kept(monkeypatch):
+    """As in a container whose package and home folders cannot be written."""
+
+    def njit(cache=False, **options):
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")
+        return compiled(**options)
+
+    compiled = numba.njit
+    monkeypatch.setattr(numba, "njit", njit)
+    assert kernel(lambda x: 2 * x)(3.0) == 6

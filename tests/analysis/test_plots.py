@@ -16,7 +16,10 @@ from biorrr.analysis import (
     plot_plateau,
     plot_symmetry,
 )
+from biorrr.analysis.departures import plot_departures
+from biorrr.analysis.meeting import plot_meeting
 from biorrr.analysis.plots import COLOURS
+from biorrr.analysis.race_plots import plot_pictures_race
 
 SAMPLES = np.array([0, 10, 100, 1000])
 
@@ -48,6 +51,37 @@ def test_learning_without_an_optimum_is_excess_on_a_logarithmic_axis():
     assert ax.get_ylabel() == "excess over the optimum"
     assert ax.collections[0].get_paths()[0].vertices[:, 1].min() > 0
     assert ax.get_legend() is None
+
+
+def test_pictures_race_has_a_panel_for_each_data_set(rng):
+    curve = SAMPLES, -2 + rng.random((3, 4))
+    curves = {"mnist": {"circuit": curve, "ANN": curve}, "cifar10": {"ANN": curve}}
+    mnist, cifar = plot_pictures_race(curves, {"mnist": -2.0, "cifar10": -3.0}, {"mnist": 10, "cifar10": 4}).axes
+    assert [line.get_label() for line in mnist.lines] == ["circuit", "ANN", "optimum"]
+    np.testing.assert_allclose(mnist.lines[0].get_ydata(), curve[1].mean(axis=0)[1:])  # t = 0 has no place
+    assert mnist.lines[1].get_color() == cifar.lines[0].get_color() != mnist.lines[0].get_color()
+    assert cifar.lines[-1].get_ydata() == [-3, -3]
+
+
+def test_departures_leave_no_empty_panel():
+    panel = [1, 2], np.array([[[0.01], [0.2]]])
+    axes = plot_departures({str(n): panel for n in range(5)}, set(), {"digits": 0.004}, 0.05)
+    assert [ax.get_visible() for ax in axes] == 5 * [True]
+    hidden = [ax for ax in axes[0].figure.axes if not ax.get_visible()]
+    assert len(hidden) == len(axes[0].figure.axes) - 5 > 0
+
+
+def test_meeting_of_runs_that_end_at_different_samples():
+    seen = np.array([[0.0, 10, 100, np.nan], [0, 10, np.nan, np.nan]])
+    ratio = np.array([[1.0, 0.5, 0.1, np.nan], [1, 0.7, np.nan, np.nan]])
+    axes = plot_meeting(
+        {0.1: (seen, ratio)}, {2.0: (seen, ratio)}, {"usual": (seen, ratio), "other": (seen, ratio)}, 0.1, 0.1
+    )
+    median = axes[1].lines[0]
+    np.testing.assert_array_equal(median.get_xdata(), [0, 10, 100])
+    np.testing.assert_allclose(median.get_ydata(), [1, 0.6, 0.1])
+    crosses = [line for line in axes[2].lines if line.get_marker() == "x" and len(line.get_xdata())]
+    assert [line.get_xdata()[0] for line in crosses] == [10, 10]  # of the two that ended before the longest
 
 
 def test_plateau_has_a_row_for_each_neuron_and_a_column_for_each_end(rng):

@@ -120,6 +120,18 @@ def test_rounding_is_told_from_deviation(interneurons):
     assert "predicted" in str(decay)
 
 
+def test_runaway_weights_are_infinitely_far_apart():
+    grown = np.array([1.0, 1e200])[:, None, None] * np.eye(2)
+    decay = symmetry_decay(grown, -grown, [0, 10], 0.1)
+    assert np.isinf(decay.measured[-1])
+    assert decay.relative_error == 0  # of the first snapshot; the other is not resolved
+
+
+def test_a_prediction_of_zero_is_not_compared():
+    still = np.ones((2, 1, 1))
+    assert symmetry_decay(still, 2 * still, [0, 10_000], 0.5).relative_error == 0
+
+
 def test_symmetry_errors(interneurons):
     Q, R, seen = interneurons(Rate(0.1), 30)
     with pytest.raises(ValueError, match=r"must have shapes \(S, k, l\), \(S, l, k\) and \(S,\) \(got .*\); S counts"):

@@ -4,14 +4,14 @@ import json
 import time
 
 import numpy as np
+import psutil
 import pytest
 
-from biorrr.sims import bench
-from biorrr.sims.contestants import CONTESTANTS, prepare
-from biorrr.sims.contestants.task import Task
+from biorrr.sims.bench import measurements, overhead, peak_memory, race, time_per_sample, time_per_synapse
+from biorrr.sims.bench.contestants import CONTESTANTS, prepare
+from biorrr.sims.bench.contestants.task import Task
+from biorrr.sims.bench.goal import Goal
 from biorrr.sims.main import run
-from biorrr.sims.measures import slope
-from biorrr.sims.measures.goal import Goal
 
 
 @pytest.fixture(scope="module")
@@ -21,14 +21,44 @@ def task():
 
 @pytest.mark.parametrize("name", list(CONTESTANTS))
 def test_all_contestants_learn_the_same(name, task):
-    learner = prepare(name, task)
-    if learner is None:
+    learners = prepare(task, ["matrix_loop", name])
+    if name not in learners:
         pytest.skip(f"{name} needs what is not installed")
-    order = task.order(300)
-    expected, learned = prepare("matrix_loop", task)(order), learner(order)
+    expected, learned = learners["matrix_loop"](300), learners[name](300)
     assert np.abs(expected["Vx"] - task.Vx).max() > 1e-6
     for matrix, values in expected.items():
         np.testing.assert_allclose(learned[matrix], values, rtol=0, atol=1e-12, err_msg=matrix)
+
+
+def test_race():
+    results, goals = race.race("6x4x2", seconds=0.005, repeats=2)
+    assert results["largest_difference_of_weights"] < 1e-12
+    assert {"matrix_loop", "numba_loop", "c_loop", "circuit"} <= set(results["microseconds"])
+    assert all(us > 0 for us in results["microseconds"].values())
+    assert [goal.name for goal in goals] == [
+        f"6x4x2: circuit over {label}" for label in ("NumPy", "numba", "JAX scan", "C")
+    ]
+    jax = goals[2]
+    assert (jax.measured is None) == (jax.note != "") == ("jax_scan" not in results["microseconds"])
+
+
+def test_time_per_synapse(monkeypatch):
+    """A circuit whose time is proportional to its synapses reaches the goal; one with a cost of its own does not."""
+    monkeypatch.setattr(time_per_synapse, "prepare", lambda task, names: dict.fromkeys(names, task))
+    monkeypatch.setattr(time_per_synapse, "memory_bandwidth", lambda: 24e9)
+    for overhead_seconds, reached in ((0.0, True), (1e-5, False)):
+        monkeypatch.setattr(
+            time_per_synapse,
+            "slopes",
+            lambda tasks, *_, extra=overhead_seconds: {
+                name: np.full(3, 5e-10 * task.synapses + extra) for name, task in tasks.items()
+            },
+        )
+        results, (goal,) = time_per_synapse.time_per_synapse(seconds=0.1, repeats=3)
+        assert goal.reached is reached
+        assert results["bandwidth_limit"] == pytest.approx(1.0)
+    largest = results["nanoseconds_per_synapse"][-1]
+    assert largest["circuit"] == pytest.approx(0.5 + 1e4 / largest["synapses"])
 
 
 def test_start_up_is_no_part_of_the_slope(monkeypatch):
@@ -39,21 +69,66 @@ def test_start_up_is_no_part_of_the_slope(monkeypatch):
         name = call()
         return 0.5 + pace[name] * lengths[-1]
 
-    monkeypatch.setattr(slope, "undisturbed_seconds", seconds)
+    monkeypatch.setattr(time_per_sample, "undisturbed_seconds", seconds)
     runs = {name: lambda n, name=name: lengths.append(n) or name for name in pace}
-    found = slope.slopes(runs, seconds=5.0, repeats=3)
+    found = time_per_sample.slopes(runs, seconds=5.0, repeats=3)
     for name in pace:
         np.testing.assert_allclose(found[name], np.full(3, pace[name]), rtol=1e-9)
-    assert slope.ratio(found, "slow", "fast") == pytest.approx(15)
+    assert time_per_sample.ratio(found, "slow", "fast") == pytest.approx(15)
 
 
 def test_waiting_is_not_counted():
-    assert slope.undisturbed_seconds(lambda: time.sleep(0.3)) < 0.3
+    assert time_per_sample.undisturbed_seconds(lambda: time.sleep(0.3)) < 0.3
 
 
-@pytest.mark.parametrize(("measured", "reached"), [(0.9, True), (1.0, True), (1.1, False), (None, None)])
+@pytest.mark.parametrize(("measured", "reached"), [(0.9, True), (1.0, True), (1.1, False)])
 def test_goal(measured, reached):
-    assert Goal("ratio", measured, 1.0).reached is reached
+    goal = Goal("ratio", measured, 1.0, "a note")
+    assert goal.reached is reached
+    assert goal.verdict == f"{measured:g}, at most 1: {'reached' if reached else 'NOT reached'} (a note)"
+
+
+@pytest.mark.parametrize("measured", [None, np.nan, -np.inf])
+def test_goal_that_could_not_be_measured(measured):
+    goal = Goal("ratio", measured, 1.0)
+    assert (goal.measured, goal.reached, goal.verdict) == (None, None, "not measured")
+
+
+def test_memory_of_both_processes():
+    measured = peak_memory._peaks(samples=1000, epochs=400, streamed=False)  # long enough to be seen
+    # The program maps every row of the data.
+    assert measured["data_mb"] == pytest.approx(220_000 * 8 / 2**20)
+    assert measured["program_mb"] > measured["data_mb"]
+    assert 0 <= measured["python_mb"] < 200
+    assert [goal.reached for goal in peak_memory._goals(4 * [measured])] == [True, True]
+
+
+@pytest.mark.parametrize("unseen", ["python_mb", "program_mb"])
+def test_memory_that_could_not_be_measured(unseen):
+    """A system that does not show its processes' memory must not make a goal reached."""
+    seen = {"data_mb": 168.0, "python_mb": 190.0, "program_mb": 240.0}
+    goals = peak_memory._goals([seen, seen, seen, seen | {unseen: None}])
+    assert {goal.verdict for goal in goals} == {"not measured (data: 168 MB, a process was never seen)"}
+
+
+def test_processes_that_are_not_seen(monkeypatch):
+    """Where the system hides its processes, watching finds nothing instead of zeros."""
+
+    def hidden(process):
+        raise psutil.AccessDenied
+
+    monkeypatch.setattr("psutil.Process.memory_info", hidden)
+    with peak_memory._watched() as peaks:
+        time.sleep(0.05)
+    assert peaks == {}
+
+
+def test_whole_process_that_could_not_be_measured(monkeypatch):
+    """No program is seen to run, as with an engine that starts its programs in another way."""
+    monkeypatch.setattr(overhead, "_runner", lambda size: lambda samples: None)
+    monkeypatch.setattr(overhead, "suitable_length", lambda run, seconds, shortest: 8)
+    _, (goal,) = overhead.whole_process("6x4x2", seconds=0.1, repeats=2)
+    assert goal.verdict == "not measured (more samples never took longer)"
 
 
 @pytest.mark.parametrize("size", ["100x120", "100x120x0", "axbxc", "100x120x4x5", ""])
@@ -64,8 +139,10 @@ def test_bad_sizes(size, capsys):
 
 def test_report(monkeypatch, tmp_path, capsys):
     results = {"speed": [{"size": "6x4x2", "microseconds": {"matrix_loop": 30.0, "c_loop": 0.25, "circuit": 0.5}}]}
+    rows = [{"synapses": 1000, "c_loop": 0.3, "circuit": 0.4}, {"synapses": 10_000, "c_loop": 0.3, "circuit": 0.5}]
+    results["growth"] = {"nanoseconds_per_synapse": rows, "bandwidth_limit": 0.8}
     goals = [Goal("over C", 2.0, 3.0), Goal("over numba", 1.5, 1.0), Goal("over JAX", None, 1.0, "not installed")]
-    monkeypatch.setattr(bench, "measure", lambda settings: (results, goals))
+    monkeypatch.setattr(measurements, "measure", lambda settings: (results, goals))
     assert run(["bench", "--out", str(tmp_path / "out")]) == 0
     said = capsys.readouterr().out
     assert "2, at most 3: reached" in said
@@ -89,8 +166,15 @@ def test_clear_cache(monkeypatch, tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_quick(tmp_path):
-    assert run(["bench", "--quick", "--sizes", "6x4x2", "--repeats", "1", "--out", str(tmp_path / "out")]) == 0
+def test_everything_is_measured(tmp_path):
+    """All of the command, with little of each measurement."""
+    assert run(["bench", "--sizes", "6x4x2", "--repeats", "1", "--out", str(tmp_path / "out")]) == 0
     written = json.loads((tmp_path / "out" / "bench.json").read_text())
-    assert written["speed"][0]["largest_difference_of_weights"] < 1e-12
-    assert {"matrix_loop", "numba_loop", "c_loop", "circuit"} <= set(written["speed"][0]["microseconds"])
+    measured = {"machine", "speed", "startup", "whole_process", "memory", "growth", "crowd", "recording", "goals"}
+    assert set(written) == measured
+    assert [row["size"] for row in written["whole_process"]] == ["100x120x4", "3072x100x8"]
+    assert [goal["name"] for goal in written["goals"] if goal["measured"] is None] in (
+        [],
+        ["6x4x2: circuit over JAX scan"],
+    )
+    assert (tmp_path / "out" / "bench.png").exists()

@@ -10,6 +10,7 @@ from threading import Thread
 
 import numpy as np
 import pytest
+import scipy.io
 
 from biorrr.sims.data import CATALOGUE, DataError, load, mnist, source
 
@@ -252,6 +253,16 @@ def test_truncated_v1v2_is_refused(real_data, empty_cache):
         load("v1v2")
 
 
+def test_v1v2_of_other_sizes_is_refused(empty_cache):
+    path = empty_cache / "v1v2/sample_data.mat"
+    path.parent.mkdir(parents=True)
+    scipy.io.savemat(path, {"X": np.ones((10, 79)), "Y_V2": np.ones((10, 31))})
+    with pytest.raises(
+        DataError, match=r"must hold X \(4000, 79\) and Y_V2 \(4000, 31\) \(got \(10, 79\) and \(10, 31"
+    ):
+        load("v1v2")
+
+
 def test_biorrr_data_comes_before_the_cache(empty_cache, tmp_path, monkeypatch):
     file = source.SourceFile("set/file", "https://example.invalid/file", "0" * 64)
     assert file.found() is None
@@ -322,9 +333,13 @@ def test_file_out_of_a_downloaded_archive(empty_cache, served):
     (folder / "inside.bin").write_bytes(b"pictures")
     with tarfile.open(folder / "all.tar.gz", "w:gz") as archive:
         archive.add(folder / "inside.bin", "deep/inside.bin")
+        archive.add(folder, "deep/folder", recursive=False)
     sha256 = hashlib.sha256((folder / "all.tar.gz").read_bytes()).hexdigest()
     file = source.SourceFile("set/inside.bin", f"{address}/all.tar.gz", sha256, "deep/inside.bin")
     assert file.fetch().read_bytes() == b"pictures"
-    absent = source.SourceFile("set/other.bin", f"{address}/all.tar.gz", sha256, "deep/other.bin")
-    with pytest.raises(DataError, match=r"set/other.bin: not found, and the download failed \(KeyError\); get deep"):
-        absent.fetch()
+    for member in ("deep/other.bin", "deep/folder"):
+        absent = source.SourceFile("set/other.bin", f"{address}/all.tar.gz", sha256, member)
+        with pytest.raises(
+            DataError, match=r"set/other.bin: not found, and the download failed \(KeyError\); get deep"
+        ):
+            absent.fetch()

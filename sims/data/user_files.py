@@ -37,7 +37,8 @@ def load(*paths: Path) -> Dataset:
 
 def _npz(path: Path) -> tuple[np.ndarray, np.ndarray]:
     try:
-        with np.load(path, allow_pickle=False) as held:
+        # Opened here: of a damaged file np.load leaves its own open.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
             require(path, ("X", "Y"), held.files)
             return held["X"], held["Y"]
     except DataError:
@@ -103,4 +104,4 @@ def _is_number(cell: str) -> bool:
         float(cell)
     except ValueError:
         return False
-    return True
+    return "_" not in cell  # 1_000 is a number of Python's alone

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from biorrr.sims.contestants.task import Task
+from biorrr.sims.bench.contestants.task import Task
 
 jax.config.update("jax_enable_x64", True)
 

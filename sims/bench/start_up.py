@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from biorrr.sims.measures.goal import Goal
-from biorrr.sims.measures.slope import undisturbed_seconds
+from biorrr.sims.bench.goal import Goal
+from biorrr.sims.bench.time_per_sample import undisturbed_seconds
 
 _FIRST_SAMPLE = """
 import sys
-from biorrr.sims.measures.slope import undisturbed_seconds
+from biorrr.sims.bench.time_per_sample import undisturbed_seconds
 import numpy as np
 from biorrr.circuit import Microcircuit
 from biorrr.models import Rate, Rates
@@ -26,7 +26,7 @@ _COMMAND_LINE = "from biorrr.sims.main import main; main()"
 _LIGHT = "import biorrr.analysis, sys; sys.exit('brian2' in sys.modules or 'matplotlib' in sys.modules)"
 
 
-def startup(repeats: int) -> tuple[dict[str, Any], list[Goal]]:
+def start_up(repeats: int) -> tuple[dict[str, Any], list[Goal]]:
     """Seconds in new processes, medians over ``repeats``."""
     _python("-c", _FIRST_SAMPLE)  # builds it where it is not in the cache
     firsts = [_python("-c", _FIRST_SAMPLE).split() for _ in range(repeats)]

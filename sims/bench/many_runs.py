@@ -15,14 +15,14 @@ from unittest import mock
 
 import numpy as np
 
-from biorrr.sims.measures.goal import Goal
-from biorrr.sims.measures.slope import wall_seconds
+from biorrr.sims.bench.goal import Goal
+from biorrr.sims.bench.time_per_sample import wall_seconds
 
 _RIDGE = 0.1  # the paper's
 _PROCESSES = 2
 
 
-def crowd(samples: int, seeds: int = 5) -> tuple[dict[str, Any], list[Goal]]:
+def many_runs(samples: int, seeds: int = 5) -> tuple[dict[str, Any], list[Goal]]:
     """Seconds for ``seeds`` x k = 1, 2, 4 x s = 0, 1 on MediaMill with the paper's rates, ``samples`` each."""
     from biorrr.sims.data import load
     from biorrr.sims.data.dataset import DataError
@@ -37,7 +37,7 @@ def crowd(samples: int, seeds: int = 5) -> tuple[dict[str, Any], list[Goal]]:
         np.save(Path(folder) / "Y.npy", data.Y)
         context = multiprocessing.get_context("spawn")
 
-        def together():
+        def together() -> None:
             with ProcessPoolExecutor(_PROCESSES, mp_context=context) as pool:
                 for future in [pool.submit(_run, folder, samples, *run) for run in runs]:
                     future.result()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from biorrr.sims.contestants import matrix_loop
-from biorrr.sims.contestants.task import Task
+from biorrr.sims.bench.contestants import matrix_loop
+from biorrr.sims.bench.contestants.task import Task
 
 
 @numba.njit(fastmath=True)

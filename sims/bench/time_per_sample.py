@@ -67,7 +67,7 @@ def slopes(runs: Mapping[str, Callable[[int], object]], seconds: float, repeats:
 
 def _slope(run: Callable[[int], object], short: int, long: int) -> float:
     for _ in range(_TRIES):
-        took = [undisturbed_seconds(lambda n=n: run(n)) for n in (short, long)]
+        took = undisturbed_seconds(lambda: run(short)), undisturbed_seconds(lambda: run(long))
         if took[1] > took[0]:
             return (took[1] - took[0]) / (long - short)
     raise RuntimeError(

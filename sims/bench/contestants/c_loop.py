@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from biorrr.circuit import compiler
-from biorrr.sims.contestants.task import Task
+from biorrr.circuit.engines import compiler
+from biorrr.sims.bench.contestants.task import Task
 
 _array = np.ctypeslib.ndpointer(np.float64, flags="C_CONTIGUOUS")
 _indices = np.ctypeslib.ndpointer(np.int64, flags="C_CONTIGUOUS")
@@ -23,7 +23,7 @@ def prepare(task: Task):
         library = Path(folder) / "loop.so"
         subprocess.run(
             [
-                compiler.find_compiler(), *compiler.FLAGS, "-shared", "-fPIC", "-x", "c++",
+                compiler.find_compiler() or "c++", *compiler.FLAGS, "-shared", "-fPIC", "-x", "c++",
                 # Start-up code of -ffast-math would change the arithmetic of all of this process.
                 "-nostartfiles",
                 *(f"-D{name}={size}" for name, size in sizes.items()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from biorrr.sims.contestants.task import Task
+from biorrr.sims.bench.contestants.task import Task
 
 
 def learn(X, Y, order, Vx, Vy, Q, R, eta0, N):

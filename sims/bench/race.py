@@ -6,27 +6,25 @@ from typing import Any
 
 import numpy as np
 
-from biorrr.sims.contestants import CONTESTANTS, prepare
-from biorrr.sims.contestants.task import Task
-from biorrr.sims.measures.goal import Goal
-from biorrr.sims.measures.slope import ratio, slopes
+from biorrr.sims.bench.contestants import CONTESTANTS, prepare
+from biorrr.sims.bench.contestants.task import Task
+from biorrr.sims.bench.goal import Goal
+from biorrr.sims.bench.time_per_sample import ratio, slopes
 
 _TIMES_C = 3.0
 
 
-def speed(size: str, seconds: float, repeats: int) -> tuple[dict[str, Any], list[Goal]]:
+def race(size: str, seconds: float, repeats: int) -> tuple[dict[str, Any], list[Goal]]:
     """Race all contestants at one size, m x n x k; microseconds per sample of each, and the goals."""
     task = Task(*map(int, size.split("x")))
-    learners = {name: learner for name in CONTESTANTS if (learner := prepare(name, task)) is not None}
-    check = task.order(50)
-    weights = {name: learner(check) for name, learner in learners.items()}
+    learners = prepare(task)
+    weights = {name: learn(50) for name, learn in learners.items()}
     difference = max(
         float(np.abs(weights[name][matrix] - weights["matrix_loop"][matrix]).max())
         for name in learners
         for matrix in ("Vx", "Vy", "Q", "R")
     )
-    runs = {name: lambda samples, learner=learner: learner(task.order(samples)) for name, learner in learners.items()}
-    found = slopes(runs, seconds, repeats)
+    found = slopes(learners, seconds, repeats)
     goals = [
         Goal(
             f"{size}: circuit over {CONTESTANTS[other]}",

@@ -43,6 +43,13 @@ def test_mat_version_7_3(tmp_path):
     assert same(load(tmp_path / "both.mat"))
 
 
+def test_truncated_mat_version_7_3_is_refused(tmp_path):
+    matlab_7_3(tmp_path / "both.mat", X=X.T, Y=Y.T)
+    (tmp_path / "both.mat").write_bytes((tmp_path / "both.mat").read_bytes()[:1000])
+    with pytest.raises(DataError, match=r"both.mat: not a readable MATLAB file, perhaps damaged or truncated"):
+        load(tmp_path / "both.mat")
+
+
 def test_mat_version_7_3_reads_no_other_file(tmp_path):
     matlab_7_3(tmp_path / "secret.mat", X=X.T, Y=Y.T)
     matlab_7_3(tmp_path / "link.mat", X=h5py.ExternalLink("secret.mat", "/X"), Y=Y.T)
@@ -197,6 +204,7 @@ def test_truncated_files_are_refused(tmp_path, suffix, kept):
         ("1,2\n3,\n", r"x.csv: must be numbers separated by commas, as many in each row \(got '' in line 2\)"),
         ("a,b\n\n1,2\n3,four\n", r"\(got 'four' in line 4\)"),
         ("1,two\n3,4\n", r"\(got 'two' in line 1\)"),  # a slip in the first row is no header
+        ("1,2\n1_000,4\n", r"x.csv: must be numbers .* as many in each row \(got '1_000' in line 2\)"),
         ("1;2\n3;4\n", r"x.csv: must be numbers separated by commas, as many in each row \(got '3;4' in line 2\)"),
         ("a,b,c\n1,2\n", r"x.csv: must have a name for each of 2 columns \(got 3\)"),
         ("a,b\n", "X must hold at least one sample"),

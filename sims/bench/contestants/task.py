@@ -69,6 +69,3 @@ class Task:
     def synapses(self) -> int:
         """How many weights there are."""
         return self.Vx.size + self.Vy.size + self.Q.size + self.R.size
-
-    def __str__(self) -> str:
-        return f"{self.m}x{self.n}x{self.k}"

@@ -1,0 +1,77 @@
+"""``biorrr bench``: how fast the circuit is, beside the code it replaces and beside what the hardware allows."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from biorrr.sims import experiment
+from biorrr.sims.folder import RunFolder
+from biorrr.sims.settings import Settings, SettingsError, config_text, option
+
+SIZES = ("100x120x4", "784x10x16", "3072x100x8")  # inputs x instructions x outputs
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchSettings(Settings):
+    """What can be set of ``biorrr bench``."""
+
+    sizes: tuple[str, ...] = option(SIZES, "circuits to race, as inputs x instructions x outputs, such as 100x120x4")
+    repeats: int = option(5, "of every measurement, of which the median counts", at_least=1)
+    quick: bool = option(False, "only the race, shorter: a look in under a minute and a half once built")
+    clear_cache: bool = option(False, "delete all compiled circuits, and measure nothing")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for size in self.sizes:
+            parts = size.split("x")
+            if len(parts) != 3 or not all(part.isdecimal() and int(part) > 0 for part in parts):
+                raise SettingsError(f"sizes: must be three whole numbers such as 100x120x4 (got {size!r})")
+
+
+def bench(settings: BenchSettings, folder: RunFolder) -> None:
+    """Measure how fast the circuit is, and compare with the same equations in NumPy, numba, JAX and C.
+
+    Prints a table, and writes bench.json, summary.json and a figure. All on one thread; time per sample is the slope
+    between two run lengths, the median of several repeats. Other work on the machine disturbs it.
+    """
+    from biorrr.circuit.engines import cache
+    from biorrr.sims.bench import measurements
+    from biorrr.sims.table import print_table
+
+    if settings.clear_cache:
+        count, size = cache.clear()
+        print(f"deleted {count} compiled circuits, {size / 2**20:.1f} MB, from {cache.cache_folder()}")
+        return
+    with folder.opened(config_text(settings, experiment.provenance("bench"))):
+        results, goals = measurements.measure(settings)
+        # Only now: what it imports loads NumPy, which measuring must first tell to use one thread.
+        from biorrr.sims.bench import figure
+
+        results["goals"] = [dataclasses.asdict(goal) | {"reached": goal.reached} for goal in goals]
+        with folder.writing("bench.json") as path:
+            path.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+        folder.write_figure("bench", "png", figure.plot(results))
+        reached = [goal.reached for goal in goals]
+        folder.write_summary(
+            {"goals": len(goals), "reached": reached.count(True), "not_measured": reached.count(None)}
+            | {f"{row['size']}_{name}_us": us for row in results["speed"] for name, us in row["microseconds"].items()}
+        )
+    print_race(results["speed"])
+    print_table("goals", {goal.name: goal.verdict for goal in goals})
+    print(f"written to {folder.path}")
+
+
+def print_race(rows: list[dict[str, Any]]) -> None:
+    """Print microseconds per sample, one line per size."""
+    from biorrr.sims.bench.contestants import CONTESTANTS
+
+    print(f"{'microseconds a sample':22}" + "".join(f"{label:>10}" for label in CONTESTANTS.values()))
+    for row in rows:
+        times = (row["microseconds"].get(name) for name in CONTESTANTS)
+        print(f"  {row['size']:20}" + "".join(f"{'-' if us is None else format(us, '.3g'):>10}" for us in times))
+
+
+command = experiment.command(BenchSettings, bench)

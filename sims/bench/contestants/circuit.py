@@ -1,0 +1,47 @@
+"""The circuit itself, synapse by synapse, on engine `cpp`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from biorrr.circuit import Microcircuit
+from biorrr.circuit.engines.job import Feed, Job
+from biorrr.circuit.engines.standalone import StandaloneEngine
+from biorrr.circuit.initial_state import initial_state
+from biorrr.circuit.presentation import Presentation
+from biorrr.circuit.recorder import Recorder
+from biorrr.circuit.recording import Recording
+from biorrr.circuit.units import Units
+from biorrr.models import Rate, Rates
+from biorrr.sims.bench.contestants.task import Task
+
+
+def prepare(task: Task):
+    """Build the circuit, or find it in the cache.
+
+    The engine is called as :class:`~biorrr.circuit.Microcircuit` calls it, past the latter's check that k is a rank
+    the data can have: speed does not depend on it.
+    """
+    rates = Rates(*(Rate(eta0, N) for eta0, N in zip(task.eta0, task.N, strict=True)))
+    blueprint = Microcircuit(task.k, rates=rates).sized({"x": task.m, "y": task.n})
+    engine = StandaloneEngine(blueprint)
+    start = {p.weight: getattr(task, p.weight) for p in blueprint.weighted}
+    state = initial_state(blueprint, Units(), 0, start, {}, None)
+    feeds = {
+        "x": Feed(task.X, np.zeros(task.m), 1.0),
+        "y": Feed(task.Y, np.zeros(task.n), 1.0),
+    }
+
+    def run(order):
+        job = Job(
+            blueprint=blueprint,
+            presentation=Presentation(task.n_samples, task.m, order, replay=0, noise=0.0, seed=0),
+            feeds=feeds, start=0, stop=len(order), state=state, recording=Recording((), 1, 0),
+            snapshots=np.array([len(order)]),
+        )  # fmt: skip
+        outcome = engine.advance(job, Recorder())
+        if outcome.ended != "done":
+            raise RuntimeError(f"the circuit {outcome.ended} after {outcome.samples} of {len(order)} samples")
+        return blueprint.matrices({p.name: outcome.state[f"{p.name}.w"] for p in blueprint.weighted})
+
+    return run

@@ -1,1 +1,0 @@
-"""What `biorrr bench` measures, one question a module."""
