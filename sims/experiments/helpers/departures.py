@@ -1,4 +1,4 @@
-"""The departures from the paper's circuit that ``biorrr robustness`` sweeps, each over a range that ends in failure."""
+"""The departures from the paper's circuit that ``biorrr robustness`` tries, each over a range that ends in failure."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Knob:
+class DepartureRange:
     """One departure and the values it is set to.
 
     Parameters
@@ -59,52 +59,52 @@ class Knob:
     ordered: bool = True
 
 
-KNOBS = {
-    knob.name: knob
-    for knob in (
-        Knob(
+DEPARTURES = {
+    departure.name: departure
+    for departure in (
+        DepartureRange(
             "all_or_none", "all-or-none plateaus:\nsize / r.m.s. drive", (0.25, 0.5, 1, 2, 4, 8, 16),
             lambda size, ref: {"plateau": AllOrNone(size * ref.plateau)},
         ),
-        Knob(
+        DepartureRange(
             "sign", "sign plateaus:\nsize / r.m.s. drive", (0.5, 1, 2, 4, 8, 16),
             lambda size, ref: {"plateau": Sign(size * ref.plateau)}, ordered=False,
         ),
-        Knob(
+        DepartureRange(
             "rectified", "rectified plateaus:\nresting level / r.m.s. drive", (4, 2, 1, 0.5, 0.25, 0),
             lambda level, ref: {"plateau": Rectified(level * ref.plateau)},
         ),
-        Knob(
+        DepartureRange(
             "leaky", "leaky membranes:\ntime constants / time a sample is held", (0.01, 0.03, 0.1, 0.2, 0.5, 1),
-            lambda tau, ref: {"dynamics": Leaky(*[200 * tau] * 4, hold=200, dt=10)},
+            lambda tau, ref: {"dynamics": Leaky(200 * tau, 200 * tau, 200 * tau, 200 * tau, hold=200, dt=10)},
         ),
-        Knob(
+        DepartureRange(
             "spiking", "spiking cells\nin each population", (1000, 300, 100, 30, 10, 5),
             lambda cells, ref: {"coding": Spiking(cells)},
         ),
-        Knob(
+        DepartureRange(
             "apical", "apical drive:\ngain * r.m.s. plateau", (0.05, 0.1, 0.2, 0.4, 0.8),
             lambda drive, ref: {"apical_gain": drive / ref.plateau},
         ),
-        Knob(
+        DepartureRange(
             "interneurons", "interneurons\nfor each output", (2, 4, 8),
             lambda ratio, ref: {"interneurons": ratio * ref.k},
         ),
-        Knob(
+        DepartureRange(
             "connections", "connection probability,\nproximal and distal", (0.95, 0.9, 0.8, 0.7, 0.5, 0.3),
             lambda probability, ref: {"connection_probability": probability},
         ),
-        Knob(
+        DepartureRange(
             "dale", "weights that\nkeep their sign", ("Q, R", "Q, R, Vy", "Q, R, Vx", "all"),
             lambda names, ref: {"dale": ("Vx", "Vy", "Q", "R") if names == "all" else tuple(names.split(", "))},
             ordered=False,
         ),
-        Knob(
+        DepartureRange(
             "noise", "transmission noise:\ns.d. / mean", (0.1, 0.2, 0.3, 0.5, 0.7, 1),
             lambda sigma, ref: {"transmission_noise": sigma},
         ),
-        Knob("delay", "delay of inhibition\n(samples)", (1, 2), lambda samples, ref: {"delay": samples}),
-        Knob(
+        DepartureRange("delay", "delay of inhibition\n(samples)", (1, 2), lambda samples, ref: {"delay": samples}),
+        DepartureRange(
             "lesion", "lesion after half\nof the samples",
             ("new data", "freeze R", "freeze Q", "freeze Vy", "freeze Vx", "cut y", "silence n"),
             lambda lesion, ref: {}, ordered=False,
@@ -114,7 +114,7 @@ KNOBS = {
 
 
 def lesions(lesion: str, at: int, X, Y) -> list[Event]:
-    """What the values of the knob ``lesion`` stand for.
+    """What the values of the departure ``lesion`` stand for.
 
     New data are the old ones with the order of the sensory fibres reversed: as hard, and solved by the reversed Vx.
     """
