@@ -14,6 +14,7 @@ import xarray as xr
 from biorrr.circuit import Run
 from biorrr.circuit.compiler import find_compiler
 from biorrr.sims import main
+from biorrr.sims.experiments import experiment_names
 from biorrr.sims.folder import FolderError, InterruptedRunError, RunFolder
 
 FIRST = "checkpoints/seed-0.npz"
@@ -116,6 +117,10 @@ EXPERIMENTS = [
                  marks=(SLOW, V1V2)),
     pytest.param("images", ("--data", "mnist", "--seeds", 2, "--steps", 2_000), 5, id="images", marks=(SLOW, V1V2)),
 ]  # fmt: skip
+
+
+def test_no_experiment_is_left_out():
+    assert {param.id for param in EXPERIMENTS} == {*experiment_names()}
 
 
 @pytest.mark.skipif(find_compiler() is None, reason="needs a C++ compiler")
