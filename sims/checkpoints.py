@@ -6,14 +6,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from biorrr.sims.files import whole_file
 from biorrr.sims.folder import RunFolder
-
-# NumPy takes long to import: it is imported where it is used, so that --help need not wait.
-if TYPE_CHECKING:
-    import numpy as np
+from biorrr.sims.lazy import circuits, np
 
 
 @dataclass(frozen=True)
@@ -52,18 +49,12 @@ class Checkpoints:
 
     def keep(self, part: str, identity: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
         """Keep the result of a part that is finished; ``identity`` says what it is the result of."""
-        import numpy as np
-
         if self.place is not None:
             with whole_file(self._file(part)) as path, path.open("wb") as file:
                 np.savez(file, identity=np.array(json.dumps(dict(identity))), **arrays)  # type: ignore[arg-type]
 
     def kept(self, part: str, identity: Mapping[str, Any]) -> dict[str, np.ndarray] | None:
         """The result of a part that was finished earlier, or None."""
-        import numpy as np
-
-        from biorrr.circuit import CheckpointError
-
         if self.place is None or not (path := self._file(part)).exists():
             return None
         try:
@@ -71,11 +62,11 @@ class Checkpoints:
                 arrays = {name: held[name] for name in held.files}
                 found = json.loads(str(arrays.pop("identity")))
         except Exception as error:  # a damaged file makes zipfile, NumPy and json raise a dozen kinds
-            raise CheckpointError(
+            raise circuits.CheckpointError(
                 f"{path}: not a checkpoint, or damaged or truncated ({error}); delete it to start over"
             ) from error
         if found != dict(identity):
-            raise CheckpointError(f"{path}: belongs to another run; give what it was made with, or delete it")
+            raise circuits.CheckpointError(f"{path}: belongs to another run; give what it was made with, or delete it")
         return arrays
 
     def _file(self, part: str) -> Path:

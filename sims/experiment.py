@@ -10,23 +10,19 @@ import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from biorrr.sims.claims import Claim
+from biorrr.sims.lazy import analysis, data_sets, np, xr
 from biorrr.sims.options import command as command
 from biorrr.sims.reports.views import Chart
 from biorrr.sims.settings import ExperimentSettings, SettingsError
 
-# NumPy, Brian2 and matplotlib take long to import: they are imported where they are used, so that --help need not wait.
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from biorrr.analysis import Yardstick
-    from biorrr.sims.data import Dataset
-
 VERSIONS = ("biorrr", "numpy", "scipy", "brian2")  # what results can depend on, beside the settings
 
 S = TypeVar("S", bound=ExperimentSettings)
+Found = Mapping[str, Any]  # results of parts, by name
+Datasets = Mapping[str, "xr.Dataset"]  # by name of file
 
 
 def provenance(experiment: str, **more: str | bool) -> dict[str, Any]:
@@ -67,8 +63,8 @@ class Problem(Generic[S]):
     """
 
     settings: S
-    data: Dataset
-    exact: Yardstick
+    data: data_sets.Dataset
+    exact: analysis.Yardstick
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +146,7 @@ class Experiment(Generic[S]):
         """Refuse settings that do not fit together, and settle those that follow from others."""
         return settings
 
-    def fit(self, settings: S, data: Dataset) -> S:
+    def fit(self, settings: S, data: data_sets.Dataset) -> S:
         """Check the settings against a data set, and work out from it what they leave open: k must fit, and the ridge.
 
         Called with each data set in turn.
@@ -162,14 +158,12 @@ class Experiment(Generic[S]):
 
     # -- for each data set ---------------------------------------------------------------------------------------------
 
-    def prepare(self, settings: S, data: Dataset) -> Problem[S]:
+    def prepare(self, settings: S, data: data_sets.Dataset) -> Problem[S]:
         """Make what all parts on this data set share."""
-        from biorrr.analysis import Yardstick
-
         X, Y = data.stand_in
-        return Problem(settings, data, Yardstick(X, Y, settings.s, settings.ridge))  # type: ignore[attr-defined]
+        return Problem(settings, data, analysis.Yardstick(X, Y, settings.s, settings.ridge))  # type: ignore[attr-defined]
 
-    def parts(self, problem: Problem[S], found: Mapping[str, Any]) -> Mapping[str, Any]:
+    def parts(self, problem: Problem[S], found: Found) -> Mapping[str, Any]:
         """The parts to be simulated, by name: what each is, in any form that :meth:`run_part` knows.
 
         They run side by side. It is asked again with what they have ``found``, until no part is new: later parts may
@@ -193,7 +187,7 @@ class Experiment(Generic[S]):
         """
         raise NotImplementedError
 
-    def conclude(self, problem: Problem[S], found: Mapping[str, Any]) -> Any:
+    def conclude(self, problem: Problem[S], found: Found) -> Any:
         """Make :class:`Findings` of the results of all parts, or what :meth:`combine` needs for that."""
         raise NotImplementedError
 
@@ -210,31 +204,27 @@ class Experiment(Generic[S]):
         """The number of the summary that a sweep draws."""
         return self.measure
 
-    def page_results(self, results: Mapping[str, xr.Dataset], exact: Yardstick | None) -> Mapping[str, xr.Dataset]:
+    def page_results(self, results: Datasets, exact: analysis.Yardstick | None) -> Datasets:
         """Datasets that the charts are drawn from, made of those in the folder; ``exact`` where the data are here."""
         return results
 
-    def page_charts(self, results: Mapping[str, xr.Dataset]) -> tuple[Chart, ...]:
+    def page_charts(self, results: Datasets) -> tuple[Chart, ...]:
         """Charts of these results, where they depend on them."""
         return self.charts
 
 
-def check_rank(k: int, data: Dataset) -> None:
+def check_rank(k: int, data: data_sets.Dataset) -> None:
     """Refuse more neurons than the data allow, and data that never change."""
-    import numpy as np
-
-    from biorrr.sims.data import DataError
-
     m, n = data.X.shape[1], data.Y.shape[1]
     if k > min(m, n):
         raise SettingsError(f"k: must not exceed min(m, n) = {min(m, n)} of {data.name} (got {k}); reduce k")
     for view in ("X", "Y"):
         if not np.ptp(getattr(data, view), axis=0).any():
-            raise DataError(f"{data.name}: {view} must change from sample to sample (got the same row throughout)")
+            raise data_sets.DataError(
+                f"{data.name}: {view} must change from sample to sample (got the same row throughout)"
+            )
 
 
-def default_ridge(data: Dataset) -> float:
+def default_ridge(data: data_sets.Dataset) -> float:
     """The ridge unless it is set: 0.1 trace(Cxx)/m."""
-    import numpy as np
-
     return 0.1 * float(np.square(data.stand_in[0]).mean())

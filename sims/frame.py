@@ -7,25 +7,23 @@ import functools
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from biorrr.sims.checkpoints import NOT_KEPT, Checkpoints
 from biorrr.sims.circuits import circuit_function
 from biorrr.sims.experiment import Experiment, Findings, Problem, S, StoppedError, provenance
 from biorrr.sims.folder import INTERRUPTED, RunFolder
+from biorrr.sims.lazy import circuits, data_sets, np
 from biorrr.sims.settings import NO_NUMBERS, ExperimentSettings, config_text
 from biorrr.sims.table import print_claims, print_table
 from biorrr.sims.workers import Workers
-
-if TYPE_CHECKING:
-    from biorrr.sims.data import Dataset
 
 
 def carry_out(
     experiment: Experiment[S],
     settings: S,
     folder: RunFolder,
-    data: Sequence[Dataset] = (),
+    data: Sequence[data_sets.Dataset] = (),
     workers: int | None = None,
 ) -> Findings:
     """Run an experiment and fill a folder with what it finds.
@@ -68,13 +66,15 @@ def carry_out(
     return findings
 
 
-def evaluate(experiment: Experiment[S], settings: S, data: Sequence[Dataset]) -> Findings:
+def evaluate(experiment: Experiment[S], settings: S, data: Sequence[data_sets.Dataset]) -> Findings:
     """What an experiment finds, in this process and without a folder: a point of a sweep."""
     settings, data, _ = _fitted(experiment, settings, data)
     return _investigate(experiment, settings, data, NOT_KEPT, workers=1, attended=False)
 
 
-def _fitted(experiment: Experiment[S], settings: S, data: Sequence[Dataset]) -> tuple[S, Sequence[Dataset], list[str]]:
+def _fitted(
+    experiment: Experiment[S], settings: S, data: Sequence[data_sets.Dataset]
+) -> tuple[S, Sequence[data_sets.Dataset], list[str]]:
     """Settings with all that they leave open worked out; the data, if there is but one set of them; their checksums."""
     settings = experiment.check(settings)
     if settings.circuit is not None:
@@ -88,17 +88,15 @@ def _fitted(experiment: Experiment[S], settings: S, data: Sequence[Dataset]) -> 
     return settings, data, checksums
 
 
-def _data_sets(settings: ExperimentSettings, data: Sequence[Dataset]) -> Iterator[Dataset]:
+def _data_sets(settings: ExperimentSettings, data: Sequence[data_sets.Dataset]) -> Iterator[data_sets.Dataset]:
     """The data sets one by one, loaded when it is their turn: all of them together may be too large for memory."""
-    from biorrr.sims.data import load
-
-    yield from data or map(load, settings.data_names)
+    yield from data or map(data_sets.load, settings.data_names)
 
 
 def _investigate(
     experiment: Experiment[S],
     settings: S,
-    data: Sequence[Dataset],
+    data: Sequence[data_sets.Dataset],
     checkpoints: Checkpoints,
     workers: int,
     attended: bool,
@@ -150,10 +148,6 @@ def _run_part(
     order: tuple[Any, bool],
 ) -> tuple[Any, str]:
     """Result of a part, from disk where it was finished earlier; and why it is unfinished, where it may be."""
-    import numpy as np
-
-    from biorrr.circuit import Diverged, Run
-
     part, only = order
     settings = dataclasses.asdict(problem.settings)
     identity = {"part": name} | {key: str(value) for key, value in settings.items() if key not in NO_NUMBERS}
@@ -164,17 +158,17 @@ def _run_part(
     try:
         options = {**checkpoints.run_options(name), "progress": attended and only}
         result = experiment.run_part(problem, part, options)
-    except Diverged as error:
+    except circuits.Diverged as error:
         if not may_be_unfinished:
             raise StoppedError(str(error) if only else f"{name.replace('-', ' ')}: {error}") from error
         result, failure = error.run, str(error)
-    if isinstance(result, Run):
+    if isinstance(result, circuits.Run):
         if result.ended == INTERRUPTED:
             if not may_be_unfinished:
                 raise KeyboardInterrupt
             failure = INTERRUPTED
         # As it would come from another process, lest sums run in another order.
-        return Run(result.data.map(functools.partial(np.asarray, order="C"), keep_attrs=True)), failure
+        return circuits.Run(result.data.map(functools.partial(np.asarray, order="C"), keep_attrs=True)), failure
     arrays = {key: np.asarray(value) for key, value in result.items()}
     checkpoints.keep(f"{name}-result", identity, arrays)
     return arrays, failure

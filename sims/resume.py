@@ -21,9 +21,7 @@ def resume(
     circuit: Annotated[
         str | None,
         typer.Option(
-            "--circuit",
-            metavar="MODULE:FUNCTION|FILE.py:FUNCTION",
-            help="your own function, if the run used one",
+            "--circuit", metavar="MODULE:FUNCTION|FILE.py:FUNCTION", help="your own function, if the run used one"
         ),
     ] = None,
     debug: Annotated[bool, typer.Option("--debug", help="show the traceback of an error")] = False,

@@ -50,13 +50,7 @@ def option(
     """
     return dataclasses.field(
         default=default,
-        metadata={
-            "help": help,
-            "short": short,
-            "choices": choices,
-            "bounds": (at_least, at_most),
-            "metavar": metavar,
-        },
+        metadata={"help": help, "short": short, "choices": choices, "bounds": (at_least, at_most), "metavar": metavar},
     )
 
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
-from biorrr.sims.experiment import Experiment, Problem
+from biorrr.sims.experiment import Experiment, Found, Problem
+from biorrr.sims.lazy import analysis, circuits
 from biorrr.sims.settings import ExperimentSettings, option
-
-if TYPE_CHECKING:
-    from biorrr.analysis import Yardstick
-    from biorrr.circuit import Run
 
 RECORDED_SAMPLES = 2000  # of which traces are kept, evenly spread over the run
 
@@ -44,7 +41,7 @@ class Training(Experiment[T]):
     recorded: ClassVar[tuple[str, ...]] = ()
     snapshots: ClassVar[int] = 100
 
-    def parts(self, problem: Problem[T], found: Mapping[str, Any]) -> dict[str, Any]:
+    def parts(self, problem: Problem[T], found: Found) -> dict[str, Any]:
         """A part for each seed."""
         return {f"seed-{seed}": seed for seed in problem.settings.every_seed}
 
@@ -70,16 +67,14 @@ def heading(problem: Problem[T]) -> dict[str, Any]:
     return {"data": problem.data.name, "k": settings.k, "s": settings.s, "ridge": settings.ridge}
 
 
-def scores(run: Run, exact: Yardstick) -> dict[str, Any]:
+def scores(run: circuits.Run, exact: analysis.Yardstick) -> dict[str, Any]:
     """Final numbers of a run: how near it came to the exact solution, and what it took."""
-    from biorrr.analysis import principal_angles
-
     k = run.Vx.shape[1]
     return {
         "objective": exact.objective(run.Vx),
         "optimum": exact.optimum(k),
         "excess": exact.excess(run.Vx),
-        "angle_max_deg": principal_angles(run.Vx, exact.Vx(k))[0],
+        "angle_max_deg": analysis.principal_angles(run.Vx, exact.Vx(k))[0],
         "whitening_error": exact.whitening_error(run.Vx),
         "r_minus_qt": run.r_minus_qt[-1],
         "samples": run.samples,

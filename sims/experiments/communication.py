@@ -10,19 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from biorrr.sims.experiment import Experiment, Findings, Problem
+from biorrr.sims.circuits import completed
+from biorrr.sims.experiment import Experiment, Findings, Found, Problem
+from biorrr.sims.lazy import analysis, data_sets, np, xr
 from biorrr.sims.reports.views import Chart, View
 from biorrr.sims.settings import ExperimentSettings, option
-
-# NumPy, Brian2 and matplotlib take long to import: they are imported where they are used, so that --help need not wait.
-if TYPE_CHECKING:
-    import numpy as np
-    import xarray as xr
-    from sklearn.model_selection import GroupKFold
-
-    from biorrr.sims.data import Dataset
 
 TARGETS = ("V2", "V1")
 
@@ -70,13 +64,13 @@ class Communication(Experiment[CommunicationSettings]):
         ),
     )
 
-    def fit(self, settings: CommunicationSettings, data: Dataset) -> CommunicationSettings:
+    def fit(self, settings: CommunicationSettings, data: data_sets.Dataset) -> CommunicationSettings:
         """Work out the ridge from the first data set, unless it is set."""
         if settings.ridge is not None:
             return settings
         return replace(settings, ridge=0.1 * float(data.X.var(axis=0).mean()))
 
-    def parts(self, problem: Problem[CommunicationSettings], found: Mapping[str, Any]) -> dict[str, Any]:
+    def parts(self, problem: Problem[CommunicationSettings], found: Found) -> dict[str, Any]:
         """A circuit for each fold, rank and seed."""
         settings = problem.settings
         return {
@@ -90,10 +84,6 @@ class Communication(Experiment[CommunicationSettings]):
         self, problem: Problem[CommunicationSettings], part: Any, options: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Squared error of a circuit's prediction of the trials it has not seen."""
-        import numpy as np
-
-        from biorrr.sims.circuits import completed
-
         (train, test, rank, seed), settings, data = part, problem.settings, problem.data
         circuit = settings.make_circuit(k=rank, s=settings.s, ridge=settings.ridge, seed=seed)
         run = completed(
@@ -104,15 +94,12 @@ class Communication(Experiment[CommunicationSettings]):
         error = np.square(data.Y[test] - run.predict(data.X[test])).sum()
         return {"error": error, "engine": run.data.attrs["engine"], "seconds": run.data.attrs["seconds"]}
 
-    def conclude(self, problem: Problem[CommunicationSettings], found: Mapping[str, Any]) -> xr.Dataset:
+    def conclude(self, problem: Problem[CommunicationSettings], found: Found) -> xr.Dataset:
         """Held-out R2 of the exact solution (k,) and of circuits (rank, seed), on the same folds."""
-        import numpy as np
-        import xarray as xr
-
-        from biorrr.analysis import RankCV
-
         settings, data = problem.settings, problem.data
-        exact = RankCV(s=settings.s, ridge=settings.ridge, cv=splitter(settings)).fit(data.X, data.Y, data.groups)
+        exact = analysis.RankCV(s=settings.s, ridge=settings.ridge, cv=splitter(settings)).fit(
+            data.X, data.Y, data.groups
+        )
         each = iter(found.values())
         errors, deviations = np.zeros((len(settings.ranks), settings.seeds)), 0.0
         for train, test in folds(problem):
@@ -134,8 +121,6 @@ class Communication(Experiment[CommunicationSettings]):
 
     def combine(self, settings: CommunicationSettings, concluded: Sequence[xr.Dataset]) -> Findings:
         """Put both areas side by side."""
-        import xarray as xr
-
         from biorrr.analysis.subspace import plot_prediction
 
         results = xr.concat(concluded, dim="target", combine_attrs="drop").assign_coords(target=list(TARGETS))
@@ -175,7 +160,7 @@ class Communication(Experiment[CommunicationSettings]):
         )
 
 
-def splitter(settings: CommunicationSettings) -> GroupKFold:
+def splitter(settings: CommunicationSettings) -> Any:
     """Splits samples into folds of whole trials."""
     from sklearn.model_selection import GroupKFold
 

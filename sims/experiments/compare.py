@@ -10,19 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from biorrr.sims.claims import Claim
-from biorrr.sims.experiment import Findings, Problem, check_rank
+from biorrr.sims.experiment import Findings, Found, Problem, check_rank
 from biorrr.sims.experiments.helpers.race import CIRCUIT, Curve, Lap, Race, as_dataset
+from biorrr.sims.lazy import analysis, data_sets, models, np
 from biorrr.sims.settings import ExperimentSettings, option, seeds_option
-
-if TYPE_CHECKING:
-    import numpy as np
-    from matplotlib.figure import Figure
-
-    from biorrr.analysis import Yardstick
-    from biorrr.sims.data import Dataset
 
 Curves = dict[tuple[str, int], Curve]
 STEPS = {"online": 100_000, "offline": 20_000}  # as in the paper: five epochs of samples, one of iterations
@@ -76,12 +70,12 @@ class Compare(Race[CompareSettings]):
             settings = replace(settings, steps=steps, seeds=min(settings.seeds, QUICK_SEEDS))
         return replace(settings, steps=settings.steps or STEPS[settings.setting])
 
-    def fit(self, settings: CompareSettings, data: Dataset) -> CompareSettings:
+    def fit(self, settings: CompareSettings, data: data_sets.Dataset) -> CompareSettings:
         """Refuse ranks that the data do not have."""
         check_rank(max(settings.k), data)
         return settings
 
-    def prepare(self, settings: CompareSettings, data: Dataset) -> Problem[CompareSettings]:
+    def prepare(self, settings: CompareSettings, data: data_sets.Dataset) -> Problem[CompareSettings]:
         """Centre the data, and exchange X and Y if asked to."""
         return super().prepare(settings, replace(data, X=data.Y, Y=data.X) if settings.swap else data)
 
@@ -89,7 +83,7 @@ class Compare(Race[CompareSettings]):
         """All laps of the race, the circuit's first."""
         return line_up(problem.settings)
 
-    def conclude(self, problem: Problem[CompareSettings], found: Mapping[str, Any]) -> Findings:
+    def conclude(self, problem: Problem[CompareSettings], found: Found) -> Findings:
         """Score and draw the race, and check the paper's claims."""
         settings, data = problem.settings, problem.data
         curves = self.curves(problem, found)
@@ -115,8 +109,6 @@ class Compare(Race[CompareSettings]):
 
 def line_up(settings: CompareSettings) -> list[Lap]:
     """All laps of the race, the circuit's first."""
-    from biorrr.analysis import IQMD, SAA, CappedMSG, CCALin, OfflineBioRRR, OnlineBioRRR, TwoLayerANN
-
     assert settings.steps is not None
     online, steps, s = settings.setting == "online", settings.steps, settings.s
     bio = f"Bio-{settings.objective.upper()}"
@@ -124,20 +116,20 @@ def line_up(settings: CompareSettings) -> list[Lap]:
     runners: dict[str, tuple[Any, dict[str, Any], int, str | None]] = {}
     if online:
         runners[CIRCUIT] = None, {}, steps, "biorrr"
-        runners[bio] = OnlineBioRRR, {}, steps, "biorrr"
+        runners[bio] = analysis.OnlineBioRRR, {}, steps, "biorrr"
     if not online or s == 1:
         offline_steps = steps if not online else min(steps, STEPS["offline"])
         name = bio if not online else f"{bio}, offline"
-        runners[name] = OfflineBioRRR, {"tol": 0.0}, offline_steps, "biorrr-offline"
+        runners[name] = analysis.OfflineBioRRR, {"tol": 0.0}, offline_steps, "biorrr-offline"
     if s == 0:
-        runners["IQMD"] = IQMD, {"online": online}, steps, None
-        runners["ANN"] = TwoLayerANN, {"online": online}, steps, "ann"
+        runners["IQMD"] = analysis.IQMD, {"online": online}, steps, None
+        runners["ANN"] = analysis.TwoLayerANN, {"online": online}, steps, "ann"
     else:
         if online:
-            runners["MSG-CCA"] = CappedMSG, {}, steps, None
+            runners["MSG-CCA"] = analysis.CappedMSG, {}, steps, None
         # They converge within tens of iterations; without a tolerance all seeds stop at the same ones.
-        runners["CCALin"] = CCALin, {"tol": 0.0}, min(steps, BATCH_STEPS), None
-        runners["SAA"] = SAA, {"tol": 0.0}, min(steps, BATCH_STEPS), None
+        runners["CCALin"] = analysis.CCALin, {"tol": 0.0}, min(steps, BATCH_STEPS), None
+        runners["SAA"] = analysis.SAA, {"tol": 0.0}, min(steps, BATCH_STEPS), None
     return [
         Lap(name, algorithm, k, seed, lap_steps, printed_rates(settings, k, whose), options)
         for name, (algorithm, options, lap_steps, whose) in runners.items()
@@ -148,13 +140,11 @@ def line_up(settings: CompareSettings) -> list[Lap]:
 
 def printed_rates(settings: CompareSettings, k: int, whose: str | None) -> Any:
     """The rates the supplement prints, or None where it prints none."""
-    from biorrr.models import Rates
-
     if whose is None:
         return None
     algorithm, _, setting = whose.partition("-")
     try:
-        return Rates.paper(settings.data, settings.s, k, setting or settings.setting, algorithm)
+        return models.Rates.paper(settings.data, settings.s, k, setting or settings.setting, algorithm)
     except ValueError:
         return None
 
@@ -164,7 +154,7 @@ def plain_name(learner: str, k: int) -> str:
     return f"{''.join(c if c.isalnum() else '_' for c in learner.lower()).strip('_')}_k{k}"
 
 
-def summary(curves: Curves, yardstick: Yardstick, settings: CompareSettings) -> dict[str, Any]:
+def summary(curves: Curves, yardstick: analysis.Yardstick, settings: CompareSettings) -> dict[str, Any]:
     """Final numbers of every learner at every rank, and the optimum."""
     numbers: dict[str, Any] = {f"optimum_k{k}": yardstick.optimum(k) for k in settings.k}
     for (learner, k), curve in curves.items():
@@ -214,8 +204,6 @@ def check_claims(curves: Curves, settings: CompareSettings) -> Iterator[Claim]:
 
 def reached(curve: Curve, along: np.ndarray) -> float:
     """Steps or seconds ``along`` a curve after which the mean over seeds stays within 5 % of the optimum."""
-    import numpy as np
-
     outside = np.flatnonzero(curve.excess.mean(axis=0) > NEAR)
     if len(outside) == 0:
         return float(along[0])
@@ -228,7 +216,7 @@ def first(text: str, learners: Sequence[str], to: Mapping[str, float], unit: str
     return Claim(text, to[learners[0]] <= min(to[name] for name in learners), readable)
 
 
-def draw_race(curves: Curves, yardstick: Yardstick, settings: CompareSettings) -> Figure:
+def draw_race(curves: Curves, yardstick: analysis.Yardstick, settings: CompareSettings) -> Any:
     """Objective against steps above, against CPU time below, one column for each rank (the paper's Fig. 3)."""
     from biorrr.analysis.race_plots import plot_race
 
@@ -249,7 +237,7 @@ def counted(settings: CompareSettings) -> str:
     return "samples" if settings.setting == "online" else "iterations"
 
 
-def draw_constraint(curves: Curves, settings: CompareSettings) -> Figure:
+def draw_constraint(curves: Curves, settings: CompareSettings) -> Any:
     """Deviation from the whitening constraint (the supplement's figure)."""
     from biorrr.analysis.race_plots import plot_constraint
 

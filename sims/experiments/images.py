@@ -6,21 +6,16 @@ table. The paper's claim is parity with backprop, not nearness to the optimum.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from biorrr.sims.claims import Claim
-from biorrr.sims.experiment import Findings, Problem
+from biorrr.sims.experiment import Datasets, Findings, Found, Problem
 from biorrr.sims.experiments.helpers.race import CIRCUIT, Curve, Lap, Race, as_dataset
+from biorrr.sims.lazy import analysis, data_sets, models
 from biorrr.sims.settings import ExperimentSettings, SettingsError, option, seeds_option
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from biorrr.analysis import Yardstick
-    from biorrr.sims.data import Dataset
 
 RANKS = {"mnist": 1, "fashion-mnist": 2, "cifar10": 4, "cifar100": 8}  # the paper's, one for each data set
 BIO, BACKPROP = "Bio-RRMSE", "backprop"
@@ -64,21 +59,18 @@ class Images(Race[ImagesSettings]):
             settings = replace(settings, steps=min(settings.steps, QUICK_STEPS), seeds=min(settings.seeds, 2))
         return settings
 
-    def fit(self, settings: ImagesSettings, data: Dataset) -> ImagesSettings:
+    def fit(self, settings: ImagesSettings, data: data_sets.Dataset) -> ImagesSettings:
         """Ranks and ridge are the paper's: the data leave nothing open."""
         return settings
 
     def laps(self, problem: Problem[ImagesSettings]) -> list[Lap]:
         """All laps on one data set."""
-        from biorrr.analysis import OnlineBioRRR, TwoLayerANN
-        from biorrr.models import Rates
-
         settings, name = problem.settings, problem.data.name
-        bio, ann = (Rates.paper(name, 0, RANKS[name], "online", whose) for whose in ("biorrr", "ann"))
-        runners: dict[str, tuple[Any, dict[str, Any], Rates]] = {
+        bio, ann = (models.Rates.paper(name, 0, RANKS[name], "online", whose) for whose in ("biorrr", "ann"))
+        runners: dict[str, tuple[Any, dict[str, Any], models.Rates]] = {
             CIRCUIT: (None, {}, bio),
-            BIO: (OnlineBioRRR, {}, bio),
-            BACKPROP: (TwoLayerANN, {"online": True}, ann),
+            BIO: (analysis.OnlineBioRRR, {}, bio),
+            BACKPROP: (analysis.TwoLayerANN, {"online": True}, ann),
         }
         if not settings.simulation:
             del runners[CIRCUIT]
@@ -88,9 +80,7 @@ class Images(Race[ImagesSettings]):
             for seed in settings.every_seed
         ]
 
-    def conclude(
-        self, problem: Problem[ImagesSettings], found: Mapping[str, Any]
-    ) -> tuple[str, float, dict[str, Curve]]:
+    def conclude(self, problem: Problem[ImagesSettings], found: Found) -> tuple[str, float, dict[str, Curve]]:
         """Name of the data, optimum, and curves by learner."""
         name = problem.data.name
         curves = {learner: curve for (learner, _), curve in self.curves(problem, found).items()}
@@ -128,7 +118,7 @@ class Images(Race[ImagesSettings]):
             claims=[parity(name, raced) for name, raced in curves.items()],
         )
 
-    def page_results(self, results: Mapping[str, xr.Dataset], exact: Yardstick | None) -> Mapping[str, xr.Dataset]:
+    def page_results(self, results: Datasets, exact: analysis.Yardstick | None) -> Datasets:
         """One data set to be chosen from several, each with the one rank that belongs to it."""
         if len(results) == 1:
             return results

@@ -7,20 +7,14 @@ the numbers are means with their spread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from biorrr.sims.experiment import Findings, Problem
+from biorrr.sims.experiment import Datasets, Findings, Found, Problem
+from biorrr.sims.lazy import analysis, circuits, np, plots, xr
 from biorrr.sims.reports.views import SEEN, Chart, View
 from biorrr.sims.training import Training, TrainingSettings, heading, scores
-
-# NumPy, Brian2 and matplotlib take long to import: they are imported where they are used, so that --help need not wait.
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from biorrr.analysis import Yardstick
-    from biorrr.circuit import Run
 
 SHOWN_NEURONS = 6  # that fit a page
 SPREAD = ("objective", "excess", "angle_max_deg", "whitening_error", "r_minus_qt")  # numbers that differ between seeds
@@ -52,7 +46,7 @@ class Learn(Training[TrainingSettings]):
         ),
     )
 
-    def conclude(self, problem: Problem[TrainingSettings], found: Mapping[str, Run]) -> Findings:
+    def conclude(self, problem: Problem[TrainingSettings], found: Found) -> Findings:
         """Score the run of each seed; draw the first."""
         settings, data, exact = problem.settings, problem.data, problem.exact
         runs = dict(zip(settings.every_seed, found.values(), strict=True))
@@ -61,10 +55,6 @@ class Learn(Training[TrainingSettings]):
         numbers = heading(problem) | ({"seeds": settings.seeds} if several else {}) | each[0]
         figures = draw(first, problem)
         if several:
-            import numpy as np
-
-            from biorrr.analysis import plots
-
             numbers["seconds"] = sum(one["seconds"] for one in each)
             for score in SPREAD:
                 values = np.array([one[score] for one in each])
@@ -95,22 +85,14 @@ class Learn(Training[TrainingSettings]):
             },
             results={"run" if seed == settings.seed else f"run-{seed}": run for seed, run in runs.items()},
             figures=figures,
-            curves={
-                "excess": (seen, exact.excess(first.data["Vx"].values)),
-                "r_minus_qt": (seen, first.r_minus_qt),
-            },
+            curves={"excess": (seen, exact.excess(first.data["Vx"].values)), "r_minus_qt": (seen, first.r_minus_qt)},
         )
 
-    def page_results(self, results: Mapping[str, xr.Dataset], exact: Yardstick | None) -> dict[str, xr.Dataset]:
+    def page_results(self, results: Datasets, exact: analysis.Yardstick | None) -> Datasets:
         """Excess and ||Q' - R|| of the runs of all seeds, each (seed, snapshot), where there are several."""
-        import numpy as np
-        import xarray as xr
-
-        from biorrr.circuit import Run
-
         if len(results) < 2:
             return {}
-        runs = sorted((Run(dataset) for dataset in results.values()), key=lambda run: run.data.attrs["seed"])
+        runs = sorted((circuits.Run(dataset) for dataset in results.values()), key=lambda run: run.data.attrs["seed"])
         courses = {"r_minus_qt": [run.r_minus_qt for run in runs]}
         if exact is not None:
             courses["excess"] = [np.atleast_1d(exact.excess(run.data["Vx"].values)) for run in runs]
@@ -122,15 +104,11 @@ class Learn(Training[TrainingSettings]):
         return {"run": joined}
 
 
-def draw(run: Run, problem: Problem[TrainingSettings]) -> dict[str, Callable[[], Any]]:
+def draw(run: circuits.Run, problem: Problem[TrainingSettings]) -> dict[str, Callable[[], Any]]:
     """Learning curve, plateaus early and late, and filters and eigenvalues of QQ' beside the exact ones.
 
     Filters are defined up to a rotation: the learned ones are turned to lie as near as they can to the exact ones.
     """
-    import numpy as np
-
-    from biorrr.analysis import align, plots
-
     exact, k = problem.exact, run.Vx.shape[1]
     objective = exact.objective(run.data["Vx"].values)
     figures: dict[str, Callable[[], Any]] = {
@@ -143,7 +121,7 @@ def draw(run: Run, problem: Problem[TrainingSettings]) -> dict[str, Callable[[],
     if run.ended == "diverged":
         return figures
     few = np.s_[:, :SHOWN_NEURONS]
-    learned = align(run.Vx, exact.Vx(k), problem.data.stand_in[0], exact.ridge)
+    learned = analysis.align(run.Vx, exact.Vx(k), problem.data.stand_in[0], exact.ridge)
     figures["filters"] = partial(plots.plot_filters, learned[few], exact.Vx(k)[few], problem.data.pixels)
     inhibition = np.linalg.eigvalsh(run.Q @ run.Q.T)[::-1]
     figures["eigenvalues"] = partial(plots.plot_eigenvalues, exact.eigenvalues[: k + 4], inhibition)

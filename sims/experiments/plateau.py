@@ -12,26 +12,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from biorrr.sims.experiment import Findings, Problem
+from biorrr.sims.circuits import completed
+from biorrr.sims.experiment import Datasets, Findings, Found, Problem
+from biorrr.sims.lazy import analysis, circuits, np, xr
 from biorrr.sims.reports.views import SEEN, Chart, View
 from biorrr.sims.settings import option, seeds_option
 from biorrr.sims.training import Training, TrainingSettings, heading
-
-# NumPy, Brian2 and matplotlib take long to import: they are imported where they are used, so that --help need not wait.
-if TYPE_CHECKING:
-    import numpy as np
-    import xarray as xr
-
-    from biorrr.analysis import PlateauAudit, Yardstick
-    from biorrr.circuit import Run
 
 TRACES = ("plateau", "a", "inhibition", "z")
 WEIGHTS = ("Vx", "Vy", "Q", "R")
 SHOWN_SAMPLES = 60
 SHOWN_NEURONS = 4  # that fit a page
 NETWORK = "network"  # the part that is no circuit
+Network = Mapping[str, Any] | None  # its weights, where it is trained
 # What is compared (Sec. 6): the circuit's trace, in words, and in words with its formula.
 COMPARED = {
     "inhibition": ("inhibition", "Qn and Vy'y~", r"inhibition $Qn$ against prediction $V_y'\tilde y$"),
@@ -119,7 +114,7 @@ class Plateau(Training[PlateauSettings]):
         ),
     )
 
-    def parts(self, problem: Problem[PlateauSettings], found: Mapping[str, Any]) -> dict[str, Any]:
+    def parts(self, problem: Problem[PlateauSettings], found: Found) -> dict[str, Any]:
         """A circuit for each seed and the network; then these circuits with learning off, at stages of learning."""
         parts = super().parts(problem, found)
         seeds = [*parts]
@@ -135,21 +130,15 @@ class Plateau(Training[PlateauSettings]):
 
     def run_part(self, problem: Problem[PlateauSettings], part: Any, options: Mapping[str, Any]) -> Any:
         """Let a circuit learn from a seed, show all data to one that has learned, or train the network."""
-        import numpy as np
-
-        from biorrr.analysis import TwoLayerANN
-        from biorrr.circuit import Run
-        from biorrr.sims.circuits import completed
-
         settings, data = problem.settings, problem.data
         if isinstance(part, int):
             return super().run_part(problem, part, options)
         if part is None:
             steps = settings.epochs * len(data.X)
-            network = TwoLayerANN(settings.k, ridge=settings.ridge, steps=steps, random_state=settings.seed)
+            network = analysis.TwoLayerANN(settings.k, ridge=settings.ridge, steps=steps, random_state=settings.seed)
             network.fit(data.X, data.Y)
             return {"Vx": network.Vx_, "Vy": network.Vy_}
-        assert isinstance(part, Run)
+        assert isinstance(part, circuits.Run)
         # Without a ridge: replay changes nothing where nothing is learned.
         circuit = settings.make_circuit(k=settings.k, s=settings.s, engine=part.data.attrs["engine"])
         run = circuit.run(
@@ -160,10 +149,8 @@ class Plateau(Training[PlateauSettings]):
         in_order = np.argsort(traces["sample"].values % len(data.X))
         return {name: traces[name].values[in_order] for name in TRACES}
 
-    def conclude(self, problem: Problem[PlateauSettings], found: Mapping[str, Any]) -> Findings:
+    def conclude(self, problem: Problem[PlateauSettings], found: Found) -> Findings:
         """Compare what was recorded with theory, and draw the first seed."""
-        import numpy as np
-
         from biorrr.analysis import stages as figures
         from biorrr.sims.experiments.helpers.recording import plot_recorded
 
@@ -237,46 +224,39 @@ class Plateau(Training[PlateauSettings]):
             | {name: (seen, results[name].values[0].mean(axis=1)) for name in correlations},
         )
 
-    def page_results(self, results: Mapping[str, xr.Dataset], exact: Yardstick | None) -> dict[str, xr.Dataset]:
+    def page_results(self, results: Datasets, exact: analysis.Yardstick | None) -> Datasets:
         """Stages and neurons with names to choose them by."""
         return {name: named(dataset) if "stage_samples" in dataset else dataset for name, dataset in results.items()}
 
 
-def at_snapshot(run: Run, snapshot: int) -> Run:
+def at_snapshot(run: circuits.Run, snapshot: int) -> circuits.Run:
     """``run`` as it was at a snapshot."""
-    from biorrr.circuit import Run
-
-    return Run(run.data.isel(snapshot=slice(snapshot % run.data.sizes["snapshot"] + 1)))
+    return circuits.Run(run.data.isel(snapshot=slice(snapshot % run.data.sizes["snapshot"] + 1)))
 
 
-def weights_of(run: Run) -> dict[str, np.ndarray]:
+def weights_of(run: circuits.Run) -> dict[str, np.ndarray]:
     """Final weights, by name."""
     return {name: getattr(run, name) for name in WEIGHTS}
 
 
-def halfway(problem: Problem[PlateauSettings], run: Run) -> int:
+def halfway(problem: Problem[PlateauSettings], run: circuits.Run) -> int:
     """The first snapshot at which inhibition has come half the way to its final agreement with theory."""
-    import numpy as np
-
     course = correlations(problem, None, run)["inhibition"].mean(axis=1)
     return int(np.argmax(course >= (course[0] + course[-1]) / 2))
 
 
 def theory(
-    problem: Problem[PlateauSettings], network: Mapping[str, np.ndarray] | None, weights: Mapping[str, np.ndarray]
-) -> tuple[PlateauAudit, dict[str, np.ndarray]]:
+    problem: Problem[PlateauSettings], network: Network, weights: Mapping[str, np.ndarray]
+) -> tuple[analysis.PlateauAudit, dict[str, np.ndarray]]:
     """Audit circuits with ``weights`` Vx, Vy, Q, R, or snapshots of them along leading axes.
 
     Returns the audit, and by what is compared the signals that theory expects, each (..., T, k).
     """
-    import numpy as np
-
-    from biorrr.analysis import audit_plateau
     from biorrr.analysis.backprop import backpropagated_error
 
     centred = problem.data.centred()
     X, Y = centred.X, centred.Y
-    audit = audit_plateau(X, Y, **weights, s=problem.settings.s, ridge=problem.settings.ridge)
+    audit = analysis.audit_plateau(X, Y, **weights, s=problem.settings.s, ridge=problem.settings.ridge)
     expected = {"inhibition": audit.prediction, "plateau": audit.error}
     if network is not None:
         filters = weights["Vx"].reshape(-1, *weights["Vx"].shape[-2:])
@@ -285,24 +265,17 @@ def theory(
     return audit, expected
 
 
-def correlations(
-    problem: Problem[PlateauSettings], network: Mapping[str, np.ndarray] | None, run: Run
-) -> dict[str, np.ndarray]:
+def correlations(problem: Problem[PlateauSettings], network: Network, run: circuits.Run) -> dict[str, np.ndarray]:
     """Agreement with theory through learning, (snapshot, pyramidal), by what is compared."""
-    from biorrr.analysis import Agreement
-
     audit, expected = theory(problem, network, {name: run.data[name].values for name in WEIGHTS})
     return {
-        name: Agreement.between(getattr(audit, COMPARED[name][0]), signal).correlation
+        name: analysis.Agreement.between(getattr(audit, COMPARED[name][0]), signal).correlation
         for name, signal in expected.items()
     }
 
 
-def join(problem: Problem[PlateauSettings], network: Mapping[str, np.ndarray] | None, runs: list[Run]) -> xr.Dataset:
+def join(problem: Problem[PlateauSettings], network: Network, runs: list[circuits.Run]) -> xr.Dataset:
     """Join the runs along a dimension ``seed``, with correlations (seed, snapshot, pyramidal) through learning."""
-    import numpy as np
-    import xarray as xr
-
     results = xr.concat(
         [run.data for run in runs], dim="seed", data_vars="different", compat="equals", combine_attrs="drop_conflicts"
     )
@@ -316,14 +289,10 @@ def join(problem: Problem[PlateauSettings], network: Mapping[str, np.ndarray] | 
 
 def agreement(before: list[Stage], after: list[Stage]) -> dict[str, Any]:
     """Correlations and errors of the recorded traces against theory, over neurons and seeds."""
-    import numpy as np
-
-    from biorrr.analysis import Agreement
-
     numbers: dict[str, Any] = {}
     for name in after[0].expected:
         for when, stages in (("start", before), ("end", after)):
-            found = [Agreement.between(one.recorded[COMPARED[name][0]], one.expected[name]) for one in stages]
+            found = [analysis.Agreement.between(one.recorded[COMPARED[name][0]], one.expected[name]) for one in stages]
             correlation = np.concatenate([one.correlation for one in found])
             numbers[f"{name}_correlation_{when}"] = np.median(correlation)
             numbers[f"{name}_correlation_{when}_min"] = correlation.min()

@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from biorrr.sims.experiment import Experiment, Findings, Problem, check_rank, default_ridge
+from biorrr.sims.circuits import completed
+from biorrr.sims.experiment import Datasets, Experiment, Findings, Found, Problem, check_rank, default_ridge
+from biorrr.sims.experiments.helpers.departures import DEPARTURES, Reference, lesions
+from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
 from biorrr.sims.reports.views import Chart, View
 from biorrr.sims.settings import ExperimentSettings, SettingsError, option, seeds_option
-
-# NumPy, Brian2 and matplotlib take long to import: they are imported where they are used, so that --help need not wait.
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from biorrr.analysis import Yardstick
-    from biorrr.sims.data import Dataset
 
 TOLERATED = 0.05  # excess up to which the circuit counts as learning
 NOT_LEARNED = 1.0  # excess of filters that explain nothing: what a circuit that diverged is given
@@ -41,20 +37,8 @@ class RobustnessSettings(ExperimentSettings):
     quick: bool = option(False, f"a first look: every other value, {QUICK_SEEDS} seeds, {QUICK_SAMPLES} samples")
 
     @property
-    def every_run(self) -> range:
-        """The seeds to run, fewer for a first look."""
-        return self.every_seed[:QUICK_SEEDS] if self.quick else self.every_seed
-
-    @property
-    def samples_each(self) -> int:
-        """Samples that each circuit sees at least."""
-        return min(self.samples, QUICK_SAMPLES) if self.quick else self.samples
-
-    @property
     def tried(self) -> dict[str, Sequence[Any]]:
         """Departures to try, with their values."""
-        from biorrr.sims.experiments.helpers.departures import DEPARTURES
-
         names = DEPARTURES if self.departures == ("all",) else self.departures
         return {name: DEPARTURES[name].values[:: 2 if self.quick else 1] for name in names}
 
@@ -93,46 +77,39 @@ class Robustness(Experiment[RobustnessSettings]):
         return f"{settings.data[0]}_plain"
 
     def check(self, settings: RobustnessSettings) -> RobustnessSettings:
-        """Refuse departures that do not exist."""
-        from biorrr.sims.experiments.helpers.departures import DEPARTURES
-
+        """Refuse departures that do not exist, and settle how many samples and seeds."""
         for name in settings.departures:
             if name not in ("all", *DEPARTURES):
                 raise SettingsError(f"departures: must be among {', '.join(DEPARTURES)} (got {name!r})")
+        if settings.quick:
+            samples, seeds = (min(settings.samples, QUICK_SAMPLES), min(settings.seeds, QUICK_SEEDS))
+            settings = replace(settings, samples=samples, seeds=seeds)
         return settings
 
-    def fit(self, settings: RobustnessSettings, data: Dataset) -> RobustnessSettings:
+    def fit(self, settings: RobustnessSettings, data: data_sets.Dataset) -> RobustnessSettings:
         """Refuse a rank that the data do not have."""
         check_rank(settings.k, data)
         return settings
 
-    def prepare(self, settings: RobustnessSettings, data: Dataset) -> Problem[RobustnessSettings]:
+    def prepare(self, settings: RobustnessSettings, data: data_sets.Dataset) -> Problem[RobustnessSettings]:
         """The exact solution, with a ridge that suits the data."""
-        from biorrr.analysis import Yardstick
+        return Problem(settings, data, analysis.Yardstick(*data.stand_in, settings.s, default_ridge(data)))
 
-        return Problem(settings, data, Yardstick(*data.stand_in, settings.s, default_ridge(data)))
-
-    def parts(self, problem: Problem[RobustnessSettings], found: Mapping[str, Any]) -> dict[str, Trial]:
+    def parts(self, problem: Problem[RobustnessSettings], found: Found) -> dict[str, Trial]:
         """The paper's circuit from each seed; then every value of every departure from each seed."""
-        import numpy as np
-
         settings = problem.settings
-        parts = {f"plain-seed-{seed}": Trial(seed) for seed in settings.every_run}
+        parts = {f"plain-seed-{seed}": Trial(seed) for seed in settings.every_seed}
         if set(parts) <= set(found):
             plateaus = np.concatenate([found[name]["plateau"] for name in parts])
             plateau = float(np.sqrt(np.mean(np.square(plateaus))))
             for name, values in settings.tried.items():
                 for i, value in enumerate(values):
-                    for seed in settings.every_run:
+                    for seed in settings.every_seed:
                         parts[f"{name}-value-{i}-seed-{seed}"] = Trial(seed, name, value, plateau)
         return parts
 
     def run_part(self, problem: Problem[RobustnessSettings], part: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         """Excess of one circuit after learning; and plateaus of the paper's in the second half."""
-        from biorrr.circuit import Diverged
-        from biorrr.sims.circuits import completed
-        from biorrr.sims.experiments.helpers.departures import DEPARTURES, Reference, lesions
-
         settings, data = problem.settings, problem.data
         reference = Reference(part.plateau, settings.k)
         departure = DEPARTURES[part.departure].settings(part.value, reference) if part.departure else {}
@@ -140,7 +117,7 @@ class Robustness(Experiment[RobustnessSettings]):
         circuit = settings.make_circuit(
             k=settings.k, s=settings.s, ridge=problem.exact.ridge[0], seed=part.seed, **departure
         )
-        epochs = -(-settings.samples_each // len(data.X))
+        epochs = -(-settings.samples // len(data.X))
         events = lesions(lesion, epochs * len(data.X) // 2, data.X, data.Y) if lesion else ()
         try:
             with warnings.catch_warnings():
@@ -153,20 +130,15 @@ class Robustness(Experiment[RobustnessSettings]):
                 )  # fmt: skip
             Vx = run.Vx[::-1] if lesion == "new data" else run.Vx
             excess = min(float(problem.exact.excess(Vx)), NOT_LEARNED)
-        except Diverged as error:
+        except circuits.Diverged as error:
             run, excess = error.run, NOT_LEARNED
         late = run.data["plateau"].values[len(run.data["sample"]) // 2 :]
         return {"excess": excess} | ({} if part.departure else {"plateau": late})
 
-    def conclude(self, problem: Problem[RobustnessSettings], found: Mapping[str, Any]) -> xr.Dataset:
+    def conclude(self, problem: Problem[RobustnessSettings], found: Found) -> xr.Dataset:
         """Excess by departure, each (value, seed), and of the paper's circuit (seed,)."""
-        import numpy as np
-        import xarray as xr
-
-        from biorrr.sims.experiments.helpers.departures import DEPARTURES
-
         settings = problem.settings
-        seeds = list(settings.every_run)
+        seeds = list(settings.every_seed)
         excess = iter([float(part["excess"]) for part in found.values()])
 
         def following(*shape: int) -> np.ndarray:
@@ -181,10 +153,7 @@ class Robustness(Experiment[RobustnessSettings]):
 
     def combine(self, settings: RobustnessSettings, concluded: Sequence[xr.Dataset]) -> Findings:
         """How far each departure can go on each data set."""
-        import xarray as xr
-
         from biorrr.analysis.departures import plot_departures
-        from biorrr.sims.experiments.helpers.departures import DEPARTURES
 
         results = xr.concat(concluded, dim="data").assign_coords(data=list(settings.data))
         plain = dict(zip(settings.data, results["plain"].mean("seed").values, strict=True))
@@ -194,10 +163,9 @@ class Robustness(Experiment[RobustnessSettings]):
                 mean = results[name].sel(data=data).mean("seed")
                 numbers[f"{data}_{name}"] = farthest(mean, DEPARTURES[name].ordered)
         return Findings(
-            numbers={"tolerated": TOLERATED, "samples": settings.samples_each, "seeds": len(settings.every_run)}
-            | numbers,
+            numbers={"tolerated": TOLERATED, "samples": settings.samples, "seeds": settings.seeds} | numbers,
             title=f"farthest from the paper's circuit with excess below {TOLERATED:.0%}, mean over "
-            f"{len(settings.every_run)} seeds",
+            f"{settings.seeds} seeds",
             rows=numbers,
             results={"run": results},
             figures={
@@ -214,11 +182,11 @@ class Robustness(Experiment[RobustnessSettings]):
             },
         )
 
-    def page_results(self, results: Mapping[str, xr.Dataset], exact: Yardstick | None) -> dict[str, xr.Dataset]:
+    def page_results(self, results: Datasets, exact: analysis.Yardstick | None) -> Datasets:
         """Excess of the paper's circuit beside that of each departure."""
         return {name: beside_plain(dataset) if "plain" in dataset else dataset for name, dataset in results.items()}
 
-    def page_charts(self, results: Mapping[str, xr.Dataset]) -> tuple[Chart, ...]:
+    def page_charts(self, results: Datasets) -> tuple[Chart, ...]:
         """A view for each departure that was tried."""
         views = tuple(
             View(

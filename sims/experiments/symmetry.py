@@ -10,21 +10,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from biorrr.sims.circuits import compiled_if_possible, completed
 from biorrr.sims.claims import Claim
-from biorrr.sims.experiment import Experiment, Findings, Problem
+from biorrr.sims.experiment import Datasets, Experiment, Findings, Found, Problem
+from biorrr.sims.lazy import analysis, circuits, models, np, xr
 from biorrr.sims.reports.views import SEEN, Chart, View
 from biorrr.sims.settings import ExperimentSettings, option, seeds_option
-
-# NumPy, Brian2 and matplotlib take long to import: they are imported where they are used, so that --help need not wait.
-if TYPE_CHECKING:
-    import numpy as np
-    import xarray as xr
-
-    from biorrr.analysis import Yardstick
-    from biorrr.models import Rates
 
 SNAPSHOTS = 60
 UNEQUAL = (0.25, 0.5, 2.0, 4.0)  # rate of R over that of Q
@@ -110,7 +103,7 @@ class Symmetry(Experiment[SymmetrySettings]):
         """Settle what engine "auto" means: each run is short, but there are many of the same circuit."""
         return replace(settings, engine=compiled_if_possible(settings.engine))
 
-    def parts(self, problem: Problem[SymmetrySettings], found: Mapping[str, Any]) -> dict[str, Any]:
+    def parts(self, problem: Problem[SymmetrySettings], found: Found) -> dict[str, Any]:
         """Every condition from every start."""
         return {
             f"condition-{i}-seed-{seed}": (condition, seed)
@@ -126,11 +119,6 @@ class Symmetry(Experiment[SymmetrySettings]):
         Returns, each (snapshot,): samples seen, ||Q' - R|| over its start as measured and as predicted, the rounding
         error to expect in it, and the mean power |z|^2 of the output; and whether it diverged.
         """
-        import numpy as np
-
-        from biorrr.analysis import symmetry_decay
-        from biorrr.circuit import Diverged
-
         condition, seed = part
         settings, data = problem.settings, problem.data
         start = unrelated(seed, settings.k, problem.exact, negative="negative" in condition.kind)
@@ -141,10 +129,10 @@ class Symmetry(Experiment[SymmetrySettings]):
         diverged = 0
         try:
             run = circuit.run(data.X, data.Y, order=order, record=(), snapshots=SNAPSHOTS, centre=True, **options)
-        except Diverged as error:
+        except circuits.Diverged as error:
             run, diverged = error.run, 1
         weights = completed(run).data
-        decay = symmetry_decay(weights["Q"], weights["R"], weights["seen"], condition.eta_q)
+        decay = analysis.symmetry_decay(weights["Q"], weights["R"], weights["seen"], condition.eta_q)
         return {
             "seen": decay.samples,
             "ratio": decay.measured / decay.measured[0],
@@ -154,7 +142,7 @@ class Symmetry(Experiment[SymmetrySettings]):
             "diverged": np.array(diverged),
         }
 
-    def conclude(self, problem: Problem[SymmetrySettings], found: Mapping[str, Any]) -> Findings:
+    def conclude(self, problem: Problem[SymmetrySettings], found: Found) -> Findings:
         """Compare with theory, and check the paper's claims."""
         from biorrr.analysis.meeting import plot_meeting
 
@@ -193,7 +181,7 @@ class Symmetry(Experiment[SymmetrySettings]):
             curves=curves(results),
         )
 
-    def page_results(self, results: Mapping[str, xr.Dataset], exact: Yardstick | None) -> dict[str, xr.Dataset]:
+    def page_results(self, results: Datasets, exact: analysis.Yardstick | None) -> Datasets:
         """Conditions named by their rates, and how far what was measured departs from theory."""
         return {name: named(dataset) if "ratio" in dataset else dataset for name, dataset in results.items()}
 
@@ -215,9 +203,6 @@ def middle(etas: tuple[float, ...]) -> float:
 
 def join(settings: SymmetrySettings, found: Mapping[str, Mapping[str, np.ndarray]]) -> xr.Dataset:
     """What all parts have found, each (condition, start, snapshot), NaN after a divergence."""
-    import numpy as np
-    import xarray as xr
-
     tried = conditions(settings)
     shape = (len(tried), settings.seeds, SNAPSHOTS + 1)
     filled = {name: np.full(shape, np.nan) for name in ("seen", "ratio", "predicted", "rounding", "power")}
@@ -238,27 +223,23 @@ def join(settings: SymmetrySettings, found: Mapping[str, Mapping[str, np.ndarray
     )
 
 
-def rates(problem: Problem[SymmetrySettings], condition: Condition) -> Rates:
+def rates(problem: Problem[SymmetrySettings], condition: Condition) -> models.Rates:
     """Constant rates: of Q and R as the condition says, of Vx and Vy to suit the scale of the data."""
-    from biorrr.models import Rate, Rates
-
     settings, data = problem.settings, problem.data
     power_x, power_y = data.X.var(axis=0).sum(), data.Y.var(axis=0).sum()
-    return Rates(
-        x=Rate(condition.proximal / (power_x * -problem.exact.optimum(settings.k))),
-        y=Rate(DISTAL / (1 - settings.s + settings.s * power_y)),
-        q=Rate(condition.eta_q),
-        r=Rate(condition.eta_r),
+    return models.Rates(
+        x=models.Rate(condition.proximal / (power_x * -problem.exact.optimum(settings.k))),
+        y=models.Rate(DISTAL / (1 - settings.s + settings.s * power_y)),
+        q=models.Rate(condition.eta_q),
+        r=models.Rate(condition.eta_r),
     )
 
 
-def unrelated(seed: int, k: int, exact: Yardstick, negative: bool) -> dict[str, np.ndarray]:
+def unrelated(seed: int, k: int, exact: analysis.Yardstick, negative: bool) -> dict[str, np.ndarray]:
     """Draw unrelated Q0 and R0, (k, k), of the size that Q has at the optimum.
 
     Pairs are drawn until QR has an eigenvalue with negative real part, or until it has none.
     """
-    import numpy as np
-
     rng = np.random.default_rng([seed, k])
     size = math.sqrt(-exact.optimum(k)) / k
     while True:
@@ -269,8 +250,6 @@ def unrelated(seed: int, k: int, exact: Yardstick, negative: bool) -> dict[str, 
 
 def summary(settings: SymmetrySettings, results: xr.Dataset) -> dict[str, Any]:
     """Final numbers: errors of the theory, peaks of the output's power, and how many runs diverged."""
-    import numpy as np
-
     numbers: dict[str, Any] = {}
     error = abs(results["ratio"] / results["predicted"] - 1).where(results["ratio"] > SMALLEST_RATIO)
     # A run that diverges has weights so large that their difference is nothing but rounding error.
@@ -303,11 +282,7 @@ def check_claims(settings: SymmetrySettings, numbers: Mapping[str, Any]) -> list
             worst < TOLERANCE and numbers["equal_diverged"] == 0,
             {"largest relative error": worst, "runs": runs, "diverged": numbers["equal_diverged"]},
         ),
-        Claim(
-            anywhere,
-            numbers["negative_diverged"] == 0,
-            {"runs": runs, "diverged": numbers["negative_diverged"]},
-        ),
+        Claim(anywhere, numbers["negative_diverged"] == 0, {"runs": runs, "diverged": numbers["negative_diverged"]}),
         Claim(
             f"{anywhere}, with proximal plasticity {HASTY_PROXIMAL / PROXIMAL:g} times as fast",
             numbers["hasty_negative_diverged"] == 0,
@@ -328,8 +303,6 @@ def courses(results: xr.Dataset, kind: str, name: str) -> list[tuple[np.ndarray,
 
 def curves(results: xr.Dataset) -> dict[str, tuple[Any, Any]]:
     """||Q' - R|| over its start, at equal rates from the first start, and what theory says of it."""
-    import numpy as np
-
     equal = results.isel(condition=int(np.argmax(results["kind"].values == "equal")), start=0)
     known = np.isfinite(equal["seen"].values)
     return {name: (equal["seen"].values[known], equal[name].values[known]) for name in ("ratio", "predicted")}

@@ -7,18 +7,13 @@ synapses.graphml every cell and every learned weight; for each further seed ther
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from biorrr.sims.experiment import Findings, Problem
+from biorrr.sims.experiment import Findings, Found, Problem
+from biorrr.sims.lazy import circuits, np, nx
 from biorrr.sims.training import Training, TrainingSettings, heading
-
-# NumPy, Brian2 and matplotlib take long to import: they are imported where they are used, so that --help need not wait.
-if TYPE_CHECKING:
-    import networkx as nx
-
-    from biorrr.circuit import Run
 
 
 class Wiring(Training[TrainingSettings]):
@@ -31,10 +26,8 @@ class Wiring(Training[TrainingSettings]):
     not_swept = "learns as learn does, and draws"
     figures = {"wiring": "the circuit, with synapses as wide as they are strong"}
 
-    def conclude(self, problem: Problem[TrainingSettings], found: Mapping[str, Run]) -> Findings:
+    def conclude(self, problem: Problem[TrainingSettings], found: Found) -> Findings:
         """Spell out the graph of each seed's circuit, and sum up the first one's weights."""
-        import networkx as nx
-
         from biorrr.analysis.diagram import plot_wiring
 
         settings, data = problem.settings, problem.data
@@ -71,11 +64,8 @@ class Wiring(Training[TrainingSettings]):
         )
 
 
-def cell_graph(populations: nx.MultiDiGraph, run: Run) -> nx.DiGraph:
+def cell_graph(populations: nx.MultiDiGraph, run: circuits.Run) -> nx.DiGraph:
     """Spell out the graph of ``populations``: a node for each cell, an edge with its final weight for each synapse."""
-    import networkx as nx
-    import numpy as np
-
     cells = nx.DiGraph(name="cells of the microcircuit")
     for population, part in populations.nodes(data=True):
         for index in range(1, part["size"] + 1):

@@ -6,18 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from biorrr.models import (
-    AllOrNone,
-    CutInstruction,
-    Event,
-    Freeze,
-    Leaky,
-    Rectified,
-    Sign,
-    Silence,
-    Spiking,
-    SwapData,
-)
+from biorrr.sims.lazy import models, np
 
 
 @dataclass(frozen=True)
@@ -64,23 +53,23 @@ DEPARTURES = {
     for departure in (
         DepartureRange(
             "all_or_none", "all-or-none plateaus:\nsize / r.m.s. drive", (0.25, 0.5, 1, 2, 4, 8, 16),
-            lambda size, ref: {"plateau": AllOrNone(size * ref.plateau)},
+            lambda size, ref: {"plateau": models.AllOrNone(size * ref.plateau)},
         ),
         DepartureRange(
             "sign", "sign plateaus:\nsize / r.m.s. drive", (0.5, 1, 2, 4, 8, 16),
-            lambda size, ref: {"plateau": Sign(size * ref.plateau)}, ordered=False,
+            lambda size, ref: {"plateau": models.Sign(size * ref.plateau)}, ordered=False,
         ),
         DepartureRange(
             "rectified", "rectified plateaus:\nresting level / r.m.s. drive", (4, 2, 1, 0.5, 0.25, 0),
-            lambda level, ref: {"plateau": Rectified(level * ref.plateau)},
+            lambda level, ref: {"plateau": models.Rectified(level * ref.plateau)},
         ),
         DepartureRange(
             "leaky", "leaky membranes:\ntime constants / time a sample is held", (0.01, 0.03, 0.1, 0.2, 0.5, 1),
-            lambda tau, ref: {"dynamics": Leaky(200 * tau, 200 * tau, 200 * tau, 200 * tau, hold=200, dt=10)},
+            lambda tau, ref: {"dynamics": models.Leaky(200 * tau, 200 * tau, 200 * tau, 200 * tau, hold=200, dt=10)},
         ),
         DepartureRange(
             "spiking", "spiking cells\nin each population", (1000, 300, 100, 30, 10, 5),
-            lambda cells, ref: {"coding": Spiking(cells)},
+            lambda cells, ref: {"coding": models.Spiking(cells)},
         ),
         DepartureRange(
             "apical", "apical drive:\ngain * r.m.s. plateau", (0.05, 0.1, 0.2, 0.4, 0.8),
@@ -113,12 +102,18 @@ DEPARTURES = {
 }  # fmt: skip
 
 
-def lesions(lesion: str, at: int, X, Y) -> list[Event]:
+def lesions(lesion: str, at: int, X: np.ndarray, Y: np.ndarray) -> list[models.Event]:
     """What the values of the departure ``lesion`` stand for.
 
     New data are the old ones with the order of the sensory fibres reversed: as hard, and solved by the reversed Vx.
     """
     what, _, which = lesion.partition(" ")
     if what == "freeze":
-        return [Freeze(at, which)]
-    return [{"new": SwapData(at, X=X[:, ::-1].copy(), Y=Y), "cut": CutInstruction(at), "silence": Silence(at)}[what]]
+        return [models.Freeze(at, which)]
+    return [
+        {
+            "new": models.SwapData(at, X=X[:, ::-1].copy(), Y=Y),
+            "cut": models.CutInstruction(at),
+            "silence": models.Silence(at),
+        }[what]
+    ]

@@ -10,19 +10,12 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from time import perf_counter, process_time
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from biorrr.sims.experiment import Experiment, Problem, S, StoppedError
+from biorrr.sims.circuits import compiled_if_possible, completed
+from biorrr.sims.experiment import Experiment, Found, Problem, S, StoppedError
+from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, xr
 from biorrr.sims.reports.views import Chart, View
-
-# NumPy takes long to import: it is imported where it is used, so that --help need not wait.
-if TYPE_CHECKING:
-    import numpy as np
-    import xarray as xr
-
-    from biorrr.analysis import Yardstick
-    from biorrr.models import Rates
-    from biorrr.sims.data import Dataset
 
 CIRCUIT = "circuit (Brian2)"
 # Fractions of the printed rates to try in turn: they sit at the edge of divergence.
@@ -54,7 +47,7 @@ class Lap:
     k: int
     seed: int
     steps: int
-    rates: Rates | None = None
+    rates: models.Rates | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -99,18 +92,16 @@ class Race(Experiment[S]):
         ),
     )
 
-    def prepare(self, settings: S, data: Dataset) -> Problem[S]:
+    def prepare(self, settings: S, data: data_sets.Dataset) -> Problem[S]:
         """Centre the data."""
-        from biorrr.analysis import Yardstick
-
         data = data.centred()
-        return Problem(settings, data, Yardstick(data.X, data.Y, settings.s, settings.ridge))  # type: ignore[attr-defined]
+        return Problem(settings, data, analysis.Yardstick(data.X, data.Y, settings.s, settings.ridge))  # type: ignore[attr-defined]
 
     def laps(self, problem: Problem[S]) -> list[Lap]:
         """All laps of the race, at the rates asked for."""
         raise NotImplementedError
 
-    def attempts(self, problem: Problem[S], found: Mapping[str, Any]) -> dict[tuple[str, int], list[dict[str, Lap]]]:
+    def attempts(self, problem: Problem[S], found: Found) -> dict[tuple[str, int], list[dict[str, Lap]]]:
         """By learner and rank, the laps over all seeds, by name of part, for each fraction of the rates to try."""
         groups: dict[tuple[str, int], dict[int, Lap]] = {}
         for number, lap in enumerate(self.laps(problem)):
@@ -130,17 +121,14 @@ class Race(Experiment[S]):
                     raise StoppedError(f"{key[0]}: {diverged[0]}")
         return tried
 
-    def parts(self, problem: Problem[S], found: Mapping[str, Any]) -> dict[str, Any]:
+    def parts(self, problem: Problem[S], found: Found) -> dict[str, Any]:
         """The laps; those again, with smaller rates, whose learner has diverged."""
         tried = self.attempts(problem, found)
         return {name: lap for attempts in tried.values() for laps in attempts for name, lap in laps.items()}
 
     def run_part(self, problem: Problem[S], part: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         """Run one lap: steps done, CPU seconds until then and filters then, or why it diverged."""
-        import numpy as np
         from threadpoolctl import threadpool_limits
-
-        from biorrr.circuit import Diverged
 
         for view in (problem.data.X, problem.data.Y):
             view.setflags(write=False)  # so that checkpoints need their checksum but once
@@ -149,10 +137,10 @@ class Race(Experiment[S]):
             warnings.filterwarnings("ignore", message=".*columns are constant")  # as the paper's data have them
             try:
                 return run(problem, part, options)
-            except (Diverged, FloatingPointError) as error:
+            except (circuits.Diverged, FloatingPointError) as error:
                 return {"diverged": str(error)}
 
-    def curves(self, problem: Problem[S], found: Mapping[str, Any]) -> dict[tuple[str, int], Curve]:
+    def curves(self, problem: Problem[S], found: Found) -> dict[tuple[str, int], Curve]:
         """Score all laps, by learner and rank."""
         return {
             key: score([found[name] for name in attempts[-1]], problem.exact, FRACTIONS[len(attempts) - 1])
@@ -162,10 +150,6 @@ class Race(Experiment[S]):
 
 def circuit_lap(problem: Problem, lap: Lap, options: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """The circuit itself, simulated synapse by synapse, with R and Q apart and the ridge by replay."""
-    import numpy as np
-
-    from biorrr.sims.circuits import compiled_if_possible, completed
-
     X, Y, exact = problem.data.X, problem.data.Y, problem.exact
     start = np.eye(lap.k) / 3
     circuit = problem.settings.make_circuit(
@@ -201,10 +185,8 @@ def _cpu_seconds() -> float:
     return process_time() + children.ru_utime + children.ru_stime
 
 
-def score(laps: list[Mapping[str, np.ndarray]], exact: Yardstick, fraction: float) -> Curve:
+def score(laps: list[Mapping[str, np.ndarray]], exact: analysis.Yardstick, fraction: float) -> Curve:
     """Join the laps of a learner at one rank, over seeds."""
-    import numpy as np
-
     # A learner that converges early stops early: its last filters stand for the rest.
     longest = max((lap["t"] for lap in laps), key=len)
 
@@ -226,9 +208,6 @@ def score(laps: list[Mapping[str, np.ndarray]], exact: Yardstick, fraction: floa
 
 def as_dataset(curves: Mapping[tuple[str, int], Curve], first_seed: int) -> xr.Dataset:
     """All curves, padded with NaN to the longest: dimensions learner, k, seed, snapshot."""
-    import numpy as np
-    import xarray as xr
-
     learners = list(dict.fromkeys(learner for learner, _ in curves))
     ranks = list(dict.fromkeys(k for _, k in curves))
     seeds = len(next(iter(curves.values())).seconds)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from biorrr.sims.circuits import completed
 from biorrr.sims.experiment import Problem
-
-# NumPy, Brian2 and matplotlib take long to import: they are imported where they are used, so that --help need not wait.
-if TYPE_CHECKING:
-    from biorrr.circuit import Run
+from biorrr.sims.lazy import circuits, np
 
 SHOWN_SAMPLES = 12
 SHOWN_NEURONS = 3  # that fit a page
 
 
-def plot_recorded(run: Run, problem: Problem, amplitude: float, spiking: int, leaky: bool) -> Any:
+def plot_recorded(run: circuits.Run, problem: Problem, amplitude: float, spiking: int, leaky: bool) -> Any:
     """Show a few samples to the circuit ``run`` has learned, with departures and learning off; axes of the figure.
 
     Parameters
@@ -31,8 +28,6 @@ def plot_recorded(run: Run, problem: Problem, amplitude: float, spiking: int, le
     leaky
         Whether membranes relax while a sample is held, in milliseconds.
     """
-    import numpy as np
-
     from biorrr.analysis.recording import plot_recording
     from biorrr.models import AllOrNone, Analog, Graded, Instant, Leaky, Spiking
 
