@@ -6,7 +6,6 @@ Experiments live in ``sims/experiments``, one in each file, as ``EXPERIMENT``: t
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,24 +16,11 @@ from biorrr.sims.lazy import analysis, data_sets, np, xr
 from biorrr.sims.options import command as command
 from biorrr.sims.reports.views import Chart
 from biorrr.sims.settings import ExperimentSettings, SettingsError
-
-VERSIONS = ("biorrr", "numpy", "scipy", "brian2")  # what results can depend on, beside the settings
+from biorrr.sims.settings import provenance as provenance
 
 S = TypeVar("S", bound=ExperimentSettings)
 Found = Mapping[str, Any]  # results of parts, by name
 Datasets = Mapping[str, "xr.Dataset"]  # by name of file
-
-
-def provenance(experiment: str, **more: str | bool) -> dict[str, Any]:
-    """Say what wrote a config: the experiment, the versions its results can depend on, and ``more``."""
-    from importlib.metadata import version
-
-    return {
-        "experiment": experiment,
-        "python": platform.python_version(),
-        **{name: version(name) for name in VERSIONS},
-        **more,
-    }
 
 
 class StoppedError(Exception):
@@ -50,90 +36,43 @@ class StoppedError(Exception):
 
 @dataclass(frozen=True)
 class Problem(Generic[S]):
-    """What the parts of an experiment share.
+    """What all parts on one data set share."""
 
-    Parameters
-    ----------
-    settings
-        With all that was left open worked out from the data.
-    data
-        What is learned.
-    exact
-        The exact solution for these data.
-    """
-
-    settings: S
+    settings: S  # with all that was left open worked out from the data
     data: data_sets.Dataset
-    exact: analysis.Yardstick
+    exact: analysis.Yardstick  # the exact solution for these data
 
 
 @dataclass(frozen=True, kw_only=True)
 class Findings:
-    """What an experiment has found; the frame writes, draws and prints it.
+    """What an experiment has found; the frame writes, draws and prints it."""
 
-    Parameters
-    ----------
-    numbers
-        For summary.json: text, truth values and numbers.
-    title, rows
-        The table that is printed.
-    results
-        Datasets, or runs of circuits, by the names of their files without ``.nc``; the first one is "run".
-    figures
-        What draws each figure and returns its axes, by the names of their files without suffix.
-    files
-        What writes each further file, by name; called with the path.
-    claims
-        Of the paper, each with whether it holds.
-    curves
-        The way there, for sweeps: by name, samples seen and the values at them, two sequences of the same length.
-    failure
-        Why an unfinished run ended; the frame fills it in.
-    """
-
-    numbers: Mapping[str, Any]
-    title: str
+    numbers: Mapping[str, Any]  # for summary.json: text, truth values and numbers
+    title: str  # of the table that is printed
     rows: Mapping[str, object]
-    results: Mapping[str, Any] = field(default_factory=dict)
-    figures: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
-    files: Mapping[str, Callable[[Path], Any]] = field(default_factory=dict)
-    claims: Sequence[Claim] = ()
-    curves: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
-    failure: str = ""
+    results: Mapping[str, Any] = field(default_factory=dict)  # datasets or runs, by name of file: "run" is run.nc
+    figures: Mapping[str, Callable[[], Any]] = field(default_factory=dict)  # what draws each and returns its axes
+    files: Mapping[str, Callable[[Path], Any]] = field(default_factory=dict)  # what writes each further file
+    claims: Sequence[Claim] = ()  # of the paper, each with whether it holds
+    curves: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # for sweeps: samples seen, and values at them
+    failure: str = ""  # why an unfinished run ended; the frame fills it in
 
 
 class Experiment(Generic[S]):
     """What an experiment declares.
 
     The docstring of its file is the help of its command, the first line of it the command's summary.
-
-    Attributes
-    ----------
-    settings
-        Class of the settings, from which options and config follow. Its ``data_names`` are loaded one after another.
-    shows, takes, paper
-        Row in README's table: what it shows, how long it takes, where the paper has it.
-    measure
-        The number of the summary that a sweep draws; the lowest is best.
-    not_swept
-        Why it cannot be swept, where it cannot.
-    figures
-        What each figure shows, for those who do not see it, by name.
-    charts
-        Interactive charts of the report page.
-    keeps_unfinished
-        Whether a run that was interrupted or has diverged is a result too, where it is the only part.
     """
 
-    settings: type[S]
-    shows: ClassVar[str]
-    takes: ClassVar[str]
-    paper: ClassVar[str] = ""
-    measure: ClassVar[str] = ""
-    not_swept: ClassVar[str] = ""
-    figures: ClassVar[Mapping[str, str]] = {}
-    charts: ClassVar[tuple[Chart, ...]] = ()
-    keeps_unfinished: ClassVar[bool] = False
+    settings: type[S]  # from which options and config follow; its data_names are loaded one after another
+    shows: ClassVar[str]  # in README's table, as are:
+    takes: ClassVar[str]  # how long
+    paper: ClassVar[str] = ""  # where the paper has it
+    measure: ClassVar[str] = ""  # the number of the summary that a sweep draws; the lowest is best
+    not_swept: ClassVar[str] = ""  # why it cannot be swept, where it cannot
+    figures: ClassVar[Mapping[str, str]] = {}  # what each figure shows, for those who do not see it
+    charts: ClassVar[tuple[Chart, ...]] = ()  # interactive ones, of the report page
+    keeps_unfinished: ClassVar[bool] = False  # whether a run cut short, or diverged, is a result if it is the only part
 
     @property
     def name(self) -> str:

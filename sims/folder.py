@@ -13,16 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from biorrr.sims.claims import Claim
 from biorrr.sims.files import whole_file
-from biorrr.sims.settings import PROVENANCE, read_config
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from biorrr.circuit import Run
+from biorrr.sims.lazy import circuits, np, xr
+from biorrr.sims.settings import PROVENANCE, VERSIONS, read_config
 
 CONFIG, RESULTS, SUMMARY = "config.toml", "run.nc", "summary.json"
 CHECKPOINTS = "checkpoints"  # a folder, there until the run is finished
@@ -172,13 +168,12 @@ class RunFolder:
         with self.writing(CONFIG) as path:
             path.write_text(text, encoding="utf-8")
 
-    def write_results(self, results: Run | xr.Dataset, name: str = RESULTS) -> None:
+    def write_results(self, results: circuits.Run | xr.Dataset, name: str = RESULTS) -> None:
         """Write what an experiment has found as NetCDF4."""
-        from biorrr.circuit import Run
         from biorrr.circuit.netcdf import write_netcdf
 
         with self.writing(name) as path:
-            if isinstance(results, Run):
+            if isinstance(results, circuits.Run):
                 results.save(path)
             else:
                 write_netcdf(results, path)
@@ -186,7 +181,6 @@ class RunFolder:
     def write_figure(self, name: str, format: str, axes: Any) -> None:
         """Write the figure that ``axes``, one or an array of them, belong to, as png, pdf or svg, and close it."""
         import matplotlib.pyplot as plt
-        import numpy as np
 
         figure = np.ravel(axes)[0].figure
         with self.writing(f"{name}.{format}") as path:
@@ -213,19 +207,10 @@ class RunFolder:
 
 
 class ResumedFolder(RunFolder):
-    """The folder of a run that was cut short: its config stays, whatever happens.
+    """The folder of a run that was cut short: its config stays, whatever happens."""
 
-    Parameters
-    ----------
-    path
-        The folder.
-    versions
-        Names of what the provenance has versions of that results can depend on.
-    """
-
-    def __init__(self, path: Path, versions: Sequence[str]) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._versions = versions
 
     @contextmanager
     def opened(self, config: str) -> Iterator[None]:
@@ -240,9 +225,7 @@ class ResumedFolder(RunFolder):
                 f"{what}: changed since the run in {self.path} began (another checksum); put back what it was, or "
                 "begin a new run"
             )
-        differing = [
-            f"{name} {now[name]}, then {began.get(name)}" for name in self._versions if began.get(name) != now[name]
-        ]
+        differing = [f"{name} {now[name]}, then {began.get(name)}" for name in VERSIONS if began.get(name) != now[name]]
         if differing:
             warnings.warn(
                 f"resumed with other versions ({'; '.join(differing)}): the last bits may differ", stacklevel=3

@@ -11,10 +11,10 @@ from typing import Any
 
 from biorrr.sims.checkpoints import NOT_KEPT, Checkpoints
 from biorrr.sims.circuits import circuit_function
-from biorrr.sims.experiment import Experiment, Findings, Problem, S, StoppedError, provenance
+from biorrr.sims.experiment import Experiment, Findings, Problem, S, StoppedError
 from biorrr.sims.folder import INTERRUPTED, RunFolder
 from biorrr.sims.lazy import circuits, data_sets, np
-from biorrr.sims.settings import NO_NUMBERS, ExperimentSettings, config_text
+from biorrr.sims.settings import NO_NUMBERS, ExperimentSettings, config_text, provenance
 from biorrr.sims.table import print_claims, print_table
 from biorrr.sims.workers import Workers
 

@@ -16,27 +16,15 @@ from biorrr.sims.settings import Settings, key_of, kinds, listed_fields, resolve
 
 # The options every experiment has beside its settings: name, type, default, option.
 FRAME = (
-    (
-        "out",
-        Path | None,
-        None,
-        typer.Option("--out", help="folder to fill", show_default="runs/<experiment>-<date>-<time>", metavar="DIR"),
-    ),
+    ("out", Path | None, None,
+     typer.Option("--out", help="folder to fill", show_default="runs/<experiment>-<date>-<time>", metavar="DIR")),
     ("force", bool, False, typer.Option("--force", help="replace the run that is in the folder")),
-    (
-        "config",
-        Path | None,
-        None,
-        typer.Option("--config", help="settings from a TOML file, such as a run's config.toml", metavar="FILE"),
-    ),
-    (
-        "assignments",
-        list[str] | None,
-        None,
-        typer.Option("--set", help="one setting, over the config's; may be repeated", metavar="KEY=VALUE"),
-    ),
+    ("config", Path | None, None,
+     typer.Option("--config", help="settings from a TOML file, such as a run's config.toml", metavar="FILE")),
+    ("assignments", list[str] | None, None,
+     typer.Option("--set", help="one setting, over the config's; may be repeated", metavar="KEY=VALUE")),
     ("debug", bool, False, typer.Option("--debug", help="show the traceback of an error")),
-)
+)  # fmt: skip
 
 
 def command(
@@ -64,11 +52,9 @@ def command(
         run(resolve(cls, config, assignments or (), given), RunFolder(experiment, out, force, config))
 
     parameters = [_parameter(field, *kinds(cls)[field.name]) for field in listed_fields(cls)]
-    for option_name, kind, default, made in FRAME:
+    for key, kind, default, made in FRAME:
         parameters.append(
-            inspect.Parameter(
-                option_name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, made]
-            )
+            inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, made])
         )
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 
 from biorrr.sims.circuits import check_circuit
-from biorrr.sims.experiment import VERSIONS
 from biorrr.sims.folder import CONFIG, INTERRUPTED, SUMMARY, FolderError, ResumedFolder
 from biorrr.sims.main import commands, find_command
 from biorrr.sims.settings import PROVENANCE, read_config, resolve
@@ -42,7 +41,7 @@ def resume(
     experiment = experiment_of(folder)
     settings = resolve(experiment.settings, folder / CONFIG)
     check_circuit(f"the run in {folder}", getattr(settings, "circuit", None), circuit)
-    experiment.run(settings, ResumedFolder(folder, VERSIONS))
+    experiment.run(settings, ResumedFolder(folder))
 
 
 def finished(folder: Path) -> bool:

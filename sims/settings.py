@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import math
+import platform
 import tomllib
 import types
 import typing
@@ -114,6 +115,7 @@ class ExperimentSettings(Settings):
         return make_circuit(self.circuit, **{"engine": self.engine} | arguments)
 
 
+VERSIONS = ("biorrr", "numpy", "scipy", "brian2")  # what results can depend on, beside the settings
 NO_NUMBERS = ("format", "checkpoint")  # settings that change none
 
 
@@ -211,6 +213,18 @@ def read_config(path: Path) -> dict[str, Any]:
         raise SettingsError(f"config: cannot read {path} ({error.strerror})") from error
     except (ValueError, RecursionError) as error:  # what is not TOML, or not UTF-8, or nested without end
         raise SettingsError(f"config: {path} is not valid TOML ({error})") from error
+
+
+def provenance(experiment: str, **more: str | bool) -> dict[str, Any]:
+    """Say what wrote a config: the experiment, the versions its results can depend on, and ``more``."""
+    from importlib.metadata import version
+
+    return {
+        "experiment": experiment,
+        "python": platform.python_version(),
+        **{name: version(name) for name in VERSIONS},
+        **more,
+    }
 
 
 def config_text(settings: Settings, provenance: Mapping[str, Any]) -> str:

@@ -48,18 +48,10 @@ class PlateauSettings(TrainingSettings):
 
 @dataclass(frozen=True)
 class Stage:
-    """A circuit at one point of its learning: what it does and what theory says it should do.
+    """A circuit at one point of its learning."""
 
-    Attributes
-    ----------
-    recorded : dict
-        Traces of the circuit with learning off, each (T, k), in the order of the data.
-    expected : dict
-        By what is compared, the signals of theory at the same weights on the same samples, each (T, k).
-    """
-
-    recorded: Mapping[str, np.ndarray]
-    expected: Mapping[str, np.ndarray]
+    recorded: Mapping[str, np.ndarray]  # its traces with learning off, each (T, k), in the order of the data
+    expected: Mapping[str, np.ndarray]  # what theory says they should be, by what is compared, each (T, k)
 
 
 class Plateau(Training[PlateauSettings]):

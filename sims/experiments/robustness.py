@@ -45,22 +45,12 @@ class RobustnessSettings(ExperimentSettings):
 
 @dataclass(frozen=True)
 class Trial:
-    """One circuit to be tried.
-
-    Parameters
-    ----------
-    seed
-        Where it starts from.
-    departure, value
-        How it departs from the paper's circuit, and how far; "" for the paper's circuit.
-    plateau
-        Root mean square of the plateaus of the paper's circuit, by which sizes of departures are measured.
-    """
+    """One circuit to be tried."""
 
     seed: int
-    departure: str = ""
-    value: Any = None
-    plateau: float = 0.0
+    departure: str = ""  # from the paper's circuit; none unless given
+    value: Any = None  # how far
+    plateau: float = 0.0  # r.m.s. of the plateaus of the paper's circuit, by which sizes of departures are measured
 
 
 class Robustness(Experiment[RobustnessSettings]):

@@ -25,28 +25,14 @@ class ReportError(ValueError):
 
 @dataclass(frozen=True)
 class Record:
-    """What a finished or interrupted run has left.
-
-    Parameters
-    ----------
-    folder
-        Where.
-    experiment
-        Which of our commands wrote it.
-    settings, provenance
-        From config.toml.
-    summary
-        From summary.json.
-    results
-        The datasets in it, by the name of their file without its ending.
-    """
+    """What a finished or interrupted run has left."""
 
     folder: Path
-    experiment: str
-    settings: dict[str, Any]
+    experiment: str  # which of our commands wrote it
+    settings: dict[str, Any]  # from config.toml
     provenance: dict[str, Any]
-    summary: dict[str, Any]
-    results: dict[str, xr.Dataset]
+    summary: dict[str, Any]  # from summary.json
+    results: dict[str, xr.Dataset]  # by the name of their file without its ending
 
     @property
     def claims(self) -> list[dict[str, Any]]:

@@ -10,44 +10,18 @@ SEEN = {"seen": "samples seen"}
 
 @dataclass(frozen=True)
 class View:
-    """One way to look at a dataset.
+    """One way to look at a dataset: a variable has a line for every combination of the dimensions not named here."""
 
-    A variable has a line for every combination of its dimensions, but for those named here.
-
-    Parameters
-    ----------
-    label
-        Of the vertical axis, with its unit.
-    lines
-        What the lines of each variable are called. Variables that the dataset has not are left out.
-    x
-        Variables or coordinates to draw against, with their labels; a choice on the page where several fit.
-    along
-        Dimension along which a line runs; the first that a variable has.
-    repeats
-        Dimensions of runs that differ by chance alone: a thin line each, a thick one for their mean.
-    choose
-        Dimensions or coordinates of which the page shows one value at a time.
-    theory
-        Variables that are not measured: dashed.
-    log
-        Axes that begin logarithmic: "", "x", "y" or "xy".
-    window
-        How much of the horizontal axis is in sight at first; 0 for all.
-    name
-        Of the view where there is a choice, if not its label.
-    """
-
-    label: str
-    lines: Mapping[str, str]
-    x: Mapping[str, str]
-    along: tuple[str, ...] = ("snapshot",)
-    repeats: tuple[str, ...] = ()
-    choose: tuple[str, ...] = ()
-    theory: tuple[str, ...] = ()
-    log: str = "x"
-    window: int = 0
-    name: str = ""
+    label: str  # of the vertical axis, with its unit
+    lines: Mapping[str, str]  # what the lines of each variable are called; variables that are not there are left out
+    x: Mapping[str, str]  # what to draw against, with labels; a choice on the page where several fit
+    along: tuple[str, ...] = ("snapshot",)  # dimension along which a line runs; the first that a variable has
+    repeats: tuple[str, ...] = ()  # dimensions of runs that differ by chance: thin lines, a thick one for the mean
+    choose: tuple[str, ...] = ()  # dimensions or coordinates of which the page shows one value at a time
+    theory: tuple[str, ...] = ()  # variables that are not measured: dashed
+    log: str = "x"  # axes that begin logarithmic: "", "x", "y" or "xy"
+    window: int = 0  # how much of the horizontal axis is in sight at first; 0 for all
+    name: str = ""  # of the view where there is a choice, if not its label
 
 
 @dataclass(frozen=True)

@@ -29,30 +29,14 @@ KEYS = ("experiment", "seeds", "measure", "points", "fixed", "grid", "random", "
 
 @dataclass(frozen=True)
 class Plan:
-    """The points of a sweep.
-
-    Parameters
-    ----------
-    experiment
-        Name of the experiment.
-    points
-        The settings of each point, seed included.
-    varied
-        Names of the settings that differ between points, the seed aside.
-    given
-        Names of the settings that have been given: the columns of the table, beside the seed.
-    source
-        What :func:`make_plan` was given, as TOML can hold it.
-    measure
-        The number that is drawn; the lowest is best.
-    """
+    """The points of a sweep."""
 
     experiment: str
-    points: tuple[Settings, ...]
-    varied: tuple[str, ...]
-    given: tuple[str, ...]
-    source: Mapping[str, Any]
-    measure: str
+    points: tuple[Settings, ...]  # the settings of each, seed included
+    varied: tuple[str, ...]  # names of the settings that differ between points, the seed aside
+    given: tuple[str, ...]  # names of the settings that have been given: the columns of the table, beside the seed
+    source: Mapping[str, Any]  # what make_plan was given, as TOML can hold it
+    measure: str  # the number that is drawn; the lowest is best
 
 
 def swept_experiment(name: Any) -> Experiment:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biorrr.sims.circuits import check_circuit
-from biorrr.sims.experiment import provenance
 from biorrr.sims.folder import FolderError, RunFolder, is_in_use
-from biorrr.sims.settings import PROVENANCE, SettingsError, read_config
+from biorrr.sims.settings import PROVENANCE, SettingsError, provenance, read_config
 from biorrr.sims.sweeps.ledger import TABLE, Ledger
 from biorrr.sims.sweeps.plan import Plan, make_plan, read_plan
 

@@ -11,40 +11,20 @@ from biorrr.sims.lazy import models, np
 
 @dataclass(frozen=True)
 class Reference:
-    """What the sizes of departures are measured by.
+    """What the sizes of departures are measured by."""
 
-    Parameters
-    ----------
-    plateau
-        Root mean square of the plain circuit's plateaus in the second half of learning, in the units of a.
-    k
-        Pyramidal neurons.
-    """
-
-    plateau: float
-    k: int
+    plateau: float  # r.m.s. of the plain circuit's plateaus in the second half of learning, in the units of a
+    k: int  # pyramidal neurons
 
 
 @dataclass(frozen=True)
 class DepartureRange:
-    """One departure and the values it is set to.
+    """One departure and the values it is set to."""
 
-    Parameters
-    ----------
-    name, label
-        In tables, and on the axis.
-    values
-        From near the paper's circuit to far from it, if ``ordered``; numbers or words.
-    settings
-        Of :class:`~biorrr.circuit.Microcircuit` for a value.
-    ordered
-        Whether the first value is nearest to the paper's circuit and the last one farthest.
-    """
-
-    name: str
-    label: str
-    values: Sequence[float | str]
-    settings: Callable[[Any, Reference], dict[str, Any]]
+    name: str  # in tables
+    label: str  # on the axis
+    values: Sequence[float | str]  # from near the paper's circuit to far from it, if ordered
+    settings: Callable[[Any, Reference], dict[str, Any]]  # of the circuit, for a value
     ordered: bool = True
 
 

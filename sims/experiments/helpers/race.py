@@ -26,53 +26,27 @@ _STEPS = {"t": "samples or iterations", "seconds": "CPU time (s)"}
 
 @dataclass(frozen=True)
 class Lap:
-    """One learner, once.
+    """One learner, once."""
 
-    Parameters
-    ----------
-    learner
-        Name of the curve it belongs to.
-    algorithm
-        Class of :mod:`biorrr.analysis`; None for the circuit.
-    k, seed, steps
-        Rank, seed, samples (online) or iterations (offline).
-    rates
-        Learning rates, where the learner takes any.
-    options
-        Further ones of the algorithm.
-    """
-
-    learner: str
-    algorithm: Callable[..., Any] | None
+    learner: str  # name of the curve it belongs to
+    algorithm: Callable[..., Any] | None  # class of biorrr.analysis; None for the circuit
     k: int
     seed: int
-    steps: int
-    rates: models.Rates | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    steps: int  # samples (online) or iterations (offline)
+    rates: models.Rates | None = None  # where the learner takes any
+    options: Mapping[str, Any] = field(default_factory=dict)  # further ones of the algorithm
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A learner's laps at one rank, over seeds.
+    """A learner's laps at one rank, over seeds."""
 
-    Parameters
-    ----------
-    t : (S,)
-        Samples or iterations done.
-    seconds : (seeds, S)
-        CPU time until then.
-    objective, excess, whitening_error : (seeds, S)
-        Scores then.
-    fraction
-        Of the rates asked for, the largest tried that let no seed diverge.
-    """
-
-    t: np.ndarray
-    seconds: np.ndarray
+    t: np.ndarray  # (S,), samples or iterations done
+    seconds: np.ndarray  # (seeds, S), CPU time until then; scores as many
     objective: np.ndarray
     excess: np.ndarray
     whitening_error: np.ndarray
-    fraction: float
+    fraction: float  # of the rates asked for, the largest tried that let no seed diverge
 
 
 class Race(Experiment[S]):
