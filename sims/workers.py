@@ -11,6 +11,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -98,7 +99,8 @@ def _serve(work: Callable[[str, Any], Any], orders: Connection, parent: int) -> 
         threading.Thread(target=_watch, args=(parent,), daemon=True).start()
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1):  # there are as many processes as processors
+    # There are as many processes as processors. An interrupt while waiting for orders is for the parent to speak of.
+    with threadpool_limits(1), suppress(KeyboardInterrupt):
         while True:
             name, item = orders.recv()
             result, error = None, None

@@ -68,14 +68,14 @@ def _lines(view: View, dataset: xr.Dataset, name: str) -> Iterator[dict[str, Any
     for place in _places(sizes, [dim for dim in sizes if dim != along and dim not in repeated]):
         here = {key: _at(part, place) for key, part in parts.items()}
         # The coordinates that do not run along the line say which one it is.
-        told = {str(key): coord.item() for key, coord in here["y"].coords.items() if coord.ndim == 0}
+        fixed = {str(key): coord.item() for key, coord in here["y"].coords.items() if coord.ndim == 0}
         words = [
             value if isinstance(value, str) else f"{key} {value:g}"
-            for key, value in told.items()
+            for key, value in fixed.items()
             if key not in (*view.choose, *view.repeats, *view.x)
         ]
         line = {
-            "choose": {key: str(told[key]) for key in view.choose if key in told},
+            "choose": {key: str(fixed[key]) for key in view.choose if key in fixed},
             "line": ", ".join(filter(None, [*words, view.lines[name]])),
             "group": ", ".join(words) or view.lines[name],
             "theory": name in view.theory,

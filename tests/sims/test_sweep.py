@@ -1,4 +1,4 @@
-"""Sweeps: every point once, finished points never again, failed ones with their reason, the same on any crew."""
+"""Sweeps: every point once, finished points never again, failed ones with their reason, the same on any workers."""
 
 import json
 import os
