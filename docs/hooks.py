@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-import importlib
 import inspect
 import math
 import re
 
 from biorrr.circuit import Microcircuit
-from biorrr.sims import experiment
+from biorrr.sims import options
 from biorrr.sims.data import CATALOGUE
-from biorrr.sims.main import COMMANDS, MODULES
-from biorrr.sims.settings import WORDS, key_of, kinds
+from biorrr.sims.main import commands as command_names
+from biorrr.sims.main import find_command
+from biorrr.sims.settings import WORDS, key_of, kinds, listed_fields
 
 
 def on_page_markdown(markdown: str, **_) -> str:
@@ -58,13 +57,13 @@ def locality() -> str:
 
 def commands() -> str:
     """Every command with every setting."""
-    return "\n\n".join(_command(name, summary) for name, summary in COMMANDS.items())
+    return "\n\n".join(map(_command, command_names()))
 
 
 def frame() -> str:
     """The options that all experiments share."""
     # In an annotation typer takes an option's name where its default would stand.
-    rows = [(f"`{made.default}`", made.metavar or "", made.help) for _, _, _, made in experiment.FRAME]
+    rows = [(f"`{made.default}`", made.metavar or "", made.help) for _, _, _, made in options.FRAME]
     return _table(("option", "value", "meaning"), rows)
 
 
@@ -134,12 +133,12 @@ def _signature(thing) -> str:
     return "\n".join([f"{thing.__qualname__}(", *(f"    {parameter}," for parameter in shown), ")"])
 
 
-def _command(name: str, summary: str) -> str:
-    command = importlib.import_module(MODULES.get(name, f"biorrr.sims.{name}")).command
+def _command(name: str) -> str:
+    command = find_command(name)
     settings = getattr(command, "settings", None)
-    about = (inspect.getdoc(command) or summary).replace("<", "&lt;")
+    about = (inspect.getdoc(command) or "").replace("<", "&lt;")
     if settings:
-        rows = [_setting(field, *kinds(settings)[field.name]) for field in dataclasses.fields(settings)]
+        rows = [_setting(field, *kinds(settings)[field.name]) for field in listed_fields(settings)]
         table = _table(("setting", "value", "default", "meaning"), rows)
     else:
         table = _table(("argument or option", "meaning"), list(_plain_options(command)))

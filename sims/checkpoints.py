@@ -1,4 +1,4 @@
-"""What the parts of an experiment keep of themselves until the whole is finished, so that a kill loses none of them."""
+"""Checkpoints of the parts of an experiment, kept until all of it is finished, so that a kill loses none of them."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from biorrr.sims.folder import RunFolder, whole_file
-
-# NumPy takes long to import: it is imported where it is used, so that --help need not wait.
-if TYPE_CHECKING:
-    import numpy as np
+from biorrr.sims.files import whole_file
+from biorrr.sims.folder import RunFolder
+from biorrr.sims.lazy import circuits, np
 
 
 @dataclass(frozen=True)
 class Checkpoints:
-    """Checkpoints of the parts of one experiment, a file each.
+    """Checkpoints of the parts of one experiment, one file or two for each.
 
     Names of parts are made by the experiment and never taken from a file.
 
@@ -37,44 +35,38 @@ class Checkpoints:
 
     @classmethod
     def of(cls, folder: RunFolder, every: float) -> Checkpoints:
-        """Those in a run folder that is open."""
+        """Checkpoints in a run folder that is open."""
         folder.checkpoints.mkdir(exist_ok=True)
         return cls(folder.checkpoints, every)
 
     def within(self, part: str) -> Checkpoints:
-        """Those of the parts of a part."""
+        """Checkpoints of parts that belong together: the names of their files begin with ``part``."""
         return replace(self, prefix=f"{self.prefix}{part}-")
 
     def run_options(self, part: str) -> dict[str, Any]:
         """Options of :meth:`~biorrr.circuit.Microcircuit.run` by which ``part`` keeps checkpoints and goes on."""
         return {} if self.place is None else {"checkpoint": self._file(part), "checkpoint_every": self.every}
 
-    def keep(self, part: str, told: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-        """Keep the result of a part that is finished; ``told`` says what it is the result of."""
-        import numpy as np
-
+    def keep(self, part: str, identity: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+        """Keep the result of a part that is finished; ``identity`` says what it is the result of."""
         if self.place is not None:
             with whole_file(self._file(part)) as path, path.open("wb") as file:
-                np.savez(file, told=np.array(json.dumps(dict(told))), **arrays)  # type: ignore[arg-type]
+                np.savez(file, identity=np.array(json.dumps(dict(identity))), **arrays)  # type: ignore[arg-type]
 
-    def kept(self, part: str, told: Mapping[str, Any]) -> dict[str, np.ndarray] | None:
+    def kept(self, part: str, identity: Mapping[str, Any]) -> dict[str, np.ndarray] | None:
         """The result of a part that was finished earlier, or None."""
-        import numpy as np
-
-        from biorrr.circuit import CheckpointError
-
         if self.place is None or not (path := self._file(part)).exists():
             return None
         try:
             with np.load(path, allow_pickle=False) as held:
                 arrays = {name: held[name] for name in held.files}
-                found = json.loads(str(arrays.pop("told")))
+                found = json.loads(str(arrays.pop("identity")))
         except Exception as error:  # a damaged file makes zipfile, NumPy and json raise a dozen kinds
-            raise CheckpointError(
+            raise circuits.CheckpointError(
                 f"{path}: not a checkpoint, or damaged or truncated ({error}); delete it to start over"
             ) from error
-        if found != dict(told):
-            raise CheckpointError(f"{path}: belongs to another run; give what it was made with, or delete it")
+        if found != dict(identity):
+            raise circuits.CheckpointError(f"{path}: belongs to another run; give what it was made with, or delete it")
         return arrays
 
     def _file(self, part: str) -> Path:

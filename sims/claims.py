@@ -23,11 +23,3 @@ class Claim:
     text: str
     holds: bool
     numbers: Mapping[str, float | int | str]
-
-
-def print_claims(claims: list[Claim]) -> None:
-    """Print each claim with its answer."""
-    print("the paper's claims")
-    for claim in claims:
-        behind = ", ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in claim.numbers.items())
-        print(f"  {'holds' if claim.holds else 'DOES NOT HOLD'}: {claim.text} ({behind})")

@@ -1,119 +1,169 @@
-"""The frame of every experiment: its settings become options, its run gets a folder and the same few extra options."""
+"""An experiment: one object that declares what is simulated and what follows from it.
+
+Experiments live in ``sims/experiments``, one in each file, as ``EXPERIMENT``: the file's existence makes it a command.
+:mod:`biorrr.sims.frame` runs them.
+"""
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
-import os
-import platform
-from collections.abc import Callable, Mapping
-from importlib.metadata import version
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any, ClassVar, Generic, TypeVar
 
-import typer
+from biorrr.sims.claims import Claim
+from biorrr.sims.lazy import analysis, data_sets, np, xr
+from biorrr.sims.options import command as command
+from biorrr.sims.reports.views import Chart
+from biorrr.sims.settings import ExperimentSettings, SettingsError
+from biorrr.sims.settings import provenance as provenance
 
-from biorrr.sims.folder import RunFolder
-from biorrr.sims.settings import Settings, key_of, kinds, resolve
-
-# What results can depend on, beside the settings.
-VERSIONS = ("biorrr", "numpy", "scipy", "brian2")
-
-# The options every experiment has beside its settings: name, type, default, option.
-FRAME = (
-    (
-        "out",
-        Path | None,
-        None,
-        typer.Option("--out", help="folder to fill", show_default="runs/<experiment>-<date>-<time>", metavar="DIR"),
-    ),
-    ("force", bool, False, typer.Option("--force", help="replace the run that is in the folder")),
-    (
-        "config",
-        Path | None,
-        None,
-        typer.Option("--config", help="settings from a TOML file, such as a run's config.toml", metavar="FILE"),
-    ),
-    (
-        "assignments",
-        list[str] | None,
-        None,
-        typer.Option("--set", help="one setting, over the config's; may be repeated", metavar="KEY=VALUE"),
-    ),
-    ("debug", bool, False, typer.Option("--debug", help="show the traceback of an error")),
-)
-
-
-def provenance(experiment: str, **more: str | bool) -> dict[str, Any]:
-    """Say what wrote a config: the experiment, the versions its results can depend on, and whatever is told."""
-    return {
-        "experiment": experiment,
-        "python": platform.python_version(),
-        **{name: version(name) for name in VERSIONS},
-        **more,
-    }
+S = TypeVar("S", bound=ExperimentSettings)
+Found = Mapping[str, Any]  # results of parts, by name
+Datasets = Mapping[str, "xr.Dataset"]  # by name of file
 
 
 class StoppedError(Exception):
-    """A run that ended early with what it had recorded saved; ends the command with this message and exit code."""
+    """A run that ended early; ends the command with this message and exit code."""
 
-    def __init__(self, message: str, exit_code: int) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, exit_code: int = 1) -> None:
+        super().__init__(message, exit_code)  # both, so that it can be sent from one process to another
         self.exit_code = exit_code
 
+    def __str__(self) -> str:
+        return self.args[0]
 
-def command(cls: type[Settings], run: Callable[[Any, RunFolder], None]) -> Callable[..., None]:
-    """Make the function that typer turns into a command.
 
-    Parameters
-    ----------
-    cls
-        The experiment's settings; each field becomes an option.
-    run
-        Called with the resolved settings and the run folder, not yet open. Its module is named after the experiment,
-        and its docstring is the command's help.
+@dataclass(frozen=True)
+class Problem(Generic[S]):
+    """What all parts on one data set share."""
+
+    settings: S  # with all that was left open worked out from the data
+    data: data_sets.Dataset
+    exact: analysis.Yardstick  # the exact solution for these data
+
+
+@dataclass(frozen=True, kw_only=True)
+class Findings:
+    """What an experiment has found; the frame writes, draws and prints it."""
+
+    numbers: Mapping[str, Any]  # for summary.json: text, truth values and numbers
+    title: str  # of the table that is printed
+    rows: Mapping[str, object]
+    results: Mapping[str, Any] = field(default_factory=dict)  # datasets or runs, by name of file: "run" is run.nc
+    figures: Mapping[str, Callable[[], Any]] = field(default_factory=dict)  # what draws each and returns its axes
+    files: Mapping[str, Callable[[Path], Any]] = field(default_factory=dict)  # what writes each further file
+    claims: Sequence[Claim] = ()  # of the paper, each with whether it holds
+    curves: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # for sweeps: samples seen, and values at them
+    failure: str = ""  # why an unfinished run ended; the frame fills it in
+
+
+class Experiment(Generic[S]):
+    """What an experiment declares.
+
+    The docstring of its file is the help of its command, the first line of it the command's summary.
     """
-    experiment = run.__module__.rpartition(".")[2]
 
-    # ``debug`` is only declared: main looks for it itself.
-    def call(out: Path | None, force: bool, config: Path | None, assignments: list[str] | None, debug: bool, **options):
-        os.environ.setdefault("MPLBACKEND", "agg")  # figures go to files: no window system is needed
-        given = {name: value for name, value in options.items() if value not in (None, [])}
-        run(resolve(cls, config, assignments or (), given), RunFolder(experiment, out, force, config))
+    settings: type[S]  # from which options and config follow; its data_names are loaded one after another
+    shows: ClassVar[str]  # in README's table, as are:
+    takes: ClassVar[str]  # how long
+    paper: ClassVar[str] = ""  # where the paper has it
+    measure: ClassVar[str] = ""  # the number of the summary that a sweep draws; the lowest is best
+    not_swept: ClassVar[str] = ""  # why it cannot be swept, where it cannot
+    figures: ClassVar[Mapping[str, str]] = {}  # what each figure shows, for those who do not see it
+    charts: ClassVar[tuple[Chart, ...]] = ()  # interactive ones, of the report page
+    keeps_unfinished: ClassVar[bool] = False  # whether a run cut short, or diverged, is a result if it is the only part
 
-    parameters = [_parameter(field, *kinds(cls)[field.name]) for field in dataclasses.fields(cls)]
-    for name, kind, default, made in FRAME:
-        parameters.append(
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, made])
-        )
-    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    call.__doc__ = run.__doc__
-    call.settings, call.run = cls, run  # type: ignore[attr-defined]
-    return call
+    @property
+    def name(self) -> str:
+        """Name of the command: that of the file."""
+        return type(self).__module__.rpartition(".")[2]
+
+    # -- before anything is written ------------------------------------------------------------------------------------
+
+    def check(self, settings: S) -> S:
+        """Refuse settings that do not fit together, and settle those that follow from others."""
+        return settings
+
+    def fit(self, settings: S, data: data_sets.Dataset) -> S:
+        """Check the settings against a data set, and work out from it what they leave open: k must fit, and the ridge.
+
+        Called with each data set in turn.
+        """
+        check_rank(settings.k, data)  # type: ignore[attr-defined]
+        if settings.ridge is None:  # type: ignore[attr-defined]
+            settings = replace(settings, ridge=default_ridge(data))  # type: ignore[call-arg]
+        return settings
+
+    # -- for each data set ---------------------------------------------------------------------------------------------
+
+    def prepare(self, settings: S, data: data_sets.Dataset) -> Problem[S]:
+        """Make what all parts on this data set share."""
+        X, Y = data.stand_in
+        return Problem(settings, data, analysis.Yardstick(X, Y, settings.s, settings.ridge))  # type: ignore[attr-defined]
+
+    def parts(self, problem: Problem[S], found: Found) -> Mapping[str, Any]:
+        """The parts to be simulated, by name: what each is, in any form that :meth:`run_part` knows.
+
+        They run side by side. It is asked again with what they have ``found``, until no part is new: later parts may
+        depend on earlier ones. A name becomes part of the name of a file.
+        """
+        raise NotImplementedError
+
+    def run_part(self, problem: Problem[S], part: Any, options: Mapping[str, Any]) -> Any:
+        """Run one part, perhaps in another process.
+
+        Parameters
+        ----------
+        problem, part
+            From :meth:`prepare` and :meth:`parts`.
+        options
+            Of the circuit's ``run``, by which it keeps checkpoints, goes on from them, and shows progress or not.
+
+        Returns
+        -------
+        The run of a circuit, or arrays and numbers by name; the frame keeps these until all parts are finished.
+        """
+        raise NotImplementedError
+
+    def conclude(self, problem: Problem[S], found: Found) -> Any:
+        """Make :class:`Findings` of the results of all parts, or what :meth:`combine` needs for that."""
+        raise NotImplementedError
+
+    # -- over all data sets --------------------------------------------------------------------------------------------
+
+    def combine(self, settings: S, concluded: Sequence[Any]) -> Findings:
+        """Join what was concluded from each of several data sets."""
+        (findings,) = concluded
+        return findings
+
+    # -- for sweeps and the report page --------------------------------------------------------------------------------
+
+    def measure_of(self, settings: S) -> str:
+        """The number of the summary that a sweep draws."""
+        return self.measure
+
+    def page_results(self, results: Datasets, exact: analysis.Yardstick | None) -> Datasets:
+        """Datasets that the charts are drawn from, made of those in the folder; ``exact`` where the data are here."""
+        return results
+
+    def page_charts(self, results: Datasets) -> tuple[Chart, ...]:
+        """Charts of these results, where they depend on them."""
+        return self.charts
 
 
-def _parameter(field: dataclasses.Field[Any], kind: Any, optional: bool, many: bool) -> inspect.Parameter:
-    """Make the parameter that typer makes an option of; None means that the user did not give it."""
-    metadata = field.metadata
-    key = key_of(field.name)
-    default: Any = field.default
-    shown = ",".join(map(str, default)) if many else str(default)
-    made = typer.Option(
-        f"--{key}/--no-{key}" if kind is bool else f"--{key}",
-        *([f"-{metadata['short']}"] if metadata["short"] else []),
-        help=metadata["help"],
-        show_default=False if optional else shown,
-        metavar="|".join(metadata["choices"]) if metadata["choices"] else None,
-        autocompletion=_completion(metadata),
-    )
-    value = list[kind] if many else kind
-    return inspect.Parameter(
-        field.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[value | None, made]
-    )
+def check_rank(k: int, data: data_sets.Dataset) -> None:
+    """Refuse more neurons than the data allow, and data that never change."""
+    m, n = data.X.shape[1], data.Y.shape[1]
+    if k > min(m, n):
+        raise SettingsError(f"k: must not exceed min(m, n) = {min(m, n)} of {data.name} (got {k}); reduce k")
+    for view in ("X", "Y"):
+        if not np.ptp(getattr(data, view), axis=0).any():
+            raise data_sets.DataError(
+                f"{data.name}: {view} must change from sample to sample (got the same row throughout)"
+            )
 
 
-def _completion(metadata: Mapping) -> Callable[[str], list[str]] | None:
-    if metadata["choices"]:
-        return lambda incomplete: [choice for choice in metadata["choices"] if choice.startswith(incomplete)]
-    return metadata["completion"]
+def default_ridge(data: data_sets.Dataset) -> float:
+    """The ridge unless it is set: 0.1 trace(Cxx)/m."""
+    return 0.1 * float(np.square(data.stand_in[0]).mean())

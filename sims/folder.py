@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import math
 import os
+import re
 import tomllib
 import warnings
 import weakref
@@ -13,13 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from biorrr.sims.claims import Claim
-from biorrr.sims.settings import PROVENANCE, read_config
-
-if TYPE_CHECKING:
-    import xarray as xr
+from biorrr.sims.files import whole_file
+from biorrr.sims.lazy import circuits, np, xr
+from biorrr.sims.settings import PROVENANCE, VERSIONS, read_config
 
 CONFIG, RESULTS, SUMMARY = "config.toml", "run.nc", "summary.json"
 CHECKPOINTS = "checkpoints"  # a folder, there until the run is finished
@@ -36,23 +35,6 @@ class InterruptedRunError(Exception):
     """A run that was interrupted and can go on."""
 
     exit_code = 130
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """Give a path to write to; the file becomes ``path`` when the block ends well, and else is deleted."""
-    partial = path.with_name(f".{os.getpid()}-{path.name}")
-    try:
-        yield partial
-        with partial.open("rb+") as file:
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except OSError as error:
-        if error.filename in (None, str(partial)):  # a full disk names no file
-            error.filename = str(path)
-        raise
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 class RunFolder:
@@ -126,8 +108,9 @@ class RunFolder:
         """Say so where the data have changed since the same experiment left ``source``."""
         began = read_config(source)
         origin = began.get(PROVENANCE)
-        same = isinstance(origin, dict) and origin.get("experiment") == now[PROVENANCE]["experiment"]
-        if same and "data_sha256" in origin and began.get("data") == now.get("data"):
+        if not isinstance(origin, dict) or origin.get("experiment") != now[PROVENANCE]["experiment"]:
+            return
+        if "data_sha256" in origin and began.get("data") == now.get("data"):
             for what in changed_data(origin, now[PROVENANCE]):
                 warnings.warn(
                     f"{what}: changed since {source} was written (another checksum); this will not repeat its run",
@@ -167,13 +150,14 @@ class RunFolder:
 
     def claim(self) -> None:
         """Lock the folder until ``release()`` or the end of the process; refuse one that another has locked."""
+        from filelock import lock_descriptor
+
         handle = os.open(self.path, os.O_RDONLY)
         self.release = weakref.finalize(self, os.close, handle)
-        try:
-            # The kernel releases the lock when its holder dies, however it dies.
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise FolderError(f"out: {self.path} is in use by another process; wait, or choose another") from None
+        # The kernel releases the lock when its holder dies, however it dies.
+        if not lock_descriptor(handle, blocking=False):
+            self.release()
+            raise FolderError(f"out: {self.path} is in use by another process; wait, or choose another")
 
     def writing(self, name: str) -> AbstractContextManager[Path]:
         """Give a path to write ``name`` at; see :func:`whole_file`."""
@@ -184,17 +168,19 @@ class RunFolder:
         with self.writing(CONFIG) as path:
             path.write_text(text, encoding="utf-8")
 
-    def write_results(self, data: xr.Dataset, name: str = RESULTS) -> None:
+    def write_results(self, results: circuits.Run | xr.Dataset, name: str = RESULTS) -> None:
         """Write what an experiment has found as NetCDF4."""
         from biorrr.circuit.netcdf import write_netcdf
 
         with self.writing(name) as path:
-            write_netcdf(data, path)
+            if isinstance(results, circuits.Run):
+                results.save(path)
+            else:
+                write_netcdf(results, path)
 
     def write_figure(self, name: str, format: str, axes: Any) -> None:
         """Write the figure that ``axes``, one or an array of them, belong to, as png, pdf or svg, and close it."""
         import matplotlib.pyplot as plt
-        import numpy as np
 
         figure = np.ravel(axes)[0].figure
         with self.writing(f"{name}.{format}") as path:
@@ -218,6 +204,45 @@ class RunFolder:
             path.write_text(json.dumps(flat, indent=2, allow_nan=False) + "\n", encoding="utf-8")
         if numbers.get("ended") != INTERRUPTED:
             self.clear_checkpoints()
+
+
+class ResumedFolder(RunFolder):
+    """The folder of a run that was cut short: its config stays, whatever happens."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @contextmanager
+    def opened(self, config: str) -> Iterator[None]:
+        """Claim the folder for the run that ``config`` describes; refuse one that began with other data."""
+        self.claim()
+        for path in self.path.iterdir():
+            if re.fullmatch(r"\.+\d+-.+", path.name) and path.is_file():  # half-written by a process that was killed
+                path.unlink()
+        began, now = read_config(self.path / CONFIG)[PROVENANCE], tomllib.loads(config)[PROVENANCE]
+        for what in changed_data(began, now):
+            raise FolderError(
+                f"{what}: changed since the run in {self.path} began (another checksum); put back what it was, or "
+                "begin a new run"
+            )
+        differing = [f"{name} {now[name]}, then {began.get(name)}" for name in VERSIONS if began.get(name) != now[name]]
+        if differing:
+            warnings.warn(
+                f"resumed with other versions ({'; '.join(differing)}): the last bits may differ", stacklevel=3
+            )
+        with self._resumable():
+            yield
+
+
+def is_in_use(path: Path) -> bool:
+    """Whether another process is at work in the folder ``path``."""
+    held = RunFolder("", path, force=True)
+    try:
+        held.claim()
+    except FolderError:
+        return True
+    held.release()
+    return False
 
 
 def changed_data(began: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -2,54 +2,82 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
 import traceback
 import warnings
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-COMMANDS = {
-    "learn": "Let the circuit learn data and compare it with the exact solution.",
-    "plateau": "Show plateau potentials, and that they come to carry the back-propagated error.",
-    "symmetry": "Show how the interneurons' two sets of weights, Q and R, find each other.",
-    "wiring": "Draw the circuit with the weights it has learned.",
-    "compare": "Race the circuit against the algorithms the paper compares with.",
-    "images": "Compare Bio-RRMSE with backprop on picture classification.",
-    "communication": "Let the circuit learn the V1-V2 communication subspace and predict held-out trials.",
-    "robustness": "Depart from the paper's circuit in many ways, and see how far it still learns.",
-    "report": "Write a page to look at in a browser, of one run or several side by side.",
-    "bench": "Measure how fast the circuit is, beside the same equations in NumPy, numba, JAX and C.",
-    "doctor": "Show versions, compiler, engines that work here: what to paste into a bug report.",
-    "sweep": "Run an experiment over many settings and seeds, in one table.",
-    "resume": "Continue a run that was cut short, from its last checkpoint, or a sweep.",
-    "data": "List the data sets: where from, licence, citation, whether found.",
+from biorrr.sims.experiments import experiment_names, find_experiment, summary_of
+
+# Commands that are no experiments: where they are, and what they do.
+TOOLS = {
+    "report": ("biorrr.sims.report", "Write a page to look at in a browser, of one run or several side by side."),
+    "bench": (
+        "biorrr.sims.bench",
+        "Measure how fast the circuit is, beside the same equations in NumPy, numba, JAX and C.",
+    ),
+    "doctor": (
+        "biorrr.sims.doctor",
+        "Show versions, compiler, engines that work here: what to paste into a bug report.",
+    ),
+    "sweep": ("biorrr.sims.sweeps.run", "Run an experiment over many settings and seeds, in one table."),
+    "resume": ("biorrr.sims.resume", "Continue a run that was cut short, from its last checkpoint, or a sweep."),
+    "data": ("biorrr.sims.data.listing", "List the data sets: where from, licence, citation, whether found."),
 }
 
-# Of the commands whose module is not biorrr.sims.<command>.
-MODULES = {"data": "biorrr.sims.data.listing", "sweep": "biorrr.sims.sweeps.run"}
+
+def commands() -> list[str]:
+    """Names of all commands: the experiments that are there, then the tools."""
+    return [*experiment_names(), *TOOLS]
+
+
+def find_command(name: str) -> Callable[..., None]:
+    """Import a command. That of an experiment, or of a tool with settings, has ``settings`` and ``run``."""
+    if name in TOOLS:
+        return importlib.import_module(TOOLS[name][0]).command
+    experiment = find_experiment(name)
+    from biorrr.sims.frame import carry_out
+    from biorrr.sims.options import command
+
+    about = sys.modules[type(experiment).__module__].__doc__
+    return command(experiment.settings, functools.partial(carry_out, experiment), name, about)
+
+
+class Stub(TyperCommand):
+    """A command that is not yet imported; its one line of help is found when it is shown."""
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """What it does, in one line."""
+        assert self.name is not None
+        if self.name in TOOLS:
+            return TOOLS[self.name][1]
+        return summary_of(self.name)
 
 
 class LazyCommands(TyperGroup):
-    """The commands as one-line stubs for help and completion; the real one is imported when it is called."""
+    """The commands as stubs for help and completion; the real one is imported when it is called."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands.update({name: Stub(name) for name in commands()})
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Find the command that ``args`` begin with, import it, and return what is left of ``args``."""
         name, stub, rest = super().resolve_command(ctx, args)
         if name is None or stub is None:  # while completing what is not yet a command
             return name, stub, rest
-        module = importlib.import_module(MODULES.get(name, f"biorrr.sims.{name}"))
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(name)(module.command)
+        single.command(name)(find_command(name))
         return name, typer.main.get_command(single), rest
 
 
 app = typer.Typer(cls=LazyCommands, rich_markup_mode=None, pretty_exceptions_enable=False)
-
-for _name, _summary in COMMANDS.items():
-    app.command(_name, help=_summary)(lambda: None)
 
 
 def _print_version(wanted: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from biorrr.sims.folder import whole_file
+from biorrr.sims.files import whole_file
 
 # All that gathers takes long to import: it is imported where it is used, so that --help need not wait.
 MARGIN = 200_000  # bytes for markup, style and tables

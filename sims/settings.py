@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import math
+import platform
 import tomllib
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ def option(
     choices: Sequence[str] | None = None,
     at_least: float = -math.inf,
     at_most: float = math.inf,
-    completion: Callable[[str], list[str]] | None = None,
+    metavar: str | None = None,
 ) -> Any:
     """Declare a field of :class:`Settings`.
 
@@ -45,24 +46,18 @@ def option(
         One-letter option beside the long one.
     choices, at_least, at_most
         The values allowed; bounds belong to the range.
-    completion
-        Proposes values to the shell for the text typed so far, where ``choices`` do not.
+    metavar
+        What stands for the value in the help, where its type does not say enough.
     """
     return dataclasses.field(
         default=default,
-        metadata={
-            "help": help,
-            "short": short,
-            "choices": choices,
-            "bounds": (at_least, at_most),
-            "completion": completion,
-        },
+        metadata={"help": help, "short": short, "choices": choices, "bounds": (at_least, at_most), "metavar": metavar},
     )
 
 
-def checkpoint_option() -> Any:
-    """Declare the field ``checkpoint`` of an experiment that can be cut short and go on."""
-    return option(30.0, "seconds from one checkpoint to the next", at_least=0)
+def seeds_option(default: int) -> Any:
+    """Declare how many seeds an experiment runs unless told otherwise."""
+    return option(default, "how many seeds to run, from --seed on", at_least=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +90,41 @@ class Settings:
         return data if isinstance(data, tuple) else (data,)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ExperimentSettings(Settings):
+    """What can be set of every experiment."""
+
+    engine: str = option("auto", "what simulates the circuit", choices=("auto", "numpy", "cython", "cpp"))
+    seed: int = option(0, "of the initial weights and the order of samples", at_least=0)
+    seeds: int = seeds_option(1)
+    format: str = option("png", "of the figures", choices=("png", "pdf", "svg"))
+    checkpoint: float = option(30.0, "seconds from one checkpoint to the next", at_least=0)
+    circuit: str | None = option(
+        None, "your own function that returns the circuit to simulate", metavar="MODULE:FUNCTION|FILE.py:FUNCTION"
+    )
+
+    @property
+    def every_seed(self) -> range:
+        """The seeds to run."""
+        return range(self.seed, self.seed + self.seeds)
+
+    def make_circuit(self, **arguments: Any) -> Any:
+        """Make the circuit to simulate, with ``arguments`` of :class:`~biorrr.circuit.Microcircuit`."""
+        from biorrr.sims.circuits import make_circuit
+
+        return make_circuit(self.circuit, **{"engine": self.engine} | arguments)
+
+
+VERSIONS = ("biorrr", "numpy", "scipy", "brian2")  # what results can depend on, beside the settings
+NO_NUMBERS = ("format", "checkpoint")  # settings that change none
+
+
+def listed_fields(cls: type[Settings]) -> list[dataclasses.Field]:
+    """Fields in the order in which they are shown: what all experiments have comes last."""
+    common = ExperimentSettings.__dataclass_fields__
+    return sorted(dataclasses.fields(cls), key=lambda field: field.name in common)
+
+
 def kinds(cls: type[Settings]) -> dict[str, tuple[type, bool, bool]]:
     """Type of each field's value or values, whether it may be None, whether it is a tuple of them."""
     found = {}
@@ -116,7 +146,7 @@ def _checked(name: str, kind: Any, value: Any, metadata: Mapping) -> Any:
         raise SettingsError(f"{key_of(name)}: must be {WORDS[kind]} (got {value!r}); {metadata['help']}")
     if (choices := metadata["choices"]) and value not in choices:
         raise SettingsError(
-            f"{key_of(name)}: must be one of {', '.join(choices)} (got {value!r}){_near(value, choices)}"
+            f"{key_of(name)}: must be one of {', '.join(choices)} (got {value!r}){_near(str(value), choices)}"
         )
     low, high = metadata["bounds"]
     if kind in (int, float) and not low <= value <= high:
@@ -185,9 +215,22 @@ def read_config(path: Path) -> dict[str, Any]:
         raise SettingsError(f"config: {path} is not valid TOML ({error})") from error
 
 
+def provenance(experiment: str, **more: str | bool) -> dict[str, Any]:
+    """Say what wrote a config: the experiment, the versions its results can depend on, and ``more``."""
+    from importlib.metadata import version
+
+    return {
+        "experiment": experiment,
+        "python": platform.python_version(),
+        **{name: version(name) for name in VERSIONS},
+        **more,
+    }
+
+
 def config_text(settings: Settings, provenance: Mapping[str, Any]) -> str:
     """Write the settings as TOML that :func:`resolve` reads back, with what made them in a table of its own."""
     import tomli_w
 
-    values = {key_of(name): value for name, value in dataclasses.asdict(settings).items() if value is not None}
+    values = {key_of(field.name): getattr(settings, field.name) for field in listed_fields(type(settings))}
+    values = {key: value for key, value in values.items() if value is not None}
     return tomli_w.dumps({**values, PROVENANCE: dict(provenance)})

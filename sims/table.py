@@ -1,8 +1,10 @@
-"""The short table an experiment prints."""
+"""What an experiment prints: a short table, and the claims it has checked."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+from biorrr.sims.claims import Claim
 
 
 def print_table(title: str, rows: Mapping[str, object]) -> None:
@@ -12,3 +14,12 @@ def print_table(title: str, rows: Mapping[str, object]) -> None:
     for label, value in rows.items():
         text = "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
         print(f"  {label:{width}}  {text}")
+
+
+def print_claims(claims: Sequence[Claim]) -> None:
+    """Print each claim with its answer, if there are any."""
+    if claims:
+        print("the paper's claims")
+    for claim in claims:
+        behind = ", ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in claim.numbers.items())
+        print(f"  {'holds' if claim.holds else 'DOES NOT HOLD'}: {claim.text} ({behind})")

@@ -1,22 +1,20 @@
-"""What experiments that train the circuit on data share: their settings, and a run for each seed."""
+"""What experiments share that let a circuit learn one data set, once for each seed."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar, TypeVar
 
-from biorrr.sims.checkpoints import Checkpoints
-from biorrr.sims.experiment import StoppedError
-from biorrr.sims.settings import Settings, checkpoint_option, option
+from biorrr.sims.experiment import Experiment, Found, Problem
+from biorrr.sims.lazy import analysis, circuits
+from biorrr.sims.settings import ExperimentSettings, option
 
-# NumPy, Brian2 and matplotlib take long to import: they are imported where they are used, so that --help need not wait.
-if TYPE_CHECKING:
-    from biorrr.circuit import Run
-    from biorrr.sims.data import Dataset
+RECORDED_SAMPLES = 2000  # of which traces are kept, evenly spread over the run
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainingSettings(Settings):
+class TrainingSettings(ExperimentSettings):
     """What can be set of an experiment that trains circuits."""
 
     data: str = option("digits", "a name that `biorrr data` lists, an .npz or .mat file with X and Y, or x.csv,y.csv")
@@ -24,39 +22,63 @@ class TrainingSettings(Settings):
     s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
     epochs: int = option(60, "passes over the data", at_least=1)
     ridge: float | None = option(None, "added to Cxx and Cyy, 0.1 * trace(Cxx)/m by default", at_least=0)
-    engine: str = option("auto", "what simulates the circuit", choices=("auto", "numpy", "cython", "cpp"))
-    seed: int = option(0, "of the initial weights and the order of samples", at_least=0)
-    seeds: int = option(1, "how many seeds to run, from --seed on", at_least=1)
-    format: str = option("png", "of the figures", choices=("png", "pdf", "svg"))
-    checkpoint: float = checkpoint_option()
-
-    @property
-    def every_seed(self) -> range:
-        """The seeds to run."""
-        return range(self.seed, self.seed + self.seeds)
 
 
-def train(settings: TrainingSettings, data: Dataset, checkpoints: Checkpoints, **options: Any) -> dict[int, Run]:
-    """Let a circuit for each seed learn ``data``, centred; ``options`` are of :meth:`Microcircuit.run`."""
-    from biorrr.circuit import Microcircuit
-
-    circuit = Microcircuit(settings.k, settings.s, ridge=settings.ridge, engine=settings.engine)
-    runs = {}
-    for seed in settings.every_seed:
-        circuit.seed = seed  # of the same circuit, which is built but once
-        kept = checkpoints.run_options(f"seed-{seed}")
-        runs[seed] = completed(circuit, data, epochs=settings.epochs, **kept, **options)
-    return runs
+T = TypeVar("T", bound=TrainingSettings)
 
 
-def completed(circuit: Any, data: Dataset, **options: Any) -> Run:
-    """Run ``circuit`` on ``data``, centred, to the end: an experiment of many runs has no use for half of one."""
-    from biorrr.circuit import Diverged
+class Training(Experiment[T]):
+    """An experiment whose parts are circuits that learn the same data, centred, one for each seed.
 
-    try:
-        run = circuit.run(data.X, data.Y, centre=True, **options)
-    except Diverged as error:
-        raise StoppedError(f"seed {circuit.seed}: {error}", exit_code=1) from error
-    if run.ended == "interrupted":
-        raise KeyboardInterrupt
-    return run
+    Attributes
+    ----------
+    recorded
+        Traces that are kept, of 2000 samples.
+    snapshots
+        How often the weights are kept.
+    """
+
+    recorded: ClassVar[tuple[str, ...]] = ()
+    snapshots: ClassVar[int] = 100
+
+    def parts(self, problem: Problem[T], found: Found) -> dict[str, Any]:
+        """A part for each seed."""
+        return {f"seed-{seed}": seed for seed in problem.settings.every_seed}
+
+    def run_part(self, problem: Problem[T], part: Any, options: Mapping[str, Any]) -> Any:
+        """Let a circuit learn, from the seed ``part``."""
+        settings, data = problem.settings, problem.data
+        circuit = settings.make_circuit(k=settings.k, s=settings.s, ridge=settings.ridge, seed=part)
+        return circuit.run(
+            data.X,
+            data.Y,
+            epochs=settings.epochs,
+            centre=True,
+            record=self.recorded,
+            every=max(1, settings.epochs * len(data.X) // RECORDED_SAMPLES),
+            snapshots=self.snapshots,
+            **options,
+        )
+
+
+def heading(problem: Problem[T]) -> dict[str, Any]:
+    """What was learned: the first numbers of a summary."""
+    settings = problem.settings
+    return {"data": problem.data.name, "k": settings.k, "s": settings.s, "ridge": settings.ridge}
+
+
+def scores(run: circuits.Run, exact: analysis.Yardstick) -> dict[str, Any]:
+    """Final numbers of a run: how near it came to the exact solution, and what it took."""
+    k = run.Vx.shape[1]
+    return {
+        "objective": exact.objective(run.Vx),
+        "optimum": exact.optimum(k),
+        "excess": exact.excess(run.Vx),
+        "angle_max_deg": analysis.principal_angles(run.Vx, exact.Vx(k))[0],
+        "whitening_error": exact.whitening_error(run.Vx),
+        "r_minus_qt": run.r_minus_qt[-1],
+        "samples": run.samples,
+        "ended": run.ended,
+        "engine": run.data.attrs["engine"],
+        "seconds": run.data.attrs["seconds"],
+    }

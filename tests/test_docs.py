@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from biorrr.circuit import Microcircuit
-from biorrr.sims.main import COMMANDS, run
+from biorrr.sims.experiments import experiment_names, find_experiment
+from biorrr.sims.main import commands, run
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
@@ -74,16 +75,21 @@ def test_commands_exist_with_their_options(capsys):
     assert named
     for line in named:
         command, *words = line.split()
-        assert command in COMMANDS
+        assert command in commands()
         assert run([command, "--help"]) == 0
         offered = capsys.readouterr().out
         assert [word for word in words if word.startswith("-") and word not in offered] == []
 
 
 def test_the_readme_shows_every_experiment():
-    experiments = set(COMMANDS) - {"report", "doctor", "resume", "data", "sweep"}
-    rows = re.findall(r"^\| `biorrr (\w+)", (ROOT / "README.md").read_text(), re.MULTILINE)
-    assert set(rows) == experiments
+    """In the words in which each declares itself."""
+    rows = set(re.findall(r"^(\| `biorrr \w+`.*)$", (ROOT / "README.md").read_text(), re.MULTILINE))
+    declared = {name: find_experiment(name) for name in experiment_names()}
+    expected = {
+        f"| `biorrr {name}` | {one.shows} | {one.takes} | {one.paper} |".replace("|  |", "| |")
+        for name, one in declared.items()
+    }
+    assert {row for row in rows if not row.startswith("| `biorrr bench`")} == expected
 
 
 def test_a_variant_takes_less_than_30_lines():
@@ -109,5 +115,5 @@ def test_pages_build_without_a_warning(tutorials, tmp_path):
     assert done.returncode == 0, done.stderr
     tutorial = (tmp_path / "site" / "communication" / "index.html").read_text()
     assert ("<img" in tutorial) == (tutorials == "executed")  # its figure comes from execution alone
-    commands = (tmp_path / "site" / "commands" / "index.html").read_text()
-    assert all(f"biorrr {name}" in commands for name in COMMANDS)
+    page = (tmp_path / "site" / "commands" / "index.html").read_text()
+    assert all(f"biorrr {name}" in page for name in commands())

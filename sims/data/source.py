@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from biorrr.sims.data.dataset import DataError
+from biorrr.sims.files import whole_file
 
 
 def folders() -> list[Path]:
@@ -78,11 +79,8 @@ class SourceFile:
                 content = archive.extractfile(self.member)
                 if content is None:
                     raise KeyError(self.member)
-                # Under another name first, so that an interrupted copy is never taken for the file.
-                partial = target.with_name(f"{target.name}.{os.getpid()}.part")
-                with partial.open("wb") as copy:
+                with whole_file(target) as partial, partial.open("wb") as copy:
                     shutil.copyfileobj(content, copy)
-                partial.replace(target)
 
 
 @dataclass(frozen=True)

@@ -1,239 +1,36 @@
-"""Interactive charts of an experiment's dataset: which variables are drawn against what, and the lines they make."""
+"""Interactive charts of an experiment's dataset: the lines they are made of."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from biorrr.sims.experiments import experiment_names, find_experiment
 from biorrr.sims.reports.plain import plain
+from biorrr.sims.reports.views import View
 
 if TYPE_CHECKING:
     import xarray as xr
 
+    from biorrr.analysis import Yardstick
+
 SHOWN_POINTS = 300  # of a line: what a screen is wide
 
 
-@dataclass(frozen=True)
-class View:
-    """One way to look at a dataset.
-
-    A variable has a line for every combination of its dimensions, but for those named here.
-
-    Parameters
-    ----------
-    label
-        Of the vertical axis, with its unit.
-    lines
-        What the lines of each variable are called. Variables that the dataset has not are left out.
-    x
-        Variables or coordinates to draw against, with their labels; a choice on the page where several fit.
-    along
-        Dimension along which a line runs; the first that a variable has.
-    repeats
-        Dimensions of runs that differ by chance alone: a thin line each, a thick one for their mean.
-    choose
-        Dimensions or coordinates of which the page shows one value at a time.
-    theory
-        Variables that are not measured: dashed.
-    log
-        Axes that begin logarithmic: "", "x", "y" or "xy".
-    window
-        How much of the horizontal axis is in sight at first; 0 for all.
-    name
-        Of the view where there is a choice, if not its label.
-    """
-
-    label: str
-    lines: Mapping[str, str]
-    x: Mapping[str, str]
-    along: tuple[str, ...] = ("snapshot",)
-    repeats: tuple[str, ...] = ()
-    choose: tuple[str, ...] = ()
-    theory: tuple[str, ...] = ()
-    log: str = "x"
-    window: int = 0
-    name: str = ""
-
-
-@dataclass(frozen=True)
-class Chart:
-    """One or several views in one place, between which the page lets choose."""
-
-    title: str
-    views: tuple[View, ...]
-    hint: str = ""
-
-
-_STEPS = {"t": "samples or iterations", "seconds": "CPU time (s)"}
-_RACE = Chart(
-    "The race",
-    tuple(
-        View(label, {name: ""}, _STEPS, repeats=("seed",), choose=("data", "k"), log=log)
-        for name, label, log in (
-            ("excess", "excess over the optimum (relative)", "xy"),
-            ("objective", "objective (units of y² for s = 0)", "x"),
-            ("whitening_error", "deviation from whitening", "xy"),
-        )
-    ),
-)
-_SEEN = {"seen": "samples seen"}
-CHARTS = {
-    "learn": (
-        Chart(
-            "All seeds",
-            (
-                View("excess over the optimum (relative)", {"excess": "circuit"}, _SEEN, repeats=("seed",), log="xy"),
-                View("‖Q′ − R‖", {"r_minus_qt": "circuit"}, _SEEN, repeats=("seed",), log="xy"),
-            ),
-        ),
-    ),
-    "plateau": (
-        Chart(
-            "Plateaus and theory through learning",
-            (
-                View(
-                    "correlation with theory",
-                    {
-                        "inhibition_correlation": "inhibition Qn with Vy′ỹ",
-                        "plateau_correlation": "plateau with error Vy′(y − ỹ)",
-                        "network_correlation": "plateau with backprop’s Vy′ε",
-                    },
-                    _SEEN,
-                    repeats=("seed", "pyramidal"),
-                ),
-            ),
-            "Thin lines are neurons of single seeds.",
-        ),
-        Chart(
-            "Recorded with learning off",
-            (
-                View(
-                    "current (units of a)",
-                    {
-                        "recorded_plateau": "plateau",
-                        "recorded_a": "distal current a",
-                        "recorded_inhibition": "inhibition Qn",
-                        "recorded_z": "output z",
-                    },
-                    {"row": "sample of the data"},
-                    along=("row",),
-                    choose=("stage", "neuron"),
-                    log="",
-                    window=60,
-                ),
-            ),
-            "The same samples before, during and after learning.",
-        ),
-    ),
-    "symmetry": (
-        Chart(
-            "R and Q′ find each other",
-            (
-                View(
-                    "‖Q′ − R‖ over its start",
-                    {"ratio": "measured", "predicted": "theory"},
-                    _SEEN,
-                    repeats=("start",),
-                    choose=("kind",),
-                    theory=("predicted",),
-                    log="y",
-                ),
-                View(
-                    "|measured / theory − 1|", {"departure": ""}, _SEEN, repeats=("start",), choose=("kind",), log="y"
-                ),
-                View("output power |z|²", {"power": ""}, _SEEN, repeats=("start",), choose=("kind",), log="y"),
-            ),
-            "Theory: the start times (1 − η)^T, with the rate of Q. For unequal rates it promises nothing.",
-        ),
-    ),
-    "compare": (_RACE,),
-    "images": (_RACE,),
-    "communication": (
-        Chart(
-            "Held-out prediction",
-            (
-                View(
-                    "R² on held-out trials",
-                    {"circuit_r2": "circuit", "exact_r2": "exact"},
-                    {"rank": "rank (filters)", "k": "rank (filters)"},
-                    along=("rank", "k"),
-                    repeats=("seed",),
-                    theory=("exact_r2",),
-                    log="",
-                ),
-            ),
-        ),
-    ),
-}
-
-
-def charts_of(experiment: str, results: Mapping[str, xr.Dataset]) -> list[dict[str, Any]]:
+def charts_of(name: str, results: Mapping[str, xr.Dataset], exact: Yardstick | None = None) -> list[dict[str, Any]]:
     """The charts of an experiment as plain values: those that its ``results``, by name of file, have variables for."""
-    datasets = [_prepared(experiment, dataset) for dataset in results.values()]
-    if len(datasets) > 1:  # a file for each data set, with the one rank that belongs to it
-        named = zip(results, datasets, strict=True)
-        datasets = [
-            one.isel(k=0, drop=True).assign_coords(data=f"{name}, k = {one['k'].values[0]}") for name, one in named
-        ]
-    charts = (_departures(datasets[0]),) if experiment == "robustness" else CHARTS.get(experiment, ())
+    if name not in experiment_names():  # a command that leaves a folder and is none of them
+        return []
+    experiment = find_experiment(name)
+    results = experiment.page_results(results, exact)
     drawn = []
-    for chart in charts:
-        views = [_drawn(view, datasets) for view in chart.views]
+    for chart in experiment.page_charts(results):
+        views = [_drawn(view, list(results.values())) for view in chart.views]
         views = [view for view in views if view["series"]]
         if views:
             drawn.append({"title": chart.title, "hint": chart.hint, "views": views})
     return drawn
-
-
-def _departures(dataset: xr.Dataset) -> Chart:
-    """A view for each departure from the paper's circuit that was tried."""
-    tried = {name: str(dataset[name].attrs.get("long_name", name)) for name in _knobs(dataset)}
-    return Chart(
-        "Departures from the paper’s circuit",
-        tuple(
-            View(
-                "excess over the optimum (relative)",
-                {name: "", f"{name}_plain": "paper’s circuit"},
-                {f"{name}_value": meaning},
-                along=(f"{name}_value",),
-                repeats=("seed",),
-                theory=(f"{name}_plain",),
-                log="y",
-                name=meaning,
-            )
-            for name, meaning in tried.items()
-        ),
-    )
-
-
-def _knobs(dataset: xr.Dataset) -> list[str]:
-    return [str(name) for name in dataset.data_vars if f"{name}_value" in dataset.coords]
-
-
-def _prepared(experiment: str, dataset: xr.Dataset) -> xr.Dataset:
-    """``dataset`` with what follows from its variables, and with names for what lines and choices are."""
-    if experiment == "symmetry" and {"ratio", "predicted"} <= set(dataset.data_vars):
-        pairs = zip(dataset["eta_q"].values, dataset["eta_r"].values, strict=True)
-        rates = [f"η/τ {q:g}" if q == r else f"η/τ of Q {q:g}, of R {r:g}" for q, r in pairs]
-        named = dataset.assign_coords(rates=("condition", rates)).drop_vars(["eta_q", "eta_r"])
-        return named.assign(departure=abs(named["ratio"] / named["predicted"] - 1))
-    if experiment == "plateau" and "stage_samples" in dataset:
-        told = [f"{one:,} samples" for one in dataset["stage_samples"].values]
-        neurons = [str(one + 1) for one in range(dataset.sizes["pyramidal"])]
-        return dataset.assign_coords(
-            stage=("stage", told), neuron=("pyramidal", neurons), row=("row", range(dataset.sizes["row"]))
-        )
-    if experiment == "robustness" and "plain" in dataset:
-        paper = dataset["plain"].mean("seed")
-        return dataset.assign(
-            {
-                f"{name}_plain": paper.expand_dims({f"{name}_value": dataset[f"{name}_value"]}, axis=-1)
-                for name in _knobs(dataset)
-            }
-        )
-    return dataset
 
 
 def _drawn(view: View, datasets: list[xr.Dataset]) -> dict[str, Any]:
@@ -271,14 +68,14 @@ def _lines(view: View, dataset: xr.Dataset, name: str) -> Iterator[dict[str, Any
     for place in _places(sizes, [dim for dim in sizes if dim != along and dim not in repeated]):
         here = {key: _at(part, place) for key, part in parts.items()}
         # The coordinates that do not run along the line say which one it is.
-        told = {str(key): coord.item() for key, coord in here["y"].coords.items() if coord.ndim == 0}
+        fixed = {str(key): coord.item() for key, coord in here["y"].coords.items() if coord.ndim == 0}
         words = [
             value if isinstance(value, str) else f"{key} {value:g}"
-            for key, value in told.items()
+            for key, value in fixed.items()
             if key not in (*view.choose, *view.repeats, *view.x)
         ]
         line = {
-            "choose": {key: str(told[key]) for key in view.choose if key in told},
+            "choose": {key: str(fixed[key]) for key in view.choose if key in fixed},
             "line": ", ".join(filter(None, [*words, view.lines[name]])),
             "group": ", ".join(words) or view.lines[name],
             "theory": name in view.theory,

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-# What each figure shows, to those who do not see it.
-SHOWN = {
-    "learning_curve": "objective against samples seen, with the optimum dashed",
-    "plateau": "plateau, distal current, inhibition and output of each neuron, early and late in learning",
-    "filters": "learned filters beside the exact ones",
-    "eigenvalues": "eigenvalues of QQ' beside the exact ones",
-    "excess": "excess over the optimum against samples seen, all seeds",
-    "audit": "inhibition and plateau against what theory expects, and their correlation through learning",
-    "recording": "plateaus as a recording of the chosen kind would show them",
-    "wiring": "the circuit, with synapses as wide as they are strong",
-    "symmetry": "distance between Q' and R against samples, with the theory dashed",
-    "compare": "objective of every learner against steps and against CPU time, a column a rank",
-    "constraint": "deviation from the whitening constraint against steps",
-    "images": "objective of circuit, algorithm and backprop against samples, a panel a data set",
-    "communication": "held-out R2 against rank, circuit and exact solution",
-    "robustness": "excess against the size of each departure from the paper's circuit",
+from biorrr.sims.experiments import experiment_names, find_experiment
+
+# Of the commands that are no experiments.
+OTHERS = {
     "bench": "time per sample of each contestant",
     "sweep": "the measure against the settings that vary, with the best point marked",
 }
 KINDS = {".png": ("image/png", b"\x89PNG\r\n\x1a\n"), ".svg": ("image/svg+xml", None)}
+
+
+def shown_by(experiments: Iterable[str]) -> dict[str, str]:
+    """What each figure shows, in words for those who do not see it, by the name of its file."""
+    return OTHERS | {name: words for one in experiments for name, words in find_experiment(one).figures.items()}
 
 
 def gather_figures(folder: Path, room: int) -> tuple[list[dict[str, Any]], list[str]]:
@@ -40,6 +34,7 @@ def gather_figures(folder: Path, room: int) -> tuple[list[dict[str, Any]], list[
     room
         Bytes that the figures may take; those that do not fit, and those no page can show, are left out.
     """
+    words = shown_by(experiment_names())
     shown, left_out = [], []
     for path in sorted(folder.iterdir()):
         if path.suffix == ".pdf":
@@ -57,5 +52,5 @@ def gather_figures(folder: Path, room: int) -> tuple[list[dict[str, Any]], list[
             continue
         room -= len(uri)
         stem = path.stem.split("-")[0]
-        shown.append({"name": path.name, "uri": uri, "alt": SHOWN.get(stem, f"figure {path.stem}")})
+        shown.append({"name": path.name, "uri": uri, "alt": words.get(stem, f"figure {path.stem}")})
     return shown, left_out

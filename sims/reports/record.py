@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biorrr.sims.folder import CONFIG, RESULTS, SUMMARY, FolderError, RunFolder
-from biorrr.sims.main import COMMANDS
+from biorrr.sims.folder import CONFIG, RESULTS, SUMMARY, is_in_use
+from biorrr.sims.main import commands
 from biorrr.sims.settings import PROVENANCE
 
 if TYPE_CHECKING:
@@ -25,28 +25,14 @@ class ReportError(ValueError):
 
 @dataclass(frozen=True)
 class Record:
-    """What a finished or interrupted run has left.
-
-    Parameters
-    ----------
-    folder
-        Where.
-    experiment
-        Which of our commands wrote it.
-    settings, provenance
-        From config.toml.
-    summary
-        From summary.json.
-    results
-        The datasets in it, by the name of their file without its ending.
-    """
+    """What a finished or interrupted run has left."""
 
     folder: Path
-    experiment: str
-    settings: dict[str, Any]
+    experiment: str  # which of our commands wrote it
+    settings: dict[str, Any]  # from config.toml
     provenance: dict[str, Any]
-    summary: dict[str, Any]
-    results: dict[str, xr.Dataset]
+    summary: dict[str, Any]  # from summary.json
+    results: dict[str, xr.Dataset]  # by the name of their file without its ending
 
     @property
     def claims(self) -> list[dict[str, Any]]:
@@ -67,35 +53,24 @@ def read_record(folder: Path) -> Record:
     provenance = settings.pop(PROVENANCE, None)
     experiment = provenance.get("experiment") if isinstance(provenance, dict) else None
     # A name in a file is looked up among ours: it becomes part of a command that users will copy.
-    if not isinstance(experiment, str) or experiment not in COMMANDS:
+    if not isinstance(experiment, str) or experiment not in commands():
         raise ReportError(
             f"{folder}: {CONFIG} must name the experiment it is of (got {experiment!r}); is it a run folder?"
         )
     if not (folder / SUMMARY).is_file():
-        if running(folder):
+        if is_in_use(folder):
             raise ReportError(f"{folder}: the run in it is still going; wait for its end")
         raise ReportError(f"{folder}: the run in it was cut short; `biorrr resume {folder}` goes on with it")
     summary = _table(folder / SUMMARY, json.loads)
     again = f"biorrr {experiment} --config {folder / CONFIG}"
-    # Of several seeds there is a file for each, of several kinds of pictures one for each kind.
-    kinds = settings.get("data") if experiment == "images" else None
-    named = {Path(RESULTS).stem, *(map(str, kinds) if isinstance(kinds, list) else ())}
+    # Of several seeds there may be a file for each, and of several data sets.
+    data = settings.get("data")
+    named = {Path(RESULTS).stem, *(map(str, data) if isinstance(data, list) else ())}
     paths = [path for path in sorted(folder.glob("*.nc")) if path.stem in named or re.fullmatch(r"run-\d+", path.stem)]
     if not paths and experiment != "bench":  # which measures speed, and keeps no run
         raise ReportError(f"{folder}: {RESULTS} is missing; `{again} --force --out {folder}` makes it again")
     results = {path.stem: _dataset(path, f"{again} --force --out {folder}") for path in paths}
     return Record(folder, experiment, settings, provenance, summary, results)
-
-
-def running(folder: Path) -> bool:
-    """Whether another process is at work in ``folder``."""
-    held = RunFolder("report", folder, force=True)
-    try:
-        held.claim()
-    except FolderError:
-        return True
-    held.release()
-    return False
 
 
 def _table(path: Path, parse: Any) -> dict[str, Any]:

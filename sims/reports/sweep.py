@@ -8,8 +8,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from biorrr.sims.folder import is_in_use
 from biorrr.sims.reports.plain import plain
-from biorrr.sims.reports.record import ReportError, running
+from biorrr.sims.reports.record import ReportError
 from biorrr.sims.settings import PROVENANCE, SettingsError, key_of
 from biorrr.sims.sweeps.ledger import POINTS, Ledger
 from biorrr.sims.sweeps.plan import Plan, read_plan
@@ -44,9 +45,9 @@ def gather_sweep(folder: Path) -> dict[str, Any]:
     return {
         "kind": "sweep",
         "name": folder.resolve().name,
-        "sentence": _sentence(plan, points, running(folder)),
+        "sentence": _sentence(plan, points, is_in_use(folder)),
         "failures": failed.most_common(SHOWN_FAILURES),
-        "settings": {name: first[name] for name in map(key_of, plan.told) if name not in map(key_of, plan.varied)},
+        "settings": {name: first[name] for name in map(key_of, plan.given) if name not in map(key_of, plan.varied)},
         "versions": origin if isinstance(origin, dict) else {},
         "command": f"biorrr sweep {PLAN} --out .",
         "rows_left_out": len(points) - len(table["status"]),
@@ -63,14 +64,14 @@ def _points(plan: Plan, folder: Path) -> list[dict[str, Any]]:
         entry = ledger.read(plan, settings)
         if entry is None:
             continue
-        told = {key_of(name): _cell(getattr(settings, name)) for name in (*plan.told, "seed")}
+        chosen = {key_of(name): _cell(getattr(settings, name)) for name in (*plan.given, "seed")}
         run = f"runs/{ledger.path(plan, settings).stem}"
         points.append(
             {
-                "settings": told,
+                "settings": chosen,
                 "status": entry["status"],
                 "reason": str(entry["reason"] or ""),
-                "numbers": {name: _cell(value) for name, value in entry["numbers"].items() if name not in told},
+                "numbers": {name: _cell(value) for name, value in entry["numbers"].items() if name not in chosen},
                 "curves": _curves(entry.get("curves")),
                 "folder": run if (folder / run).is_dir() else None,
             }
@@ -109,21 +110,21 @@ def _measured(plan: Plan, point: dict[str, Any]) -> float:
 def _sentence(plan: Plan, points: list[dict[str, Any]], going_on: bool) -> str:
     failed = sum(point["status"] == "failed" for point in points)
     over = " and ".join(map(key_of, plan.varied)) or "seeds"
-    told = (
+    sentence = (
         f"A sweep of “{plan.experiment}” over {over}: {len(plan.points)} points, {len(points) - failed} done, "
         f"{failed} failed, {len(plan.points) - len(points)} left{' and running' if going_on else ''}"
     )
     best = min(points, key=lambda point: _measured(plan, point))
     if _measured(plan, best) == math.inf:
-        return f"{told}."
+        return f"{sentence}."
     where = ", ".join(f"{name} {best['settings'][name]}" for name in (*map(key_of, plan.varied), "seed"))
-    return f"{told}; the best {plan.measure} is {_measured(plan, best):.4g}, at {where}."
+    return f"{sentence}; the best {plan.measure} is {_measured(plan, best):.4g}, at {where}."
 
 
 def _table(plan: Plan, points: list[dict[str, Any]]) -> dict[str, Any]:
     """The points column by column, then curves, of the best points first: as many as a page can hold."""
     numbers = dict.fromkeys(name for point in points for name in point["numbers"])
-    settings = [*map(key_of, plan.told), "seed"]
+    settings = [*map(key_of, plan.given), "seed"]
     cells = len(numbers) + len(settings) + 1
     rows = points[: MOST_NUMBERS // cells]
     columns = {name: [point["settings"][name] for point in rows] for name in settings}

@@ -46,7 +46,7 @@ def _draw(measure: str, rows: list[dict[str, Any]], axes: list[tuple[str, str]],
     names, scales = zip(*axes, strict=True)
     # Numbers in order; anything else as it comes.
     levels = [_levels([point[axis] for point in means]) for axis in range(len(names))]
-    best = min(means, key=means.get)
+    best = min(means, key=means.__getitem__)
     if len(names) == 1:
         numeric = all(isinstance(level, int | float) for level in levels[0])
         at = {level: level if numeric else i for i, level in enumerate(levels[0])}

@@ -1,17 +1,20 @@
-"""What a sweep has found so far: one small file a finished point, and the table made of them."""
+"""What a sweep has found so far: one small file for each finished point, and the table made of them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.folder import whole_file
+from biorrr.sims.files import whole_file
 from biorrr.sims.settings import Settings, key_of
 from biorrr.sims.sweeps.plan import Plan, plain
 
 POINTS, TABLE = "points", "sweep.parquet"
+MOST_CURVE_POINTS = 60  # enough to see the shape of a curve, and small beside the numbers
 
 
 class Ledger:
@@ -31,8 +34,11 @@ class Ledger:
 
     def path(self, plan: Plan, settings: Settings) -> Path:
         """File of one point."""
-        told = json.dumps([plan.experiment, plain(settings)], sort_keys=True)
-        return self.folder / POINTS / f"{hashlib.sha256(told.encode()).hexdigest()[:24]}.json"
+        known = plain(settings)
+        if known.get("circuit") is None:  # as before there was such a setting
+            known.pop("circuit", None)
+        text = json.dumps([plan.experiment, known], sort_keys=True)
+        return self.folder / POINTS / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.json"
 
     def read(self, plan: Plan, settings: Settings) -> dict[str, Any] | None:
         """What is known of a point: ``status``, ``reason``, ``data_sha256``, ``numbers``, ``curves``; None if not done.
@@ -60,12 +66,12 @@ class Ledger:
         entries = [(settings, self.read(plan, settings)) for settings in plan.points]
         finished = [(settings, entry) for settings, entry in entries if entry is not None]
         # A failed point has no numbers, and the others must not lose theirs by it: every row has every column.
-        measured = dict.fromkeys(name for _, entry in finished for name in entry["numbers"])
+        numbers = dict.fromkeys(name for _, entry in finished for name in entry["numbers"])
         rows = []
         for settings, entry in finished:
-            told = {key_of(name): _cell(getattr(settings, name)) for name in (*plan.told, "seed")}
+            chosen = {key_of(name): _cell(getattr(settings, name)) for name in (*plan.given, "seed")}
             ended = {"status": entry["status"], "reason": entry["reason"]}
-            rows.append(told | ended | {n: entry["numbers"].get(n) for n in measured if n not in told})
+            rows.append(chosen | ended | {n: entry["numbers"].get(n) for n in numbers if n not in chosen})
         return rows
 
     def write_table(self, plan: Plan, csv: bool = False) -> list[dict[str, Any]]:
@@ -82,6 +88,19 @@ class Ledger:
             with whole_file((self.folder / TABLE).with_suffix(".csv")) as partial:
                 pa.csv.write_csv(table, partial)
         return rows
+
+
+def plain_curves(curves: Mapping[str, tuple[Any, Any]]) -> dict[str, dict[str, list]]:
+    """Curves, each samples seen and the values at them, as JSON can hold them: at most 60 points, null for infinity."""
+    plain: dict[str, dict[str, list]] = {}
+    for name, (seen, values) in curves.items():
+        last, kept = len(seen) - 1, min(len(seen), MOST_CURVE_POINTS)
+        at = sorted({round(i * last / max(kept - 1, 1)) for i in range(kept)})
+        plain[name] = {
+            "seen": [int(seen[i]) for i in at],
+            "values": [float(values[i]) if math.isfinite(values[i]) else None for i in at],
+        }
+    return plain
 
 
 def _cell(value: Any) -> Any:

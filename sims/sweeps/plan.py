@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import itertools
 import math
 from collections.abc import Mapping
@@ -11,65 +10,58 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.settings import PROVENANCE, Settings, SettingsError, field_named, key_of, kinds, read_config
+from biorrr.sims.experiment import Experiment
+from biorrr.sims.experiments import experiment_names, find_experiment
+from biorrr.sims.settings import (
+    NO_NUMBERS,
+    PROVENANCE,
+    Settings,
+    SettingsError,
+    field_named,
+    key_of,
+    kinds,
+    read_config,
+)
 
-# Those with a `measure`, settings and data in, Measured out, and a MEASURE, the number that is drawn unless told.
-EXPERIMENTS = ("learn", "plateau", "symmetry", "communication")
-WHY_NOT = {
-    "wiring": "learns as learn does, and draws",
-    "compare": "is a sweep by itself, over learners, ranks and seeds, on all processors",
-    "images": "is a sweep by itself, over data sets, learners and seeds, on all processors",
-    "robustness": "is a sweep by itself, over departures, their sizes and seeds, on all processors",
-}
-NO_NUMBERS = ("format", "checkpoint")  # settings that change none
 MOST_POINTS = 1_000_000  # more is a slip of the pen
 KEYS = ("experiment", "seeds", "measure", "points", "fixed", "grid", "random", "list")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The points of a sweep.
-
-    Parameters
-    ----------
-    experiment
-        Name of the experiment.
-    points
-        The settings of each point, seed included.
-    varied
-        Names of the settings that differ between points, the seed aside.
-    told
-        Names of the settings that have been given: the columns of the table, beside the seed.
-    source
-        What :func:`make_plan` was told, as TOML can hold it.
-    measure
-        The number that is drawn; the lowest is best.
-    """
+    """The points of a sweep."""
 
     experiment: str
-    points: tuple[Settings, ...]
-    varied: tuple[str, ...]
-    told: tuple[str, ...]
-    source: Mapping[str, Any]
-    measure: str
+    points: tuple[Settings, ...]  # the settings of each, seed included
+    varied: tuple[str, ...]  # names of the settings that differ between points, the seed aside
+    given: tuple[str, ...]  # names of the settings that have been given: the columns of the table, beside the seed
+    source: Mapping[str, Any]  # what make_plan was given, as TOML can hold it
+    measure: str  # the number that is drawn; the lowest is best
 
 
-def module_of(experiment: str) -> Any:
-    """The module of one of :data:`EXPERIMENTS`."""
-    if experiment not in EXPERIMENTS:
-        known = isinstance(experiment, str) and experiment in WHY_NOT
-        reason = f", which {WHY_NOT[experiment]}" if known else ""
-        raise SettingsError(f"experiment: must be one of {', '.join(EXPERIMENTS)} (got {experiment!r}{reason})")
-    return importlib.import_module(f"biorrr.sims.{experiment}")
+def swept_experiment(name: Any) -> Experiment:
+    """The experiment of this name, if it can be swept."""
+    experiments = {known: find_experiment(known) for known in experiment_names()}
+    if isinstance(name, str) and name in experiments and not experiments[name].not_swept:
+        return experiments[name]
+    reason = f", which {experiments[name].not_swept}" if isinstance(name, str) and name in experiments else ""
+    can_be = ", ".join(known for known, experiment in experiments.items() if not experiment.not_swept)
+    raise SettingsError(f"experiment: must be one of {can_be} (got {name!r}{reason})")
 
 
-def read_plan(path: Path) -> Plan:
-    """Read the plan in a TOML file; see :func:`make_plan` for what may stand in it."""
+def read_plan(path: Path, circuit: str | None = None) -> Plan:
+    """Read the plan in a TOML file; see :func:`make_plan` for what may stand in it.
+
+    ``circuit``, where given, is fixed at all points.
+    """
     values = read_config(path)
     values.pop(PROVENANCE, None)
     for key in values:
         if key not in KEYS:
             raise SettingsError(f"{key}: no such key, in {path}; a sweep has {', '.join(KEYS)}")
+    if circuit is not None:
+        fixed = values.get("fixed", {})
+        values["fixed"] = {**fixed, "circuit": circuit} if isinstance(fixed, Mapping) else fixed
     return make_plan(**values)
 
 
@@ -92,7 +84,7 @@ def make_plan(
     seeds
         How many, from 0 on, or which; each point runs once with each.
     measure
-        The number of the experiment's summary that is drawn; the lowest is best. Unless told, the experiment's own.
+        The number of the experiment's summary that is drawn; the lowest is best. Unless given, the experiment's own.
     points
         How many points ``random`` has.
     fixed
@@ -110,11 +102,10 @@ def make_plan(
         raise SettingsError(f"sweep: must have one of grid, random and list (got {' and '.join(given) or 'none'})")
     if (points is not None) != (random is not None):
         raise SettingsError("points: says how many points random has; give both or neither")
-    module = module_of(experiment)
-    measure = module.MEASURE if measure is None else measure
-    if not isinstance(measure, str):
+    declared = swept_experiment(experiment)
+    if measure is not None and not isinstance(measure, str):
         raise SettingsError(f"measure: must be the name of a number (got {measure!r})")
-    cls = module.command.settings
+    cls = declared.settings
     constant = _fields(cls, fixed if fixed is not None else {}, "fixed")
     seeds = _seeds(seeds)
     if grid is not None:
@@ -129,13 +120,14 @@ def make_plan(
     for name in NO_NUMBERS:
         if name in varied:
             raise SettingsError(f"{name}: changes no number, so there is nothing to vary; put it under fixed")
-    made = (cls(**constant, **point, seed=seed, seeds=1) for point in combinations for seed in seeds)
+    made = dict.fromkeys(cls(**constant, **point, seed=seed, seeds=1) for point in combinations for seed in seeds)
+    measure = measure or declared.measure_of(next(iter(made)))
     source: dict[str, Any] = {"experiment": experiment, "measure": measure, "seeds": seeds, "fixed": _spelled(constant)}
     if any(None in point.values() for point in combinations):  # TOML has no None: what is not named is not set
         source["list"] = [_spelled(point) for point in combinations]
     else:
         source |= given | ({"points": points} if random is not None else {})
-    return Plan(experiment, tuple(dict.fromkeys(made)), varied, (*constant, *varied), source, measure)
+    return Plan(experiment, tuple(made), varied, (*constant, *varied), source, measure)
 
 
 def _spelled(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -187,15 +179,11 @@ def _draws(name: str, span: Any, kind: type) -> Any:
     """The function that draws a value of a setting: from a list, or from a range evenly or evenly in log."""
     if isinstance(span, list | tuple) and span:
         return lambda rng: span[rng.integers(len(span))]
+    low: Any
+    high: Any
     low, high, log = (span.get(key) for key in ("low", "high", "log")) if isinstance(span, Mapping) else (None,) * 3
-    numbers = all(type(end) in (int, float) and math.isfinite(end) for end in (low, high))
-    if (
-        not numbers
-        or kind not in (int, float)
-        or not low < high
-        or (log and low <= 0)
-        or set(span) - {"low", "high", "log"}
-    ):
+    numbers = kind in (int, float) and all(type(end) in (int, float) and math.isfinite(end) for end in (low, high))
+    if not numbers or not low < high or (log and low <= 0) or set(span) - {"low", "high", "log"}:
         raise SettingsError(
             f"{key_of(name)}: must be a list, or a range such as {{low = 0.1, high = 10, log = true}}, in random "
             f"(got {span!r})"

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from biorrr.sims.experiment import provenance
-from biorrr.sims.folder import FolderError, RunFolder
-from biorrr.sims.settings import PROVENANCE, read_config
+from biorrr.sims.circuits import check_circuit
+from biorrr.sims.folder import FolderError, RunFolder, is_in_use
+from biorrr.sims.settings import PROVENANCE, SettingsError, provenance, read_config
 from biorrr.sims.sweeps.ledger import TABLE, Ledger
 from biorrr.sims.sweeps.plan import Plan, make_plan, read_plan
 
@@ -40,7 +40,7 @@ def sweep(
     out
         Folder of the sweep. Points that are finished in it are not computed again.
     workers
-        How many processes on this machine; one a processor unless given, 0 for this process alone.
+        How many processes on this machine; one per processor unless given, 0 for this process alone.
     scheduler
         Address of a Dask scheduler to use instead.
     csv
@@ -70,6 +70,14 @@ def command(
     scheduler: Annotated[
         str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Dask scheduler to use instead")
     ] = None,
+    circuit: Annotated[
+        str | None,
+        typer.Option(
+            "--circuit",
+            metavar="MODULE:FUNCTION|FILE.py:FUNCTION",
+            help="your own function that returns the circuit to simulate",
+        ),
+    ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="write the table as CSV too")] = False,
     folders: Annotated[bool, typer.Option("--folders", help="leave a run folder for each point")] = False,
     retry: Annotated[bool, typer.Option("--retry", help="compute failed points again")] = False,
@@ -80,7 +88,7 @@ def command(
 
     The same command again goes on with the points that are not finished.
     """
-    plan = read_plan(file)
+    plan = read_plan(file, circuit)
     # Named after the file and not after the time, so that the same command finds what is finished.
     out = out or Path("runs") / f"sweep-{file.stem}"
     if not status:
@@ -88,9 +96,16 @@ def command(
     _report(plan, out)
 
 
-def resume_sweep(out: Path) -> None:
-    """Go on with the sweep in a folder, as it was begun; refuse one that began with other data."""
+def resume_sweep(out: Path, circuit: str | None) -> None:
+    """Go on with the sweep in a folder, as it was begun; refuse one that began with other data, or another circuit."""
     plan = read_plan(out / PLAN)
+    used = {getattr(settings, "circuit", None) for settings in plan.points}
+    if len(used) > 1:
+        raise SettingsError(
+            f"circuit: the sweep in {out} has used several; to run them, name the plan: biorrr sweep {out / PLAN} "
+            f"--out {out}"
+        )
+    check_circuit(f"the sweep in {out}", used.pop(), circuit)
     ledger = Ledger(out)
     if all(ledger.read(plan, settings) for settings in plan.points) and (out / TABLE).exists():
         print(f"{out}: finished; nothing to resume")
@@ -116,10 +131,10 @@ def _carry_out(
 
     from biorrr.circuit.progress import progress_bar
     from biorrr.sims.data import load
-    from biorrr.sims.sweeps.crew import check_crew, checksum_of, compute, in_memory
+    from biorrr.sims.sweeps.compute import check_installed, checksum_of, compute, in_memory
     from biorrr.sims.sweeps.figure import plot_sweep
 
-    check_crew()
+    check_installed()
     names = dict.fromkeys(name for settings in plan.points for name in settings.data_names)
     data = {name: in_memory(load(name)) for name in names}
     folder = RunFolder("sweep", out)
@@ -133,13 +148,14 @@ def _carry_out(
     for settings in plan.points:
         entry = ledger.read(plan, settings)
         checksum = checksum_of(*map(data.__getitem__, settings.data_names))
-        known = entry and (entry["data_sha256"] == checksum or entry["status"] == "failed")
+        failed = entry is not None and entry["status"] == "failed"
+        known = entry is not None and (failed or entry["data_sha256"] == checksum)
         if entry and not known and resumed:
             raise FolderError(
                 f"data: changed since the sweep in {out} began (another checksum); put back what they were, or compute "
                 f"all points again: biorrr sweep {out / PLAN} --out {out}"
             )
-        if not known or (retry and entry["status"] == "failed"):
+        if not known or (retry and failed):
             left.append(settings)
     kept = {s: out / "runs" / ledger.path(plan, s).stem for s in left} if folders else {}
     bar = progress_bar(len(plan.points), " points", "sweeping", initial=len(plan.points) - len(left))
@@ -162,24 +178,13 @@ def _report(plan: Plan, out: Path) -> None:
     rows = Ledger(out).rows(plan)
     failed = [row for row in rows if row["status"] == "failed"]
     print(f"{out}: {len(plan.points)} points: {len(rows) - len(failed)} done, {len(failed)} failed, "
-          f"{len(plan.points) - len(rows)} left{' (running)' if _running(out) else ''}")  # fmt: skip
+          f"{len(plan.points) - len(rows)} left{' (running)' if out.is_dir() and is_in_use(out) else ''}")  # fmt: skip
     for reason, times in Counter(row["reason"] for row in failed).most_common(SHOWN_FAILURES):
         print(f"  failed {times} times: {reason}")
-    measured = [row for row in rows if isinstance(row.get(plan.measure), int | float)]
-    if measured:
-        best = min(measured, key=lambda row: row[plan.measure])
+    done = [row for row in rows if isinstance(row.get(plan.measure), int | float)]
+    if done:
+        best = min(done, key=lambda row: row[plan.measure])
         where = ", ".join(f"{name} {best[name]}" for name in (*(n.replace("_", "-") for n in plan.varied), "seed"))
         print(f"  best {plan.measure} {best[plan.measure]:.4g} at {where}")
     if (out / TABLE).exists():
         print(f"  table {out / TABLE}")
-
-
-def _running(out: Path) -> bool:
-    """Whether another process is at work on the sweep."""
-    if not out.is_dir():
-        return False
-    try:
-        RunFolder("sweep", out).claim()
-    except FolderError:
-        return True
-    return False

@@ -15,8 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from biorrr.circuit import Microcircuit, Run, cache, scratch
-from biorrr.circuit.compiler import find_compiler
+from biorrr.circuit import Microcircuit, Run
+from biorrr.circuit.engines import cache, segment_folder
+from biorrr.circuit.engines.compiler import find_compiler
 from biorrr.sims import main
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="needs a C++ compiler")
@@ -200,7 +201,7 @@ def test_run_killed_while_its_circuit_is_compiled(own_data, tmp_path, start_bior
 BUILDER = """
 import sys, time
 from pathlib import Path
-from biorrr.circuit import cache
+from biorrr.circuit.engines import cache
 def build(folder):
     with open(sys.argv[1], "a") as log: log.write("built\\n")
     time.sleep(1)
@@ -268,12 +269,12 @@ def test_compiled_child_dies_with_its_parent_and_its_data_are_cleared(own_data, 
 
     # The next run clears what the killed one has left in the temporary folder.
     (left,) = (tmp_path / "tmp").glob("biorrr-circuit-*")
-    monkeypatch.setattr(scratch.tempfile, "tempdir", str(tmp_path / "tmp"))
-    with scratch.scratch_folder() as ours:
+    monkeypatch.setattr(segment_folder.tempfile, "tempdir", str(tmp_path / "tmp"))
+    with segment_folder.segment_folder() as ours:
         assert left.exists(), "too young to be told from one that is about to be used"
         os.utime(left, (0, 0))
         os.utime(ours, (0, 0))
-        with scratch.scratch_folder():
+        with segment_folder.segment_folder():
             assert not left.exists()
             assert ours.exists(), "somebody holds it"
 

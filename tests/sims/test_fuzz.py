@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 
 from biorrr.circuit import CheckpointError, Microcircuit, checkpoint
 from biorrr.circuit.recorder import Recorder
-from biorrr.sims import learn, main
+from biorrr.sims import main
 from biorrr.sims.data import DataError, load
 from biorrr.sims.settings import SettingsError
 from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import KEYS, make_plan, read_plan
+from biorrr.sims.training import Training
 
 # More where there is time: BIORRR_FUZZ=2000 makes a night of it.
 fuzz = settings(
@@ -30,10 +31,10 @@ fuzz = settings(
 def no_simulation(monkeypatch):
     """Simulating is not what is tested here, and 10**9 epochs would take long."""
 
-    def simulate(settings, data, **options):
+    def run_part(self, problem, part, options):
         raise ValueError("would simulate")
 
-    monkeypatch.setattr(learn, "simulate", simulate)
+    monkeypatch.setattr(Training, "run_part", run_part)
 
 
 def biorrr(*args):

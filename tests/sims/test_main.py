@@ -10,7 +10,8 @@ from importlib.metadata import version
 import pytest
 
 from biorrr.sims import main
-from biorrr.sims.experiment import StoppedError, command
+from biorrr.sims.experiment import StoppedError
+from biorrr.sims.options import command
 from biorrr.sims.settings import Settings, option
 
 
@@ -33,10 +34,8 @@ def toast(monkeypatch):
         if kitchen.error:
             raise kitchen.error
 
-    run.__module__ = "kitchen.toast"
-    module = types.ModuleType("toast")
-    module.command = command(Toast, run)
-    monkeypatch.setitem(sys.modules, "biorrr.sims.learn", module)
+    kitchen.command = command(Toast, run, "toast")
+    monkeypatch.setattr(main, "find_command", lambda name: kitchen.command)
     return kitchen
 
 
@@ -151,10 +150,8 @@ def test_debug_shows_the_traceback(capsys, toast):
     assert "ZeroDivisionError: no" in err
 
 
-def test_warnings_are_one_sentence(capsys, toast, monkeypatch):
-    monkeypatch.setattr(toast, "error", None)
-    module = sys.modules["biorrr.sims.learn"]
-    module.command = lambda: warnings.warn("the bread is old", stacklevel=1)
+def test_warnings_are_one_sentence(capsys, toast):
+    toast.command = lambda: warnings.warn("the bread is old", stacklevel=1)
     assert biorrr(capsys, "learn") == (0, "", "biorrr: warning: the bread is old\n")
 
 
@@ -165,7 +162,7 @@ def test_a_warning_is_said_once(capsys, toast):
                 warnings.simplefilter("always")
                 warnings.warn(text, stacklevel=1)
 
-    sys.modules["biorrr.sims.learn"].command = warn_again_and_again
+    toast.command = warn_again_and_again
     assert biorrr(capsys, "learn") == (0, "", "biorrr: warning: crumbs\nbiorrr: warning: smoke\n")
 
 

@@ -5,7 +5,9 @@ import pytest
 
 from biorrr.circuit import Microcircuit
 from biorrr.sims.data import load
-from biorrr.sims.recording import SHOWN_SAMPLES, plot_recorded
+from biorrr.sims.experiment import Problem
+from biorrr.sims.experiments.helpers.recording import SHOWN_SAMPLES, plot_recorded
+from biorrr.sims.experiments.plateau import PlateauSettings
 
 DATA = "synthetic:samples=60,m=6,n=5,latents=2"
 
@@ -13,7 +15,8 @@ DATA = "synthetic:samples=60,m=6,n=5,latents=2"
 @pytest.fixture(scope="module")
 def learned():
     data = load(DATA)
-    return Microcircuit(2, engine="numpy").run(data.X, data.Y, centre=True, progress=False), data
+    run = Microcircuit(2, engine="numpy").run(data.X, data.Y, centre=True, progress=False)
+    return run, Problem(PlateauSettings(), data, exact=None)
 
 
 def test_milliseconds_and_a_raster(learned):

@@ -125,7 +125,7 @@ def test_seeds_are_drawn_together(folder, run):
 
 
 def test_a_race_has_a_line_for_each_learner_and_a_choice_of_rank():
-    from biorrr.sims.race import Curve, as_dataset
+    from biorrr.sims.experiments.helpers.race import Curve, as_dataset
 
     def curve(level, length):
         scores = level * np.array([[1.0, 0.5, 0.25], [3.0, 1.5, 0.75]])[:, :length]
@@ -601,7 +601,7 @@ def test_it_prints_on_white(page, browser):
         ("wiring", "--epochs 1 --format svg", 4),
         ("symmetry", "--etas 0.3 --seeds 2", 1),
         ("compare", "--steps 30 --seeds 2 -k 1 -k 2", 1),
-        ("robustness", "--samples 60 --seeds 2 --knobs noise", 1),
+        ("robustness", "--samples 60 --seeds 2 --departures noise", 1),
     ],
 )
 def test_every_experiment_has_a_page(experiment, options, charts, tmp_path, browser, run_biorrr):

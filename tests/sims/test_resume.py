@@ -12,8 +12,9 @@ import pytest
 import xarray as xr
 
 from biorrr.circuit import Run
-from biorrr.circuit.compiler import find_compiler
+from biorrr.circuit.engines.compiler import find_compiler
 from biorrr.sims import main
+from biorrr.sims.experiments import experiment_names
 from biorrr.sims.folder import FolderError, InterruptedRunError, RunFolder
 
 FIRST = "checkpoints/seed-0.npz"
@@ -109,12 +110,17 @@ EXPERIMENTS = [
     pytest.param("plateau", ("--seeds", 2, "--epochs", 800, "-s", 0), 2, id="plateau", marks=SLOW),
     pytest.param("wiring", ("--seeds", 2, "--epochs", 800), 2, id="wiring", marks=SLOW),
     pytest.param("symmetry", ("--seeds", 2, "--etas", 0.01), 6, id="symmetry", marks=SLOW),
-    pytest.param("robustness", ("--samples", 20_000, "--seeds", 2, "--knobs", "delay", "--knobs", "lesion"), 9,
+    pytest.param("robustness",
+                 ("--samples", 20_000, "--seeds", 2, "--departures", "delay", "--departures", "lesion"), 9,
                  id="robustness", marks=SLOW),
     pytest.param("communication", ("--ranks", 2, "--folds", 3, "--epochs", 3), 3, id="communication",
                  marks=(SLOW, V1V2)),
     pytest.param("images", ("--data", "mnist", "--seeds", 2, "--steps", 2_000), 5, id="images", marks=(SLOW, V1V2)),
 ]  # fmt: skip
+
+
+def test_no_experiment_is_left_out():
+    assert {param.id for param in EXPERIMENTS} == {*experiment_names()}
 
 
 @pytest.mark.skipif(find_compiler() is None, reason="needs a C++ compiler")

@@ -10,8 +10,8 @@ from biorrr.analysis.departures import plot_departures
 from biorrr.circuit import Microcircuit
 from biorrr.models import Event
 from biorrr.sims import main
-from biorrr.sims.knobs import KNOBS, Reference, lesions
-from biorrr.sims.robustness import farthest
+from biorrr.sims.experiments.helpers.departures import DEPARTURES, Reference, lesions
+from biorrr.sims.experiments.robustness import farthest
 
 DATA = "synthetic:samples=60,m=6,n=5,latents=2"
 
@@ -34,22 +34,22 @@ def test_without_order_all_that_are_tolerated_count():
     assert farthest(excess(words, [0.1, 0.2, 0.3]), ordered=False) is None
 
 
-def test_every_value_of_every_knob_is_a_circuit():
+def test_every_value_of_every_departure_is_a_circuit():
     reference = Reference(plateau=0.1, k=2)
     data = np.ones((10, 5)), np.ones((10, 4))
-    for knob in KNOBS.values():
-        assert len(set(knob.values)) == len(knob.values)
-        for value in knob.values:
-            if knob.name == "lesion":
+    for departure in DEPARTURES.values():
+        assert len(set(departure.values)) == len(departure.values)
+        for value in departure.values:
+            if departure.name == "lesion":
                 assert all(isinstance(event, Event) for event in lesions(value, 5, *data))
             else:
-                departed = Microcircuit(2, **knob.settings(value, reference))
+                departed = Microcircuit(2, **departure.settings(value, reference))
                 assert departed.blueprint(5, 4) != Microcircuit(2).blueprint(5, 4)
 
 
 def test_the_page_marks_where_learning_breaks():
     scores = np.array([[[0.01, 0.03], [0.2, 0.3], [0.5, 0.5]]])
-    (ax,) = plot_departures({"knob": ([1, 2, 3], scores)}, set(), {"digits": 0.004}, 0.05)
+    (ax,) = plot_departures({"departure": ([1, 2, 3], scores)}, set(), {"digits": 0.004}, 0.05)
     (cross,) = [line for line in ax.get_lines() if line.get_label() == "learning breaks"]
     assert cross.get_xdata().tolist() == [1]
     assert cross.get_ydata() == pytest.approx([0.25])
@@ -57,7 +57,7 @@ def test_the_page_marks_where_learning_breaks():
 
 def test_command_fills_a_folder(tmp_path, capsys):
     out = tmp_path / "out"
-    args = ["--data", DATA, "--engine", "numpy", "--samples", "60", "--seeds", "1", "--quick", "--knobs", "dale"]
+    args = ["--data", DATA, "--engine", "numpy", "--samples", "60", "--seeds", "1", "--quick", "--departures", "dale"]
     assert main.run(["robustness", *args, "--out", str(out)]) == 0
     assert f"{DATA}_dale" in capsys.readouterr().out
     assert {path.name for path in out.iterdir()} >= {"config.toml", "run.nc", "summary.json", "robustness.png"}
@@ -69,6 +69,6 @@ def test_command_fills_a_folder(tmp_path, capsys):
         np.testing.assert_array_less(-1e-9, table["dale"])
 
 
-def test_unknown_knob(capsys):
-    assert main.run(["robustness", "--knobs", "volume"]) == 2
-    assert "knobs: must be among all_or_none, sign" in capsys.readouterr().err
+def test_unknown_departure(capsys):
+    assert main.run(["robustness", "--departures", "volume"]) == 2
+    assert "departures: must be among all_or_none, sign" in capsys.readouterr().err

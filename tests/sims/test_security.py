@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from biorrr.sims import main
-from biorrr.sims.learn import LearnSettings
+from biorrr.sims.experiments import experiment_names, find_experiment
 from biorrr.sims.settings import kinds
 from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import make_plan
@@ -91,10 +91,15 @@ def test_our_code_never_unpickles_evaluates_or_runs_a_shell():
 
 
 def test_settings_are_numbers_and_choices():
-    """Text that is free stands only for data, whose loader treats it as a name or a path; the rest are choices."""
-    for name, (kind, _, _) in kinds(LearnSettings).items():
-        choices = LearnSettings.__dataclass_fields__[name].metadata["choices"]
-        assert kind in (int, float, bool) or choices or name == "data", name
+    """Text that is free stands only for data, a circuit of the user's own and departures; the rest are choices.
+
+    Data are a name or a path to their loader, departures are looked up among ours, and a circuit is run only where the
+    user names it (tests/sims/test_circuits.py).
+    """
+    for experiment in map(find_experiment, experiment_names()):
+        for name, (kind, _, _) in kinds(experiment.settings).items():
+            choices = experiment.settings.__dataclass_fields__[name].metadata["choices"]
+            assert kind in (int, float, bool) or choices or name in ("data", "circuit", "departures"), name
 
 
 @pytest.mark.parametrize(
@@ -120,7 +125,7 @@ def test_expressions_in_a_config_are_refused(tmp_path, capsys, text, monkeypatch
 def test_names_in_a_config_never_become_paths(tmp_path, capsys):
     sent = tmp_path / "sent"
     sent.mkdir()
-    for name in ("../../evil", "/tmp/evil", "learn/../evil", "biorrr.sims.learn"):
+    for name in ("../../evil", "/tmp/evil", "learn/../evil", "biorrr.sims.experiments.learn"):
         (sent / "config.toml").write_text(f"[provenance]\nexperiment = '{name}'\n")
         code, _, err = biorrr(capsys, "resume", sent)
         assert code == 2

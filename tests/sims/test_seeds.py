@@ -8,7 +8,8 @@ import pytest
 from biorrr.circuit import Run
 from biorrr.sims import main
 from biorrr.sims.data import load
-from biorrr.sims.learn import LearnSettings, fit, simulate, summary
+from biorrr.sims.experiments.learn import EXPERIMENT
+from biorrr.sims.training import TrainingSettings, scores
 
 DATA = "synthetic:samples=60,m=6,n=5,latents=2"
 
@@ -19,11 +20,12 @@ def test_seeds_are_the_runs_they_would_be_alone(tmp_path, capsys):
     assert "2 seeds" in capsys.readouterr().out
     runs = {seed: Run.load(tmp_path / name) for seed, name in ((3, "run.nc"), (4, "run-4.nc"))}
     data = load(DATA)
-    settings, yardstick = fit(LearnSettings(data=DATA, engine="numpy", epochs=2, seed=4), data)
-    np.testing.assert_array_equal(runs[4].Vx, simulate(settings, data).Vx)
+    settings = EXPERIMENT.fit(TrainingSettings(data=DATA, engine="numpy", epochs=2, seed=4), data)
+    problem = EXPERIMENT.prepare(settings, data)
+    np.testing.assert_array_equal(runs[4].Vx, EXPERIMENT.run_part(problem, 4, {}).Vx)
     assert np.abs(runs[3].Vx - runs[4].Vx).max() > 0.01
     numbers = json.loads((tmp_path / "summary.json").read_text())
-    each = [summary(run, yardstick) for run in runs.values()]
+    each = [scores(run, problem.exact) for run in runs.values()]
     for score in ("excess", "whitening_error", "r_minus_qt"):
         values = [one[score] for one in each]
         assert numbers[score] == pytest.approx(np.mean(values))

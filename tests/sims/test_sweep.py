@@ -1,4 +1,4 @@
-"""Sweeps: every point once, finished points never again, failed ones with their reason, the same on any crew."""
+"""Sweeps: every point once, finished points never again, failed ones with their reason, the same on any workers."""
 
 import json
 import os
@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from biorrr.sims import main, sweep
-from biorrr.sims.measured import Measured
+from biorrr.sims.experiment import Findings
 from biorrr.sims.settings import SettingsError
 from biorrr.sims.sweeps.figure import mean_over_seeds, plot_sweep
-from biorrr.sims.sweeps.ledger import Ledger
+from biorrr.sims.sweeps.ledger import Ledger, plain_curves
 from biorrr.sims.sweeps.plan import make_plan, read_plan
 
 FIXED = {"epochs": 1, "engine": "numpy"}
@@ -66,9 +66,12 @@ def test_random_points_lie_in_their_ranges_and_extend():
         ({"random": {"ridge": {"low": 0, "high": 1, "log": True}}, "points": 3}, "ridge: must be a list, or a range"),
         ({"list": []}, "list: must be a list of points, each a table of settings (got [])"),
         ({"list": [3]}, "list: must be a table of settings (got 3)"),
-        ({"experiment": "os", "grid": {"k": [1]}}, "must be one of learn, plateau, symmetry, communication (got 'os')"),
-        ({"experiment": "compare", "grid": {"k": [1]}}, "(got 'compare', which is a sweep by itself, over learners"),
-        ({"experiment": ["learn"], "grid": {"k": [1]}}, "experiment: must be one of learn, plateau"),
+        (
+            {"experiment": "os", "grid": {"k": [1]}},
+            "must be one of communication, compare, images, learn, plateau, robustness, symmetry (got 'os')",
+        ),
+        ({"experiment": "wiring", "grid": {"k": [1]}}, "(got 'wiring', which learns as learn does, and draws)"),
+        ({"experiment": ["learn"], "grid": {"k": [1]}}, "experiment: must be one of communication, compare"),
         ({"grid": {"seeds": [1, 2]}}, "seeds: is no part of grid; the sweep's own seeds says how many, or which"),
         ({"grid": {"format": ["png", "pdf"]}}, "format: changes no number, so there is nothing to vary; put it under"),
     ],
@@ -111,17 +114,19 @@ pytest.importorskip("pyarrow", reason="needs the extra `cluster`")
 @pytest.fixture
 def measured(monkeypatch):
     """What ``learn`` would measure, without a circuit: quick, and fails at k = 3."""
-    from biorrr.sims import learn
+    from biorrr.sims.sweeps import compute
 
     seen = []
 
-    def measure(settings, data):
+    def evaluate(experiment, settings, data):
+        assert experiment.name == "learn"
         seen.append(settings)
         if settings.k == 3:
             raise ArithmeticError("the circuit diverged at sample 7")
-        return Measured({"excess": abs(settings.s - 0.5) + settings.k + 0.001 * settings.seed, "ended": "done"})
+        excess = abs(settings.s - 0.5) + settings.k + 0.001 * settings.seed
+        return Findings(numbers={"excess": excess, "ended": "done"}, title="", rows={})
 
-    monkeypatch.setattr(learn, "measure", measure)
+    monkeypatch.setattr(compute, "evaluate", evaluate)
     return seen
 
 
@@ -153,7 +158,7 @@ def test_curves_stand_beside_the_numbers(own_data, tmp_path):
 
 
 def test_long_curves_are_thinned_and_infinite_values_null():
-    thin = Measured({}, {"a": (range(1000), [float("inf")] * 500 + [0.5] * 500), "b": ([3], [1.0])}).plain_curves()
+    thin = plain_curves({"a": (range(1000), [float("inf")] * 500 + [0.5] * 500), "b": ([3], [1.0])})
     assert len(thin["a"]["seen"]) == 60
     assert (thin["a"]["seen"][0], thin["a"]["seen"][-1]) == (0, 999)
     assert (thin["a"]["values"][0], thin["a"]["values"][-1]) == (None, 0.5)

@@ -9,7 +9,7 @@ import xarray as xr
 from biorrr.analysis import Yardstick
 from biorrr.sims import main
 from biorrr.sims.data import load
-from biorrr.sims.symmetry import SMALLEST_RATIO, TOLERANCE, UNEQUAL, start
+from biorrr.sims.experiments.symmetry import SMALLEST_RATIO, TOLERANCE, UNEQUAL, unrelated
 
 DATA = "synthetic:samples=100,m=6,n=5,latents=3"
 
@@ -55,12 +55,12 @@ def test_starts_have_the_eigenvalues_asked_for():
     yardstick = Yardstick(data.X, data.Y)
     for seed in range(5):
         for negative in (False, True):
-            drawn = start(seed, 3, yardstick, negative)
-            assert (np.linalg.eigvals(drawn["Q"] @ drawn["R"]).real.min() < 0) == negative
+            drawn = unrelated(seed, 3, yardstick, negative)
+            assert (np.linalg.eigvals(drawn["Q0"] @ drawn["R0"]).real.min() < 0) == negative
 
 
 def test_divergence_is_a_result(tmp_path, monkeypatch):
-    monkeypatch.setattr("biorrr.sims.symmetry.HASTY_PROXIMAL", 50.0)  # far above what is stable
+    monkeypatch.setattr("biorrr.sims.experiments.symmetry.HASTY_PROXIMAL", 50.0)  # far above what is stable
     args = ["--data", DATA, "--engine", "numpy", "--seeds", "1", "--etas", "0.1", "--out", str(tmp_path / "run")]
     assert main.run(["symmetry", *args]) == 0
     claim = json.loads((tmp_path / "run/summary.json").read_text())["claims"][2]

@@ -12,7 +12,7 @@ from matplotlib.patches import FancyArrowPatch, Polygon
 from biorrr.analysis.diagram import MOST_INPUTS, SIGNS, plot_wiring
 from biorrr.circuit import Microcircuit, Run
 from biorrr.sims import main
-from biorrr.sims.wiring import cell_graph
+from biorrr.sims.experiments.wiring import cell_graph
 
 SMALL = ["--data", "synthetic:samples=60,m=6,n=5,latents=2", "--engine", "numpy", "--epochs", "2"]
 

@@ -1,4 +1,4 @@
-"""Who computes the points: Dask workers on this machine or elsewhere, or this process alone."""
+"""Computes the points of a sweep: by Dask workers on this machine or elsewhere, or in this process alone."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biorrr.sims.experiment import StoppedError
+from biorrr.sims.experiments import find_experiment
 from biorrr.sims.folder import RunFolder, plain_value
+from biorrr.sims.frame import carry_out, evaluate
 from biorrr.sims.settings import Settings, SettingsError
-from biorrr.sims.sweeps.plan import Plan, module_of
+from biorrr.sims.sweeps.ledger import plain_curves
+from biorrr.sims.sweeps.plan import Plan
 
 if TYPE_CHECKING:
     from biorrr.sims.data import Dataset
@@ -26,7 +29,7 @@ Entry = dict[str, Any]
 _GONE = "sweep: the scheduler is gone; finished points are kept; the same command goes on with the rest"
 
 
-def check_crew() -> None:
+def check_installed() -> None:
     """Say what to install where Dask or Parquet are missing."""
     try:
         import distributed  # noqa: F401
@@ -54,7 +57,7 @@ def compute(
     data
         The data sets by name; each goes to a worker once, however many points it computes.
     workers
-        How many on this machine; None for one a processor, 0 for none: this process computes one point after another.
+        How many on this machine; None for one per processor, 0 for none: this process computes one point after another.
     scheduler
         Address of a Dask scheduler to use instead.
     folders
@@ -63,7 +66,7 @@ def compute(
     if workers == 0 and scheduler is None:
         for settings in points:
             given = (data[name] for name in settings.data_names)
-            yield settings, evaluate(plan.experiment, settings, folders.get(settings), *given)
+            yield settings, compute_point(plan.experiment, settings, folders.get(settings), *given)
         return
     try:
         yield from _compute_on_dask(plan, points, data, workers, scheduler, folders)
@@ -80,7 +83,7 @@ def _compute_on_dask(plan, points, data, workers, scheduler, folders) -> Iterato
         sent = {name: client.submit(_pass_on, held, key=f"data-{held.checksum}") for name, held in data.items()}
         futures = {
             client.submit(
-                evaluate, plan.experiment, settings, folders.get(settings), *map(sent.get, settings.data_names),
+                compute_point, plan.experiment, settings, folders.get(settings), *map(sent.get, settings.data_names),
                 pure=False,
             ): settings
             for settings in points
@@ -98,28 +101,28 @@ def _compute_on_dask(plan, points, data, workers, scheduler, folders) -> Iterato
                 raise StoppedError(_GONE, exit_code=1)
 
 
-def evaluate(experiment: str, settings: Any, folder: Path | None, *data: Dataset) -> Entry:
+def compute_point(experiment: str, settings: Any, folder: Path | None, *data: Dataset) -> Entry:
     """Compute one point; a failure is an entry too."""
     try:
-        said = io.StringIO()  # tables and progress of every point
-        with warnings.catch_warnings(), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        printed = io.StringIO()  # tables and progress of every point
+        with warnings.catch_warnings(), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             warnings.simplefilter("ignore")  # said once for the whole sweep, and not by every point
             if folder is None:
-                found = module_of(experiment).measure(settings, *data)
+                findings = evaluate(find_experiment(experiment), settings, data)
             else:
-                found = module_of(experiment).command.run(settings, RunFolder(experiment, folder, force=True), *data)
+                run_folder = RunFolder(experiment, folder, force=True)
+                findings = carry_out(find_experiment(experiment), settings, run_folder, data, workers=1)
     except Exception as error:
         if getattr(error, "exit_code", None) == 130:  # interrupted, and no fault of the point's
             raise KeyboardInterrupt from error
-        return _failed(
-            f"{error}" if isinstance(error, ValueError | ArithmeticError) else f"{type(error).__name__}: {error}"
-        )
+        foreseen = isinstance(error, ValueError | ArithmeticError | StoppedError)
+        return _failed(f"{error}" if foreseen else f"{type(error).__name__}: {error}")
     return {
         "status": "done",
         "reason": None,
         "data_sha256": checksum_of(*data),
-        "numbers": {name: plain_value(name, value) for name, value in found.numbers.items()},
-        "curves": found.plain_curves(),
+        "numbers": {name: plain_value(name, value) for name, value in findings.numbers.items()},
+        "curves": plain_curves(findings.curves),
     }
 
 

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from biorrr.sims.training import completed
-
-# NumPy, Brian2 and matplotlib take long to import: they are imported where they are used, so that --help need not wait.
-if TYPE_CHECKING:
-    from biorrr.circuit import Run
-    from biorrr.sims.data import Dataset
+from biorrr.sims.circuits import completed
+from biorrr.sims.experiment import Problem
+from biorrr.sims.lazy import circuits, np
 
 SHOWN_SAMPLES = 12
 SHOWN_NEURONS = 3  # that fit a page
 
 
-def plot_recorded(run: Run, data: Dataset, amplitude: float, spiking: int, leaky: bool) -> Any:
+def plot_recorded(run: circuits.Run, problem: Problem, amplitude: float, spiking: int, leaky: bool) -> Any:
     """Show a few samples to the circuit ``run`` has learned, with departures and learning off; axes of the figure.
 
     Parameters
     ----------
     run
         Whose final weights to use.
-    data
-        What to show.
+    problem
+        The data to show, and the settings of the circuit.
     amplitude
         Size of all-or-none plateaus in units of their drive's root mean square; 0 for graded ones.
     spiking
@@ -31,18 +28,17 @@ def plot_recorded(run: Run, data: Dataset, amplitude: float, spiking: int, leaky
     leaky
         Whether membranes relax while a sample is held, in milliseconds.
     """
-    import numpy as np
-
     from biorrr.analysis.recording import plot_recording
-    from biorrr.circuit import Microcircuit
     from biorrr.models import AllOrNone, Analog, Graded, Instant, Leaky, Spiking
 
     def recorded(*names: str, **departures: Any):
-        circuit = Microcircuit(run.data.attrs["k"], run.data.attrs["s"], engine="numpy", **departures)
-        shown = np.arange(SHOWN_SAMPLES)
-        return completed(
-            circuit, data, order=shown, record=names, every=1, snapshots=1, plastic=False, start=run, progress=False
-        ).data
+        attrs, data = run.data.attrs, problem.data
+        circuit = problem.settings.make_circuit(k=attrs["k"], s=attrs["s"], engine="numpy", **departures)
+        shown = circuit.run(
+            data.X, data.Y, order=np.arange(SHOWN_SAMPLES), record=names, every=1, snapshots=1, plastic=False,
+            start=run, centre=True, progress=False,
+        )  # fmt: skip
+        return completed(shown).data
 
     drive = float(np.sqrt((recorded("plateau")["plateau"] ** 2).mean())) if amplitude else 0.0
     coding = Spiking(spiking) if spiking else Analog()
@@ -54,7 +50,7 @@ def plot_recorded(run: Run, data: Dataset, amplitude: float, spiking: int, leaky
         coding=coding,
         dynamics=dynamics,
     ).isel(pyramidal=slice(SHOWN_NEURONS))
-    tick = dynamics.dt if isinstance(dynamics, Leaky) else 1.0
+    tick, held = (dynamics.dt, dynamics.held) if isinstance(dynamics, Leaky) else (1.0, 1)
     plateau = traces["plateau"].values.reshape(-1, traces.sizes["pyramidal"])
     spikes = None
     if isinstance(coding, Spiking):
@@ -64,7 +60,7 @@ def plot_recorded(run: Run, data: Dataset, amplitude: float, spiking: int, leaky
     return plot_recording(
         tick * np.arange(1, len(plateau) + 1),
         plateau,
-        onsets=tick * dynamics.held * np.arange(SHOWN_SAMPLES),
+        onsets=tick * held * np.arange(SHOWN_SAMPLES),
         unit="ms" if leaky else "samples",
         spikes=spikes,
         cells=spiking,

@@ -1,0 +1,204 @@
+"""Learners side by side on the same data: each leaves its filters along the way, with the CPU time they took.
+
+Learning is timed on one thread, without compilation and without scoring.
+"""
+
+from __future__ import annotations
+
+import resource
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from time import perf_counter, process_time
+from typing import Any, ClassVar
+
+from biorrr.sims.circuits import compiled_if_possible, completed
+from biorrr.sims.experiment import Experiment, Found, Problem, S, StoppedError
+from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, xr
+from biorrr.sims.reports.views import Chart, View
+
+CIRCUIT = "circuit (Brian2)"
+# Fractions of the printed rates to try in turn: they sit at the edge of divergence.
+FRACTIONS = (1.0, 0.8, 0.6, 0.4, 0.2)
+SNAPSHOTS = 80
+_STEPS = {"t": "samples or iterations", "seconds": "CPU time (s)"}
+
+
+@dataclass(frozen=True)
+class Lap:
+    """One learner, once."""
+
+    learner: str  # name of the curve it belongs to
+    algorithm: Callable[..., Any] | None  # class of biorrr.analysis; None for the circuit
+    k: int
+    seed: int
+    steps: int  # samples (online) or iterations (offline)
+    rates: models.Rates | None = None  # where the learner takes any
+    options: Mapping[str, Any] = field(default_factory=dict)  # further ones of the algorithm
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A learner's laps at one rank, over seeds."""
+
+    t: np.ndarray  # (S,), samples or iterations done
+    seconds: np.ndarray  # (seeds, S), CPU time until then; scores as many
+    objective: np.ndarray
+    excess: np.ndarray
+    whitening_error: np.ndarray
+    fraction: float  # of the rates asked for, the largest tried that let no seed diverge
+
+
+class Race(Experiment[S]):
+    """An experiment whose parts are laps of learners; a learner of which a seed diverges tries smaller rates."""
+
+    charts: ClassVar[tuple[Chart, ...]] = (
+        Chart(
+            "The race",
+            tuple(
+                View(label, {name: ""}, _STEPS, repeats=("seed",), choose=("data", "k"), log=log)
+                for name, label, log in (
+                    ("excess", "excess over the optimum (relative)", "xy"),
+                    ("objective", "objective (units of y² for s = 0)", "x"),
+                    ("whitening_error", "deviation from whitening", "xy"),
+                )
+            ),
+        ),
+    )
+
+    def prepare(self, settings: S, data: data_sets.Dataset) -> Problem[S]:
+        """Centre the data."""
+        data = data.centred()
+        return Problem(settings, data, analysis.Yardstick(data.X, data.Y, settings.s, settings.ridge))  # type: ignore[attr-defined]
+
+    def laps(self, problem: Problem[S]) -> list[Lap]:
+        """All laps of the race, at the rates asked for."""
+        raise NotImplementedError
+
+    def attempts(self, problem: Problem[S], found: Found) -> dict[tuple[str, int], list[dict[str, Lap]]]:
+        """By learner and rank, the laps over all seeds, by name of part, for each fraction of the rates to try."""
+        groups: dict[tuple[str, int], dict[int, Lap]] = {}
+        for number, lap in enumerate(self.laps(problem)):
+            groups.setdefault((lap.learner, lap.k), {})[number] = lap
+        tried: dict[tuple[str, int], list[dict[str, Lap]]] = {}
+        for key, laps in groups.items():
+            for attempt, fraction in enumerate(FRACTIONS):
+                scaled = {
+                    f"lap-{number}-{attempt}": replace(lap, rates=lap.rates and lap.rates.scaled(fraction))
+                    for number, lap in laps.items()
+                }
+                tried.setdefault(key, []).append(scaled)
+                diverged = [str(found[name]["diverged"]) for name in scaled if "diverged" in found.get(name, ())]
+                if not diverged:
+                    break
+                if attempt + 1 == len(FRACTIONS) or any(lap.rates is None for lap in laps.values()):
+                    raise StoppedError(f"{key[0]}: {diverged[0]}")
+        return tried
+
+    def parts(self, problem: Problem[S], found: Found) -> dict[str, Any]:
+        """The laps; those again, with smaller rates, whose learner has diverged."""
+        tried = self.attempts(problem, found)
+        return {name: lap for attempts in tried.values() for laps in attempts for name, lap in laps.items()}
+
+    def run_part(self, problem: Problem[S], part: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Run one lap: steps done, CPU seconds until then and filters then, or why it diverged."""
+        from threadpoolctl import threadpool_limits
+
+        for view in (problem.data.X, problem.data.Y):
+            view.setflags(write=False)  # so that checkpoints need their checksum but once
+        run = circuit_lap if part.algorithm is None else algorithm_lap
+        with threadpool_limits(1), np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*columns are constant")  # as the paper's data have them
+            try:
+                return run(problem, part, options)
+            except (circuits.Diverged, FloatingPointError) as error:
+                return {"diverged": str(error)}
+
+    def curves(self, problem: Problem[S], found: Found) -> dict[tuple[str, int], Curve]:
+        """Score all laps, by learner and rank."""
+        return {
+            key: score([found[name] for name in attempts[-1]], problem.exact, FRACTIONS[len(attempts) - 1])
+            for key, attempts in self.attempts(problem, found).items()
+        }
+
+
+def circuit_lap(problem: Problem, lap: Lap, options: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The circuit itself, simulated synapse by synapse, with R and Q apart and the ridge by replay."""
+    X, Y, exact = problem.data.X, problem.data.Y, problem.exact
+    start = np.eye(lap.k) / 3
+    circuit = problem.settings.make_circuit(
+        k=lap.k, s=exact.s, rates=lap.rates or "auto", ridge=problem.settings.ridge,
+        engine=compiled_if_possible(problem.settings.engine), seed=lap.seed, Q0=start, R0=start,
+    )  # fmt: skip
+    circuit.build(X.shape[1], Y.shape[1])
+    shuffled = np.random.default_rng(lap.seed)
+    epochs = [shuffled.permutation(len(X)) for _ in range(-(-lap.steps // len(X)))]
+    order = np.concatenate(epochs)[: lap.steps]
+    began, clock = perf_counter(), _cpu_seconds()
+    run = completed(circuit.run(X, Y, order=order, snapshots=SNAPSHOTS, record=(), **options))
+    # Of a lap that was cut short only the wall time is known until then: as much CPU time as in the rest of it.
+    share = max(1.0, run.data.attrs["seconds"] / (perf_counter() - began))
+    seen = run.data["seen"].values
+    return {"t": seen, "seconds": share * (_cpu_seconds() - clock) * seen / lap.steps, "Vx": run.data["Vx"].values}
+
+
+def algorithm_lap(problem: Problem, lap: Lap, options: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """One of the algorithms of :mod:`biorrr.analysis`."""
+    assert lap.algorithm is not None
+    chosen = dict(lap.options) | ({} if lap.rates is None else {"rates": lap.rates})
+    if "s" in lap.algorithm().get_params():
+        chosen["s"] = problem.exact.s
+    learner = lap.algorithm(
+        k=lap.k, ridge=problem.settings.ridge, steps=lap.steps, snapshots=SNAPSHOTS, random_state=lap.seed, **chosen
+    )
+    return learner.fit(problem.data.X, problem.data.Y).path_._asdict()
+
+
+def _cpu_seconds() -> float:
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)  # the compiled circuit is one
+    return process_time() + children.ru_utime + children.ru_stime
+
+
+def score(laps: list[Mapping[str, np.ndarray]], exact: analysis.Yardstick, fraction: float) -> Curve:
+    """Join the laps of a learner at one rank, over seeds."""
+    # A learner that converges early stops early: its last filters stand for the rest.
+    longest = max((lap["t"] for lap in laps), key=len)
+
+    def row(values: np.ndarray) -> np.ndarray:
+        return np.concatenate([values, np.repeat(values[-1:], len(longest) - len(values), axis=0)])
+
+    def scores(measure: Callable[[np.ndarray], Any]) -> np.ndarray:
+        return np.array([row(np.atleast_1d(measure(lap["Vx"]))) for lap in laps])
+
+    return Curve(
+        t=longest,
+        seconds=np.array([row(lap["seconds"]) for lap in laps]),
+        objective=scores(exact.objective),
+        excess=scores(exact.excess),
+        whitening_error=scores(exact.whitening_error),
+        fraction=fraction,
+    )
+
+
+def as_dataset(curves: Mapping[tuple[str, int], Curve], first_seed: int) -> xr.Dataset:
+    """All curves, padded with NaN to the longest: dimensions learner, k, seed, snapshot."""
+    learners = list(dict.fromkeys(learner for learner, _ in curves))
+    ranks = list(dict.fromkeys(k for _, k in curves))
+    seeds = len(next(iter(curves.values())).seconds)
+    longest = max(len(curve.t) for curve in curves.values())
+    names = ("objective", "excess", "whitening_error", "seconds")
+    filled = {name: np.full((len(learners), len(ranks), seeds, longest), np.nan) for name in names}
+    t = np.full((len(learners), len(ranks), longest), np.nan)
+    for (learner, k), curve in curves.items():
+        place = learners.index(learner), ranks.index(k)
+        for name in names:
+            filled[name][*place, :, : len(curve.t)] = getattr(curve, name)
+        t[*place, : len(curve.t)] = curve.t
+    out = xr.Dataset(
+        {name: (("learner", "k", "seed", "snapshot"), filled[name]) for name in names}
+        | {"t": (("learner", "k", "snapshot"), t)},
+        coords={"learner": learners, "k": ranks, "seed": first_seed + np.arange(seeds)},
+    )
+    out["t"].attrs["long_name"] = "samples (online) or iterations (offline)"
+    out["seconds"].attrs.update(long_name="CPU time", units="s")
+    return out

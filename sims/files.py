@@ -1,0 +1,25 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Give a path to write to; the file becomes ``path`` when the block ends well, and else is deleted."""
+    partial = path.with_name(f".{os.getpid()}-{path.name}")
+    try:
+        yield partial
+        with partial.open("rb+") as file:
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError as error:
+        if error.filename in (None, str(partial)):  # a full disk names no file
+            error.filename = str(path)
+        raise
+    finally:
+        partial.unlink(missing_ok=True)

@@ -1,0 +1,174 @@
+"""The frame of every experiment: settings, folder, checkpoints, processes, progress, tables, and how a run may end."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from biorrr.sims.checkpoints import NOT_KEPT, Checkpoints
+from biorrr.sims.circuits import circuit_function
+from biorrr.sims.experiment import Experiment, Findings, Problem, S, StoppedError
+from biorrr.sims.folder import INTERRUPTED, RunFolder
+from biorrr.sims.lazy import circuits, data_sets, np
+from biorrr.sims.settings import NO_NUMBERS, ExperimentSettings, config_text, provenance
+from biorrr.sims.table import print_claims, print_table
+from biorrr.sims.workers import Workers
+
+
+def carry_out(
+    experiment: Experiment[S],
+    settings: S,
+    folder: RunFolder,
+    data: Sequence[data_sets.Dataset] = (),
+    workers: int | None = None,
+) -> Findings:
+    """Run an experiment and fill a folder with what it finds.
+
+    Parameters
+    ----------
+    experiment, settings
+        What to run.
+    folder
+        Not yet open. It is claimed before anything is simulated; see :class:`~biorrr.sims.folder.RunFolder`.
+    data
+        The data sets of ``settings.data_names``, where they are at hand already.
+    workers
+        How many processes run parts side by side; one for each processor unless given, 1 for this process alone.
+    """
+    settings, data, checksums = _fitted(experiment, settings, data)
+    origin = provenance(experiment.name, data_sha256=",".join(checksums))
+    with folder.opened(config_text(settings, origin)):
+        checkpoints = Checkpoints.of(folder, settings.checkpoint)
+        findings = _investigate(experiment, settings, data, checkpoints, workers or os.cpu_count() or 1, attended=True)
+
+    if engine := findings.numbers.get("engine"):
+        # What "auto" turned out to be: the same engine repeats the run bit for bit.
+        folder.write_config(config_text(replace(settings, engine=engine), origin))
+    for stem, result in findings.results.items():
+        folder.write_results(result, f"{stem}.nc")
+    for name, draw in findings.figures.items():
+        folder.write_figure(name, settings.format, draw())
+    for name, write in findings.files.items():
+        with folder.writing(name) as path:
+            write(path)
+    folder.write_summary(findings.numbers, findings.claims)
+    print_table(findings.title, dict(findings.rows) | {"written to": folder.path})
+    print_claims(findings.claims)
+    if findings.failure:
+        saved = f"{findings.numbers['samples']} samples are in {folder.path}"
+        if findings.failure == INTERRUPTED:
+            raise StoppedError(f"interrupted; {saved}; `biorrr resume {folder.path}` goes on", exit_code=130)
+        raise StoppedError(f"{findings.failure} ({saved})")
+    return findings
+
+
+def evaluate(experiment: Experiment[S], settings: S, data: Sequence[data_sets.Dataset]) -> Findings:
+    """What an experiment finds, in this process and without a folder: a point of a sweep."""
+    settings, data, _ = _fitted(experiment, settings, data)
+    return _investigate(experiment, settings, data, NOT_KEPT, workers=1, attended=False)
+
+
+def _fitted(
+    experiment: Experiment[S], settings: S, data: Sequence[data_sets.Dataset]
+) -> tuple[S, Sequence[data_sets.Dataset], list[str]]:
+    """Settings with all that they leave open worked out; the data, if there is but one set of them; their checksums."""
+    settings = experiment.check(settings)
+    if settings.circuit is not None:
+        circuit_function(settings.circuit)  # fails here or not at all
+    if not data and len(settings.data_names) == 1:
+        data = [*_data_sets(settings, ())]
+    checksums = []
+    for one in _data_sets(settings, data):
+        settings = experiment.fit(settings, one)
+        checksums.append(one.checksum)
+    return settings, data, checksums
+
+
+def _data_sets(settings: ExperimentSettings, data: Sequence[data_sets.Dataset]) -> Iterator[data_sets.Dataset]:
+    """The data sets one by one, loaded when it is their turn: all of them together may be too large for memory."""
+    yield from data or map(data_sets.load, settings.data_names)
+
+
+def _investigate(
+    experiment: Experiment[S],
+    settings: S,
+    data: Sequence[data_sets.Dataset],
+    checkpoints: Checkpoints,
+    workers: int,
+    attended: bool,
+) -> Findings:
+    """Run all parts on each data set in turn, and conclude."""
+    concluded, failures = [], []
+    for number, one in enumerate(_data_sets(settings, data)):
+        # By number: what the user calls data may be a path.
+        kept = checkpoints.within(f"data-{number}") if len(settings.data_names) > 1 else checkpoints
+        problem = experiment.prepare(settings, one)
+        found, failure = run_parts(experiment, problem, kept, workers, attended)
+        concluded.append(experiment.conclude(problem, found))
+        failures.append(failure)
+    return replace(experiment.combine(settings, concluded), failure="".join(failures))
+
+
+def run_parts(
+    experiment: Experiment[S], problem: Problem[S], checkpoints: Checkpoints, workers: int, attended: bool = False
+) -> tuple[dict[str, Any], str]:
+    """Run all parts on one data set; returns results by name, and why the only part is unfinished, where it may be.
+
+    ``attended`` runs show how far they have come.
+    """
+    from biorrr.circuit.progress import progress_bar
+
+    found: dict[str, Any] = {}
+    failure = ""
+    with Workers(functools.partial(_run_part, experiment, problem, checkpoints, attended), workers) as pool:
+        while True:
+            parts = experiment.parts(problem, found)
+            left = {name: (part, len(parts) == 1) for name, part in parts.items() if name not in found}
+            if not left:
+                return found, failure
+            finished = {}
+            with progress_bar(len(parts), " parts", experiment.name, initial=len(found)) as bar:
+                bar.disable |= len(parts) == 1 or not attended  # a single circuit shows its samples
+                for name, outcome in pool.run(left):
+                    finished[name], failure = outcome
+                    bar.update()
+            found |= {name: finished[name] for name in left}  # in their own order, whichever was finished first
+
+
+def _run_part(
+    experiment: Experiment[S],
+    problem: Problem[S],
+    checkpoints: Checkpoints,
+    attended: bool,
+    name: str,
+    order: tuple[Any, bool],
+) -> tuple[Any, str]:
+    """Result of a part, from disk where it was finished earlier; and why it is unfinished, where it may be."""
+    part, only = order
+    settings = dataclasses.asdict(problem.settings)
+    identity = {"part": name} | {key: str(value) for key, value in settings.items() if key not in NO_NUMBERS}
+    if (kept := checkpoints.kept(f"{name}-result", identity)) is not None:
+        return kept, ""
+    may_be_unfinished = attended and only and experiment.keeps_unfinished
+    failure = ""
+    try:
+        options = {**checkpoints.run_options(name), "progress": attended and only}
+        result = experiment.run_part(problem, part, options)
+    except circuits.Diverged as error:
+        if not may_be_unfinished:
+            raise StoppedError(str(error) if only else f"{name.replace('-', ' ')}: {error}") from error
+        result, failure = error.run, str(error)
+    if isinstance(result, circuits.Run):
+        if result.ended == INTERRUPTED:
+            if not may_be_unfinished:
+                raise KeyboardInterrupt
+            failure = INTERRUPTED
+        # As it would come from another process, lest sums run in another order.
+        return circuits.Run(result.data.map(functools.partial(np.asarray, order="C"), keep_attrs=True)), failure
+    arrays = {key: np.asarray(value) for key, value in result.items()}
+    checkpoints.keep(f"{name}-result", identity, arrays)
+    return arrays, failure

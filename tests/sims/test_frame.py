@@ -1,0 +1,122 @@
+"""The frame: an experiment that is only a file in a folder is run, repeated, swept, resumed, reported and explained."""
+
+import json
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from biorrr.sims import main
+from biorrr.sims.experiments import experiment_names, find_experiment
+from biorrr.sims.workers import WorkerError, Workers
+
+ROOT = Path(__file__).parents[2]
+QUICK = ("--data", "synthetic:samples=60,m=6,n=5,latents=2", "--epochs", "2", "--engine", "numpy")
+
+
+@pytest.fixture
+def example(tmp_path, monkeypatch):
+    """The experiment that CONTRIBUTING shows, as a file beside the others."""
+    (text,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL | re.MULTILINE)
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments/power.py").write_text(text)
+    monkeypatch.setattr("biorrr.sims.experiments.__path__", [*sys.modules["biorrr.sims.experiments"].__path__,
+                                                             str(tmp_path / "experiments")])  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    yield text
+    sys.modules.pop("biorrr.sims.experiments.power", None)
+
+
+def biorrr(capsys, *args):
+    code = main.run([*map(str, args)])
+    return code, *capsys.readouterr()
+
+
+def test_a_new_experiment_is_short(example):
+    assert len(example.splitlines()) < 60
+
+
+def test_its_file_makes_it_a_command(example, capsys):
+    assert "power" in experiment_names()
+    assert "power  " in biorrr(capsys, "--help")[1]
+    _, out, _ = biorrr(capsys, "power", "--help")
+    assert example.splitlines()[0].strip('"') in " ".join(out.split())
+    assert "--circuit" in out
+
+
+def test_it_is_run_repeated_and_resumed(example, capsys):
+    assert biorrr(capsys, "power", *QUICK, "--out", "one")[0] == 0
+    code, out, err = biorrr(capsys, "power", *QUICK, "--seeds", 2, "--out", "two")
+    assert (code, err) == (0, "")
+    assert "written to" in out
+    assert {path.name for path in Path("two").iterdir()} == {
+        "config.toml", "power.png", "run.nc", "summary.json", "whitening.png",
+    }  # fmt: skip
+    shutil.copytree("two", "cut")
+    os.unlink("cut/summary.json")
+    assert biorrr(capsys, "resume", "cut")[0] == 0
+    numbers = [json.loads(Path(f"{folder}/summary.json").read_text()) for folder in ("two", "cut")]
+    assert numbers[0] | {"seconds": 0} == numbers[1] | {"seconds": 0}
+
+
+def test_it_is_swept_and_reported(example, capsys):
+    pytest.importorskip("pyarrow", reason="needs the extra `cluster`")
+    pytest.importorskip("plotly", reason="needs the extra `report`")
+    Path("plan.toml").write_text(
+        f'experiment = "power"\n[fixed]\ndata = "{QUICK[1]}"\nepochs = 1\nengine = "numpy"\n[grid]\nk = [1, 2]\n'
+    )
+    code, out, _ = biorrr(capsys, "sweep", "plan.toml", "--workers", 0, "--folders", "--out", "sweep")
+    assert code == 0
+    assert f"best {find_experiment('power').measure} " in out
+    (first, _) = Path("sweep/runs").iterdir()
+    assert biorrr(capsys, "report", first)[0] == 0
+    assert "power of the output against samples seen" in (first / "report.html").read_text()
+
+
+def test_every_experiment_declares_what_the_frame_shows():
+    for name in experiment_names():
+        experiment = find_experiment(name)
+        assert experiment.name == name
+        assert experiment.shows
+        assert experiment.takes
+        assert experiment.figures
+        assert experiment.not_swept or experiment.measure_of(experiment.check(experiment.settings()))
+
+
+# -- processes -------------------------------------------------------------------------------------------------------
+
+
+def shout(name, item):
+    if item == "die":
+        os._exit(3)
+    if item == "fail":
+        raise ValueError("in another process")
+    return f"{name} {item.upper()}", os.getpid()
+
+
+def test_work_side_by_side():
+    with Workers(shout, 2) as workers:
+        for _ in range(2):  # the processes stay
+            found = dict(workers.run({"one": "a", "two": "b", "three": "c"}))
+            assert {name: result for name, (result, _) in found.items()} == {
+                "one": "one A",
+                "two": "two B",
+                "three": "three C",
+            }
+            assert os.getpid() not in {process for _, process in found.values()}
+        assert dict(workers.run({"one": "a"})) == {"one": ("one A", os.getpid())}
+
+
+@pytest.mark.parametrize(
+    ("item", "error", "sentence"),
+    [
+        ("fail", ValueError, "in another process"),
+        ("die", WorkerError, "a process ended without a word; perhaps it ran"),
+    ],
+)
+def test_work_that_fails(item, error, sentence):
+    with Workers(shout, 2) as workers, pytest.raises(error, match=sentence):
+        list(workers.run({"one": "a", "two": item}))
