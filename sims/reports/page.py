@@ -41,11 +41,9 @@ def page(parts: list[dict[str, Any]], library: str, figures: list[tuple[list[dic
 
     script = "\n".join((PARTS / name).read_text(encoding="utf-8") for name in SCRIPTS)
     template = jinja2.Environment(autoescape=True).from_string((PARTS / "report.html").read_text(encoding="utf-8"))
-    shown_parts = without_home([{name: value for name, value in part.items() if name != "charts"} for part in parts])
+    texts = without_home([{name: value for name, value in part.items() if name != "charts"} for part in parts])
     text = template.render(
-        parts=[
-            one | {"figures": shown, "left_out": left} for one, (shown, left) in zip(shown_parts, figures, strict=True)
-        ],
+        parts=[one | {"figures": shown, "left_out": left} for one, (shown, left) in zip(texts, figures, strict=True)],
         style=(PARTS / "report.css").read_text(encoding="utf-8"),
         script=script,
         library=library,
