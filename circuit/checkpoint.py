@@ -118,7 +118,8 @@ class CheckpointedEngine:
     def _load(self, job: Job, recorder: Recorder) -> Outcome:
         """Give ``recorder`` what was recorded; return how far the run had come."""
         try:
-            with np.load(self.path, allow_pickle=False) as held:
+            # Opened here: np.load leaves a file that it finds damaged open.
+            with self.path.open("rb") as file, np.load(file, allow_pickle=False) as held:
                 facts = json.loads(str(held["facts"]))
                 self._refuse_another_run(facts)
                 state = {name: held[f"state/{name}"] for name in job.state}

@@ -6,7 +6,7 @@ to hand on or a continued run to restore. Equations call them by name, with the 
 plain NumPy loop:
 
 >>> gaussian_draw(seed=5, stream=Stream.PROXIMAL, moment=0, index=[0, 1]).round(4)
-array([ 1.1453, -0.1062])
+array([ 0.4856, -0.1469])
 
 The same few lines stand here twice, in Python and in the C++ that Cython includes too; whole numbers come as floating
 point, exact up to 2**53.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import brian2
+import numpy as np
 
 from biorrr.circuit.blueprint import Blueprint
 from biorrr.circuit.schedule import Action
@@ -73,7 +74,7 @@ def build_network(blueprint: Blueprint, name: str = "", present: brian2.Function
             name=prefix + pathway.name,
             namespace={},
         )
-        parts[pathway.name].connect()
+        _connect_all(parts[pathway.name], compiled=present is not None)
     _let_broadcasts_be_heard(blueprint, parts, actions)
 
     if present is not None:
@@ -131,6 +132,15 @@ def _flags(variable: Variable) -> str:
     # What is broadcast is kept like a cell's, in a population of one: shared variables could not be summed into.
     flags = ["shared"] * (variable.per in ("population", "pathway")) + ["constant"] * (variable.role == "parameter")
     return f" ({', '.join(flags)})" if flags else ""
+
+
+def _connect_all(synapses: brian2.Synapses, compiled: bool) -> None:
+    """Connect all to all; pairs as arrays need no code of their own, which a compiled program wants."""
+    if compiled:
+        synapses.connect()
+    else:
+        sources, targets = len(synapses.source), len(synapses.target)
+        synapses.connect(i=np.repeat(np.arange(sources), targets), j=np.tile(np.arange(targets), sources))
 
 
 def _let_broadcasts_be_heard(blueprint: Blueprint, parts: dict[str, brian2.Group], actions) -> None:

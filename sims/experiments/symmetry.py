@@ -132,13 +132,15 @@ class Symmetry(Experiment[SymmetrySettings]):
         except circuits.Diverged as error:
             run, diverged = error.run, 1
         weights = completed(run).data
+        with np.errstate(over="ignore"):  # of a circuit that has diverged
+            power = np.square(data.centred().X @ weights["Vx"].values).mean(axis=1).sum(axis=1)
         decay = analysis.symmetry_decay(weights["Q"], weights["R"], weights["seen"], condition.eta_q)
         return {
             "seen": decay.samples,
             "ratio": decay.measured / decay.measured[0],
             "predicted": decay.predicted / decay.measured[0],
             "rounding": decay.rounding / decay.measured[0],
-            "power": np.square(data.centred().X @ weights["Vx"].values).mean(axis=1).sum(axis=1),
+            "power": power,
             "diverged": np.array(diverged),
         }
 

@@ -28,7 +28,8 @@ ENGINES = [
 def data():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((120, 5))
-    return X, X[:, :3] @ rng.standard_normal((3, 4)) + 0.1 * rng.standard_normal((120, 4))
+    Y = X[:, :3] @ rng.standard_normal((3, 4)) + 0.1 * rng.standard_normal((120, 4))
+    return X - X.mean(axis=0), Y - Y.mean(axis=0)
 
 
 @functools.cache

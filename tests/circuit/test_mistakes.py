@@ -183,12 +183,12 @@ def test_a_departure_that_does_not_fit():
         ),
         (lambda: Circuit([SensoryInput()], [], inputs={}), "inputs: nothing sets sensory.x; name a port for each"),
         (
-            lambda: Circuit([SensoryInput(3)], []).run({"x": np.ones((5, 2))}),
+            lambda: Circuit([SensoryInput(3)], []).run({"x": np.eye(2)}, centre=True),
             r"x: must have 3 features, the cells of sensory \(got 2\)",
         ),
         (lambda: Circuit([SensoryInput(3)], []).run({"y": np.ones((5, 3))}), r"inputs: must be data for x \(got y\)"),
         (
-            lambda: Circuit([SensoryInput(3), Population(name="vip")], []).run({"x": np.eye(3)}),
+            lambda: Circuit([SensoryInput(3), Population(name="vip")], []).run({"x": np.eye(3)}, centre=True),
             "vip.size: must be given, because no data say how many cells there are",
         ),
     ],
@@ -203,7 +203,7 @@ def test_values_that_depend_on_each_other():
         Variable("u", role="parameter", value="1 + v"), Variable("v", role="parameter", value="2 * u")
     )  # fmt: skip
     with pytest.raises(ValueError, match=r"vip.u.value: depends on itself, by way of vip.u, vip.v"):
-        Microcircuit(2, populations=[circular], engine="numpy").run(np.eye(3), np.eye(3))
+        Microcircuit(2, populations=[circular], engine="numpy").run(np.eye(3), np.eye(3), centre=True)
 
 
 def test_a_circuit_is_frozen():

@@ -18,10 +18,15 @@ import json, os, pathlib
 from biorrr.circuit import Microcircuit
 
 LOG = pathlib.Path(__file__).with_suffix(".log")
-LOG.open("a").write("imported\\n")
+
+def note(text):
+    with LOG.open("a") as file:
+        file.write(text + "\\n")
+
+note("imported")
 
 def rectified(**arguments):
-    LOG.open("a").write(json.dumps([os.getpid(), sorted(arguments), arguments["seed"]]) + "\\n")
+    note(json.dumps([os.getpid(), sorted(arguments), arguments["seed"]]))
     return Microcircuit(**arguments, interneurons=4)
 
 def other(**arguments):

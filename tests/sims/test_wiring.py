@@ -68,7 +68,7 @@ def drawn():
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((20, MOST_INPUTS + 5)), rng.standard_normal((20, 4))
     circuit = Microcircuit(3, engine="numpy", interneurons=4)
-    run = circuit.run(X, Y)
+    run = circuit.run(X, Y, centre=True)
     ax = plot_wiring(cell_graph(circuit.wiring(*map(len, (X.T, Y.T))), run))
     yield run, ax
     plt.close(ax.figure)
