@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 import re
+from pathlib import Path
 
 from biorrr.circuit import Microcircuit
 from biorrr.sims import options
@@ -12,6 +14,9 @@ from biorrr.sims.data import CATALOGUE
 from biorrr.sims.main import commands as command_names
 from biorrr.sims.main import find_command
 from biorrr.sims.settings import WORDS, key_of, kinds, listed_fields
+
+
+OWN_PARTS = ("oja", "saturating", "tiring", "depressing", "basket", "combined")
 
 
 def on_page_markdown(markdown: str, **_) -> str:
@@ -31,7 +36,7 @@ def pathways() -> str:
     from biorrr.models import DistalSynapses, InterneuronToPyramidal, ProximalSynapses, PyramidalToInterneuron
 
     parts = (ProximalSynapses, DistalSynapses, PyramidalToInterneuron, InterneuronToPyramidal)
-    return "\n\n".join(f"**{part.equation}**\n\n{_fenced('python', inspect.getsource(part))}" for part in parts)
+    return "\n\n".join(f"**{part().equation}**\n\n{_fenced('python', inspect.getsource(part))}" for part in parts)
 
 
 def cells() -> str:
@@ -45,9 +50,43 @@ def rates() -> str:
     """How rates are fitted to the data, in the words of the class that does it, and its equations."""
     from biorrr.models import AdaptiveNeuromodulator
 
-    return (
-        f"{inspect.getdoc(AdaptiveNeuromodulator)}\n\n{_fenced('text', inspect.cleandoc(AdaptiveNeuromodulator.adapt))}"
+    (step,) = AdaptiveNeuromodulator().steps
+    return f"{inspect.getdoc(AdaptiveNeuromodulator)}\n\n{_fenced('text', inspect.cleandoc(step.code))}"
+
+
+def phases() -> str:
+    """What happens within a tick, in order."""
+    from biorrr.models import PHASES
+
+    return _table(("phase", "what happens"), [(f"`{phase}`", meaning) for phase, meaning in PHASES.items()])
+
+
+def own_part(name: str) -> str:
+    """An example of a part of one's own, as the tests run it."""
+    text = (Path(__file__).parents[1] / "tests" / "own_parts" / "own_parts.py").read_text()
+    (example,) = re.findall(rf"# \[{name}\]\n(.*?)\n+# \[", text, flags=re.DOTALL)
+    return _fenced("python", example)
+
+
+def mistakes() -> str:
+    """What some wrong circuits say of themselves."""
+    from dataclasses import replace
+
+    from biorrr.models import DistalSynapses, ProximalSynapses, PyramidalNeurons, Step
+
+    early = replace(PyramidalNeurons(), steps=(Step("output", "plateau = a - inhibition", replays=True),))
+    wrong: tuple[tuple[str, dict], ...] = (
+        ("a name that nobody declares", {"pathways": [replace(DistalSynapses(), change="slope * y_pre")]}),
+        ("a rule that is not local", {"pathways": [replace(ProximalSynapses(), change="eta_x * x_pre * Q")]}),
+        ("an order that cannot be satisfied", {"populations": [early]}),
     )
+    said = []
+    for what, settings in wrong:
+        try:
+            Microcircuit(k=2, **settings)
+        except ValueError as error:
+            said.append((what, str(error)))
+    return _table(("mistake", "what it says"), said)
 
 
 def locality() -> str:
@@ -86,9 +125,9 @@ def citations() -> str:
 def reference() -> str:
     """Signature and docstring of what a script uses most."""
     from biorrr import analysis, models
-    from biorrr.circuit import Run
+    from biorrr.circuit import Circuit, Run
 
-    circuit = (Microcircuit, Microcircuit.run, Microcircuit.build)
+    circuit = (Microcircuit, Microcircuit.run, Microcircuit.build, Circuit, Circuit.run)
     run = (
         Run,
         Run.plot_learning,
@@ -106,7 +145,12 @@ def reference() -> str:
         models.Rectified,
         models.Leaky,
         models.Spiking,
+        models.Variable,
+        models.Population,
+        models.Pathway,
+        models.Step,
         models.Departure,
+        models.Parts,
     )
     exact = (analysis.ReducedRankRegression, analysis.RankCV, analysis.Yardstick, analysis.audit_plateau)
     return "\n\n".join(map(_documented, (*circuit, *run, *parts, *exact)))
@@ -184,5 +228,7 @@ def _fenced(language: str, text: str) -> str:
 
 GENERATED = {
     made.__name__: made
-    for made in (description, pathways, cells, rates, locality, commands, frame, data_sets, citations, reference)
-}
+    for made in (
+        description, pathways, cells, rates, locality, phases, mistakes, commands, frame, data_sets, citations, reference,
+    )
+} | {f"own_{name}": functools.partial(own_part, name) for name in OWN_PARTS}  # fmt: skip

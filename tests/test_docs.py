@@ -93,11 +93,11 @@ def test_the_readme_shows_every_experiment():
 
 
 def test_a_variant_takes_less_than_30_lines():
-    """The tutorial's new plateau model, imports and all."""
+    """The tutorial's plateau, imports and all."""
     import json
 
     cells = json.loads((ROOT / "docs" / "variant.ipynb").read_text())["cells"]
-    (model,) = ("".join(cell["source"]) for cell in cells if "(Plateau)" in "".join(cell["source"]))
+    (model,) = ("".join(cell["source"]) for cell in cells if "(Departure)" in "".join(cell["source"]))
     assert len(model.splitlines()) < 30
 
 
