@@ -16,6 +16,7 @@ MOST_INPUTS = 40  # of one kind that fit the width of a page
 
 # Heights of the drawing, from the sensory fibres below to the instructive ones above.
 _SENSORY, _BASAL, _SOMA, _INTERNEURON, _TUFT, _INSTRUCTIVE = -2.2, -0.45, 0.0, 0.95, 1.9, 3.5
+_PAPER_CELLS = ("sensory", "instructive", "pyramidal", "interneurons")
 _APART = 2.0  # from one pyramidal cell to the next
 _WIDEST = 2.5  # line of the strongest synapse of a pathway, in points
 _CELL = 0.32
@@ -33,7 +34,8 @@ def plot_wiring(graph: Any, *, ax: Axes | None = None) -> Axes:
     ----------
     graph
         A networkx graph of cells. Nodes have ``population`` and ``index``; edges have ``pathway``, ``matrix`` (the
-        paper's name), ``sign`` and ``weight``.
+        paper's name), ``drives`` (what their current adds to), ``sign`` and ``weight``. Populations that the paper's
+        circuit does not have are drawn to the right of the interneurons.
     """
     if ax is None:
         import matplotlib.pyplot as plt
@@ -57,16 +59,23 @@ def plot_wiring(graph: Any, *, ax: Axes | None = None) -> Axes:
         node: (_APART * k + 0.35 * i, _INTERNEURON + 1.4 * up)
         for i, (node, up) in enumerate(zip(members["interneurons"], beside, strict=True))
     }
+    own = [name for name in members if name not in _PAPER_CELLS]
+    for column, name in enumerate(own):
+        x = _APART * k + 0.35 * len(members["interneurons"]) + 1.5 * (column + 0.8)
+        up = np.linspace(0.8, -0.8, len(members[name])) if len(members[name]) > 1 else [0.0]
+        places |= {node: (x, _INTERNEURON + y) for node, y in zip(members[name], up, strict=True)}
+        ax.text(x, _INTERNEURON + 1.25, name, ha="center", va="bottom", fontsize=8, color="0.35")
+        width = x + _APART / 2
     _draw_synapses(ax, graph, places)
     for node in members["pyramidal"]:
         _draw_pyramidal(ax, *places[node], label=str(graph.nodes[node]["index"]))
-    for node in members["interneurons"]:
+    for node in (node for name in ("interneurons", *own) for node in members[name]):
         x, y = places[node]
         ax.plot(x, y, "o", markersize=15, markerfacecolor="white", markeredgecolor="black", zorder=5)
         ax.text(x, y, str(graph.nodes[node]["index"]), ha="center", va="center", fontsize=7, zorder=6)
     for name in shown:
         ax.plot(*zip(*(places[node] for node in shown[name]), strict=True), "s", color="0.35", markersize=2.5, zorder=5)
-    _name_parts(ax, members, shown, width)
+    _name_parts(ax, members, shown, _APART * (k + 1))
     for color, meaning in SIGNS.values():
         ax.plot([], [], color=color, linewidth=2, label=meaning)
     ax.legend(loc="upper left", bbox_to_anchor=(0, -0.02), ncols=2, title=None)
@@ -92,15 +101,17 @@ def _draw_synapses(ax: Axes, graph: Any, places: dict) -> None:
     scale: dict[str, float] = {}
     for *_, synapse in graph.edges(data=True):
         scale[synapse["pathway"]] = max(scale.get(synapse["pathway"], 0.0), abs(synapse["weight"]))
-    # Where a synapse leaves its cell and where it ends: on the soma's dendrites or on the tuft.
-    ends = {"Vx": (0, -0.8 * _CELL), "Vy": (0, _TUFT - _SOMA), "R": (0, 0), "Q": (0, _TUFT - _SOMA)}
-    starts = {"R": (_CELL / 2, 0)}
+    kind = dict(graph.nodes(data="population"))
     for source, target, synapse in graph.edges(data=True):
         if source not in places:
             continue
-        matrix, share = synapse["matrix"], abs(synapse["weight"]) / (scale[synapse["pathway"]] or 1.0)
-        begin, end = np.add(places[source], starts.get(matrix, (0, 0))), np.add(places[target], ends[matrix])
-        local = matrix in "QR"
+        share = abs(synapse["weight"]) / (scale[synapse["pathway"]] or 1.0)
+        local = kind[source] not in ("sensory", "instructive")
+        # Where a synapse leaves its cell and where it ends: on the soma's dendrites or on the tuft.
+        begin = np.add(places[source], (_CELL / 2, 0) if kind[source] == "pyramidal" else (0, 0))
+        end = np.array(places[target])
+        if kind[target] == "pyramidal":
+            end = end + ((0, -0.8 * _CELL) if synapse["drives"] == "z" else (0, _TUFT - _SOMA))
         ax.add_patch(
             FancyArrowPatch(
                 begin,
@@ -111,7 +122,7 @@ def _draw_synapses(ax: Axes, graph: Any, places: dict) -> None:
                 linewidth=max(_WIDEST * share, 0.15),
                 alpha=0.35 + 0.6 * share,
                 shrinkA=0,
-                shrinkB={"R": 9, "Q": 3}.get(matrix, 0),
+                shrinkB=0 if not local else 3 if kind[target] == "pyramidal" else 9,
                 zorder=2 + share,
             )
         )

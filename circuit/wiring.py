@@ -31,6 +31,8 @@ def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
             pathway.target,
             key=pathway.name,
             weight=pathway.weight,
+            target_by_source=pathway.target_by_source,
+            drives=pathway.drives,
             sign=pathway.sign,
             synapses=sources * targets,
             current=pathway.current,

@@ -64,20 +64,19 @@ class Wiring(Training[TrainingSettings]):
         )
 
 
-def cell_graph(populations: nx.MultiDiGraph, run: circuits.Run) -> nx.DiGraph:
+def cell_graph(populations: nx.MultiDiGraph, run: circuits.Run) -> nx.MultiDiGraph:
     """Spell out the graph of ``populations``: a node for each cell, an edge with its final weight for each synapse."""
-    cells = nx.DiGraph(name="cells of the microcircuit")
+    cells = nx.MultiDiGraph(name="cells of the microcircuit")
     for population, part in populations.nodes(data=True):
         for index in range(1, part["size"] + 1):
             cells.add_node(f"{population} {index}", population=population, index=index, shape=part["shape"])
     for source, target, name, pathway in populations.edges(keys=True, data=True):
         matrix = run.data[pathway["weight"]].values[-1]
-        # Vx and Vy are source by target, Q and R target by source.
-        by_source = matrix.T if pathway["weight"] in ("Q", "R") else matrix
+        by_source = matrix.T if pathway["target_by_source"] else matrix
         for (i, j), weight in np.ndenumerate(by_source):
             cells.add_edge(
-                f"{source} {i + 1}", f"{target} {j + 1}",
-                pathway=name, matrix=pathway["weight"], sign=pathway["sign"], weight=float(weight),
+                f"{source} {i + 1}", f"{target} {j + 1}", key=name, pathway=name, matrix=pathway["weight"],
+                drives=pathway["drives"], sign=pathway["sign"], weight=float(weight),
             )  # fmt: skip
     return cells
 

@@ -89,11 +89,22 @@ function diagramEdges(run) {
       edges.push({ matrix: "Q", from: cell(i), to: tuft(j), at: d => d.Q, of: (m, t) => m[t][j][i], label: `interneuron ${i + 1} to pyramidal cell ${j + 1}`, sign: -1 });
     }
   }
-  return { edges, soma, tuft, cell, k, l };
+  // Parts of one's own: each further population is a column behind the interneurons.
+  const own = run.diagram.own, columns = {};
+  own.populations.forEach((population, c) => { columns[population.name] = i => [2.8 + 0.8 * c, rowOf(i, population.size)]; });
+  const inputs = { sensory: () => [0, 0.2], instructive: () => [0, 0.8] };
+  for (const pathway of own.pathways) {
+    const from = { ...inputs, pyramidal: soma, interneurons: cell, ...columns }[pathway.source];
+    const to = { pyramidal: pathway.drives === "z" ? soma : tuft, interneurons: cell, ...columns }[pathway.target];
+    pathway.values[0].forEach((targets, i) => targets.forEach((_, j) => edges.push({
+      matrix: pathway.weight, from: from(i), to: to(j), at: () => pathway.values, of: (m, t) => m[t][i][j],
+      label: `${pathway.source} ${i + 1} to ${pathway.target} ${j + 1}`, sign: pathway.sign })));
+  }
+  return { edges, soma, tuft, cell, k, l, columns };
 }
 
 function drawDiagram(chart, run, step) {
-  const { edges, soma, tuft, cell, k, l } = diagramEdges(run), diagram = run.diagram, last = diagram.seen.length - 1;
+  const { edges, soma, tuft, cell, k, l, columns } = diagramEdges(run), diagram = run.diagram, last = diagram.seen.length - 1;
   const largest = {};
   for (const edge of edges)
     for (let t = 0; t <= last; t++) largest[edge.matrix] = Math.max(largest[edge.matrix] || 1e-300, Math.abs(edge.of(edge.at(diagram), t)));
@@ -115,10 +126,13 @@ function drawDiagram(chart, run, step) {
   traces.push(cells(range(k).map(soma), "triangle-up", 22, range(k).map(j => `pyramidal cell ${j + 1}: soma, output z`)));
   traces.push(cells(range(k).map(tuft), "diamond-wide", 14, range(k).map(j => `pyramidal cell ${j + 1}: distal dendrite, plateau`)));
   traces.push(cells(range(l).map(cell), "circle", 22, range(l).map(i => `interneuron ${i + 1}, activity n`)));
+  for (const { name, size, meaning } of diagram.own.populations)
+    traces.push(cells(range(size).map(columns[name]), "circle", 22, range(size).map(i => `${name} ${i + 1}${meaning ? ": " + meaning : ""}`)));
   const note = (x, y, text) => ({ x, y, text, showarrow: false, font: { color: ink() } });
   draw(chart, traces, {
-    xaxis: { visible: false, range: [-0.35, 2.35], fixedrange: true }, yaxis: { visible: false, range: [-0.22, 1.3], fixedrange: true },
-    annotations: [note(0, 0.06, "sensory x"), note(0, 0.94, "instructive y"), note(1, 1.24, "pyramidal cells"), note(2, 1.24, "interneurons")],
+    xaxis: { visible: false, range: [-0.35, 2.35 + 0.8 * diagram.own.populations.length], fixedrange: true }, yaxis: { visible: false, range: [-0.22, 1.3], fixedrange: true },
+    annotations: [note(0, 0.06, "sensory x"), note(0, 0.94, "instructive y"), note(1, 1.24, "pyramidal cells"), note(2, 1.24, "interneurons"),
+      ...diagram.own.populations.map((population, c) => note(2.8 + 0.8 * c, 1.24, population.name))],
     margin: { l: 5, r: 5, t: 34, b: 5 },
   });
 }

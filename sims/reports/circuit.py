@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ SHOWN_SNAPSHOTS = 60  # positions of the slider
 SHOWN_SAMPLES = 600  # of each trace, first and last half
 AUDITED_SAMPLES = 300  # points of the audit's scatter, a neuron
 SHOWN_CELLS = 16  # of each kind
+PAPER_CELLS = ("sensory", "instructive", "pyramidal", "interneurons")
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ def circuit_charts(run: Any, exact: Exact | None) -> dict[str, Any]:
             "R": plain(data["R"].values[kept][:, few, few]),
             "sizes": {name: int(data.sizes[name]) for name in ("input", "instruction", "pyramidal", "interneuron")},
             "pathways": _pathways(run),
+            "own": _own_parts(run, kept),
         },
         "symmetry": {"measured": plain(run.r_minus_qt), "predicted": plain(_predicted_symmetry(run))},
     }
@@ -115,16 +118,30 @@ def circuit_charts(run: Any, exact: Exact | None) -> dict[str, Any]:
 
 
 def _pathways(run: Any) -> dict[str, dict[str, str]]:
-    """Size, rule and meaning of each pathway, from the models themselves."""
-    from biorrr.circuit import Microcircuit
-
-    sizes = run.data.sizes
-    circuit = Microcircuit(sizes["pyramidal"], interneurons=sizes["interneuron"])
-    graph = circuit.wiring(sizes["input"], sizes["instruction"])
+    """Size, rule and meaning of each pathway, as the run tells them."""
     return {
-        edge["weight"]: {"synapses": f"{edge['synapses']} synapses", "rule": edge["rule"], "meaning": edge["meaning"]}
-        for _, _, edge in graph.edges(data=True)
+        pathway["weight"]: {
+            "synapses": f"{run.weights[pathway['weight']].size} synapses",
+            "rule": pathway["change"],
+            "meaning": pathway["meaning"],
+        }
+        for pathway in json.loads(run.data.attrs["circuit"])["pathways"]
     }
+
+
+def _own_parts(run: Any, kept: np.ndarray) -> dict[str, Any]:
+    """Populations and pathways that the paper's circuit does not have, with their weights at the snapshots ``kept``."""
+    circuit = json.loads(run.data.attrs["circuit"])
+    few = slice(SHOWN_CELLS)
+    pathways = []
+    for pathway in circuit["pathways"]:
+        if pathway["weight"] in ("Vx", "Vy", "Q", "R"):
+            continue
+        weights = run.data[pathway["weight"]].values[kept]  # one row per source cell
+        weights = weights.transpose(0, 2, 1) if pathway["target_by_source"] else weights
+        pathways.append({**pathway, "values": plain(weights[:, few, few])})
+    own = [p for p in circuit["populations"] if p["name"] not in PAPER_CELLS]
+    return {"populations": [{**p, "size": min(p["size"], SHOWN_CELLS)} for p in own], "pathways": pathways}
 
 
 def _predicted_symmetry(run: Any) -> np.ndarray:

@@ -84,9 +84,12 @@ def basket(**settings):
     cells = Population(2, "basket", [Variable("b", "basket cell activity")])
     drive = Pathway(
         "basket_drive", "pyramidal", "basket", drives="b", current="w * z_pre", phase="recruitment",
-        change="0.002 * (b_post * z_pre - w)", weight="B", spread=0.3,
+        change="eta_q * (b_post * z_pre - w)", weight="B", spread=0.3,
     )  # fmt: skip
-    shunt = Pathway("basket_shunt", "basket", "pyramidal", "inhibition", "w * b_pre", "inhibition", sign=-1, weight="S")
+    shunt = Pathway(
+        "basket_shunt", "basket", "pyramidal", drives="inhibition", current="w * b_pre", phase="inhibition", sign=-1,
+        weight="S", spread=0.02,
+    )  # fmt: skip
     return Microcircuit(populations=[cells], pathways=[drive, shunt], **settings)
 
 

@@ -126,7 +126,7 @@ def loop(name, data):
                 asked["Vy"] += eta["y"] * (np.outer(y, z - 0.3 * a) - 0.7 * Vy) / held
             asked["Q"] += eta["q"] * (np.outer(z, n) - Q) / held
             asked["R"] += eta["r"] * (np.outer(n, z) - R) / held
-            asked["B"] += 0.002 * (np.outer(z, b) - B) / held
+            asked["B"] += eta["q"] * (np.outer(z, b) - B) / held
             if tick == held - 1:
                 Vx, Vy, Q, R = (w + asked[m] for w, m in ((Vx, "Vx"), (Vy, "Vy"), (Q, "Q"), (R, "R")))
                 B = B + asked["B"]

@@ -11,6 +11,7 @@ import pytest
 import xarray as xr
 
 from biorrr.circuit import Microcircuit
+from biorrr.models import Pathway, Population, Variable
 from biorrr.sims import main
 from biorrr.sims.folder import RunFolder
 from biorrr.sims.reports.curves import charts_of
@@ -99,6 +100,20 @@ def test_charts_of_a_circuit_hold_its_recordings(folder, run):
     assert charts["diagram"]["Q"][-1] == plain(run.Q)
     assert charts["traces"]["plateau"][1][-1] == plain(run.data["plateau"].values[-1, 1])
     assert charts["learning"]["objective"][-1] >= charts["learning"]["optimum"]
+
+
+def test_parts_of_one_s_own_are_in_the_diagram(run, folder):
+    """A second population of interneurons and its two pathways, weights and all."""
+    vip = Population(3, "vip", [Variable("v", "activity")], meaning="cells of my own")
+    to_vip = Pathway("to_vip", "pyramidal", "vip", drives="v", current="w * z_pre", phase="recruitment", weight="W")
+    X, Y = np.random.default_rng(0).standard_normal((2, 30, 4))
+    other = Microcircuit(k=2, populations=[vip], pathways=[to_vip], engine="numpy").run(X, Y, centre=True)
+    other.save(folder / "run.nc")
+    own = gather_run(folder)["charts"]["circuit"]["diagram"]["own"]
+    assert [(p["name"], p["size"], p["meaning"]) for p in own["populations"]] == [("vip", 3, "cells of my own")]
+    (pathway,) = own["pathways"]
+    assert (pathway["source"], pathway["target"], pathway["sign"]) == ("pyramidal", "vip", 1)
+    assert pathway["values"][-1] == plain(other.weights["W"])
 
 
 def test_no_line_is_drawn_between_first_and_last_samples(folder, run, monkeypatch):
