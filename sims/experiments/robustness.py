@@ -72,7 +72,7 @@ class Robustness(Experiment[RobustnessSettings]):
             if name not in ("all", *DEPARTURES):
                 raise SettingsError(f"departures: must be among {', '.join(DEPARTURES)} (got {name!r})")
         if settings.quick:
-            samples, seeds = (min(settings.samples, QUICK_SAMPLES), min(settings.seeds, QUICK_SEEDS))
+            samples, seeds = min(settings.samples, QUICK_SAMPLES), min(settings.seeds, QUICK_SEEDS)
             settings = replace(settings, samples=samples, seeds=seeds)
         return settings
 
@@ -122,8 +122,9 @@ class Robustness(Experiment[RobustnessSettings]):
             excess = min(float(problem.exact.excess(Vx)), NOT_LEARNED)
         except circuits.Diverged as error:
             run, excess = error.run, NOT_LEARNED
-        late = run.data["plateau"].values[len(run.data["sample"]) // 2 :]
-        return {"excess": excess} | ({} if part.departure else {"plateau": late})
+        if part.departure:  # it may have diverged before any plateau was recorded
+            return {"excess": excess}
+        return {"excess": excess, "plateau": run.data["plateau"].values[len(run.data["sample"]) // 2 :]}
 
     def conclude(self, problem: Problem[RobustnessSettings], found: Found) -> xr.Dataset:
         """Excess by departure, each (value, seed), and of the paper's circuit (seed,)."""
