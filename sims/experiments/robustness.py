@@ -175,7 +175,15 @@ class Robustness(Experiment[RobustnessSettings]):
 
     def page_results(self, results: Datasets, exact: analysis.Yardstick | None) -> Datasets:
         """Excess of the paper's circuit beside that of each departure."""
-        return {name: beside_plain(dataset) if "plain" in dataset else dataset for name, dataset in results.items()}
+        dataset = results["run"]
+        if "plain" not in dataset:
+            return results
+        plain = dataset["plain"].mean("seed")
+        beside = {
+            f"{name}_plain": plain.expand_dims({f"{name}_value": dataset[f"{name}_value"]}, axis=-1)
+            for name in departures_in(dataset)
+        }
+        return {"run": dataset.assign(beside)}
 
     def page_charts(self, results: Datasets) -> tuple[Chart, ...]:
         """A view for each departure that was tried."""
@@ -199,17 +207,6 @@ class Robustness(Experiment[RobustnessSettings]):
 def departures_in(dataset: xr.Dataset) -> list[str]:
     """Names of the departures that a dataset has values of."""
     return [str(name) for name in dataset.data_vars if f"{name}_value" in dataset.coords]
-
-
-def beside_plain(dataset: xr.Dataset) -> xr.Dataset:
-    """Add the mean excess of the paper's circuit at each value of each departure."""
-    plain = dataset["plain"].mean("seed")
-    return dataset.assign(
-        {
-            f"{name}_plain": plain.expand_dims({f"{name}_value": dataset[f"{name}_value"]}, axis=-1)
-            for name in departures_in(dataset)
-        }
-    )
 
 
 def farthest(excess: xr.DataArray, ordered: bool) -> float | str | None:
