@@ -109,9 +109,10 @@ def _draw_synapses(ax: Axes, graph: Any, places: dict) -> None:
         local = kind[source] not in ("sensory", "instructive")
         # Where a synapse leaves its cell and where it ends: on the soma's dendrites or on the tuft.
         begin = np.add(places[source], (_CELL / 2, 0) if kind[source] == "pyramidal" else (0, 0))
-        end = np.array(places[target])
+        onto = (0.0, 0.0)
         if kind[target] == "pyramidal":
-            end = end + ((0, -0.8 * _CELL) if synapse["drives"] == "z" else (0, _TUFT - _SOMA))
+            onto = (0.0, -0.8 * _CELL) if synapse["drives"] == "z" else (0.0, _TUFT - _SOMA)
+        end = np.add(places[target], onto)
         ax.add_patch(
             FancyArrowPatch(
                 begin,

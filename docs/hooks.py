@@ -15,7 +15,6 @@ from biorrr.sims.main import commands as command_names
 from biorrr.sims.main import find_command
 from biorrr.sims.settings import WORDS, key_of, kinds, listed_fields
 
-
 OWN_PARTS = ("oja", "saturating", "tiring", "depressing", "basket", "combined")
 
 
@@ -229,6 +228,7 @@ def _fenced(language: str, text: str) -> str:
 GENERATED = {
     made.__name__: made
     for made in (
-        description, pathways, cells, rates, locality, phases, mistakes, commands, frame, data_sets, citations, reference,
+        description, pathways, cells, rates, locality, phases, mistakes, commands, frame, data_sets, citations,
+        reference,
     )
 } | {f"own_{name}": functools.partial(own_part, name) for name in OWN_PARTS}  # fmt: skip

@@ -69,8 +69,8 @@ class Workers:
                     name, result, error, warned = ready.recv()
                 except EOFError:
                     raise WorkerError("a process ended without a word; perhaps it ran out of memory") from None
-                for text in warned:
-                    warnings.warn(text, stacklevel=2)
+                for text, category in warned:
+                    warnings.warn(text, category, stacklevel=2)
                 if error is not None:
                     raise error
                 if (order := next(left, None)) is None:
@@ -110,7 +110,7 @@ def _serve(work: Callable[[str, Any], Any], orders: Connection, parent: int) -> 
                 except BaseException as failure:
                     error = failure
                     error.add_note(traceback.format_exc())  # of this process: an error is sent without it
-            orders.send((name, result, error, [str(one.message) for one in warned]))
+            orders.send((name, result, error, [(str(one.message), one.category) for one in warned]))
 
 
 def _watch(parent: int) -> None:

@@ -97,9 +97,8 @@ class Communication(Experiment[CommunicationSettings]):
     def conclude(self, problem: Problem[CommunicationSettings], found: Found) -> xr.Dataset:
         """Held-out R2 of the exact solution (k,) and of circuits (rank, seed), on the same folds."""
         settings, data = problem.settings, problem.data
-        exact = analysis.RankCV(s=settings.s, ridge=settings.ridge, cv=splitter(settings)).fit(
-            data.X, data.Y, data.groups
-        )
+        exact = analysis.RankCV(s=settings.s, ridge=settings.ridge, cv=splitter(settings))
+        exact.fit(data.X, data.Y, data.groups)
         each = iter(found.values())
         errors, deviations = np.zeros((len(settings.ranks), settings.seeds)), 0.0
         for train, test in folds(problem):

@@ -22,6 +22,7 @@ Curves = dict[tuple[str, int], Curve]
 STEPS = {"online": 100_000, "offline": 20_000}  # as in the paper: five epochs of samples, one of iterations
 QUICK_STEPS = {"online": 10_000, "offline": 500}
 QUICK_SEEDS = 2
+STEPS_ARE = {"online": "samples", "offline": "iterations"}
 BATCH_STEPS = 300
 NEAR = 0.05  # excess within which a learner has arrived
 
@@ -225,16 +226,11 @@ def draw_race(curves: Curves, yardstick: analysis.Yardstick, settings: CompareSe
     return plot_race(
         {key: (curve.t, curve.seconds, curve.objective) for key, curve in curves.items()},
         {k: yardstick.optimum(k) for k in settings.k},
-        steps="samples or iterations" if mixed else counted(settings),
+        steps="samples or iterations" if mixed else STEPS_ARE[settings.setting],
         note="MSG-CCA renews the inverse roots of its covariances whenever its samples have grown by 1 %"
         if "MSG-CCA" in learners
         else "",
     )
-
-
-def counted(settings: CompareSettings) -> str:
-    """What the steps of a learner are."""
-    return "samples" if settings.setting == "online" else "iterations"
 
 
 def draw_constraint(curves: Curves, settings: CompareSettings) -> Any:
@@ -246,7 +242,7 @@ def draw_constraint(curves: Curves, settings: CompareSettings) -> Any:
         for key, curve in curves.items()
         if key[0] == CIRCUIT or key[0].startswith("Bio")
     }
-    return plot_constraint(constrained, steps=counted(settings))
+    return plot_constraint(constrained, steps=STEPS_ARE[settings.setting])
 
 
 EXPERIMENT = Compare()

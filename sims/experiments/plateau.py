@@ -217,8 +217,15 @@ class Plateau(Training[PlateauSettings]):
         )
 
     def page_results(self, results: Datasets, exact: analysis.Yardstick | None) -> Datasets:
-        """Stages and neurons with names to choose them by."""
-        return {name: named(dataset) if "stage_samples" in dataset else dataset for name, dataset in results.items()}
+        """Stages named by samples seen, neurons and samples by their number."""
+        dataset = results["run"]
+        if "stage_samples" not in dataset:
+            return results
+        stages = [f"{one:,} samples" for one in dataset["stage_samples"].values]
+        neurons = [str(one + 1) for one in range(dataset.sizes["pyramidal"])]
+        rows = range(dataset.sizes["row"])
+        named = {"stage": ("stage", stages), "neuron": ("pyramidal", neurons), "row": ("row", rows)}
+        return {"run": dataset.assign_coords(named)}
 
 
 def at_snapshot(run: circuits.Run, snapshot: int) -> circuits.Run:
@@ -290,15 +297,6 @@ def agreement(before: list[Stage], after: list[Stage]) -> dict[str, Any]:
             numbers[f"{name}_correlation_{when}_min"] = correlation.min()
             numbers[f"{name}_relative_error_{when}"] = np.median(np.concatenate([one.relative_error for one in found]))
     return numbers
-
-
-def named(dataset: xr.Dataset) -> xr.Dataset:
-    """Stages named by samples seen, neurons and samples by their number."""
-    stages = [f"{one:,} samples" for one in dataset["stage_samples"].values]
-    neurons = [str(one + 1) for one in range(dataset.sizes["pyramidal"])]
-    return dataset.assign_coords(
-        stage=("stage", stages), neuron=("pyramidal", neurons), row=("row", range(dataset.sizes["row"]))
-    )
 
 
 EXPERIMENT = Plateau()

@@ -72,7 +72,7 @@ class Robustness(Experiment[RobustnessSettings]):
             if name not in ("all", *DEPARTURES):
                 raise SettingsError(f"departures: must be among {', '.join(DEPARTURES)} (got {name!r})")
         if settings.quick:
-            samples, seeds = (min(settings.samples, QUICK_SAMPLES), min(settings.seeds, QUICK_SEEDS))
+            samples, seeds = min(settings.samples, QUICK_SAMPLES), min(settings.seeds, QUICK_SEEDS)
             settings = replace(settings, samples=samples, seeds=seeds)
         return settings
 
@@ -122,8 +122,9 @@ class Robustness(Experiment[RobustnessSettings]):
             excess = min(float(problem.exact.excess(Vx)), NOT_LEARNED)
         except circuits.Diverged as error:
             run, excess = error.run, NOT_LEARNED
-        late = run.data["plateau"].values[len(run.data["sample"]) // 2 :]
-        return {"excess": excess} | ({} if part.departure else {"plateau": late})
+        if part.departure:  # it may have diverged before any plateau was recorded
+            return {"excess": excess}
+        return {"excess": excess, "plateau": run.data["plateau"].values[len(run.data["sample"]) // 2 :]}
 
     def conclude(self, problem: Problem[RobustnessSettings], found: Found) -> xr.Dataset:
         """Excess by departure, each (value, seed), and of the paper's circuit (seed,)."""
@@ -174,7 +175,15 @@ class Robustness(Experiment[RobustnessSettings]):
 
     def page_results(self, results: Datasets, exact: analysis.Yardstick | None) -> Datasets:
         """Excess of the paper's circuit beside that of each departure."""
-        return {name: beside_plain(dataset) if "plain" in dataset else dataset for name, dataset in results.items()}
+        dataset = results["run"]
+        if "plain" not in dataset:
+            return results
+        plain = dataset["plain"].mean("seed")
+        beside = {
+            f"{name}_plain": plain.expand_dims({f"{name}_value": dataset[f"{name}_value"]}, axis=-1)
+            for name in departures_in(dataset)
+        }
+        return {"run": dataset.assign(beside)}
 
     def page_charts(self, results: Datasets) -> tuple[Chart, ...]:
         """A view for each departure that was tried."""
@@ -198,17 +207,6 @@ class Robustness(Experiment[RobustnessSettings]):
 def departures_in(dataset: xr.Dataset) -> list[str]:
     """Names of the departures that a dataset has values of."""
     return [str(name) for name in dataset.data_vars if f"{name}_value" in dataset.coords]
-
-
-def beside_plain(dataset: xr.Dataset) -> xr.Dataset:
-    """Add the mean excess of the paper's circuit at each value of each departure."""
-    plain = dataset["plain"].mean("seed")
-    return dataset.assign(
-        {
-            f"{name}_plain": plain.expand_dims({f"{name}_value": dataset[f"{name}_value"]}, axis=-1)
-            for name in departures_in(dataset)
-        }
-    )
 
 
 def farthest(excess: xr.DataArray, ordered: bool) -> float | str | None:

@@ -185,7 +185,13 @@ class Symmetry(Experiment[SymmetrySettings]):
 
     def page_results(self, results: Datasets, exact: analysis.Yardstick | None) -> Datasets:
         """Conditions named by their rates, and how far what was measured departs from theory."""
-        return {name: named(dataset) if "ratio" in dataset else dataset for name, dataset in results.items()}
+        dataset = results["run"]
+        if "ratio" not in dataset:
+            return results
+        pairs = zip(dataset["eta_q"].values, dataset["eta_r"].values, strict=True)
+        rates = [f"η/τ {q:g}" if q == r else f"η/τ of Q {q:g}, of R {r:g}" for q, r in pairs]
+        named = dataset.assign_coords(rates=("condition", rates)).drop_vars(["eta_q", "eta_r"])
+        return {"run": named.assign(departure=abs(named["ratio"] / named["predicted"] - 1))}
 
 
 def conditions(settings: SymmetrySettings) -> list[Condition]:
@@ -308,14 +314,6 @@ def curves(results: xr.Dataset) -> dict[str, tuple[Any, Any]]:
     equal = results.isel(condition=int(np.argmax(results["kind"].values == "equal")), start=0)
     known = np.isfinite(equal["seen"].values)
     return {name: (equal["seen"].values[known], equal[name].values[known]) for name in ("ratio", "predicted")}
-
-
-def named(dataset: xr.Dataset) -> xr.Dataset:
-    """Name each condition by its rates, and add how far what was measured departs from theory."""
-    pairs = zip(dataset["eta_q"].values, dataset["eta_r"].values, strict=True)
-    rates = [f"η/τ {q:g}" if q == r else f"η/τ of Q {q:g}, of R {r:g}" for q, r in pairs]
-    renamed = dataset.assign_coords(rates=("condition", rates)).drop_vars(["eta_q", "eta_r"])
-    return renamed.assign(departure=abs(renamed["ratio"] / renamed["predicted"] - 1))
 
 
 EXPERIMENT = Symmetry()

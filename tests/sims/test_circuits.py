@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 
 import pytest
@@ -16,21 +17,25 @@ QUICK = ("--data", DATA, "--engine", "numpy")
 OWN = """
 import json, os, pathlib
 from biorrr.circuit import Microcircuit
+from biorrr.models import Rate, Rates
 
 LOG = pathlib.Path(__file__).with_suffix(".log")
 
-def note(text):
+def write(text):
     with LOG.open("a") as file:
         file.write(text + "\\n")
 
-note("imported")
+write("imported")
 
-def rectified(**arguments):
-    note(json.dumps([os.getpid(), sorted(arguments), arguments["seed"]]))
+def with_more_interneurons(**arguments):
+    write(json.dumps([os.getpid(), sorted(arguments), arguments["seed"]]))
     return Microcircuit(**arguments, interneurons=4)
 
 def other(**arguments):
     return Microcircuit(**arguments)
+
+def wild(**arguments):
+    return Microcircuit(**arguments, rates=Rates(Rate(5.0), Rate(5.0), Rate(0.5)))
 
 def fails(**arguments):
     raise RuntimeError("not today")
@@ -64,7 +69,7 @@ def biorrr(capsys, *args):
 
 @pytest.mark.parametrize("form", ["file", "module"])
 def test_it_makes_the_circuit(own, capsys, form):
-    named = f"{own.name}:rectified" if form == "file" else f"{own.stem}:rectified"
+    named = f"{own.name}:with_more_interneurons" if form == "file" else f"{own.stem}:with_more_interneurons"
     code, _, err = biorrr(capsys, "learn", *QUICK, "--epochs", 1, "--circuit", named, "--out", "run")
     assert (code, err) == (0, "")
     assert log(own) == [[os.getpid(), ["engine", "k", "ridge", "s", "seed"], 0]]
@@ -72,12 +77,22 @@ def test_it_makes_the_circuit(own, capsys, form):
 
 
 def test_in_the_processes_that_run_parts_side_by_side(own, capsys):
-    args = ("--epochs", 1, "--seeds", 2, "--circuit", f"{own}:rectified", "--out", "run")
+    args = ("--epochs", 1, "--seeds", 2, "--circuit", f"{own}:with_more_interneurons", "--out", "run")
     assert biorrr(capsys, "learn", *QUICK, *args)[0] == 0
     assert sorted(seed for *_, seed in log(own)) == [0, 1]
     if os.cpu_count() > 1:
         assert os.getpid() not in [process for process, *_ in log(own)]
     assert Run.load("run/run-1.nc").Q.shape == (2, 4)
+
+
+def test_one_of_several_that_diverges_is_named(own, capsys):
+    """Of many parts, unlike of one, an unfinished one is no result."""
+    args = ("--epochs", 2, "--seeds", 2, "--circuit", f"{own}:wild", "--out", "run")
+    code, _, err = biorrr(capsys, "learn", *QUICK, *args)
+    assert code == 1
+    assert re.match(r"biorrr: seed [01]: the circuit diverged at sample \d+", err)
+    assert len(err.splitlines()) == 1
+    assert not os.path.exists("run")
 
 
 NEEDS_DATA = pytest.mark.skipif(not os.environ.get("BIORRR_DATA"), reason="needs the real data files; set BIORRR_DATA")
@@ -123,14 +138,14 @@ def test_what_is_no_circuit(own, capsys, named, code, sentence):
 
 
 def test_a_config_names_it_too(own, capsys):
-    (own.parent / "c.toml").write_text(f'circuit = "{own.name}:rectified"\nepochs = 1\n')
+    (own.parent / "c.toml").write_text(f'circuit = "{own.name}:with_more_interneurons"\nepochs = 1\n')
     assert biorrr(capsys, "learn", *QUICK, "--config", "c.toml", "--out", "run")[0] == 0
     assert len(log(own)) == 1
 
 
 def test_resume_asks_for_it_again(own, capsys):
     """Nothing that a folder names is run by itself: not by resume, not by report, not by a sweep's status."""
-    named = f"{own.name}:rectified"
+    named = f"{own.name}:with_more_interneurons"
     assert biorrr(capsys, "learn", *QUICK, "--epochs", 1, "--circuit", named, "--out", "run")[0] == 0
     shutil.copytree("run", "cut")
     for name in ("run.nc", "summary.json"):
@@ -166,7 +181,7 @@ def test_sweeps(own, capsys, workers):
     (own.parent / "plan.toml").write_text(
         f'[fixed]\ndata = "{DATA}"\nepochs = 1\nengine = "numpy"\n[grid]\nk = [1, 2]\n'
     )
-    named = f"{own.name}:rectified"
+    named = f"{own.name}:with_more_interneurons"
     args = ("sweep", "plan.toml", "--out", "out", "--workers", workers)
     code, out, _ = biorrr(capsys, *args, "--circuit", named)
     assert code == 0
@@ -191,13 +206,13 @@ def test_a_sweep_over_circuits(own, capsys):
     pytest.importorskip("pyarrow", reason="needs the extra `cluster`")
     (own.parent / "plan.toml").write_text(
         f'[fixed]\ndata = "{DATA}"\nepochs = 1\nengine = "numpy"\n'
-        f'[grid]\ncircuit = ["{own.name}:rectified", "{own.name}:fails"]\n'
+        f'[grid]\ncircuit = ["{own.name}:with_more_interneurons", "{own.name}:fails"]\n'
     )
     code, out, _ = biorrr(capsys, "sweep", "plan.toml", "--out", "out", "--workers", 0)
     assert code == 0
     assert "2 points: 1 done, 1 failed" in out
     assert f"failed 1 times: circuit: {own.name}:fails failed (RuntimeError: not today)" in out
     next(own.parent.glob("out/points/*.json")).unlink()
-    code, _, err = biorrr(capsys, "resume", "out", "--circuit", f"{own.name}:rectified")
+    code, _, err = biorrr(capsys, "resume", "out", "--circuit", f"{own.name}:with_more_interneurons")
     assert code == 2
     assert "has used several; to run them, name the plan: biorrr sweep out/sweep.toml --out out" in err

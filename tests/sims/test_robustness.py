@@ -69,6 +69,20 @@ def test_command_fills_a_folder(tmp_path, capsys):
         np.testing.assert_array_less(-1e-9, table["dale"])
 
 
+def test_a_departure_that_diverges_at_once_is_a_result(tmp_path, monkeypatch):
+    """Before any plateau is recorded: it has not learned."""
+    from biorrr.circuit import Diverged, Run
+    from biorrr.sims.data import load
+    from biorrr.sims.experiments.robustness import EXPERIMENT, RobustnessSettings, Trial
+
+    error = Diverged("at once")
+    error.run = Run(xr.Dataset({"sample": ("tick", [])}))
+    settings = RobustnessSettings(data=(DATA,))
+    monkeypatch.setattr(Microcircuit, "run", lambda *_, **__: (_ for _ in ()).throw(error))
+    problem = EXPERIMENT.prepare(settings, load(DATA))
+    assert EXPERIMENT.run_part(problem, Trial(0, "delay", 1, 0.1), {}) == {"excess": 1.0}
+
+
 def test_unknown_departure(capsys):
     assert main.run(["robustness", "--departures", "volume"]) == 2
     assert "departures: must be among all_or_none, sign" in capsys.readouterr().err
