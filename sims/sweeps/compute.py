@@ -18,6 +18,7 @@ from biorrr.sims.experiment import StoppedError
 from biorrr.sims.experiments import find_experiment
 from biorrr.sims.folder import RunFolder, plain_value
 from biorrr.sims.frame import carry_out, evaluate
+from biorrr.sims.interrupts import held_back
 from biorrr.sims.settings import Settings, SettingsError
 from biorrr.sims.sweeps.ledger import plain_curves
 from biorrr.sims.sweeps.plan import Plan
@@ -171,13 +172,12 @@ def _client(workers: int | None, scheduler: str | None) -> Iterator[Any]:
         with client:
             yield client
         return
-    with (
-        LocalCluster(
+    with held_back():  # Ctrl-C reaches workers too, and is for this process to heed
+        cluster = LocalCluster(
             n_workers=workers or os.cpu_count(),
             threads_per_worker=1,
             dashboard_address=None,
             silence_logs=logging.CRITICAL,
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
+        )
+    with cluster, Client(cluster, set_as_default=False) as client:
         yield client
