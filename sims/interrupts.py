@@ -10,34 +10,33 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
-SENTENCE = "biorrr: interrupted\n"
+from biorrr.sims.start import leave_at_once
+
 _notes: int | None = None  # a pipe into which Python writes the number of every signal, whoever handles it
 _pressed = 0  # times
 _raised = False
 
 
-def leave_at_once(signum: int, frame: FrameType | None) -> None:
-    """Handle Ctrl-C while nothing has begun, or for the second time: what we have started ends with us."""
-    with suppress(OSError):
-        os.write(2, SENTENCE.encode())
-    os._exit(130)
-
-
 def watch() -> None:
-    """From now on Ctrl-C raises KeyboardInterrupt, again where a callback has swallowed it, and :func:`pressed` knows.
+    """From now on Ctrl-C raises KeyboardInterrupt, again and again until :func:`heed`, and :func:`pressed` knows of it.
 
     Where Ctrl-C is ignored, as by what a script starts in the background, it stays so.
     """
     global _notes
-    if signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, None):
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         return
     _notes, write = os.pipe()
     for end in (_notes, write):
         os.set_blocking(end, False)
     signal.set_wakeup_fd(write, warn_on_full_buffer=False)
     signal.signal(signal.SIGINT, _interrupt)
-    signal.signal(signal.SIGALRM, signal.default_int_handler)
-    sys.unraisablehook = _raise_again
+    signal.signal(signal.SIGALRM, _insist)
+    sys.unraisablehook = _keep_quiet
+
+
+def heed() -> None:
+    """Say that the interrupt has come through."""
+    signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _interrupt(signum: int, frame: FrameType | None) -> None:
@@ -45,14 +44,22 @@ def _interrupt(signum: int, frame: FrameType | None) -> None:
     if _raised:
         leave_at_once(signum, frame)
     _raised = True
+    signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
     raise KeyboardInterrupt
 
 
-def _raise_again(unraisable: Any) -> None:
-    """Of an exception in a place from which none can be raised, such as a destructor."""
-    if issubclass(unraisable.exc_type, KeyboardInterrupt):
-        signal.setitimer(signal.ITIMER_REAL, 0.01)  # when that place is left
-    else:
+def _insist(signum: int, frame: FrameType | None) -> None:
+    """Raise KeyboardInterrupt unless it is on its way: a callback, or a library's ``except:``, may swallow it."""
+    error = sys.exc_info()[1]
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return
+        error = error.__context__
+    raise KeyboardInterrupt
+
+
+def _keep_quiet(unraisable: Any) -> None:
+    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(unraisable)
 
 

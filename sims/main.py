@@ -14,7 +14,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from biorrr.sims.experiments import experiment_names, find_experiment, summary_of
-from biorrr.sims.interrupts import SENTENCE, pressed
+from biorrr.sims.interrupts import heed, pressed
+from biorrr.sims.start import SENTENCE
 from biorrr.sims.start import main as main
 
 # Commands that are no experiments: where they are, and what they do.
@@ -129,6 +130,8 @@ def run(args: list[str]) -> int:
                 else:
                     print(f"biorrr: {_sentence(error)}", file=sys.stderr)
                 return code
+        finally:
+            heed()
     if code == 130 or pressed():
         sys.stderr.write(SENTENCE)
         return 130

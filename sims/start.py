@@ -6,16 +6,24 @@ import os
 import signal
 import sys
 
-from biorrr.sims.interrupts import leave_at_once, watch
+SENTENCE = "biorrr: interrupted\n"
+
+
+def leave_at_once(*_: object) -> None:
+    """Handle Ctrl-C while nothing has begun, or for the second time: what we have started ends with us."""
+    os.write(2, SENTENCE.encode())
+    os._exit(130)
 
 
 def main() -> None:
     """Entry point of the ``biorrr`` command."""
-    _open_streams()
     heeded = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
     if heeded:
         signal.signal(signal.SIGINT, leave_at_once)
-    from biorrr.sims.main import run  # takes long enough to be interrupted
+    _open_streams()
+    # Takes long enough to be interrupted.
+    from biorrr.sims.interrupts import watch
+    from biorrr.sims.main import run
 
     watch()
     code = run(sys.argv[1:])
