@@ -190,6 +190,7 @@ def test_two_commands_on_one_folder(start, results, tmp_path, count):
             outcomes[interleave(random.Random(seed + number), start, results, tmp_path / str(number))] += 1
         except AssertionError as error:
             failures.append(f"{seed + number}: {error}")
+            print(failures[-1], flush=True)
     print(f"{count} interleavings: {dict(outcomes)}")
     assert not failures, "\n\n".join(failures)
     if count == 200:
