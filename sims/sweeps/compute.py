@@ -6,7 +6,7 @@ import contextlib
 import io
 import logging
 import os
-import threading
+import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from tqdm import tqdm
 
 from biorrr.sims.experiment import StoppedError
 from biorrr.sims.experiments import find_experiment
@@ -108,7 +107,6 @@ def _compute_on_dask(plan, points, data, workers, scheduler, folders) -> Iterato
 def compute_point(experiment: str, settings: Any, folder: Path | None, *data: Dataset) -> Entry:
     """Compute one point; a failure is an entry too."""
     try:
-        tqdm.set_lock(threading.RLock())  # its own is shared by processes, and left behind by a worker that is killed
         printed = io.StringIO()  # tables and progress of every point
         with warnings.catch_warnings(), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             warnings.simplefilter("ignore")  # said once for the whole sweep, and not by every point
@@ -176,7 +174,10 @@ def _client(workers: int | None, scheduler: str | None) -> Iterator[Any]:
         with client:
             yield client
         return
-    resource_tracker.ensure_running()  # or it would be started below, and undo what holds Ctrl-C back
+    # It would be started below, and undo what holds Ctrl-C back. What it finds left by the dead it is to clear quietly.
+    sys.warnoptions.append("ignore:resource_tracker")
+    resource_tracker.ensure_running()
+    sys.warnoptions.pop()
     with held_back():  # Ctrl-C reaches workers too, and is for this process to heed
         cluster = LocalCluster(
             n_workers=workers or os.cpu_count(),
