@@ -22,7 +22,7 @@ from biorrr.circuit.presentation import Presentation, weight_generator
 from biorrr.circuit.recorder import Diverged
 from biorrr.circuit.results import dataset
 from biorrr.circuit.run import Run
-from biorrr.circuit.simulation import Callback, RunOptions, Simulated, Stimulus, simulate
+from biorrr.circuit.simulation import Callback, RunOptions, Simulated, Stimulus, samples_of, simulate
 from biorrr.circuit.statistics import chunks, effective_dimension
 from biorrr.circuit.table import departures_in_words, regression, ridge_in_words
 from biorrr.circuit.units import Units
@@ -368,7 +368,6 @@ class Microcircuit(CircuitBase):
         units = Units.of_gains(gains["x"], gains["y"], self.s)
         feeds = {name: dataclasses.replace(feed, gain=gains[name]) for name, feed in feeds.items()}
         start = options.start
-        first = start.samples if start is not None else 0
         replays = self.ridge_by == "replay" and self._ridges[0] > 0
         presentation = Presentation(
             n_samples=inputs.n_samples,
@@ -383,8 +382,8 @@ class Microcircuit(CircuitBase):
             dimension = effective_dimension(feeds["x"].values, feeds["x"].mean)
             parameters = {"neuromodulator.dimension_x": dimension, **parameters}
         drawn = self._drawn(m, n, units) | given_weights({**self._given, **weights}, blueprint, units)
+        stimulus = Stimulus(presentation, feeds, *samples_of(start, epochs, presentation))
         state = initial_state(blueprint, units, self.seed, drawn, parameters, start)
-        stimulus = Stimulus(presentation, feeds, first, first + epochs * presentation.epoch)
         simulated = simulate(blueprint, self._engines, self.engine, stimulus, state, units, options)
         data = dataset(simulated, self._settings(simulated, options), inputs.labels)
         data["readout"] = ("instruction", "pyramidal"), self._readout(data["Vy"].values[-1], simulated.job.feeds["y"])
