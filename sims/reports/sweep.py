@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
 import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from biorrr.sims.folder import is_in_use
+from biorrr.sims.reports.files import ReportError, opened_inside
 from biorrr.sims.reports.plain import plain
-from biorrr.sims.reports.record import ReportError
 from biorrr.sims.settings import PROVENANCE, SettingsError, key_of
 from biorrr.sims.sweeps.ledger import POINTS, Ledger
 from biorrr.sims.sweeps.plan import Plan, read_plan
@@ -29,6 +30,7 @@ def gather_sweep(folder: Path) -> dict[str, Any]:
     """All that the page shows of the sweep in ``folder``, its figures aside."""
     if not (folder / PLAN).is_file():
         raise ReportError(f"{folder}: {PLAN} is missing; the same `biorrr sweep` once more writes it")
+    opened_inside(folder / PLAN, folder).close()
     try:
         plan = read_plan(folder / PLAN)
         origin = tomllib.loads((folder / PLAN).read_text(encoding="utf-8")).get(PROVENANCE)
@@ -61,11 +63,15 @@ def _points(plan: Plan, folder: Path) -> list[dict[str, Any]]:
     ledger = Ledger(folder)
     points = []
     for settings in plan.points:
+        path = ledger.path(plan, settings)
+        if not os.path.lexists(path):
+            continue
+        opened_inside(path, folder).close()
         entry = ledger.read(plan, settings)
         if entry is None:
             continue
         chosen = {key_of(name): _cell(getattr(settings, name)) for name in (*plan.given, "seed")}
-        run = f"runs/{ledger.path(plan, settings).stem}"
+        run = f"runs/{path.stem}"
         points.append(
             {
                 "settings": chosen,
