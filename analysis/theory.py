@@ -120,9 +120,7 @@ def symmetry_decay(
     if (np.diff(samples) < 0).any():
         raise ValueError(f"samples: must not decrease from snapshot to snapshot (got {samples})")
     if callable(eta_q) or np.ndim(eta_q):
-        logs = [
-            _log_product(eta_q, start - samples[0], stop - samples[0], samples[0]) for start, stop in pairwise(samples)
-        ]
+        logs = [_log_product(eta_q, samples[0], start, stop) for start, stop in pairwise(samples)]
         decay = np.exp(np.cumsum([0.0, *logs]))
     else:
         decay = np.abs(1 - float(np.asarray(eta_q))) ** (samples - samples[0])
@@ -163,7 +161,7 @@ def decay_between(seen: ArrayLike, samples: ArrayLike, rates: ArrayLike) -> NDAr
         for order, coefficient in (
             (1, 1 / 12),
             (3, -2 / 720),
-        ):  # of the derivatives (order - 1)! (slope / (1 - eta))^order
+        ):  # a derivative is -(order - 1)! (slope / (1 - eta))^order
             corrections -= coefficient * ((slope / (1 - last)) ** order - (slope / (1 - first)) ** order)
         logs[~few] += corrections[~few]
         decay = np.exp(np.concatenate([[0.0], np.cumsum(logs)]))
@@ -171,16 +169,19 @@ def decay_between(seen: ArrayLike, samples: ArrayLike, rates: ArrayLike) -> NDAr
 
 
 def _log_factor(eta: NDArray) -> NDArray:
-    """Log |1 - eta|, exact for small rates too."""
+    """Logarithm of |1 - eta|, exact for small rates too."""
     with np.errstate(divide="ignore"):  # of a rate of 1, after which nothing is left
         return np.log1p(np.where(eta < 1, -eta, eta - 2))
 
 
-def _log_product(eta_q: ArrayLike | Callable[[NDArray], NDArray], start: int, stop: int, first: int) -> float:
-    """Sum of log |1 - eta_q| over samples ``first + start`` to ``first + stop``, a block of them at a time."""
+def _log_product(eta_q: ArrayLike | Callable[[NDArray], NDArray], first: int, start: int, stop: int) -> float:
+    """Sum of log |1 - eta_q| over the samples from ``start`` to ``stop``, one block of them at a time.
+
+    An array of rates begins at the sample ``first``.
+    """
     total = 0.0
     for low in range(start, stop, _BLOCK):
-        high = min(low + _BLOCK, stop)
-        rates = eta_q(np.arange(first + low, first + high)) if callable(eta_q) else np.asarray(eta_q, float)[low:high]
-        total += float(_log_factor(np.broadcast_to(rates, (high - low,))).sum())
+        span = np.arange(low, min(low + _BLOCK, stop))
+        rates = eta_q(span) if callable(eta_q) else np.asarray(eta_q, dtype=float)[span - first]
+        total += float(_log_factor(np.broadcast_to(rates, span.shape)).sum())
     return total

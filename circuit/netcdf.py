@@ -46,7 +46,7 @@ def read_netcdf(source: str | os.PathLike | BinaryIO) -> xr.Dataset:
     with xr.open_dataset(source, engine="h5netcdf") as data:
         if data.nbytes > MOST_PACKED * size:
             raise UnsafeFileError(
-                f"must hold the numbers it tells of (got {data.nbytes} bytes of them in a file of {size}); it is damaged"
+                f"must hold the numbers it tells of (got {data.nbytes} bytes of them in {size} bytes of file); damaged?"
             )
         return data.load()
 
