@@ -120,6 +120,8 @@ def symmetry_decay(
     if (np.diff(samples) < 0).any():
         raise ValueError(f"samples: must not decrease from snapshot to snapshot (got {samples})")
     if callable(eta_q) or np.ndim(eta_q):
+        if not callable(eta_q):
+            eta_q = np.broadcast_to(np.asarray(eta_q, dtype=float), (samples[-1] - samples[0],))
         logs = [_log_product(eta_q, samples[0], start, stop) for start, stop in pairwise(samples)]
         decay = np.exp(np.cumsum([0.0, *logs]))
     else:
@@ -158,10 +160,8 @@ def decay_between(seen: ArrayLike, samples: ArrayLike, rates: ArrayLike) -> NDAr
             middle = (first + last + node * (last - first)) / 2
             logs[~few] += (weight / 2 * count * _log_factor(middle))[~few]
         corrections = (_log_factor(first) - _log_factor(last)) / 2
-        for order, coefficient in (
-            (1, 1 / 12),
-            (3, -2 / 720),
-        ):  # a derivative is -(order - 1)! (slope / (1 - eta))^order
+        # The derivatives of log(1 - eta) are -(order - 1)! (slope / (1 - eta))^order.
+        for order, coefficient in ((1, 1 / 12), (3, -2 / 720)):
             corrections -= coefficient * ((slope / (1 - last)) ** order - (slope / (1 - first)) ** order)
         logs[~few] += corrections[~few]
         decay = np.exp(np.concatenate([[0.0], np.cumsum(logs)]))
@@ -174,7 +174,7 @@ def _log_factor(eta: NDArray) -> NDArray:
         return np.log1p(np.where(eta < 1, -eta, eta - 2))
 
 
-def _log_product(eta_q: ArrayLike | Callable[[NDArray], NDArray], first: int, start: int, stop: int) -> float:
+def _log_product(eta_q: NDArray | Callable[[NDArray], NDArray], first: int, start: int, stop: int) -> float:
     """Sum of log |1 - eta_q| over the samples from ``start`` to ``stop``, one block of them at a time.
 
     An array of rates begins at the sample ``first``.
@@ -182,6 +182,6 @@ def _log_product(eta_q: ArrayLike | Callable[[NDArray], NDArray], first: int, st
     total = 0.0
     for low in range(start, stop, _BLOCK):
         span = np.arange(low, min(low + _BLOCK, stop))
-        rates = eta_q(span) if callable(eta_q) else np.asarray(eta_q, dtype=float)[span - first]
+        rates = eta_q(span) if callable(eta_q) else eta_q[span - first]
         total += float(_log_factor(np.broadcast_to(rates, span.shape)).sum())
     return total
