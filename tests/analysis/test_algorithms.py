@@ -23,6 +23,7 @@ from biorrr.analysis import (
     CCALin,
     OfflineBioRRR,
     OnlineBioRRR,
+    RankCV,
     ReducedRankRegression,
     TwoLayerANN,
     Yardstick,
@@ -244,3 +245,19 @@ def test_inner_loops_are_compiled_where_nothing_can_be_kept(monkeypatch):
     compiled = numba.njit
     monkeypatch.setattr(numba, "njit", njit)
     assert kernel(lambda x: 2 * x)(3.0) == 6
+
+
+@pytest.mark.parametrize("cls", {*BATCH, *ONLINE, ReducedRankRegression, RankCV}, ids=lambda cls: cls.__name__)
+def test_masked_values_are_refused(cls, rng):
+    """The mask was ignored, and what it hid was learned."""
+    X, Y = rng.standard_normal((2, 30, 3))
+    masked = np.ma.masked_greater(X, 2)
+    for data, name in (((masked, Y), "X"), ((X, masked), "y")):
+        with pytest.raises(
+            ValueError, match=rf"{name}: must have no masked values, which would count as data \(got \d+\)"
+        ):
+            cls().fit(*data)
+    fitted = ReducedRankRegression(k=1).fit(np.ma.array(X), Y)
+    for use in (fitted.transform, fitted.predict, lambda X: fitted.score(X, Y), lambda Y: fitted.score(X, Y)):
+        with pytest.raises(ValueError, match="must have no masked values"):
+            use(masked)
