@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-LARGEST = 1e100  # so that squares, and sums of squares, stay finite
+LARGEST = 1e50  # so that squares of squares, and their sums, stay finite
 LOADED = 2**31  # bytes of data that may be copied in memory
 ROWS_AT_ONCE = 4096  # memory-mapped arrays are looked through in pieces of this many samples
 
@@ -183,9 +183,12 @@ def file_stamp(path: Path) -> tuple[int, ...] | None:
 
 
 def check_stamps(stamps: Mapping[Path, tuple[int, ...] | None]) -> None:
-    """Refuse to go on if one of these files was written to or replaced since its stamp was taken."""
+    """Refuse to go on if one of these files was written to or replaced since its stamp was taken.
+
+    One that was deleted is still there for those who have it open.
+    """
     for path, stamp in stamps.items():
-        if file_stamp(path) != stamp:
+        if file_stamp(path) not in (stamp, None):
             raise DataError(
                 f"{path}: must stay as it is while it is in use (got another file, or one that was written to); "
                 "start again when it is whole"

@@ -2,7 +2,6 @@
 
 import os
 import pickle
-from pathlib import Path
 
 import h5py
 import numpy as np
@@ -135,7 +134,7 @@ def broken(array, value):
     [
         (broken(X, np.nan), Y, r"X must be finite \(got nan at row 3, column 1, counted from 0\); drop or fill"),
         (X, broken(Y, -np.inf), r"Y must be finite \(got -inf at row 3, column 1"),
-        (X, broken(Y, 1e200), r"Y must lie within 1e\+100 of 0 \(got 1e\+200 at row 3, column 1, .*\); rescale it"),
+        (X, broken(Y, 1e51), r"Y must lie within 1e\+50 of 0 \(got 1e\+51 at row 3, column 1, .*\); rescale it"),
         (X[:10], Y, r"X and Y must have a row for each sample \(got 10 and 20 rows\); is one transposed\?"),
         (
             X.T,
@@ -276,9 +275,7 @@ def write_again(path):
     os.utime(path, ns=(1, 1))  # however coarse the clock of the disk is
 
 
-@pytest.mark.parametrize(
-    "change", [lambda path: os.truncate(path, 200), write_again, Path.unlink], ids=["cut", "written", "deleted"]
-)
+@pytest.mark.parametrize("change", [lambda path: os.truncate(path, 200), write_again], ids=["cut", "written"])
 @pytest.mark.parametrize("at", [2, 5, 15, 25, 45])
 def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch, change, at):
     """At any block of its samples, of checks and of the checksum; to touch a map beyond its file kills the process."""
@@ -317,6 +314,8 @@ def test_a_map_that_changes_after_it_was_loaded(tmp_path):
         np.save(tmp_path / f"{name}.npy", values)
     data = load(tmp_path / "x.npy", tmp_path / "y.npy")
     data.check_unchanged()
+    (tmp_path / "y.npy").unlink()
+    data.check_unchanged()  # the map still has what it was of
     os.truncate(tmp_path / "x.npy", 200)
     for use in (data.check_unchanged, data.centred, lambda: data.stand_in, lambda: data.checksum):
         with pytest.raises(DataError, match=r"x.npy: must stay as it is"):
