@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 def find_data(record: Record, run: Run, given: Sequence[Dataset]) -> tuple[Dataset | None, str]:
     """The very data that ``run`` has learned, or None and why they are not at hand; ``given`` are the user's word."""
+    others = "are not those it learned (another checksum or size)"
     checksum, sizes = record.provenance.get("data_sha256"), (run.data.sizes["input"], run.data.sizes["instruction"])
 
     def learned(data: Dataset) -> bool:
@@ -38,11 +39,13 @@ def find_data(record: Record, run: Run, given: Sequence[Dataset]) -> tuple[Datas
                 data = load(named)
         elif paths := _inside(record.folder, named):
             data = load(*paths)
+        elif given:
+            return None, f"the data given with --data {others}"
         else:
             return None, "its data are not in its folder; --data FILE lets the page read them"
     except (ValueError, OSError, MemoryError):
         return None, "its data are not on this machine or cannot be read, and nothing is downloaded for a page"
-    return (data, "") if learned(data) else (None, "the data here are not those it learned (another checksum or size)")
+    return (data, "") if learned(data) else (None, f"the data here {others}")
 
 
 def _inside(folder: Path, named: str) -> list[Path]:

@@ -182,6 +182,7 @@ def test_data_outside_the_folder_are_read_only_if_the_user_says_so(sent, outside
         assert "learning" not in charts(text)[0]["circuit"]
     said, text = report(sent, "--data", own, allowed=[own])
     assert "learning" in charts(text)[0]["circuit"]
+    assert "left out: the data given with --data are not those it learned" in report(sent, "--data", "digits")[0]
     assert "left out" not in said + re.sub("(?s)<script.*?</script>", "", text)
 
 
