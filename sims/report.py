@@ -42,7 +42,8 @@ def command(
     from biorrr.sims.reports.sweep import gather_sweep, is_sweep
 
     path = out or folders[0] / "report.html"
-    if path.is_dir() or (out and not path.parent.is_dir()):
+    # A link in a folder that was sent is replaced, and where it leads to is not looked at.
+    if (out or not path.is_symlink()) and (path.is_dir() or (out and not path.parent.is_dir())):
         raise ReportError(f"out: must be a file, in a folder that exists (got {path})")
     library = charting_library()
     given = [*map(load, data or ())]

@@ -40,7 +40,7 @@ def gather_figures(folder: Path, room: int) -> tuple[list[dict[str, Any]], list[
     for path in sorted(folder.iterdir()):
         if path.suffix == ".pdf":
             left_out.append(path.name)
-        if path.suffix not in KINDS or path.is_dir():
+        if path.suffix not in KINDS:
             continue
         kind, beginning = KINDS[path.suffix]
         try:

@@ -14,6 +14,12 @@ class ReportError(ValueError):
     exit_code = 2
 
 
+def is_linked(path: Path, folder: Path) -> bool:
+    """Whether a link stands between ``folder`` and ``path``, or is ``path``; what it leads to is not even looked at."""
+    below = path.relative_to(folder)
+    return ".." in below.parts or any((folder / part).is_symlink() for part in reversed([below, *below.parents][:-1]))
+
+
 def is_inside(path: Path, folder: Path) -> bool:
     """Whether ``path`` is a file below ``folder`` with no link on the way."""
     try:
@@ -29,15 +35,10 @@ def opened_inside(path: Path, folder: Path) -> BinaryIO:
         f"{path}: must be a file in the folder itself and no link, which could lead to any file of yours; if it is "
         "meant to be read, copy it there"
     )
-    below = path.relative_to(folder)
-    if ".." in below.parts or any((folder / parent).is_symlink() for parent in [*below.parents][:-1]):
+    if is_linked(path, folder):
         raise refusal
-    try:  # without waiting for the other end of a pipe
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError as error:
-        if path.is_symlink():
-            raise refusal from error
-        raise
+    # Without following a link put there since, and without waiting for the other end of a pipe.
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise refusal

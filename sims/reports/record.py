@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import tomllib
 from dataclasses import dataclass
@@ -42,7 +43,7 @@ def read_record(folder: Path) -> Record:
         raise ReportError(
             f"{folder}: must be a folder that an experiment or a sweep has filled (there is no such folder)"
         )
-    if not (folder / CONFIG).is_file():
+    if not os.path.lexists(folder / CONFIG):
         raise ReportError(f"{folder}: has no run in it ({CONFIG} is missing); give a run's folder, or a sweep's")
     settings = _table(folder, CONFIG, tomllib.loads)
     provenance = settings.pop(PROVENANCE, None)
@@ -52,7 +53,7 @@ def read_record(folder: Path) -> Record:
         raise ReportError(
             f"{folder}: {CONFIG} must name the experiment it is of (got {experiment!r}); is it a run folder?"
         )
-    if not (folder / SUMMARY).is_file():
+    if not os.path.lexists(folder / SUMMARY):
         if is_in_use(folder):
             raise ReportError(f"{folder}: the run in it is still going; wait for its end")
         raise ReportError(f"{folder}: the run in it was cut short; `biorrr resume {folder}` goes on with it")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from biorrr.sims.folder import is_in_use
-from biorrr.sims.reports.files import ReportError, opened_inside
+from biorrr.sims.reports.files import ReportError, is_linked, opened_inside
 from biorrr.sims.reports.plain import plain
 from biorrr.sims.settings import PROVENANCE, SettingsError, key_of
 from biorrr.sims.sweeps.ledger import POINTS, Ledger
@@ -23,12 +23,12 @@ SHOWN_FAILURES = 10
 
 def is_sweep(folder: Path) -> bool:
     """Whether ``folder`` is a sweep's."""
-    return (folder / PLAN).is_file() or (folder / POINTS).is_dir()
+    return any(os.path.lexists(folder / name) for name in (PLAN, POINTS))
 
 
 def gather_sweep(folder: Path) -> dict[str, Any]:
     """All that the page shows of the sweep in ``folder``, its figures aside."""
-    if not (folder / PLAN).is_file():
+    if not os.path.lexists(folder / PLAN):
         raise ReportError(f"{folder}: {PLAN} is missing; the same `biorrr sweep` once more writes it")
     opened_inside(folder / PLAN, folder).close()
     try:
@@ -64,9 +64,10 @@ def _points(plan: Plan, folder: Path) -> list[dict[str, Any]]:
     points = []
     for settings in plan.points:
         path = ledger.path(plan, settings)
-        if not os.path.lexists(path):
+        try:
+            opened_inside(path, folder).close()
+        except FileNotFoundError:
             continue
-        opened_inside(path, folder).close()
         entry = ledger.read(plan, settings)
         if entry is None:
             continue
@@ -79,7 +80,7 @@ def _points(plan: Plan, folder: Path) -> list[dict[str, Any]]:
                 "reason": str(entry["reason"] or ""),
                 "numbers": {name: _cell(value) for name, value in entry["numbers"].items() if name not in chosen},
                 "curves": _curves(entry.get("curves")),
-                "folder": run if (folder / run).is_dir() else None,
+                "folder": run if not is_linked(folder / run, folder) and (folder / run).is_dir() else None,
             }
         )
     return points
