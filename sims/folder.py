@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
-import re
+import shutil
+import time
 import tomllib
 import warnings
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from biorrr.sims.claims import Claim
+from biorrr.sims.contents import (
+    BEING_WRITTEN,
+    CHECKPOINTS,
+    CONFIG,
+    RESULTS,
+    SUMMARY,
+    UNFINISHED,
+    WRITTEN,
+    clear_checkpoints,
+    inside,
+    settle,
+    unfinished,
+)
+from biorrr.sims.contents import INTERRUPTED as INTERRUPTED
+from biorrr.sims.contents import FolderError as FolderError
 from biorrr.sims.files import whole_file
+from biorrr.sims.interrupts import held_back
 from biorrr.sims.lazy import circuits, np, xr
 from biorrr.sims.settings import PROVENANCE, VERSIONS, read_config
 
-CONFIG, RESULTS, SUMMARY = "config.toml", "run.nc", "summary.json"
-CHECKPOINTS = "checkpoints"  # a folder, there until the run is finished
-INTERRUPTED = "interrupted"  # how a run ended that can go on
-
-
-class FolderError(ValueError):
-    """A folder that a run must not or cannot be written to."""
-
-    exit_code = 2
+PATIENCE = 0.5  # seconds to wait for a lock: who only looks has it for a moment, and so have children of the dead
 
 
 class InterruptedRunError(Exception):
@@ -40,7 +50,11 @@ class InterruptedRunError(Exception):
 class RunFolder:
     """The folder of one run.
 
-    Nothing is written before :meth:`opened`; every file appears under its name only when it is complete.
+    Nothing is written before :meth:`opened`. What a run has found appears when all of it is written, in place of what
+    an earlier run has left; until then that stays as it was. Other files in the folder are the user's, and stay.
+
+    A run that replaces another keeps settings and checkpoints in a hidden folder within the other's: there is room
+    for it on the same file system, and whoever works in the folder, or holds its lock, keeps it.
 
     Parameters
     ----------
@@ -58,51 +72,76 @@ class RunFolder:
         self, experiment: str, path: Path | None = None, force: bool = False, source: Path | None = None
     ) -> None:
         self.path = path or Path("runs") / f"{experiment}-{datetime.now():%Y%m%d-%H%M%S}"
+        self.work = self.path  # where settings and checkpoints are
+        self._results = self.path  # where files are written
         self._fresh = path is None
         self._force = force
         self._source = source
         if self.path.exists() and not self.path.is_dir():
             raise FolderError(f"out: must be a folder (got the file {self.path})")
-        if not force and self.holds_run():
-            raise FolderError(f"out: {self.path} has a run in it; choose another folder, or --force to replace the run")
+        self._refuse_another_run()
+
+    @property
+    def replaces(self) -> bool:
+        """Whether the run is to replace another."""
+        return self.work != self.path
 
     def holds_run(self) -> bool:
         """Whether a run has been written to the folder."""
-        return any((self.path / name).exists() for name in (CONFIG, RESULTS, SUMMARY)) or self._has_checkpoints()
+        kept = inside(self.path, CHECKPOINTS).glob("[!.]*.npz")
+        return any(kept) or any((self.path / name).exists() for name in (CONFIG, RESULTS, SUMMARY, WRITTEN))
+
+    def _refuse_another_run(self) -> None:
+        if not self._force and self.holds_run():
+            raise FolderError(f"out: {self.path} has a run in it; choose another folder, or --force to replace the run")
 
     @contextmanager
     def opened(self, config: str) -> Iterator[None]:
-        """Make the folder, claim it and put config.toml in it; a block that fails leaves neither behind.
+        """Make the folder, claim it and keep ``config`` in it; a block that fails leaves neither behind.
 
         A block that has come as far as a checkpoint leaves both, to be resumed.
-        With ``force`` the results of the run that is there are deleted first: they would not belong to the config.
         """
         if self._source is not None:
             self._warn_of_other_data(self._source, tomllib.loads(config))
+        self._make()
+        settle(self.path)
+        self._refuse_another_run()  # one may have been written while data were loaded
+        if self.holds_run():
+            latest = max((int(path.name.removeprefix(UNFINISHED)) for path in unfinished(self.path)), default=0)
+            self.work = self.path / f"{UNFINISHED}{latest + 1}"
+            self.work.mkdir(exist_ok=True)
+        try:
+            with self._resumable():
+                with whole_file(self.work / CONFIG) as partial:
+                    partial.write_text(config, encoding="utf-8")
+                yield
+        except BaseException:
+            if not self._has_checkpoints():
+                self.discard()
+            self.release()
+            raise
+
+    def _make(self) -> None:
+        """Make the folder and claim it."""
         path, copies = self.path, 1
         while True:
             try:
                 self.path.mkdir(parents=True, exist_ok=not self._fresh)
-                break
-            except FileExistsError:  # another run began in the same second
-                copies += 1
-                self.path = path.with_name(f"{path.name}-{copies}")
-        self.claim()
-        if self._force:
-            for name in (SUMMARY, RESULTS, CONFIG):
-                (self.path / name).unlink(missing_ok=True)
-            self.clear_checkpoints()
-        self.write_config(config)
-        try:
-            with self._resumable():
-                yield
-        except BaseException:
-            if not self._has_checkpoints():
-                self.clear_checkpoints()
-                (self.path / CONFIG).unlink(missing_ok=True)
-                with suppress(OSError):  # the user's own files are in it
-                    self.path.rmdir()
-            raise
+            except FileExistsError:
+                if not self._fresh:
+                    raise
+                copies += 1  # another run began in the same second
+                self.path = self.work = self._results = path.with_name(f"{path.name}-{copies}")
+                continue
+            with suppress(FileNotFoundError):  # it was another run's, which failed and has taken it away
+                return self.claim()
+
+    def discard(self) -> None:
+        """Delete settings and checkpoints, and the folder unless something else is in it."""
+        clear_checkpoints(self.work)
+        (self.work / CONFIG).unlink(missing_ok=True)
+        with suppress(OSError):  # the user's own files are in it
+            self.work.rmdir()
 
     def _warn_of_other_data(self, source: Path, now: Mapping[str, Any]) -> None:
         """Say so where the data have changed since the same experiment left ``source``."""
@@ -127,26 +166,21 @@ class RunFolder:
         except KeyboardInterrupt as interrupt:
             if not self._has_checkpoints():
                 raise
-            raise InterruptedRunError(f"interrupted; `biorrr resume {self.path}` goes on") from interrupt
+            raise InterruptedRunError(self.way_on) from interrupt
+
+    @property
+    def way_on(self) -> str:
+        """What to say to somebody who has interrupted the run."""
+        until_then = "; until then the earlier run stays as it was" if self.replaces else ""
+        return f"interrupted; `biorrr resume {self.path}` goes on{until_then}"
 
     @property
     def checkpoints(self) -> Path:
         """Folder in which the run keeps how far it has come."""
-        place = self.path / CHECKPOINTS
-        if place.is_symlink():  # in a folder one was sent: what is deleted here must not be elsewhere
-            raise FolderError(f"{place}: must be a folder and no link to one; delete the link")
-        return place
+        return inside(self.work, CHECKPOINTS)
 
     def _has_checkpoints(self) -> bool:
         return any(self.checkpoints.glob("[!.]*.npz"))
-
-    def clear_checkpoints(self) -> None:
-        """Delete what the run has kept, half-written files too."""
-        if self.checkpoints.is_dir():
-            for path in self.checkpoints.glob("*.npz"):
-                path.unlink(missing_ok=True)
-            with suppress(OSError):  # somebody else's files are in it
-                self.checkpoints.rmdir()
 
     def claim(self) -> None:
         """Lock the folder until ``release()`` or the end of the process; refuse one that another has locked."""
@@ -155,18 +189,45 @@ class RunFolder:
         handle = os.open(self.path, os.O_RDONLY)
         self.release = weakref.finalize(self, os.close, handle)
         # The kernel releases the lock when its holder dies, however it dies.
-        if not lock_descriptor(handle, blocking=False):
+        deadline = time.monotonic() + PATIENCE
+        while not lock_descriptor(handle, blocking=False):
+            if time.monotonic() > deadline:
+                self.release()
+                raise FolderError(f"out: {self.path} is in use by another process; wait, or choose another")
+            time.sleep(0.02)
+        if not os.path.samestat(os.fstat(handle), os.stat(self.path)):
             self.release()
-            raise FolderError(f"out: {self.path} is in use by another process; wait, or choose another")
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self.path))
 
-    def writing(self, name: str) -> AbstractContextManager[Path]:
+    @contextmanager
+    def filling(self, config: Callable[[list[str]], str]) -> Iterator[None]:
+        """Give room to what the run has found; it appears when the block ends well, all of it together.
+
+        The folder is released then. ``config`` makes config.toml of the names of all files, by which a later run knows
+        what to replace.
+        """
+        written = self.path / BEING_WRITTEN
+        with self._resumable():
+            try:
+                written.mkdir()
+                self._results = written
+                yield
+                names = sorted({CONFIG, *(path.name for path in written.iterdir())})
+                with self.writing(CONFIG) as path:
+                    path.write_text(config(names), encoding="utf-8")
+                with held_back():
+                    written.rename(self.path / WRITTEN)  # from here on this is the folder's run
+                    settle(self.path)
+            finally:
+                self._results = self.path
+                shutil.rmtree(written, ignore_errors=True)
+                self.release()
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[Path]:
         """Give a path to write ``name`` at; see :func:`whole_file`."""
-        return whole_file(self.path / name)
-
-    def write_config(self, text: str) -> None:
-        """Write config.toml."""
-        with self.writing(CONFIG) as path:
-            path.write_text(text, encoding="utf-8")
+        with whole_file(self._results / name, called=self.path / name) as partial:
+            yield partial
 
     def write_results(self, results: circuits.Run | xr.Dataset, name: str = RESULTS) -> None:
         """Write what an experiment has found as NetCDF4."""
@@ -190,8 +251,8 @@ class RunFolder:
     def write_summary(self, numbers: Mapping[str, Any], claims: Sequence[Claim] = ()) -> None:
         """Write summary.json: one flat object of text, truth values and numbers; what is not finite becomes null.
 
-        Where an experiment checks ``claims``, they follow as a list. To be written last: a run with a summary is
-        finished, unless its ``ended`` says "interrupted".
+        Where an experiment checks ``claims``, they follow as a list. A run with a summary is finished, unless its
+        ``ended`` says "interrupted".
         """
         flat: dict[str, Any] = {name: plain_value(name, value) for name, value in numbers.items()}
         if claims:
@@ -202,24 +263,22 @@ class RunFolder:
             ]
         with self.writing(SUMMARY) as path:
             path.write_text(json.dumps(flat, indent=2, allow_nan=False) + "\n", encoding="utf-8")
-        if numbers.get("ended") != INTERRUPTED:
-            self.clear_checkpoints()
 
 
 class ResumedFolder(RunFolder):
     """The folder of a run that was cut short: its config stays, whatever happens."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        """Claim the folder, so that nobody changes what is read of it from now on."""
+        self.path = self._results = path
+        self.claim()
+        settle(path)
+        self.work = [path, *unfinished(path)][-1]
 
     @contextmanager
     def opened(self, config: str) -> Iterator[None]:
-        """Claim the folder for the run that ``config`` describes; refuse one that began with other data."""
-        self.claim()
-        for path in self.path.iterdir():
-            if re.fullmatch(r"\.+\d+-.+", path.name) and path.is_file():  # half-written by a process that was killed
-                path.unlink()
-        began, now = read_config(self.path / CONFIG)[PROVENANCE], tomllib.loads(config)[PROVENANCE]
+        """Begin the run that ``config`` describes; refuse one that began with other data."""
+        began, now = read_config(self.work / CONFIG)[PROVENANCE], tomllib.loads(config)[PROVENANCE]
         for what in changed_data(began, now):
             raise FolderError(
                 f"{what}: changed since the run in {self.path} began (another checksum); put back what it was, or "

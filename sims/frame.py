@@ -12,7 +12,8 @@ from typing import Any
 from biorrr.sims.checkpoints import NOT_KEPT, Checkpoints
 from biorrr.sims.circuits import circuit_function
 from biorrr.sims.experiment import Experiment, Findings, Problem, S, StoppedError
-from biorrr.sims.folder import INTERRUPTED, RunFolder
+from biorrr.sims.folder import INTERRUPTED, InterruptedRunError, RunFolder
+from biorrr.sims.interrupts import pressed
 from biorrr.sims.lazy import circuits, data_sets, np
 from biorrr.sims.settings import NO_NUMBERS, ExperimentSettings, config_text, provenance
 from biorrr.sims.table import print_claims, print_table
@@ -44,18 +45,25 @@ def carry_out(
     with folder.opened(config_text(settings, origin)):
         checkpoints = Checkpoints.of(folder, settings.checkpoint)
         findings = _investigate(experiment, settings, data, checkpoints, workers or os.cpu_count() or 1, attended=True)
+        if findings.failure and folder.replaces:  # half a run takes no other's place
+            if findings.failure == INTERRUPTED:
+                raise InterruptedRunError(folder.way_on)
+            folder.discard()
+            raise StoppedError(
+                f"{findings.failure} (nothing is kept of it, and the earlier run in {folder.path} stays)"
+            )
 
     if engine := findings.numbers.get("engine"):
-        # What "auto" turned out to be: the same engine repeats the run bit for bit.
-        folder.write_config(config_text(replace(settings, engine=engine), origin))
-    for stem, result in findings.results.items():
-        folder.write_results(result, f"{stem}.nc")
-    for name, draw in findings.figures.items():
-        folder.write_figure(name, settings.format, draw())
-    for name, write in findings.files.items():
-        with folder.writing(name) as path:
-            write(path)
-    folder.write_summary(findings.numbers, findings.claims)
+        settings = replace(settings, engine=engine)  # what "auto" was: the same engine repeats the run bit for bit
+    with folder.filling(lambda files: config_text(settings, origin | {"files": files})):
+        for stem, result in findings.results.items():
+            folder.write_results(result, f"{stem}.nc")
+        for name, draw in findings.figures.items():
+            folder.write_figure(name, settings.format, draw())
+        for name, write in findings.files.items():
+            with folder.writing(name) as path:
+                write(path)
+        folder.write_summary(findings.numbers, findings.claims)
     print_table(findings.title, dict(findings.rows) | {"written to": folder.path})
     print_claims(findings.claims)
     if findings.failure:
@@ -135,6 +143,8 @@ def run_parts(
                 bar.disable |= len(parts) == 1 or not attended  # a single circuit shows its samples
                 for name, outcome in pool.run(left):
                     finished[name], failure = outcome
+                    if pressed() and not failure:  # too late for the part to heed it
+                        raise KeyboardInterrupt
                     bar.update()
             found |= {name: finished[name] for name in left}  # in their own order, whichever was finished first
 

@@ -14,6 +14,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from biorrr.sims.experiments import experiment_names, find_experiment, summary_of
+from biorrr.sims.interrupts import heed, pressed
+from biorrr.sims.start import SENTENCE
+from biorrr.sims.start import main as main
 
 # Commands that are no experiments: where they are, and what they do.
 TOOLS = {
@@ -119,14 +122,19 @@ def run(args: list[str]) -> int:
         except typer.Abort:  # how typer before 0.21 hands on a KeyboardInterrupt; later it returns 130
             code = 130
         except Exception as error:
-            # Looked for here and not parsed, so that it also holds for errors of parsing.
-            if "--debug" in args:
-                traceback.print_exc()
-            else:
-                print(f"biorrr: {_sentence(error)}", file=sys.stderr)
-            return getattr(error, "exit_code", 1)
-    if code == 130:
-        print("biorrr: interrupted", file=sys.stderr)
+            code = getattr(error, "exit_code", 1)
+            if code == 130 or not pressed():  # else it comes of the interrupt, which libraries turn into their own
+                # Looked for here and not parsed, so that it also holds for errors of parsing.
+                if "--debug" in args:
+                    traceback.print_exc()
+                else:
+                    print(f"biorrr: {_sentence(error)}", file=sys.stderr)
+                return code
+        finally:
+            heed()
+    if code == 130 or pressed():
+        sys.stderr.write(SENTENCE)
+        return 130
     return code
 
 
@@ -142,8 +150,3 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, ValueError) or type(error).__module__.startswith("biorrr."):
         return str(error)
     return f"unexpected {type(error).__name__}: {error}; run again with --debug to see where"
-
-
-def main() -> None:
-    """Entry point of the ``biorrr`` command."""
-    sys.exit(run(sys.argv[1:]))

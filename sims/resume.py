@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from biorrr.sims.circuits import check_circuit
-from biorrr.sims.folder import CONFIG, INTERRUPTED, SUMMARY, FolderError, ResumedFolder
+from biorrr.sims.contents import CONFIG, FolderError, finished, inside
+from biorrr.sims.folder import ResumedFolder
 from biorrr.sims.main import commands, find_command
 from biorrr.sims.settings import PROVENANCE, read_config, resolve
 from biorrr.sims.sweeps.run import PLAN, resume_sweep
@@ -33,24 +33,16 @@ def resume(
     """
     if (folder / PLAN).is_file() and not (folder / CONFIG).exists():
         return resume_sweep(folder, circuit)
-    if not (folder / CONFIG).is_file():
+    held = ResumedFolder(folder) if folder.is_dir() else None
+    if held is None or not inside(held.work, CONFIG).is_file():
         raise FolderError(f"{folder}: has no run to resume: there is no {CONFIG} in it")
-    if finished(folder):
+    if not held.replaces and finished(folder):
         print(f"{folder}: finished; nothing to resume")
         return
-    experiment = experiment_of(folder)
-    settings = resolve(experiment.settings, folder / CONFIG)
+    experiment = experiment_of(held.work)
+    settings = resolve(experiment.settings, held.work / CONFIG)
     check_circuit(f"the run in {folder}", getattr(settings, "circuit", None), circuit)
-    experiment.run(settings, ResumedFolder(folder))
-
-
-def finished(folder: Path) -> bool:
-    """Whether the run in ``folder`` has come to its end."""
-    try:
-        numbers = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError, RecursionError):  # not there, or damaged since: it can be made again
-        return False
-    return not (isinstance(numbers, dict) and numbers.get("ended") == INTERRUPTED)
+    experiment.run(settings, held)
 
 
 def experiment_of(folder: Path) -> Any:

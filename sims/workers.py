@@ -11,10 +11,11 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any
+
+from biorrr.sims.interrupts import held_back
 
 _PR_SET_PDEATHSIG = 1  # of Linux's prctl
 
@@ -83,9 +84,10 @@ class Workers:
         context = get_context()
         ours, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(self._work, theirs, os.getpid()), daemon=True)  # type: ignore[attr-defined]
-        process.start()
-        theirs.close()
-        self._processes[ours] = process
+        with held_back():  # Ctrl-C reaches them too, and is for this process to heed
+            process.start()
+            theirs.close()
+            self._processes[ours] = process
 
 
 def _serve(work: Callable[[str, Any], Any], orders: Connection, parent: int) -> None:
@@ -99,8 +101,7 @@ def _serve(work: Callable[[str, Any], Any], orders: Connection, parent: int) -> 
         threading.Thread(target=_watch, args=(parent,), daemon=True).start()
     from threadpoolctl import threadpool_limits
 
-    # There are as many processes as processors. An interrupt while waiting for orders is for the parent to speak of.
-    with threadpool_limits(1), suppress(KeyboardInterrupt):
+    with threadpool_limits(1):  # there are as many processes as processors
         while True:
             name, item = orders.recv()
             result, error = None, None

@@ -45,20 +45,26 @@ def bench(settings: BenchSettings, folder: RunFolder) -> None:
         count, size = cache.clear()
         print(f"deleted {count} compiled circuits, {size / 2**20:.1f} MB, from {cache.cache_folder()}")
         return
-    with folder.opened(config_text(settings, experiment.provenance("bench"))):
+    origin = experiment.provenance("bench")
+    with folder.opened(config_text(settings, origin)):
         results, goals = measurements.measure(settings)
         # Only now: what it imports loads NumPy, which measuring must first tell to use one thread.
         from biorrr.sims.bench import figure
 
         results["goals"] = [dataclasses.asdict(goal) | {"reached": goal.reached} for goal in goals]
-        with folder.writing("bench.json") as path:
-            path.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
-        folder.write_figure("bench", "png", figure.plot(results))
         reached = [goal.reached for goal in goals]
-        folder.write_summary(
-            {"goals": len(goals), "reached": reached.count(True), "not_measured": reached.count(None)}
-            | {f"{row['size']}_{name}_us": us for row in results["speed"] for name, us in row["microseconds"].items()}
-        )
+        with folder.filling(lambda files: config_text(settings, origin | {"files": files})):
+            with folder.writing("bench.json") as path:
+                path.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+            folder.write_figure("bench", "png", figure.plot(results))
+            folder.write_summary(
+                {"goals": len(goals), "reached": reached.count(True), "not_measured": reached.count(None)}
+                | {
+                    f"{row['size']}_{name}_us": us
+                    for row in results["speed"]
+                    for name, us in row["microseconds"].items()
+                }
+            )
     print_race(results["speed"])
     print_table("goals", {goal.name: goal.verdict for goal in goals})
     print(f"written to {folder.path}")

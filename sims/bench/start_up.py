@@ -22,7 +22,7 @@ circuit = Microcircuit(k=4, engine="cpp", rates=Rates(x=Rate(1e-4), y=Rate(1e-3)
 X, Y = rng.standard_normal((1, 100)), rng.standard_normal((1, 120))
 print(undisturbed_seconds(lambda: circuit.run(X, Y, record=(), progress=False)), "brian2" in sys.modules)
 """
-_COMMAND_LINE = "from biorrr.sims.main import main; main()"
+_COMMAND_LINE = "from biorrr.sims.start import main; main()"
 _LIGHT = "import biorrr.analysis, sys; sys.exit('brian2' in sys.modules or 'matplotlib' in sys.modules)"
 
 

@@ -6,18 +6,22 @@ import contextlib
 import io
 import logging
 import os
+import threading
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from tqdm import tqdm
 
 from biorrr.sims.experiment import StoppedError
 from biorrr.sims.experiments import find_experiment
 from biorrr.sims.folder import RunFolder, plain_value
 from biorrr.sims.frame import carry_out, evaluate
+from biorrr.sims.interrupts import held_back
 from biorrr.sims.settings import Settings, SettingsError
 from biorrr.sims.sweeps.ledger import plain_curves
 from biorrr.sims.sweeps.plan import Plan
@@ -104,6 +108,7 @@ def _compute_on_dask(plan, points, data, workers, scheduler, folders) -> Iterato
 def compute_point(experiment: str, settings: Any, folder: Path | None, *data: Dataset) -> Entry:
     """Compute one point; a failure is an entry too."""
     try:
+        tqdm.set_lock(threading.RLock())  # its own is shared by processes, and left behind by a worker that is killed
         printed = io.StringIO()  # tables and progress of every point
         with warnings.catch_warnings(), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             warnings.simplefilter("ignore")  # said once for the whole sweep, and not by every point
@@ -171,13 +176,13 @@ def _client(workers: int | None, scheduler: str | None) -> Iterator[Any]:
         with client:
             yield client
         return
-    with (
-        LocalCluster(
+    resource_tracker.ensure_running()  # or it would be started below, and undo what holds Ctrl-C back
+    with held_back():  # Ctrl-C reaches workers too, and is for this process to heed
+        cluster = LocalCluster(
             n_workers=workers or os.cpu_count(),
             threads_per_worker=1,
             dashboard_address=None,
             silence_logs=logging.CRITICAL,
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
+        )
+    with cluster, Client(cluster, set_as_default=False) as client:
         yield client

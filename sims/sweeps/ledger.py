@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from biorrr.sims.contents import inside
 from biorrr.sims.files import whole_file
 from biorrr.sims.settings import Settings, key_of
 from biorrr.sims.sweeps.plan import Plan, plain
@@ -38,7 +39,7 @@ class Ledger:
         if known.get("circuit") is None:  # as before there was such a setting
             known.pop("circuit", None)
         text = json.dumps([plan.experiment, known], sort_keys=True)
-        return self.folder / POINTS / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.json"
+        return inside(self.folder, POINTS, f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.json")
 
     def read(self, plan: Plan, settings: Settings) -> dict[str, Any] | None:
         """What is known of a point: ``status``, ``reason``, ``data_sha256``, ``numbers``, ``curves``; None if not done.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biorrr.sims.circuits import check_circuit
+from biorrr.sims.contents import inside
 from biorrr.sims.folder import FolderError, RunFolder, is_in_use
 from biorrr.sims.settings import PROVENANCE, SettingsError, provenance, read_config
 from biorrr.sims.sweeps.ledger import TABLE, Ledger
@@ -98,7 +99,7 @@ def command(
 
 def resume_sweep(out: Path, circuit: str | None) -> None:
     """Go on with the sweep in a folder, as it was begun; refuse one that began with other data, or another circuit."""
-    plan = read_plan(out / PLAN)
+    plan = read_plan(inside(out, PLAN))
     used = {getattr(settings, "circuit", None) for settings in plan.points}
     if len(used) > 1:
         raise SettingsError(
@@ -157,7 +158,7 @@ def _carry_out(
             )
         if not known or (retry and failed):
             left.append(settings)
-    kept = {s: out / "runs" / ledger.path(plan, s).stem for s in left} if folders else {}
+    kept = {s: inside(out, "runs", ledger.path(plan, s).stem) for s in left} if folders else {}
     bar = progress_bar(len(plan.points), " points", "sweeping", initial=len(plan.points) - len(left))
     try:
         with bar:

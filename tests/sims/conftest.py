@@ -46,7 +46,7 @@ def start_biorrr():
     started = []
 
     def start(*args, **options):
-        command = [sys.executable, "-c", "from biorrr.sims.main import main; main()", *map(str, args)]
+        command = [sys.executable, "-c", "from biorrr.sims.start import main; main()", *map(str, args)]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         started.append(subprocess.Popen(command, **(pipes | options)))
         return started[-1]

@@ -10,7 +10,7 @@ import pytest
 
 from biorrr.sims import doctor
 
-PLAIN = [sys.executable, "-c", "from biorrr.sims.main import main; main()", "doctor"]
+PLAIN = [sys.executable, "-c", "from biorrr.sims.start import main; main()", "doctor"]
 
 
 @pytest.mark.slow

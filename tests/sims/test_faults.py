@@ -56,7 +56,7 @@ def on_disk(tmp_path, compiled_code):
     (tmp_path / "disk").mkdir()
 
     def run(size, *commands):
-        biorrr = f'biorrr() {{ "{sys.executable}" -c "from biorrr.sims.main import main; main()" "$@"; }}'
+        biorrr = f'biorrr() {{ "{sys.executable}" -c "from biorrr.sims.start import main; main()" "$@"; }}'
         script = "\n".join([biorrr, f"mount -t tmpfs -o size={size} tmpfs disk", *commands])
         return subprocess.run(
             ["unshare", "-rm", "sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
@@ -119,7 +119,7 @@ def test_folder_of_somebody_else(own_data, tmp_path):
         user = 65534
         for path in (tmp_path, *tmp_path.parents[:2]):
             path.chmod(0o755)
-    command = [sys.executable, "-c", "from biorrr.sims.main import main; main()", "learn", "--data", str(own_data)]
+    command = [sys.executable, "-c", "from biorrr.sims.start import main; main()", "learn", "--data", str(own_data)]
     try:
         done = subprocess.run(
             [*command, "--epochs", "1", "--engine", "numpy", "--out", str(tmp_path / "closed/out")],
@@ -335,3 +335,29 @@ def test_second_interrupt_ends_at_once(own_data, tmp_path, start_biorrr):
     assert process.returncode == 130
     assert "Traceback" not in err
     assert (tmp_path / "out/checkpoints/seed-0.npz").exists()
+
+
+@pytest.mark.parametrize(
+    "closed", ["<&- >&- 2>&-", *(pytest.param(one, marks=pytest.mark.slow) for one in ("<&-", ">&-", "2>&-"))]
+)
+def test_closed_streams_are_no_obstacle(own_data, tmp_path, closed):
+    """Nor does the next file that is opened take their place, and with it what is printed."""
+    start = f'"{sys.executable}" -c "from biorrr.sims.start import main; main()"'
+    done = subprocess.run(
+        f"{start} learn --data own.npz --epochs 1 --engine numpy --out out {closed}; echo $? > code\n"
+        f"{start} learn --data own.npz -k 9 --out refused {closed}; echo $? >> code",
+        shell=True, cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert (tmp_path / "code").read_text() == "0\n2\n"
+    assert ("written to" in done.stdout) == (">&-" not in closed.split())
+    assert ("k: must not exceed" in done.stderr) == ("2>&-" not in closed)
+    Run.load(tmp_path / "out/run.nc")
+    assert "written to" not in "".join(path.read_text(errors="ignore") for path in (tmp_path / "out").iterdir())
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_output_that_cannot_be_given_is_a_failure():
+    command = [sys.executable, "-c", "from biorrr.sims.start import main; main()", "data"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "biorrr: No space left on device\n")

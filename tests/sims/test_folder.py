@@ -1,13 +1,19 @@
 """The run folder: whole files or none, and never over another run unless told."""
 
+import itertools
 import json
+import os
 import re
+from pathlib import Path
 
+import filelock
 import numpy as np
 import pytest
+import tomli_w
 
 from biorrr.sims import folder
-from biorrr.sims.folder import FolderError, RunFolder
+from biorrr.sims.files import whole_file
+from biorrr.sims.folder import FolderError, InterruptedRunError, ResumedFolder, RunFolder
 
 
 def test_default_folder_is_named_after_experiment_and_time(tmp_path, monkeypatch):
@@ -23,26 +29,184 @@ def test_default_folder_is_named_after_experiment_and_time(tmp_path, monkeypatch
     assert second.path.is_dir()
 
 
-@pytest.mark.parametrize("name", ["config.toml", "run.nc", "summary.json"])
+def contents(folder):
+    """Every file below ``folder``, with what is in it."""
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+def write_run(run, **files):
+    """Write a finished run: these files, by stem, and settings and summary."""
+    with run.opened("k = 1\n"):
+        pass
+    with run.filling(lambda names: f"[provenance]\nfiles = {names}\n"):
+        for stem, content in files.items():
+            with run.writing(f"{stem}.png") as path:
+                path.write_text(content)
+        run.write_summary({})
+
+
+@pytest.mark.parametrize("name", ["config.toml", "run.nc", "summary.json", "checkpoints/seed-0.npz", ".written/run.nc"])
 def test_folder_with_a_run_is_refused_unless_forced(tmp_path, name):
+    (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text("old")
-    (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(FolderError, match=r"out: .* has a run in it; choose another folder, or --force to replace"):
         RunFolder("learn", tmp_path)
-    with RunFolder("learn", tmp_path, force=True).opened("new"):
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["config.toml", "notes.txt"]
-    assert (tmp_path / "config.toml").read_text() == "new"
+    RunFolder("learn", tmp_path, force=True)
+    assert contents(tmp_path) == {name: "old"}
 
 
-def test_checkpoints_count_as_a_run_and_are_replaced_with_it(tmp_path):
-    place = tmp_path / "checkpoints"
-    place.mkdir()
-    for name in ("seed-0.npz", ".12-seed-1.npz", "notes.txt"):
-        (place / name).touch()
-    with pytest.raises(FolderError, match="has a run in it"):
-        RunFolder("learn", tmp_path)
-    with RunFolder("learn", tmp_path, force=True).opened(""):
-        assert [path.name for path in place.iterdir()] == ["notes.txt"]
+def test_forced_run_leaves_all_as_it_was_until_it_is_whole_and_nothing_of_it_then(tmp_path):
+    (tmp_path / "notes.png").write_text("mine")
+    write_run(RunFolder("learn", tmp_path), filters="old", excess="old")
+    for name in ("report.html", "run-1.nc", "checkpoints/notes.txt", "run-mine.nc"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("old")
+    before = contents(tmp_path)
+    run = RunFolder("learn", tmp_path, force=True)
+    with run.opened("k = 2\n"):
+        assert contents(tmp_path) == before | {".unfinished-1/config.toml": "k = 2\n"}
+    with run.filling(lambda names: f"[provenance]\nfiles = {names}\n"):
+        with run.writing("filters.png") as path:
+            path.write_text("new")
+        run.write_summary({"k": 2})
+        assert {name: text for name, text in contents(tmp_path).items() if name[0] != "."} == before
+    assert contents(tmp_path) == {
+        "notes.png": "mine", "checkpoints/notes.txt": "old", "run-mine.nc": "old", "filters.png": "new",
+        "summary.json": '{\n  "k": 2\n}\n',
+        "config.toml": "[provenance]\nfiles = ['config.toml', 'filters.png', 'summary.json']\n",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("far", [False, True])
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_forced_run_that_fails_leaves_the_other_as_it_was(tmp_path, error, far):
+    write_run(RunFolder("learn", tmp_path), filters="old")
+    before = contents(tmp_path)
+    run = RunFolder("learn", tmp_path, force=True)
+
+    def fail():
+        with run.opened("k = 2\n"):
+            if far:
+                run.checkpoints.mkdir()
+                (run.checkpoints / "seed-0.npz").touch()
+            raise error
+
+    said = "interrupted; `biorrr resume .*` goes on; until then the earlier run stays as it was"
+    resumable = far and error is KeyboardInterrupt
+    with pytest.raises(InterruptedRunError if resumable else error, match=said if resumable else None):
+        fail()
+    # What has come as far as a checkpoint can go on, and the next attempt does not take that away.
+    kept = {".unfinished-1/config.toml": "k = 2\n", ".unfinished-1/checkpoints/seed-0.npz": ""} if far else {}
+    assert contents(tmp_path) == before | kept
+    with pytest.raises(ZeroDivisionError), RunFolder("learn", tmp_path, force=True).opened("k = 3\n"):
+        raise ZeroDivisionError
+    assert contents(tmp_path) == before | kept
+    assert ResumedFolder(tmp_path).work == tmp_path / (".unfinished-1" if far else "")
+    write_run(RunFolder("learn", tmp_path, force=True), filters="new")
+    assert not any(name.startswith(".") for name in contents(tmp_path))
+
+
+def test_results_cut_short_at_any_step_of_taking_their_place_take_it_at_the_next_use(tmp_path, monkeypatch):
+    """As by kill -9: what follows the n-th change of the folder never happens."""
+    steps = itertools.count(1)
+    for cut in steps:
+        place = tmp_path / str(cut)
+        write_run(RunFolder("learn", place), filters="old", excess="old")
+        left = itertools.count(-cut)
+
+        def stopped(change, left=left):
+            def maybe(*args, **options):
+                if next(left) >= -1:
+                    raise SystemExit
+                return change(*args, **options)
+
+            return maybe
+
+        try:
+            with monkeypatch.context() as patch:
+                for name in ("unlink", "replace", "rename", "rmdir"):
+                    patch.setattr(Path, name, stopped(getattr(Path, name)))
+                write_run(RunFolder("learn", place, force=True), filters="new", curve="new")
+        except SystemExit:
+            pass
+        else:
+            break
+        held = ResumedFolder(place)
+        held.release()
+        drawn = {name: text for name, text in contents(place).items() if name.endswith("png") and name[0] != "."}
+        whole = {"filters.png": "new", "curve.png": "new"}
+        assert drawn in ({"filters.png": "old", "excess.png": "old"}, whole)
+        assert (place / "summary.json").exists()
+        assert not (place / ".written").exists()
+        listed = [*drawn, "config.toml", "summary.json"]
+        assert (place / "config.toml").read_text() == f"[provenance]\nfiles = {sorted(listed)}\n"
+    assert cut > 20
+
+
+def test_a_list_of_files_from_a_stranger_deletes_nothing_elsewhere(tmp_path):
+    sent, mine = tmp_path / "sent", tmp_path / "mine.txt"
+    mine.write_text("mine")
+    (sent / "sub").mkdir(parents=True)
+    (sent / "sub/own.txt").write_text("own")
+    names = ["../mine.txt", str(mine), "sub", "sub/own.txt", "..", ".", "", "a\0b", 7, "old.png"]
+    (sent / "old.png").symlink_to(mine)
+    (sent / "config.toml").write_text(tomli_w.dumps({"provenance": {"files": names}}))
+    write_run(RunFolder("learn", sent, force=True), new="new")
+    assert contents(tmp_path).keys() == {
+        "mine.txt", "sent/sub/own.txt", "sent/config.toml", "sent/summary.json", "sent/new.png",
+    }  # fmt: skip
+
+
+def test_run_written_while_data_were_loaded_is_not_overwritten(tmp_path):
+    slow = RunFolder("learn", tmp_path)
+    write_run(RunFolder("learn", tmp_path), filters="theirs")
+    before = contents(tmp_path)
+    with pytest.raises(FolderError, match="has a run in it"), slow.opened("k = 2\n"):
+        raise AssertionError("must not begin")
+    assert contents(tmp_path) == before
+
+
+def test_folder_taken_away_between_making_and_locking_is_made_again(tmp_path, monkeypatch):
+    """By a run that failed, and so left nothing behind: a lock on a folder that is gone locks nobody out."""
+    taken = []
+    lock = filelock.lock_descriptor
+
+    def lock_after_it_is_gone(handle, blocking):
+        if not taken:
+            taken.append((tmp_path / "out").rmdir())
+        return lock(handle, blocking=blocking)
+
+    monkeypatch.setattr(filelock, "lock_descriptor", lock_after_it_is_gone)
+    run = RunFolder("learn", tmp_path / "out")
+    with run.opened("k = 1\n"):
+        assert contents(tmp_path) == {"out/config.toml": "k = 1\n"}
+        with pytest.raises(FolderError, match="in use by another process"):
+            RunFolder("learn", tmp_path / "out", force=True).claim()
+
+
+@pytest.mark.parametrize("name", ["checkpoints", ".written", ".unfinished-1"])
+def test_links_in_a_folder_that_was_sent_are_refused(tmp_path, name):
+    sent, elsewhere = tmp_path / "sent", tmp_path / "elsewhere"
+    sent.mkdir()
+    elsewhere.mkdir()
+    for file in ("config.toml", "seed-0.npz", "run.nc"):
+        (elsewhere / file).write_text("mine")
+    (sent / "config.toml").touch()
+    (sent / name).symlink_to(elsewhere)
+    with pytest.raises(FolderError, match=rf"{name}: must not be a link, which may lead out of .*; delete the link"):
+        write_run(RunFolder("learn", sent, force=True), filters="new")
+    with pytest.raises(FolderError, match=f"{name}: must not be a link"):
+        ResumedFolder(sent).checkpoints  # noqa: B018
+    assert contents(elsewhere).keys() == {"config.toml", "seed-0.npz", "run.nc"}
+    assert not (sent / "filters.png").exists()
+
+
+def test_files_under_way_are_not_written_through_links(tmp_path):
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / f".{os.getpid()}-run.nc").symlink_to(tmp_path / "mine")
+    with whole_file(tmp_path / "run.nc") as partial:
+        partial.write_text("new")
+    assert contents(tmp_path) == {"mine": "mine", "run.nc": "new"}
 
 
 def test_folder_with_other_files_is_accepted(tmp_path):
@@ -64,12 +228,6 @@ def test_a_run_that_fails_leaves_nothing_behind(tmp_path):
     with pytest.raises(RuntimeError):
         fail(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
-
-
-def test_nothing_is_deleted_before_the_run_begins(tmp_path):
-    (tmp_path / "summary.json").write_text("old")
-    RunFolder("learn", tmp_path, force=True)
-    assert (tmp_path / "summary.json").read_text() == "old"
 
 
 def test_a_file_in_the_way_is_refused(tmp_path):

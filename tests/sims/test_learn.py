@@ -170,6 +170,60 @@ def test_diverging_run_keeps_what_was_recorded(tmp_path, capsys, monkeypatch):
     assert 0 < run.samples < 120
 
 
+def contents(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_forced_run_has_nothing_of_the_larger_one_before_it(tmp_path, capsys):
+    out = tmp_path / "run"
+    assert learn(capsys, *SMALL, "--seeds", 2, "-k", 3, "--out", out)[0] == 0
+    assert {"run-1.nc", "excess.png"} <= {path.name for path in out.iterdir()}
+    (out / "report.html").write_text("of the old run")
+    (out / "notes.png").write_text("mine")
+    assert learn(capsys, *SMALL, "-k", 1, "--out", out, "--force")[0] == 0
+    assert sorted(path.name for path in out.iterdir()) == [
+        "config.toml", "eigenvalues.png", "filters.png", "learning_curve.png", "notes.png", "plateau.png", "run.nc",
+        "summary.json",
+    ]  # fmt: skip
+    assert Run.load(out / "run.nc").Vx.shape[1] == json.loads((out / "summary.json").read_text())["k"] == 1
+
+
+def test_forced_run_that_fails_or_diverges_leaves_the_old_one(tmp_path, capsys, monkeypatch, learned):
+    """As the advised repair of a damaged run.nc does where there is no compiler, or the data are gone."""
+    out = tmp_path / "run"
+    shutil.copytree(learned[0], out)
+    (out / "run.nc").write_bytes(b"damaged")
+    before = contents(out)
+    again = ("--config", out / "config.toml", "--out", out, "--force")
+    monkeypatch.setattr("biorrr.circuit.engines.compiler.find_compiler", lambda: None)
+    code, _, err = learn(capsys, *again, "--engine", "cpp")
+    assert (code, "no C++ compiler found" in err) == (1, True)
+    assert contents(out) == before
+    assert learn(capsys, *again, "--data", tmp_path / "gone.npz")[0] != 0
+    assert contents(out) == before
+    monkeypatch.setattr("biorrr.circuit.Microcircuit", WildCircuit)
+    code, _, err = learn(capsys, *again)
+    assert (code, len(err.splitlines())) == (1, 1)
+    assert f"(nothing is kept of it, and the earlier run in {out} stays)" in err
+    assert contents(out) == before
+
+
+def test_forced_run_that_is_interrupted_leaves_the_old_one_and_can_go_on(tmp_path, capsys, monkeypatch, learned):
+    out = tmp_path / "run"
+    shutil.copytree(learned[0], out)
+    before = contents(out)
+    with monkeypatch.context() as patch:
+        patch.setattr("biorrr.circuit.Microcircuit", StoppedCircuit)
+        code, _, err = learn(capsys, *SMALL, "-k", 1, "--out", out, "--force")
+    said = f"biorrr: interrupted; `biorrr resume {out}` goes on; until then the earlier run stays as it was\n"
+    assert (code, err) == (130, said)
+    visible = {path: content for path, content in contents(out).items() if path.parts[0][0] != "."}
+    assert visible == before
+    assert main.run(["resume", str(out)]) == 0
+    assert Run.load(out / "run.nc").Vx.shape[1] == 1
+    assert not [path for path in out.iterdir() if path.name[0] == "."]
+
+
 class StoppedCircuit(Microcircuit):
     """Ctrl-C is pressed after some samples."""
 
@@ -200,7 +254,7 @@ def test_ctrl_c_saves_what_was_recorded(tmp_path, capsys, monkeypatch):
 @pytest.mark.parametrize("engine", ["numpy", "auto"])
 def test_ctrl_c_of_a_real_process(tmp_path, engine):
     out = tmp_path / "run"
-    script = "from biorrr.sims.main import main; main()"
+    script = "from biorrr.sims.start import main; main()"
     args = ["learn", "--data", DATA, "--engine", engine, "--epochs", "10000000", "--out", str(out)]
     process = subprocess.Popen([sys.executable, "-c", script, *args], stderr=subprocess.PIPE, text=True)
     try:

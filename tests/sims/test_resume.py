@@ -234,10 +234,11 @@ def test_config_of_a_run_whose_data_have_changed_since_is_warned_of(short_run, o
 
 def test_half_written_files_of_a_killed_process_are_cleared(short_run, tmp_path):
     folder = cut_short(short_run, tmp_path / "early")
-    for name in (".123-run.nc", "..123-run.nc.part", ".mine"):
+    for name in (".123-config.toml", ".being-written/run.nc", ".mine", ".2024-notes.txt"):
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).touch()
     assert main.run(["resume", str(folder)]) == 0
-    assert [path.name for path in folder.iterdir() if path.name[0] == "."] == [".mine"]
+    assert [path.name for path in folder.iterdir() if path.name[0] == "."] == [".mine", ".2024-notes.txt"]
 
 
 def test_link_in_place_of_checkpoints_is_refused(short_run, tmp_path, capsys):
@@ -247,7 +248,7 @@ def test_link_in_place_of_checkpoints_is_refused(short_run, tmp_path, capsys):
     (tmp_path / "elsewhere/mine.npz").touch()
     (folder / "checkpoints").symlink_to(tmp_path / "elsewhere")
     assert main.run(["resume", str(folder)]) == 2
-    assert f"{folder}/checkpoints: must be a folder and no link to one; delete the link" in capsys.readouterr().err
+    assert f"{folder}/checkpoints: must not be a link, which may lead out of" in capsys.readouterr().err
     assert (tmp_path / "elsewhere/mine.npz").exists()
 
 

@@ -306,6 +306,32 @@ def test_resume_of_a_finished_sweep_and_of_one_whose_data_changed(own_data, tmp_
     assert len(measured) == 2
 
 
+@pytest.mark.parametrize("link", ["runs", "runs/*", "points", "points/*", "sweep.toml"])
+def test_links_in_a_sweep_that_was_sent_are_refused(own_data, tmp_path, measured, capsys, link):
+    """Resuming it neither writes nor reads anywhere else."""
+    out, elsewhere = tmp_path / "sent", tmp_path / "elsewhere"
+    sweep(fixed=FIXED | {"data": str(own_data)}, out=out, workers=0, grid={"k": [1, 2]})
+    (out / "sweep.parquet").unlink()
+    plan = (out / "sweep.toml").read_text()
+    (out / "sweep.toml").write_text(plan.replace("folders = false", "folders = true"))
+    for point in (out / "points").iterdir():
+        (out / "runs" / point.stem).mkdir(parents=True)
+        (out / "runs" / point.stem / "config.toml").touch()
+    if not link.startswith("points"):
+        next((out / "points").iterdir()).unlink()
+    (linked,) = [*out.glob(link)][:1] if link != "runs/*" else [
+        path for path in out.glob(link) if not (out / "points" / f"{path.name}.json").exists()
+    ]  # fmt: skip
+    linked.rename(elsewhere)
+    linked.symlink_to(elsewhere)
+    before = sorted((path, path.stat().st_mtime_ns) for path in (elsewhere, *elsewhere.rglob("*")))
+    assert main.run(["resume", str(out)]) == 2
+    assert capsys.readouterr().err == (
+        f"biorrr: {linked}: must not be a link, which may lead out of {out}; delete the link\n"
+    )
+    assert sorted((path, path.stat().st_mtime_ns) for path in (elsewhere, *elsewhere.rglob("*"))) == before
+
+
 def test_without_the_extra_one_sentence(monkeypatch, tmp_path, capsys):
     (tmp_path / "sweep.toml").write_text("grid = {k = [1]}")
     monkeypatch.setitem(sys.modules, "distributed", None)

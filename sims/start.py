@@ -1,0 +1,47 @@
+"""The first and the last of the ``biorrr`` command: its streams, and Ctrl-C before and after all else."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+SENTENCE = "biorrr: interrupted\n"
+
+
+def leave_at_once(*_: object) -> None:
+    """Handle Ctrl-C while nothing has begun, or for the second time: what we have started ends with us."""
+    os.write(2, SENTENCE.encode())
+    os._exit(130)
+
+
+def main() -> None:
+    """Entry point of the ``biorrr`` command."""
+    heeded = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+    if heeded:
+        signal.signal(signal.SIGINT, leave_at_once)
+    _open_streams()
+    # Takes long enough to be interrupted.
+    from biorrr.sims.interrupts import watch
+    from biorrr.sims.main import run
+
+    watch()
+    code = run(sys.argv[1:])
+    if heeded:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said and done
+    try:
+        sys.stdout.flush()
+    except OSError as error:  # nobody reads on, or a full disk
+        print(f"biorrr: standard output: {error.strerror}", file=sys.stderr)
+        os._exit(code or 1)  # or Python would try again, and complain
+    sys.exit(code)
+
+
+def _open_streams() -> None:
+    """Open those of the standard streams that are closed, to nowhere: the next file must not take their place."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+            setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8"))  # noqa: SIM115
