@@ -36,7 +36,8 @@ def watch() -> None:
 
 def heed() -> None:
     """Say that the interrupt has come through."""
-    signal.setitimer(signal.ITIMER_REAL, 0)
+    if _notes is not None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _interrupt(signum: int, frame: FrameType | None) -> None:

@@ -11,8 +11,10 @@ SENTENCE = "biorrr: interrupted\n"
 
 def leave_at_once(*_: object) -> None:
     """Handle Ctrl-C while nothing has begun, or for the second time: what we have started ends with us."""
-    os.write(2, SENTENCE.encode())
-    os._exit(130)
+    try:
+        os.write(2, SENTENCE.encode())
+    finally:
+        os._exit(130)
 
 
 def main() -> None:
@@ -25,10 +27,13 @@ def main() -> None:
     from biorrr.sims.interrupts import watch
     from biorrr.sims.main import run
 
-    watch()
-    code = run(sys.argv[1:])
-    if heeded:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said and done
+    try:
+        watch()
+        code = run(sys.argv[1:])
+        if heeded:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said and done
+    except KeyboardInterrupt:  # at the very first or last
+        leave_at_once()
     try:
         sys.stdout.flush()
     except OSError as error:  # nobody reads on, or a full disk

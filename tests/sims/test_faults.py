@@ -95,6 +95,27 @@ def test_disk_full(on_disk, own_data, tmp_path, size, kept):
 
 
 @pytest.mark.slow
+def test_disk_full_when_a_run_is_to_be_replaced(on_disk, own_data, tmp_path):
+    """The old run stays as it was, and the new one takes its place when there is room."""
+    again = "--data own.npz --epochs 2 --engine numpy --out disk/out"
+    done = on_disk(
+        "2m",
+        f"biorrr learn -k 1 {again} && cp -r disk/out before && dd if=/dev/zero of=disk/filled bs=1k count=5000",
+        f"truncate -s -30k disk/filled; biorrr learn -k 2 {again} --force; echo $? > code",
+        "cp -r disk/out left && rm -r left/.unfinished-1",
+        "rm disk/filled && biorrr resume disk/out && cp -r disk/out after",
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "code").read_text() == "1\n"
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    files = [{p.name: p.read_bytes() for p in (tmp_path / name).iterdir()} for name in ("before", "left", "after")]
+    assert files[0] == files[1]
+    assert files[2].keys() == files[0].keys()
+    assert json.loads(files[2]["summary.json"])["k"] == 2
+
+
+@pytest.mark.slow
 @needs_compiler
 def test_temporary_folder_full(on_disk, own_data, tmp_path):
     done = on_disk("24k", "TMPDIR=disk biorrr learn --data own.npz --epochs 200 --engine cpp --out out")

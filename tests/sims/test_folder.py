@@ -77,6 +77,13 @@ def test_forced_run_leaves_all_as_it_was_until_it_is_whole_and_nothing_of_it_the
     }  # fmt: skip
 
 
+def test_whoever_works_in_the_folder_stays_in_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for content in ("old", "new"):
+        write_run(RunFolder("learn", Path("."), force=True), filters=content)
+        assert Path("filters.png").read_text() == (tmp_path / "filters.png").read_text() == content
+
+
 @pytest.mark.parametrize("far", [False, True])
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 def test_forced_run_that_fails_leaves_the_other_as_it_was(tmp_path, error, far):
