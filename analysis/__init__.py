@@ -27,7 +27,7 @@ _HOMES = {
         "plot_filters",
         "plot_eigenvalues",
     ),
-    "theory": ("saturation", "Saturation", "symmetry_decay", "SymmetryDecay"),
+    "theory": ("saturation", "Saturation", "symmetry_decay", "SymmetryDecay", "decay_between"),
     "inference": ("infer_s", "InferredS"),
     "metrics": ("objective", "excess", "whitening_error", "principal_angles", "align", "r2"),
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from biorrr.analysis.checks import as_floats
+
 
 def backpropagated_error(
     X: ArrayLike, Y: ArrayLike, network_Vx: ArrayLike, network_Vy: ArrayLike, Vx: ArrayLike
@@ -32,7 +34,7 @@ def backpropagated_error(
            [0.25 ],
            [0.25 ]])
     """
-    X, Y, network_Vy = (np.asarray(values, dtype=float) for values in (X, Y, network_Vy))
+    X, Y, network_Vy = as_floats("X", X), as_floats("Y", Y), np.asarray(network_Vy, dtype=float)
     z = X @ np.asarray(network_Vx, dtype=float)
     error = (Y - z @ network_Vy.T) @ network_Vy
     G = np.linalg.lstsq(z, X @ np.asarray(Vx, dtype=float), rcond=None)[0]

@@ -42,9 +42,24 @@ def given_rates(rates: Rates | str) -> Rates | None:
     return None
 
 
+def unmasked(name: str, values: ArrayLike) -> ArrayLike:
+    """``values``, unless some are masked: no estimator or metric would heed the mask."""
+    if np.ma.is_masked(values):
+        raise ValueError(
+            f"{name}: must have no masked values, which would count as data (got {np.ma.count_masked(values)}); "
+            "drop or fill them first"
+        )
+    return values
+
+
+def as_floats(name: str, values: ArrayLike) -> NDArray:
+    """``values`` as a float array, if none of them are masked."""
+    return np.asarray(unmasked(name, values), dtype=float)
+
+
 def check_pair(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray, NDArray]:
     """``X`` (n_samples, m) and ``Y`` (n_samples, n) as float arrays, if they are that."""
-    X, Y = np.asarray(X, dtype=float), np.asarray(Y, dtype=float)
+    X, Y = as_floats("X", X), as_floats("Y", Y)
     for name, A in (("X", X), ("Y", Y)):
         if A.ndim != 2 or not A.size:
             raise ValueError(

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 
-from biorrr.analysis.checks import ridge_pair
+from biorrr.analysis.checks import as_floats, ridge_pair
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ def _fieller(numerator: NDArray, denominator: NDArray, confidence: float) -> tup
 
 def _check_recordings(y, z, a, Vy, dVy) -> list[NDArray]:
     recordings = {"y": y, "z": z, "a": a, "Vy": Vy, "dVy": dVy}
-    recordings = {name: np.asarray(values, dtype=float) for name, values in recordings.items()}
+    recordings = {name: as_floats(name, values) for name, values in recordings.items()}
     if recordings["Vy"].ndim != 3:
         raise ValueError(f"Vy: must have shape (T, n, k), samples first (got {recordings['Vy'].shape})")
     T, n, k = recordings["Vy"].shape

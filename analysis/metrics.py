@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
-from biorrr.analysis.checks import ridge_pair
+from biorrr.analysis.checks import as_floats, ridge_pair
 from biorrr.analysis.yardstick import Yardstick
 
 Ridge = float | tuple[float, float]
@@ -48,7 +48,7 @@ def principal_angles(A: ArrayLike, B: ArrayLike, X: ArrayLike | None = None, rid
     """
     if X is not None:
         A, B = _in_metric(A, X, ridge), _in_metric(B, X, ridge)
-    return np.degrees(linalg.subspace_angles(np.asarray(A, dtype=float), np.asarray(B, dtype=float)))
+    return np.degrees(linalg.subspace_angles(as_floats("A", A), as_floats("B", B)))
 
 
 def align(Vx: ArrayLike, target: ArrayLike, X: ArrayLike, ridge: Ridge = 0.0) -> NDArray:
@@ -67,7 +67,7 @@ def r2(Y: ArrayLike, predicted: ArrayLike, baseline: ArrayLike | None = None) ->
     Squared errors and squared deviations from ``baseline`` (n,) are each summed over samples and responses before
     they are divided. The baseline is Y's own mean unless given; for held-out data give the training mean.
     """
-    Y, predicted = np.asarray(Y, dtype=float), np.asarray(predicted, dtype=float)
+    Y, predicted = as_floats("Y", Y), as_floats("predicted", predicted)
     if Y.shape != predicted.shape:
         raise ValueError(f"predicted: must have the shape of Y, {Y.shape} (got {predicted.shape})")
     deviations = Y - (Y.mean(axis=0) if baseline is None else baseline)
@@ -76,7 +76,7 @@ def r2(Y: ArrayLike, predicted: ArrayLike, baseline: ArrayLike | None = None) ->
 
 def _in_metric(V: ArrayLike, X: ArrayLike, ridge: Ridge) -> NDArray:
     """``V`` (..., m, k) as (..., n_samples + m, k), with V'(Cxx + ridge I)V for its Gram matrix; Cxx is not formed."""
-    V, X = np.asarray(V, dtype=float), np.asarray(X, dtype=float)
+    V, X = as_floats("V", V), as_floats("X", X)
     if V.ndim < 2 or V.shape[-2] != X.shape[1]:
         raise ValueError(f"V: must have a row for each of the {X.shape[1]} columns of X (got shape {V.shape})")
     return np.concatenate([X @ V / np.sqrt(len(X)), np.sqrt(ridge_pair(ridge)[0]) * V], axis=-2)

@@ -13,6 +13,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from biorrr.analysis.checks import unmasked
 from biorrr.analysis.metrics import r2
 
 
@@ -39,7 +40,7 @@ class FilterPredictor(
     def transform(self, X: ArrayLike) -> NDArray:
         """Output z = Vx'(x - mean) of the filters for ``X`` (n_samples, m): (n_samples, k)."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=float)
+        X = validate_data(self, unmasked("X", X), reset=False, dtype=float)
         return (X - self.x_mean_) @ self.Vx_
 
     def predict(self, X: ArrayLike) -> NDArray:
@@ -57,6 +58,7 @@ class FilterPredictor(
 
     def _check_training(self, X: ArrayLike, y: ArrayLike, **options) -> tuple[NDArray, NDArray]:
         """Check ``X`` and ``y``; return arrays (n_samples, m) and (n_samples, n)."""
+        X, y = unmasked("X", X), unmasked("y", y)
         X, Y = validate_data(self, X, y, dtype=float, order="C", multi_output=True, y_numeric=True, **options)
         self._single_response = Y.ndim == 1
         return X, np.ascontiguousarray(Y, dtype=float).reshape(len(Y), -1)

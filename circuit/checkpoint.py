@@ -62,7 +62,7 @@ class CheckpointedEngine:
         self._identity = identity_of(job, self.name, self.events)
         self._began, self._earlier = time.monotonic(), 0.0
         found = self._load(job, recorder) if self.path.exists() else None
-        if found is not None and found.ended in ("done", "stopped"):
+        if found is not None and (found.ended == "done" or (found.ended == "stopped" and _still_stops(recorder))):
             return found
         if found is not None:
             self._earlier = found.earlier
@@ -155,6 +155,13 @@ class CheckpointedEngine:
                 f"{self.path}: belongs to another run (what differs: {', '.join(differing)}); give what it was made "
                 "with, or delete it to start over"
             )
+
+
+def _still_stops(recorder: Recorder) -> bool:
+    """Whether the callback that stopped a run says so again of the last snapshot; the run goes on where it does not."""
+    if recorder.on_snapshot is None or not recorder.snapshots:
+        return False
+    return bool(recorder.on_snapshot(recorder.snapshot_samples[-1], recorder.snapshots[-1]))
 
 
 def identity_of(job: Job, engine: str, events: Sequence[Event]) -> dict[str, str]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 
 import numpy as np
 
 from biorrr.circuit.statistics import chunks
+
+# The largest absolute value of data: sums of fourth powers, and the units between, must not overflow.
+_SMALLEST, _LARGEST = 1e-50, 1e50
 
 
 def warn(text: str) -> None:
@@ -37,7 +41,9 @@ def check_data(name: str, values) -> np.ndarray:
         raise ValueError(f"{name}: must have at least one sample and one feature (got shape {array.shape})")
     if array.dtype.kind == "b":
         array = array.astype(np.uint8)
+    largest = 0.0
     for rows in chunks(array):
+        largest = max(largest, float(np.abs(rows).max()))
         bad = ~np.isfinite(rows)
         if bad.any():
             row, column = np.argwhere(bad)[0]
@@ -45,7 +51,37 @@ def check_data(name: str, values) -> np.ndarray:
                 f"{name}: must be finite (got {rows[row, column]} among the values of feature {column}); "
                 "drop or fill in such samples first"
             )
+    if largest and not _SMALLEST <= largest <= _LARGEST:
+        raise ValueError(
+            f"{name}: its largest value must lie in [{_SMALLEST:g}, {_LARGEST:g}], so that squares of squares stay "
+            f"within floating point (got {largest:g}); give it in another unit"
+        )
     return array
+
+
+def file_facts(values: np.ndarray) -> tuple[str, int, int] | None:
+    """Name, size and time of the file that a memory map is of; None for data in memory."""
+    filename = getattr(values, "filename", None)
+    if not isinstance(values, np.memmap) or filename is None:
+        return None
+    facts = os.stat(filename)
+    return str(filename), facts.st_size, facts.st_mtime_ns
+
+
+def check_unchanged(feeds) -> None:
+    """Raise where a file that data are read from has changed since the run began."""
+    for feed in feeds.values():
+        if feed.file is None:
+            continue
+        try:
+            now = file_facts(feed.values)
+        except OSError:
+            continue  # deleted: the data are still there for those who have them open
+        if now != feed.file:
+            raise RuntimeError(
+                f"{feed.file[0]}: the file changed while the run was reading it; nothing of this run can be relied on, "
+                "so run it again with a file that stays as it is"
+            )
 
 
 def _refuse_units(name: str, values) -> None:

@@ -16,7 +16,7 @@ from biorrr.circuit.presentation import Presentation
 from biorrr.circuit.recorder import Diverged
 from biorrr.circuit.results import dataset
 from biorrr.circuit.run import Run
-from biorrr.circuit.simulation import Callback, RunOptions, Stimulus, simulate
+from biorrr.circuit.simulation import Callback, RunOptions, Stimulus, samples_of, simulate
 from biorrr.circuit.table import departures_in_words
 from biorrr.circuit.units import Units
 from biorrr.models import Clock, Departure, Event, Parts, Pathway, Population, departed
@@ -136,17 +136,16 @@ class Circuit(CircuitBase):
         seed = self.seed if seed is None else whole_number("seed", seed, minimum=0)
         blueprint = self.sized({name: feed.values.shape[1] for name, feed in checked.feeds.items()})
         units = Units()
-        state = initial_state(
-            blueprint, units, seed, given_weights(weights or {}, blueprint, units), parameters or {}, start
-        )
         presentation = Presentation(
             checked.n_samples, checked.feeds[names[0]].values.shape[1], order, 0, 0.0, seed, blueprint.held, names[0]
         )
-        first = start.samples if start is not None else 0
         options = RunOptions(
             record, every, snapshots, plastic, start, callback, progress, checkpoint, checkpoint_every, events
         )
-        stimulus = Stimulus(presentation, checked.feeds, first, first + epochs * presentation.epoch)
+        stimulus = Stimulus(presentation, checked.feeds, *samples_of(start, epochs, presentation))
+        state = initial_state(
+            blueprint, units, seed, given_weights(weights or {}, blueprint, units), parameters or {}, start
+        )
         simulated = simulate(blueprint, self._engines, self.engine, stimulus, state, units, options)
         attrs = {"departures": departures_in_words(self.departures), "plastic": int(plastic)}
         run = Run(dataset(simulated, attrs, checked.labels), self)

@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from biorrr.circuit.blueprint import Blueprint
-from biorrr.circuit.schedule import ORDER
-from biorrr.models import PHASES, Pathway, Population
+from biorrr.circuit.schedule import ORDER, Action
+from biorrr.models import Pathway, Population
 
 
 def describe(blueprint: Blueprint) -> str:
     """All populations with what they have, all pathways with current and rule, and what happens within a tick."""
-    lines = ["Populations"]
-    for population in blueprint.parts.populations:
-        lines += [
-            f"  {population.name} ({population.size}): {population.meaning}".rstrip(": "),
-            *_variables(population),
-        ]
-        lines += _steps(population)
+    lines = ["Cells"]
+    for population in (p for p in blueprint.parts.populations if p.shape):
+        lines += _population(population)
     lines += ["", "Pathways, in the order in which their currents flow"]
     for pathway in sorted(blueprint.parts.pathways, key=lambda p: ORDER[p.phase]):
         lines += _pathway(pathway, blueprint)
+    lines += ["", "Broadcast to all"]
+    for population in (p for p in blueprint.parts.populations if not p.shape):
+        lines += _population(population)
     lines += ["", "Within a tick, in this order"]
-    for action in blueprint.schedule:
-        when = {"waking": " (not in replay)", "replaying": " (in replay only)"}.get(action.gate, "")
-        what = f"{action.drives} = sum of {action.code}" if action.drives else "; ".join(_code(action.code))
-        lines.append(f"  {action.phase}, {action.part}{when}: {what}")
-    lines += ["", "Phases", *(f"  {phase}: {meaning}" for phase, meaning in PHASES.items())]
+    for phase, actions in groupby(blueprint.schedule, key=lambda action: action.phase):
+        lines.append(f"  {phase}: {'; '.join(dict.fromkeys(map(_happening, actions)))}")
     return "\n".join(lines)
+
+
+def _population(population: Population) -> list[str]:
+    title = f"  {population.name} ({population.size}): {population.meaning}".rstrip(": ")
+    return [title, *_variables(population), *_steps(population)]
+
+
+def _happening(action: Action) -> str:
+    """One thing that happens in a tick, in a few words."""
+    if action.drives:
+        return f"{action.drives} by {action.part}"
+    if action.name.endswith("_total"):
+        return action.code
+    return action.part + {"waking": " (not in replay)", "replaying": " (in replay)"}.get(action.gate, "")
 
 
 def _pathway(pathway: Pathway, blueprint: Blueprint) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from biorrr.circuit.blueprint import Blueprint, Quantity, as_synapses
 from biorrr.circuit.checks import check_weights
-from biorrr.circuit.presentation import pathway_generator
+from biorrr.circuit.presentation import pathway_generator, weight_generator
 from biorrr.circuit.units import Units
 from biorrr.models import Pathway
 from biorrr.models.expressions import evaluate, names_in
@@ -60,6 +60,33 @@ def initial_state(
             drawn = spread * pathway_generator(seed, pathway.name).standard_normal(math.prod(shape))
         state[key] = values.begun(pathway, drawn)
     return {quantity.key: state[quantity.key] for quantity in blueprint.state}
+
+
+def drawn_weights(sizes: tuple[int, int, int, int], seed: int, inner_s: float | None) -> dict[str, np.ndarray]:
+    """The microcircuit's initial matrices by name, in the circuit's own units.
+
+    Parameters
+    ----------
+    sizes
+        m, n, k and the number of interneurons.
+    seed
+        Of the draw.
+    inner_s
+        For rates fitted to the drive, s in the circuit's own units; None for the starts that go with a timetable.
+    """
+    m, n, k, l = sizes
+    shapes = {"Vx": (m, k), "Vy": (n, k), "Q": (k, l), "R": (l, k)}
+    rng = weight_generator(seed)
+    drawn = {name: rng.standard_normal(shape) for name, shape in shapes.items()}
+    if inner_s is None:
+        q0, spread = 1 / 3, {"Vx": 0.01, "Vy": 0.1}
+    else:
+        # QQ' comes down to M's eigenvalues from their upper bound: from below, activity would overshoot first.
+        q0, spread = 1 / math.sqrt(inner_s + (1 - inner_s) / n), {"Vx": 0.1 / math.sqrt(m), "Vy": 0.03}
+    drawn |= {name: spread[name] * drawn[name] for name in spread}
+    # Q and R start unrelated but for a common direction, which keeps QR's eigenvalues positive.
+    common = {name: q0 * (np.eye(*shapes[name]) + 0.3 / math.sqrt(l) * drawn[name]) for name in ("Q", "R")}
+    return drawn | common
 
 
 def given_weights(given: Mapping[str, object], blueprint: Blueprint, units: Units) -> dict[str, np.ndarray]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from biorrr.circuit.checks import check_data, warn_of_columns
+from biorrr.circuit.checks import check_data, file_facts, warn_of_columns
 from biorrr.circuit.engines.job import Feed
 from biorrr.circuit.statistics import moments
 
@@ -41,10 +41,11 @@ def check_inputs(given: Mapping[str, object], shown: Mapping[str, str], centre: 
     feeds, power, labels = {}, {}, {}
     for port, values in given.items():
         array = check_data(shown[port], values)
+        facts = file_facts(array)
         mean, variance = moments(array)
         warn_of_columns(shown[port], mean, variance, centre)
         power[port] = variance if centre else variance + mean**2
-        feeds[port] = Feed(array, mean if centre else np.zeros_like(mean), 1.0, centre)
+        feeds[port] = Feed(array, mean if centre else np.zeros_like(mean), 1.0, centre, facts)
         columns = getattr(values, "columns", None)
         labels[port] = [str(column) for column in columns] if columns is not None else []
     lengths = {shown[port]: len(feed.values) for port, feed in feeds.items()}

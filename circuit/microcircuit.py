@@ -16,13 +16,13 @@ from biorrr.circuit.blueprint import Blueprint, Port
 from biorrr.circuit.checks import check_order
 from biorrr.circuit.engines.choice import ENGINES
 from biorrr.circuit.engines.job import Feed
-from biorrr.circuit.initial_state import given_weights, initial_state
+from biorrr.circuit.initial_state import drawn_weights, given_weights, initial_state
 from biorrr.circuit.inputs import Inputs, check_inputs
-from biorrr.circuit.presentation import Presentation, weight_generator
+from biorrr.circuit.presentation import Presentation
 from biorrr.circuit.recorder import Diverged
 from biorrr.circuit.results import dataset
 from biorrr.circuit.run import Run
-from biorrr.circuit.simulation import Callback, RunOptions, Simulated, Stimulus, simulate
+from biorrr.circuit.simulation import Callback, RunOptions, Simulated, Stimulus, samples_of, simulate
 from biorrr.circuit.statistics import chunks, effective_dimension
 from biorrr.circuit.table import departures_in_words, regression, ridge_in_words
 from biorrr.circuit.units import Units
@@ -30,33 +30,25 @@ from biorrr.models import (
     AdaptiveRates,
     Analog,
     ApicalDrive,
-    Clock,
     DalesLaw,
     Departure,
-    DistalSynapses,
     Event,
     Graded,
     Instant,
-    InstructiveInput,
-    Interneurons,
-    InterneuronToPyramidal,
     Leaky,
     LoopDelay,
-    Neuromodulator,
     Parts,
     Pathway,
     Population,
     ProximalSynapses,
-    PyramidalNeurons,
-    PyramidalToInterneuron,
     Rates,
-    SensoryInput,
     Silence,
     SilencedInterneurons,
     SparseConnections,
     Spiking,
     TransmissionNoise,
     departed,
+    microcircuit_parts,
     with_values,
 )
 from biorrr.models.checks import instance_of, number_within, one_of, whole_number
@@ -202,20 +194,12 @@ class Microcircuit(CircuitBase):
         ]
         return tuple(departure for departure, on in chosen if on)
 
-    def _made(self, lesions: tuple[Departure, ...] = ()) -> Parts:
-        """The paper's parts (Fig. 1 and the supplement's decoupled R), those given, and the departures."""
-        parts = Parts(
-            populations=(
-                Clock(),
-                Neuromodulator.of(self.rates) if isinstance(self.rates, Rates) else Neuromodulator(),
-                SensoryInput(),
-                InstructiveInput(),
-                PyramidalNeurons(self.k),
-                Interneurons(self.interneurons),
-            ),
-            pathways=(ProximalSynapses(), DistalSynapses(), InterneuronToPyramidal(), PyramidalToInterneuron()),
-        )
-        sizes = {"pyramidal": self.k, "interneurons": self.interneurons}
+    def _made(self) -> Parts:
+        """The paper's parts, those given, and the departures."""
+        k, l = self.k, int(self.interneurons or self.k)
+        sizes = {"pyramidal": k, "interneurons": l}
+        adaptive = () if isinstance(self.rates, Rates) else (AdaptiveRates(),)
+        parts = microcircuit_parts(k, l, self.rates if isinstance(self.rates, Rates) else None)
         for population in self.populations:
             instance_of("populations", population, Population)
             size = sizes.get(population.name)
@@ -226,8 +210,7 @@ class Microcircuit(CircuitBase):
             parts = parts.having(dataclasses.replace(population, size=size or population.size))
         for pathway in self.pathways:
             parts = parts.having(instance_of("pathways", pathway, Pathway))
-        adaptive = (AdaptiveRates(),) if self.rates == "auto" else ()
-        parts = departed(parts, (*adaptive, *self.all_departures, *lesions))
+        parts = departed(parts, (*adaptive, *self.all_departures))
         modulator = parts["neuromodulator"]
         wanted: dict[str, float | str] = {
             "s": self.s,
@@ -368,7 +351,6 @@ class Microcircuit(CircuitBase):
         units = Units.of_gains(gains["x"], gains["y"], self.s)
         feeds = {name: dataclasses.replace(feed, gain=gains[name]) for name, feed in feeds.items()}
         start = options.start
-        first = start.samples if start is not None else 0
         replays = self.ridge_by == "replay" and self._ridges[0] > 0
         presentation = Presentation(
             n_samples=inputs.n_samples,
@@ -383,8 +365,8 @@ class Microcircuit(CircuitBase):
             dimension = effective_dimension(feeds["x"].values, feeds["x"].mean)
             parameters = {"neuromodulator.dimension_x": dimension, **parameters}
         drawn = self._drawn(m, n, units) | given_weights({**self._given, **weights}, blueprint, units)
+        stimulus = Stimulus(presentation, feeds, *samples_of(start, epochs, presentation))
         state = initial_state(blueprint, units, self.seed, drawn, parameters, start)
-        stimulus = Stimulus(presentation, feeds, first, first + epochs * presentation.epoch)
         simulated = simulate(blueprint, self._engines, self.engine, stimulus, state, units, options)
         data = dataset(simulated, self._settings(simulated, options), inputs.labels)
         data["readout"] = ("instruction", "pyramidal"), self._readout(data["Vy"].values[-1], simulated.job.feeds["y"])
@@ -410,24 +392,8 @@ class Microcircuit(CircuitBase):
 
     def _drawn(self, m: int, n: int, units: Units) -> dict[str, np.ndarray]:
         """Initial matrices drawn from the seed, in the circuit's own units."""
-        k, l = self.k, int(self.interneurons or self.k)
-        shapes = {"Vx": (m, k), "Vy": (n, k), "Q": (k, l), "R": (l, k)}
-        rng = weight_generator(self.seed)
-        drawn = {name: rng.standard_normal(shapes[name]) for name in _INITIAL}
-        if isinstance(self.rates, Rates):
-            q0 = 1 / 3
-            drawn["Vx"] *= 0.01
-            drawn["Vy"] *= 0.1
-        else:
-            # QQ' comes down to M's eigenvalues from their upper bound: from below, activity would overshoot first.
-            s = self.s * units.scale("1 / a")
-            q0 = 1 / math.sqrt(s + (1 - s) / n)
-            drawn["Vx"] *= 0.1 / math.sqrt(m)
-            drawn["Vy"] *= 0.03
-        # Q and R start unrelated but for a common direction, which keeps QR's eigenvalues positive.
-        for name in ("Q", "R"):
-            drawn[name] = q0 * (np.eye(*shapes[name]) + 0.3 / math.sqrt(l) * drawn[name])
-        return drawn
+        inner_s = None if isinstance(self.rates, Rates) else self.s * units.scale("1 / a")
+        return drawn_weights((m, n, self.k, int(self.interneurons or self.k)), self.seed, inner_s)
 
     def _readout(self, Vy: np.ndarray, feed: Feed) -> np.ndarray:
         """Sigma_s^-1 Vy, by which the output predicts y, shape (n, k)."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from biorrr.circuit.netcdf import write_netcdf
+from biorrr.circuit.netcdf import UnsafeFileError, read_netcdf, write_netcdf
 from biorrr.circuit.table import Tabled, regression, ridge_in_words
 
 if TYPE_CHECKING:
@@ -144,17 +144,21 @@ class Run(Tabled):
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Run:
-        """Read a run that :meth:`save` wrote."""
+        """Read a run that :meth:`save` wrote; a file that has its numbers from other files is refused."""
         try:
-            with xr.open_dataset(path, engine="h5netcdf") as data:
-                run = cls(data.load())
+            run = cls(read_netcdf(path))
         except FileNotFoundError:
             raise FileNotFoundError(errno.ENOENT, "no such file", str(path)) from None
-        except (OSError, ValueError, KeyError) as error:
+        except UnsafeFileError as error:
+            raise ValueError(f"{path}: {error}") from error
+        except Exception as error:  # a damaged file fails in as many ways as HDF5 has parts
             raise ValueError(f"{path}: not a saved run, or damaged ({error})") from error
         missing = [name for name in ("circuit", "traces", "state_layout", "ended") if name not in run.data.attrs]
         if not missing:
-            missing = [name for name in (*run._pathways, "seen", "state") if name not in run.data]
+            try:
+                missing = [name for name in (*run._pathways, "seen", "state") if name not in run.data]
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
+                raise ValueError(f"{path}: not a saved run, or damaged (its circuit is {error!r})") from error
         if missing:
             raise ValueError(f"{path}: not a saved run: no {', '.join(missing)} in it")
         return run

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from biorrr.circuit.blueprint import Blueprint
 from biorrr.circuit.checkpoint import CheckpointedEngine
-from biorrr.circuit.checks import warn
+from biorrr.circuit.checks import check_unchanged, warn
 from biorrr.circuit.engines.choice import Engines
 from biorrr.circuit.engines.job import Engine, Feed, Job, Outcome
 from biorrr.circuit.lesions import LesionedEngine, check_events
@@ -26,7 +26,10 @@ from biorrr.circuit.recorder import Recorder
 from biorrr.circuit.recording import recording_of
 from biorrr.circuit.units import Units
 from biorrr.models import Event
-from biorrr.models.checks import number_within, whole_number
+from biorrr.models.checks import LARGEST_WHOLE, number_within, truth, whole_number
+
+if TYPE_CHECKING:
+    from biorrr.circuit.run import Run
 
 Callback = Callable[[int, dict[str, np.ndarray]], bool | None]
 
@@ -117,7 +120,7 @@ def simulate(
     state = {
         **state,
         "clock.sample": np.array([first - 1.0]),
-        **dict.fromkeys(switches, np.array([float(options.plastic)])),
+        **dict.fromkeys(switches, np.array([float(truth("plastic", options.plastic))])),
     }
     name = engines.choose(wanted, (last - first) * presentation.ticks_per_sample)
     build: Callable[[], Engine] = functools.partial(engines.built, name, blueprint)
@@ -140,11 +143,23 @@ def simulate(
             snapshot_samples(options.snapshots, first, last),
         )  # fmt: skip
         outcome = engine.advance(job, recorder)
+    check_unchanged(stimulus.feeds)
     if lesioned is not None:
         job = lesioned.lesioned(job, outcome.samples)
     if outcome.ended == "interrupted":
         warn(f"interrupted after {outcome.samples} samples; the run holds what was recorded")
     return Simulated(job, outcome, recorder, units, name, outcome.earlier + time.perf_counter() - began)
+
+
+def samples_of(start: Run | None, epochs: int, presentation: Presentation) -> tuple[int, int]:
+    """First sample of a run that continues ``start``, if there is one, and the one after the last."""
+    if start is not None and not hasattr(start, "inner_state"):
+        raise TypeError(f"start: must be a Run (got {start!r}); Run.load reads one from a file")
+    first = 0 if start is None else start.samples
+    last = first + epochs * presentation.epoch
+    if last > LARGEST_WHOLE:
+        raise ValueError(f"epochs: a circuit can count 2**53 samples (got {epochs} epochs, {last} samples in all)")
+    return first, last
 
 
 def outward(blueprint: Blueprint, units: Units, flat: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

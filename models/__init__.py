@@ -8,6 +8,7 @@ from biorrr.models.departure import Departure, departed
 from biorrr.models.dynamics import Instant, Leaky
 from biorrr.models.inputs import InstructiveInput, SensoryInput
 from biorrr.models.lesions import CutInstruction, Event, Freeze, Silence, SilencedInterneurons, SwapData
+from biorrr.models.microcircuit import microcircuit_parts
 from biorrr.models.neuromodulator import AdaptiveNeuromodulator, AdaptiveRates, Neuromodulator
 from biorrr.models.neurons import Interneurons, PyramidalNeurons
 from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, with_values
@@ -70,6 +71,7 @@ __all__ = [
     "Variable",
     "departed",
     "gaussian_draw",
+    "microcircuit_parts",
     "poisson_draw",
     "uniform_draw",
     "with_values",

@@ -9,8 +9,10 @@ import brian2
 import numpy as np
 from brian2.devices import reset_device
 
-# What a caller may have set for simulations of their own and a circuit cannot be built or run with.
+# What a caller may have set for simulations of their own and a circuit cannot be built or run with. Redirecting what is
+# printed would swallow what other threads say meanwhile.
 _NEEDED = {
+    "logging.std_redirection": False,
     "core.default_float_dtype": np.float64,
     "core.network.default_schedule": ["start", "groups", "thresholds", "synapses", "resets", "end"],
     "devices.cpp_standalone.openmp_threads": 0,

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import platformdirs
+from filelock import FileLock
 
 LARGEST = 512 * 2**20  # bytes; the least recently used go first
 _PROGRAM, _SEAL, _BUILDING = "circuit", "seal.json", ".building-"
@@ -23,7 +24,7 @@ _LONGEST_BUILD = 3600  # seconds; a build takes ten
 def cache_folder() -> Path:
     """Where compiled circuits are kept: $BIORRR_CACHE, or the user's cache folder."""
     root = os.environ.get("BIORRR_CACHE") or platformdirs.user_cache_dir("biorrr")
-    return Path(root) / "circuits"
+    return Path(root).expanduser().absolute() / "circuits"
 
 
 def key_of(description: dict) -> str:
@@ -32,9 +33,11 @@ def key_of(description: dict) -> str:
 
 
 def find(key: str) -> Path | None:
-    """The program kept under ``key``, or None if there is none or it is damaged."""
-    folder = cache_folder() / key
+    """The program kept under ``key``, or None if there is none, or it is damaged or might be somebody else's."""
+    folder = _place(key)
     try:
+        if not all(_ours(path) for path in (folder, folder / _SEAL, folder / _PROGRAM)):
+            return None
         seal = json.loads((folder / _SEAL).read_text())
         program = folder / _PROGRAM
         if seal["sha256"] != hashlib.sha256(program.read_bytes()).hexdigest():
@@ -50,27 +53,55 @@ def find_or_build(key: str, build: Callable[[Path], None]) -> Path:
 
     Two processes that want the same circuit build it once: the second waits for the first.
     """
-    found = find(key)
-    if found is not None:
-        return found
-    root = cache_folder()
-    root.mkdir(parents=True, exist_ok=True)
-    with _locked(root / f"{key}.lock"):
-        found = find(key)
-        if found is not None:
+    for tries_left in (2, 1, 0):
+        if found := find(key):
             return found
-        # Built aside and renamed, so that a build cut short leaves nothing that looks finished.
-        aside = Path(tempfile.mkdtemp(prefix=_BUILDING, dir=root))
+        root = cache_folder()
         try:
-            build(aside)
-            digest = hashlib.sha256((aside / _PROGRAM).read_bytes()).hexdigest()
-            (aside / _SEAL).write_text(json.dumps({"sha256": digest}))
-            shutil.rmtree(root / key, ignore_errors=True)
-            aside.rename(root / key)
-        finally:
-            shutil.rmtree(aside, ignore_errors=True)
-        _make_room(root, keep=key)
-    return root / key / _PROGRAM
+            root.mkdir(parents=True, exist_ok=True)
+            with FileLock(root / f"{key}.lock"):
+                return find(key) or _build(key, root, build)
+        except Exception as error:
+            if not root.exists() and tries_left:
+                continue  # somebody has deleted the cache meanwhile
+            if isinstance(error, OSError):
+                raise OSError(
+                    error.errno,
+                    f"the cache of compiled circuits cannot be used ({error.strerror}); free some room there, or set "
+                    "$BIORRR_CACHE to another folder",
+                    str(root),
+                ) from error
+            raise
+    raise AssertionError("unreachable")
+
+
+def _build(key: str, root: Path, build: Callable[[Path], None]) -> Path:
+    # Built aside and renamed, so that a build cut short leaves nothing that looks finished.
+    aside = Path(tempfile.mkdtemp(prefix=_BUILDING, dir=root))
+    place = _place(key)
+    try:
+        build(aside)
+        digest = hashlib.sha256((aside / _PROGRAM).read_bytes()).hexdigest()
+        (aside / _SEAL).write_text(json.dumps({"sha256": digest}))
+        for path in (aside / _SEAL, aside / _PROGRAM):
+            path.chmod(path.stat().st_mode & ~0o022)
+        shutil.rmtree(place, ignore_errors=True)
+        aside.rename(place)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+    _make_room(root, keep=place.name)
+    return place / _PROGRAM
+
+
+def _place(key: str) -> Path:
+    """Where a program is kept: in a cache that users share, each has programs of their own."""
+    return cache_folder() / f"{key}-{os.getuid()}"
+
+
+def _ours(path: Path) -> bool:
+    """Whether nobody else can have written ``path``: it is ours, no link, and only we may change it."""
+    facts = path.lstat()
+    return facts.st_uid == os.getuid() and not stat.S_ISLNK(facts.st_mode) and not facts.st_mode & 0o022
 
 
 def clear() -> tuple[int, int]:
@@ -100,7 +131,7 @@ def _make_room(root: Path, keep: str) -> None:
         total += 0 if building else _bytes_in(folder)
         if ages[folder] > _LONGEST_BUILD if building else total > LARGEST and folder.name != keep:
             shutil.rmtree(folder, ignore_errors=True)
-            (root / f"{folder.name}.lock").unlink(missing_ok=True)
+            (root / f"{folder.name.partition('-')[0]}.lock").unlink(missing_ok=True)
 
 
 def _bytes_in(folder: Path) -> int:
@@ -110,11 +141,3 @@ def _bytes_in(folder: Path) -> int:
             with suppress(OSError):  # another process is at work there
                 total += (Path(place) / name).stat().st_size
     return total
-
-
-@contextmanager
-def _locked(path: Path):
-    # flock is released by the kernel when its holder dies, so no lock outlives a crash.
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

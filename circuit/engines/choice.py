@@ -9,7 +9,7 @@ from typing import Any
 from biorrr.circuit.blueprint import Blueprint
 from biorrr.circuit.checks import warn
 from biorrr.circuit.engines import compiler
-from biorrr.circuit.engines.interrupt import import_brian2
+from biorrr.circuit.engines.brian2_import import import_brian2
 
 ENGINES = ("auto", "numpy", "cython", "cpp")
 # Work, in ticks, above which compiling pays: Brian2's numpy target takes 0.3 ms a tick and compiling 10 s.

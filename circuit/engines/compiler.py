@@ -9,6 +9,7 @@ import platform
 import shlex
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 from biorrr.circuit.engines.cache import cache_folder
@@ -33,12 +34,17 @@ class CompileFailed(RuntimeError):
 
 @functools.cache
 def find_compiler() -> str | None:
-    """Path of the C++ compiler: $CXX if set, or the first of g++, clang++ and c++ that is there."""
-    wanted = os.environ.get("CXX")
+    """The C++ compiler as a shell would call it: $CXX if set, or the first of g++, clang++ and c++ that is there.
+
+    $CXX may come with words of its own, such as "ccache g++".
+    """
+    wanted = os.environ.get("CXX", "").strip()
     for name in [wanted] if wanted else ["g++", "clang++", "c++"]:
-        path = shutil.which(name)
+        # The path of a program may have spaces in it: the whole is tried first.
+        program, *words = [name] if shutil.which(name) else shlex.split(name)
+        path = shutil.which(program)
         if path:
-            return path
+            return shlex.join([path, *words])
     return None
 
 
@@ -48,7 +54,7 @@ def identity() -> dict[str, str]:
     compiler = find_compiler()
     if compiler is None:
         return {}
-    asked = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
+    asked = subprocess.run([*shlex.split(compiler), "--version"], capture_output=True, text=True, check=False)
     version = asked.stdout or f"{Path(compiler).name}, which does not tell its version (exit code {asked.returncode})"
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -68,11 +74,12 @@ def compile_program(source: Path, program: Path) -> None:
     compiler = find_compiler()
     if compiler is None:
         raise NoCompiler(f"engine 'cpp': no C++ compiler found; {HOW_TO_INSTALL}, or use engine='numpy'")
-    command = [compiler, *FLAGS, "-I.", source.name, "-o", str(program.resolve())]
+    command = [*shlex.split(compiler), *FLAGS, "-I.", source.name, "-o", str(program.resolve())]
     done = subprocess.run(command, cwd=source.parent, capture_output=True, text=True, check=False)
     if done.returncode:
         log = cache_folder() / "compiler.log"
-        log.write_text(f"{shlex.join(command)}\n{done.stdout}{done.stderr}")
+        with suppress(OSError):  # a full disk may be why the compiler failed
+            log.write_text(f"{shlex.join(command)}\n{done.stdout}{done.stderr}")
         first = next((line.strip() for line in done.stderr.splitlines() if "error" in line.lower()), "no word of why")
         raise CompileFailed(
             f"engine 'cpp': {compiler} must compile the circuit (got exit code {done.returncode}, {first[:200]}); all "

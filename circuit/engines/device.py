@@ -32,6 +32,12 @@ void *operator new(std::size_t size)
 void operator delete(void *memory) noexcept { free(memory); }
 void operator delete(void *memory, std::size_t) noexcept { free(memory); }
 """
+# What happens once, before the first tick: to optimise it would take longer than to compile all else.
+_ONCE = """#pragma GCC push_options
+#pragma GCC optimize ("O0")
+#include "{name}"
+#pragma GCC pop_options
+"""
 _BROADCAST = re.compile(r"\s*const double \w+ = _ptr_array_\w+\[0\];\s*$")
 _DENSE = {"summed_variable": "dense_summed_variable", "stateupdate": "dense_stateupdate"}
 
@@ -205,7 +211,7 @@ void Network::run(const double, void (*)(const double, const double, const doubl
         repeated = ("_rand", "_randn", "_clip", "_sign")
         units = "".join(
             "".join(f"#define {helper} {helper}_{i}\n" for helper in repeated)
-            + f'#include "{name}"\n'
+            + (_ONCE.format(name=name) if name in ("main.cpp", "objects.cpp") else f'#include "{name}"\n')
             + "".join(f"#undef {helper}\n" for helper in repeated)
             for i, name in enumerate(sorted(writer.source_files))
         )

@@ -27,12 +27,15 @@ class Feed:
         By which each sample is multiplied after that.
     centred
         Whether ``mean`` is that of the values, and not 0.
+    file
+        Name, size and time of the file that the values are read from when the run begins; None for those in memory.
     """
 
     values: np.ndarray
     mean: np.ndarray
     gain: float
     centred: bool = False
+    file: tuple[str, int, int] | None = None
 
 
 @dataclass(frozen=True)

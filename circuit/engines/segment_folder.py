@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
+import errno
 import os
 import shutil
 import tempfile
@@ -10,6 +10,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from filelock import lock_descriptor
 
 _PREFIX = "biorrr-circuit-"
 _SETTLED = 60.0  # seconds after which a folder that nobody holds is not one about to be held
@@ -22,8 +24,18 @@ def segment_folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as name:
         holder = os.open(name, os.O_RDONLY)
         try:
-            fcntl.flock(holder, fcntl.LOCK_EX)
+            lock_descriptor(holder, blocking=True)
             yield Path(name)
+        except OSError as error:
+            # NumPy says how much it could write, and not why.
+            if error.errno not in (None, errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                raise
+            raise OSError(
+                error.errno or errno.ENOSPC,
+                f"what the compiled circuit reads and writes does not fit there ({error.strerror or error}); free some "
+                "room, or set $TMPDIR to another folder",
+                str(Path(name).parent),
+            ) from error
         finally:
             os.close(holder)
 
@@ -37,7 +49,7 @@ def _clear_abandoned(root: Path) -> None:
                 continue
             handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(folder, ignore_errors=True)
+                if lock_descriptor(handle, blocking=False):
+                    shutil.rmtree(folder, ignore_errors=True)
             finally:
                 os.close(handle)

@@ -11,6 +11,7 @@ import importlib.metadata
 import mmap
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,8 +23,10 @@ from pathlib import Path
 import numpy as np
 
 from biorrr.circuit.blueprint import Blueprint, Quantity
+from biorrr.circuit.checks import check_unchanged
 from biorrr.circuit.engines import cache, compiler
-from biorrr.circuit.engines.interrupt import held_interrupt, import_brian2
+from biorrr.circuit.engines.brian2_import import import_brian2
+from biorrr.circuit.engines.interrupt import held_interrupt
 from biorrr.circuit.engines.job import Job, Outcome
 from biorrr.circuit.engines.segment_folder import segment_folder
 from biorrr.circuit.recorder import Recorder
@@ -91,9 +94,22 @@ class StandaloneEngine:
 
     def _run_segment(self, folder: Path, job: Job, laid_out: list[tuple[int, int]]) -> int:
         _write_segment(folder, job, laid_out)
-        if not self.program.exists():  # another process has cleared the cache
+        try:
+            done = self._start(folder)
+        except FileNotFoundError:  # another process has cleared the cache
             self.program = self._find_or_build()
-        done = subprocess.run(
+            done = self._start(folder)
+        if done.returncode in (-signal.SIGBUS, -signal.SIGSEGV):
+            check_unchanged(job.feeds)
+        if done.returncode not in (Exit.done, Exit.diverged):
+            raise RuntimeError(
+                f"engine 'cpp': the compiled circuit ended with code {done.returncode}: {done.stderr.strip()[-500:]} "
+                f"(it reads and writes in {folder.parent}; set $TMPDIR to another folder if that one is full)"
+            )
+        return done.returncode
+
+    def _start(self, folder: Path) -> subprocess.CompletedProcess:
+        return subprocess.run(
             [self.program],
             cwd=self.program.parent,
             env={**os.environ, "BIORRR_SEGMENT": str(folder), "BIORRR_PARENT": str(os.getpid())},
@@ -103,11 +119,6 @@ class StandaloneEngine:
             check=False,
             start_new_session=True,  # Ctrl-C is ours to handle
         )
-        if done.returncode not in (Exit.done, Exit.diverged):
-            raise RuntimeError(
-                f"engine 'cpp': the compiled circuit ended with code {done.returncode}: {done.stderr.strip()[-500:]}"
-            )
-        return done.returncode
 
 
 def _write_segment(folder: Path, job: Job, laid_out: list[tuple[int, int]]) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
-LARGEST = 1e100  # so that squares, and sums of squares, stay finite
+LARGEST = 1e50  # so that squares of squares, and their sums, stay finite
 LOADED = 2**31  # bytes of data that may be copied in memory
 ROWS_AT_ONCE = 4096  # memory-mapped arrays are looked through in pieces of this many samples
 
@@ -56,8 +58,9 @@ class Dataset:
     citation: str = ""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "_stamps", {path: file_stamp(path) for path in self._mapped()})
         for view in ("X", "Y"):
-            object.__setattr__(self, view, _checked(self.name, view, getattr(self, view)))
+            object.__setattr__(self, view, self._checked(view, getattr(self, view)))
         if len(self.X) != len(self.Y):
             (rows_x, columns_x), (rows_y, columns_y) = self.X.shape, self.Y.shape
             raise DataError(
@@ -71,8 +74,8 @@ class Dataset:
         digest = hashlib.sha256()
         for view in (self.X, self.Y):
             digest.update(repr(view.shape).encode())
-            for start in range(0, len(view), ROWS_AT_ONCE):
-                digest.update(np.ascontiguousarray(view[start : start + ROWS_AT_ONCE]).data)
+            for _, rows in self._blocks(view):
+                digest.update(np.ascontiguousarray(rows).data)
         return digest.hexdigest()
 
     @cached_property
@@ -85,6 +88,7 @@ class Dataset:
         if self.X.nbytes + self.Y.nbytes <= LOADED:
             centred = self.centred()
             return centred.X, centred.Y
+        self.check_unchanged()
         rows = max(ROWS_AT_ONCE, 4 * (self.X.shape[1] + self.Y.shape[1]))
         means = [view.mean(axis=0) for view in (self.X, self.Y)]
         factor = np.empty((0, sum(map(len, means))))
@@ -96,11 +100,69 @@ class Dataset:
 
     def centred(self) -> Dataset:
         """Take the mean of each column off; the result is held in memory."""
+        self.check_unchanged()
         return replace(self, X=self.X - self.X.mean(axis=0), Y=self.Y - self.Y.mean(axis=0))
+
+    def check_unchanged(self) -> None:
+        """Refuse to go on if a file whose numbers are read only when they are needed has changed since it was loaded.
+
+        What is read from it then may be anything, and reading past the end of a file that was cut kills the process.
+        """
+        check_stamps({path: self._stamps[path] for path in self._mapped()})  # type: ignore[attr-defined]
+
+    def _mapped(self) -> list[Path]:
+        """The files that X and Y are still read from: not those of whole numbers, nor once sent to another process."""
+        views = [view for view in (self.X, self.Y) if isinstance(view, np.memmap) and view.filename]
+        return [Path(str(view.filename)) for view in views]
+
+    def _blocks(self, view: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        """The samples in ``view``, some at a time, and the number of the first of them."""
+        for start in range(0, len(view), ROWS_AT_ONCE):
+            self.check_unchanged()
+            yield start, view[start : start + ROWS_AT_ONCE]
+        self.check_unchanged()
 
     def constant_inputs(self) -> int:
         """How many of the m inputs never change."""
         return int(np.sum(np.ptp(self.X, axis=0) == 0))
+
+    def _checked(self, view: str, values: np.ndarray) -> np.ndarray:
+        """``values`` as a (T, columns) float64 array, or a DataError that says what is wrong with it."""
+        if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiub":
+            kind = values.dtype if isinstance(values, np.ndarray) else type(values).__name__
+            raise DataError(f"{self.name}: {view} must be a full array of real numbers (got {kind})")
+        if np.ma.is_masked(values):
+            raise DataError(
+                f"{self.name}: {view} must have no masked values (got {np.ma.count_masked(values)}); drop or fill them"
+            )
+        if isinstance(values, np.ma.MaskedArray):
+            values = np.asarray(values)
+        if values.ndim != 2:
+            raise DataError(
+                f"{self.name}: {view} must be two-dimensional, samples by columns (got shape {values.shape}); "
+                "a single column is an array of shape (samples, 1)"
+            )
+        if 0 in values.shape:
+            raise DataError(
+                f"{self.name}: {view} must hold at least one sample and one column (got shape {values.shape})"
+            )
+        if values.dtype != np.float64:
+            values = values.astype(np.float64)
+        for start, rows in self._blocks(values):
+            bad = np.argwhere(~(np.abs(rows) <= LARGEST))
+            if len(bad):
+                row, column = bad[0]
+                value = rows[row, column]
+                wanted, remedy = (
+                    (f"lie within {LARGEST:g} of 0", "rescale it")
+                    if np.isfinite(value)
+                    else ("be finite", "drop or fill such samples first")
+                )
+                raise DataError(
+                    f"{self.name}: {view} must {wanted} (got {value} at row {start + row}, column {column}, "
+                    f"counted from 0); {remedy}"
+                )
+        return values
 
 
 def require(path: Path, names: tuple[str, ...], found: list[str]) -> None:
@@ -111,32 +173,23 @@ def require(path: Path, names: tuple[str, ...], found: list[str]) -> None:
         )
 
 
-def _checked(name: str, view: str, values: np.ndarray) -> np.ndarray:
-    """``values`` as a (T, columns) float64 array, or a DataError that says what is wrong with it."""
-    if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiub":
-        kind = values.dtype if isinstance(values, np.ndarray) else type(values).__name__
-        raise DataError(f"{name}: {view} must be a full array of real numbers (got {kind})")
-    if values.ndim != 2:
-        raise DataError(
-            f"{name}: {view} must be two-dimensional, samples by columns (got shape {values.shape}); "
-            "a single column is an array of shape (samples, 1)"
-        )
-    if 0 in values.shape:
-        raise DataError(f"{name}: {view} must hold at least one sample and one column (got shape {values.shape})")
-    if values.dtype != np.float64:
-        values = values.astype(np.float64)
-    for start in range(0, len(values), ROWS_AT_ONCE):
-        bad = np.argwhere(~(np.abs(values[start : start + ROWS_AT_ONCE]) <= LARGEST))
-        if len(bad):
-            row, column = bad[0]
-            value = values[start + row, column]
-            wanted, remedy = (
-                (f"lie within {LARGEST:g} of 0", "rescale it")
-                if np.isfinite(value)
-                else ("be finite", "drop or fill such samples first")
-            )
+def file_stamp(path: Path) -> tuple[int, ...] | None:
+    """What changes when the file at ``path`` is written or replaced; None where there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def check_stamps(stamps: Mapping[Path, tuple[int, ...] | None]) -> None:
+    """Refuse to go on if one of these files was written to or replaced since its stamp was taken.
+
+    One that was deleted is still there for those who have it open.
+    """
+    for path, stamp in stamps.items():
+        if file_stamp(path) not in (stamp, None):
             raise DataError(
-                f"{name}: {view} must {wanted} (got {value} at row {start + row}, column {column}, counted from 0); "
-                f"{remedy}"
+                f"{path}: must stay as it is while it is in use (got another file, or one that was written to); "
+                "start again when it is whole"
             )
-    return values

@@ -29,14 +29,15 @@ def arrays(path: Path, names: tuple[str, ...]) -> dict[str, np.ndarray]:
 def _version_7_3(path: Path, names: tuple[str, ...]) -> dict[str, np.ndarray]:
     import h5py
 
+    from biorrr.circuit.netcdf import is_held
+
     held = {}
     try:
         with h5py.File(path, "r") as file:
             require(path, names, list(file))
             for name in names:
-                # A link or external storage could make the file read any other file of the user's.
-                variable = file[name] if isinstance(file.get(name, getlink=True), h5py.HardLink) else None
-                if not isinstance(variable, h5py.Dataset) or variable.external or variable.is_virtual:
+                variable = file[name] if is_held(file, name) else None
+                if not isinstance(variable, h5py.Dataset):
                     raise DataError(f"{path}: {name} must be a full array held in the file itself; save it as such")
                 held[name] = np.asarray(variable).T  # MATLAB stores columns first
     except (OSError, RuntimeError, TypeError) as error:

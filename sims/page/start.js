@@ -23,7 +23,6 @@ function startCircuit(article, run) {
     select.addEventListener("input", () => { neuron = Number(select.value); neurons.forEach(one => { one.value = neuron; }); drawn.traces(); drawn.audit(); });
   }
   for (const name of ["learning", "traces", "audit", "filters"]) if (!run[name]) find(`[data-section=${name}]`).hidden = true;
-  find("[data-missing]").hidden = Boolean(run.learning);
   slider.addEventListener("input", drawn.diagram);
   drawings.push(() => Object.values(drawn).forEach(one => one()));
 }

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from biorrr.sims.reports.plain import plain
+
+if TYPE_CHECKING:
+    from biorrr.sims.data import Dataset
 
 SHOWN_SNAPSHOTS = 60  # positions of the slider
 SHOWN_SAMPLES = 600  # of each trace, first and last half
@@ -41,17 +44,10 @@ class Exact:
     audit: dict[str, np.ndarray] | None
 
 
-def find_exact(settings: dict[str, Any], provenance: dict[str, Any], run: Any) -> Exact | None:
-    """The exact solution beside the run, or None where the very data it learned are not here."""
+def solve_exactly(run: Any, data: Dataset) -> Exact:
+    """The exact solution beside the run that has learned ``data``."""
     from biorrr.analysis import Yardstick, align, audit_plateau
-    from biorrr.sims.data import DataError, load
 
-    try:
-        data = load(settings["data"])
-    except (DataError, KeyError, OSError, TypeError, AttributeError):
-        return None
-    if provenance.get("data_sha256") not in (None, data.checksum) or data.X.shape[1] != run.data.sizes["input"]:
-        return None
     X, Y = data.stand_in
     attrs = run.data.attrs
     ridge = attrs["ridge_x"], attrs["ridge_y"]
@@ -146,12 +142,11 @@ def _own_parts(run: Any, kept: np.ndarray) -> dict[str, Any]:
 
 def _predicted_symmetry(run: Any) -> np.ndarray:
     """||Q' - R|| by theory at each snapshot: its start times the product of (1 - eta_q), from the rates recorded."""
+    from biorrr.analysis import decay_between
+
     data = run.data
     measured = run.r_minus_qt
     if "eta_q" not in data or data.attrs["plastic"] == 0:
         return np.full_like(measured, np.nan)
-    samples, rates = data["sample"].values, data["eta_q"].values
-    every = np.arange(data["seen"].values[0], data["seen"].values[-1])
-    # Between two recorded samples the rate changes slowly: interpolated.
-    decay = np.concatenate([[0.0], np.cumsum(np.log1p(-np.interp(every, samples, rates)))])
-    return measured[0] * np.exp(decay[data["seen"].values - data["seen"].values[0]])
+    rates = data["eta_q"].values.reshape(data.sizes["sample"], -1)[:, 0]  # where a sample is held, at its first tick
+    return measured[0] * decay_between(data["seen"].values, data["sample"].values, rates)

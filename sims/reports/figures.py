@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from biorrr.sims.experiments import experiment_names, find_experiment
+from biorrr.sims.reports.files import ReportError, opened_inside
 
 # Of the commands that are no experiments.
 OTHERS = {
@@ -32,17 +33,22 @@ def gather_figures(folder: Path, room: int) -> tuple[list[dict[str, Any]], list[
     folder
         The run folder.
     room
-        Bytes that the figures may take; those that do not fit, and those no page can show, are left out.
+        Bytes that the figures may take; those that do not fit, those no page can show, and links are left out.
     """
     words = shown_by(experiment_names())
     shown, left_out = [], []
     for path in sorted(folder.iterdir()):
         if path.suffix == ".pdf":
             left_out.append(path.name)
-        if path.suffix not in KINDS or not path.is_file():
+        if path.suffix not in KINDS:
             continue
         kind, beginning = KINDS[path.suffix]
-        content = path.read_bytes()
+        try:
+            with opened_inside(path, folder) as file:
+                content = file.read(max(room, 0))  # and no more: a larger one does not fit anyway
+        except (OSError, ReportError):
+            left_out.append(path.name)
+            continue
         if beginning is not None and not content.startswith(beginning):
             left_out.append(path.name)
             continue

@@ -8,8 +8,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from biorrr.sims.reports.files import ReportError
 from biorrr.sims.reports.plain import without_home
-from biorrr.sims.reports.record import ReportError
 
 PARTS = Path(__file__).parent.parent / "page"
 SCRIPTS = ("chart.js", "circuit.js", "curves.js", "sweep.js", "start.js")
@@ -52,10 +52,8 @@ def page(parts: list[dict[str, Any]], library: str, figures: list[tuple[list[dic
         # "<" could end the element that the data stand in.
         data=json.dumps(without_home([part["charts"] for part in parts])).replace("<", "\\u003c"),
     )
-    if len(text.encode()) > MOST_BYTES:
-        raise ReportError(
-            f"report: must stay below {MOST_BYTES / 1e6:g} MB (got {len(text.encode()) / 1e6:.1f}); give fewer folders"
-        )
+    if (size := len(text.encode(errors="replace"))) > MOST_BYTES:
+        raise ReportError(f"report: must stay below {MOST_BYTES / 1e6:g} MB (got {size / 1e6:.1f}); give fewer folders")
     return text
 
 

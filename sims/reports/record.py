@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import tomllib
 from dataclasses import dataclass
@@ -11,16 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from biorrr.sims.folder import CONFIG, RESULTS, SUMMARY, is_in_use
 from biorrr.sims.main import commands
+from biorrr.sims.reports.files import ReportError, opened_inside
 from biorrr.sims.settings import PROVENANCE
 
 if TYPE_CHECKING:
     import xarray as xr
-
-
-class ReportError(ValueError):
-    """A folder that there is nothing to report of."""
-
-    exit_code = 2
 
 
 @dataclass(frozen=True)
@@ -47,9 +43,9 @@ def read_record(folder: Path) -> Record:
         raise ReportError(
             f"{folder}: must be a folder that an experiment or a sweep has filled (there is no such folder)"
         )
-    if not (folder / CONFIG).is_file():
+    if not os.path.lexists(folder / CONFIG):
         raise ReportError(f"{folder}: has no run in it ({CONFIG} is missing); give a run's folder, or a sweep's")
-    settings = _table(folder / CONFIG, tomllib.loads)
+    settings = _table(folder, CONFIG, tomllib.loads)
     provenance = settings.pop(PROVENANCE, None)
     experiment = provenance.get("experiment") if isinstance(provenance, dict) else None
     # A name in a file is looked up among ours: it becomes part of a command that users will copy.
@@ -57,11 +53,11 @@ def read_record(folder: Path) -> Record:
         raise ReportError(
             f"{folder}: {CONFIG} must name the experiment it is of (got {experiment!r}); is it a run folder?"
         )
-    if not (folder / SUMMARY).is_file():
+    if not os.path.lexists(folder / SUMMARY):
         if is_in_use(folder):
             raise ReportError(f"{folder}: the run in it is still going; wait for its end")
         raise ReportError(f"{folder}: the run in it was cut short; `biorrr resume {folder}` goes on with it")
-    summary = _table(folder / SUMMARY, json.loads)
+    summary = _table(folder, SUMMARY, json.loads)
     again = f"biorrr {experiment} --config {folder / CONFIG}"
     # Of several seeds there may be a file for each, and of several data sets.
     data = settings.get("data")
@@ -73,9 +69,12 @@ def read_record(folder: Path) -> Record:
     return Record(folder, experiment, settings, provenance, summary, results)
 
 
-def _table(path: Path, parse: Any) -> dict[str, Any]:
+def _table(folder: Path, name: str, parse: Any) -> dict[str, Any]:
+    path = folder / name
+    with opened_inside(path, folder) as file:
+        content = file.read()
     try:
-        found = parse(path.read_text(encoding="utf-8"))
+        found = parse(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise ReportError(f"{path}: damaged ({error}); run it again") from error
     if not isinstance(found, dict):
@@ -84,10 +83,12 @@ def _table(path: Path, parse: Any) -> dict[str, Any]:
 
 
 def _dataset(path: Path, again: str) -> xr.Dataset:
-    import xarray as xr
+    from biorrr.circuit.netcdf import UnsafeFileError, read_netcdf
 
-    try:
-        with xr.open_dataset(path, engine="h5netcdf") as found:
-            return found.load()
-    except Exception as error:  # a truncated file fails in as many ways as HDF5 has parts
-        raise ReportError(f"{path}: damaged, or no NetCDF file; `{again}` makes it again") from error
+    with opened_inside(path, path.parent) as file:
+        try:
+            return read_netcdf(file)
+        except UnsafeFileError as error:
+            raise ReportError(f"{path}: {error}") from error
+        except Exception as error:  # a truncated file fails in as many ways as HDF5 has parts
+            raise ReportError(f"{path}: damaged, or no NetCDF file; `{again}` makes it again") from error

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biorrr.sims.folder import CONFIG, INTERRUPTED, RESULTS
-from biorrr.sims.reports.circuit import SHOWN_CELLS, circuit_charts, find_exact
+from biorrr.sims.reports.circuit import SHOWN_CELLS, circuit_charts, solve_exactly
 from biorrr.sims.reports.curves import charts_of
-from biorrr.sims.reports.record import Record, ReportError, read_record
+from biorrr.sims.reports.data import find_data
+from biorrr.sims.reports.files import ReportError
+from biorrr.sims.reports.record import Record, read_record
 
 if TYPE_CHECKING:
     from biorrr.circuit import Run
+    from biorrr.sims.data import Dataset
 
 WEIGHTS = ("Vx", "Vy", "Q", "R")
 FACTS = ("s", "ridge_x", "ridge_y", "engine", "ended", "plastic")  # that every saved circuit has among its attributes
@@ -24,15 +28,28 @@ _HOW_IT_ENDED = {
 }
 
 
-def gather_run(folder: Path) -> dict[str, Any]:
-    """All that the page shows of the run in ``folder``, its figures aside."""
+def gather_run(folder: Path, given: Sequence[Dataset] = ()) -> dict[str, Any]:
+    """All that the page shows of the run in ``folder``, its figures aside; ``given`` are data that it may use."""
     record = read_record(folder)
+    try:
+        return _gathered(record, given)
+    except ReportError:
+        raise
+    except Exception as error:  # what others have put into a file can be wrong in any way
+        raise ReportError(
+            f"{folder}: must hold what `biorrr {record.experiment}` leaves (got something else: "
+            f"{type(error).__name__}: {error}); run it again"
+        ) from error
+
+
+def _gathered(record: Record, given: Sequence[Dataset]) -> dict[str, Any]:
     run = _circuit(record)
-    exact = find_exact(record.settings, record.provenance, run) if run is not None else None
+    data, why_not = find_data(record, run, given) if run is not None else (None, "")
+    exact = solve_exactly(run, data) if data is not None else None
     return {
         "kind": "run",
-        "circuit": None if run is None else {"first": _which(record, run)},
-        "name": folder.resolve().name,
+        "circuit": None if run is None else {"first": _which(record, run), "without_exact": why_not},
+        "name": record.folder.resolve().name,
         "sentence": _sentence(record, run),
         "claims": [_claim(one) for one in record.claims],
         "numbers": {name: value for name, value in record.summary.items() if isinstance(value, int | float | str)},

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
 import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from biorrr.sims.folder import is_in_use
+from biorrr.sims.reports.files import ReportError, is_linked, opened_inside
 from biorrr.sims.reports.plain import plain
-from biorrr.sims.reports.record import ReportError
 from biorrr.sims.settings import PROVENANCE, SettingsError, key_of
 from biorrr.sims.sweeps.ledger import POINTS, Ledger
 from biorrr.sims.sweeps.plan import Plan, read_plan
@@ -22,13 +23,14 @@ SHOWN_FAILURES = 10
 
 def is_sweep(folder: Path) -> bool:
     """Whether ``folder`` is a sweep's."""
-    return (folder / PLAN).is_file() or (folder / POINTS).is_dir()
+    return any(os.path.lexists(folder / name) for name in (PLAN, POINTS))
 
 
 def gather_sweep(folder: Path) -> dict[str, Any]:
     """All that the page shows of the sweep in ``folder``, its figures aside."""
-    if not (folder / PLAN).is_file():
+    if not os.path.lexists(folder / PLAN):
         raise ReportError(f"{folder}: {PLAN} is missing; the same `biorrr sweep` once more writes it")
+    opened_inside(folder / PLAN, folder).close()
     try:
         plan = read_plan(folder / PLAN)
         origin = tomllib.loads((folder / PLAN).read_text(encoding="utf-8")).get(PROVENANCE)
@@ -61,11 +63,16 @@ def _points(plan: Plan, folder: Path) -> list[dict[str, Any]]:
     ledger = Ledger(folder)
     points = []
     for settings in plan.points:
+        path = ledger.path(plan, settings)
+        try:
+            opened_inside(path, folder).close()
+        except FileNotFoundError:
+            continue
         entry = ledger.read(plan, settings)
         if entry is None:
             continue
         chosen = {key_of(name): _cell(getattr(settings, name)) for name in (*plan.given, "seed")}
-        run = f"runs/{ledger.path(plan, settings).stem}"
+        run = f"runs/{path.stem}"
         points.append(
             {
                 "settings": chosen,
@@ -73,7 +80,7 @@ def _points(plan: Plan, folder: Path) -> list[dict[str, Any]]:
                 "reason": str(entry["reason"] or ""),
                 "numbers": {name: _cell(value) for name, value in entry["numbers"].items() if name not in chosen},
                 "curves": _curves(entry.get("curves")),
-                "folder": run if (folder / run).is_dir() else None,
+                "folder": run if not is_linked(folder / run, folder) and (folder / run).is_dir() else None,
             }
         )
     return points

@@ -1,5 +1,6 @@
 """What holds for every algorithm: it reaches its optimum and never beats it, and it is a good scikit-learn citizen."""
 
+import contextlib
 import pickle
 
 import numba
@@ -23,6 +24,7 @@ from biorrr.analysis import (
     CCALin,
     OfflineBioRRR,
     OnlineBioRRR,
+    RankCV,
     ReducedRankRegression,
     TwoLayerANN,
     Yardstick,
@@ -244,3 +246,21 @@ def test_inner_loops_are_compiled_where_nothing_can_be_kept(monkeypatch):
     compiled = numba.njit
     monkeypatch.setattr(numba, "njit", njit)
     assert kernel(lambda x: 2 * x)(3.0) == 6
+
+
+@pytest.mark.parametrize("cls", [*BATCH, OnlineBioRRR, MSGCCA, CappedMSG, ReducedRankRegression, RankCV])
+def test_masked_values_are_refused(cls, rng):
+    """The mask was ignored, and what it hid was learned."""
+    X, Y = rng.standard_normal((2, 30, 3))
+    masked = np.ma.masked_greater(X, 2)
+    for data, name in (((masked, Y), "X"), ((X, masked), "y")):
+        with pytest.raises(
+            ValueError, match=rf"{name}: must have no masked values, which would count as data \(got \d+\)"
+        ):
+            cls().fit(*data)
+        with contextlib.suppress(AttributeError), pytest.raises(ValueError, match="must have no masked values"):
+            cls().partial_fit(*data)
+    fitted = ReducedRankRegression(k=1).fit(np.ma.array(X), Y)
+    for use in (fitted.transform, fitted.predict, lambda X: fitted.score(X, Y), lambda Y: fitted.score(X, Y)):
+        with pytest.raises(ValueError, match="must have no masked values"):
+            use(masked)

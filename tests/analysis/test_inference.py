@@ -128,5 +128,7 @@ def test_errors_name_the_recording():
         infer_s(y, z[:, :1], a, Vy, dVy)
     with pytest.raises(ValueError, match="a: must be finite; leave out samples"):
         infer_s(y, z, np.where(a == a[0, 0], np.nan, a), Vy, dVy)
+    with pytest.raises(ValueError, match=r"a: must have no masked values, which would count as data \(got 1\)"):
+        infer_s(y, z, np.ma.masked_equal(a, a[0, 0]), Vy, dVy)
     with pytest.raises(ValueError, match=r"confidence: must lie between 0 and 1 \(got 95\); 0.95 is usual"):
         infer_s(y, z, a, Vy, dVy, confidence=95)

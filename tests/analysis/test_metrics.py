@@ -5,6 +5,7 @@ import pytest
 from scipy import linalg
 
 from biorrr.analysis import Yardstick, align, excess, objective, principal_angles, r2, whitening_error
+from biorrr.analysis.backprop import backpropagated_error
 from biorrr.analysis.covariance import covariances, sigma_inverse, symmetric_power
 
 RIDGE = (0.2, 0.3)
@@ -119,3 +120,17 @@ def test_errors_name_what_came_and_what_was_expected(data):
         objective(np.ones((7, 2)), X, np.where(Y[0, 0] == Y, np.nan, Y))
     with pytest.raises(ValueError, match=r"V: must have a row for each of the 7 columns of X \(got shape \(6, 2\)\)"):
         align(np.ones((6, 2)), np.ones((7, 2)), X)
+
+
+def test_masked_values_are_refused(data, rng):
+    X, Y = data
+    Vx, masked = rng.standard_normal((7, 3)), np.ma.masked_greater(X, X.max() - 0.1)
+    for score in (
+        lambda: objective(Vx, masked, Y), lambda: excess(Vx, masked, Y), lambda: whitening_error(Vx, masked),
+        lambda: principal_angles(Vx, Vx, masked), lambda: align(Vx, Vx, masked), lambda: r2(masked, X),
+        lambda: backpropagated_error(masked, Y, Vx, Y.T[:, :3], Vx),
+    ):  # fmt: skip
+        with pytest.raises(
+            ValueError, match=r"[XY]: must have no masked values, .* \(got 1\); drop or fill them first"
+        ):
+            score()

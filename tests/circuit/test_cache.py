@@ -34,7 +34,7 @@ class Builder:
 def test_built_once(folder):
     build = Builder()
     first, second = (cache.find_or_build("key", build) for _ in range(2))
-    assert first == second == folder / "key" / "circuit"
+    assert first == second == folder / f"key-{os.getuid()}" / "circuit"
     assert first.read_bytes() == PROGRAM
     assert build.builds == 1
 
@@ -114,7 +114,10 @@ def test_builds_of_others_are_left_alone_unless_abandoned(folder, monkeypatch):
         (place / "half").write_bytes(bytes(1000))
         os.utime(place, times=(time.time() - age,) * 2)
     cache.find_or_build("second", Builder())
-    assert sorted(path.name for path in root.iterdir() if path.is_dir()) == [".building-going-on", "second"]
+    assert sorted(path.name for path in root.iterdir() if path.is_dir()) == [
+        ".building-going-on",
+        f"second-{os.getuid()}",
+    ]
 
 
 def test_files_may_vanish_while_they_are_counted(folder, monkeypatch):

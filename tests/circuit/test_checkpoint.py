@@ -129,7 +129,11 @@ def test_segments_stay_short_however_rare_traces_are(data, monkeypatch):
 def test_stopped_by_a_callback_stays_stopped(data, tmp_path):
     stopped = circuit("numpy").run(*data, callback=lambda t, weights: t > 20, checkpoint=tmp_path / "c.npz")
     assert stopped.ended == "stopped"
-    assert_same(circuit("numpy").run(*data, checkpoint=tmp_path / "c.npz"), stopped)
+    again = circuit("numpy").run(*data, callback=lambda t, weights: t > 20, checkpoint=tmp_path / "c.npz")
+    assert_same(again, stopped)
+    # A run that nobody stops any more is not done: it goes on, and ends where the straight one ends.
+    whole = circuit("numpy").run(*data, checkpoint=tmp_path / "c.npz")
+    assert_same(whole, circuit("numpy").run(*data))
 
 
 @pytest.mark.parametrize(

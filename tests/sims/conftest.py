@@ -1,6 +1,10 @@
 """Fixtures shared by the tests of sims/."""
 
+import base64
+import contextlib
+import functools
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -63,3 +67,71 @@ def run_biorrr(start_biorrr):
         return process.returncode, out, err
 
     return run
+
+
+_opened: list[str] | None = None
+
+
+def _note_opened(event, args):
+    """Note what is opened; a link that was not to be followed as itself, for it cannot be opened."""
+    if event == "open" and _opened is not None and isinstance(args[0], str | bytes | os.PathLike):
+        folder, name = os.path.split(os.fsdecode(args[0]))
+        followed = not args[2] & os.O_NOFOLLOW
+        _opened.append(os.path.realpath(args[0]) if followed else os.path.join(os.path.realpath(folder), name))
+
+
+@functools.cache
+def _watch():
+    sys.addaudithook(_note_opened)  # for good: Python has no way to take it off
+
+
+@pytest.fixture
+def files_opened():
+    """A block in which the files that are opened are listed, each by its real path."""
+
+    @contextlib.contextmanager
+    def listed():
+        global _opened
+        _watch()
+        _opened = opened = []
+        try:
+            yield opened
+        finally:
+            _opened = None
+
+    return listed
+
+
+@pytest.fixture
+def decoded():
+    """The text of a page with that of its figures."""
+
+    def decode(path):
+        text = path.read_text(encoding="utf-8")
+        return text + "".join(base64.b64decode(one).decode("latin-1") for one in re.findall(';base64,([^"]+)', text))
+
+    return decode
+
+
+@pytest.fixture
+def put_outside():
+    """Makes the numbers of ``Vx`` in an HDF5 file come from another file, in one of four ways."""
+    import h5py
+
+    def put(path, kind, other):
+        with h5py.File(path, "a") as file:
+            shape = file["Vx"].shape
+            del file["Vx"]
+            if kind == "soft link":
+                file["hidden"] = h5py.ExternalLink(str(other), "/")
+                file["Vx"] = h5py.SoftLink("/hidden/Vx")
+            elif kind == "external storage":
+                file.create_dataset("Vx", shape, "f8", external=[(str(other), 0, h5py.h5f.UNLIMITED)])
+            elif kind == "external link":
+                file["Vx"] = h5py.ExternalLink(str(other), "/Vx")
+            else:
+                layout = h5py.VirtualLayout(shape, "f8")
+                layout[:] = h5py.VirtualSource(str(other), "Vx", shape)
+                file.create_virtual_dataset("Vx", layout)
+
+    return put

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -230,3 +231,90 @@ def test_checkpoints(data, checkpointed):
         for name in expected.state:
             np.testing.assert_array_equal(outcome.state[name], expected.state[name])
         assert recorder.trace_samples == other.trace_samples
+
+
+SECRET = "the-quokka-sleeps-at-noon"
+
+
+@pytest.fixture(scope="module")
+def strangers(tmp_path_factory):
+    """A run folder and a sweep's, whole, and a folder of the user's own that has files to fall for."""
+    place = tmp_path_factory.mktemp("strangers")
+    run, swept, private = (place / name for name in ("run", "swept", "private"))
+    for folder in (run, swept, private):
+        folder.mkdir()
+    X, Y = np.random.default_rng(0).standard_normal((2, 20, 3))
+    Microcircuit(k=1, engine="numpy").run(X, Y, centre=True, record="plateau").save(run / "run.nc")
+    (run / "config.toml").write_text("data = 'own.npz'\n[provenance]\nexperiment = 'learn'\n")
+    (run / "summary.json").write_text('{"ended": "done", "excess": 0.1}')
+    (run / "x.svg").write_text("<svg/>")
+    np.savez(run / "own.npz", X=X, Y=Y)
+    (swept / "sweep.toml").write_text("[grid]\nk = [1, 2]\n[provenance]\nexperiment = 'sweep'\n")
+    plan, ledger = read_plan(swept / "sweep.toml"), Ledger(swept)
+    for point in plan.points:
+        ledger.write(plan, point, {"status": "done", "reason": None, "numbers": {"excess": 0.5}})
+    (swept / "runs").mkdir()
+    for name in sorted({path.name for folder in (run, swept) for path in folder.rglob("*") if path.is_file()}):
+        (private / name).write_text(f'# {SECRET}\ndata = "{SECRET}"\n')
+    (private / "page.json").write_text(f'{{"{SECRET}": "{SECRET}", "status": "done", "numbers": {{"{SECRET}": 1}}}}')
+    shutil.copy(run / "run.nc", private / "results.nc")
+    return run, swept, private
+
+
+LINKS = {"file": "private/config.toml", "json": "private/page.json", "results": "private/results.nc",
+         "folder": "private", "nothing": "private/nothing", "passwd": "/etc/passwd"}  # fmt: skip
+SHAPES = [*LINKS, "loop", "pipe", "directory", "not utf-8", "cut"]
+STORED = ["external storage", "external link", "soft link", "virtual dataset"]
+
+
+def reshape(path, shape, private):
+    """Put something of another shape in place of ``path``."""
+    content = path.read_bytes() if path.is_file() else b""
+    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    if shape in LINKS:
+        path.symlink_to(private.parent / LINKS[shape])
+    elif shape == "loop":
+        path.symlink_to(path)
+    elif shape == "pipe":
+        os.mkfifo(path)
+    elif shape == "directory":
+        path.mkdir()
+    else:
+        path.write_bytes(b"\xff\xfe" + content if shape == "not utf-8" else content[: len(content) // 2])
+
+
+@fuzz
+@given(data=st.data())
+def test_folders_of_strangers(data, strangers, tmp_path, monkeypatch, files_opened, put_outside, decoded):
+    """Links, pipes, damage and storage elsewhere: only the folder is read, and only the page is written."""
+    monkeypatch.setattr("biorrr.sims.reports.page.charting_library", lambda: "// charts")
+    *sent, private = strangers
+    folder = tmp_path / "sent"
+    page, aside = folder / "report.html", folder / f".{os.getpid()}-report.html"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(data.draw(st.sampled_from(sent)), folder)
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+    names += [page.name, aside.name, "x.png", "run-1.nc", "sweep.toml", "config.toml"]
+    for name in data.draw(st.lists(st.sampled_from(names), max_size=3, unique=True)):
+        path, shape = folder / name, data.draw(st.sampled_from(SHAPES + STORED * (name == "run.nc")))
+        if path.parent.is_symlink() or not path.parent.is_dir():
+            continue  # an earlier change has taken its place away
+        if shape in STORED:
+            put_outside(path, shape, private / "results.nc")
+        else:
+            reshape(path, shape, private)
+
+    def listing():
+        found = {*folder.rglob("*"), *private.rglob("*")} - {page, aside}
+        return {path: (os.lstat(path).st_ino, os.lstat(path).st_mtime_ns) for path in found if path.parent != page}
+
+    before = listing()
+    with files_opened() as opened:
+        code, err = biorrr("report", str(folder))
+    assert listing() == before
+    assert not [path for path in opened if path.startswith((str(private), "/etc/passwd"))]
+    assert SECRET not in err
+    if code == 0:
+        assert not page.is_symlink()
+        assert SECRET not in decoded(page)
+        assert "root:x:" not in decoded(page)

@@ -5,13 +5,14 @@ import os
 import shutil
 import sys
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
 import xarray as xr
 
-from biorrr.circuit import Microcircuit
-from biorrr.models import Pathway, Population, Variable
+from biorrr.circuit import Microcircuit, Run
+from biorrr.models import Leaky, Pathway, Population, Variable
 from biorrr.sims import main
 from biorrr.sims.folder import RunFolder
 from biorrr.sims.reports.curves import charts_of
@@ -631,3 +632,28 @@ def test_every_experiment_has_a_page(experiment, options, charts, tmp_path, brow
     assert browser.ask("return [...document.images].every(image => image.naturalWidth > 0 && image.alt)")
     assert browser.ask("return document.images.length") > 0
     browser.is_well()
+
+
+def test_theory_needs_memory_for_what_was_recorded_and_not_for_samples(run, folder):
+    """Two thousand million samples: 15 GiB, while every one of them was looked at."""
+    longer = 2 * 10**9 // run.samples
+    data = run.data.assign_coords(sample=run.data["sample"] * longer)
+    data["seen"], data["eta_q"] = data["seen"] * longer, data["eta_q"] / longer
+    Run(data).save(folder / "run.nc")
+    tracemalloc.start()
+    found = gather_run(folder)["charts"]["circuit"]["symmetry"]["predicted"]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 200e6  # of which the digits are most
+    knots = np.append(data["sample"].values, data["seen"].values[-1])
+    rates = np.append(data["eta_q"].values, data["eta_q"].values[-1])
+    summed = np.sum((rates[1:] + rates[:-1]) / 2 * np.diff(knots))  # of rates so small that 1 - eta is exp(-eta)
+    assert found[-1] == pytest.approx(run.r_minus_qt[0] * np.exp(-summed), rel=1e-4)
+
+
+def test_samples_that_are_held_have_a_page(folder):
+    X, Y = np.random.default_rng(0).standard_normal((2, 30, 4))
+    held = Microcircuit(k=2, dynamics=Leaky(), engine="numpy").run(X, Y, centre=True, record="plateau", every=2)
+    held.save(folder / "run.nc")
+    symmetry = gather_run(folder)["charts"]["circuit"]["symmetry"]
+    assert len(symmetry["predicted"]) == len(symmetry["measured"]) == held.data.sizes["snapshot"]

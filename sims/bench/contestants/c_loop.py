@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import shlex
 import subprocess
 import tempfile
 from pathlib import Path
@@ -23,7 +24,7 @@ def prepare(task: Task):
         library = Path(folder) / "loop.so"
         subprocess.run(
             [
-                compiler.find_compiler() or "c++", *compiler.FLAGS, "-shared", "-fPIC", "-x", "c++",
+                *shlex.split(compiler.find_compiler() or "c++"), *compiler.FLAGS, "-shared", "-fPIC", "-x", "c++",
                 # Start-up code of -ffast-math would change the arithmetic of all of this process.
                 "-nostartfiles",
                 *(f"-D{name}={size}" for name, size in sizes.items()),

@@ -1,5 +1,6 @@
 """The user's own files: what is read, and what is refused with which words."""
 
+import os
 import pickle
 
 import h5py
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.io
 
-from biorrr.sims.data import DataError, Dataset, load
+from biorrr.sims.data import DataError, Dataset, dataset, load
 
 rng = np.random.default_rng(0)
 X, Y = rng.standard_normal((20, 3)), rng.standard_normal((20, 2))
@@ -133,7 +134,7 @@ def broken(array, value):
     [
         (broken(X, np.nan), Y, r"X must be finite \(got nan at row 3, column 1, counted from 0\); drop or fill"),
         (X, broken(Y, -np.inf), r"Y must be finite \(got -inf at row 3, column 1"),
-        (X, broken(Y, 1e200), r"Y must lie within 1e\+100 of 0 \(got 1e\+200 at row 3, column 1, .*\); rescale it"),
+        (X, broken(Y, 1e51), r"Y must lie within 1e\+50 of 0 \(got 1e\+51 at row 3, column 1, .*\); rescale it"),
         (X[:10], Y, r"X and Y must have a row for each sample \(got 10 and 20 rows\); is one transposed\?"),
         (
             X.T,
@@ -253,3 +254,69 @@ def test_checksum_follows_the_values():
         Dataset("a", np.zeros((2, 3)), np.zeros((2, 1))).checksum
         != Dataset("a", np.zeros((2, 1)), np.zeros((2, 3))).checksum
     )
+
+
+def test_masked_values_are_refused():
+    with pytest.raises(DataError, match=r"mine: Y must have no masked values \(got 3\); drop or fill them"):
+        Dataset("mine", X, np.ma.array(Y, mask=np.arange(40).reshape(20, 2) < 3))
+    assert same(Dataset("mine", np.ma.array(X), Y))
+    assert type(Dataset("mine", np.ma.array(X), Y).X) is np.ndarray
+
+
+def test_a_name_that_is_not_utf_8(tmp_path):
+    path = tmp_path / os.fsdecode(b"\xff.npz")
+    np.savez(path, X=X, Y=Y)
+    with pytest.raises(DataError, match=r"\\xff.npz': the name of a data file must be UTF-8, .*; rename it"):
+        load(path)
+
+
+def write_again(path):
+    np.save(path, X[::-1])
+    os.utime(path, ns=(1, 1))  # however coarse the clock of the disk is
+
+
+@pytest.mark.parametrize("change", [lambda path: os.truncate(path, 200), write_again], ids=["cut", "written"])
+@pytest.mark.parametrize("at", [2, 5, 15, 25, 45])
+def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch, change, at):
+    """At any block of its samples, of checks and of the checksum; to touch a map beyond its file kills the process."""
+    for name, values in (("x", X), ("y", Y)):
+        np.save(tmp_path / f"{name}.npy", values)
+    monkeypatch.setattr("biorrr.sims.data.dataset.ROWS_AT_ONCE", 2)
+    calls = iter(range(100))
+
+    def stamped(path, look=dataset.file_stamp):
+        if next(calls) == at:
+            change(tmp_path / "x.npy")
+        return look(path)
+
+    monkeypatch.setattr("biorrr.sims.data.dataset.file_stamp", stamped)
+    with pytest.raises(DataError, match=r"x.npy: must stay as it is while it is in use \(got another file, or"):
+        load(tmp_path / "x.npy", tmp_path / "y.npy").checksum  # noqa: B018
+
+
+def test_a_file_that_is_written_to_while_it_is_read_whole(tmp_path, monkeypatch):
+    x, y = tmp_path / "x.csv", tmp_path / "y.csv"
+    for path, values in ((x, X), (y, Y)):
+        np.savetxt(path, values, delimiter=",")
+
+    def read(path, *args, look=np.loadtxt, **options):
+        with x.open("a") as file:
+            file.write("1,2,3\n")
+        return look(path, *args, **options)
+
+    monkeypatch.setattr("numpy.loadtxt", read)
+    with pytest.raises(DataError, match=r"x.csv: must stay as it is while it is in use"):
+        load(x, y)
+
+
+def test_a_map_that_changes_after_it_was_loaded(tmp_path):
+    for name, values in (("x", X), ("y", Y)):
+        np.save(tmp_path / f"{name}.npy", values)
+    data = load(tmp_path / "x.npy", tmp_path / "y.npy")
+    data.check_unchanged()
+    (tmp_path / "y.npy").unlink()
+    data.check_unchanged()  # the map still has what it was of
+    os.truncate(tmp_path / "x.npy", 200)
+    for use in (data.check_unchanged, data.centred, lambda: data.stand_in, lambda: data.checksum):
+        with pytest.raises(DataError, match=r"x.npy: must stay as it is"):
+            use()

@@ -1,0 +1,283 @@
+"""A page of a folder that somebody sent: only the folder is read, only the page written, nothing fetched."""
+
+import json
+import os
+import re
+import shutil
+
+import h5netcdf
+import h5py
+import numpy as np
+import pytest
+
+from biorrr.circuit import Microcircuit, Run
+from biorrr.sims import main
+from biorrr.sims.data import load
+from biorrr.sims.sweeps.ledger import Ledger
+from biorrr.sims.sweeps.plan import read_plan
+
+SECRET = b"the-quokka-sleeps-at-noon"
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture(autouse=True)
+def small_pages(monkeypatch):
+    """The charting library is 4.7 MB of nobody's business here."""
+    monkeypatch.setattr("biorrr.sims.reports.page.charting_library", lambda: "// charts")
+
+
+@pytest.fixture(scope="module")
+def run_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("run") / "run.nc"
+    X, Y = np.random.default_rng(0).standard_normal((2, 60, 4))
+    Microcircuit(k=2, engine="numpy").run(X, Y, centre=True, record=("plateau",), every=5).save(path)
+    np.savez(path.with_name("own.npz"), X=X, Y=Y)
+    return path
+
+
+@pytest.fixture
+def sent(run_file, tmp_path):
+    """A run folder as somebody sends it."""
+    folder = tmp_path / "sent"
+    folder.mkdir()
+    shutil.copy(run_file, folder)
+    write_config(folder, "nowhere.npz", load(str(run_file.with_name("own.npz"))).checksum)
+    (folder / "summary.json").write_text('{"excess": 0.25, "ended": "done"}')
+    return folder
+
+
+def write_config(folder, data, checksum=None):
+    known = (
+        re.search(r"data_sha256 = '(.*)'", (folder / "config.toml").read_text())[1] if checksum is None else checksum
+    )
+    (folder / "config.toml").write_text(
+        f"data = {json.dumps(str(data))}\nk = 2\n[provenance]\nexperiment = 'learn'\ndata_sha256 = '{known}'\n"
+    )
+
+
+@pytest.fixture
+def outside(tmp_path):
+    """A folder of the user's own, of which nothing may be opened, changed or shown."""
+    folder = tmp_path / "private"
+    folder.mkdir()
+    (folder / "note").write_bytes(SECRET)
+    return folder
+
+
+@pytest.fixture
+def report(tmp_path, outside, capsys, files_opened, decoded):
+    """Runs ``report``; what it printed and the page, once nothing of ``outside`` is found to be opened or changed."""
+
+    def listing():
+        return {path: path.read_bytes() if path.is_file() else None for path in sorted(outside.rglob("*"))}
+
+    def report(*args, code=0, allowed=()):
+        before = listing()
+        with files_opened() as opened:
+            found = main.run(["report", *map(str, args)])
+        out, err = capsys.readouterr()
+        assert found == code, err
+        assert "Traceback" not in err
+        assert "--debug" not in err
+        strays = {path for path in opened if path.startswith(str(outside))} - {str(path) for path in allowed}
+        assert not strays
+        assert listing() == before
+        page = tmp_path / "sent" / "report.html"
+        text = decoded(page) if code == 0 else ""
+        assert SECRET.decode() not in text + out + err
+        assert code == 0 or not page.exists()
+        return out + err, text
+
+    return report
+
+
+def charts(text):
+    return json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>', text, re.DOTALL)[1])
+
+
+@pytest.mark.parametrize("name", ["config.toml", "summary.json", "run.nc", "run-1.nc"])
+@pytest.mark.parametrize("kind", ["file", "folder", "loop", "nothing"])
+def test_links_are_not_followed(sent, outside, report, run_file, name, kind):
+    path = sent / name
+    content = path.read_bytes() if path.exists() else run_file.read_bytes()
+    path.unlink(missing_ok=True)
+    (outside / name).write_bytes(content)  # so that it would do
+    path.symlink_to({"file": outside / name, "folder": outside, "loop": path, "nothing": outside / "nothing"}[kind])
+    said, _ = report(sent, code=2)
+    assert f"{name}: must be a file in the folder itself and no link" in said
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".png"])
+def test_figures_behind_links_are_left_out(sent, outside, report, suffix):
+    (outside / f"own{suffix}").write_bytes(PNG + SECRET)
+    (sent / f"x{suffix}").symlink_to(outside / f"own{suffix}")
+    (sent / f"loop{suffix}").symlink_to(sent / f"loop{suffix}")
+    (sent / f"folder{suffix}").symlink_to(outside)
+    (sent / f"passwd{suffix}").symlink_to("/etc/passwd")
+    os.mkfifo(sent / f"pipe{suffix}")  # whoever opens it waits for good
+    (sent / f"real{suffix}").write_bytes(PNG + b"drawn")
+    _, text = report(sent)
+    assert text.count("<figure>") == 1
+    assert (
+        f"In the folder, but not on this page: folder{suffix}, loop{suffix}, passwd{suffix}, pipe{suffix}, x{suffix} ("
+        in text
+    )
+
+
+def test_a_pipe_in_place_of_results_is_no_file(sent, report):
+    (sent / "run.nc").unlink()
+    os.mkfifo(sent / "run.nc")
+    assert "run.nc: must be a file in the folder itself" in report(sent, code=2)[0]
+
+
+@pytest.mark.parametrize("kind", ["external storage", "external link", "soft link", "virtual dataset"])
+def test_results_are_held_in_their_own_file(sent, outside, report, run_file, put_outside, kind):
+    shutil.copy(run_file, outside / "own.nc")
+    put_outside(sent / "run.nc", kind, outside / "own.nc")
+    message = r"run.nc: all of it must be held in the file itself \(got '(Vx|hidden)', a link, external storage or a"
+    assert re.search(message, report(sent, code=2)[0])
+    with pytest.raises(ValueError, match=message):
+        Run.load(sent / "run.nc")
+
+
+def test_a_group_that_holds_itself(sent, report):
+    with h5py.File(sent / "run.nc", "a") as file:
+        file["group/again"] = file["/"]
+    report(sent)
+
+
+def test_a_small_file_does_not_fill_the_memory(sent, report):
+    with h5netcdf.File(sent / "run.nc", "a") as file:
+        file.dimensions["long"] = 10**9
+        file.create_variable("bomb", ("long",), "f8", chunks=(10**6,))
+    message = r"run.nc: must hold the numbers it tells of \(got 8000\d+ bytes of them in \d+ bytes of file\)"
+    assert re.search(message, report(sent, code=2)[0])
+    with pytest.raises(ValueError, match=message):
+        Run.load(sent / "run.nc")
+
+
+def test_nothing_is_downloaded(sent, report, empty_cache, monkeypatch):
+    def retrieve(*args, **options):
+        raise AssertionError("would download")
+
+    monkeypatch.setattr("pooch.retrieve", retrieve)
+    write_config(sent, "cifar10")
+    said, text = report(sent)
+    why = "its data are not on this machine or cannot be read, and nothing is downloaded for a page"
+    assert f"{sent}: the exact solution is left out: {why}\n" in said
+    assert f"The optimum, the audit and the exact filters are left out: {why}." in text
+    assert not empty_cache.exists()
+
+
+def test_data_outside_the_folder_are_read_only_if_the_user_says_so(sent, outside, report, run_file):
+    own = outside / "own.npz"
+    shutil.copy(run_file.with_name("own.npz"), own)
+    (sent / "link.npz").symlink_to(own)
+    (sent / "linked").symlink_to(outside)
+    for named in (own, "../private/own.npz", "link.npz", "linked/own.npz", f"{own},{own}", "link.npz,own.npz"):
+        write_config(sent, named)
+        said, text = report(sent)
+        why = "its data are not in its folder; --data FILE lets the page read them"
+        assert f"the exact solution is left out: {why}" in said
+        assert f"are left out: {why}." in text
+        assert "learning" not in charts(text)[0]["circuit"]
+    said, text = report(sent, "--data", own, allowed=[own])
+    assert "learning" in charts(text)[0]["circuit"]
+    assert "left out: the data given with --data are not those it learned" in report(sent, "--data", "digits")[0]
+    assert "left out" not in said + re.sub("(?s)<script.*?</script>", "", text)
+
+
+def test_data_in_the_folder_are_read_if_they_are_what_was_learned(sent, report, run_file):
+    held = np.load(run_file.with_name("own.npz"))
+    (sent / "data").mkdir()
+    for name, values in held.items():
+        np.save(sent / "data" / f"{name}.npy", values)
+    write_config(sent, "data/X.npy, data/Y.npy")
+    assert "learning" in charts(report(sent)[1])[0]["circuit"]
+    np.save(sent / "data/X.npy", held["X"] + 1)
+    assert "left out: the data here are not those it learned (another checksum or size)" in report(sent)[0]
+
+
+def test_only_the_page_is_written(sent, outside, report):
+    """Links that wait under the names to be written to, the page's and that of the file it is before."""
+    for name in ("report.html", f".{os.getpid()}-report.html"):
+        (outside / name).write_bytes(SECRET)
+        (sent / name).symlink_to(outside / name)
+    before = {path.name for path in sent.iterdir()}
+    report(sent)
+    assert {path.name for path in sent.iterdir()} == before - {f".{os.getpid()}-report.html"}
+    assert not (sent / "report.html").is_symlink()
+
+
+def test_a_link_to_a_folder_in_place_of_the_page(sent, outside, report):
+    (sent / "report.html").symlink_to(outside)
+    assert "<h1>biorrr</h1>" in report(sent)[1]
+    assert not (sent / "report.html").is_symlink()
+
+
+@pytest.mark.parametrize("name", ["sweep.toml", "points", "point"])
+def test_links_in_a_sweep_are_not_followed(tmp_path, outside, report, name):
+    swept = tmp_path / "sent"
+    (swept / "points").mkdir(parents=True)
+    (swept / "sweep.toml").write_text('[grid]\nk = [1, 2]\n[provenance]\nexperiment = "sweep"\n')
+    plan, ledger = read_plan(swept / "sweep.toml"), Ledger(swept)
+    for settings in plan.points:
+        ledger.write(plan, settings, {"status": "done", "reason": None, "numbers": {"excess": 0.5, "engine": "cpp"}})
+    report(swept)
+    (swept / "report.html").unlink()
+    path = ledger.path(plan, plan.points[0]) if name == "point" else swept / name
+    path.rename(outside / path.name)
+    path.symlink_to(outside / path.name)
+    said, _ = report(swept, code=2)
+    assert re.search("must (be a file in the folder itself and no|not be a) link", said)
+
+
+def test_names_and_texts_that_are_not_utf_8(sent, report):
+    (sent / os.fsdecode(b"\xff\xfe.svg")).write_text("<svg/>")
+    (sent / os.fsdecode(b"\xff.pdf")).write_text("%PDF")
+    (sent / "summary.json").write_text(r'{"ended": "done", "\ud800": "\udfff"}')
+    text = report(sent)[1]
+    assert text.count("<figure>") == 1
+    (sent / "summary.json").write_bytes(b'{"ended": "\xff"}')
+    (sent / "report.html").unlink()
+    assert "summary.json: damaged ('utf-8' codec can't decode" in report(sent, code=2)[0]
+
+
+def test_a_folder_whose_name_is_not_utf_8(sent, capsys):
+    strange = sent.rename(sent.with_name(os.fsdecode(b"\xff\xfe")))
+    assert main.run(["report", str(strange)]) == 0
+    assert "\ufffd\ufffd/report.html: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"circuit": "{"},
+        {"circuit": "[]"},
+        {"circuit": '{"pathways": [1], "populations": []}'},
+        {"s": "</script>"},
+        {"ridge_x": [1.0, 2.0]},
+    ],
+)
+def test_attributes_of_another_kind(sent, report, run_file, change):
+    with h5py.File(sent / "run.nc", "a") as file:
+        for name, value in change.items():
+            file.attrs[name] = value
+    shutil.copy(run_file.with_name("own.npz"), sent / "own.npz")
+    write_config(sent, "own.npz")
+    assert "sent: must hold what `biorrr learn` leaves (got something else: " in report(sent, code=2)[0]
+
+
+def test_a_circuit_that_is_none_is_no_run(sent):
+    for circuit in ("{", "[]", "3", '{"pathways": [1]}'):
+        with h5py.File(sent / "run.nc", "a") as file:
+            file.attrs["circuit"] = circuit
+        with pytest.raises(ValueError, match=r"run.nc: not a saved run, or damaged \(its circuit is "):
+            Run.load(sent / "run.nc")
+
+
+def test_numbers_of_another_kind(sent, report):
+    with h5py.File(sent / "run.nc", "a") as file:
+        del file["seen"]
+        file["seen"] = np.array(["a", "b"], dtype=object)
+    assert "sent: must hold what `biorrr learn` leaves (got something else: " in report(sent, code=2)[0]
