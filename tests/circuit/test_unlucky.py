@@ -26,7 +26,9 @@ def few(data):
 
 
 @pytest.mark.parametrize("scale", [1e-50, 1e-30, 1e30, 1e49])
-@pytest.mark.parametrize("s", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize(
+    "s", [pytest.param(0.0, marks=pytest.mark.slow), 0.5, pytest.param(1.0, marks=pytest.mark.slow)]
+)
 def test_magnitudes_that_are_accepted_are_learned(scale, s, few):
     """Up to the unit, the circuit is the same: a power of two changes no digit."""
     X, Y = (values / np.abs(values).max() * 2 for values in few)
@@ -81,7 +83,9 @@ CONTINUED = {
 }
 
 
-@pytest.mark.parametrize("name", CONTINUED)
+@pytest.mark.parametrize(
+    "name", [name if "s = 0.3" in name else pytest.param(name, marks=pytest.mark.slow) for name in CONTINUED]
+)
 def test_a_run_that_continues_another_ends_bit_for_bit_where_one_run_ends(name, few):
     circuit = Microcircuit(2, engine="numpy", **CONTINUED[name])
     X, Y = few[0][:24] * 3.7, few[1][:24] / 1.3  # so that units are not powers of two

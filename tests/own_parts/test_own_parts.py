@@ -154,14 +154,6 @@ def test_a_part_of_one_s_own_equals_a_plain_loop(name, engine, own, data):
         np.testing.assert_allclose(run.data[trace], traces[trace], **EXACT, err_msg=trace)
 
 
-def test_the_cython_engine_too(own, data):
-    """One of them without being asked for; the others when slow tests are."""
-    matrices, _ = loop("saturating", data)
-    run = learn(own.CIRCUITS["saturating"](**settings("cython")), data, record=())
-    for matrix in ("Vx", "Vy", "Q", "R"):
-        np.testing.assert_allclose(run.weights[matrix], matrices[matrix], **EXACT, err_msg=matrix)
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_each_takes_fewer_than_thirty_lines(name, own):
     classes = {"saturating": own.Saturating, "tiring": own.Tiring, "depressing": own.Depressing}
@@ -219,7 +211,11 @@ t.learn(own_parts.CIRCUITS[{name!r}](**t.settings("numpy")), data, record=t.reco
 """
 
 
-@pytest.mark.parametrize("name", NAMES)
+# One with a memory per synapse and the one that has everything without being asked for; the others are slow ones.
+@pytest.mark.parametrize(
+    "name",
+    [name if name in ("depressing", "combined") else pytest.param(name, marks=pytest.mark.slow) for name in NAMES],
+)
 def test_it_is_killed_and_resumed_bit_for_bit(name, own, data, tmp_path):
     path = str(tmp_path / "c.npz")
     script = KILLED.format(paths=[str(HERE), os.path.dirname(own.__file__)], name=name, path=path)
