@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
@@ -301,4 +300,3 @@ def test_a_general_circuit_is_as_careful():
     circuit = Circuit([SensoryInput(3)], [])
     with pytest.raises(TypeError, match=r"start: must be a Run \(got 3\)"):
         circuit.run({"x": np.eye(3)}, centre=True, start=3)
-    assert threading.active_count() >= 1
