@@ -167,7 +167,8 @@ class Run(Tabled):
 
     def plot_learning(self, X, Y, ax=None):
         """Objective at each snapshot against its optimum on ``X`` (n_samples, m), ``Y`` (n_samples, n); one axes."""
-        from biorrr.analysis import Yardstick, plots
+        from biorrr.analysis import Yardstick
+        from biorrr.analysis.figures import plots
 
         kept, attrs = self.data, self.data.attrs
         centred = (np.asarray(X) - kept["mean_x"].values, np.asarray(Y) - kept["mean_y"].values)
@@ -177,7 +178,7 @@ class Run(Tabled):
 
     def plot_plateau(self, shown: int = 60, ax=None):
         """Plateaus at the first and last samples recorded, with a, inhibition and z where recorded; axes (k, 2)."""
-        from biorrr.analysis import plots
+        from biorrr.analysis.figures import plots
 
         self._require("plateau")
         traces = {name: self.trace(name) for name in ("plateau", "a", "inhibition", "z") if name in self.data}
@@ -189,7 +190,8 @@ class Run(Tabled):
         Rates between two recorded samples are interpolated: record with ``every=1`` where a few strong samples slow
         learning down, as "auto" rates let them.
         """
-        from biorrr.analysis import plots, symmetry_decay
+        from biorrr.analysis import symmetry_decay
+        from biorrr.analysis.figures import plots
 
         self._require("eta_q")
         kept, eta_q, eta_r = self.data, self.trace("eta_q"), self.trace("eta_r")

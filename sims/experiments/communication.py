@@ -120,7 +120,7 @@ class Communication(Experiment[CommunicationSettings]):
 
     def combine(self, settings: CommunicationSettings, concluded: Sequence[xr.Dataset]) -> Findings:
         """Put both areas side by side."""
-        from biorrr.analysis.subspace import plot_prediction
+        from biorrr.analysis.figures.communication import plot_prediction
 
         results = xr.concat(concluded, dim="target", combine_attrs="drop").assign_coords(target=list(TARGETS))
         results.attrs = {

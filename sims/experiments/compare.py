@@ -219,7 +219,7 @@ def first(text: str, learners: Sequence[str], to: Mapping[str, float], unit: str
 
 def draw_race(curves: Curves, yardstick: analysis.Yardstick, settings: CompareSettings) -> Any:
     """Objective against steps above, against CPU time below, one column for each rank (the paper's Fig. 3)."""
-    from biorrr.analysis.race_plots import plot_race
+    from biorrr.analysis.figures.races import plot_race
 
     learners = {learner for learner, _ in curves}
     mixed = settings.setting == "online" and "CCALin" in learners
@@ -235,7 +235,7 @@ def draw_race(curves: Curves, yardstick: analysis.Yardstick, settings: CompareSe
 
 def draw_constraint(curves: Curves, settings: CompareSettings) -> Any:
     """Deviation from the whitening constraint (the supplement's figure)."""
-    from biorrr.analysis.race_plots import plot_constraint
+    from biorrr.analysis.figures.races import plot_constraint
 
     constrained = {
         key: (curve.t, curve.whitening_error)

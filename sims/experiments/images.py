@@ -88,7 +88,7 @@ class Images(Race[ImagesSettings]):
 
     def combine(self, settings: ImagesSettings, concluded: Sequence[tuple[str, float, dict[str, Curve]]]) -> Findings:
         """Draw all data sets, and check the paper's claim for each."""
-        from biorrr.analysis.race_plots import plot_pictures_race
+        from biorrr.analysis.figures.races import plot_pictures_race
 
         curves = {name: raced for name, _, raced in concluded}
         optima = {name: optimum for name, optimum, _ in concluded}

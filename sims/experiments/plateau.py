@@ -143,7 +143,7 @@ class Plateau(Training[PlateauSettings]):
 
     def conclude(self, problem: Problem[PlateauSettings], found: Found) -> Findings:
         """Compare what was recorded with theory, and draw the first seed."""
-        from biorrr.analysis import stages as figures
+        from biorrr.analysis.figures import stages as figures
         from biorrr.sims.experiments.helpers.recording import plot_recorded
 
         settings, data = problem.settings, problem.data

@@ -144,7 +144,7 @@ class Robustness(Experiment[RobustnessSettings]):
 
     def combine(self, settings: RobustnessSettings, concluded: Sequence[xr.Dataset]) -> Findings:
         """How far each departure can go on each data set."""
-        from biorrr.analysis.departures import plot_departures
+        from biorrr.analysis.figures.robustness import plot_departures
 
         results = xr.concat(concluded, dim="data").assign_coords(data=list(settings.data))
         plain = dict(zip(settings.data, results["plain"].mean("seed").values, strict=True))

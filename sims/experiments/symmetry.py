@@ -146,7 +146,7 @@ class Symmetry(Experiment[SymmetrySettings]):
 
     def conclude(self, problem: Problem[SymmetrySettings], found: Found) -> Findings:
         """Compare with theory, and check the paper's claims."""
-        from biorrr.analysis.meeting import plot_meeting
+        from biorrr.analysis.figures.symmetry import plot_meeting
 
         settings, data = problem.settings, problem.data
         results = join(settings, found)

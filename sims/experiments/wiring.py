@@ -28,7 +28,7 @@ class Wiring(Training[TrainingSettings]):
 
     def conclude(self, problem: Problem[TrainingSettings], found: Found) -> Findings:
         """Spell out the graph of each seed's circuit, and sum up the first one's weights."""
-        from biorrr.analysis.diagram import plot_wiring
+        from biorrr.analysis.figures.wiring import plot_wiring
 
         settings, data = problem.settings, problem.data
         circuit = settings.make_circuit(k=settings.k, s=settings.s, ridge=settings.ridge, seed=settings.seed)

@@ -30,7 +30,7 @@ from biorrr.analysis import (
     Yardstick,
     r2,
 )
-from biorrr.analysis.kernel import kernel
+from biorrr.analysis.algorithms.kernel import kernel
 
 BATCH = [OfflineBioRRR, TwoLayerANN, IQMD, CCALin, SAA]
 ONLINE = [OnlineBioRRR, TwoLayerANN, IQMD, MSGCCA, CappedMSG]

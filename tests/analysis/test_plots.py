@@ -16,10 +16,10 @@ from biorrr.analysis import (
     plot_plateau,
     plot_symmetry,
 )
-from biorrr.analysis.departures import plot_departures
-from biorrr.analysis.meeting import plot_meeting
-from biorrr.analysis.plots import COLOURS
-from biorrr.analysis.race_plots import plot_pictures_race
+from biorrr.analysis.figures.plots import COLOURS
+from biorrr.analysis.figures.races import plot_pictures_race
+from biorrr.analysis.figures.robustness import plot_departures
+from biorrr.analysis.figures.symmetry import plot_meeting
 
 SAMPLES = np.array([0, 10, 100, 1000])
 

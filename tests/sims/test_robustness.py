@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from biorrr.analysis.departures import plot_departures
+from biorrr.analysis.figures.robustness import plot_departures
 from biorrr.circuit import Microcircuit
 from biorrr.models import Event
 from biorrr.sims import main

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.patches import FancyArrowPatch, Polygon
 
-from biorrr.analysis.diagram import MOST_INPUTS, SIGNS, plot_wiring
+from biorrr.analysis.figures.wiring import MOST_INPUTS, SIGNS, plot_wiring
 from biorrr.circuit import Microcircuit, Run
 from biorrr.sims import main
 from biorrr.sims.experiments.wiring import cell_graph

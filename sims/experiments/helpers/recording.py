@@ -28,7 +28,7 @@ def plot_recorded(run: circuits.Run, problem: Problem, amplitude: float, spiking
     leaky
         Whether membranes relax while a sample is held, in milliseconds.
     """
-    from biorrr.analysis.recording import plot_recording
+    from biorrr.analysis.figures.recording import plot_recording
     from biorrr.models import AllOrNone, Analog, Graded, Instant, Leaky, Spiking
 
     def recorded(*names: str, **departures: Any):

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from biorrr.analysis.algorithms.estimator import OnlineFilterLearner
+from biorrr.analysis.algorithms.kernel import kernel, rate_table
+from biorrr.analysis.algorithms.weights import check_weights, initial_weights
 from biorrr.analysis.checks import given_rates, ridge_pair
-from biorrr.analysis.estimator import OnlineFilterLearner
-from biorrr.analysis.kernel import kernel, rate_table
-from biorrr.analysis.weights import check_weights, initial_weights
 from biorrr.models.rates import Rates
 
 # rates="auto": found by a coarse search over random problems of 3 to 60 inputs and responses, condition numbers to
@@ -75,7 +75,7 @@ class OnlineBioRRR(OnlineFilterLearner):
     t_
         Samples presented so far.
 
-    Others as in :class:`~biorrr.analysis.estimator.FilterLearner`.
+    Others as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
 
     Examples
     --------

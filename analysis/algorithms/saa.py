@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import linalg
 
+from biorrr.analysis.algorithms.estimator import FilterLearner
+from biorrr.analysis.algorithms.kernel import kernel
 from biorrr.analysis.checks import ridge_pair
 from biorrr.analysis.covariance import covariances, symmetric_power
-from biorrr.analysis.estimator import FilterLearner
-from biorrr.analysis.kernel import kernel
 
 _STEP = 0.3  # of a stochastic gradient, as a share of what the largest sample would allow; halved where it is too much
 _ROUND = 5  # iterations between changes of the shift
@@ -56,7 +56,7 @@ class SAA(FilterLearner):
     shift_
         Where the shift stayed.
 
-    Others as in :class:`~biorrr.analysis.estimator.FilterLearner`.
+    Others as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
     """
 
     s = 1.0

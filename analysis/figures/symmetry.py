@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.plots import COLOURS, THEORY, styled
+from biorrr.analysis.figures.plots import COLOURS, THEORY, styled
 
 Course = tuple[NDArray, NDArray]  # samples seen and values, each (starts, S); NaN after a divergence
 _DIVERGED = 1e4  # power at which the third panel ends and a diverged run is marked

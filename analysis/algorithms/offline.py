@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
 
+from biorrr.analysis.algorithms.estimator import FilterLearner
+from biorrr.analysis.algorithms.weights import initial_weights
 from biorrr.analysis.checks import given_rates
 from biorrr.analysis.covariance import covariances, sigma_inverse
-from biorrr.analysis.estimator import FilterLearner
-from biorrr.analysis.weights import initial_weights
 from biorrr.models.rates import Rates
 
 # rates="auto": found by a coarse search over the random problems described in online.py. Vx is fast, Vy and Q slow,
@@ -68,7 +68,7 @@ class OfflineBioRRR(FilterLearner):
     Vx_, Vy_, Q_ : (m, k), (n, k), (k, l)
         Weights.
 
-    Others as in :class:`~biorrr.analysis.estimator.FilterLearner`.
+    Others as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
     """
 
     def __init__(

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from biorrr.analysis.algorithms.estimator import FilterLearner
 from biorrr.analysis.covariance import covariances, symmetric_power
-from biorrr.analysis.estimator import FilterLearner
 
 _MIN_CONDITION = 1e-8  # of a covariance: directions with less than this share of the variance are left alone
 
@@ -49,7 +49,7 @@ class CCALin(FilterLearner):
     Vx_, Wy_ : (m, k), (n, k)
         Directions of x and of y, white in Cxx and in Cyy.
 
-    Others as in :class:`~biorrr.analysis.estimator.FilterLearner`.
+    Others as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
     """
 
     s = 1.0

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import linalg
 
+from biorrr.analysis.algorithms.estimator import OnlineFilterLearner
 from biorrr.analysis.checks import ridge_pair
 from biorrr.analysis.covariance import covariances
-from biorrr.analysis.estimator import OnlineFilterLearner
 
 
 class IQMD(OnlineFilterLearner):
@@ -53,7 +53,7 @@ class IQMD(OnlineFilterLearner):
     t_
         Samples presented so far, or iterations done.
 
-    Others as in :class:`~biorrr.analysis.estimator.FilterLearner`.
+    Others as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
     """
 
     s = 0.0

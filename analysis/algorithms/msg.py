@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from biorrr.analysis.algorithms.estimator import OnlineFilterLearner
+from biorrr.analysis.algorithms.kernel import kernel
 from biorrr.analysis.checks import ridge_pair
 from biorrr.analysis.covariance import symmetric_power
-from biorrr.analysis.estimator import OnlineFilterLearner
-from biorrr.analysis.kernel import kernel
 
 _REFRESH = 0.01  # the whitening is computed anew when the number of samples has grown by this share
 _NEGLIGIBLE = 1e-12  # singular values that the projection has brought to zero
@@ -53,7 +53,7 @@ class MSGCCA(OnlineFilterLearner):
     t_
         Samples presented so far.
 
-    Others as in :class:`~biorrr.analysis.estimator.FilterLearner`.
+    Others as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
     """
 
     s = 1.0

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
 
+from biorrr.analysis.algorithms.estimator import OnlineFilterLearner
+from biorrr.analysis.algorithms.kernel import kernel, rate_table
+from biorrr.analysis.algorithms.weights import check_weights
 from biorrr.analysis.checks import given_rates, ridge_pair
 from biorrr.analysis.covariance import covariances
-from biorrr.analysis.estimator import OnlineFilterLearner
-from biorrr.analysis.kernel import kernel, rate_table
-from biorrr.analysis.weights import check_weights
 from biorrr.models.rates import Rates
 
 # rates="auto", online: found by a coarse search over the random problems described in online.py.
@@ -73,7 +73,7 @@ class TwoLayerANN(OnlineFilterLearner):
     t_
         Samples presented so far, or iterations done.
 
-    Others as in :class:`~biorrr.analysis.estimator.FilterLearner`.
+    Others as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
     """
 
     s = 0.0
