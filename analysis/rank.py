@@ -75,7 +75,8 @@ class RankCV(ReducedRankRegression):
         self.ks_ = np.unique([check_k(k, *limits) for k in ks])
         if strata is not None:
             strata = np.unique(np.asarray(strata), return_inverse=True)[1]
-        folds = [self._held_out(X, Y, *fold, strata) for fold in self._splitter(groups).split(X, Y, groups)]
+        splits = self._splitter(groups).split(X, Y, groups)
+        folds = [self._held_out(X, Y, train, test, strata) for train, test in splits]
         errors, deviations = np.array([e for e, _ in folds]), np.array([d for _, d in folds])
         scorable = deviations > 0
         if scorable.sum() < 2:

@@ -81,7 +81,7 @@ def _parameter(
         metavar="|".join(metadata["choices"]) if metadata["choices"] else metadata["metavar"],
         autocompletion=_completion(metadata),
     )
-    value = tuple[(kind,) * length] if length else list[kind] if many else kind
+    value: Any = tuple[(kind,) * length] if length else list[kind] if many else kind  # type: ignore[misc]
     return inspect.Parameter(
         field.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[value | None, made]
     )

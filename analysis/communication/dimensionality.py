@@ -47,8 +47,9 @@ def shared_dimensionality(moments: FoldMoments, channels: ArrayLike) -> Dimensio
     for factors in range(max(most, 0) + 1):
         total = samples = 0.0
         for fold, ((training, n), (held_out, held)) in enumerate(sides):
-            loadings, private[fold] = fit_factors(training / n, factors, private[fold])
-            total += held * log_likelihood(held_out / held, loadings @ loadings.T + np.diag(private[fold]))
+            loadings, own = fit_factors(training / n, factors, private[fold])
+            private[fold] = own
+            total += held * log_likelihood(held_out / held, loadings @ loadings.T + np.diag(own))
             samples += held
         scores.append(total / samples)
         if factors - int(np.argmax(scores)) >= PATIENCE:

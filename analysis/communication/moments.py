@@ -54,7 +54,9 @@ class FoldMoments:
         moments = cls(X.shape[1] + Y.shape[1], int(folds.max()) + 1, int(strata.max()) + 1)
         for start in range(0, len(X), ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
-            moments.add(np.hstack([X[rows], Y[rows]]), folds[rows], strata[rows])
+            # In C's order: sums of the same numbers are then the same to the last bit, however they are stored.
+            block = np.ascontiguousarray(np.hstack([X[rows], Y[rows]]))
+            moments.add(block, folds[rows], strata[rows])
             _forget_pages(X, Y)
         return moments
 

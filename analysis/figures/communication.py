@@ -38,13 +38,13 @@ class RankCurve:
         R2 of matched targets in the source's own area.
     """
 
-    exact: ArrayLike
-    sem: ArrayLike
+    exact: NDArray
+    sem: NDArray
     ranks: Sequence[int]
-    circuits: ArrayLike
+    circuits: NDArray | tuple[()]
     chosen: int
-    null: ArrayLike = ()
-    within: ArrayLike | None = None
+    null: NDArray | tuple[()] = ()
+    within: NDArray | None = None
 
 
 @styled
@@ -95,7 +95,7 @@ def plot_prediction(targets: Mapping[str, RankCurve]) -> np.ndarray:
     top = max(max(tops), 1e-3)
     axes[0].set_ylim(min(0.0, *lows, 0.0) - 0.03 * top, 1.15 * top)
     handles = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
-    axes[0].figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3)
+    axes[0].figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=min(len(axes), 2) + 1)
     return axes
 
 

@@ -18,7 +18,8 @@ def command(
         typer.Option("--check", metavar="FILE", help="say what is in a recording, and the command to run on it"),
     ] = None,
     trials: Annotated[
-        str | None, typer.Option("--trials", metavar="TABLE", help="table of trials to look at, where there are several")
+        str | None,
+        typer.Option("--trials", metavar="TABLE", help="table of trials to look at, where there are several"),
     ] = None,
 ) -> None:
     """List the data sets: where from, licence, citation, whether found and where. Or look into a file of yours."""

@@ -9,6 +9,7 @@ areas' own dimensions; removed predictive dimensions. `biorrr data --check FILE`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 PUBLISHED = "v1v2"  # of which both targets are predicted, V2 and, as a control, other V1 neurons
 TARGETS = ("V2", "V1")
+LEARNED_SAMPLES = 90_000  # of each circuit, unless told otherwise
 DENDRITE_SAMPLES = 20_000  # of which plateaus are kept
 
 
@@ -38,7 +40,9 @@ class CommunicationSettings(ExperimentSettings):
     target: str | None = option(None, "area that is predicted, of a recording")
     align: str = option("start", "event that the window is counted from")
     window: tuple[float, float] | None = option(
-        None, "seconds from the event to begin and end, by default up to the end of the shortest trial"
+        None,
+        "seconds from the event to begin and end, by default up to the end of the shortest trial",
+        metavar="BEGIN END",
     )
     bin: float = option(0.1, "seconds in a time bin", at_least=1e-4)
     lag: float = option(0.0, "seconds by which the target comes later than the source")
@@ -57,7 +61,9 @@ class CommunicationSettings(ExperimentSettings):
     ranks: tuple[int, ...] = option((1, 2, 3, 4, 6), "pyramidal neurons; may be repeated", at_least=1)
     s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
     folds: int = option(10, "parts of the trials, each held out once", at_least=2)
-    epochs: int = option(25, "passes over the training trials", at_least=1)
+    epochs: int | None = option(
+        None, "passes over the training trials, by default as many as make 90,000 samples", at_least=1
+    )
     ridge: float | None = option(None, "added to Cxx and Cyy, 0.1 * trace(Cxx)/m by default", at_least=0)
     draws: int = option(25, "within-area targets drawn, matched in number and rate", at_least=0)
     shuffles: int = option(100, "times that trials are shuffled", at_least=0)
@@ -170,6 +176,9 @@ class Communication(Experiment[CommunicationSettings]):
                 f"{min(settings.ranks)})"
             )
         settings = replace(settings, ranks=tuple(rank for rank in settings.ranks if rank <= min(m, n)))
+        if settings.epochs is None:  # 25 of the published data, whose folds leave 3,600 samples for training
+            training = len(data.X) * (settings.folds - 1) / settings.folds
+            settings = replace(settings, epochs=max(1, math.ceil(LEARNED_SAMPLES / training)))
         large = data.X.nbytes + data.Y.nbytes > data_sets.dataset.LOADED
         if large and settings.simulation:
             raise SettingsError(
@@ -238,7 +247,7 @@ class Communication(Experiment[CommunicationSettings]):
         if kind == "removal":
             return controls.removal(areas, moments)
         if kind == "draw":
-            return controls.draw(areas, moments, *more, settings.seed)
+            return controls.draw(areas, moments, more[0], settings.seed)
         if kind == "dendrites":
             return self._dendrites(problem, options)
         fold, rank, seed = more
@@ -251,6 +260,7 @@ class Communication(Experiment[CommunicationSettings]):
         """A circuit that has learned to predict Y from X."""
         settings = problem.settings
         circuit = settings.make_circuit(k=rank, s=settings.s, ridge=settings.ridge, seed=seed)
+        assert settings.epochs is not None
         return completed(circuit.run(X, Y, epochs=settings.epochs, centre=True, record=(), snapshots=1, **options))
 
     def _dendrites(self, problem: AreasProblem, options: Mapping[str, Any]) -> dict[str, Any]:

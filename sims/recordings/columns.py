@@ -25,9 +25,9 @@ class Columns:
             self._file.write(np.ascontiguousarray(column, dtype=float).data)
 
     def joined(self) -> np.ndarray:
-        """The matrix, (samples, columns)."""
+        """The matrix, (samples, columns), stored column by column."""
         if self._file is None:
-            return np.column_stack(self._held)
+            return np.array(self._held).T
         with self._file:
             self._file.flush()
             return np.memmap(self._file.name, float, "r", shape=(self._samples, self._count), order="F")

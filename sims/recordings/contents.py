@@ -10,7 +10,7 @@ import numpy as np
 from biorrr.sims.data.dataset import DataError
 from biorrr.sims.recordings.loading import open_recording
 from biorrr.sims.recordings.recording import Recording
-from biorrr.sims.recordings.trials import Trials, listed
+from biorrr.sims.recordings.trials import Trials, counted, listed
 
 FEWEST = 10  # units of an area that is proposed
 MOST_CONDITIONS = 200
@@ -33,13 +33,13 @@ def describe(path: Path, trials: str | None = None) -> str:
             trials = next(iter(found))  # the longest of those that look like trials
     recording = open_recording(path, None, trials, None)
     lines = {
-        "areas": listed(f"{name} ({count} units)" for name, count in recording.units_of_areas().items()),
+        "areas": listed(f"{name} ({counted(count, 'unit')})" for name, count in recording.units_of_areas().items()),
         "units": f"{len(recording.areas)}" + _quality(recording),
         **({"tables": tables} if tables else {}),
         "trials": f"{len(recording.trials)} in {recording.trials.name}",
         "events": listed(_event(name, times) for name, times in recording.trials.times.items()),
         "conditions": listed(_column(name, values) for name, values in recording.trials.columns.items()),
-        **({"to note": "; ".join(recording.notes)} if recording.notes else {}),
+        "to note": "; ".join([*recording.notes, *_few(recording)]) or "nothing",
         "run": _command(path, recording, trials),
     }
     width = max(map(len, lines))
@@ -48,6 +48,11 @@ def describe(path: Path, trials: str | None = None) -> str:
 
 def _quality(recording: Recording) -> str:
     return "" if recording.good is None else f", {int(recording.good.sum())} of good quality"
+
+
+def _few(recording: Recording) -> list[str]:
+    few = [name for name, count in recording.units_of_areas().items() if count < FEWEST]
+    return [f"fewer than {FEWEST} units in {listed(few)}: their ranks will be low"] if few else []
 
 
 def _event(name: str, times: np.ndarray) -> str:
@@ -59,7 +64,7 @@ def _event(name: str, times: np.ndarray) -> str:
 
 
 def _column(name: str, values: np.ndarray) -> str:
-    return f"{name} ({len(_distinct(values))} values)"
+    return f"{name} ({counted(len(_distinct(values)), 'value')})"
 
 
 def _distinct(values: np.ndarray) -> np.ndarray:
@@ -71,11 +76,6 @@ def _command(path: Path, recording: Recording, trials: str | None) -> str:
     areas = [name for name in recording.units_of_areas() if name not in ("unknown", "root", "void", "nan")]
     if len(areas) < 2:
         return f"none: two areas are needed, and there is {listed(areas)}"
-    counts = recording.units_of_areas()
-    if counts[areas[1]] < FEWEST and max(counts.values()) >= FEWEST:
-        note = f"  (few units in {areas[1]})"
-    else:
-        note = ""
     words = ["biorrr", "communication", "--data", str(path), "--source", areas[0], "--target", areas[1]]
     if trials is not None:
         words += ["--trials", trials]
@@ -83,14 +83,15 @@ def _command(path: Path, recording: Recording, trials: str | None) -> str:
     words += ["--align", event, "--window", "0", f"{window:g}", "--bin", "0.1" if window >= 0.2 else f"{window / 2:g}"]
     if condition := _condition(recording.trials):
         words += ["--condition", condition]
-    return shlex.join(words) + note
+    return shlex.join(words)
 
 
 def _window(trials: Trials) -> tuple[str, float]:
-    """An event that happens in all trials, of a stimulus where there is one, and seconds that fit after it."""
-    whole = [name for name, times in trials.times.items() if np.isfinite(times).all() and name != "stop_time"]
-    event = next((name for name in whole if "stim" in name.lower() and "off" not in name.lower()), "start_time")
-    times = np.sort(np.asarray(trials.times.get(event, trials.times[next(iter(trials.times))]), dtype=float))
+    """An event that happens in nearly all trials, of a stimulus if possible, and seconds that fit after it."""
+    often = [name for name, times in trials.times.items() if np.isfinite(times).mean() > 0.9 and name != "stop_time"]
+    event = next((name for name in often if "stim" in name.lower() and "off" not in name.lower()), often[0])
+    times = np.asarray(trials.times[event], dtype=float)
+    times = np.sort(times[np.isfinite(times)])
     room = float(np.diff(times).min()) if len(times) > 1 else 1.0
     if "stop_time" in trials.times:
         lasts = np.asarray(trials.times["stop_time"], dtype=float) - np.asarray(trials.times[event], dtype=float)

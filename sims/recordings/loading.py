@@ -9,7 +9,7 @@ import numpy as np
 
 from biorrr.sims.data.dataset import DataError, Dataset, check_stamps, file_stamp
 from biorrr.sims.recordings.recording import Recording
-from biorrr.sims.recordings.trials import listed
+from biorrr.sims.recordings.trials import counted, listed
 
 _NAMED = re.compile(r"(?P<path>.*\.(?:nwb|npz(?=:)))(?::(?P<options>.*))?", re.IGNORECASE | re.DOTALL)
 
@@ -49,7 +49,7 @@ def load_pair(
     recording = open_recording(Path(path), area or None, trials or None, series or None)
     for side, name in (("source", source), ("target", target)):
         if not name:
-            there = listed(f"{area} ({count} units)" for area, count in recording.units_of_areas().items())
+            there = listed(f"{area} ({counted(count, 'unit')})" for area, count in recording.units_of_areas().items())
             raise DataError(f"{side}: say which area of {path}; there are {there}")
     data = recording.pair(
         source,

@@ -244,7 +244,8 @@ def _most_common(values: np.ndarray, rows: list[np.ndarray]) -> np.ndarray:
 
 def find_series(file: h5py.File, named: str | None) -> list[h5py.Group]:
     """Series with one column per unit: dF/F where there is some, else other responses of ROIs, else any there are."""
-    rois, plain = [], []
+    rois: list[h5py.Group] = []
+    plain: list[h5py.Group] = []
     for place in ("processing", "acquisition"):
         if isinstance(file.get(place), h5py.Group):
             file[place].visititems(lambda _, one: _sort_in(one, rois, plain))

@@ -16,7 +16,7 @@ from biorrr.sims.data.dataset import DataError, Dataset
 from biorrr.sims.recordings import alignment
 from biorrr.sims.recordings.activity import Activity, Series, SpikeTrains, Traces, Windows
 from biorrr.sims.recordings.columns import Columns
-from biorrr.sims.recordings.trials import Trials, listed
+from biorrr.sims.recordings.trials import Trials, counted, listed
 
 IN_MEMORY = 2**27  # bytes of binned activity of one area that are held in memory; more goes to a temporary file
 LAYERS = re.compile(r"\d.*")  # what follows the name of a cortical area: VISp1, VISp2/3, VISp6a
@@ -273,7 +273,7 @@ class Recording:
             known = self.units_of_areas()
             near = difflib.get_close_matches(area, known, n=1, cutoff=0.5)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            there = listed(f"{name} ({count} units)" for name, count in known.items())
+            there = listed(f"{name} ({counted(count, 'unit')})" for name, count in known.items())
             raise DataError(f"{side}: no units in area {area!r} of {self.name}{hint}; there are {there}")
         if quality == "good" and self.good is not None:
             poor = int((chosen & ~self.good).sum())

@@ -76,6 +76,11 @@ class Trials:
         return np.where(missing, -1, number)
 
 
+def counted(number: int, thing: str) -> str:
+    """A number of things in words: ``1 unit``, ``14 units``."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
 def listed(names) -> str:
     """Names in words, not too many of them."""
     names = [str(name) for name in names]

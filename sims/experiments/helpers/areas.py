@@ -92,7 +92,10 @@ class Areas:
 
     def whole(self) -> tuple[np.ndarray, np.ndarray]:
         """X and Y of all trials, centred, each stratum around its own mean."""
-        X, Y = (residuals(view, self.strata, slice(None))[0] for view in (self.data.X, self.data.Y))
+        # In C's order: the same numbers, the same sums, whatever file they are from.
+        X, Y = (
+            residuals(np.ascontiguousarray(view), self.strata, slice(None))[0] for view in (self.data.X, self.data.Y)
+        )
         return X, Y
 
 

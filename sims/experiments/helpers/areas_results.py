@@ -274,6 +274,7 @@ def findings(settings: CommunicationSettings, each: Sequence[Concluded]) -> Find
             "supplement.csv": partial(
                 write_supplement,
                 targets=[(source, name, one.rows) for name, one in zip(names, each, strict=True)],
+                notes=notes,
                 settings=settings,
             )
         },
@@ -313,9 +314,9 @@ def _table(settings: CommunicationSettings, labels: Sequence[str], each: Sequenc
     if "draws" in each[0].numbers:
         numbers = each[0].numbers
         rows["within the area"] = (
-            f"{numbers['within_r2']:.4f} through {numbers['within_rank']:.3g} dimensions, and across areas "
-            f"{numbers['across_r2']:.4f} through {numbers['across_rank']:.3g}, from the same units ({numbers['draws']} "
-            f"draws of {numbers['draw_units']} matched units)"
+            f"{numbers['within_r2']:.4f} at rank {numbers['within_rank']:.3g}; across areas, from the same units, "
+            f"{numbers['across_r2']:.4f} at rank {numbers['across_rank']:.3g} ({numbers['draws']} draws of "
+            f"{numbers['draw_units']} matched units)"
         )
     if "plateau_share" in each[0].numbers:
         rows["plateaus"] = joined(

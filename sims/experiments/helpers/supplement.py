@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from biorrr.sims.settings import NO_NUMBERS, Settings, key_of
+from biorrr.sims.settings import NO_NUMBERS, Settings, key_of, provenance
 
 SECONDS = ("bin", "lag", "window")
 HERTZ = ("minimum-rate",)
@@ -40,14 +40,20 @@ class Row:
     unit: str = "1"
 
 
-def write_supplement(path: Path, targets: Sequence[tuple[str, str, Sequence[Row]]], settings: Settings) -> None:
-    """Write the rows of each (source, target), then the settings, as CSV."""
+def write_supplement(
+    path: Path, targets: Sequence[tuple[str, str, Sequence[Row]]], notes: Sequence[str], settings: Settings
+) -> None:
+    """Write the rows of each (source, target), what was left out, versions and settings, as CSV."""
     with path.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         table.writerow(["source", "target", "quantity", "rank", "value", "spread", "spread is", "unit"])
         for source, target, rows in targets:
             for row in rows:
                 table.writerow([source, target, row.quantity, row.rank, row.value, row.spread, row.spread_is, row.unit])
+        for note in notes:
+            table.writerow(["", "", "to note", "", note, "", "", ""])
+        for name, version in provenance("communication").items():
+            table.writerow(["", "", name if name == "experiment" else f"version of {name}", "", version, "", "", ""])
         for field in dataclasses.fields(settings):
             key, value = key_of(field.name), getattr(settings, field.name)
             if value is not None and field.name not in NO_NUMBERS:

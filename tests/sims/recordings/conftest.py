@@ -13,14 +13,14 @@ UNITS = {"VISp": 14, "VISl": 8}
 RATE = 20.0  # spikes per second
 
 
-def spikes(rng, units=sum(UNITS.values()), trials=TRIALS):
+def spikes(rng):
     """Spike times of each unit, over all trials and a second before and after."""
-    duration = trials * PERIOD + 2
-    shared = rng.gamma(4, 0.25, trials + 2)  # all units are more or less active in a trial
+    duration = TRIALS * PERIOD + 2
+    shared = rng.gamma(4, 0.25, TRIALS + 2)  # all units are more or less active in a trial
     trains = []
-    for _ in range(units):
+    for _ in range(sum(UNITS.values())):
         times = np.sort(rng.uniform(0, duration, rng.poisson(2 * RATE * duration)))
-        kept = rng.uniform(0, 2, len(times)) < shared[np.minimum(times.astype(int), trials + 1)] * rng.uniform(0.3, 1.0)
+        kept = rng.uniform(0, 2, len(times)) < shared[np.minimum(times.astype(int), TRIALS + 1)] * rng.uniform(0.3, 1.0)
         trains.append(times[kept])
     return trains
 
@@ -120,7 +120,9 @@ def ibl(pynwb, tmp_path_factory):
     rng = np.random.default_rng(2)
     trains, starts = spikes(rng), 1.0 + PERIOD * np.arange(TRIALS)
     beryl = np.repeat(list(UNITS), list(UNITS.values()))
-    layers = [f"{area}{layer}" for area, layer in zip(beryl, np.resize(["1", "2/3", "5", "6a"], len(beryl)), strict=True)]
+    layers = [
+        f"{area}{layer}" for area, layer in zip(beryl, np.resize(["1", "2/3", "5", "6a"], len(beryl)), strict=True)
+    ]
     file = empty_file(pynwb, "ibl")
     add_electrodes(file, layers, beryl_location=("Region of the Beryl atlas.", beryl))
     file.add_unit_column("ibl_quality_score", "Fraction of quality criteria that are met.")
@@ -195,9 +197,7 @@ def imaging(pynwb, tmp_path_factory):
             optical_channel=OpticalChannel(name="green", description="Green.", emission_lambda=500.0),
             excitation_lambda=920.0, imaging_rate=rate,
         )  # fmt: skip
-        table = segmentation.create_plane_segmentation(
-            name=f"cells_{area}", description="Cells.", imaging_plane=plane
-        )
+        table = segmentation.create_plane_segmentation(name=f"cells_{area}", description="Cells.", imaging_plane=plane)
         table.add_column(name="valid_roi", description="Whether it is a cell.")
         for cell in range(cells):
             table.add_roi(pixel_mask=[(cell, cell, 1.0)], valid_roi=cell != 1)
