@@ -220,7 +220,7 @@ def test_claims_are_told_with_their_numbers(tmp_path):
     folder = write_folder(tmp_path / "one", "symmetry", {"run": xr.Dataset()}, {"claims": claims}, 'data = "digits"')
     gathered = gather_run(folder)
     assert gathered["sentence"] == "The experiment “symmetry” on digits: it ran to its end; 1 of 2 claims hold."
-    assert gathered["claims"][0] == {"text": "R meets Q'", "holds": True, "numbers": {"runs": 8}}
+    assert gathered["claims"][0] == {"text": "R meets Q'", "verdict": "✓ holds", "numbers": {"runs": 8}}
 
 
 def test_figures_are_put_into_the_page_or_named(tmp_path):
