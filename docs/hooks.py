@@ -194,7 +194,8 @@ def _signature(thing) -> str:
 def _command(name: str) -> str:
     command = find_command(name)
     settings = getattr(command, "settings", None)
-    about = (inspect.getdoc(command) or "").replace("<", "&lt;")
+    # "\b" tells click not to wrap what follows; indented, Markdown shows that as code.
+    about = (inspect.getdoc(command) or "").replace("\b\n", "").replace("<", "&lt;")
     if settings:
         rows = [_setting(field, *kinds(settings)[field.name]) for field in listed_fields(settings)]
         table = _table(("setting", "value", "default", "meaning"), rows)
