@@ -24,7 +24,7 @@ class TrainingSettings(ExperimentSettings):
     s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
     epochs: int = option(60, "number of passes over the data", at_least=1)
     ridge: float | None = option(
-        None, "added to the diagonals of Cxx and Cyy; 0.1 * trace(Cxx)/m by default", at_least=0
+        None, "added to Cxx and Cyy on the diagonal; 0.1 * trace(Cxx)/m by default", at_least=0
     )
 
 

@@ -109,7 +109,7 @@ def test_own_file_and_figure_format(tmp_path, capsys):
         (
             ["--ridge", "-1"],
             2,
-            "ridge: must be at least 0 (got -1.0); added to the diagonals of Cxx and Cyy; 0.1 * trace(Cxx)/m by default",
+            "ridge: must be at least 0 (got -1.0); added to Cxx and Cyy on the diagonal; 0.1 * trace(Cxx)/m by default",
         ),
         (["--engine", "cp"], 2, "engine: must be one of auto, numpy, cython, cpp (got 'cp'); did you mean 'cpp'?"),
         (
