@@ -38,9 +38,8 @@ class RatesSettings(ExperimentSettings):
             printed = models.Rates.paper(data, s, k, setting, algorithm)
         except ValueError as error:
             if self.eta0 is None:
-                raise SettingsError(
-                    f"rates: the paper prints none here ({error}); give --eta0, or take rates auto"
-                ) from None
+                none = f"rates: the paper prints none here ({error})"
+                raise SettingsError(f"{none}; give eta0 as well, or take rates auto") from None
             x = models.Rate(self.eta0, *([] if self.N is None else [self.N]))
             other = x.scaled(0.002 * 10**s)
             return models.Rates(x, other, other)

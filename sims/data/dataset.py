@@ -109,8 +109,8 @@ class Dataset:
 
     def swapped(self) -> Dataset:
         """Exchange X and Y: the instructive input predicts the sensory one."""
-        names = {"x_names": self.y_names, "y_names": self.x_names}
-        return replace(self, X=self.Y, Y=self.X, pixels=None, views=self.views[::-1], **names)
+        views = self.views[1], self.views[0]
+        return replace(self, X=self.Y, Y=self.X, x_names=self.y_names, y_names=self.x_names, views=views, pixels=None)
 
     def centred(self) -> Dataset:
         """Take the mean of each column off; the result is held in memory."""

@@ -1,7 +1,7 @@
 """Race the circuit against the algorithms the paper compares with.
 
-Draws the excess over the optimum against samples, passes through the data and CPU time, mean and standard deviation over
-seeds, and the deviation from the whitening constraint, and judges what the paper says of its figures. All learners
+Draws the excess over the optimum against samples, passes through the data and CPU time, mean and standard deviation
+over seeds, and the deviation from the whitening constraint, and judges what the paper says of its figures. All learners
 start from the same weights and see the same samples in the same order; all are compiled. Data are centred.
 
 The paper predicts 120 visual from 100 textual features of 20,000 samples of MediaMill, in 5 epochs. The nearest that is
@@ -15,22 +15,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
 from typing import Any
 
 from biorrr.sims.claims import Claim
 from biorrr.sims.experiment import Findings, Found, Problem, check_rank
 from biorrr.sims.experiments.helpers.judgements import SAME, comparable, fewest, matching, white
 from biorrr.sims.experiments.helpers.race import CIRCUIT, Curve, Curves, Heat, Lap, Race, Tracks, join_heats
-from biorrr.sims.experiments.helpers.rates import ETA0, RatesSettings
 from biorrr.sims.lazy import analysis, data_sets
+from biorrr.sims.rates import ETA0, RatesSettings
 from biorrr.sims.settings import SettingsError, option, seeds_option
 
 STEPS = {"online": 100_000, "offline": 20_000}  # as in the paper: five of its epochs, and one
 QUICK_STEPS = {"online": 10_000, "offline": 500}
 QUICK_SEEDS = 2
 STEPS_ARE = {"online": "samples", "offline": "iterations"}
-BATCH_STEPS = 100  # CCALin and SAA are there after thirty
+BATCH_STEPS = 50  # CCALin and SAA are there after thirty
 DIRECTIONS = {"x-to-y": (False,), "y-to-x": (True,), "both": (False, True)}
 PLACE = {
     ("rrmse", "online"): 'Sec. "Numerical experiments", RRMSE; Fig. RRR_comparison a',
@@ -70,10 +69,12 @@ class CompareSettings(RatesSettings):
     @property
     def heats(self) -> list[Heat]:
         """The races to run."""
-        objectives = ("rrmse", "cca") if self.all else (self.objective,)
-        settings = ("online", "offline") if self.all else (self.setting,)
         directions = DIRECTIONS["both"] if self.all else DIRECTIONS[self.direction or "x-to-y"]
-        return [Heat(*heat) for heat in product(objectives, settings, directions)]
+        # The figure of CCA online has the offline algorithms too.
+        raced = (("rrmse", "online"), ("rrmse", "offline"), ("cca", "online"))
+        if not self.all:
+            raced = ((self.objective, self.setting),)
+        return [Heat(*race, swapped) for race in raced for swapped in directions]
 
 
 class Compare(Race[CompareSettings]):
@@ -258,7 +259,8 @@ def check_claims(curves: Curves, heat: Heat, ranks: tuple[int, ...]) -> Iterator
     bio, offline = heat.bio, f"{heat.bio}, offline"
     for k in ranks:
         at: Mapping[str, Curve] = {learner: curve for (learner, rank), curve in curves.items() if rank == k}
-        rank, place = f"k = {k}", {"place": PLACE[heat.objective, heat.setting]}
+        rank = f"k = {k}"
+        place: dict[str, Any] = {"place": PLACE[heat.objective, heat.setting]}
         if heat.setting == "online":
             for learner in (name for name in (CIRCUIT, bio) if name in at):
                 text = f"{rank}: at convergence the whitening constraint is satisfied ({learner})"
@@ -283,14 +285,15 @@ def check_claims(curves: Curves, heat: Heat, ranks: tuple[int, ...]) -> Iterator
                 yield matching(at, bio, "ANN", "t", text=text, **place)
                 text = f"{rank}: {bio} is faster than ANN in CPU run time (after the covariances, which both need)"
                 yield fewest(at, bio, ("ANN",), "seconds after preparation", text=text, **place)
-        elif heat.setting == "online":
-            text = f"{rank}: online {bio} is fastest in CPU run time"
-            yield fewest(at, bio, ("MSG-CCA", "CCALin", "SAA", offline), "seconds", text=text, **place)
-            text = f"{rank}: offline {bio} is the most sample efficient (iterations, as the paper counts)"
-            yield fewest(at, offline, (bio, "MSG-CCA", "CCALin", "SAA"), "t", text=text, **place)
         else:
-            text = f"{rank}: offline {bio} is the most sample efficient of the offline algorithms (passes through the data)"
-            yield fewest(at, bio, ("CCALin", "SAA"), "passes", text=text, **place)
+            if heat.setting == "online":
+                text = f"{rank}: online {bio} is fastest in CPU run time"
+                yield fewest(at, bio, ("MSG-CCA", "CCALin", "SAA", offline), "seconds", text=text, **place)
+                text = f"{rank}: offline {bio} is the most sample efficient (iterations, as the paper counts)"
+                yield fewest(at, offline, (bio, "MSG-CCA", "CCALin", "SAA"), "t", text=text, **place)
+            own = offline if heat.setting == "online" else bio
+            text = f"{rank}: offline {bio} is the most sample efficient, of the offline ones (passes through the data)"
+            yield fewest(at, own, ("CCALin", "SAA"), "passes", text=text, **place)
 
 
 def is_constrained(learner: str) -> bool:

@@ -1,9 +1,10 @@
 """Compare Bio-RRMSE with backprop on picture classification.
 
-Backprop trains a two-layer network from the same weights, with the same pictures in the same order: Vx ~ N(0, 1)/100 and
-Vy ~ N(0, 1)/10, from which the authors start both in their public demonstration. Pixels / 255, centred; labels as
-one-hot vectors; the rates of the supplement's table; 100,000 samples, 10 epochs of the 10,000 test pictures. The paper's
-claim is that the two are comparable, not that either is near the optimum: it fails if either is better by too much.
+Backprop trains a two-layer network from the same weights, with the same pictures in the same order: Vx ~ N(0, 1)/100
+and Vy ~ N(0, 1)/10, from which the authors start both in their public demonstration. Pixels / 255, centred; labels as
+one-hot vectors; the rates of the supplement's table; 100,000 samples, 10 epochs of the 10,000 test pictures. The
+paper's claim is that the two are comparable, not that either is near the optimum: it fails if either is better by too
+much.
 """
 
 from __future__ import annotations

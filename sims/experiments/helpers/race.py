@@ -128,7 +128,7 @@ class Race(Experiment[S]):
         raise NotImplementedError
 
     def attempts(self, problem: Tracks[S], found: Found) -> dict[tuple[Heat, str, int], list[dict[str, Lap]]]:
-        """By heat, learner and rank: the laps over all seeds, by name of part, for each fraction of the rates to try."""
+        """By heat, learner and rank, for each fraction of the rates to try: the laps of all seeds, by name of part."""
         groups: dict[tuple[Heat, str, int], dict[int, Lap]] = {}
         for number, lap in enumerate(self.laps(problem)):
             groups.setdefault(lap.group, {})[number] = lap
@@ -276,4 +276,9 @@ def as_dataset(curves: Mapping[tuple[str, int], Curve], first_seed: int) -> xr.D
 def join_heats(heats: Mapping[Heat, Curves], first_seed: int) -> xr.Dataset:
     """All curves of all heats; a dimension ``heat`` more where there are several."""
     joined = [as_dataset(curves, first_seed).assign_coords(heat=str(heat)) for heat, curves in heats.items()]
-    return joined[0] if len(joined) == 1 else xr.concat(joined, dim="heat", join="outer")
+    if len(joined) == 1:
+        return joined[0]
+    longest = max(one.sizes["snapshot"] for one in joined)
+    return xr.concat(
+        [one.pad(snapshot=(0, longest - one.sizes["snapshot"])) for one in joined], dim="heat", join="outer"
+    )
