@@ -6,6 +6,7 @@ from biorrr.models.coding import Analog, Spiking
 from biorrr.models.connections import DalesLaw, SparseConnections
 from biorrr.models.departure import Departure, departed
 from biorrr.models.dynamics import Instant, Leaky
+from biorrr.models.eligibility import Eligibility, LateInstruction
 from biorrr.models.inputs import InstructiveInput, SensoryInput
 from biorrr.models.lesions import CutInstruction, Event, Freeze, Silence, SilencedInterneurons, SwapData
 from biorrr.models.microcircuit import microcircuit_parts
@@ -37,6 +38,7 @@ __all__ = [
     "DalesLaw",
     "Departure",
     "DistalSynapses",
+    "Eligibility",
     "Event",
     "Freeze",
     "Graded",
@@ -45,6 +47,7 @@ __all__ = [
     "InstructiveInput",
     "InterneuronToPyramidal",
     "Interneurons",
+    "LateInstruction",
     "Leaky",
     "LoopDelay",
     "NaiveProximalSynapses",

@@ -58,7 +58,7 @@ class Leaky(Departure):
 
     def alter(self, parts: Parts) -> Parts:
         """Give cells membranes, the circuit a clock that holds samples, and let plasticity integrate."""
-        parts = parts.having(with_values(HoldingClock(), held=float(self.held), tick=self.dt))
+        parts = parts.having(with_values(HoldingClock(), held=float(self.held), tick=self.dt, lapse=self.dt / 1000))
         parts = parts.adding(
             "pyramidal",
             Variable("soma", "membrane potential of the soma", role="memory"),
