@@ -25,6 +25,7 @@ from biorrr.models.synapses import (
     PyramidalToInterneuron,
 )
 from biorrr.models.transmission import LoopDelay, TransmissionNoise
+from biorrr.models.weight_dependence import WeightDependentPlasticity
 
 __all__ = [
     "PHASES",
@@ -72,6 +73,7 @@ __all__ = [
     "SwapData",
     "TransmissionNoise",
     "Variable",
+    "WeightDependentPlasticity",
     "departed",
     "gaussian_draw",
     "microcircuit_parts",

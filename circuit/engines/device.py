@@ -102,9 +102,7 @@ class DenseDevice(CPPStandaloneDevice):
         # Fibres that change it themselves may speak where nothing was presented.
         self.ports = blueprint.ports
         written = {name for action in blueprint.schedule for name in action.writes}
-        self.presented = {
-            p.population: p.variable for p in self.ports if f"{p.population}.{p.variable}" not in written
-        }
+        self.presented = {p.population: p.variable for p in self.ports if f"{p.population}.{p.variable}" not in written}
 
     def code_object_class(self, codeobj_class=None, fallback_pref=None):
         """Our code objects."""
