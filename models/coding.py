@@ -102,7 +102,8 @@ class Spiking(Departure):
         Returns
         -------
         ticks, cells
-            Tick and cell of every spike, shapes (spikes,); cells of population p are p * population to (p + 1) * population - 1.
+            Tick and cell of every spike, shapes (spikes,). Population p has the cells p * population to
+            (p + 1) * population - 1.
         """
         counts = np.asarray(counts, dtype=np.int64)
         ticks, populations = np.divmod(np.repeat(np.arange(counts.size), counts.reshape(-1)), counts.shape[1])

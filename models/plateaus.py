@@ -34,9 +34,7 @@ class AllOrNone(Departure):
     amplitude: float
 
     def __post_init__(self) -> None:
-        number_within(
-            "AllOrNone.amplitude", self.amplitude, math.ulp(0), remedy="; Graded() is the limit of small amplitudes"
-        )
+        number_within("AllOrNone.amplitude", self.amplitude, math.ulp(0), remedy="; Graded() is the small limit")
 
     def alter(self, parts: Parts) -> Parts:
         """Turn the drive into a number of plateaus."""
