@@ -17,20 +17,20 @@ class Instant:
 
 @dataclass(frozen=True)
 class Leaky(Departure):
-    """Each sample is held for a while, membranes and dendrites relax towards their drive, plasticity integrates.
+    """Each sample is held for some time, during which membranes and dendrites relax towards their drive.
 
-    Weights change when a sample ends, by the mean over the time it was held of what their rule asks; so as the time
-    constants fall against `hold`, the circuit becomes the instant one, with an error of first order in tau/hold.
-    Spontaneous replay stays instant. Times are Brian2 quantities, or plain numbers in milliseconds.
+    Weights change when a sample ends, by the mean of their rule over the time for which the sample was held. As the
+    time constants become short against `hold`, the circuit becomes the instant one, with an error of first order in
+    tau/hold. Spontaneous replay stays instant. Times are Brian2 quantities, or plain numbers in milliseconds.
 
     Parameters
     ----------
     tau_soma, tau_dendrite, tau_interneuron
-        Membrane time constants of somata, distal dendrites and interneurons; 0 follows at once.
+        Membrane time constants of somata, distal dendrites and interneurons; with 0 they follow at once.
     tau_plateau
         Time constant of the plateau potential.
     hold
-        How long a sample is shown.
+        Time for which each sample is held.
     dt
         Length of a tick.
     """
