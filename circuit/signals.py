@@ -190,8 +190,8 @@ class PoissonSpikes(Signal):
         lasts = held if self.dt is None else _whole(self.dt / tick)
         if lasts is None:
             raise ValueError(
-                f"{name}: its rows must last a whole number of the circuit's ticks (got rows of {1000 * (self.dt or 0):g} ms "
-                f"and ticks of {1000 * tick:g} ms); set Leaky(dt=...) to suit"
+                f"{name}: its rows must last a whole number of the circuit's ticks (got rows of "
+                f"{1000 * (self.dt or 0):g} ms and ticks of {1000 * tick:g} ms); set Leaky(dt=...) to suit"
             )
         largest = max(float(np.abs(rows).max()) for rows in np.array_split(values, -(-values.size // _CHUNK)))
         mean = largest * self.rate * tick
