@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.figures.plots import THEORY, styled
+from biorrr.analysis.figures.style import THEORY, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

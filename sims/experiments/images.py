@@ -132,9 +132,12 @@ def parity(name: str, raced: dict[str, Curve]) -> Claim:
     """The supplement's claim for one data set."""
     final = {learner: float(curve.excess[:, -1].mean()) for learner, curve in raced.items()}
     return Claim(
-        f"{name}: the performance of Bio-RRMSE is comparable to the performance of backprop",
-        final[BIO] <= final[BACKPROP] + COMPARABLE,
-        {f"excess of {learner}": value for learner, value in final.items()},
+        text=f"{name}: the performance of Bio-RRMSE is comparable to the performance of backprop",
+        value=final[BIO] - final[BACKPROP],
+        low=-COMPARABLE,
+        high=COMPARABLE,
+        unit="%",
+        numbers={f"excess of {learner}": value for learner, value in final.items()},
     )
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from biorrr.sims.experiment import Datasets, Findings, Found, Problem
-from biorrr.sims.lazy import analysis, circuits, np, plots, xr
+from biorrr.sims.lazy import analysis, circuits, np, xr
 from biorrr.sims.reports.views import SEEN, Chart, View
 from biorrr.sims.training import Training, TrainingSettings, heading, scores
 
@@ -60,7 +60,7 @@ class Learn(Training[TrainingSettings]):
                 values = np.array([one[score] for one in each])
                 numbers |= {score: values.mean(), f"{score}_std": values.std(), f"{score}_max": values.max()}
             excess = np.stack([exact.excess(run.data["Vx"].values) for run in runs.values()])
-            figures["excess"] = partial(plots.plot_learning, first.data["seen"], excess, label="circuit")
+            figures["excess"] = partial(analysis.plot_learning, first.data["seen"], excess, label="circuit")
 
         def shown(score: str, alone: str = ".4g") -> str:
             if not several:
@@ -112,19 +112,21 @@ def draw(run: circuits.Run, problem: Problem[TrainingSettings]) -> dict[str, Cal
     exact, k = problem.exact, run.Vx.shape[1]
     objective = exact.objective(run.data["Vx"].values)
     figures: dict[str, Callable[[], Any]] = {
-        "learning_curve": partial(plots.plot_learning, run.data["seen"], objective, exact.optimum(k), label="circuit")
+        "learning_curve": partial(
+            analysis.plot_learning, run.data["seen"], objective, exact.optimum(k), label="circuit"
+        )
     }
     if "plateau" in run.data:  # unless the run ended before the first sample
         shown = run.data.isel(pyramidal=slice(SHOWN_NEURONS))
         traces = (shown[name].values for name in Learn.recorded)
-        figures["plateau"] = partial(plots.plot_plateau, shown["sample"].values, *traces)
+        figures["plateau"] = partial(analysis.plot_plateau, shown["sample"].values, *traces)
     if run.ended == "diverged":
         return figures
     few = np.s_[:, :SHOWN_NEURONS]
     learned = analysis.align(run.Vx, exact.Vx(k), problem.data.stand_in[0], exact.ridge)
-    figures["filters"] = partial(plots.plot_filters, learned[few], exact.Vx(k)[few], problem.data.pixels)
+    figures["filters"] = partial(analysis.plot_filters, learned[few], exact.Vx(k)[few], problem.data.pixels)
     inhibition = np.linalg.eigvalsh(run.Q @ run.Q.T)[::-1]
-    figures["eigenvalues"] = partial(plots.plot_eigenvalues, exact.eigenvalues[: k + 4], inhibition)
+    figures["eigenvalues"] = partial(analysis.plot_eigenvalues, exact.eigenvalues[: k + 4], inhibition)
     return figures
 
 

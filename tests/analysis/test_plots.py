@@ -9,16 +9,15 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 from biorrr.analysis import (
-    plot_audit,
     plot_eigenvalues,
     plot_filters,
     plot_learning,
     plot_plateau,
     plot_symmetry,
 )
-from biorrr.analysis.figures.plots import COLOURS
 from biorrr.analysis.figures.races import plot_pictures_race
 from biorrr.analysis.figures.robustness import plot_departures
+from biorrr.analysis.figures.style import COLOURS
 from biorrr.analysis.figures.symmetry import plot_meeting
 
 SAMPLES = np.array([0, 10, 100, 1000])
@@ -106,18 +105,6 @@ def test_one_outlier_does_not_flatten_a_plateau(rng):
     np.testing.assert_allclose(heights[4:], trace[4:50, 0] / 4.2)
 
 
-def test_audit_overlays_scatters_and_follows_the_correlation(rng):
-    error = rng.standard_normal((300, 2))
-    assert len(plot_audit(error, error)) == 2
-    axes = plot_audit(0.5 * error, error, SAMPLES, rng.random((4, 2)), shown=40)
-    theory, plateau = axes[0].lines
-    np.testing.assert_array_equal(plateau.get_ydata(), 0.5 * error[:40, 0])
-    np.testing.assert_array_equal(theory.get_ydata(), error[:40, 0])
-    np.testing.assert_array_equal(axes[1].lines[1].get_ydata(), 0.5 * error[:, 1])
-    assert axes[1].get_xlim() == axes[1].get_ylim()
-    assert len(axes[2].lines) == 3
-
-
 def test_symmetry_is_logarithmic():
     ax = plot_symmetry(SAMPLES, np.exp(-SAMPLES / 100), np.exp(-SAMPLES / 101))
     assert ax.get_yscale() == "log"
@@ -147,10 +134,10 @@ def test_eigenvalues_side_by_side():
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), [0.49, 0.31])
 
 
-def test_axes_of_ones_own_and_no_style_left_behind(rng):
+def test_axes_of_ones_own_and_no_style_left_behind():
     before = dict(plt.rcParams)
     _, axes = plt.subplots(1, 2)
     assert plot_eigenvalues([0.5, 0.3], ax=axes[0]) is axes[0]
-    assert plot_audit(*rng.standard_normal((2, 30, 1)), ax=axes)[1] is axes[1]
+    assert plot_learning(SAMPLES, SAMPLES, ax=axes[1]) is axes[1]
     assert len(plt.get_fignums()) == 1
     assert dict(plt.rcParams) == before
