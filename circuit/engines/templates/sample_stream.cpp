@@ -47,6 +47,7 @@ struct Segment
     FILE *kept_weights, *kept_traces;
     int64_t tick = 0, sample = 0, phase = 0;  // of the next tick; a sample's own phases come before those of its replay
     bool traced = false;                      // whether traces of the last tick are due
+    bool shows_pending = false;               // whether they need what is formed for them only
     size_t next_due = 0, next_recorded = 0;
 
     static void fail(const std::string &what)
@@ -110,7 +111,12 @@ struct Segment
             { {{ address(quantity.part, quantity.name, quantity.dynamic) }}, {{ quantity.size }} },
         {% endfor %}
         };
-        for (const Selection &s : selections) traces.push_back({ traceable[s.quantity].values + s.first, (size_t)s.count });
+        static const bool pending[] = { {% for quantity in quantities %}{{ quantity.pending|int }}, {% endfor %} };
+        for (const Selection &s : selections)
+        {
+            traces.push_back({ traceable[s.quantity].values + s.first, (size_t)s.count });
+            shows_pending |= pending[s.quantity];
+        }
 
         file = open("state", "rb");
         for (const Quantity &quantity : state) read(file, quantity.values, quantity.size);
@@ -179,7 +185,9 @@ struct Segment
         {
             const int64_t ahead = tick - 1 + head.ticks_per_sample;
             const bool more = ahead < head.ticks && shown[ahead] >= 0;
+            const bool anew = phase == 0 || what != shown[tick - 2];
             {% for port in ports %}
+            {{ "if (anew)" if not port.rewritten }}
             {
                 double *activity = brian::_array_{{ port.population }}_{{ port.variable }};
                 const Port &port = ports[{{ loop.index0 }}];
@@ -212,6 +220,7 @@ struct Segment
             {% endfor %}
         }
         traced = waking && next_recorded < recorded.size() && recorded[next_recorded] == sample;
+        _recorded = traced && shows_pending;
         if (++phase == head.ticks_per_sample)
         {
             phase = 0;
