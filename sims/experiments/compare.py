@@ -4,10 +4,12 @@ Draws the excess over the optimum against samples, passes through the data and C
 over seeds, and the deviation from the whitening constraint, and judges what the paper says of its figures. All learners
 start from the same weights and see the same samples in the same order; all are compiled. Data are centred.
 
-The paper predicts 120 visual from 100 textual features of 20,000 samples of MediaMill, in 5 epochs. The nearest that is
-public are 101 concepts, of which our file has as many rows as you have put there (43,907 in all): --direction y-to-x
-predicts the 120 visual features from the concepts, x-to-y the concepts from the features. The samples presented
-are as many as in the paper, and so the epochs may be more. The rates are those that the paper prints for its own data.
+The paper predicts 120 visual from 100 textual features of MediaMill, 20,000 samples in 5 epochs. Its textual features
+are not public; the 101 concepts that were annotated for the same frames (43,907 rows in all) are the nearest that is.
+With --direction y-to-x they predict the 120 visual features, which is nearer to the paper; with x-to-y the features
+predict the concepts. As many samples are presented as in the paper, 100,000, which may be more epochs: the figure, the
+table and the summary say how many rows and epochs there were. The rates are those that the paper prints for its own
+data.
 """
 
 from __future__ import annotations
@@ -83,8 +85,8 @@ class Compare(Race[CompareSettings]):
 
     settings = CompareSettings
     shows = "the circuit beside every algorithm the paper compares with"
-    takes = "2 min"
-    paper = "Figs. RRR_comparison, RRMSE_offline and rrr_dev"
+    takes = "3 min"
+    paper = "Fig. 3, supplement"
     figures = {
         "compare": "excess over the optimum of every learner against steps, passes through the data and CPU time",
         "constraint": "deviation from the whitening constraint against steps",

@@ -46,9 +46,9 @@ class Sensitivity(Race[SensitivitySettings]):
     """``biorrr sensitivity``: Bio-RRMSE and backprop over two decades of eta0 and of N."""
 
     settings = SensitivitySettings
-    shows = "how little the choice of learning rates matters, over two decades of eta0 and of N"
+    shows = "how much the choice of learning rates matters, over two decades of eta0 and of N"
     takes = "2 min"
-    paper = PLACE
+    paper = "supplement"
     figures = {"sensitivity": "excess over the optimum for every pair of eta0 and N, of Bio-RRMSE and of backprop"}
     charts = ()
 
