@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biorrr.analysis.figures.plots import COLOURS, styled
+from biorrr.analysis.figures.style import COLOURS, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

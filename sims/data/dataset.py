@@ -48,6 +48,8 @@ class Dataset:
         (m,), (n,), mean rate of each unit in Hz, where X and Y are made of spikes.
     notes
         What was left out on the way, and what was guessed, in words.
+    views
+        What X and Y are, in a word or two each.
     source, licence, citation
         Where the data come from, under which terms, and what to cite.
     """
@@ -64,6 +66,7 @@ class Dataset:
     x_rates: np.ndarray | None = None
     y_rates: np.ndarray | None = None
     notes: tuple[str, ...] = ()
+    views: tuple[str, str] = ("inputs", "targets")
     source: str = ""
     licence: str = ""
     citation: str = ""
@@ -108,6 +111,17 @@ class Dataset:
             factor = np.linalg.qr(np.vstack([factor, np.hstack(block)]), mode="r")
         factor *= np.sqrt(len(factor) / len(self.X))
         return factor[:, : len(means[0])], factor[:, len(means[0]) :]
+
+    @property
+    def direction(self) -> str:
+        """What predicts what, in words."""
+        (rows, m), n = self.X.shape, self.Y.shape[1]
+        return f"{m} {self.views[0]} → {n} {self.views[1]}, {rows:,} rows"
+
+    def swapped(self) -> Dataset:
+        """Exchange X and Y: the instructive input predicts the sensory one."""
+        views = self.views[1], self.views[0]
+        return replace(self, X=self.Y, Y=self.X, x_names=self.y_names, y_names=self.x_names, views=views, pixels=None)
 
     def centred(self) -> Dataset:
         """Take the mean of each column off; the result is held in memory."""
