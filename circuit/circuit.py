@@ -101,7 +101,7 @@ class Circuit(CircuitBase):
         epochs: int = 1,
         order="shuffle",
         record=(),
-        every=100,
+        every=None,
         snapshots=100,
         plastic: bool = True,
         start: Run | None = None,
