@@ -1,8 +1,12 @@
-"""Fills the pages with what the code itself says: ``<!-- code: name -->`` becomes what the function below returns."""
+"""Fills the pages with what the code itself says, and turns the TeX of their equations into MathML.
+
+``<!-- code: name -->`` becomes what the function of that name below returns.
+"""
 
 from __future__ import annotations
 
 import functools
+import html
 import inspect
 import math
 import re
@@ -19,8 +23,19 @@ OWN_PARTS = ("oja", "saturating", "tiring", "depressing", "basket", "combined")
 
 
 def on_page_markdown(markdown: str, **_) -> str:
-    """Called by MkDocs for each page."""
+    """Called by MkDocs for the text of each page."""
     return re.sub(r"<!-- code: (\w+) -->", lambda marker: GENERATED[marker[1]](), markdown)
+
+
+def on_page_content(content: str, **_) -> str:
+    """Called by MkDocs for the HTML of each page."""
+    from latex2mathml.converter import convert
+
+    def mathml(equation: re.Match) -> str:
+        return convert(html.unescape(equation["tex"]), display="block" if equation["tag"] == "div" else "inline")
+
+    marked = r'<(?P<tag>span|div) class="arithmatex">\\[(\[](?P<tex>.*?)\\[)\]]</(?P=tag)>'
+    return re.sub(marked, mathml, content, flags=re.DOTALL)
 
 
 def description() -> str:
@@ -179,7 +194,8 @@ def _signature(thing) -> str:
 def _command(name: str) -> str:
     command = find_command(name)
     settings = getattr(command, "settings", None)
-    about = (inspect.getdoc(command) or "").replace("<", "&lt;")
+    # "\b" tells click not to wrap what follows; indented, Markdown shows that as code.
+    about = (inspect.getdoc(command) or "").replace("\b\n", "").replace("<", "&lt;")
     if settings:
         rows = [_setting(field, *kinds(settings)[field.name]) for field in listed_fields(settings)]
         table = _table(("setting", "value", "default", "meaning"), rows)
