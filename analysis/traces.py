@@ -113,8 +113,9 @@ def _halfway(seen: NDArray, Vx: NDArray, Vy: NDArray) -> float:
 
 def _stretches(samples: NDArray, shown: int, halfway: float) -> dict[str, slice]:
     """Places of the samples of each stage."""
-    borders = np.flatnonzero(np.diff(samples) > 1) + 1 if (np.diff(samples) == 1).any() else []
-    bounds = [0, *borders, len(samples)]
+    gaps = np.diff(samples) > 1
+    borders = np.flatnonzero(gaps if not gaps.all() else ~gaps) + 1
+    bounds = [0, *borders.tolist(), len(samples)]
     runs = list(pairwise(bounds))
     length = min(shown, max(stop - start for start, stop in runs))
     pieces = [

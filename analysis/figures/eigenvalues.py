@@ -26,25 +26,18 @@ def plot_eigenvalues(
     10 % to either side, within which a learned value is as good as its learning rate allows.
     """
     ax = axes_of(ax)
-    eigenvalues_M = np.asarray(eigenvalues_M)
-    index = np.arange(1, len(eigenvalues_M) + 1)
-    k = np.size(eigenvalues_QQ) if eigenvalues_QQ is not None else 0
-    ax.bar(
-        index,
-        eigenvalues_M,
-        color="0.88",
-        edgecolor=COLOURS["theory"],
-        linewidth=0.8,
-        yerr=[NEAR * value if place < k else np.nan for place, value in enumerate(eigenvalues_M)] if k else None,
-        error_kw={"ecolor": COLOURS["theory"], "capsize": 3, "elinewidth": 0.8},
-        label="exact: $M = C_{xx}^{-1/2} C_{xy} \\Sigma_s C_{yx} C_{xx}^{-1/2}$" + (", ± 10 %" if k else ""),
-    )
-    if eigenvalues_QQ is not None:
-        ax.plot(
-            index[:k], eigenvalues_QQ, "D", color=COLOURS["Q"], markersize=4.5, label="circuit: $QQ'$",
-        )  # fmt: skip
+    exact = np.asarray(eigenvalues_M, dtype=float)
+    found = np.asarray([] if eigenvalues_QQ is None else eigenvalues_QQ, dtype=float)
+    index, k = np.arange(1, len(exact) + 1), len(found)
+    name = "exact: $M = C_{xx}^{-1/2} C_{xy} \\Sigma_s C_{yx} C_{xx}^{-1/2}$"
+    grey = COLOURS["theory"]
+    ax.bar(index, exact, color="0.88", edgecolor=grey, linewidth=0.8, label=name)
+    if k:
+        compared = index[:k], exact[:k], NEAR * exact[:k]
+        ax.errorbar(*compared, color=grey, linestyle="none", elinewidth=0.8, capsize=3, label=f"± {NEAR:.0%}")
+        ax.plot(index[:k], found, "D", color=COLOURS["Q"], markersize=4.5, zorder=4, label="circuit: $QQ'$")
     ax.set(xlabel="component", ylabel="eigenvalue")
-    ax.set_ylim(0, 1.35 * max(np.max(eigenvalues_M), np.max(eigenvalues_QQ) if k else 0.0) or 1.0)  # the legend's room
+    ax.set_ylim(0, 1.4 * max(*exact, *found) or 1.0)  # the legend needs room
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.legend(loc="upper right")
     return ax

@@ -14,13 +14,25 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 STYLE = Path(__file__).with_name("biorrr.mplstyle")
+# A quantity has one colour in every figure and on the report page: Okabe and Ito's hues, told apart by colour-blind
+# readers, and dark enough on paper to be read as text.
 COLOURS = {
     "proximal": "#0072B2",  # Vx, z
-    "distal": "#D55E00",  # Vy, a
-    "Q": "#009E73",  # interneuron to pyramidal, inhibition
-    "R": "#CC79A7",  # pyramidal to interneuron
+    "distal": "#C65200",  # Vy, a
+    "Q": "#00855F",  # interneuron to pyramidal, inhibition
+    "R": "#B8578C",  # pyramidal to interneuron
     "plateau": "#000000",
-    "theory": "#767676",  # the exact solution, the optimum, a prediction; dashed
+    "theory": "#6E6E6E",  # the exact solution, the optimum, a prediction; dashed or in grey behind
+    "own": "#8A6100",  # parts of one's own
+}
+ON_DARK = {  # the same on a dark screen
+    "proximal": "#56B4E9",
+    "distal": "#E8803A",
+    "Q": "#2FB894",
+    "R": "#E39CC6",
+    "plateau": "#FFFFFF",
+    "theory": "#A0A0A0",
+    "own": "#E6B400",
 }
 EXCESS = "excess over the optimum"  # in percent on every axis
 THEORY: dict[str, Any] = {"color": COLOURS["theory"], "linestyle": "--", "linewidth": 1.2}
@@ -89,9 +101,9 @@ def _dress(ax: Axes) -> None:
 
     rc = matplotlib.rcParams
     ax.spines[["top", "right"]].set_visible(False)
-    for name, axis in (("x", ax.xaxis), ("y", ax.yaxis)):
-        ax.tick_params(axis=name, labelsize=rc[f"{name}tick.labelsize"], width=rc[f"{name}tick.major.width"])
-        axis.label.set_size(rc["axes.labelsize"])
+    ax.tick_params(labelsize=rc["xtick.labelsize"], width=rc["xtick.major.width"])
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.label.set_fontsize(rc["axes.labelsize"])
         if isinstance(axis.get_major_formatter(), ScalarFormatter):
             axis.set_major_formatter(ScalarFormatter())  # it has read its limits when it was made
     for spine in ax.spines.values():

@@ -43,7 +43,7 @@ def plot_symmetry(
     ax = axes_of(ax)
     samples, measured, predicted = for_log_axis(samples), np.asarray(measured), np.asarray(predicted)
     top = np.nanmax(measured) if np.nanmax(measured) > 0 else 1.0
-    floor = 1e-12 * top if rounding is None else max(float(np.nanmedian(rounding)), 1e-16 * top)
+    floor = 1e-12 * top if rounding is None else max(float(np.nanmedian(np.asarray(rounding))), 1e-16 * top)
     ax.plot(samples, predicted, label="predicted, $\\prod(1-\\eta_q)$", zorder=3, **THEORY)
     ax.plot(samples, measured, "o", color=COLOURS["R"], label="measured", markersize=4)
     ax.set(xscale="log", yscale="log", xlabel="samples seen", ylabel="$\\Vert Q' - R \\Vert$")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MOST_INPUTS = 16  # axons of one kind that are drawn
 MOST_CELLS = 20  # of a kind that are drawn one by one; more are summed up
 PATHWAYS = {"Vx": COLOURS["proximal"], "Vy": COLOURS["distal"], "Q": COLOURS["Q"], "R": COLOURS["R"]}
-OWN = "#8A6100"  # pathways that the paper's circuit does not have
+OWN = COLOURS["own"]  # pathways that the paper's circuit does not have
 _PAPER_CELLS = ("sensory", "instructive", "pyramidal", "interneurons")
 _AXON: dict[str, Any] = {"linewidth": 0.5, "zorder": 1, "solid_capstyle": "round"}
 _DENDRITE: dict[str, Any] = {"color": "black", "linewidth": 1.4, "solid_capstyle": "round", "zorder": 2}
@@ -180,7 +180,7 @@ class _Drawing:
         for name, symbol in (("sensory", "x"), ("instructive", "y")):
             rows = [self.y[node] for node in self.members[name]]
             of = f",\n{len(rows)} strongest of {sizes[name]}" if len(rows) < sizes[name] else f", {len(rows)}"
-            ax.text(self.left - 0.5, np.mean(rows), f"{name}\ninputs ${symbol}${of}", **beside)
+            ax.text(self.left - 0.5, float(np.mean(rows)), f"{name}\ninputs ${symbol}${of}", **beside)
         ax.text(self.left - 0.5, self.soma, "somata,\noutput $z$", **beside)
         middle = float(np.mean([*self.middle.values()]))
         ax.text(self.left - 0.5, middle, "apical\ndendrites", **beside)
@@ -189,7 +189,9 @@ class _Drawing:
         for name in ("interneurons", *self.own):
             heights = [self.middle[node] for node in self.members[name]]
             text = "interneurons $n$" if name == "interneurons" else name
-            ax.text(self.right + 1.5, np.mean(heights), text.replace(" ", "\n"), ha="left", va="center", fontsize=8)
+            ax.text(
+                self.right + 1.5, float(np.mean(heights)), text.replace(" ", "\n"), ha="left", va="center", fontsize=8
+            )
         _explain(ax, self.graph)
 
 

@@ -48,6 +48,7 @@ def _drawn(view: View, datasets: list[xr.Dataset]) -> dict[str, Any]:
         "x": list(dict.fromkeys(view.x.values())),
         "log": view.log,
         "window": view.window,
+        "percent": view.percent,
         "choose": {name: found for name, found in options.items() if len(found) > 1},
         "series": series,
     }

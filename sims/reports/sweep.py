@@ -46,6 +46,7 @@ def gather_sweep(folder: Path) -> dict[str, Any]:
     first = points[0]["settings"]
     return {
         "kind": "sweep",
+        "experiment": "sweep",
         "name": folder.resolve().name,
         "sentence": _sentence(plan, points, is_in_use(folder)),
         "failures": failed.most_common(SHOWN_FAILURES),
