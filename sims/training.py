@@ -47,10 +47,16 @@ class Training(Experiment[T]):
         """A part for each seed."""
         return {f"seed-{seed}": seed for seed in problem.settings.every_seed}
 
+    def circuit_options(self, problem: Problem[T]) -> dict[str, Any]:
+        """Further arguments of the circuit to train."""
+        return {}
+
     def run_part(self, problem: Problem[T], part: Any, options: Mapping[str, Any]) -> Any:
         """Let a circuit learn, from the seed ``part``."""
         settings, data = problem.settings, problem.data
-        circuit = settings.make_circuit(k=settings.k, s=settings.s, ridge=settings.ridge, seed=part)
+        circuit = settings.make_circuit(
+            k=settings.k, s=settings.s, ridge=settings.ridge, seed=part, **self.circuit_options(problem)
+        )
         return circuit.run(
             data.X,
             data.Y,

@@ -58,7 +58,7 @@ def plateau_of(
         {title: {name: _rows(trace, cells) for name, trace in one.traces.items()} for title, one in chosen.items()},
         theory if any(theory.values()) else None,
         at={title: ticks(data, one.samples) for title, one in chosen.items()},
-        unit="time (ms)" if held else "sample",
+        unit=unit_of(data),
         onsets={title: _hold(data) * one.samples for title, one in chosen.items()} if held else None,
         neurons=[_name(data, cell) for cell in cells],
         ax=ax,
@@ -128,7 +128,7 @@ def raster_of(
         ends,
         {name: _rows(trace, cells) for name, trace in last.traces.items()},
         onsets=hold * last.samples,
-        unit="time (ms)" if "time" in data.dims else "sample",
+        unit=unit_of(data),
         spikes=timed,
         neurons=[_name(data, cell) for cell in cells],
         ax=ax,
@@ -173,15 +173,27 @@ def last_samples(data: xr.Dataset, shown: int) -> Stage:
 
 
 def ticks(data: xr.Dataset, samples: NDArray) -> NDArray:
-    """When each tick of ``samples`` ends, in milliseconds where samples are held; else the samples themselves."""
+    """When each tick of ``samples`` ends, in the unit of :func:`unit_of`."""
     if "time" not in data.dims:
-        return samples
-    return (_hold(data) * samples[:, None] + data["time"].values).ravel()
+        return _hold(data) * samples if _in_seconds(data) else samples
+    within = data["time"].values * _hold(data) / data["time"].values[-1]
+    return (_hold(data) * samples[:, None] + within).ravel()
 
 
 def _hold(data: xr.Dataset) -> float:
-    """How long a sample lasts: in milliseconds where it is held, else 1 sample."""
+    """How long a sample lasts, in the unit of :func:`unit_of`."""
+    if _in_seconds(data):
+        return float(data.attrs["seconds_per_sample"])
     return float(data["time"].values[-1]) if "time" in data.dims else 1.0
+
+
+def unit_of(data: xr.Dataset) -> str:
+    """Label of the horizontal axis."""
+    return "time (s)" if _in_seconds(data) else "time (ms)" if "time" in data.dims else "sample"
+
+
+def _in_seconds(data: xr.Dataset) -> bool:
+    return bool(data.attrs.get("signal_in_time"))
 
 
 def _traces(data: xr.Dataset) -> dict[str, NDArray]:

@@ -78,9 +78,7 @@ def circuit_charts(run: Any, exact: Exact | None) -> dict[str, Any]:
             "seen": plain(seen[kept]),
             "Vx": plain(np.linalg.norm(data["Vx"].values[kept], axis=1)[:, few]),
             "Vy": plain(np.linalg.norm(data["Vy"].values[kept], axis=1)[:, few]),
-            "raising": {
-                name: plain((data[name].values[kept] > 0).mean(axis=1)[:, few]) for name in ("Vx", "Vy")
-            },
+            "raising": {name: plain((data[name].values[kept] > 0).mean(axis=1)[:, few]) for name in ("Vx", "Vy")},
             "Q": plain(data["Q"].values[kept][:, few, few]),
             "R": plain(data["R"].values[kept][:, few, few]),
             "sizes": {name: int(data.sizes[name]) for name in ("input", "instruction", "pyramidal", "interneuron")},
@@ -110,8 +108,8 @@ def circuit_charts(run: Any, exact: Exact | None) -> dict[str, Any]:
 
 
 def _stages(run: Any, exact: Exact | None, few: slice) -> dict[str, Any]:
-    """Traces at the start, halfway and at the end of learning, as :meth:`biorrr.circuit.Run.plot_plateau` draws them."""
-    from biorrr.analysis.figures.runs import stages, ticks
+    """Traces at the start, halfway and at the end of learning, as ``run.plot_plateau`` draws them."""
+    from biorrr.analysis.figures.runs import stages, ticks, unit_of
 
     known = (exact.data.X, exact.data.Y, exact.yardstick) if exact is not None else (None, None, None)
     by_neuron = {
@@ -122,7 +120,7 @@ def _stages(run: Any, exact: Exact | None, few: slice) -> dict[str, Any]:
         }
         for title, stage in stages(run.data, *known).items()
     }
-    return {"stages": by_neuron, "unit": "time (ms)" if "time" in run.data.dims else "sample"}
+    return {"stages": by_neuron, "unit": unit_of(run.data)}
 
 
 def _by_neuron(trace: np.ndarray) -> np.ndarray:
