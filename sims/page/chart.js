@@ -38,7 +38,6 @@ function layout(more, width) {
   const merged = Object.assign(base, more);
   for (const name of Object.keys(merged)) if (/^[xy]axis/.test(name)) {
     merged[name] = Object.assign({}, axis, merged[name]);
-    if (merged[name].type === "log" && !merged[name].tickvals) merged[name].dtick = merged[name].dtick || "auto";
     if (name[0] === "x" && narrow) merged[name].tickangle = merged[name].type === "category" || merged[name].ticktext ? 60 : 0;
   }
   return merged;

@@ -6,6 +6,7 @@ const TRACES = {  // label, colour, dash
   inhibition: ["inhibition Qn", "Q", "dot"],
   z: ["output z", "proximal", "dashdot"],
 };
+const DIVERGING = [[0, "#053061"], [0.25, "#4393c3"], [0.5, "#f7f7f7"], [0.75, "#d6604d"], [1, "#67001f"]];  // as the figures have it
 const EXPECTED = { plateau: "theory: back-propagated error", inhibition: "theory: prediction of a" };
 
 function drawLearning(chart, run) {
@@ -20,13 +21,13 @@ function drawLearning(chart, run) {
 
 function drawSymmetry(chart, run) {
   const measured = points(run.seen, run.symmetry.measured), predicted = points(run.seen, run.symmetry.predicted).filter(p => p[1] !== null);
-  const top = Math.log10(Math.max(...measured.map(p => p[1]), 1e-300));  // below 1e-18 of it rounding is all there is
+  const top = Math.log10(Math.max(...measured.map(p => p[1]), 1e-300));  // below 1e-15 of it rounding is all there is
   const traces = [{ x: measured.map(p => p[0]), y: measured.map(p => p[1]), name: "measured", mode: "markers", marker: { color: COLOURS.R }, showlegend: true }];
   if (predicted.length)
     traces.push({ x: predicted.map(p => p[0]), y: predicted.map(p => p[1]), name: "predicted, product of (1 − η)", mode: "lines",
       line: { color: COLOURS.theory, dash: "dash" } });
   draw(chart, traces, { xaxis: { type: "log", title: { text: "samples seen" } },
-    yaxis: { type: "log", title: { text: "‖Q′ − R‖" }, exponentformat: "power", range: [top - 18, top + 0.5] } });
+    yaxis: { type: "log", title: { text: "‖Q′ − R‖" }, exponentformat: "power", range: [top - 15, top + 0.5], dtick: 3 } });
 }
 
 function drawTraces(chart, run, neuron, stage) {
@@ -65,7 +66,7 @@ function drawFilters(chart, run) {
     [learned, exact].forEach((filters, row) => filters.forEach((values, column) => {
       const id = row * count + column + 1, suffix = id === 1 ? "" : String(id), width = 0.9 / count;
       const limit = Math.max(...learned[column].concat(exact[column]).map(Math.abs)) || 1;
-      charts.push({ type: "heatmap", z: rows(values.map(value => value / limit)), text: rows(values), colorscale: "RdBu", reversescale: false, zmin: -1, zmax: 1,
+      charts.push({ type: "heatmap", z: rows(values.map(value => value / limit)), text: rows(values), colorscale: DIVERGING, zmin: -1, zmax: 1,
         showscale: id === 1, colorbar: { thickness: 12, len: 0.9, x: 0.92, tickvals: [-1, 0, 1], ticktext: ["−", "0", "+"], title: { text: "weight, of its largest", side: "right" } },
         xaxis: "x" + suffix, yaxis: "y" + suffix, hovertemplate: "row %{y}, column %{x}: %{text:.4g}<extra></extra>" });
       more["xaxis" + suffix] = { domain: [column * width + 0.01, (column + 1) * width - 0.01], anchor: "y" + suffix, visible: false };
@@ -123,12 +124,14 @@ function synapsesOf(run) {
 // Q and R share a scale, since R becomes Q transposed; each other pathway has one.
 function scaleOf(matrix) { return matrix === "R" ? "Q" : matrix; }
 
+// Full size is the largest weight at the end: on the way weights may overshoot, and would leave nothing of the rest.
 function largestOf(run, synapses) {
   const largest = {}, last = run.diagram.seen.length - 1;
-  for (const one of synapses)
-    for (let t = 0; t <= last; t++) { const scale = scaleOf(one.matrix); largest[scale] = Math.max(largest[scale] || 1e-300, Math.abs(one.at(t)) || 0); }
+  for (const one of synapses) { const scale = scaleOf(one.matrix); largest[scale] = Math.max(largest[scale] || 1e-300, Math.abs(one.at(last)) || 0); }
   return largest;
 }
+
+function share(weight, largest) { return Math.min(1, (Math.abs(weight) || 0) / largest); }
 
 function drawDiagram(chart, run, step) {
   const { place, synapses } = synapsesOf(run), { diagram } = run, largest = largestOf(run, synapses), { k, soma, top, right } = place;
@@ -151,13 +154,13 @@ function drawDiagram(chart, run, step) {
   for (const one of synapses.filter(one => !one.place)) {  // between cells whose lines do not cross: straight from one to the other
     const where = (name, i) => name === "pyramidal" ? [place.x(i), soma] : name in { sensory: 1, instructive: 1 } ? [left, place[name]] : [right, place.middle(name, i)];
     const from = where(one.source, one.i), to = where(one.target, one.j);
-    line([from[0], from[0] + 0.25, to[0] + 0.25, to[0]], [from[1], from[1], to[1], to[1]], colour(one.matrix), 0.5 + 4 * (Math.abs(one.at(step)) || 0) / largest[scaleOf(one.matrix)]);
+    line([from[0], from[0] + 0.25, to[0] + 0.25, to[0]], [from[1], from[1], to[1], to[1]], colour(one.matrix), 0.5 + 4 * share(one.at(step), largest[scaleOf(one.matrix)]));
   }
   for (const matrix of new Set(synapses.map(one => one.matrix))) {
     const here = synapses.filter(one => one.matrix === matrix && one.place), onto = matrix === "R" || (here[0] && here[0].target !== "pyramidal");
     if (!here.length) continue;
     const { rule, synapses: count } = diagram.pathways[matrix], weights = here.map(one => one.at(step) ?? NaN);
-    const lowers = here.map((one, i) => one.sign * weights[i] < 0), size = weights.map(weight => Math.max(4, full * Math.sqrt((Math.abs(weight) || 0) / largest[scaleOf(matrix)])));
+    const lowers = here.map((one, i) => one.sign * weights[i] < 0), size = weights.map(weight => Math.max(4, full * Math.sqrt(share(weight, largest[scaleOf(matrix)]))));
     traces.push({ x: here.map((one, i) => one.place[0] - (one.sign === 0 ? 0 : lowers[i] && !onto ? 0.1 : onto ? 0 : 0.06)),
       y: here.map((one, i) => one.place[1] - (onto ? (lowers[i] ? 0.25 : 0.2) : 0)), mode: "markers", hoverinfo: "text", showlegend: false, name: matrix,
       text: here.map((one, i) => `<b>${safe(matrix)}</b>, ${safe(one.label)}<br>${one.sign === 0 ? "norm of its weights" : "weight"} ${weights[i].toPrecision(4)}`
@@ -172,9 +175,9 @@ function drawDiagram(chart, run, step) {
   cells(place.inner.map(() => right), place.inner.map(([name, i]) => place.middle(name, i)), "circle", many ? 18 : 24,
     place.inner.map(([name, i]) => name === "interneurons" ? `interneuron ${i + 1}, activity n` : `${safe(name)} ${i + 1}`), place.inner.map(([, i]) => i + 1));
   const note = (x, y, text, xanchor, color) => ({ x, y, text, showarrow: false, xanchor, font: { color: color || ink(), size: 12 } });
-  const first = place.inner.length ? place.middle(...place.inner[0]) : soma;
+  const first = place.inner.length ? place.middle(...place.inner[0]) : soma, unit = Math.max((chart.clientWidth - 152) / (right - left), 10);  // pixels
   draw(chart, traces, {
-    xaxis: { visible: false, range: [-0.55 - 0.09 * k, right + 0.35 + 0.1 * k], fixedrange: true }, yaxis: { visible: false, range: [-1.2, top + 0.5], fixedrange: true },
+    xaxis: { visible: false, range: [left - 96 / unit, right + 46 / unit], fixedrange: true }, yaxis: { visible: false, range: [-1.2, top + 0.5], fixedrange: true },
     annotations: [note(left, place.sensory, `sensory x,<br>${diagram.sizes.input} axons, V<sub>x</sub>`, "right", colour("Vx")), note(left, place.instructive, `instructive y,<br>${diagram.sizes.instruction} axons, V<sub>y</sub>`, "right", colour("Vy")),
       note(left, soma, "somata", "right"), note(left, first + 0.5, "Q", "right", colour("Q")), note(place.axon(0) + 0.06, soma + 0.75, "R", "left", colour("R")),
       note(right + 0.12, first + 1.2, "inter-<br>neurons", "center"), ...diagram.own.populations.map(({ name, size }) => note(right + 0.14, place.middle(name, size - 1) - 1, safe(name), "center"))],

@@ -12,7 +12,7 @@ function startCircuit(article, run) {
   slider.value = slider.max;
   const { synapses } = synapsesOf(run), largest = largestOf(run, synapses);
   find("[data-scale]").textContent = "A synapse of full size has " + Object.entries(largest).map(([matrix, value]) =>
-    `weight ${short(Number(value.toPrecision(3)))} in ${matrix === "Q" ? "Q and R" : matrix}${matrix === "Vx" || matrix === "Vy" ? " (norm over all inputs)" : ""}`).join(", ") + ", the largest of the whole run; area shows strength.";
+    `weight ${short(Number(value.toPrecision(3)))} in ${matrix === "Q" ? "Q and R" : matrix}${matrix === "Vx" || matrix === "Vy" ? " (norm over all inputs)" : ""}`).join(", ") + ", the largest at the end; area shows strength, and what is stronger on the way is drawn no larger.";
   const drawn = {
     diagram() { seen.textContent = run.diagram.seen[slider.value].toLocaleString("en"); drawDiagram(chart("diagram"), run, Number(slider.value)); },
     symmetry() { if (!equal) drawSymmetry(chart("symmetry"), run); },

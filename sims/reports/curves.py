@@ -45,7 +45,7 @@ def _drawn(view: View, datasets: list[xr.Dataset]) -> dict[str, Any]:
     return {
         "name": view.name or view.label,
         "label": view.label,
-        "x": list(dict.fromkeys(view.x.values())),
+        "x": list(dict.fromkeys(label for x, label in view.x.items() if any(x in dataset for dataset in datasets))),
         "log": view.log,
         "window": view.window,
         "percent": view.percent,

@@ -13,8 +13,8 @@ from biorrr.sims.reports.files import ReportError, opened_inside
 # Of the commands that are no experiments.
 OTHERS = {
     "bench": "Time that one sample takes, for the simulated circuit and for the same equations as a plain loop in "
-    "other languages, at several sizes: the shorter the bar, the faster. Right, where it was measured: time per synapse as "
-    "circuits grow; the dashed line is what reading and writing each weight once costs.",
+    "other languages, at several sizes: the shorter the bar, the faster. Right, where it was measured: time per "
+    "synapse as circuits grow; the dashed line is what reading and writing each weight once costs.",
     "sweep": "The number that the sweep is judged by, against the settings that vary: small grey points are single "
     "runs, large ones (or cells) their mean over seeds, and the star is the lowest mean.",
 }
