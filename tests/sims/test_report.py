@@ -189,16 +189,17 @@ def test_a_race_has_a_line_for_each_learner_and_a_choice_of_rank():
 
     def curve(level, length):
         scores = level * np.array([[1.0, 0.5, 0.25], [3.0, 1.5, 0.75]])[:, :length]
-        return Curve(np.array([1, 10, 100])[:length], scores / 10, -scores, scores, scores, 1.0)
+        t = np.array([1, 10, 100])[:length]
+        return Curve(t, np.tile(t / 50, (2, 1)), scores / 10, -scores, scores, scores)
 
     dataset = as_dataset({(learner, k): curve(k, 2 + k) for learner in ("ANN", "IQMD") for k in (1, 2)}, first_seed=4)
     (chart,) = charts_of("compare", {"run": dataset})
     excess = chart["views"][0]
     assert excess["choose"] == {"k": ["1", "2"]}
-    assert excess["x"] == ["samples or iterations", "CPU time (s)"]
+    assert excess["x"] == ["samples or iterations", "passes through the data", "CPU time (s)"]
     mean, *single = (line for line in excess["series"] if line["line"] == "ANN" and line["choose"] == {"k": "1"})
     assert mean["y"] == [2.0, 1.0, 0.5]  # and nothing where a learner has no snapshot any more
-    assert mean["x"] == [[1.0, 10.0, 100.0], [0.2, 0.1, 0.05]]
+    assert mean["x"] == [[1.0, 10.0, 100.0], [0.02, 0.2, 2.0], [0.2, 0.1, 0.05]]
     assert [(line["repeat"], line["y"][0]) for line in single] == [("seed 4", 1.0), ("seed 5", 3.0)]
 
     # One file for each kind of pictures, each with a rank of its own.
