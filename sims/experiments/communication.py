@@ -121,11 +121,23 @@ class Communication(Experiment[CommunicationSettings]):
     takes = "1.5 min"
     paper = "beyond it"
     figures = {
-        "communication": "held-out R2 against rank: circuit, exact solution, matched targets, shuffled trials",
-        "dimensionality": "predictive dimensions against the dimensionality of the target",
-        "removal": "held-out R2 against the number of predictive dimensions removed from the source",
-        "lags": "held-out R2 against the lag of the target behind the source",
-        "dendrites": "distal currents and plateaus that the circuit predicts for the target's dendrites",
+        "communication": "How well activity in a target area is predicted from the source through few neurons, on "
+        "trials that were held out. The grey line is the exact solution for each number of neurons (rank), with bars of "
+        "one standard error over folds; circles are circuits that have learned, with bars of one standard deviation "
+        "over seeds. Prediction stops growing long before the full rank (dotted): the areas communicate through few "
+        "dimensions. The triangle marks the rank that cross-validation chooses, the band what is predicted when trials "
+        "are shuffled, and squares matched targets within the source's own area.",
+        "dimensionality": "Number of predictive dimensions against the target's own dimensionality, by factor analysis. "
+        "A target below the dashed line shares more dimensions within itself than can be predicted from the source: the "
+        "few predictive dimensions do not follow from a simple target.",
+        "removal": "How well targets are predicted by full regression when the source's activity along its predictive "
+        "dimensions is removed, one dimension after another. A curve that falls to zero depends on these dimensions "
+        "alone; one that stays up uses others.",
+        "lags": "Held-out prediction at the chosen rank when the target is taken later (positive lags) or earlier than "
+        "the source, on the same bins of the source, with bars of one standard error over folds.",
+        "dendrites": "What the circuit predicts for apical dendrites of the target: the distal current that the "
+        "target's activity causes, the inhibition that predicts it from the source, and the plateau that is left. "
+        "On the right, how large distal currents and plateaus are over the time of a trial.",
     }
     charts = (
         Chart(
