@@ -122,14 +122,14 @@ class Communication(Experiment[CommunicationSettings]):
     paper = "beyond it"
     figures = {
         "communication": "How well activity in a target area is predicted from the source through few neurons, on "
-        "trials that were held out. The grey line is the exact solution for each number of neurons (rank), with bars of "
-        "one standard error over folds; circles are circuits that have learned, with bars of one standard deviation "
+        "trials that were held out. The grey line is the exact solution for each number of neurons (rank), with bars "
+        "of one standard error over folds; circles are circuits that have learned, with bars of one standard deviation "
         "over seeds. Prediction stops growing long before the full rank (dotted): the areas communicate through few "
         "dimensions. The triangle marks the rank that cross-validation chooses, the band what is predicted when trials "
         "are shuffled, and squares matched targets within the source's own area.",
-        "dimensionality": "Number of predictive dimensions against the target's own dimensionality, by factor analysis. "
-        "A target below the dashed line shares more dimensions within itself than can be predicted from the source: the "
-        "few predictive dimensions do not follow from a simple target.",
+        "dimensionality": "Number of predictive dimensions against the target's own dimensionality by factor analysis. "
+        "A target below the dashed line shares more dimensions within itself than can be predicted from the source: "
+        "the few predictive dimensions do not follow from a simple target.",
         "removal": "How well targets are predicted by full regression when the source's activity along its predictive "
         "dimensions is removed, one dimension after another. A curve that falls to zero depends on these dimensions "
         "alone; one that stays up uses others.",
