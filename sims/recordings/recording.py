@@ -252,6 +252,7 @@ class Recording:
             x_rates=x_rates,
             y_rates=y_rates,
             notes=tuple(notes),
+            views=(f"units in {source}", f"units in {target}"),
             source=self.name,
             licence="your own",
             citation="your own",

@@ -125,3 +125,15 @@ def test_numbers_from_other_files_are_refused(allen, tmp_path, put_outside, kind
     with files_opened() as opened, pytest.raises(DataError, match="must be held in the file itself"):
         Recording.from_nwb(path, trials="drifting_gratings")
     assert str(other) not in opened
+
+
+def test_spikes_on_an_edge_belong_to_the_bin_that_begins_there():
+    """Whatever division makes of them: 0.3 / 0.1 is less than 3."""
+    from biorrr.sims.recordings.activity import Windows
+
+    rng = np.random.default_rng(0)
+    windows = Windows(rng.permutation(50) * 1.7 + 0.3, bins=11, width=0.1)
+    edges = windows.edges
+    times = np.concatenate([edges.ravel(), np.nextafter(edges, -np.inf).ravel(), rng.uniform(-1, 90, 500)])
+    expected = [np.sum((times >= row[b]) & (times < row[b + 1])) for row in edges for b in range(11)]
+    np.testing.assert_array_equal(windows.count(times), expected)
