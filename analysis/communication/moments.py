@@ -8,6 +8,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from biorrr.analysis.memory_maps import forget_pages
+
 ROWS_AT_ONCE = 8192
 
 
@@ -73,7 +75,7 @@ class FoldMoments:
             # In C's order: sums of the same numbers are then the same to the last bit, however they are stored.
             block = np.ascontiguousarray(np.hstack([X[of_x], Y[of_y]]))
             moments.add(block, folds[some], strata[some])
-            _forget_pages(X, Y)
+            forget_pages(X, Y)
         return moments
 
     def add(self, rows: NDArray, folds: NDArray, strata: NDArray) -> None:
@@ -134,13 +136,3 @@ class FoldMoments:
 
 def _index(channels: Iterable[int] | slice) -> slice | NDArray:
     return channels if isinstance(channels, slice) else np.asarray(channels, dtype=int)
-
-
-def _forget_pages(*views: NDArray) -> None:
-    """Let go of what was read of memory-mapped files: a pass over a large one is to leave nothing in memory."""
-    import mmap
-
-    for view in views:
-        mapped = getattr(view, "_mmap", None)
-        if isinstance(mapped, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-            mapped.madvise(mmap.MADV_DONTNEED)
