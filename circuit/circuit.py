@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from biorrr.circuit.base import CircuitBase
 from biorrr.circuit.blueprint import Blueprint, Port
-from biorrr.circuit.checks import check_order
+from biorrr.circuit.checks import check_order, warn_of_shuffling
 from biorrr.circuit.engines.choice import ENGINES
 from biorrr.circuit.initial_state import given_weights, initial_state
 from biorrr.circuit.inputs import check_inputs
@@ -133,6 +133,7 @@ class Circuit(CircuitBase):
             raise ValueError(f"inputs: must be data for {', '.join(names)} (got {', '.join(inputs) or 'none'})")
         checked = check_inputs({name: inputs[name] for name in names}, {name: name for name in names}, centre)
         epochs, order = whole_number("epochs", epochs, minimum=1), check_order(order, checked.n_samples)
+        warn_of_shuffling(order, self.departures, self.parts)
         seed = self.seed if seed is None else whole_number("seed", seed, minimum=0)
         blueprint = self.sized({name: feed.values.shape[1] for name, feed in checked.feeds.items()})
         units = Units()

@@ -13,7 +13,7 @@ import numpy as np
 
 from biorrr.circuit.base import CircuitBase
 from biorrr.circuit.blueprint import Blueprint, Port
-from biorrr.circuit.checks import check_order
+from biorrr.circuit.checks import check_order, warn_of_shuffling
 from biorrr.circuit.engines.choice import ENGINES
 from biorrr.circuit.engines.job import Feed
 from biorrr.circuit.initial_state import drawn_weights, given_weights, initial_state
@@ -330,6 +330,7 @@ class Microcircuit(CircuitBase):
         circuit = self._with(**{name: value for name, value in asked.items() if value is not None})
         inputs = check_inputs({"x": X, "y": Y}, {"x": "X", "y": "Y"}, centre)
         epochs, order = whole_number("epochs", epochs, minimum=1), check_order(order, inputs.n_samples)
+        warn_of_shuffling(order, circuit.all_departures, circuit.parts)
         return circuit._run(inputs, epochs, order, options, weights or {}, parameters or {})
 
     def _with(self, **changes) -> Microcircuit:

@@ -167,22 +167,21 @@ class Run(Tabled):
 
     def plot_learning(self, X, Y, ax=None):
         """Objective at each snapshot against its optimum on ``X`` (n_samples, m), ``Y`` (n_samples, n); one axes."""
-        from biorrr.analysis import Yardstick
-        from biorrr.analysis.figures import plots
+        from biorrr.analysis import Yardstick, plot_learning
 
         kept, attrs = self.data, self.data.attrs
         centred = (np.asarray(X) - kept["mean_x"].values, np.asarray(Y) - kept["mean_y"].values)
         yardstick = Yardstick(*centred, s=attrs["s"], ridge=(attrs["ridge_x"], attrs["ridge_y"]))
         scores, optimum = yardstick.objective(kept["Vx"].values), yardstick.optimum(attrs["k"])
-        return plots.plot_learning(kept["seen"].values, scores, optimum, label="circuit", ax=ax)
+        return plot_learning(kept["seen"].values, scores, optimum, label="circuit", ax=ax)
 
     def plot_plateau(self, shown: int = 60, ax=None):
         """Plateaus at the first and last samples recorded, with a, inhibition and z where recorded; axes (k, 2)."""
-        from biorrr.analysis.figures import plots
+        from biorrr.analysis import plot_plateau
 
         self._require("plateau")
         traces = {name: self.trace(name) for name in ("plateau", "a", "inhibition", "z") if name in self.data}
-        return plots.plot_plateau(self.moments(), **traces, shown=shown, ax=ax)
+        return plot_plateau(self.moments(), **traces, shown=shown, ax=ax)
 
     def plot_symmetry(self, ax=None):
         """||Q' - R|| at each snapshot against the product of (1 - eta_q); one axes.
@@ -190,15 +189,14 @@ class Run(Tabled):
         Rates between two recorded samples are interpolated: record with ``every=1`` where a few strong samples slow
         learning down, as "auto" rates let them.
         """
-        from biorrr.analysis import symmetry_decay
-        from biorrr.analysis.figures import plots
+        from biorrr.analysis import plot_symmetry, symmetry_decay
 
         self._require("eta_q")
         kept, eta_q, eta_r = self.data, self.trace("eta_q"), self.trace("eta_r")
         if not np.array_equal(eta_q, eta_r):
             raise ValueError("rates: those of Q and R must be equal for theory to predict ||Q' - R||; see r_minus_qt")
         decay = symmetry_decay(kept["Q"], kept["R"], kept["seen"], lambda t: np.interp(t, self.moments(), eta_q))
-        return plots.plot_symmetry(decay.samples, decay.measured, decay.predicted, ax=ax)
+        return plot_symmetry(decay.samples, decay.measured, decay.predicted, ax=ax)
 
     def moments(self) -> np.ndarray:
         """When each row of a :meth:`trace` was recorded, in samples; the ticks of a held sample are parts of one."""

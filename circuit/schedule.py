@@ -174,6 +174,9 @@ def schedule(parts: Parts) -> tuple[Action, ...]:
     return tuple(_merged(actions, {p.name for p in parts.populations}))
 
 
+_MOVING = ("activity", "memory")
+
+
 def watched(parts: Parts) -> tuple[tuple[str, str], ...]:
     """What must stay finite, as (population, variable): all that teaches, in the cells whose synapses learn."""
     book, found = Book(parts), {}
@@ -181,7 +184,11 @@ def watched(parts: Parts) -> tuple[tuple[str, str], ...]:
         taught = [pathway.change, *(step.code for step in pathway.steps)] if pathway.change else []
         for name in dict.fromkeys(name for code in taught for name in names_in(code).read):
             part, _, variable = (book.look_up(pathway.name, name) or "").partition(".")
-            if part == pathway.target and book.declared[part][variable].role == "activity" and parts[part].shape:
+            if (
+                part == pathway.target
+                and book.declared[part][variable].role in ("activity", "memory")
+                and parts[part].shape
+            ):
                 found[part, variable] = None
     return tuple(found)
 

@@ -17,20 +17,20 @@ class Instant:
 
 @dataclass(frozen=True)
 class Leaky(Departure):
-    """Each sample is held for a while, membranes and dendrites relax towards their drive, plasticity integrates.
+    """Each sample is held for some time, during which membranes and dendrites relax towards their drive.
 
-    Weights change when a sample ends, by the mean over the time it was held of what their rule asks; so as the time
-    constants fall against `hold`, the circuit becomes the instant one, with an error of first order in tau/hold.
-    Spontaneous replay stays instant. Times are Brian2 quantities, or plain numbers in milliseconds.
+    Weights change when a sample ends, by the mean of their rule over the time for which the sample was held. As the
+    time constants become short against `hold`, the circuit becomes the instant one, with an error of first order in
+    tau/hold. Spontaneous replay stays instant. Times are Brian2 quantities, or plain numbers in milliseconds.
 
     Parameters
     ----------
     tau_soma, tau_dendrite, tau_interneuron
-        Membrane time constants of somata, distal dendrites and interneurons; 0 follows at once.
+        Membrane time constants of somata, distal dendrites and interneurons; with 0 they follow at once.
     tau_plateau
         Time constant of the plateau potential.
     hold
-        How long a sample is shown.
+        Time for which each sample is held.
     dt
         Length of a tick.
     """
@@ -58,7 +58,7 @@ class Leaky(Departure):
 
     def alter(self, parts: Parts) -> Parts:
         """Give cells membranes, the circuit a clock that holds samples, and let plasticity integrate."""
-        parts = parts.having(with_values(HoldingClock(), held=float(self.held), tick=self.dt))
+        parts = parts.having(with_values(HoldingClock(), held=float(self.held), tick=self.dt, lapse=self.dt / 1000))
         parts = parts.adding(
             "pyramidal",
             Variable("soma", "membrane potential of the soma", role="memory"),

@@ -172,7 +172,7 @@ class RunFolder:
     def way_on(self) -> str:
         """What to say to somebody who has interrupted the run."""
         until_then = "; until then the earlier run stays as it was" if self.replaces else ""
-        return f"interrupted; `biorrr resume {self.path}` goes on{until_then}"
+        return f"interrupted; `biorrr resume {self.path}` continues it{until_then}"
 
     @property
     def checkpoints(self) -> Path:
@@ -257,9 +257,7 @@ class RunFolder:
         flat: dict[str, Any] = {name: plain_value(name, value) for name, value in numbers.items()}
         if claims:
             flat["claims"] = [
-                {"claim": claim.text, "holds": bool(claim.holds)}
-                | {name: plain_value(name, value) for name, value in claim.numbers.items()}
-                for claim in claims
+                {name: plain_value(name, value) for name, value in claim.record().items()} for claim in claims
             ]
         with self.writing(SUMMARY) as path:
             path.write_text(json.dumps(flat, indent=2, allow_nan=False) + "\n", encoding="utf-8")

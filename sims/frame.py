@@ -11,6 +11,7 @@ from typing import Any
 
 from biorrr.sims.checkpoints import NOT_KEPT, Checkpoints
 from biorrr.sims.circuits import circuit_function
+from biorrr.sims.claims import QUICK
 from biorrr.sims.experiment import Experiment, Findings, Problem, S, StoppedError
 from biorrr.sims.folder import INTERRUPTED, InterruptedRunError, RunFolder
 from biorrr.sims.interrupts import pressed
@@ -69,7 +70,7 @@ def carry_out(
     if findings.failure:
         saved = f"{findings.numbers['samples']} samples are in {folder.path}"
         if findings.failure == INTERRUPTED:
-            raise StoppedError(f"interrupted; {saved}; `biorrr resume {folder.path}` goes on", exit_code=130)
+            raise StoppedError(f"interrupted; {saved}; `biorrr resume {folder.path}` continues it", exit_code=130)
         raise StoppedError(f"{findings.failure} ({saved})")
     return findings
 
@@ -118,7 +119,11 @@ def _investigate(
         found, failure = run_parts(experiment, problem, kept, workers, attended)
         concluded.append(experiment.conclude(problem, found))
         failures.append(failure)
-    return replace(experiment.combine(settings, concluded), failure="".join(failures))
+    findings, failure = experiment.combine(settings, concluded), "".join(failures)
+    # A run that has not converged can only say so.
+    why = QUICK if getattr(settings, "quick", False) else failure and f"the run has not come to its end: {failure}"
+    claims = [replace(claim, unjudged=claim.unjudged or why) for claim in findings.claims]
+    return replace(findings, failure=failure, claims=claims)
 
 
 def run_parts(

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from biorrr import analysis, models
     from biorrr import circuit as circuits
-    from biorrr.analysis.figures import plots
     from biorrr.sims import data as data_sets
 else:
 
@@ -28,6 +27,6 @@ else:
 
     np, nx, xr = map(LazyModule, ("numpy", "networkx", "xarray"))
     analysis, circuits, models = map(LazyModule, ("biorrr.analysis", "biorrr.circuit", "biorrr.models"))
-    plots, data_sets = map(LazyModule, ("biorrr.analysis.figures.plots", "biorrr.sims.data"))
+    data_sets = LazyModule("biorrr.sims.data")
 
-__all__ = ["analysis", "circuits", "data_sets", "models", "np", "nx", "plots", "xr"]
+__all__ = ["analysis", "circuits", "data_sets", "models", "np", "nx", "xr"]

@@ -17,9 +17,13 @@ def print_table(title: str, rows: Mapping[str, object]) -> None:
 
 
 def print_claims(claims: Sequence[Claim]) -> None:
-    """Print each claim with its answer, if there are any."""
+    """Print each claim with its verdict and the numbers behind it, if there are any."""
     if claims:
         print("the paper's claims")
     for claim in claims:
+        verdict = claim.verdict.upper() if claim.holds is False else claim.verdict
+        print(f"  {verdict}: {claim.text}")
         behind = ", ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in claim.numbers.items())
-        print(f"  {'holds' if claim.holds else 'DOES NOT HOLD'}: {claim.text} ({behind})")
+        measured = claim.measured and f"{claim.measured}, bound: {claim.bounds}"
+        reason = claim.untestable or claim.unjudged
+        print(f"      {'; '.join(filter(None, (measured, behind, reason)))}")

@@ -17,11 +17,15 @@ RECORDED_SAMPLES = 2000  # of which traces are kept, evenly spread over the run
 class TrainingSettings(ExperimentSettings):
     """What can be set of an experiment that trains circuits."""
 
-    data: str = option("digits", "a name that `biorrr data` lists, an .npz or .mat file with X and Y, or x.csv,y.csv")
-    k: int = option(2, "pyramidal neurons, the rank of the regression", short="k", at_least=1)
+    data: str = option(
+        "digits", "name of a data set that `biorrr data` lists, an .npz or .mat file with X and Y, or x.csv,y.csv"
+    )
+    k: int = option(2, "number of pyramidal neurons, which is the rank of the regression", short="k", at_least=1)
     s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
-    epochs: int = option(60, "passes over the data", at_least=1)
-    ridge: float | None = option(None, "added to Cxx and Cyy, 0.1 * trace(Cxx)/m by default", at_least=0)
+    epochs: int = option(60, "number of passes over the data", at_least=1)
+    ridge: float | None = option(
+        None, "added to Cxx and Cyy on the diagonal; 0.1 * trace(Cxx)/m by default", at_least=0
+    )
 
 
 T = TypeVar("T", bound=TrainingSettings)
@@ -45,10 +49,16 @@ class Training(Experiment[T]):
         """A part for each seed."""
         return {f"seed-{seed}": seed for seed in problem.settings.every_seed}
 
+    def circuit_options(self, problem: Problem[T]) -> dict[str, Any]:
+        """Further arguments of the circuit to train."""
+        return {}
+
     def run_part(self, problem: Problem[T], part: Any, options: Mapping[str, Any]) -> Any:
         """Let a circuit learn, from the seed ``part``."""
         settings, data = problem.settings, problem.data
-        circuit = settings.make_circuit(k=settings.k, s=settings.s, ridge=settings.ridge, seed=part)
+        circuit = settings.make_circuit(
+            k=settings.k, s=settings.s, ridge=settings.ridge, seed=part, **self.circuit_options(problem)
+        )
         return circuit.run(
             data.X,
             data.Y,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from biorrr.analysis.figures.plots import COLOURS, styled
+from biorrr.analysis.figures.style import COLOURS, styled
 
 
 @styled

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.figures.plots import styled
+from biorrr.analysis.figures.style import styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biorrr.analysis.figures.plots import COLOURS, THEORY, draw_scale_bar, for_log_axis, styled
+from biorrr.analysis.figures.style import COLOURS, THEORY, draw_scale_bar, for_log_axis, styled
 
 TRACES = {"plateau": "plateau", "a": "distal", "inhibition": "Q", "z": "proximal"}  # name -> its colour
 LABELS = {"plateau": "plateau", "a": "distal $a$", "inhibition": "inhibition", "z": "output $z$"}

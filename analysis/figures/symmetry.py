@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from biorrr.analysis.figures.plots import COLOURS, THEORY, styled
+from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Course = tuple[NDArray, NDArray]  # samples seen and values, each (starts, S); NaN after a divergence
 _DIVERGED = 1e4  # power at which the third panel ends and a diverged run is marked
+
+
+@styled
+def plot_symmetry(samples: ArrayLike, measured: ArrayLike, predicted: ArrayLike, *, ax: Axes | None = None) -> Axes:
+    """||Q' - R|| (S,) against the product of (1 - eta) (S,) on a logarithmic axis, over ``samples`` (S,) seen."""
+    ax = axes_of(ax)
+    ax.plot(samples, predicted, label="predicted, $\\prod(1-\\eta_q)$", zorder=3, **THEORY)
+    ax.plot(samples, measured, "o", color=COLOURS["R"], label="measured", markersize=4)
+    ax.set(yscale="log", xlabel="samples", ylabel="$\\Vert Q' - R \\Vert$")
+    ax.legend()
+    return ax
 
 
 @styled

@@ -99,8 +99,10 @@ class DenseDevice(CPPStandaloneDevice):
         self.stage = blueprint.stage
         self.actions = {action.name: action for action in blueprint.schedule}
         # Outside `_active_<population>`, a range of cells that the presentation keeps up to date, such activity is 0.
-        # Fibres that do something of their own may speak where nothing was presented.
-        self.presented = {p.population: p.variable for p in blueprint.ports if not self.parts[p.population].steps}
+        # Fibres that change it themselves may speak where nothing was presented.
+        self.ports = blueprint.ports
+        written = {name for action in blueprint.schedule for name in action.writes}
+        self.presented = {p.population: p.variable for p in self.ports if f"{p.population}.{p.variable}" not in written}
 
     def code_object_class(self, codeobj_class=None, fallback_pref=None):
         """Our code objects."""
@@ -215,7 +217,7 @@ void Network::run(const double, void (*)(const double, const double, const doubl
             + "".join(f"#undef {helper}\n" for helper in repeated)
             for i, name in enumerate(sorted(writer.source_files))
         )
-        ranges = "".join(f"static struct {{ int begin, end; }} _active_{name};\n" for name in self.presented)
+        ranges = "".join(f"static struct {{ int begin, end; }} _active_{port.population};\n" for port in self.ports)
         writer.write("circuit.cpp", _ALIGNED_MEMORY + ranges + units)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 
-from biorrr.analysis.figures.plots import styled
+from biorrr.analysis.figures.style import styled
 from biorrr.sims.bench.contestants import CONTESTANTS
 
 

@@ -8,11 +8,13 @@ the numbers are means with their spread.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from biorrr.sims.experiment import Datasets, Findings, Found, Problem
-from biorrr.sims.lazy import analysis, circuits, np, plots, xr
+from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
+from biorrr.sims.rates import RatesSettings
 from biorrr.sims.reports.views import SEEN, Chart, View
 from biorrr.sims.training import Training, TrainingSettings, heading, scores
 
@@ -20,10 +22,15 @@ SHOWN_NEURONS = 6  # that fit a page
 SPREAD = ("objective", "excess", "angle_max_deg", "whitening_error", "r_minus_qt")  # numbers that differ between seeds
 
 
-class Learn(Training[TrainingSettings]):
+@dataclass(frozen=True, kw_only=True)
+class LearnSettings(RatesSettings, TrainingSettings):
+    """What can be set of ``biorrr learn``."""
+
+
+class Learn(Training[LearnSettings]):
     """``biorrr learn``: the circuit learns data and is compared with the exact solution."""
 
-    settings = TrainingSettings
+    settings = LearnSettings
     shows = "the circuit comes within a fraction of a percent of the exact optimum"
     takes = "13 s"
     measure = "excess"
@@ -46,7 +53,18 @@ class Learn(Training[TrainingSettings]):
         ),
     )
 
-    def conclude(self, problem: Problem[TrainingSettings], found: Found) -> Findings:
+    def fit(self, settings: LearnSettings, data: data_sets.Dataset) -> LearnSettings:
+        """Refuse rates that there are none of."""
+        settings.given_rates(data.name, settings.s, settings.k)
+        return super().fit(settings, data)
+
+    def circuit_options(self, problem: Problem[LearnSettings]) -> dict[str, Any]:
+        """The rates, where they do not follow the data."""
+        settings = problem.settings
+        rates = settings.given_rates(problem.data.name, settings.s, settings.k)
+        return {} if rates is None else {"rates": rates}
+
+    def conclude(self, problem: Problem[LearnSettings], found: Found) -> Findings:
         """Score the run of each seed; draw the first."""
         settings, data, exact = problem.settings, problem.data, problem.exact
         runs = dict(zip(settings.every_seed, found.values(), strict=True))
@@ -60,7 +78,7 @@ class Learn(Training[TrainingSettings]):
                 values = np.array([one[score] for one in each])
                 numbers |= {score: values.mean(), f"{score}_std": values.std(), f"{score}_max": values.max()}
             excess = np.stack([exact.excess(run.data["Vx"].values) for run in runs.values()])
-            figures["excess"] = partial(plots.plot_learning, first.data["seen"], excess, label="circuit")
+            figures["excess"] = partial(analysis.plot_learning, first.data["seen"], excess, label="circuit")
 
         def shown(score: str, alone: str = ".4g") -> str:
             if not several:
@@ -104,7 +122,7 @@ class Learn(Training[TrainingSettings]):
         return {"run": joined}
 
 
-def draw(run: circuits.Run, problem: Problem[TrainingSettings]) -> dict[str, Callable[[], Any]]:
+def draw(run: circuits.Run, problem: Problem[LearnSettings]) -> dict[str, Callable[[], Any]]:
     """Learning curve, plateaus early and late, and filters and eigenvalues of QQ' beside the exact ones.
 
     Filters are defined up to a rotation: the learned ones are turned to lie as near as they can to the exact ones.
@@ -112,19 +130,21 @@ def draw(run: circuits.Run, problem: Problem[TrainingSettings]) -> dict[str, Cal
     exact, k = problem.exact, run.Vx.shape[1]
     objective = exact.objective(run.data["Vx"].values)
     figures: dict[str, Callable[[], Any]] = {
-        "learning_curve": partial(plots.plot_learning, run.data["seen"], objective, exact.optimum(k), label="circuit")
+        "learning_curve": partial(
+            analysis.plot_learning, run.data["seen"], objective, exact.optimum(k), label="circuit"
+        )
     }
     if "plateau" in run.data:  # unless the run ended before the first sample
         shown = run.data.isel(pyramidal=slice(SHOWN_NEURONS))
         traces = (shown[name].values for name in Learn.recorded)
-        figures["plateau"] = partial(plots.plot_plateau, shown["sample"].values, *traces)
+        figures["plateau"] = partial(analysis.plot_plateau, shown["sample"].values, *traces)
     if run.ended == "diverged":
         return figures
     few = np.s_[:, :SHOWN_NEURONS]
     learned = analysis.align(run.Vx, exact.Vx(k), problem.data.stand_in[0], exact.ridge)
-    figures["filters"] = partial(plots.plot_filters, learned[few], exact.Vx(k)[few], problem.data.pixels)
+    figures["filters"] = partial(analysis.plot_filters, learned[few], exact.Vx(k)[few], problem.data.pixels)
     inhibition = np.linalg.eigvalsh(run.Q @ run.Q.T)[::-1]
-    figures["eigenvalues"] = partial(plots.plot_eigenvalues, exact.eigenvalues[: k + 4], inhibition)
+    figures["eigenvalues"] = partial(analysis.plot_eigenvalues, exact.eigenvalues[: k + 4], inhibition)
     return figures
 
 

@@ -286,15 +286,22 @@ def check_claims(settings: SymmetrySettings, numbers: Mapping[str, Any]) -> list
     anywhere = "R needs no relation to Q at the start, not even that QR has no negative eigenvalue"
     return [
         Claim(
-            f"||Q' - R|| falls as (1 - eta/tau)^T, here to {TOLERANCE:g} down to {SMALLEST_RATIO:g} of its start",
-            worst < TOLERANCE and numbers["equal_diverged"] == 0,
-            {"largest relative error": worst, "runs": runs, "diverged": numbers["equal_diverged"]},
+            text=f"||Q' - R|| falls as (1 - eta/tau)^T, here to {TOLERANCE:g} down to {SMALLEST_RATIO:g} of its start",
+            value=math.nan if numbers["equal_diverged"] else worst,
+            high=TOLERANCE,
+            numbers={"largest relative error": worst, "runs": runs, "diverged": numbers["equal_diverged"]},
         ),
-        Claim(anywhere, numbers["negative_diverged"] == 0, {"runs": runs, "diverged": numbers["negative_diverged"]}),
         Claim(
-            f"{anywhere}, with proximal plasticity {HASTY_PROXIMAL / PROXIMAL:g} times as fast",
-            numbers["hasty_negative_diverged"] == 0,
-            {
+            text=anywhere,
+            value=numbers["negative_diverged"],
+            high=0,
+            numbers={"runs": runs, "diverged": numbers["negative_diverged"]},
+        ),
+        Claim(
+            text=f"{anywhere}, with proximal plasticity {HASTY_PROXIMAL / PROXIMAL:g} times as fast",
+            value=numbers["hasty_negative_diverged"],
+            high=0,
+            numbers={
                 "runs": settings.seeds,
                 "diverged": numbers["hasty_negative_diverged"],
                 "diverged without a negative eigenvalue": numbers["hasty_diverged"],

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from biorrr.sims.claims import FAILS, HOLDS, NOT_JUDGED
 from biorrr.sims.folder import CONFIG, INTERRUPTED, RESULTS
 from biorrr.sims.reports.circuit import SHOWN_CELLS, circuit_charts, solve_exactly
 from biorrr.sims.reports.curves import charts_of
@@ -96,9 +97,10 @@ def _sentence(record: Record, run: Run | None) -> str:
     excess = summary.get("excess")
     sentence += f", {excess:.2%} above the optimum" if isinstance(excess, float) else ""
     if record.claims:
-        sentence += f"; {sum(one.get('holds') is True for one in record.claims)} of {len(record.claims)} claims hold"
+        judged = [one["holds"] for one in record.claims if isinstance(one.get("holds"), bool)]
+        sentence += f"; {sum(judged)} of {len(judged)} claims hold" if judged else "; no claim was judged"
     if summary.get("ended") == INTERRUPTED:
-        sentence += "; `biorrr resume` goes on with it"
+        sentence += "; `biorrr resume` continues it"
     return f"{sentence}."
 
 
@@ -110,5 +112,8 @@ def _which(record: Record, run: Run) -> str:
 
 
 def _claim(one: dict[str, Any]) -> dict[str, Any]:
-    behind = {name: value for name, value in one.items() if name not in ("claim", "holds")}
-    return {"text": str(one.get("claim")), "holds": one.get("holds") is True, "numbers": behind}
+    """What the page says of a claim, in the order in which the run has written it."""
+    behind = {name: value for name, value in one.items() if name not in ("claim", "holds", "verdict")}
+    holds = one.get("holds")
+    verdict = f"✓ {HOLDS}" if holds is True else f"✗ {FAILS}" if holds is False else f"– {NOT_JUDGED}"
+    return {"text": str(one.get("claim")), "verdict": verdict, "numbers": behind}

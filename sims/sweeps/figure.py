@@ -27,7 +27,7 @@ def plot_sweep(plan: Plan, rows: list[dict[str, Any]], ax=None):
     -------
     The axes, or None where there is nothing to draw: no finished point, or not one or two settings that vary.
     """
-    from biorrr.analysis.figures.plots import styled
+    from biorrr.analysis.figures.style import styled
 
     names = [key_of(name) for name in plan.varied]
     means = mean_over_seeds(names, plan.measure, rows)

@@ -28,7 +28,7 @@ def plot_recorded(run: circuits.Run, problem: Problem, amplitude: float, spiking
     leaky
         Whether membranes relax while a sample is held, in milliseconds.
     """
-    from biorrr.analysis.figures.recording import plot_recording
+    from biorrr.analysis.figures.raster import plot_raster
     from biorrr.models import AllOrNone, Analog, Graded, Instant, Leaky, Spiking
 
     def recorded(*names: str, **departures: Any):
@@ -57,7 +57,7 @@ def plot_recorded(run: circuits.Run, problem: Problem, amplitude: float, spiking
         ticks, cells = coding.raster(traces["spikes"].values.reshape(plateau.shape))
         # Poisson cells fire at any moment of a tick alike.
         spikes = tick * (ticks + np.random.default_rng(run.data.attrs["seed"]).random(len(ticks))), cells
-    return plot_recording(
+    return plot_raster(
         tick * np.arange(1, len(plateau) + 1),
         plateau,
         onsets=tick * held * np.arange(SHOWN_SAMPLES),

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biorrr.analysis.figures.plots import COLOURS, styled
+from biorrr.analysis.figures.style import COLOURS, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 @styled
-def plot_recording(
+def plot_raster(
     time: ArrayLike,
     plateau: NDArray,
     onsets: ArrayLike,

@@ -1,0 +1,56 @@
+"""How a score falls through learning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from biorrr.analysis.figures.style import THEORY, axes_of, for_log_axis, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@styled
+def plot_learning(
+    samples: ArrayLike,
+    scores: ArrayLike,
+    optimum: float | None = None,
+    *,
+    label: str | None = None,
+    color: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Objective against samples with the optimum dashed, or, without ``optimum``, excess on a logarithmic axis.
+
+    Parameters
+    ----------
+    samples : (S,)
+        Samples seen, on a logarithmic axis; the start, at 0, is drawn at half the first count that follows.
+    scores : (S,) or (seeds, S)
+        Of several seeds the mean is drawn, and a band of one standard deviation on either side.
+    optimum
+        Of the objective.
+    label, color
+        Of the curve; call again with the same ``ax`` for further curves.
+    """
+    ax = axes_of(ax)
+    samples = for_log_axis(samples)
+    scores = np.atleast_2d(np.asarray(scores, dtype=float))
+    mean, spread = scores.mean(axis=0), scores.std(axis=0)
+    (line,) = ax.plot(samples, mean, label=label, color=color)
+    ax.set(xscale="log", xlabel="samples", ylabel="objective" if optimum is not None else "excess over the optimum")
+    low = mean - spread
+    if optimum is None:
+        ax.set_yscale("log")
+        low = np.maximum(low, scores.min(axis=0))  # a logarithmic axis has no room below zero
+    else:
+        named = "optimum" in ax.get_legend_handles_labels()[1]
+        ax.axhline(optimum, label=None if named else "optimum", zorder=0, **THEORY)
+    if len(scores) > 1:
+        ax.fill_between(samples, low, mean + spread, color=line.get_color(), alpha=0.25, linewidth=0)
+    if ax.get_legend_handles_labels()[1]:
+        ax.legend()
+    return ax
