@@ -8,7 +8,8 @@ plausible model of the cortical hierarchy. Areas z_1, ..., z_L lie between x and
 
 and the local rules climb, over outputs Z_i = sqrt(rho T) U_i whose U_i have columns that are orthonormal or zero,
 
-    g_0 tr(U_1' P_X U_1) + sum_i g_i |U_i' U_(i+1)|^2 + g_L / rho |U_L' Y Sigma_s^1/2 / sqrt(T)|^2 - sum_i g_(i-1) |U_i|^2
+    g_0 tr(U_1' P_X U_1) + sum_i g_i |U_i' U_(i+1)|^2 + g_L / rho |U_L' Y Sigma_s^1/2 / sqrt(T)|^2
+        - sum_i g_(i-1) |U_i|^2
 
 where P_X projects onto the columns of X: what links agree on, less what it costs to speak. Area i uses a direction only
 if its eigenvalue in g_(i-1) (below) + g_i (above) exceeds the threshold g_(i-1); areas that have learned nothing of y

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,7 @@ from biorrr.circuit.blueprint import Blueprint, Quantity, as_synapses
 from biorrr.circuit.checks import check_weights
 from biorrr.circuit.presentation import pathway_generator, weight_generator
 from biorrr.circuit.units import Units
-from biorrr.models import Pathway
+from biorrr.models import Area, Pathway
 from biorrr.models.expressions import evaluate, names_in
 
 if TYPE_CHECKING:
@@ -87,6 +87,30 @@ def drawn_weights(sizes: tuple[int, int, int, int], seed: int, inner_s: float | 
     # Q and R start unrelated but for a common direction, which keeps QR's eigenvalues positive.
     common = {name: q0 * (np.eye(*shapes[name]) + 0.3 / math.sqrt(l) * drawn[name]) for name in ("Q", "R")}
     return drawn | common
+
+
+def drawn_areas(layout: Sequence[Area], m: int, n: int, seed: int) -> dict[str, np.ndarray]:
+    """Initial matrices of areas with apical feedback by name, in the circuit's own units.
+
+    Areas begin by passing on random directions: outputs of variance 1 where inputs have it. Distal synapses are weak,
+    and unrelated to the proximal ones that they will meet. Inhibition begins at the most that it comes to between
+    areas, so that I + c QR - A'W' cannot be singular, and R0 = Q0'.
+    """
+    rng = weight_generator(seed)
+    out = {}
+    sizes = [m, *(area.k for area in layout), n]
+    for area, below, above in zip(layout, sizes[:-2], sizes[2:], strict=True):
+        W, A, Q, R = area.weights
+        drawn = rng.standard_normal((below, area.k))
+        if area.first:
+            out[W] = drawn / math.sqrt(m)
+        else:
+            U, _, V = np.linalg.svd(drawn, full_matrices=False)
+            out[W] = U @ V
+        out[A] = (0.03 if area.last else 0.1) * rng.standard_normal((above, area.k))
+        out[Q] = np.eye(area.k, area.interneurons)
+        out[R] = out[Q].T.copy()
+    return out
 
 
 def given_weights(given: Mapping[str, object], blueprint: Blueprint, units: Units) -> dict[str, np.ndarray]:

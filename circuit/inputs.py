@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -34,6 +35,10 @@ class Inputs:
     def n_samples(self) -> int:
         """Samples of each port."""
         return len(next(iter(self.feeds.values())).values)
+
+    def unit_gains(self) -> dict[str, float]:
+        """Gains, by port, that bring the data of each to a mean square of 1."""
+        return {name: 1 / math.sqrt(p.mean()) if p.any() else 1.0 for name, p in self.power.items()}
 
 
 def check_inputs(given: Mapping[str, object], shown: Mapping[str, str], centre: bool) -> Inputs:
