@@ -9,6 +9,7 @@ from importlib import import_module
 
 _HOMES = {
     "exact": ("ReducedRankRegression",),
+    "hierarchy": ("HierarchicalRRR", "HierarchyYardstick", "HierarchyOptimum", "plateau_theory"),
     "rank": ("RankCV",),
     "algorithms.offline": ("OfflineBioRRR",),
     "algorithms.online": ("OnlineBioRRR",),

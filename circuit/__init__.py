@@ -2,11 +2,12 @@
 
 from biorrr.circuit.checkpoint import CheckpointError
 from biorrr.circuit.circuit import Circuit
-from biorrr.circuit.hierarchy import Hierarchy, Unsettled
+from biorrr.circuit.hierarchy import Hierarchy
 from biorrr.circuit.microcircuit import Microcircuit
 from biorrr.circuit.notebook import say_errors_first
 from biorrr.circuit.recorder import Diverged
 from biorrr.circuit.run import Run
+from biorrr.circuit.settling import Unsettled
 
 __all__ = ["CheckpointError", "Circuit", "Diverged", "Hierarchy", "Microcircuit", "Run", "Unsettled"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,10 +16,12 @@ from biorrr.circuit.checks import check_order
 from biorrr.circuit.engines.choice import ENGINES
 from biorrr.circuit.initial_state import drawn_areas, given_weights, initial_state
 from biorrr.circuit.inputs import check_inputs
+from biorrr.circuit.lesions import silenceable
 from biorrr.circuit.presentation import Presentation
 from biorrr.circuit.recorder import Diverged
 from biorrr.circuit.results import dataset
 from biorrr.circuit.run import Run
+from biorrr.circuit.settling import area_settings, check_settled
 from biorrr.circuit.simulation import Callback, RunOptions, Stimulus, samples_of, simulate
 from biorrr.circuit.table import departures_in_words, regression, ridge_in_words
 from biorrr.circuit.units import Units
@@ -243,8 +244,8 @@ class Hierarchy(CircuitBase):
         epochs, order, every, snapshots, plastic, start, callback, centre, progress
             As :meth:`biorrr.circuit.Microcircuit.run` takes them.
         checkpoint, checkpoint_every, events, seed, rates
-            As :meth:`biorrr.circuit.Microcircuit.run` takes them; of events, ``Freeze``, ``CutInstruction`` and
-            ``SwapData``.
+            As :meth:`biorrr.circuit.Microcircuit.run` takes them; ``Silence`` names the interneurons of one area,
+            ``Silence(1000, population="interneurons_1")``.
 
         Raises
         ------
@@ -266,7 +267,7 @@ class Hierarchy(CircuitBase):
 
     def _run(self, inputs, epochs: int, order, options: RunOptions, weights: Mapping, parameters: Mapping) -> Run:
         m, n = (inputs.feeds[name].values.shape[1] for name in ("x", "y"))
-        blueprint = self.blueprint(m, n)
+        blueprint = silenceable(self.blueprint(m, n), options.events)
         gains = inputs.unit_gains() if self._rates is None else {"x": 1.0, "y": 1.0}
         units = Units.of_gains(gains["x"], gains["y"], self.s)
         feeds = {name: dataclasses.replace(feed, gain=gains[name]) for name, feed in inputs.feeds.items()}
@@ -288,7 +289,7 @@ class Hierarchy(CircuitBase):
         run = Run(data, self)
         if simulated.outcome.ended == "diverged":
             raise Diverged.at(simulated.outcome.samples, "lower the rates, or the gains of the links above x", run)
-        check_settled(self.dynamics, run)
+        check_settled(self.dynamics, run, blueprint.held)
         return run
 
     # -- looking at it -------------------------------------------------------------------------------------------
@@ -317,54 +318,6 @@ class Hierarchy(CircuitBase):
             "departures": departures_in_words(self.departures) or "none",
             "engine, seed": f"{self.engine}, {self.seed}",
         }
-
-
-class Unsettled(ArithmeticError):
-    """Outputs did not come to their equilibrium in the ticks they had.
-
-    Attributes
-    ----------
-    run
-        The :class:`~biorrr.circuit.Run` as it came out.
-    """
-
-    run: Run
-
-
-def area_settings(layout: Sequence[Area], gains, simulated) -> dict:
-    """What a run of ``layout`` must know to infer: names of weights, gains, and how well outputs settled."""
-    import json
-
-    settings: dict = {
-        "areas": json.dumps({"weights": [area.weights for area in layout], "gains": list(gains)}),
-        "linear_output": 0,
-    }
-    worst = simulated.outcome.state.get("settling.worst")
-    return settings if worst is None else settings | {"worst_residual": float(worst[0])}
-
-
-def check_settled(dynamics, run: Run) -> None:
-    """Raise where the outputs of ``run`` did not settle as ``dynamics`` ask."""
-    worst = run.data.attrs.get("worst_residual", 0.0)
-    if isinstance(dynamics, Settled) and not worst <= dynamics.tolerance:
-        held = int(run.circuit.parts["clock"].variables and _held(run))
-        more = (
-            held
-            if not math.isfinite(worst)
-            else math.ceil(held * max(1.2, math.log(dynamics.tolerance / 2) / min(math.log(worst), -0.1)))
-        )
-        error = Unsettled(
-            f"outputs did not settle: the largest residual was {worst:.1e} of that of silence after {held} ticks, and "
-            f"{dynamics.tolerance:.0e} is accepted; give them more, such as dynamics=Settled(ticks={more}), or lower "
-            "the gains of the links above x"
-        )
-        error.run = run
-        raise error
-
-
-def _held(run: Run) -> int:
-    (held,) = (v.value for v in run.circuit.parts["clock"].variables if v.name == "held")  # type: ignore[union-attr]
-    return int(held)
 
 
 def _sequence(name: str, values, what: str) -> tuple:

@@ -92,22 +92,22 @@ def drawn_weights(sizes: tuple[int, int, int, int], seed: int, inner_s: float | 
 def drawn_areas(layout: Sequence[Area], m: int, n: int, seed: int) -> dict[str, np.ndarray]:
     """Initial matrices of areas with apical feedback by name, in the circuit's own units.
 
-    Areas begin by passing on random directions: outputs of variance 1 where inputs have it. Distal synapses are weak,
-    and unrelated to the proximal ones that they will meet. Inhibition begins at the most that it comes to between
-    areas, so that I + c QR - A'W' cannot be singular, and R0 = Q0'.
+    Areas begin by passing on random directions: outputs of variance 1 where inputs have it. Between areas A and W'
+    begin unrelated but for a common direction, as Q and R of the microcircuit do, and inhibition begins at the most
+    that it comes to there, so that the equilibrium is stable; R0 = Q0'.
     """
     rng = weight_generator(seed)
-    out = {}
-    sizes = [m, *(area.k for area in layout), n]
-    for area, below, above in zip(layout, sizes[:-2], sizes[2:], strict=True):
-        W, A, Q, R = area.weights
+    sizes = [m, *(area.k for area in layout)]
+    out = {layout[-1].weights[1]: 0.03 * rng.standard_normal((n, layout[-1].k))}
+    for place, (area, below) in enumerate(zip(layout, sizes[:-1], strict=True)):
+        W, _, Q, R = area.weights
         drawn = rng.standard_normal((below, area.k))
         if area.first:
             out[W] = drawn / math.sqrt(m)
         else:
             U, _, V = np.linalg.svd(drawn, full_matrices=False)
             out[W] = U @ V
-        out[A] = (0.03 if area.last else 0.1) * rng.standard_normal((above, area.k))
+            out[layout[place - 1].weights[1]] = (out[W] + 0.2 / math.sqrt(area.k) * rng.standard_normal(drawn.shape)).T
         out[Q] = np.eye(area.k, area.interneurons)
         out[R] = out[Q].T.copy()
     return out

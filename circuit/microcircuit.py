@@ -16,13 +16,14 @@ from biorrr.circuit.blueprint import Blueprint, Port
 from biorrr.circuit.checks import check_order, warn_of_shuffling
 from biorrr.circuit.engines.choice import ENGINES
 from biorrr.circuit.engines.job import Feed
-from biorrr.circuit.hierarchy import area_settings, check_settled
 from biorrr.circuit.initial_state import drawn_areas, drawn_weights, given_weights, initial_state
 from biorrr.circuit.inputs import Inputs, check_inputs
+from biorrr.circuit.lesions import silenceable
 from biorrr.circuit.presentation import Presentation
 from biorrr.circuit.recorder import Diverged
 from biorrr.circuit.results import dataset
 from biorrr.circuit.run import Run
+from biorrr.circuit.settling import area_settings, check_settled
 from biorrr.circuit.simulation import Callback, RunOptions, Simulated, Stimulus, samples_of, simulate
 from biorrr.circuit.statistics import chunks, effective_dimension
 from biorrr.circuit.table import departures_in_words, regression, ridge_in_words
@@ -46,8 +47,6 @@ from biorrr.models import (
     ProximalSynapses,
     Rates,
     Settled,
-    Silence,
-    SilencedInterneurons,
     SparseConnections,
     Spiking,
     TransmissionNoise,
@@ -262,16 +261,13 @@ class Microcircuit(CircuitBase):
         declared = {variable.name for variable in modulator.variables}
         return parts.having(with_values(modulator, **{k: v for k, v in wanted.items() if k in declared}))
 
-    def blueprint(self, m: int, n: int, lesions: tuple[Departure, ...] = ()) -> Blueprint:
+    def blueprint(self, m: int, n: int) -> Blueprint:
         """The circuit for m sensory and n instructive inputs."""
         if self.k > min(m, n):
             raise ValueError(
                 f"k: upper bound is min(m, n) = {min(m, n)}, the rank of the data (got {self.k}); reduce k"
             )
-        blueprint = self.sized({"x": m, "y": n})
-        if not lesions:
-            return blueprint
-        return dataclasses.replace(blueprint, parts=departed(blueprint.parts, lesions))
+        return self.sized({"x": m, "y": n})
 
     def build(self, m: int, n: int) -> Microcircuit:
         """Build the circuit for data of m and n features now rather than at the first :meth:`run`.
@@ -388,8 +384,7 @@ class Microcircuit(CircuitBase):
     ) -> Run:
         feeds = inputs.feeds
         m, n = (feeds[name].values.shape[1] for name in ("x", "y"))
-        lesions = (SilencedInterneurons(),) if any(isinstance(event, Silence) for event in options.events) else ()
-        blueprint = self.blueprint(m, n, lesions)
+        blueprint = silenceable(self.blueprint(m, n), options.events)
         gains = {"x": 1.0, "y": 1.0} if isinstance(self.rates, Rates) else inputs.unit_gains()
         units = Units.of_gains(gains["x"], gains["y"], self.s)
         feeds = {name: dataclasses.replace(feed, gain=gains[name]) for name, feed in feeds.items()}
@@ -422,7 +417,7 @@ class Microcircuit(CircuitBase):
                 else "look for outliers in the data, or set rates=Rates(...) by hand"
             )
             raise Diverged.at(simulated.outcome.samples, remedy, run)
-        check_settled(self.dynamics, run)
+        check_settled(self.dynamics, run, blueprint.held)
         return run
 
     @property

@@ -135,6 +135,9 @@ class Run(Tabled):
         Without ``Y`` with y = 0 and inhibition on. The equilibrium is solved for as a linear system, exactly; it is
         that of the learned weights, whatever else a departure would add.
         """
+        m = len(self.data["mean_x"])
+        if np.ndim(X) != 2 or np.shape(X)[1] != m:
+            raise ValueError(f"X: must have shape (n_samples, {m}), the inputs of this run (got {np.shape(X)})")
         X = np.asarray(X, dtype=np.float64) - self.data["mean_x"].values
         n = len(self.data["mean_y"])
         Y = np.zeros((len(X), n)) if Y is None else np.asarray(Y, dtype=np.float64) - self.data["mean_y"].values

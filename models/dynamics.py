@@ -59,6 +59,8 @@ class Leaky(Departure):
     def alter(self, parts: Parts) -> Parts:
         """Give cells membranes, the circuit a clock that holds samples, and let plasticity integrate."""
         parts = parts.having(with_values(HoldingClock(), held=float(self.held), tick=self.dt, lapse=self.dt / 1000))
+        if not any(variable.name == "plateau" for p in parts.populations for variable in p.variables):
+            parts["pyramidal"]  # says that they are missing
         for population in parts.populations:
             scales = {variable.name: variable.scale for variable in population.variables}
             if "plateau" in scales:
