@@ -8,7 +8,19 @@ from biorrr.circuit.notebook import say_errors_first
 from biorrr.circuit.recorder import Diverged
 from biorrr.circuit.run import Run
 from biorrr.circuit.settling import Unsettled
+from biorrr.circuit.signals import PoissonSpikes, SpikeTrains, TimeSeries
 
-__all__ = ["CheckpointError", "Circuit", "Diverged", "Hierarchy", "Microcircuit", "Run", "Unsettled"]
+__all__ = [
+    "CheckpointError",
+    "Circuit",
+    "Diverged",
+    "Hierarchy",
+    "Microcircuit",
+    "PoissonSpikes",
+    "Run",
+    "SpikeTrains",
+    "TimeSeries",
+    "Unsettled",
+]
 
 say_errors_first()

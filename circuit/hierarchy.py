@@ -190,14 +190,14 @@ class Hierarchy(CircuitBase):
         }
         return parts.having(with_values(parts["neuromodulator"], **wanted))
 
-    def blueprint(self, m: int, n: int) -> Blueprint:
-        """The circuit for m sensory and n instructive inputs."""
+    def blueprint(self, m: int, n: int, moving: tuple[str, ...] = ()) -> Blueprint:
+        """The circuit for m sensory and n instructive inputs; those ``moving`` change from tick to tick."""
         largest = max(self.areas)
         if largest > m + n:
             raise ValueError(
                 f"areas: no area can have more cells than x and y have features, {m + n} (got {largest}); reduce it"
             )
-        return self.sized({"x": m, "y": n})
+        return self.sized({"x": m, "y": n}, moving)
 
     def build(self, m: int, n: int) -> Hierarchy:
         """Build the circuit for data of m and n features now rather than at the first :meth:`run`."""
@@ -211,7 +211,7 @@ class Hierarchy(CircuitBase):
         X,
         Y,
         epochs: int = 1,
-        order="shuffle",
+        order=None,
         record=(),
         every=100,
         snapshots=100,
@@ -261,16 +261,17 @@ class Hierarchy(CircuitBase):
         changes = {name: value for name, value in asked.items() if value is not None}
         circuit = dataclasses.replace(self, **changes) if changes else self
         circuit.__dict__["_engines"] = self._engines
-        inputs = check_inputs({"x": X, "y": Y}, {"x": "X", "y": "Y"}, centre)
+        inputs = check_inputs({"x": X, "y": Y}, {"x": "X", "y": "Y"}, centre, self.parts["clock"])
+        order = ("sequential" if inputs.signal_in_time else "shuffle") if order is None else order
         epochs, order = whole_number("epochs", epochs, minimum=1), check_order(order, inputs.n_samples)
         return circuit._run(inputs, epochs, order, options, weights or {}, parameters or {})
 
     def _run(self, inputs, epochs: int, order, options: RunOptions, weights: Mapping, parameters: Mapping) -> Run:
         m, n = (inputs.feeds[name].values.shape[1] for name in ("x", "y"))
-        blueprint = silenceable(self.blueprint(m, n), options.events)
+        blueprint = silenceable(self.blueprint(m, n, inputs.moving), options.events)
         gains = inputs.unit_gains() if self._rates is None else {"x": 1.0, "y": 1.0}
         units = Units.of_gains(gains["x"], gains["y"], self.s)
-        feeds = {name: dataclasses.replace(feed, gain=gains[name]) for name, feed in inputs.feeds.items()}
+        feeds = {name: dataclasses.replace(feed, gain=gains[name] * feed.unit) for name, feed in inputs.feeds.items()}
         presentation = Presentation(
             inputs.n_samples, m, order, self.replay if self._ridges[0] else 0, 0.0, self.seed, blueprint.held,
             replay_held=blueprint.replay_held,
@@ -284,6 +285,7 @@ class Hierarchy(CircuitBase):
             "ridge_by": "replay", "gain_x": gains["x"], "gain_y": gains["y"],
             "rates": "auto" if self._rates is None else repr(self.rates),
             "departures": departures_in_words(self.departures), "plastic": int(options.plastic),
+            "signal_in_time": int(inputs.signal_in_time),
         }  # fmt: skip
         data = dataset(simulated, settings | area_settings(self.layout, self.gains, simulated), inputs.labels)
         run = Run(data, self)

@@ -95,6 +95,8 @@ def check_events(events, first: int, last: int, blueprint: Blueprint, order) -> 
             have = ", ".join(p.weight for p in blueprint.weighted)
             raise ValueError(f"Freeze.weight: there are no weights called {event.weight!r}; there are {have}")
         if isinstance(event, SwapData):
+            if any(port.changes != "sample" for port in blueprint.ports):
+                raise ValueError("SwapData: is for tables of samples; put what comes later into the signal itself")
             X, Y = check_data("SwapData.X", event.X), check_data("SwapData.Y", event.Y)
             if len(X) != len(Y) or (X.shape[1], Y.shape[1]) != features:
                 raise ValueError(

@@ -77,7 +77,7 @@ class HoldingClock(Clock):
 
 
 @dataclass(frozen=True)
-class SettlingClock(Clock):
+class SettlingClock(HoldingClock):
     """Every sample and every replay is held for as many ticks as outputs need to settle."""
 
     variables: tuple[Variable, ...] = (
