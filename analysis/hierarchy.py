@@ -228,13 +228,16 @@ class HierarchyYardstick:
         return (optimum.objective - self.objective(filters)) / optimum.objective
 
     def area_excess(self, filters: Sequence[ArrayLike]) -> NDArray:
-        """How far each area is from the best it could do with the others as they are, relative to it, (areas,)."""
+        """How far each area is from the best it could do with the others as they are, relative to it, (areas,).
+
+        NaN where it could do nothing, because those around it are silent.
+        """
         outputs = self._outputs(filters)
         out = []
         for i, U in enumerate(outputs):
             M = self._matrix(i, outputs, self._X, self._Y)
             best = (linalg.eigvalsh(M)[::-1][: np.shape(filters[i])[1]] - self.gains[i]).clip(0).sum()
-            out.append(1 - (np.trace(U.T @ M @ U) - self.gains[i] * U.shape[1]) / best if best > 1e-12 else 0.0)
+            out.append(1 - (np.trace(U.T @ M @ U) - self.gains[i] * U.shape[1]) / best if best > 1e-12 else np.nan)
         return np.array(out)
 
     def covariance(self, filters: ArrayLike) -> NDArray:

@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -257,7 +257,7 @@ class Hierarchy(CircuitBase):
         options = RunOptions(
             record, every, snapshots, plastic, start, callback, progress, checkpoint, checkpoint_every, events
         )
-        asked = {"seed": seed, "rates": rates}
+        asked: dict[str, Any] = {"seed": seed, "rates": rates}
         changes = {name: value for name, value in asked.items() if value is not None}
         circuit = dataclasses.replace(self, **changes) if changes else self
         circuit.__dict__["_engines"] = self._engines
@@ -287,7 +287,7 @@ class Hierarchy(CircuitBase):
             "departures": departures_in_words(self.departures), "plastic": int(options.plastic),
             "signal_in_time": int(inputs.signal_in_time),
         }  # fmt: skip
-        data = dataset(simulated, settings | area_settings(self.layout, self.gains, simulated), inputs.labels)
+        data = dataset(simulated, settings | area_settings(self.layout, self.gains or (), simulated), inputs.labels)
         run = Run(data, self)
         if simulated.outcome.ended == "diverged":
             raise Diverged.at(simulated.outcome.samples, "lower the rates, or the gains of the links above x", run)

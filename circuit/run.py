@@ -140,12 +140,11 @@ class Run(Tabled):
             raise ValueError(f"X: must have shape (n_samples, {m}), the inputs of this run (got {np.shape(X)})")
         X = np.asarray(X, dtype=np.float64) - self.data["mean_x"].values
         n = len(self.data["mean_y"])
-        Y = np.zeros((len(X), n)) if Y is None else np.asarray(Y, dtype=np.float64) - self.data["mean_y"].values
-        if Y.shape != (len(X), n):
-            raise ValueError(
-                f"Y: must have shape {(len(X), n)}, the samples of X and what this run had (got {Y.shape})"
-            )
-        return equilibrium(self.area_weights(), self.gains, X, Y)
+        if Y is None:
+            return equilibrium(self.area_weights(), self.gains, X, np.zeros((len(X), n)))
+        if np.shape(Y) != (len(X), n):
+            raise ValueError(f"Y: must have shape {(len(X), n)}, as X and this run have (got {np.shape(Y)})")
+        return equilibrium(self.area_weights(), self.gains, X, np.asarray(Y) - self.data["mean_y"].values)
 
     @property
     def gains(self) -> tuple[float, ...]:

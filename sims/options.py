@@ -68,7 +68,7 @@ def _parameter(field: dataclasses.Field[Any], kind: Any, optional: bool, many: b
     metadata = field.metadata
     key = key_of(field.name)
     default: Any = field.default
-    shown = ",".join(map(str, default)) if many else str(default)
+    shown = ",".join(map(str, default)) if many and default is not None else str(default)
     made = typer.Option(
         f"--{key}/--no-{key}" if kind is bool else f"--{key}",
         *([f"-{metadata['short']}"] if metadata["short"] else []),
