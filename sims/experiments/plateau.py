@@ -34,6 +34,7 @@ from biorrr.sims.experiments.helpers.agreement import (
     nulls,
     theory,
 )
+from biorrr.sims.experiments.helpers.optimum import learning, optimum_claims
 from biorrr.sims.lazy import analysis, circuits, np, xr
 from biorrr.sims.reports.views import SEEN, Chart, View
 from biorrr.sims.settings import option, seeds_option
@@ -180,7 +181,10 @@ class Plateau(FamilyTraining[PlateauSettings]):
         for member in members if several else ():
             numbers |= {f"{name}_s{member.s:g}": value for name, value in measured([member]).items()}
         numbers |= {
-            "excess_max": max(problem.solutions[one.s].excess(run.Vx) for one in members for run in one.runs.values()),
+            "excess_max": max(problem.solutions[one.s].excess(Vx) for one in members for Vx in one.filters),
+            "whitening_error_max": max(
+                problem.solutions[one.s].whitening_error(Vx) for one in members for Vx in one.filters
+            ),
             "samples": first.samples,
             "engine": first.data.attrs["engine"],
             "seconds": sum(run.data.attrs["seconds"] for one in members for run in one.runs.values()),
@@ -245,7 +249,8 @@ def gather(problem: Problem[PlateauSettings], found: Found, s: float) -> Member:
         return Stage(found[f"{when}-{learner(s, seed)}"], theory(problem, s, networks.get(seed), weights)[1])
 
     before, after = ([stage(when, at, seed) for seed in runs] for when, at in (("before", 0), ("after", -1)))
-    return Member(s, runs, networks, before, after, stage("during", middle, settings.seed), middle)
+    during = stage("during", middle, settings.seed)
+    return Member(s, runs, [run.Vx for run in runs.values()], networks, before, after, during, middle)
 
 
 def join(problem: Problem[PlateauSettings], member: Member) -> xr.Dataset:
@@ -253,10 +258,11 @@ def join(problem: Problem[PlateauSettings], member: Member) -> xr.Dataset:
 
     Agreement with theory through learning is (seed, snapshot, pyramidal).
     """
+    each_run = [run.data for run in member.runs.values()]
     results = xr.concat(
-        [run.data for run in member.runs.values()],
+        each_run,
         dim="seed",
-        data_vars="different",
+        data_vars=[name for name in each_run[0].data_vars if name != "seen"],
         compat="equals",
         combine_attrs="drop_conflicts",
     )
@@ -294,8 +300,12 @@ def table(member: Member, heading: str) -> dict[str, str]:
 
 
 def check_claims(problem: FamilyProblem[PlateauSettings], member: Member) -> Iterator[Claim]:
-    """What Sec. 6 says, neuron by neuron and seed by seed, and whether it holds here at one s."""
-    seeds, last = len(member.runs), next(iter(member.runs.values()))
+    """What Sec. 6 says, neuron by neuron and seed by seed, and whether it holds here at one s.
+
+    That plateau and error are equal follows from proximal plasticity standing still alone, whatever Q and R are: a
+    circuit that the other rules have led elsewhere is found out by not being at the optimum.
+    """
+    yield from optimum_claims(problem, member.s, member.filters)
     rivals = nulls(member.after)
     least = min(float(rivals[name].relative_error.min()) for name in ("no_inhibition", "other_inhibition"))
     for name in member.after[0].expected:
@@ -307,7 +317,7 @@ def check_claims(problem: FamilyProblem[PlateauSettings], member: Member) -> Ite
         yield Claim(
             text=f"s = {member.s:g}: {COMPARED[name].claim}, at the optimum",
             place=PLACE,
-            run=f"{problem.data.name}, {problem.settings.k} neurons, {seeds} seeds, {last.samples:,} samples",
+            run=learning(problem, len(member.after)),
             value=float(agreement.relative_error.max()),
             high=COMPARED[name].tolerated,
             unit="%",

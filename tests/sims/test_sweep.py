@@ -260,7 +260,7 @@ V1V2 = pytest.mark.skipif(not os.environ.get("BIORRR_DATA"), reason="needs the r
 @pytest.mark.parametrize(
     ("experiment", "fixed", "grid", "curves"),
     [
-        ("plateau", {"epochs": 1}, {"s": [0.0, 1.0]}, {"excess", "inhibition_correlation", "plateau_correlation"}),
+        ("plateau", {"epochs": 1}, {"s": [[0.0], [1.0]]}, {"excess", "inhibition_correlation", "plateau_correlation"}),
         ("symmetry", {"etas": [0.1]}, {"k": [1, 2]}, {"ratio", "predicted"}),
         ("compare", {"steps": 60, "k": [1]}, {"ridge": [0.1, 0.2]}, {}),
         ("robustness", {"samples": 60, "departures": ["delay"], "quick": True}, {"k": [1, 2]}, {}),

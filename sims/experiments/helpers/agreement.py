@@ -63,6 +63,7 @@ class Member:
 
     s: float
     runs: Mapping[int, circuits.Run]  # by seed
+    filters: Sequence[np.ndarray]  # Vx (m, k) after learning, one for each seed
     networks: Mapping[int, Mapping[str, np.ndarray]]  # by seed; none unless s = 0
     before: Sequence[Stage]  # one for each seed
     after: Sequence[Stage]
