@@ -21,7 +21,7 @@ test-all: .venv/testing
 	$(BIN)/pip install --quiet build selenium
 	$(PYTEST) -m "slow or not slow"
 
-# Executes the tutorials too, one of which wants the V1-V2 recordings: fetched, or found where BIORRR_DATA says.
+# Executes the tutorials too; one that needs the V1-V2 recordings is shown without results where they are not here.
 docs: .venv/documenting
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 

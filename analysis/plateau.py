@@ -158,5 +158,5 @@ def null_agreements(a: NDArray, inhibition: NDArray, error: NDArray, seed: int =
 
 
 def _listed(values: NDArray, form: str) -> str:
-    """One number a neuron, of the last snapshot if there are several."""
+    """One number per neuron, of the last snapshot if there are several."""
     return " ".join(format(value, form) for value in values.reshape(-1, values.shape[-1])[-1])

@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 
 from biorrr.circuit.statistics import chunks
+from biorrr.models import LateInstruction
 
 # The largest absolute value of data: sums of fourth powers, and the units between, must not overflow.
 _SMALLEST, _LARGEST = 1e-50, 1e50
@@ -128,6 +129,19 @@ def check_order(order, n_samples: int) -> str | np.ndarray:
             f"order: must lie in [0, {n_samples - 1}], the rows of the data (got {index.min()} to {index.max()})"
         )
     return index.astype(np.int64)
+
+
+def warn_of_shuffling(order, departures, parts) -> None:
+    """Warn where samples come in random order and a rule looks back at earlier ones, which say nothing about them."""
+    if isinstance(order, str) and order == "shuffle" and not any(isinstance(d, LateInstruction) for d in departures):
+        clock = {variable.name: variable.value for variable in parts["clock"].variables}
+        held = clock["lapse"] * clock["held"] if np.isfinite(clock["tick"]) else 0.0
+        for departure in departures:
+            if departure.memory > held:
+                warn(
+                    f"order: 'shuffle' presents samples in random order, in which the traces of {departure!r} have no "
+                    "meaning; give order='sequential', or traces that are shorter than a sample is held"
+                )
 
 
 def check_weights(name: str, values, shape: tuple[int, int]) -> np.ndarray:

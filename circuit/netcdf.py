@@ -46,7 +46,7 @@ def read_netcdf(source: str | os.PathLike | BinaryIO) -> xr.Dataset:
     with xr.open_dataset(source, engine="h5netcdf", phony_dims="access") as data:
         if data.nbytes > MOST_PACKED * size:
             raise UnsafeFileError(
-                f"must hold the numbers it tells of (got {data.nbytes} bytes of them in {size} bytes of file); damaged?"
+                f"must hold all numbers it declares (got {size} bytes of file for {data.nbytes} bytes of numbers)"
             )
         return data.load()
 

@@ -1,4 +1,4 @@
-"""A progress bar with samples a second and time left; silent where nobody is looking."""
+"""A progress bar with samples per second and the time left; silent where nobody is looking."""
 
 from __future__ import annotations
 

@@ -1,8 +1,12 @@
-"""Fills the pages with what the code itself says: ``<!-- code: name -->`` becomes what the function below returns."""
+"""Fills the pages with what the code itself says, and turns the TeX of their equations into MathML.
+
+``<!-- code: name -->`` becomes what the function of that name below returns.
+"""
 
 from __future__ import annotations
 
 import functools
+import html
 import inspect
 import math
 import re
@@ -18,9 +22,42 @@ from biorrr.sims.settings import WORDS, key_of, kinds, listed_fields
 OWN_PARTS = ("oja", "saturating", "tiring", "depressing", "basket", "combined")
 
 
+NEEDS_DATA = {"communication.ipynb": "v1v2"}  # tutorials that are executed only where their data set is on this machine
+
+
+def on_config(config, **_):
+    """Called by MkDocs first: tutorials whose data are not here are shown as they stand. Nothing is downloaded."""
+    config.plugins["mkdocs-jupyter"].config["execute_ignore"] = [*filter(_lacks_data, NEEDS_DATA)]
+    return config
+
+
+def _lacks_data(tutorial: str) -> bool:
+    name = NEEDS_DATA.get(tutorial)
+    return name is not None and not all(file.found() for file in CATALOGUE[name].source.files)
+
+
 def on_page_markdown(markdown: str, **_) -> str:
-    """Called by MkDocs for each page."""
+    """Called by MkDocs for the text of each page."""
     return re.sub(r"<!-- code: (\w+) -->", lambda marker: GENERATED[marker[1]](), markdown)
+
+
+def on_page_content(content: str, page, **_) -> str:
+    """Called by MkDocs for the HTML of each page."""
+    from latex2mathml.converter import convert
+
+    if _lacks_data(page.file.src_uri):
+        name = NEEDS_DATA[page.file.src_uri]
+        content = (
+            '<div class="admonition note"><p class="admonition-title">Shown without its results</p>'
+            f"<p>This tutorial needs the data set <code>{name}</code>, which was not on the machine that built this "
+            "page. <code>biorrr data</code> says where to get it and where to put it.</p></div>" + content
+        )
+
+    def mathml(equation: re.Match) -> str:
+        return convert(html.unescape(equation["tex"]), display="block" if equation["tag"] == "div" else "inline")
+
+    marked = r'<(?P<tag>span|div) class="arithmatex">\\[(\[](?P<tex>.*?)\\[)\]]</(?P=tag)>'
+    return re.sub(marked, mathml, content, flags=re.DOTALL)
 
 
 def description() -> str:
@@ -179,7 +216,8 @@ def _signature(thing) -> str:
 def _command(name: str) -> str:
     command = find_command(name)
     settings = getattr(command, "settings", None)
-    about = (inspect.getdoc(command) or "").replace("<", "&lt;")
+    # "\b" tells click not to wrap what follows; indented, Markdown shows that as code.
+    about = (inspect.getdoc(command) or "").replace("\b\n", "").replace("<", "&lt;")
     if settings:
         rows = [_setting(field, *kinds(settings)[field.name]) for field in listed_fields(settings)]
         table = _table(("setting", "value", "default", "meaning"), rows)

@@ -6,6 +6,7 @@ from biorrr.models.coding import Analog, Spiking
 from biorrr.models.connections import DalesLaw, SparseConnections
 from biorrr.models.departure import Departure, departed
 from biorrr.models.dynamics import Instant, Leaky
+from biorrr.models.eligibility import Eligibility, LateInstruction
 from biorrr.models.inputs import InstructiveInput, SensoryInput
 from biorrr.models.lesions import CutInstruction, Event, Freeze, Silence, SilencedInterneurons, SwapData
 from biorrr.models.microcircuit import microcircuit_parts
@@ -24,6 +25,7 @@ from biorrr.models.synapses import (
     PyramidalToInterneuron,
 )
 from biorrr.models.transmission import LoopDelay, TransmissionNoise
+from biorrr.models.weight_dependence import WeightDependentPlasticity
 
 __all__ = [
     "PHASES",
@@ -37,6 +39,7 @@ __all__ = [
     "DalesLaw",
     "Departure",
     "DistalSynapses",
+    "Eligibility",
     "Event",
     "Freeze",
     "Graded",
@@ -45,6 +48,7 @@ __all__ = [
     "InstructiveInput",
     "InterneuronToPyramidal",
     "Interneurons",
+    "LateInstruction",
     "Leaky",
     "LoopDelay",
     "NaiveProximalSynapses",
@@ -69,6 +73,7 @@ __all__ = [
     "SwapData",
     "TransmissionNoise",
     "Variable",
+    "WeightDependentPlasticity",
     "departed",
     "gaussian_draw",
     "microcircuit_parts",

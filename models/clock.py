@@ -20,9 +20,13 @@ _KEPT = (
     Variable("held", "ticks for which a sample is held", per="circuit", role="parameter", value=1.0),
     Variable("share", "part of a sample's time that one tick takes", per="circuit", role="parameter", value="1 / held"),
     Variable(
+        "lapse", "time that a tick takes for what outlasts samples: in s, or in samples where all is instant",
+        per="circuit", role="parameter", value=1.0,
+    ),
+    Variable(
         "tick", "length of a tick in ms, infinite where all is instant", per="circuit", role="parameter", value=math.inf
     ),
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What an activity is made of: one analog value, or the spikes of many cells."""
+"""How activity is represented: by one analog value, or by the spikes of many cells."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from biorrr.models.random_draws import Stream, uniform_draw
 
 @dataclass(frozen=True)
 class Analog:
-    """One value per cell, as the paper has it."""
+    """One analog value per cell, as in the paper."""
 
 
 @dataclass(frozen=True)
 class Spiking(Departure):
-    """Each output and each interneuron is a population of Poisson cells, and what others read is their spikes.
+    """Each output and each interneuron is a population of Poisson cells, and other cells receive their spikes.
 
     Activity is signed and rates are not, so at rest every cell fires `baseline` spikes per sample; one standard
     deviation of activity makes each of them fire one spike more or less. That is 1 for outputs (the constraint's unit
@@ -33,12 +33,13 @@ class Spiking(Departure):
     Parameters
     ----------
     population
-        Cells that stand for one output or interneuron.
+        Number of cells that represent one output or one interneuron.
     baseline
-        Spikes a cell fires in a sample at rest. Activity further than `baseline` standard deviations below rest is cut
-        off. Counts scatter: outputs keep to their constraint only with more than `baseline` cells.
+        Mean number of spikes per cell and sample at rest. Activity that is more than `baseline` standard deviations
+        below rest is cut off. Because counts are noisy, outputs satisfy their constraint only with more than
+        `baseline` cells.
     filter
-        Time constant of the synaptic filter, a Brian2 time or a number of milliseconds; only leaky dynamics need it.
+        Time constant of the synaptic filter, as a Brian2 time or in milliseconds; used in leaky dynamics only.
     """
 
     population: int = 50
@@ -96,12 +97,13 @@ class Spiking(Departure):
         counts
             Spikes of each population in each tick, shape (ticks, populations).
         seed
-            Of the choice of cells.
+            Seed of the random choice of cells.
 
         Returns
         -------
         ticks, cells
-            Of every spike, shapes (spikes,); cells of population p are p * population to (p + 1) * population - 1.
+            Tick and cell of every spike, shapes (spikes,). Population p has the cells p * population to
+            (p + 1) * population - 1.
         """
         counts = np.asarray(counts, dtype=np.int64)
         ticks, populations = np.divmod(np.repeat(np.arange(counts.size), counts.reshape(-1)), counts.shape[1])

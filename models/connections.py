@@ -1,4 +1,4 @@
-"""Who is connected to whom, and with which sign."""
+"""Which cells are connected, and with which sign."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from biorrr.models.random_draws import Stream
 
 @dataclass(frozen=True)
 class SparseConnections(Departure):
-    """Only some of the possible synapses exist; the others never have a weight.
+    """Only some of the possible synapses exist; the weights of the others stay zero.
 
     Parameters
     ----------
@@ -46,12 +46,12 @@ class SparseConnections(Departure):
 class DalesLaw(Departure):
     """All synapses that a cell makes have one sign and keep it: a weight that would cross zero stays there.
 
-    Pyramidal cells excite (R) and interneurons inhibit (Q); of the fibres (Vx, Vy) a random half inhibits.
+    Pyramidal cells excite (R) and interneurons inhibit (Q); a random half of the fibres (Vx, Vy) is inhibitory.
 
     Parameters
     ----------
     weights
-        The matrices that obey.
+        Names of the matrices whose weights keep their sign.
     """
 
     weights: tuple[str, ...]

@@ -15,6 +15,11 @@ class Departure:
     Only those that wrap the same expression act one after another.
     """
 
+    @property
+    def memory(self) -> float:
+        """How far back it looks, in seconds, or in samples where activity is instant; 0 within a sample."""
+        return 0.0
+
     def alter(self, parts: Parts) -> Parts:
         """``parts`` as they are under this departure."""
         raise NotImplementedError

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from biorrr.models.checks import number_within
 from biorrr.models.clock import HoldingClock
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Parts, Pathway, Step, Variable, with_values
+from biorrr.models.parts import Parts, Step, Variable, with_values
 
 
 @dataclass(frozen=True)
@@ -17,20 +17,20 @@ class Instant:
 
 @dataclass(frozen=True)
 class Leaky(Departure):
-    """Each sample is held for a while, membranes and dendrites relax towards their drive, plasticity integrates.
+    """Each sample is held for some time, during which membranes and dendrites relax towards their drive.
 
-    Weights change when a sample ends, by the mean over the time it was held of what their rule asks; so as the time
-    constants fall against `hold`, the circuit becomes the instant one, with an error of first order in tau/hold.
-    Spontaneous replay stays instant. Times are Brian2 quantities, or plain numbers in milliseconds.
+    Weights change when a sample ends, by the mean of their rule over the time for which the sample was held. As the
+    time constants become short against `hold`, the circuit becomes the instant one, with an error of first order in
+    tau/hold. Spontaneous replay stays instant. Times are Brian2 quantities, or plain numbers in milliseconds.
 
     Parameters
     ----------
     tau_soma, tau_dendrite, tau_interneuron
-        Membrane time constants of somata, distal dendrites and interneurons; 0 follows at once.
+        Membrane time constants of somata, distal dendrites and interneurons; with 0 they follow at once.
     tau_plateau
         Time constant of the plateau potential.
     hold
-        How long a sample is shown.
+        Time for which each sample is held.
     dt
         Length of a tick.
     """
@@ -58,7 +58,7 @@ class Leaky(Departure):
 
     def alter(self, parts: Parts) -> Parts:
         """Give cells membranes, the circuit a clock that holds samples, and let plasticity integrate."""
-        parts = parts.having(with_values(HoldingClock(), held=float(self.held), tick=self.dt))
+        parts = parts.having(with_values(HoldingClock(), held=float(self.held), tick=self.dt, lapse=self.dt / 1000))
         parts = parts.adding(
             "pyramidal",
             Variable("soma", "membrane potential of the soma", role="memory"),
@@ -104,22 +104,12 @@ class Leaky(Departure):
                 """,
             ),
         )
-        return parts.having(*(_integrating(pathway) for pathway in parts.pathways if pathway.change))
+        return parts.having(*(replace(pathway, averaged=True) for pathway in parts.pathways if pathway.change))
 
 
 def _relaxation(name: str, tau: float) -> Variable:
     """How far a membrane of time constant ``tau`` relaxes in one tick: exact while its drive stands still."""
     return Variable(name, "relaxation per tick", "population", "parameter", f"relaxation({tau!r})")
-
-
-def _integrating(pathway: Pathway) -> Pathway:
-    """``pathway`` whose weights change when a sample ends, by the mean over its time of what the rule asks."""
-    return replace(
-        pathway,
-        variables=(*pathway.variables, Variable("pending", "what the rule has asked for so far", "synapse", "memory")),
-        steps=(*pathway.steps, Step("integration", f"pending = (1 - onset) * pending + share * ({pathway.change})")),
-        change="closing * pending",
-    )
 
 
 def milliseconds(name: str, value) -> float:

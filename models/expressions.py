@@ -118,6 +118,25 @@ def only_where(gate: str, code: str, temporary: frozenset[str] = frozenset()) ->
     return "\n".join(lines)
 
 
+class _Renaming(ast.NodeTransformer):
+    """Gives names in a tree other names."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.Name(self.names.get(node.id, node.id), node.ctx)
+
+
+def renamed(expression: str, names: Mapping[str, str]) -> str:
+    """``expression`` with other names in place of those that ``names`` lists; all else stays.
+
+    >>> renamed("eta_x * x_pre * x", {"x_pre": "trace_pre"})
+    'eta_x * trace_pre * x'
+    """
+    return "\n".join(ast.unparse(_Renaming(names).visit(statement)) for statement in _parsed(expression))
+
+
 def evaluate(expression: str | float, values: Mapping[str, object]):
     """``expression`` in NumPy, given the ``values`` of its names (and of functions that come with them)."""
     if not isinstance(expression, str):

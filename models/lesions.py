@@ -18,7 +18,7 @@ class Event:
     Parameters
     ----------
     at
-        That sample, counted from the first the circuit saw.
+        Number of the sample, counted from the first one that the circuit has seen.
     """
 
     at: int
@@ -29,12 +29,12 @@ class Event:
 
 @dataclass(frozen=True)
 class Silence(Event):
-    """Interneurons fall silent for good.
+    """Interneurons fall silent for the rest of the run.
 
     Parameters
     ----------
     cells
-        Which of them, counted from 0; all unless given.
+        Numbers of the interneurons, counted from 0; all of them unless given.
     """
 
     cells: tuple[int, ...] | None = None
@@ -47,7 +47,7 @@ class Freeze(Event):
     Parameters
     ----------
     weight
-        Its matrix: "Vx", "Vy", "Q" or "R".
+        Name of the pathway's matrix: "Vx", "Vy", "Q" or "R".
     """
 
     weight: str = "Vx"
@@ -64,7 +64,7 @@ class CutInstruction(Event):
 
 @dataclass(frozen=True)
 class SwapData(Event):
-    """Other data come in.
+    """The data are replaced by others.
 
     Parameters
     ----------

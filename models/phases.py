@@ -17,6 +17,7 @@ PHASES = {
     "plateau shape": "That drive is turned into the kind of plateau that the cell makes.",
     "plateau decay": "The plateau rises and decays.",
     "apical": "The plateau reaches the soma.",
+    "eligibility": "Traces take in what cells have just done, for synapses that learn across time.",
     "modulation": "The neuromodulator fits the learning rates to what the cells have done.",
     "integration": "Synapses gather what their rule asks for while a sample is held.",
     "plasticity": "Synapses change, by the activities of this tick and the weights before it.",

@@ -21,9 +21,9 @@ class Graded:
 
 @dataclass(frozen=True)
 class AllOrNone(Departure):
-    """Plateaus of one size; how many occur in a sample is Poisson with mean |a - Qn| / amplitude.
+    """Plateaus of one size, whose number in a sample is Poisson distributed with mean |a - Qn| / amplitude.
 
-    Learning is then right on average, and the smaller the amplitude the less it scatters.
+    Learning is then correct on average, and it is the less noisy the smaller the amplitude is.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class AllOrNone(Departure):
     amplitude: float
 
     def __post_init__(self) -> None:
-        number_within("AllOrNone.amplitude", self.amplitude, math.ulp(0), remedy="; Graded() is the limit of none")
+        number_within("AllOrNone.amplitude", self.amplitude, math.ulp(0), remedy="; Graded() is the small limit")
 
     def alter(self, parts: Parts) -> Parts:
         """Turn the drive into a number of plateaus."""
@@ -44,12 +44,12 @@ class AllOrNone(Departure):
 
 @dataclass(frozen=True)
 class Sign(Departure):
-    """One plateau per sample, of fixed size: only the sign of a - Qn is left.
+    """One plateau of fixed size per sample: only the sign of a - Qn is kept.
 
     Parameters
     ----------
     amplitude
-        Its size, in the units of a.
+        Size of every plateau, in the units of a.
     """
 
     amplitude: float
@@ -64,14 +64,15 @@ class Sign(Departure):
 
 @dataclass(frozen=True)
 class Rectified(Departure):
-    """A plateau is never negative: it stands on a resting level, and what teaches is its deviation from there.
+    """A plateau that is never negative: it rises from a resting level, and its deviation from that level teaches.
 
-    Inhibition can take away no more than that level, max(a - Qn, -baseline); a high level gives graded plateaus back.
+    Inhibition can remove no more than the resting level, so the deviation is max(a - Qn, -baseline). With a high
+    resting level plateaus are graded again.
 
     Parameters
     ----------
     baseline
-        The resting level, in the units of a; 0 leaves depolarisation alone.
+        Resting level, in the units of a; with 0 only depolarisation is left.
     """
 
     baseline: float = 0.0

@@ -1,4 +1,4 @@
-"""How signals pass between cells: noisily, or late."""
+"""How signals pass between cells: with noise, or with a delay."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class LoopDelay(Departure):
     Parameters
     ----------
     samples
-        How many.
+        Number of samples by which inhibition is late.
     """
 
     samples: int

@@ -172,7 +172,7 @@ class RunFolder:
     def way_on(self) -> str:
         """What to say to somebody who has interrupted the run."""
         until_then = "; until then the earlier run stays as it was" if self.replaces else ""
-        return f"interrupted; `biorrr resume {self.path}` goes on{until_then}"
+        return f"interrupted; `biorrr resume {self.path}` continues it{until_then}"
 
     @property
     def checkpoints(self) -> Path:

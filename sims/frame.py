@@ -71,7 +71,7 @@ def carry_out(
     if findings.failure:
         saved = f"{findings.numbers['samples']} samples are in {folder.path}"
         if findings.failure == INTERRUPTED:
-            raise StoppedError(f"interrupted; {saved}; `biorrr resume {folder.path}` goes on", exit_code=130)
+            raise StoppedError(f"interrupted; {saved}; `biorrr resume {folder.path}` continues it", exit_code=130)
         raise StoppedError(f"{findings.failure} ({saved})")
     return findings
 

@@ -17,12 +17,12 @@ from biorrr.sims.settings import Settings, key_of, kinds, listed_fields, resolve
 # The options every experiment has beside its settings: name, type, default, option.
 FRAME = (
     ("out", Path | None, None,
-     typer.Option("--out", help="folder to fill", show_default="runs/<experiment>-<date>-<time>", metavar="DIR")),
-    ("force", bool, False, typer.Option("--force", help="replace the run that is in the folder")),
+     typer.Option("--out", help="run folder to fill", show_default="runs/<experiment>-<date>-<time>", metavar="DIR")),
+    ("force", bool, False, typer.Option("--force", help="replace the run that is already in the folder")),
     ("config", Path | None, None,
-     typer.Option("--config", help="settings from a TOML file, such as a run's config.toml", metavar="FILE")),
+     typer.Option("--config", help="TOML file with settings, such as config.toml of a run", metavar="FILE")),
     ("assignments", list[str] | None, None,
-     typer.Option("--set", help="one setting, over the config's; may be repeated", metavar="KEY=VALUE")),
+     typer.Option("--set", help="one setting, in place of that of the config; may be repeated", metavar="KEY=VALUE")),
     ("debug", bool, False, typer.Option("--debug", help="show the traceback of an error")),
 )  # fmt: skip
 

@@ -57,7 +57,7 @@ def option(
 
 def seeds_option(default: int) -> Any:
     """Declare how many seeds an experiment runs unless told otherwise."""
-    return option(default, "how many seeds to run, from --seed on", at_least=1)
+    return option(default, "number of seeds, counted from --seed on", at_least=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,13 +94,13 @@ class Settings:
 class ExperimentSettings(Settings):
     """What can be set of every experiment."""
 
-    engine: str = option("auto", "what simulates the circuit", choices=("auto", "numpy", "cython", "cpp"))
-    seed: int = option(0, "of the initial weights and the order of samples", at_least=0)
+    engine: str = option("auto", "engine that simulates the circuit", choices=("auto", "numpy", "cython", "cpp"))
+    seed: int = option(0, "seed of the initial weights and of the order of samples", at_least=0)
     seeds: int = seeds_option(1)
-    format: str = option("png", "of the figures", choices=("png", "pdf", "svg"))
-    checkpoint: float = option(30.0, "seconds from one checkpoint to the next", at_least=0)
+    format: str = option("png", "file format of the figures", choices=("png", "pdf", "svg"))
+    checkpoint: float = option(30.0, "seconds between checkpoints", at_least=0)
     circuit: str | None = option(
-        None, "your own function that returns the circuit to simulate", metavar="MODULE:FUNCTION|FILE.py:FUNCTION"
+        None, "your own function that returns the circuit to be simulated", metavar="MODULE:FUNCTION|FILE.py:FUNCTION"
     )
 
     @property

@@ -21,9 +21,13 @@ JUDGED_SAMPLES = 1_000_000
 class LearnerSettings(ExperimentSettings):
     """What can be set of every circuit that learns."""
 
-    data: str = option("digits", "a name that `biorrr data` lists, an .npz or .mat file with X and Y, or x.csv,y.csv")
-    k: int = option(2, "pyramidal neurons, the rank of the regression", short="k", at_least=1)
-    ridge: float | None = option(None, "added to Cxx and Cyy, 0.1 * trace(Cxx)/m by default", at_least=0)
+    data: str = option(
+        "digits", "name of a data set that `biorrr data` lists, an .npz or .mat file with X and Y, or x.csv,y.csv"
+    )
+    k: int = option(2, "number of pyramidal neurons, which is the rank of the regression", short="k", at_least=1)
+    ridge: float | None = option(
+        None, "added to Cxx and Cyy on the diagonal; 0.1 * trace(Cxx)/m by default", at_least=0
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +35,7 @@ class TrainingSettings(LearnerSettings):
     """What can be set of an experiment that trains circuits."""
 
     s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
-    epochs: int = option(60, "passes over the data", at_least=1)
+    epochs: int = option(60, "number of passes over the data", at_least=1)
 
 
 T = TypeVar("T", bound=TrainingSettings)
@@ -55,12 +59,23 @@ class Training(Experiment[T]):
         """A part for each seed."""
         return {f"seed-{seed}": seed for seed in problem.settings.every_seed}
 
+    def circuit_options(self, problem: Problem[T]) -> dict[str, Any]:
+        """Further arguments of the circuit to train."""
+        return {}
+
     def run_part(self, problem: Problem[T], part: Any, options: Mapping[str, Any]) -> Any:
         """Let a circuit learn, from the seed ``part``."""
         settings = problem.settings
         every = max(1, settings.epochs * len(problem.data.X) // RECORDED_SAMPLES)
         return let_learn(
-            problem, settings.s, part, record=self.recorded, every=every, snapshots=self.snapshots, **options
+            problem,
+            settings.s,
+            part,
+            self.circuit_options(problem),
+            record=self.recorded,
+            every=every,
+            snapshots=self.snapshots,
+            **options,
         )
 
 
@@ -68,9 +83,11 @@ class Training(Experiment[T]):
 class FamilySettings(LearnerSettings):
     """What can be set of an experiment that trains circuits at several s, until they are near the optimum."""
 
-    s: tuple[float, ...] = option((0.0, 1.0), "0 is RRMSE, 1 is CCA; may be repeated", short="s", at_least=0, at_most=1)
+    s: tuple[float, ...] = option(
+        (0.0, 1.0), "0 is RRMSE, 1 is CCA; may be given several times", short="s", at_least=0, at_most=1
+    )
     epochs: int | None = option(
-        None, f"passes over the data; by default as many as make {CONVERGED_SAMPLES:,} samples", at_least=1
+        None, f"number of passes over the data; by default as many as make {CONVERGED_SAMPLES:,} samples", at_least=1
     )
 
 
@@ -130,7 +147,7 @@ class FamilyTraining(Experiment[F]):
 
     def run_part(self, problem: Problem[F], part: Any, options: Mapping[str, Any]) -> Any:
         """Let a circuit learn, with the s and from the seed of ``part``."""
-        return let_learn(problem, *part, snapshots=self.snapshots, **options)
+        return let_learn(problem, *part, {}, record=(), snapshots=self.snapshots, **options)
 
 
 def learner(s: float, seed: int) -> str:
@@ -138,11 +155,14 @@ def learner(s: float, seed: int) -> str:
     return f"s-{s:g}-seed-{seed}"
 
 
-def let_learn(problem: Problem[Any], s: float, seed: int, **options: Any) -> Any:
-    """The run of a circuit that learns the problem's data for its epochs; ``options`` are those of its ``run``."""
+def let_learn(problem: Problem[Any], s: float, seed: int, further: Mapping[str, Any], **options: Any) -> Any:
+    """The run of a circuit that learns the problem's data for its epochs.
+
+    ``further`` are arguments of the circuit, ``options`` those of its ``run``.
+    """
     settings, data = problem.settings, problem.data
-    circuit = settings.make_circuit(k=settings.k, s=s, ridge=settings.ridge, seed=seed)
-    return circuit.run(data.X, data.Y, epochs=settings.epochs, centre=True, **({"record": ()} | options))
+    circuit = settings.make_circuit(k=settings.k, s=s, ridge=settings.ridge, seed=seed, **further)
+    return circuit.run(data.X, data.Y, epochs=settings.epochs, centre=True, **options)
 
 
 def heading(problem: Problem[Any]) -> dict[str, Any]:

@@ -69,7 +69,7 @@ class Workers:
                 try:
                     name, result, error, warned = ready.recv()
                 except EOFError:
-                    raise WorkerError("a process ended without a word; perhaps it ran out of memory") from None
+                    raise WorkerError("a process ended unexpectedly; it may have run out of memory") from None
                 for text, category in warned:
                     warnings.warn(text, category, stacklevel=2)
                 if error is not None:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from biorrr.circuit import Microcircuit
+from biorrr.sims.data import CATALOGUE
 from biorrr.sims.experiments import experiment_names, find_experiment
 from biorrr.sims.main import commands, run
 
@@ -106,14 +107,14 @@ def test_pages_build_without_a_warning(tutorials, tmp_path):
     """Pages made from the code are made, links lead somewhere, and the tutorials run to their end."""
     for needed in ("mkdocs", "mkdocs_jupyter", "material", "ipykernel"):
         pytest.importorskip(needed, reason="needs the extra docs")
-    if tutorials == "executed" and not os.environ.get("BIORRR_DATA"):
-        pytest.skip("needs the real data files; set BIORRR_DATA to their folder")
     build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
     execute = "true" if tutorials == "executed" else "false"
     settings = {"NO_MKDOCS_2_WARNING": "1", "BIORRR_EXECUTE_NOTEBOOKS": execute}
     done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, env=os.environ | settings)
     assert done.returncode == 0, done.stderr
     tutorial = (tmp_path / "site" / "communication" / "index.html").read_text()
-    assert ("<img" in tutorial) == (tutorials == "executed")  # its figure comes from execution alone
+    here = all(file.found() for file in CATALOGUE["v1v2"].source.files)
+    assert ("<img" in tutorial) == (tutorials == "executed" and here)  # its figure comes from execution alone
+    assert ("needs the data set <code>v1v2</code>" in tutorial) == (not here)
     page = (tmp_path / "site" / "commands" / "index.html").read_text()
     assert all(f"biorrr {name}" in page for name in commands())

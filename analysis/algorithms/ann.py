@@ -63,7 +63,8 @@ class TwoLayerANN(OnlineFilterLearner):
     random_state
         Seed of initial weights and of the order of samples.
     Vx0, Vy0
-        Initial weights, (m, k), (n, k). By default N(0, 1)/10 each; with ``rates="auto"`` similar ones that follow the
+        Initial weights, (m, k), (n, k). By default Vx ~ N(0, 1)/100 and Vy ~ N(0, 1)/10, those of Bio-RRR of the same
+        seed and those from which the paper's authors start both; with ``rates="auto"`` larger ones that follow the
         scale of the data.
 
     Attributes
@@ -105,7 +106,7 @@ class TwoLayerANN(OnlineFilterLearner):
 
     def _begin(self, X, Y, rng):
         m, n, k = X.shape[1], Y.shape[1], self.k
-        size_x = size_y = 0.1
+        size_x, size_y = 0.01, 0.1
         if given_rates(self.rates) is None:
             xx, yy = (np.square(A).sum() / len(A) or 1.0 for A in (X, Y))
             size_x, size_y = 0.5 / np.sqrt(m * xx), 0.5 * np.sqrt(yy / n)
@@ -128,30 +129,50 @@ class TwoLayerANN(OnlineFilterLearner):
             yield from super()._learn(X, Y, stops, rng)
             return
         self._begin(X, Y, rng)
+        rates = rate_table(given_rates(self.rates), "xy")
+        Vx, Vy, t, converged = self.Vx_, self.Vy_, 0, False
+        _iterate(np.eye(len(Vx)), np.zeros((len(Vx), len(Vy))), Vx, Vy, 0, 0, rates, np.ones(2), 0.0)  # compiles
         yield 0
-        Vx, Vy = self.Vx_, self.Vy_
         Cxx, Cxy, _ = covariances(X, Y, self.ridge)
-        rates = given_rates(self.rates)
-        xx = linalg.eigvalsh(Cxx, subset_by_index=[len(Cxx) - 1] * 2)[0] or 1.0
-        yy = np.square(Y).sum() / len(Y) or 1.0
-        for t in range(1, stops[-1] + 1):
-            CxxVx = Cxx @ Vx
-            Czz, VyVy = Vx.T @ CxxVx, Vy.T @ Vy
-            if rates is None:
-                eta_y = 0.5 / (np.trace(VyVy) / yy + np.trace(Czz))
-                eta_x = eta_y / (xx * yy)
-            else:
-                eta_x, eta_y = rates.x(t - 1), rates.y(t - 1)
-            balances = (Cxy @ Vy, CxxVx @ VyVy), (Cxy.T @ Vx, Vy @ Czz)
-            Vx, Vy = Vx + eta_x * np.subtract(*balances[0]), Vy + eta_y * np.subtract(*balances[1])
-            converged = t % _CHECK_EVERY == 0 and all(
-                np.linalg.norm(gain - loss) <= self.tol * np.linalg.norm(loss) for gain, loss in balances
-            )
-            if converged or t in stops:
-                self.Vx_, self.Vy_, self.t_ = Vx, Vy, t
-                yield t
+        scales = np.ones(2)
+        if not len(rates):
+            scales[0] = linalg.eigvalsh(Cxx, subset_by_index=[len(Cxx) - 1] * 2)[0] or 1.0
+            scales[1] = np.square(Y).sum() / len(Y) or 1.0
+        for stop in stops:
+            Vx, Vy, t, converged = _iterate(Cxx, Cxy, Vx, Vy, t, stop, rates, scales, self.tol)
+            self.Vx_, self.Vy_, self.t_ = Vx, Vy, t
+            yield t
             if converged:
                 return
+
+
+@kernel
+def _iterate(Cxx, Cxy, Vx, Vy, t, stop, rates, scales, tol):
+    """Gradient descent on the covariances of all data from step t to ``stop`` or convergence.
+
+    Returns Vx (m, k), Vy (n, k), the step, and whether converged. rates is (2, 2), eta0 and N for x and y, or (0, 2)
+    for rates that follow the data; scales (2,) are the largest eigenvalue of Cxx and <|y|^2>.
+    """
+    converged = False
+    while t < stop and not converged:
+        CxxVx = Cxx @ Vx
+        Czz, VyVy = Vx.T @ CxxVx, Vy.T @ Vy
+        if len(rates):
+            eta_x = rates[0, 0] / (1 + t / rates[0, 1])
+            eta_y = rates[1, 0] / (1 + t / rates[1, 1])
+        else:
+            eta_y = 0.5 / (np.trace(VyVy) / scales[1] + np.trace(Czz))
+            eta_x = eta_y / (scales[0] * scales[1])
+        gain_x, loss_x = Cxy @ Vy, CxxVx @ VyVy
+        gain_y, loss_y = Cxy.T @ Vx, Vy @ Czz
+        Vx = Vx + eta_x * (gain_x - loss_x)
+        Vy = Vy + eta_y * (gain_y - loss_y)
+        t += 1
+        if t % _CHECK_EVERY == 0:
+            converged = np.linalg.norm(gain_x - loss_x) <= tol * np.linalg.norm(loss_x) and np.linalg.norm(
+                gain_y - loss_y
+            ) <= tol * np.linalg.norm(loss_y)
+    return Vx, Vy, t, converged
 
 
 @kernel

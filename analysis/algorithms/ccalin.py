@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
 from biorrr.analysis.algorithms.estimator import FilterLearner
+from biorrr.analysis.algorithms.kernel import kernel
 from biorrr.analysis.covariance import covariances, symmetric_power
 
 _MIN_CONDITION = 1e-8  # of a covariance: directions with less than this share of the variance are left alone
@@ -78,29 +78,52 @@ class CCALin(FilterLearner):
         Wx, Wy = rng.standard_normal((m, 2 * k)), rng.standard_normal((n, 2 * k))
         projection = rng.standard_normal((2 * k, k))
         self.Vx_, self.Wy_ = Wx @ projection, Wy @ projection
+        _iterate(np.eye(m), np.zeros((m, n)), np.eye(n), Wx, Wy, np.ones((2, 2)), 1, 0.0)  # compiles
         yield 0
         Cxx, Cxy, Cyy = covariances(X, Y, self.ridge)
-        spectrum_x, spectrum_y = linalg.eigvalsh(Cxx), linalg.eigvalsh(Cyy)
-        for t in range(1, stops[-1] + 1):
-            norm = symmetric_power(Wx.T @ Cxx @ Wx + Wy.T @ Cyy @ Wy, -0.5)
-            Wx, Wy = Wx @ norm, Wy @ norm
-            AWx, AWy = Cxy @ Wy, Cxy.T @ Wx
-            Gamma = Wx.T @ AWx + Wy.T @ AWy
-            residual = np.hypot(np.linalg.norm(AWx - Cxx @ Wx @ Gamma), np.linalg.norm(AWy - Cyy @ Wy @ Gamma))
-            converged = residual <= self.tol * np.hypot(np.linalg.norm(AWx), np.linalg.norm(AWy))
-            if not converged:
-                Wx = _descend(Cxx, AWx, Wx @ Gamma, spectrum_x[0], spectrum_x[-1], self.gradient_steps)
-                Wy = _descend(Cyy, AWy, Wy @ Gamma, spectrum_y[0], spectrum_y[-1], self.gradient_steps)
-            if converged or t in stops:
-                Vx, Vy = Wx @ projection, Wy @ projection
-                self.Vx_ = Vx @ symmetric_power(Vx.T @ Cxx @ Vx, -0.5)
-                self.Wy_ = Vy @ symmetric_power(Vy.T @ Cyy @ Vy, -0.5)
-                yield t
+        spectra = np.array([linalg.eigvalsh(C)[[0, -1]] for C in (Cxx, Cyy)])
+        t, converged = 0, False
+        for stop in stops:
+            while t < stop and not converged:
+                Wx, Wy, converged = _iterate(Cxx, Cxy, Cyy, Wx, Wy, spectra, self.gradient_steps, self.tol)
+                t += 1
+            Vx, Vy = Wx @ projection, Wy @ projection
+            self.Vx_ = Vx @ symmetric_power(Vx.T @ Cxx @ Vx, -0.5)
+            self.Wy_ = Vy @ symmetric_power(Vy.T @ Cyy @ Vy, -0.5)
+            yield t
             if converged:
                 return
 
+    def _passes(self, t, n_samples):
+        return t * (1.0 + self.gradient_steps)  # the products with A, then the descent
 
-def _descend(C: NDArray, B: NDArray, W: NDArray, smallest: float, largest: float, steps: int) -> NDArray:
+
+@kernel
+def _iterate(Cxx, Cxy, Cyy, Wx, Wy, spectra, gradient_steps, tol):
+    """One iteration from Wx (m, 2k) and Wy (n, 2k); returns both, and whether the start was a solution up to ``tol``.
+
+    spectra (2, 2) are the smallest and the largest eigenvalue of Cxx (m, m) and of Cyy (n, n).
+    """
+    size = Wx.shape[1]
+    eigenvalues, U = np.linalg.eigh(Wx.T @ (Cxx @ Wx) + Wy.T @ (Cyy @ Wy))
+    norm = np.zeros((size, size))  # (W'BW)^-1/2, without the directions that W does not have
+    for j in range(size):
+        if eigenvalues[j] > eigenvalues[-1] * size * 2.3e-16:
+            norm += np.outer(U[:, j], U[:, j]) / np.sqrt(eigenvalues[j])
+    Wx, Wy = Wx @ norm, Wy @ norm
+    AWx, AWy = Cxy @ Wy, Cxy.T @ Wx
+    Gamma = Wx.T @ AWx + Wy.T @ AWy
+    residual_x, residual_y = AWx - (Cxx @ Wx) @ Gamma, AWy - (Cyy @ Wy) @ Gamma
+    residual = np.sum(residual_x * residual_x) + np.sum(residual_y * residual_y)
+    if residual <= tol**2 * (np.sum(AWx * AWx) + np.sum(AWy * AWy)):
+        return Wx, Wy, True
+    Wx = _descend(Cxx, AWx, Wx @ Gamma, spectra[0, 0], spectra[0, 1], gradient_steps)
+    Wy = _descend(Cyy, AWy, Wy @ Gamma, spectra[1, 0], spectra[1, 1], gradient_steps)
+    return Wx, Wy, False
+
+
+@kernel
+def _descend(C, B, W, smallest, largest, steps):
     """Approach the minimum C^-1 B of Tr(1/2 W'CW - W'B) from ``W``, all (m, 2k), by Nesterov's accelerated descent.
 
     ``smallest`` and ``largest`` are the extreme eigenvalues of ``C`` (m, m).

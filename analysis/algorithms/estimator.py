@@ -24,6 +24,9 @@ class Path(NamedTuple):
     ----------
     t : (S,)
         Samples presented so far (online) or iterations done (offline).
+    passes : (S,)
+        Passes through all data until then, the unit in which online and offline learners can be compared: a sample is
+        1/n_samples, a gradient over all data is 1. Covariances that are computed once save time, not passes.
     seconds : (S,)
         CPU time spent learning until then: compilation, scoring and keeping snapshots are left out.
     Vx : (S, m, k)
@@ -31,6 +34,7 @@ class Path(NamedTuple):
     """
 
     t: NDArray
+    passes: NDArray
     seconds: NDArray
     Vx: NDArray
 
@@ -63,12 +67,12 @@ class FilterLearner(FilterPredictor):
         stops = _stops(self.snapshots, self._total_steps(len(X)))
         learning = self._learn(X, Y, stops[stops > 0].tolist(), check_random_state(self.random_state))
         next(learning)
-        path = [(0, 0.0, self.Vx_.copy())] if stops[0] == 0 else []
+        path = [(0, 0.0, 0.0, self.Vx_.copy())] if stops[0] == 0 else []
         seconds, clock = 0.0, process_time()
         for t in learning:
             seconds += process_time() - clock
             self._check_finite(t)
-            path.append((t, seconds, self.Vx_.copy()))
+            path.append((t, self._passes(t, len(X)), seconds, self.Vx_.copy()))
             clock = process_time()
         self.path_ = Path(*map(np.array, zip(*path, strict=True)))
         self._set_readout(X, Y)
@@ -81,6 +85,10 @@ class FilterLearner(FilterPredictor):
         algorithm that has converged yields the t it has reached and returns.
         """
         raise NotImplementedError
+
+    def _passes(self, t: int, n_samples: int) -> float:
+        """How often all data have been gone through after ``t`` steps: once in each, unless a subclass knows better."""
+        return float(t)
 
     def _total_steps(self, n_samples: int) -> int:
         if not (isinstance(self.steps, int | np.integer) and self.steps >= 1):
@@ -148,15 +156,24 @@ class OnlineFilterLearner(FilterLearner):
         """Learn from the samples ``order`` (n_presented,) of ``X`` and ``Y``, and count them in ``t_``."""
         raise NotImplementedError
 
+    def _passes(self, t, n_samples):
+        return t / n_samples if getattr(self, "online", True) else float(t)
+
     def _learn(self, X, Y, stops, rng):
+        # Drawn before the weights: learners of the same seed see the same samples in the same order.
+        order = shuffled_passes(len(X), stops[-1], rng)
         self._begin(X, Y, rng)
-        passes = [rng.permutation(len(X)) for _ in range(-(-stops[-1] // len(X)))]
-        order = np.concatenate(passes)[: stops[-1]]
         self._present(X, Y, order[:0])  # compiles, where there is something to compile
         yield 0
         for start, stop in pairwise([0, *stops]):
             self._present(X, Y, order[start:stop])
             yield stop
+
+
+def shuffled_passes(n_samples: int, steps: int, rng: np.random.RandomState) -> NDArray:
+    """Which sample is presented at each step, (steps,): shuffled passes through the data, the last one cut short."""
+    passes = [rng.permutation(n_samples) for _ in range(-(-steps // n_samples))]
+    return np.concatenate(passes)[:steps]
 
 
 def _stops(snapshots: int | Sequence[int], total: int) -> NDArray:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import linalg
 
 from biorrr.analysis.algorithms.estimator import OnlineFilterLearner
+from biorrr.analysis.algorithms.kernel import kernel
 from biorrr.analysis.checks import ridge_pair
 from biorrr.analysis.covariance import covariances
 
@@ -94,40 +95,95 @@ class IQMD(OnlineFilterLearner):
         self.t_ = 0
 
     def _present(self, X, Y, order):
-        m = X.shape[1]
-        ridge_x = ridge_pair(self.ridge)[0]
-        for row in order:
-            _add_to_inverse(self._inverse, X[row])
-            if ridge_x > 0:
-                unit = np.zeros(m)
-                unit[self.t_ % m] = np.sqrt(m * ridge_x)
-                _add_to_inverse(self._inverse, unit)
-            self._cross += np.outer(X[row], Y[row])
-            self.Vx_ = self._inverse @ (self._cross @ self.Vy_)
-            self.Vy_ = linalg.qr(self._cross.T @ self.Vx_, mode="economic", check_finite=False)[0]
-            self.t_ += 1
+        Vx, Vy = self.Vx_.T.copy(), self.Vy_.T.copy()
+        _present(X, Y, order, self.t_, ridge_pair(self.ridge)[0], self._inverse, self._cross, Vx, Vy)
+        self.Vx_, self.Vy_ = Vx.T, Vy.T
+        self.t_ += len(order)
 
     def _learn(self, X, Y, stops, rng):
         if self.online:
             yield from super()._learn(X, Y, stops, rng)
             return
         self._begin(X, Y, rng)
+        Vx, Vy, t, converged = self.Vx_, self.Vy_.copy(), 0, False
+        _iterate(np.eye(len(Vx), len(Vy)), np.eye(len(Vx), len(Vy)), Vy, 0, 0, 0.0)  # compiles
         yield 0
         Cxx, Cxy, _ = covariances(X, Y, self.ridge)
-        full_rank = linalg.lstsq(Cxx, Cxy, check_finite=False)[0]  # Cxx^-1 Cxy
-        Vy = self.Vy_
-        for t in range(1, stops[-1] + 1):
-            Vx = full_rank @ Vy
-            Vy = linalg.qr(Cxy.T @ Vx, mode="economic", check_finite=False)[0]
-            converged = np.linalg.norm(full_rank @ Vy - Vx) <= self.tol * np.linalg.norm(Vx)
-            if converged or t in stops:
-                self.Vx_, self.Vy_, self.t_ = Vx, Vy, t
-                yield t
+        # Cxx^-1 Cxy
+        full_rank = np.ascontiguousarray(linalg.lstsq(Cxx, Cxy, check_finite=False)[0])
+        for stop in stops:
+            Vx, Vy, t, converged = _iterate(full_rank, Cxy, Vy, t, stop, self.tol)
+            self.Vx_, self.Vy_, self.t_ = Vx, Vy, t
+            yield t
             if converged:
                 return
 
 
-def _add_to_inverse(inverse, v):
-    """Turn S^-1 (m, m) into (S + vv')^-1, in place (Sherman and Morrison, 1950)."""
-    moved = inverse @ v
-    inverse -= np.outer(moved, moved / (1 + v @ moved))
+@kernel
+def _iterate(full_rank, Cxy, Vy, t, stop, tol):
+    """Iterate from step t to ``stop`` or convergence; returns Vx (m, k), Vy (n, k), the step, and whether converged.
+
+    full_rank (m, n) is Cxx^-1 Cxy.
+    """
+    Vx, converged = full_rank @ Vy, False
+    while t < stop and not converged:
+        Vy = np.ascontiguousarray(np.linalg.qr(Cxy.T @ Vx)[0])
+        ahead = full_rank @ Vy
+        converged = np.linalg.norm(ahead - Vx) <= tol * np.linalg.norm(Vx)
+        t += 1
+        if t < stop and not converged:
+            Vx = ahead
+    return Vx, Vy, t, converged
+
+
+@kernel
+def _present(X, Y, order, t, ridge_x, inverse, cross, Vx, Vy):
+    """Online iterations for the samples ``order`` of X (n_samples, m) and Y (n_samples, n), from sample count t on.
+
+    Changes in place inverse (m, m), that of the sum of xx' + ridge I, by the formula of Sherman and Morrison (1950),
+    cross (m, n), the sum of xy', and Vx (k, m) and Vy (k, n), transposed.
+    """
+    (k, m), n = Vx.shape, Vy.shape[1]
+    moved, target = np.empty(m), np.empty((k, m))
+    for row in order:
+        x, y = X[row], Y[row]
+        # (S + vv')^-1 = S^-1 - S^-1 v v' S^-1 / (1 + v' S^-1 v), for the sample and for the ridge of one input
+        size = 1.0
+        for i in range(m):
+            moved[i] = 0.0
+            for h in range(m):
+                moved[i] += inverse[i, h] * x[h]
+            size += x[i] * moved[i]
+        for i in range(m):
+            for h in range(m):
+                inverse[i, h] -= moved[i] * moved[h] / size
+        if ridge_x > 0:
+            unit = t % m
+            for i in range(m):
+                moved[i] = inverse[i, unit]
+            size = 1 / (m * ridge_x) + moved[unit]
+            for i in range(m):
+                for h in range(m):
+                    inverse[i, h] -= moved[i] * moved[h] / size
+        for i in range(m):
+            for h in range(n):
+                cross[i, h] += x[i] * y[h]
+
+        for j in range(k):
+            for i in range(m):
+                target[j, i] = 0.0
+                for h in range(n):
+                    target[j, i] += cross[i, h] * Vy[j, h]
+        for j in range(k):
+            for i in range(m):
+                Vx[j, i] = 0.0
+                for h in range(m):
+                    Vx[j, i] += inverse[i, h] * target[j, h]
+        for j in range(k):
+            for h in range(n):
+                Vy[j, h] = 0.0
+            for i in range(m):
+                for h in range(n):
+                    Vy[j, h] += cross[i, h] * Vx[j, i]
+        Vy[:] = np.linalg.qr(Vy.T)[0].T
+        t += 1

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from biorrr.analysis.algorithms.estimator import FilterLearner
+from biorrr.analysis.algorithms.kernel import kernel, rate_table
 from biorrr.analysis.algorithms.weights import initial_weights
 from biorrr.analysis.checks import given_rates
 from biorrr.analysis.covariance import covariances, sigma_inverse
@@ -102,31 +103,53 @@ class OfflineBioRRR(FilterLearner):
         starts = self.Vx0, self.Vy0, self.Q0
         Vx, Vy, Q = initial_weights(X, Y, self.k, self.s, self.rates, rng, *starts)
         self.Vx_, self.Vy_, self.Q_ = Vx, Vy, Q
+        rates = rate_table(given_rates(self.rates), "xyq")
+        m, n = len(Vx), len(Vy)
+        _iterate(np.eye(m), np.zeros((m, n)), np.eye(n), Vx, Vy, Q, 0, 0, rates, np.ones(2), 0.0)  # compiles
         yield 0
         Cxx, Cxy, Cyy = covariances(X, Y, self.ridge)
         Sigma_inv = sigma_inverse(Cyy, self.s)
-        rates = given_rates(self.rates)
-        if rates is None:
+        scales = np.ones(2)
+        if not len(rates):
             xx, yy = (linalg.eigvalsh(C, subset_by_index=[len(C) - 1] * 2)[0] or 1.0 for C in (Cxx, Cyy))
-            distal = 1 / ((1 - self.s) / _DISTAL_DECAY + self.s * yy / _DISTAL)
-        for t in range(stops[-1]):
-            QQ = Q @ Q.T
-            eta_x = 1 / (xx * np.trace(QQ)) if rates is None else rates.x(t)
-            drive, inhibition = Cxy @ Vy, Cxx @ Vx @ QQ
-            Vx = Vx + eta_x * (drive - inhibition)
-            eta_y = distal / (1 + t / _N) if rates is None else rates.y(t)
-            cross, decay = Cxy.T @ Vx, Sigma_inv @ Vy
-            Vy = Vy + eta_y * (cross - decay)
-            Czz = Vx.T @ Cxx @ Vx
-            eta_q = min(_INTERNEURON / (1 + t / _N), _Q_GROWTH / np.trace(Czz)) if rates is None else rates.q(t)
-            growth = Czz @ Q
-            balances = (drive, inhibition), (cross, decay), (growth, Q)
-            Q = Q + eta_q * (growth - Q)
-            converged = (t + 1) % _CHECK_EVERY == 0 and all(
-                np.linalg.norm(gain - loss) <= self.tol * np.linalg.norm(loss) for gain, loss in balances
-            )
-            if converged or t + 1 in stops:
-                self.Vx_, self.Vy_, self.Q_ = Vx, Vy, Q
-                yield t + 1
+            scales[:] = xx, 1 / ((1 - self.s) / _DISTAL_DECAY + self.s * yy / _DISTAL)
+        t, converged = 0, False
+        for stop in stops:
+            Vx, Vy, Q, t, converged = _iterate(Cxx, Cxy, Sigma_inv, Vx, Vy, Q, t, stop, rates, scales, self.tol)
+            self.Vx_, self.Vy_, self.Q_ = Vx, Vy, Q
+            yield t
             if converged:
                 return
+
+
+@kernel
+def _iterate(Cxx, Cxy, Sigma_inv, Vx, Vy, Q, t, stop, rates, scales, tol):
+    """Alg. 1 from step t to ``stop`` or convergence.
+
+    Returns Vx (m, k), Vy (n, k), Q (k, l), the step, and whether converged. rates is (3, 2), eta0 and N for x, y and
+    q, or (0, 2) for rates that follow the data; scales (2,) are then the largest eigenvalue of Cxx and eta_y at t = 0.
+    """
+    converged = False
+    while t < stop and not converged:
+        QQ = Q @ Q.T
+        drive, inhibition = Cxy @ Vy, (Cxx @ Vx) @ QQ
+        eta_x = rates[0, 0] / (1 + t / rates[0, 1]) if len(rates) else 1 / (scales[0] * np.trace(QQ))
+        Vx = Vx + eta_x * (drive - inhibition)
+        cross, decay = Cxy.T @ Vx, Sigma_inv @ Vy
+        eta_y = rates[1, 0] / (1 + t / rates[1, 1]) if len(rates) else scales[1] / (1 + t / _N)
+        Vy = Vy + eta_y * (cross - decay)
+        Czz = Vx.T @ (Cxx @ Vx)
+        growth, before = Czz @ Q, Q
+        if len(rates):
+            eta_q = rates[2, 0] / (1 + t / rates[2, 1])
+        else:
+            eta_q = min(_INTERNEURON / (1 + t / _N), _Q_GROWTH / np.trace(Czz))
+        Q = Q + eta_q * (growth - Q)
+        t += 1
+        if t % _CHECK_EVERY == 0:
+            converged = (
+                np.linalg.norm(drive - inhibition) <= tol * np.linalg.norm(inhibition)
+                and np.linalg.norm(cross - decay) <= tol * np.linalg.norm(decay)
+                and np.linalg.norm(growth - before) <= tol * np.linalg.norm(before)
+            )
+    return Vx, Vy, Q, t, converged

@@ -80,11 +80,15 @@ class SAA(FilterLearner):
         self.snapshots = snapshots
         self.random_state = random_state
 
+    def _passes(self, t, n_samples):
+        return float(self._gone_through)
+
     def _learn(self, X, Y, stops, rng):
         m, k = X.shape[1], self.k
         ridges = ridge_pair(self.ridge)
         W = rng.standard_normal((m + Y.shape[1], k))
         self.Vx_, self.Wy_, self.shift_ = W[:m], W[m:], 1 + self.gap
+        self._gone_through = 0
         _sweep(X, Y, np.arange(0), self.shift_, *ridges, (1.0, 1.0), W.T.copy())  # compiles
         yield 0
         Cxx, Cxy, Cyy = covariances(X, Y, self.ridge)
@@ -95,6 +99,7 @@ class SAA(FilterLearner):
         step, settled = _STEP, False
         for t in range(1, stops[-1] + 1):
             Gamma, BW = W.T @ A @ W, B @ W
+            self._gone_through += 1
             # Warm start: the solution within the span of W
             solution = W @ linalg.pinvh(self.shift_ * np.eye(k) - Gamma)
             gradient = self.shift_ * (B @ solution) - A @ solution - BW
@@ -105,6 +110,7 @@ class SAA(FilterLearner):
                     solution + _sweep(X, Y, rng.permutation(len(X)), self.shift_, *ridges, steps, gradient.T.copy()).T
                 )
                 moved_gradient = self.shift_ * (B @ moved) - A @ moved - BW
+                self._gone_through += 2  # sample by sample, and for the gradient at the end
                 if np.linalg.norm(moved_gradient) < np.linalg.norm(gradient):
                     solution, gradient = moved, moved_gradient
                 else:

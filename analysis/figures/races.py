@@ -1,4 +1,4 @@
-"""Figures of learners side by side: mean and standard deviation over seeds, a column a rank."""
+"""Figures of learners side by side: mean and standard deviation over seeds, one column per rank."""
 
 from __future__ import annotations
 
@@ -14,101 +14,154 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Colour-blind safe (Okabe and Ito), and told apart in grey print by their dashes.
+# Colour-blind safe (Okabe and Ito), and told apart in grey print by dashes and markers.
 _LINES = (
-    ("#0072B2", "-"), ("#56B4E9", "--"), ("#D55E00", "-."), ("#009E73", ":"), ("#CC79A7", (0, (5, 1))),
-    ("#E69F00", (0, (3, 1, 1, 1))), ("#000000", (0, (1, 1))),
+    ("#0072B2", "-", "o"), ("#56B4E9", "--", "s"), ("#D55E00", "-.", "^"), ("#009E73", ":", "D"),
+    ("#CC79A7", (0, (5, 1)), "v"), ("#E69F00", (0, (3, 1, 1, 1)), "P"), ("#000000", (0, (1, 1)), "X"),
 )  # fmt: skip
+_NEAR = (5.0, 1.0)  # percent above the optimum at which a learner counts as arrived
+_FLOOR = 1e-3  # percent, below which nobody looks
 
 
 @styled
 def plot_race(
-    curves: Mapping[tuple[str, int], tuple[NDArray, NDArray, NDArray]],
-    optima: Mapping[int, float],
+    curves: Mapping[tuple[str, int], tuple[NDArray, NDArray, NDArray, NDArray]],
     steps: str = "samples",
+    title: str = "",
     note: str = "",
 ) -> Figure:
-    """Objective against steps (above) and CPU time (below), the optimum dashed.
+    """Excess over the optimum, in percent, against steps, passes through the data and CPU time, one column per rank.
+
+    Dashed lines are drawn where the excess is 5 % and 1 %.
 
     Parameters
     ----------
     curves
-        By (learner, k): t (S,), CPU seconds (seeds, S), objective (seeds, S).
-    optima
-        By k.
+        By (learner, k): t (S,), passes (seeds, S), CPU seconds (seeds, S), excess (seeds, S) as a fraction.
     steps
         What t counts.
+    title
+        What was run.
     note
         Said below the figure.
     """
     import matplotlib.pyplot as plt
 
     lines = _lines(curves)
+    ranks = list(dict.fromkeys(k for _, k in curves))
+    labels = (steps, "passes through the data", "CPU time (s)")
     figure, axes = plt.subplots(
-        2, len(optima), figsize=(1 + 2.6 * len(optima), 5), squeeze=False, sharey="col", layout="constrained"
+        3, len(ranks), figsize=(1.4 + 2.7 * len(ranks), 7), squeeze=False, sharey=True, layout="constrained"
     )
-    for column, (k, optimum) in enumerate(optima.items()):
-        for (learner, rank), (t, seconds, objective) in curves.items():
+    for column, k in enumerate(ranks):
+        for (learner, rank), (t, passes, seconds, excess) in curves.items():
             if rank == k:
-                _band(axes[0, column], t, objective, learner, lines)
-                _band(axes[1, column], seconds.mean(axis=0), objective, learner, lines)
-        for ax in axes[:, column]:
-            ax.axhline(optimum, label="optimum", **THEORY)
-            ax.set(xscale="log", ylim=(1.05 * optimum, -0.05 * optimum))
-        axes[0, column].set(title=f"$k = {k}$", xlabel=steps)
-        axes[1, column].set(xlabel="CPU time (s)")
+                for ax, along in zip(axes[:, column], (t, passes.mean(axis=0), seconds.mean(axis=0)), strict=True):
+                    _band(ax, along, np.maximum(100 * excess, _FLOOR / 10), learner, lines)
+        for ax, label in zip(axes[:, column], labels, strict=True):
+            for near in _NEAR:
+                ax.axhline(near, **THEORY)
+            ax.set(xscale="log", yscale="log", ylim=(_FLOOR, 150), xlabel=label)
+        axes[0, column].set_title(f"$k = {k}$")
     for ax in axes[:, 0]:
-        ax.set_ylabel("objective")
-    _legend(figure, axes[0, 0], note)
+        ax.set_ylabel("excess over the optimum (%)")
+    _legend(figure, axes[0, 0], title, note)
     return figure
 
 
 @styled
-def plot_constraint(curves: Mapping[tuple[str, int], tuple[NDArray, NDArray]], steps: str = "samples") -> Figure:
+def plot_constraint(
+    curves: Mapping[tuple[str, int], tuple[NDArray, NDArray]], steps: str = "samples", title: str = ""
+) -> Figure:
     """Deviation ||Vx'CxxVx - I||^2/k against steps; by (learner, k): t (S,), deviation (seeds, S)."""
     import matplotlib.pyplot as plt
 
     lines = _lines(curves)
     ranks = list(dict.fromkeys(k for _, k in curves))
     figure, axes = plt.subplots(
-        1, len(ranks), figsize=(1 + 2.6 * len(ranks), 3), squeeze=False, sharey=True, layout="constrained"
+        1, len(ranks), figsize=(1.4 + 2.7 * len(ranks), 3.2), squeeze=False, sharey=True, layout="constrained"
     )
     for (learner, k), (t, deviation) in curves.items():
-        _band(axes[0, ranks.index(k)], t, deviation, learner, lines)
+        _band(axes[0, ranks.index(k)], t, np.maximum(deviation, 1e-12), learner, lines)
     for ax, k in zip(axes[0], ranks, strict=True):
         ax.set(xscale="log", yscale="log", title=f"$k = {k}$", xlabel=steps)
+        ax.set_ylim(bottom=max(ax.get_ylim()[0], 1e-6))
     axes[0, 0].set_ylabel("$\\Vert V_x' C_{xx} V_x - I \\Vert^2 / k$")
-    _legend(figure, axes[0, 0], "")
+    _legend(figure, axes[0, 0], title)
     return figure
 
 
 @styled
-def plot_pictures_race(
-    curves: Mapping[str, Mapping[str, tuple[NDArray, NDArray]]], optima: Mapping[str, float], ranks: Mapping[str, int]
-) -> Figure:
-    """Objective against samples, a panel a data set, the optimum dashed.
+def plot_pictures_race(curves: Mapping[str, Mapping[str, tuple[NDArray, NDArray]]], ranks: Mapping[str, int]) -> Figure:
+    """Excess over the optimum, in percent, against samples, one panel per data set.
 
     Parameters
     ----------
     curves
-        By data set and learner: t (S,), objective (seeds, S).
-    optima, ranks
+        By data set and learner: t (S,), excess (seeds, S) as a fraction.
+    ranks
         By data set.
     """
     import matplotlib.pyplot as plt
 
     lines = _lines({(learner, 0): None for raced in curves.values() for learner in raced})
     figure, axes = plt.subplots(
-        1, len(curves), figsize=(1 + 2.6 * len(curves), 3.2), squeeze=False, layout="constrained"
+        1, len(curves), figsize=(1.4 + 2.7 * len(curves), 3.2), squeeze=False, sharey=True, layout="constrained"
     )
     for ax, (name, raced) in zip(axes[0], curves.items(), strict=True):
-        for learner, (t, objective) in raced.items():
-            _band(ax, t, objective, learner, lines)
-        ax.axhline(optima[name], label="optimum", **THEORY)
-        ax.set(xscale="log", title=f"{name}, $k = {ranks[name]}$", xlabel="samples")
-        ax.set_ylim(1.05 * optima[name], -0.05 * optima[name])
-    axes[0, 0].set_ylabel("objective")
-    _legend(figure, axes[0, 0], "")
+        for learner, (t, excess) in raced.items():
+            _band(ax, t, np.maximum(100 * excess, _FLOOR / 10), learner, lines)
+        for near in _NEAR:
+            ax.axhline(near, **THEORY)
+        ax.set(xscale="log", yscale="log", ylim=(0.1, 150), title=f"{name}, $k = {ranks[name]}$", xlabel="samples")
+    axes[0, 0].set_ylabel("excess over the optimum (%)")
+    _legend(figure, axes[0, 0])
+    return figure
+
+
+@styled
+def plot_sensitivity(
+    excess: Mapping[tuple[str, int], NDArray], eta0: Mapping[tuple[str, int], NDArray], N: NDArray, title: str = ""
+) -> Figure:
+    """Excess over the optimum for every pair of eta0 and N, one row per algorithm and one column per rank.
+
+    Parameters
+    ----------
+    excess
+        By (algorithm, k): mean over seeds as a fraction, (eta0, N); NaN where a seed diverged, drawn hatched.
+    eta0
+        By (algorithm, k): the values tried, (eta0,).
+    N
+        The values tried, (N,).
+    """
+    import matplotlib.pyplot as plt
+    from matplotlib.colors import LogNorm
+
+    algorithms = list(dict.fromkeys(name for name, _ in excess))
+    ranks = list(dict.fromkeys(k for _, k in excess))
+    figure, axes = plt.subplots(
+        len(algorithms), len(ranks), figsize=(1.6 + 2.9 * len(ranks), 0.6 + 2.8 * len(algorithms)), squeeze=False,
+        layout="constrained",
+    )  # fmt: skip
+    for (name, k), values in excess.items():
+        ax = axes[algorithms.index(name), ranks.index(k)]
+        ax.set_facecolor("white")
+        ax.patch.set_hatch("////")
+        shown = ax.imshow(
+            100 * np.maximum(values, 1e-5), norm=LogNorm(0.01, 100), cmap="viridis_r", origin="lower", aspect="auto"
+        )
+        for row, column in np.ndindex(values.shape):
+            value = 100 * values[row, column]
+            text = "diverged" if np.isnan(value) else f"{value:.2g}"
+            dark = not np.isnan(value) and value > 3
+            box = {"facecolor": "white", "edgecolor": "none", "pad": 1} if np.isnan(value) else None
+            ax.text(column, row, text, ha="center", va="center", fontsize=6, color="w" if dark else "k", bbox=box)
+        ax.set_xticks(range(len(N)), [f"{n:,.0f}" for n in N], fontsize=6)
+        ax.set_yticks(range(len(values)), [f"{eta:.2g}" for eta in eta0[name, k]], fontsize=6)
+        ax.set(title=f"{name}, $k = {k}$", xlabel="$N$ (samples)", ylabel="$\\eta_0$ of $V_x$")
+        ax.grid(False)
+    figure.colorbar(shown, ax=axes, label="excess over the optimum (%)", shrink=0.8)
+    figure.suptitle(title, fontsize="small")
     return figure
 
 
@@ -118,18 +171,20 @@ def _lines(curves: Mapping[tuple[str, int], object]) -> dict[str, tuple]:
 
 def _band(ax: Axes, x: NDArray, scores: NDArray, learner: str, lines: Mapping[str, tuple]) -> None:
     """Mean of ``scores`` (seeds, S) over ``x`` (S,) with a band of one standard deviation; x = 0 is left out."""
-    colour, dashes = lines[learner]
+    colour, dashes, marker = lines[learner]
     shown = x > 0
     mean, spread = scores.mean(axis=0)[shown], scores.std(axis=0)[shown]
-    ax.plot(x[shown], mean, color=colour, linestyle=dashes, label=learner)
-    low = mean - spread
-    if (mean > 0).all():  # on a logarithmic axis a band must not reach 0
-        low = np.maximum(low, 0.1 * mean)
+    first = 3 * list(lines).index(learner)  # markers of two lines that coincide lie side by side
+    style = {"marker": marker, "markersize": 3.5, "markevery": (first % max(len(mean), 1), 16)}
+    ax.plot(x[shown], mean, color=colour, linestyle=dashes, label=learner, **style)
+    low = np.maximum(mean - spread, 0.1 * mean)  # on a logarithmic axis a band must not reach 0
     ax.fill_between(x[shown], low, mean + spread, color=colour, alpha=0.2, linewidth=0)
 
 
-def _legend(figure: Figure, ax: Axes, note: str) -> None:
+def _legend(figure: Figure, ax: Axes, title: str = "", note: str = "") -> None:
     handles, labels = ax.get_legend_handles_labels()
     figure.legend(
         handles, labels, loc="outside lower center", ncols=4, frameon=False, title=note, title_fontsize="small"
     )
+    if title:
+        figure.suptitle(title, fontsize="small")

@@ -13,6 +13,7 @@ from biorrr.circuit.engines.interrupt import held_interrupt
 from biorrr.circuit.engines.job import Job, Outcome
 from biorrr.circuit.engines.network import TICK, BuiltNetwork, build_network
 from biorrr.circuit.recorder import Recorder
+from biorrr.circuit.schedule import PENDING
 
 _LOOK_AHEAD = 4096  # samples whose order is drawn together
 
@@ -22,6 +23,7 @@ class RuntimeEngine:
 
     def __init__(self, blueprint: Blueprint, target: str, name: str = "") -> None:
         self.target = target
+        self.kept = blueprint.program.kept
         with borrowed_brian2("runtime", target=target):
             self.built: BuiltNetwork = build_network(blueprint, name)
 
@@ -29,6 +31,8 @@ class RuntimeEngine:
         """Put the network into ``state``, values by "part.variable"."""
         for key, values in state.items():
             self.built.variable(*key.split("."))[:] = values
+        for place in self.kept:  # an earlier run may have left infinities, which no factor of 0 removes
+            self.built.variable(*place)[:] = 0.0
 
     def advance(self, job: Job, recorder: Recorder) -> Outcome:
         """Simulate ``job``."""
@@ -51,7 +55,7 @@ class _Presenter:
     """What happens between two ticks: keep what is due of the last one, present the next."""
 
     def __init__(self, job: Job, recorder: Recorder, built: BuiltNetwork) -> None:
-        self.job, self.recorder, self.stop = job, recorder, built.network.stop
+        self.job, self.recorder, self.stop, self.recorded = job, recorder, built.network.stop, built.recorded
         self.interrupted = threading.Event()
         blueprint = job.blueprint
         self.weights = {p.name: built.variable(p.name, "w") for p in blueprint.weighted}
@@ -63,6 +67,7 @@ class _Presenter:
             (trace.label, built.variable(trace.quantity.part, trace.quantity.name), trace.chosen)
             for trace in job.recording.traces
         ]
+        self.shows_pending = any(trace.quantity.name == PENDING.name for trace in job.recording.traces)
         self.due = set(job.snapshots.tolist())
         self.tick = 0
         self.done = job.start
@@ -87,11 +92,15 @@ class _Presenter:
             row = self.ticks[sample % _LOOK_AHEAD, 0]
             for name, activity in self.inputs.items():
                 feed = job.feeds[name]
-                np.subtract(feed.values[row], feed.mean, out=activity)
+                np.subtract(feed.values[feed.row(row, phase)], feed.mean, out=activity)
                 activity *= feed.gain
             if self.noise is not None:
                 self.inputs[job.presentation.port] += self.noise[sample % _LOOK_AHEAD]
             self.waking[:] = 1.0
+            if self.shows_pending and job.start + sample in self.traced_samples:
+                self.recorded.set()
+            else:
+                self.recorded.clear()
         else:
             self._silence()
             self.inputs[job.presentation.port][-1 - self.ticks[sample % _LOOK_AHEAD, phase]] = 1.0

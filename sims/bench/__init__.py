@@ -19,9 +19,9 @@ class BenchSettings(Settings):
     """What can be set of ``biorrr bench``."""
 
     sizes: tuple[str, ...] = option(SIZES, "circuits to race, as inputs x instructions x outputs, such as 100x120x4")
-    repeats: int = option(5, "of every measurement, of which the median counts", at_least=1)
-    quick: bool = option(False, "only the race, shorter: a look in under a minute and a half once built")
-    clear_cache: bool = option(False, "delete all compiled circuits, and measure nothing")
+    repeats: int = option(5, "number of repeats of every measurement; the median counts", at_least=1)
+    quick: bool = option(False, "run only a shorter race, which takes less than 90 s once everything is compiled")
+    clear_cache: bool = option(False, "delete all compiled circuits and measure nothing")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -74,7 +74,7 @@ def print_race(rows: list[dict[str, Any]]) -> None:
     """Print microseconds per sample, one line per size."""
     from biorrr.sims.bench.contestants import CONTESTANTS
 
-    print(f"{'microseconds a sample':22}" + "".join(f"{label:>10}" for label in CONTESTANTS.values()))
+    print(f"{'microseconds per sample':22}" + "".join(f"{label:>10}" for label in CONTESTANTS.values()))
     for row in rows:
         times = (row["microseconds"].get(name) for name in CONTESTANTS)
         print(f"  {row['size']:20}" + "".join(f"{'-' if us is None else format(us, '.3g'):>10}" for us in times))

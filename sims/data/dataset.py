@@ -41,6 +41,8 @@ class Dataset:
         Shape of one input as a picture, (height, width) or (channels, height, width), where inputs are pixels.
     x_names, y_names
         Names of the m inputs and of the n targets, where the source has names.
+    views
+        What X and Y are, in a word or two each.
     source, licence, citation
         Where the data come from, under which terms, and what to cite.
     """
@@ -53,6 +55,7 @@ class Dataset:
     pixels: tuple[int, ...] | None = None
     x_names: tuple[str, ...] | None = None
     y_names: tuple[str, ...] | None = None
+    views: tuple[str, str] = ("inputs", "targets")
     source: str = ""
     licence: str = ""
     citation: str = ""
@@ -97,6 +100,17 @@ class Dataset:
             factor = np.linalg.qr(np.vstack([factor, np.hstack(block)]), mode="r")
         factor *= np.sqrt(len(factor) / len(self.X))
         return factor[:, : len(means[0])], factor[:, len(means[0]) :]
+
+    @property
+    def direction(self) -> str:
+        """What predicts what, in words."""
+        (rows, m), n = self.X.shape, self.Y.shape[1]
+        return f"{m} {self.views[0]} → {n} {self.views[1]}, {rows:,} rows"
+
+    def swapped(self) -> Dataset:
+        """Exchange X and Y: the instructive input predicts the sensory one."""
+        views = self.views[1], self.views[0]
+        return replace(self, X=self.Y, Y=self.X, x_names=self.y_names, y_names=self.x_names, views=views, pixels=None)
 
     def centred(self) -> Dataset:
         """Take the mean of each column off; the result is held in memory."""

@@ -32,18 +32,18 @@ ATTRIBUTE = re.compile(r"@attribute\s+(?P<name>'[^']+'|\S+)\s+(?P<kind>.+)", re.
 def load(*, swap: bool = False) -> Dataset:
     """Features (T, 120) and concepts (T, 101), each 0 or 1; the other way round with ``swap``."""
     features, concepts, feature_names, concept_names = read_arff(SOURCE.files[0].fetch())
-    views = [(features, feature_names), (concepts, concept_names)]
-    (X, x_names), (Y, y_names) = reversed(views) if swap else views
-    return Dataset(
+    data = Dataset(
         "mediamill",
-        X,
-        Y,
-        x_names=x_names,
-        y_names=y_names,
+        features,
+        concepts,
+        x_names=feature_names,
+        y_names=concept_names,
+        views=("visual features", "concepts"),
         source=SOURCE.home,
         licence=SOURCE.licence,
         citation=SOURCE.citation,
     )
+    return data.swapped() if swap else data
 
 
 def read_arff(path: Path) -> tuple[np.ndarray, np.ndarray, tuple[str, ...], tuple[str, ...]]:

@@ -75,7 +75,9 @@ class SourceFile:
         try:
             self._download(target)
         except ValueError as error:  # pooch found another checksum
-            raise DataError(f"{self.path}: {self.url} gave another file than expected ({error}); {remedy}") from error
+            raise DataError(
+                f"{self.path}: {self.url} returned a different file from the one expected ({error}); {remedy}"
+            ) from error
         except (OSError, KeyError, tarfile.TarError) as error:
             reason = type(error).__name__
             raise DataError(f"{self.path}: not found, and the download failed ({reason}); {remedy}") from error

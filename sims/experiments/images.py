@@ -1,7 +1,10 @@
 """Compare Bio-RRMSE with backprop on picture classification.
 
-Backprop trains a two-layer network. Pixels / 255, centred; labels as one-hot vectors; the rates of the supplement's
-table. The paper's claim is parity with backprop, not nearness to the optimum.
+Backprop trains a two-layer network from the same weights, with the same pictures in the same order: Vx ~ N(0, 1)/100
+and Vy ~ N(0, 1)/10, from which the authors start both in their public demonstration. Pixels / 255, centred; labels as
+one-hot vectors; the rates of the supplement's table; 100,000 samples, 10 epochs of the 10,000 test pictures. The
+paper's claim is that the two are comparable, not that either is near the optimum: it fails if either is better by too
+much.
 """
 
 from __future__ import annotations
@@ -13,15 +16,17 @@ from typing import Any
 
 from biorrr.sims.claims import Claim
 from biorrr.sims.experiment import Datasets, Findings, Found, Problem
-from biorrr.sims.experiments.helpers.race import CIRCUIT, Curve, Lap, Race, as_dataset
+from biorrr.sims.experiments.helpers.judgements import comparable
+from biorrr.sims.experiments.helpers.race import CIRCUIT, Curve, Heat, Lap, Race, Tracks, as_dataset
 from biorrr.sims.lazy import analysis, data_sets, models
 from biorrr.sims.settings import ExperimentSettings, SettingsError, option, seeds_option
 
 RANKS = {"mnist": 1, "fashion-mnist": 2, "cifar10": 4, "cifar100": 8}  # the paper's, one for each data set
 BIO, BACKPROP = "Bio-RRMSE", "backprop"
 QUICK_STEPS = 3_000
-# The paper says "comparable" and prints no number: within 5 % of the optimum of each other.
+# The paper says "comparable" and prints no number: excesses differ by at most 5 % of the optimum, either way.
 COMPARABLE = 0.05
+PLACE = 'supplement, Sec. "More numerical experiments"; Fig. RRMSE_vs_backprop, Tab. linear_hyperparameters'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,10 +35,10 @@ class ImagesSettings(ExperimentSettings):
 
     data: tuple[str, ...] = option(tuple(RANKS), "which of mnist, fashion-mnist, cifar10, cifar100")
     seeds: int = seeds_option(5)
-    steps: int = option(30_000, "samples presented", at_least=1)
+    steps: int = option(100_000, "samples presented", at_least=1)
     ridge: float = option(0.1, "added to Cxx", at_least=0)
     simulation: bool = option(True, "also simulate the circuit itself")
-    quick: bool = option(False, "a tenth of the samples and two seeds")
+    quick: bool = option(False, f"{QUICK_STEPS} samples and two seeds: a first look, without verdicts")
     s = 0.0  # RRMSE
 
 
@@ -44,7 +49,7 @@ class Images(Race[ImagesSettings]):
     shows = "parity with back-propagation on MNIST, Fashion-MNIST, CIFAR-10 and CIFAR-100"
     takes = "1.5 min"
     paper = "supplement, table and figure"
-    figures = {"images": "objective of circuit, algorithm and backprop against samples, one panel for each data set"}
+    figures = {"images": "excess over the optimum of circuit, algorithm and backprop against samples"}
 
     def measure_of(self, settings: ImagesSettings) -> str:
         """Excess of the circuit, or of the algorithm where there is no circuit, on the first data set."""
@@ -63,7 +68,7 @@ class Images(Race[ImagesSettings]):
         """Ranks and ridge are the paper's: the data leave nothing open."""
         return settings
 
-    def laps(self, problem: Problem[ImagesSettings]) -> list[Lap]:
+    def laps(self, problem: Tracks[ImagesSettings]) -> list[Lap]:
         """All laps on one data set."""
         settings, name = problem.settings, problem.data.name
         bio, ann = (models.Rates.paper(name, 0, RANKS[name], "online", whose) for whose in ("biorrr", "ann"))
@@ -75,15 +80,17 @@ class Images(Race[ImagesSettings]):
         if not settings.simulation:
             del runners[CIRCUIT]
         return [
-            Lap(learner, algorithm, RANKS[name], seed, settings.steps, rates, options)
+            Lap(Heat("rrmse", "online"), learner, algorithm, RANKS[name], seed, settings.steps, rates, options)
             for learner, (algorithm, options, rates) in runners.items()
             for seed in settings.every_seed
         ]
 
     def conclude(self, problem: Problem[ImagesSettings], found: Found) -> tuple[str, float, dict[str, Curve]]:
         """Name of the data, optimum, and curves by learner."""
+        assert isinstance(problem, Tracks)
         name = problem.data.name
-        curves = {learner: curve for (learner, _), curve in self.curves(problem, found).items()}
+        (raced,) = self.curves(problem, found).values()
+        curves = {learner: curve for (learner, _), curve in raced.items()}
         return name, problem.exact.optimum(RANKS[name]), curves
 
     def combine(self, settings: ImagesSettings, concluded: Sequence[tuple[str, float, dict[str, Curve]]]) -> Findings:
@@ -97,7 +104,7 @@ class Images(Race[ImagesSettings]):
             title=f"Bio-RRMSE and backprop, {settings.steps} samples, {settings.seeds} seeds; pixels / 255, centred",
             rows={
                 f"{name}, k = {RANKS[name]}: {learner}": f"excess {curve.excess[:, -1].mean():.2%}"
-                f" +- {curve.excess[:, -1].std():.2%}" + (f", rates x {curve.fraction:g}" if curve.fraction < 1 else "")
+                f" ± {curve.excess[:, -1].std():.2%}" + (f", rates x {curve.fraction:g}" if curve.fraction < 1 else "")
                 for name, raced in curves.items()
                 for learner, curve in raced.items()
             },
@@ -110,12 +117,11 @@ class Images(Race[ImagesSettings]):
             figures={
                 "images": partial(
                     plot_pictures_race,
-                    {name: {c: (v.t, v.objective) for c, v in raced.items()} for name, raced in curves.items()},
-                    optima,
+                    {name: {c: (v.t, v.excess) for c, v in raced.items()} for name, raced in curves.items()},
                     RANKS,
                 )
             },
-            claims=[parity(name, raced) for name, raced in curves.items()],
+            claims=[parity(name, raced, settings) for name, raced in curves.items()],
         )
 
     def page_results(self, results: Datasets, exact: analysis.Yardstick | None) -> Datasets:
@@ -128,16 +134,16 @@ class Images(Race[ImagesSettings]):
         }
 
 
-def parity(name: str, raced: dict[str, Curve]) -> Claim:
+def parity(name: str, raced: dict[str, Curve], settings: ImagesSettings) -> Claim:
     """The supplement's claim for one data set."""
-    final = {learner: float(curve.excess[:, -1].mean()) for learner, curve in raced.items()}
-    return Claim(
-        text=f"{name}: the performance of Bio-RRMSE is comparable to the performance of backprop",
-        value=final[BIO] - final[BACKPROP],
-        low=-COMPARABLE,
-        high=COMPARABLE,
-        unit="%",
-        numbers={f"excess of {learner}": value for learner, value in final.items()},
+    return comparable(
+        raced[BIO],
+        raced[BACKPROP],
+        (BIO, BACKPROP),
+        COMPARABLE,
+        text=f"{name}, k = {RANKS[name]}: the performance of {BIO} is comparable to the performance of {BACKPROP}",
+        place=PLACE,
+        run=f"{name}, test pictures, {settings.steps:,} samples, {settings.seeds} seeds",
     )
 
 

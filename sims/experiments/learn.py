@@ -8,11 +8,13 @@ the numbers are means with their spread.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from biorrr.sims.experiment import Datasets, Findings, Found, Problem
-from biorrr.sims.lazy import analysis, circuits, np, xr
+from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
+from biorrr.sims.rates import RatesSettings
 from biorrr.sims.reports.views import SEEN, Chart, View
 from biorrr.sims.training import Training, TrainingSettings, heading, scores
 
@@ -20,10 +22,15 @@ SHOWN_NEURONS = 6  # that fit a page
 SPREAD = ("objective", "excess", "angle_max_deg", "whitening_error", "r_minus_qt")  # numbers that differ between seeds
 
 
-class Learn(Training[TrainingSettings]):
+@dataclass(frozen=True, kw_only=True)
+class LearnSettings(RatesSettings, TrainingSettings):
+    """What can be set of ``biorrr learn``."""
+
+
+class Learn(Training[LearnSettings]):
     """``biorrr learn``: the circuit learns data and is compared with the exact solution."""
 
-    settings = TrainingSettings
+    settings = LearnSettings
     shows = "the circuit comes within a fraction of a percent of the exact optimum"
     takes = "13 s"
     measure = "excess"
@@ -46,7 +53,18 @@ class Learn(Training[TrainingSettings]):
         ),
     )
 
-    def conclude(self, problem: Problem[TrainingSettings], found: Found) -> Findings:
+    def fit(self, settings: LearnSettings, data: data_sets.Dataset) -> LearnSettings:
+        """Refuse rates that there are none of."""
+        settings.given_rates(data.name, settings.s, settings.k)
+        return super().fit(settings, data)
+
+    def circuit_options(self, problem: Problem[LearnSettings]) -> dict[str, Any]:
+        """The rates, where they do not follow the data."""
+        settings = problem.settings
+        rates = settings.given_rates(problem.data.name, settings.s, settings.k)
+        return {} if rates is None else {"rates": rates}
+
+    def conclude(self, problem: Problem[LearnSettings], found: Found) -> Findings:
         """Score the run of each seed; draw the first."""
         settings, data, exact = problem.settings, problem.data, problem.exact
         runs = dict(zip(settings.every_seed, found.values(), strict=True))
@@ -104,7 +122,7 @@ class Learn(Training[TrainingSettings]):
         return {"run": joined}
 
 
-def draw(run: circuits.Run, problem: Problem[TrainingSettings]) -> dict[str, Callable[[], Any]]:
+def draw(run: circuits.Run, problem: Problem[LearnSettings]) -> dict[str, Callable[[], Any]]:
     """Learning curve, plateaus early and late, and filters and eigenvalues of QQ' beside the exact ones.
 
     Filters are defined up to a rotation: the learned ones are turned to lie as near as they can to the exact ones.

@@ -64,7 +64,7 @@ def read_record(folder: Path) -> Record:
     if not os.path.lexists(folder / SUMMARY):
         if is_in_use(folder):
             raise ReportError(f"{folder}: the run in it is still going; wait for its end")
-        raise ReportError(f"{folder}: the run in it was cut short; `biorrr resume {folder}` goes on with it")
+        raise ReportError(f"{folder}: the run in it was cut short; `biorrr resume {folder}` continues it")
     summary = _table(folder, SUMMARY, json.loads)
     again = f"biorrr {experiment} --config {folder / CONFIG}"
     # Of several seeds there may be a file for each, and of several data sets.

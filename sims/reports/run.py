@@ -101,7 +101,7 @@ def _sentence(record: Record, run: Run | None) -> str:
         judged = [one["holds"] for one in record.claims if isinstance(one.get("holds"), bool)]
         sentence += f"; {sum(judged)} of {len(judged)} claims hold" if judged else "; no claim was judged"
     if summary.get("ended") == INTERRUPTED:
-        sentence += "; `biorrr resume` goes on with it"
+        sentence += "; `biorrr resume` continues it"
     return f"{sentence}."
 
 

@@ -29,7 +29,7 @@ def is_sweep(folder: Path) -> bool:
 def gather_sweep(folder: Path) -> dict[str, Any]:
     """All that the page shows of the sweep in ``folder``, its figures aside."""
     if not os.path.lexists(folder / PLAN):
-        raise ReportError(f"{folder}: {PLAN} is missing; the same `biorrr sweep` once more writes it")
+        raise ReportError(f"{folder}: {PLAN} is missing; the same `biorrr sweep` again writes it")
     opened_inside(folder / PLAN, folder).close()
     try:
         plan = read_plan(folder / PLAN)
@@ -39,7 +39,7 @@ def gather_sweep(folder: Path) -> dict[str, Any]:
     points = _points(plan, folder)
     if not points:
         raise ReportError(
-            f"{folder}: no point of it is finished; `biorrr sweep {folder / PLAN} --out {folder}` goes on with it"
+            f"{folder}: no point of it is finished; `biorrr sweep {folder / PLAN} --out {folder}` continues it"
         )
     table = _table(plan, points)
     failed = Counter(point["reason"] for point in points if point["status"] == "failed")

@@ -60,35 +60,58 @@ def sweep(
 
 
 def command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="TOML file that says what to vary")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="TOML file that says what to vary (see the example above)")
+    ],
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="folder of the sweep", show_default="runs/sweep-<file>")
     ] = None,
     workers: Annotated[
         int | None,
-        typer.Option("--workers", min=0, help="processes on this machine; 0: none but this", show_default="processors"),
+        typer.Option(
+            "--workers",
+            min=0,
+            help="number of processes on this machine; 0 runs everything in this process",
+            show_default="processors",
+        ),
     ] = None,
     scheduler: Annotated[
-        str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Dask scheduler to use instead")
+        str | None, typer.Option("--scheduler", metavar="ADDRESS", help="address of a Dask scheduler to use instead")
     ] = None,
     circuit: Annotated[
         str | None,
         typer.Option(
             "--circuit",
             metavar="MODULE:FUNCTION|FILE.py:FUNCTION",
-            help="your own function that returns the circuit to simulate",
+            help="your own function that returns the circuit to be simulated",
         ),
     ] = None,
-    csv: Annotated[bool, typer.Option("--csv", help="write the table as CSV too")] = False,
-    folders: Annotated[bool, typer.Option("--folders", help="leave a run folder for each point")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="also write the table as CSV")] = False,
+    folders: Annotated[bool, typer.Option("--folders", help="write a run folder for each point")] = False,
     retry: Annotated[bool, typer.Option("--retry", help="compute failed points again")] = False,
-    status: Annotated[bool, typer.Option("--status", help="say how far it has come, and do nothing else")] = False,
+    status: Annotated[
+        bool, typer.Option("--status", help="report how far the sweep has come, and do nothing else")
+    ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="show the traceback of an error")] = False,
 ) -> None:
-    """Run an experiment over many settings and seeds.
+    """Run an experiment over many settings and seeds, and collect the results in one table.
 
-    The same command again goes on with the points that are not finished.
-    """
+    Points that are finished are never computed again: the same command continues an interrupted sweep. This file runs
+    `biorrr learn` at nine points with three seeds each:
+
+    \b
+        experiment = "learn"
+        seeds = 3
+        [fixed]
+        data = "digits"
+        epochs = 20
+        [grid]
+        k = [1, 2, 4]
+        s = [0.0, 0.5, 1.0]
+
+    In place of [grid], [random] with `points = 50` draws points from lists or from ranges such as
+    {low = 0.01, high = 1.0, log = true}, and [[list]] names the points one by one.
+    """  # noqa: D301 (click reads \b as "do not wrap")
     plan = read_plan(file, circuit)
     # Named after the file and not after the time, so that the same command finds what is finished.
     out = out or Path("runs") / f"sweep-{file.stem}"

@@ -84,10 +84,10 @@ def test_the_ridge_is_that_of_the_objective(rng):
     Y = X @ rng.standard_normal((6, 5)) + rng.standard_normal((2000, 5))
     X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)
     for ridge in (1.0, (2.0, 0.1)):
-        Vx = OnlineBioRRR(k=2, s=0.7, ridge=ridge, random_state=0).fit(X, Y).Vx_
-        assert Yardstick(X, Y, 0.7, ridge).excess(Vx) < 0.005
-        assert Yardstick(X, Y, 0.7, ridge).whitening_error(Vx) < 0.01
-        assert Yardstick(X, Y, 0.7, 0.0).excess(Vx) > 0.01  # and of no other
+        learned = [OnlineBioRRR(k=2, s=0.7, ridge=ridge, random_state=seed).fit(X, Y).Vx_ for seed in range(3)]
+        assert Yardstick(X, Y, 0.7, ridge).excess(learned).max() < 0.005
+        assert Yardstick(X, Y, 0.7, ridge).whitening_error(learned).mean() < 0.01
+        assert Yardstick(X, Y, 0.7, 0.0).excess(learned).min() > 0.01  # and of no other
 
 
 def test_divergence_is_an_error_that_says_what_to_do(rng):

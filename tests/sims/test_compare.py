@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from biorrr.analysis import OnlineBioRRR, Yardstick
+from biorrr.analysis import OnlineBioRRR
 from biorrr.circuit import CheckpointError
 from biorrr.models import Rate, Rates
 from biorrr.sims.checkpoints import NOT_KEPT, Checkpoints
 from biorrr.sims.data.dataset import Dataset
-from biorrr.sims.experiment import Problem
 from biorrr.sims.experiments import compare, images
 from biorrr.sims.experiments.compare import CompareSettings
-from biorrr.sims.experiments.helpers.race import FRACTIONS, Lap, Race
+from biorrr.sims.experiments.helpers.race import FRACTIONS, Heat, Lap, Race
 from biorrr.sims.folder import RunFolder
 from biorrr.sims.frame import carry_out, run_parts
 
@@ -60,16 +59,17 @@ class WildRace(Race):
 
     def laps(self, problem):
         wild, steps = Rates(Rate(0.5), Rate(0.02), Rate(0.01)), problem.settings.steps
-        return [Lap("bio", OnlineBioRRR, 1, seed, steps, wild) for seed in (0, 1)]
+        return [Lap(Heat("rrmse", "online"), "bio", OnlineBioRRR, 1, seed, steps, wild) for seed in (0, 1)]
 
 
 def raced(steps=500, checkpoints=NOT_KEPT):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 5))
     Y = X[:, :3] + 0.1 * rng.standard_normal((200, 3))
-    problem = Problem(CompareSettings(steps=steps, ridge=0.0), Dataset("mine", X, Y), Yardstick(X, Y))
+    problem = WildRace().prepare(CompareSettings(steps=steps, ridge=0.0), Dataset("mine", X, Y))
     found, _ = run_parts(WildRace(), problem, checkpoints, workers=1)
-    return WildRace().curves(problem, found)["bio", 1]
+    (curves,) = WildRace().curves(problem, found).values()
+    return curves["bio", 1]
 
 
 def test_rates_too_large_are_taken_back():

@@ -98,7 +98,7 @@ def test_forced_run_that_fails_leaves_the_other_as_it_was(tmp_path, error, far):
                 (run.checkpoints / "seed-0.npz").touch()
             raise error
 
-    said = "interrupted; `biorrr resume .*` goes on; until then the earlier run stays as it was"
+    said = "interrupted; `biorrr resume .*` continues it; until then the earlier run stays as it was"
     resumable = far and error is KeyboardInterrupt
     with pytest.raises(InterruptedRunError if resumable else error, match=said if resumable else None):
         fail()

@@ -97,18 +97,26 @@ def test_own_file_and_figure_format(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("args", "code", "sentence"),
     [
-        (["-k", "0"], 2, "k: must be at least 1 (got 0); pyramidal neurons, the rank of the regression"),
+        (
+            ["-k", "0"],
+            2,
+            "k: must be at least 1 (got 0); number of pyramidal neurons, which is the rank of the regression",
+        ),
         (["-k", "6"], 2, "k: must not exceed min(m, n) = 5 of synthetic (got 6); reduce k"),
         (["-s", "1.5"], 2, "s: must lie in [0, 1] (got 1.5); 0 is RRMSE, 1 is CCA"),
         (["-s", "nan"], 2, "s: must be a finite number (got nan); 0 is RRMSE, 1 is CCA"),
-        (["--epochs", "0"], 2, "epochs: must be at least 1 (got 0); passes over the data"),
+        (["--epochs", "0"], 2, "epochs: must be at least 1 (got 0); number of passes over the data"),
         (
             ["--ridge", "-1"],
             2,
-            "ridge: must be at least 0 (got -1.0); added to Cxx and Cyy, 0.1 * trace(Cxx)/m by default",
+            "ridge: must be at least 0 (got -1.0); added to Cxx and Cyy on the diagonal; 0.1 * trace(Cxx)/m by default",
         ),
         (["--engine", "cp"], 2, "engine: must be one of auto, numpy, cython, cpp (got 'cp'); did you mean 'cpp'?"),
-        (["--seed", "-1"], 2, "seed: must be at least 0 (got -1); of the initial weights and the order of samples"),
+        (
+            ["--seed", "-1"],
+            2,
+            "seed: must be at least 0 (got -1); seed of the initial weights and of the order of samples",
+        ),
         (["--set", "epoch=3"], 2, "epoch: no such setting, of --set; did you mean 'epochs'?"),
         (["--data", "digts"], 1, "digts: no such data set or file; did you mean 'digits'?"),
     ],
@@ -215,7 +223,7 @@ def test_forced_run_that_is_interrupted_leaves_the_old_one_and_can_go_on(tmp_pat
     with monkeypatch.context() as patch:
         patch.setattr("biorrr.circuit.Microcircuit", StoppedCircuit)
         code, _, err = learn(capsys, *SMALL, "-k", 1, "--out", out, "--force")
-    said = f"biorrr: interrupted; `biorrr resume {out}` goes on; until then the earlier run stays as it was\n"
+    said = f"biorrr: interrupted; `biorrr resume {out}` continues it; until then the earlier run stays as it was\n"
     assert (code, err) == (130, said)
     visible = {path: content for path, content in contents(out).items() if path.parts[0][0] != "."}
     assert visible == before

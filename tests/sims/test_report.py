@@ -92,7 +92,7 @@ def test_a_sentence_says_what_was_run_and_how_it_ended(folder):
 def test_an_interrupted_run_is_reported_with_the_way_on(folder):
     (folder / "summary.json").write_text('{"ended": "interrupted", "engine": "numpy"}')
     sentence = gather_run(folder)["sentence"]
-    assert sentence.endswith("it was interrupted after 200 samples on engine numpy; `biorrr resume` goes on with it.")
+    assert sentence.endswith("it was interrupted after 200 samples on engine numpy; `biorrr resume` continues it.")
 
 
 def test_charts_of_a_circuit_hold_its_recordings(folder, run):
@@ -326,7 +326,7 @@ def test_a_run_that_goes_on_and_one_that_was_killed(tmp_path, start_biorrr, caps
 
 def test_says_which_run_is_not_finished(folder, capsys):
     (folder / "summary.json").unlink()
-    with pytest.raises(ReportError, match=r"the run in it was cut short; `biorrr resume .*learn-one` goes on with it"):
+    with pytest.raises(ReportError, match=r"the run in it was cut short; `biorrr resume .*learn-one` continues it"):
         read_record(folder)
     running = RunFolder("learn", folder, force=True)
     running.claim()
@@ -358,14 +358,14 @@ def test_says_which_numbers_and_results_are_missing(folder):
 def test_says_which_sweep_cannot_be_shown(sweep):
     plan = (sweep / "sweep.toml").read_text()
     shutil.rmtree(sweep / "points")
-    with pytest.raises(ReportError, match=r"no point of it is finished; `biorrr sweep .* --out .*` goes on with it"):
+    with pytest.raises(ReportError, match=r"no point of it is finished; `biorrr sweep .* --out .*` continues it"):
         gather_sweep(sweep)
     (sweep / "sweep.toml").write_text(plan.replace("k =", "kk ="))
     with pytest.raises(ReportError, match=r"sweep.toml must be the plan of a sweep \(kk: no such setting"):
         gather_sweep(sweep)
     (sweep / "points").mkdir()
     (sweep / "sweep.toml").unlink()
-    with pytest.raises(ReportError, match=r"sweep.toml is missing; the same `biorrr sweep` once more writes it"):
+    with pytest.raises(ReportError, match=r"sweep.toml is missing; the same `biorrr sweep` again writes it"):
         gather_sweep(sweep)
 
 

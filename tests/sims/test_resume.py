@@ -1,4 +1,4 @@
-"""``biorrr resume``: a run killed at any moment ends bit for bit where the straight one ends; one process a folder."""
+"""``biorrr resume``: a run that is killed ends bit for bit where the straight one ends, one process per folder."""
 
 import json
 import os
@@ -172,7 +172,7 @@ def test_interrupted_run_goes_on(own_data, tmp_path, start_biorrr, run_biorrr):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert f"`biorrr resume {folder}` goes on" in err
+    assert f"`biorrr resume {folder}` continues it" in err
     assert json.loads((folder / "summary.json").read_text())["ended"] == "interrupted"
     code, _, err = run_biorrr("resume", folder)
     assert code == 0, err
@@ -190,7 +190,7 @@ def test_interrupted_race_ends_at_once_and_goes_on(own_data, tmp_path, start_bio
     children = children_of(process)
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (130, f"biorrr: interrupted; `biorrr resume {folder}` goes on\n")
+    assert (process.returncode, err) == (130, f"biorrr: interrupted; `biorrr resume {folder}` continues it\n")
     assert psutil.wait_procs(children, timeout=20)[1] == []
     code, _, err = run_biorrr("resume", folder)
     assert code == 0, err
@@ -328,6 +328,6 @@ def test_a_run_that_fails_after_a_checkpoint_can_be_resumed(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         fail(far=False)
     assert not folder.path.exists()
-    with pytest.raises(InterruptedRunError, match=r"interrupted; `biorrr resume .*here` goes on"):
+    with pytest.raises(InterruptedRunError, match=r"interrupted; `biorrr resume .*here` continues it"):
         fail(far=True)
     assert (folder.path / "config.toml").exists()

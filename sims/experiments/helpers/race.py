@@ -1,13 +1,14 @@
 """Learners side by side on the same data: each leaves its filters along the way, with the CPU time they took.
 
-Learning is timed on one thread, without compilation and without scoring.
+All start from the same weights and see the same samples in the same order where they have the same seed. All are
+compiled. Learning is timed on one thread, without compilation and without scoring.
 """
 
 from __future__ import annotations
 
 import resource
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter, process_time
 from typing import Any, ClassVar
@@ -21,13 +22,36 @@ CIRCUIT = "circuit (Brian2)"
 # Fractions of the printed rates to try in turn: they sit at the edge of divergence.
 FRACTIONS = (1.0, 0.8, 0.6, 0.4, 0.2)
 SNAPSHOTS = 80
-_STEPS = {"t": "samples or iterations", "seconds": "CPU time (s)"}
+_STEPS = {"t": "samples or iterations", "passes": "passes through the data", "seconds": "CPU time (s)"}
+
+
+@dataclass(frozen=True)
+class Heat:
+    """One race: which regression, how samples arrive, and which view of the data predicts the other."""
+
+    objective: str  # "rrmse" (s = 0) or "cca" (s = 1)
+    setting: str  # "online" or "offline"
+    swapped: bool = False  # whether Y predicts X
+
+    @property
+    def s(self) -> float:
+        """Which regression: 0 is RRMSE, 1 is CCA."""
+        return float(self.objective == "cca")
+
+    @property
+    def bio(self) -> str:
+        """What the paper calls its algorithm here."""
+        return f"Bio-{self.objective.upper()}"
+
+    def __str__(self) -> str:
+        return f"{self.objective.upper()}, {self.setting}, {'Y predicts X' if self.swapped else 'X predicts Y'}"
 
 
 @dataclass(frozen=True)
 class Lap:
     """One learner, once."""
 
+    heat: Heat
     learner: str  # name of the curve it belongs to
     algorithm: Callable[..., Any] | None  # class of biorrr.analysis; None for the circuit
     k: int
@@ -36,17 +60,33 @@ class Lap:
     rates: models.Rates | None = None  # where the learner takes any
     options: Mapping[str, Any] = field(default_factory=dict)  # further ones of the algorithm
 
+    @property
+    def group(self) -> tuple[Heat, str, int]:
+        """What all seeds of the learner share."""
+        return self.heat, self.learner, self.k
+
 
 @dataclass(frozen=True)
 class Curve:
     """A learner's laps at one rank, over seeds."""
 
     t: np.ndarray  # (S,), samples or iterations done
-    seconds: np.ndarray  # (seeds, S), CPU time until then; scores as many
+    passes: np.ndarray  # (seeds, S), passes through the data until then; all others as many
+    seconds: np.ndarray  # CPU time until then
     objective: np.ndarray
     excess: np.ndarray
     whitening_error: np.ndarray
-    fraction: float  # of the rates asked for, the largest tried that let no seed diverge
+    fraction: float = 1.0  # of the rates asked for, the largest tried that let no seed diverge
+
+
+Curves = dict[tuple[str, int], Curve]  # of one heat, by learner and rank
+
+
+@dataclass(frozen=True)
+class Tracks(Problem[S]):
+    """The data and the exact solution of every heat."""
+
+    heats: Mapping[Heat, Problem[S]]
 
 
 class Race(Experiment[S]):
@@ -56,7 +96,7 @@ class Race(Experiment[S]):
         Chart(
             "The race",
             tuple(
-                View(label, {name: ""}, _STEPS, repeats=("seed",), choose=("data", "k"), log=log)
+                View(label, {name: ""}, _STEPS, repeats=("seed",), choose=("data", "heat", "k"), log=log)
                 for name, label, log in (
                     ("excess", "excess over the optimum (relative)", "xy"),
                     ("objective", "objective (units of y² for s = 0)", "x"),
@@ -66,21 +106,33 @@ class Race(Experiment[S]):
         ),
     )
 
-    def prepare(self, settings: S, data: data_sets.Dataset) -> Problem[S]:
-        """Centre the data."""
-        data = data.centred()
-        return Problem(settings, data, analysis.Yardstick(data.X, data.Y, settings.s, settings.ridge))  # type: ignore[attr-defined]
+    def heats(self, settings: S) -> Sequence[Heat]:
+        """The races to run on each data set."""
+        return [Heat("rrmse", "online")]
 
-    def laps(self, problem: Problem[S]) -> list[Lap]:
+    def prepare(self, settings: S, data: data_sets.Dataset) -> Tracks[S]:
+        """Centre the data, and solve every heat exactly."""
+        data = data.centred()
+        solved: dict[tuple[float, bool], Problem[S]] = {}
+        for heat in self.heats(settings):
+            if (heat.s, heat.swapped) not in solved:
+                run = data.swapped() if heat.swapped else data
+                exact = analysis.Yardstick(run.X, run.Y, heat.s, settings.ridge)  # type: ignore[attr-defined]
+                solved[heat.s, heat.swapped] = Problem(settings, run, exact)
+        heats = {heat: solved[heat.s, heat.swapped] for heat in self.heats(settings)}
+        first = next(iter(heats.values()))
+        return Tracks(settings, first.data, first.exact, heats)
+
+    def laps(self, problem: Tracks[S]) -> list[Lap]:
         """All laps of the race, at the rates asked for."""
         raise NotImplementedError
 
-    def attempts(self, problem: Problem[S], found: Found) -> dict[tuple[str, int], list[dict[str, Lap]]]:
-        """By learner and rank, the laps over all seeds, by name of part, for each fraction of the rates to try."""
-        groups: dict[tuple[str, int], dict[int, Lap]] = {}
+    def attempts(self, problem: Tracks[S], found: Found) -> dict[tuple[Heat, str, int], list[dict[str, Lap]]]:
+        """By heat, learner and rank, for each fraction of the rates to try: the laps of all seeds, by name of part."""
+        groups: dict[tuple[Heat, str, int], dict[int, Lap]] = {}
         for number, lap in enumerate(self.laps(problem)):
-            groups.setdefault((lap.learner, lap.k), {})[number] = lap
-        tried: dict[tuple[str, int], list[dict[str, Lap]]] = {}
+            groups.setdefault(lap.group, {})[number] = lap
+        tried: dict[tuple[Heat, str, int], list[dict[str, Lap]]] = {}
         for key, laps in groups.items():
             for attempt, fraction in enumerate(FRACTIONS):
                 scaled = {
@@ -92,54 +144,69 @@ class Race(Experiment[S]):
                 if not diverged:
                     break
                 if attempt + 1 == len(FRACTIONS) or any(lap.rates is None for lap in laps.values()):
-                    raise StoppedError(f"{key[0]}: {diverged[0]}")
+                    raise StoppedError(f"{key[1]} ({key[0]}): {diverged[0]}")
         return tried
 
     def parts(self, problem: Problem[S], found: Found) -> dict[str, Any]:
         """The laps; those again, with smaller rates, whose learner has diverged."""
+        assert isinstance(problem, Tracks)
         tried = self.attempts(problem, found)
         return {name: lap for attempts in tried.values() for laps in attempts for name, lap in laps.items()}
 
     def run_part(self, problem: Problem[S], part: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Run one lap: steps done, CPU seconds until then and filters then, or why it diverged."""
-        from threadpoolctl import threadpool_limits
+        """Run one lap: steps done, passes and CPU seconds until then and filters then, or why it diverged."""
+        assert isinstance(problem, Tracks)
+        return run_lap(problem.heats[part.heat], part, options)
 
-        for view in (problem.data.X, problem.data.Y):
-            view.setflags(write=False)  # so that checkpoints need their checksum but once
-        run = circuit_lap if part.algorithm is None else algorithm_lap
-        with threadpool_limits(1), np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*columns are constant")  # as the paper's data have them
-            try:
-                return run(problem, part, options)
-            except (circuits.Diverged, FloatingPointError) as error:
-                return {"diverged": str(error)}
+    def curves(self, problem: Tracks[S], found: Found) -> dict[Heat, Curves]:
+        """Score all laps, by heat, learner and rank."""
+        scored: dict[Heat, Curves] = {heat: {} for heat in problem.heats}
+        for (heat, learner, k), attempts in self.attempts(problem, found).items():
+            laps = [found[name] for name in attempts[-1]]
+            scored[heat][learner, k] = score(laps, problem.heats[heat].exact, FRACTIONS[len(attempts) - 1])
+        return scored
 
-    def curves(self, problem: Problem[S], found: Found) -> dict[tuple[str, int], Curve]:
-        """Score all laps, by learner and rank."""
-        return {
-            key: score([found[name] for name in attempts[-1]], problem.exact, FRACTIONS[len(attempts) - 1])
-            for key, attempts in self.attempts(problem, found).items()
-        }
+
+def run_lap(problem: Problem, lap: Lap, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Run one lap: steps done, passes and CPU seconds until then and filters then, or why it diverged."""
+    from threadpoolctl import threadpool_limits
+
+    for view in (problem.data.X, problem.data.Y):
+        view.setflags(write=False)  # so that checkpoints need their checksum but once
+    run = circuit_lap if lap.algorithm is None else algorithm_lap
+    with threadpool_limits(1), np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*columns are constant")  # as the paper's data have them
+        try:
+            return run(problem, lap, options)
+        except (circuits.Diverged, FloatingPointError) as error:
+            return {"diverged": str(error)}
 
 
 def circuit_lap(problem: Problem, lap: Lap, options: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """The circuit itself, simulated synapse by synapse, with R and Q apart and the ridge by replay."""
-    X, Y, exact = problem.data.X, problem.data.Y, problem.exact
-    start = np.eye(lap.k) / 3
+    from biorrr.analysis.algorithms.estimator import shuffled_passes
+    from biorrr.analysis.algorithms.weights import initial_weights
+
+    X, Y, s = problem.data.X, problem.data.Y, lap.heat.s
+    # What Bio-RRR and backprop draw from the same seed: the order first, then the weights.
+    drawn = np.random.RandomState(lap.seed)
+    order = shuffled_passes(len(X), lap.steps, drawn)
+    starts = {}
+    if lap.rates is not None:
+        Vx, Vy, Q = initial_weights(X, Y, lap.k, s, lap.rates, drawn, None, None, None)
+        starts = {"Vx0": Vx, "Vy0": Vy, "Q0": Q, "R0": Q.T}
     circuit = problem.settings.make_circuit(
-        k=lap.k, s=exact.s, rates=lap.rates or "auto", ridge=problem.settings.ridge,
-        engine=compiled_if_possible(problem.settings.engine), seed=lap.seed, Q0=start, R0=start,
+        k=lap.k, s=s, rates=lap.rates or "auto", ridge=problem.settings.ridge,
+        engine=compiled_if_possible(problem.settings.engine), seed=lap.seed, **starts,
     )  # fmt: skip
     circuit.build(X.shape[1], Y.shape[1])
-    shuffled = np.random.default_rng(lap.seed)
-    epochs = [shuffled.permutation(len(X)) for _ in range(-(-lap.steps // len(X)))]
-    order = np.concatenate(epochs)[: lap.steps]
     began, clock = perf_counter(), _cpu_seconds()
     run = completed(circuit.run(X, Y, order=order, snapshots=SNAPSHOTS, record=(), **options))
     # Of a lap that was cut short only the wall time is known until then: as much CPU time as in the rest of it.
     share = max(1.0, run.data.attrs["seconds"] / (perf_counter() - began))
     seen = run.data["seen"].values
-    return {"t": seen, "seconds": share * (_cpu_seconds() - clock) * seen / lap.steps, "Vx": run.data["Vx"].values}
+    seconds = share * (_cpu_seconds() - clock) * seen / lap.steps
+    return {"t": seen, "passes": seen / len(X), "seconds": seconds, "Vx": run.data["Vx"].values}
 
 
 def algorithm_lap(problem: Problem, lap: Lap, options: Mapping[str, Any]) -> dict[str, np.ndarray]:
@@ -147,7 +214,7 @@ def algorithm_lap(problem: Problem, lap: Lap, options: Mapping[str, Any]) -> dic
     assert lap.algorithm is not None
     chosen = dict(lap.options) | ({} if lap.rates is None else {"rates": lap.rates})
     if "s" in lap.algorithm().get_params():
-        chosen["s"] = problem.exact.s
+        chosen["s"] = lap.heat.s
     learner = lap.algorithm(
         k=lap.k, ridge=problem.settings.ridge, steps=lap.steps, snapshots=SNAPSHOTS, random_state=lap.seed, **chosen
     )
@@ -172,6 +239,7 @@ def score(laps: list[Mapping[str, np.ndarray]], exact: analysis.Yardstick, fract
 
     return Curve(
         t=longest,
+        passes=np.array([row(lap["passes"]) for lap in laps]),
         seconds=np.array([row(lap["seconds"]) for lap in laps]),
         objective=scores(exact.objective),
         excess=scores(exact.excess),
@@ -181,12 +249,12 @@ def score(laps: list[Mapping[str, np.ndarray]], exact: analysis.Yardstick, fract
 
 
 def as_dataset(curves: Mapping[tuple[str, int], Curve], first_seed: int) -> xr.Dataset:
-    """All curves, padded with NaN to the longest: dimensions learner, k, seed, snapshot."""
+    """All curves of a heat, padded with NaN to the longest: dimensions learner, k, seed, snapshot."""
     learners = list(dict.fromkeys(learner for learner, _ in curves))
     ranks = list(dict.fromkeys(k for _, k in curves))
     seeds = len(next(iter(curves.values())).seconds)
     longest = max(len(curve.t) for curve in curves.values())
-    names = ("objective", "excess", "whitening_error", "seconds")
+    names = ("objective", "excess", "whitening_error", "passes", "seconds")
     filled = {name: np.full((len(learners), len(ranks), seeds, longest), np.nan) for name in names}
     t = np.full((len(learners), len(ranks), longest), np.nan)
     for (learner, k), curve in curves.items():
@@ -200,5 +268,17 @@ def as_dataset(curves: Mapping[tuple[str, int], Curve], first_seed: int) -> xr.D
         coords={"learner": learners, "k": ranks, "seed": first_seed + np.arange(seeds)},
     )
     out["t"].attrs["long_name"] = "samples (online) or iterations (offline)"
+    out["passes"].attrs["long_name"] = "passes through the data"
     out["seconds"].attrs.update(long_name="CPU time", units="s")
     return out
+
+
+def join_heats(heats: Mapping[Heat, Curves], first_seed: int) -> xr.Dataset:
+    """All curves of all heats; a dimension ``heat`` more where there are several."""
+    joined = [as_dataset(curves, first_seed).assign_coords(heat=str(heat)) for heat, curves in heats.items()]
+    if len(joined) == 1:
+        return joined[0]
+    longest = max(one.sizes["snapshot"] for one in joined)
+    return xr.concat(
+        [one.pad(snapshot=(0, longest - one.sizes["snapshot"])) for one in joined], dim="heat", join="outer"
+    )

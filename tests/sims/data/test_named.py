@@ -318,7 +318,7 @@ def test_download_is_checked_against_its_checksum(empty_cache, served):
     right = source.SourceFile("set/file", f"{address}/file", hashlib.sha256(b"the file").hexdigest())
     wrong = source.SourceFile("set/other", f"{address}/file", "0" * 64)
     absent = source.SourceFile("set/absent", f"{address}/absent", "0" * 64)
-    with pytest.raises(DataError, match=r"set/other: http.*/file gave another file than expected"):
+    with pytest.raises(DataError, match=r"set/other: http.*/file returned a different file from the one expected"):
         wrong.fetch()
     assert not (empty_cache / "set/other").exists()
     with pytest.raises(DataError, match=r"set/absent: not found, and the download failed \(HTTPError\); get http"):
