@@ -83,9 +83,7 @@ class Training(Experiment[T]):
 class FamilySettings(LearnerSettings):
     """What can be set of an experiment that trains circuits at several s, until they are near the optimum."""
 
-    s: tuple[float, ...] = option(
-        (0.0, 1.0), "0 is RRMSE, 1 is CCA; may be given several times", short="s", at_least=0, at_most=1
-    )
+    s: tuple[float, ...] = option((0.0, 1.0), "0 is RRMSE, 1 is CCA; may be repeated", short="s", at_least=0, at_most=1)
     epochs: int | None = option(
         None, f"number of passes over the data; by default as many as make {CONVERGED_SAMPLES:,} samples", at_least=1
     )
@@ -147,7 +145,8 @@ class FamilyTraining(Experiment[F]):
 
     def run_part(self, problem: Problem[F], part: Any, options: Mapping[str, Any]) -> Any:
         """Let a circuit learn, with the s and from the seed of ``part``."""
-        return let_learn(problem, *part, {}, record=(), snapshots=self.snapshots, **options)
+        s, seed = part
+        return let_learn(problem, s, seed, {}, record=(), snapshots=self.snapshots, **options)
 
 
 def learner(s: float, seed: int) -> str:
