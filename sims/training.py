@@ -10,7 +10,6 @@ from biorrr.sims.experiment import Experiment, Found, Problem
 from biorrr.sims.lazy import analysis, circuits, data_sets
 from biorrr.sims.settings import ExperimentSettings, option
 
-RECORDED_SAMPLES = 2000  # of which traces are kept, evenly spread over the run
 # What the theory says of the optimum is seen only near it: on digits and V1-V2 plateaus are within 10 % of it after a
 # million samples and within 3 % after two.
 CONVERGED_SAMPLES = 2_000_000
@@ -47,7 +46,7 @@ class Training(Experiment[T]):
     Attributes
     ----------
     recorded
-        Traces that are kept, of 2000 samples.
+        Traces that are kept: of stretches of consecutive samples and of one sample in 100.
     snapshots
         How often the weights are kept.
     """
@@ -66,14 +65,12 @@ class Training(Experiment[T]):
     def run_part(self, problem: Problem[T], part: Any, options: Mapping[str, Any]) -> Any:
         """Let a circuit learn, from the seed ``part``."""
         settings = problem.settings
-        every = max(1, settings.epochs * len(problem.data.X) // RECORDED_SAMPLES)
         return let_learn(
             problem,
             settings.s,
             part,
             self.circuit_options(problem),
             record=self.recorded,
-            every=every,
             snapshots=self.snapshots,
             **options,
         )

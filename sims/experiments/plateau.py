@@ -77,13 +77,19 @@ class Plateau(FamilyTraining[PlateauSettings]):
     paper = PLACE
     measure = "plateau_relative_error_end"
     figures = {
-        "plateau": "plateau, distal current, inhibition and output of each neuron before, halfway through and after "
-        "learning, on the same samples and on shared scales, with theory behind them in grey. Above each panel stands "
-        "the r.m.s. of the plateau and what it is of the distal current's, which falls as inhibition learns to predict "
-        "that current. Halfway is where inhibition is first within 50 % of theory",
-        "audit": "inhibition and plateau against what theory expects, their correlation and relative error through "
-        "learning, and how large the error would be without inhibition or with that of other samples",
-        "recording": "plateaus as a recording of the chosen kind would show them",
+        "plateau": "Plateau, distal current, inhibition and output of each neuron before, halfway through and after "
+        "learning, on the same samples, with learning off and on shared scales; behind them in grey what theory says. "
+        "Above each panel stands the r.m.s. of the plateau and what it is of the distal current's, which falls as "
+        "inhibition learns to predict that current. Halfway is where inhibition is first within 50 % of theory.",
+        "audit": "Above: inhibition and plateau after learning against what theory expects, each dot one sample of one "
+        "neuron; on the dashed line they are equal. Below: their correlation and their relative r.m.s. error through "
+        "learning, median over neurons and seeds in a band from the lowest to the highest; and how large the error of "
+        "the plateau is, and would be without inhibition or with that of other samples.",
+        "recording": "The learned circuit as an electrode would see it, on the first samples of the data and with "
+        "learning off. Above, where cells spike: each row is one cell of the population that stands for a neuron, each "
+        "mark one spike. Below, for each neuron, its plateau, the distal current, the inhibition and the output, on "
+        "the scales that the bars show. A faint line marks where a new sample comes on: with leaky membranes all "
+        "signals relax from there towards what the sample asks for.",
     }
     charts = (
         Chart(
@@ -126,6 +132,33 @@ class Plateau(FamilyTraining[PlateauSettings]):
                 ),
             ),
             "The same samples before, during and after learning.",
+        ),
+        Chart(
+            "Recorded as an electrode would see it",
+            (
+                View(
+                    "current (units of a)",
+                    {
+                        "recording_plateau": "plateau",
+                        "recording_a": "distal current a",
+                        "recording_inhibition": "inhibition Qn",
+                        "recording_z": "output z",
+                    },
+                    {"recording_time": "time since the first sample came on"},
+                    along=("moment",),
+                    choose=("neuron",),
+                    log="",
+                ),
+                View(
+                    "spikes per tick",
+                    {"recording_spikes": ""},
+                    {"recording_time": "time since the first sample came on"},
+                    along=("moment",),
+                    choose=("neuron",),
+                    log="",
+                ),
+            ),
+            "With the departures that were asked for, and with learning off.",
         ),
     )
 
@@ -170,7 +203,7 @@ class Plateau(FamilyTraining[PlateauSettings]):
 
     def conclude(self, problem: Problem[PlateauSettings], found: Found) -> Findings:
         """Compare what was recorded with theory, and draw the first seed at each s."""
-        from biorrr.sims.experiments.helpers.recording import plot_recorded
+        from biorrr.sims.experiments.helpers.recording import as_variables, record_learned
 
         assert isinstance(problem, FamilyProblem)
         settings = problem.settings
@@ -198,9 +231,9 @@ class Plateau(FamilyTraining[PlateauSettings]):
             figures |= {f"{name}{ending}": draw for name, draw in drawn(member, results[f"run{ending}"]).items()}
             rows |= table(member, f"s = {member.s:g}: " if several else "")
         if settings.amplitude or settings.spiking or settings.leaky:
-            figures["recording"] = partial(
-                plot_recorded, first, problem, settings.amplitude, settings.spiking, settings.leaky
-            )
+            recording = record_learned(first, problem, settings.amplitude, settings.spiking, settings.leaky)
+            figures["recording"] = recording.plot_raster
+            results["run"] = results["run"].assign(as_variables(recording))
         seen = first.data["seen"].values
         courses = [f"{name}_{measure}" for name in sorted(members[0].after[0].expected)
                    for measure in ("correlation", "relative_error")]  # fmt: skip

@@ -41,8 +41,8 @@ def results(audited, request):
 
 def test_run_folder(audited, results, summary):
     assert sorted(path.name for path in audited.iterdir()) == [
-        "audit-s-1.png", "audit.png", "config.toml", "plateau-s-1.png", "plateau.png", "run-s-1.nc", "run.nc",
-        "summary.json",
+        "audit-s-1.png", "audit.png", "captions.md", "config.toml", "plateau-s-1.png", "plateau.png", "run-s-1.nc",
+        "run.nc", "summary.json",
     ]  # fmt: skip
     assert results.sizes["seed"] == 1
     assert results["stage_samples"].values[[0, -1]].tolist() == [0, 800]
