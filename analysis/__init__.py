@@ -18,6 +18,7 @@ _HOMES = {
     "algorithms.saa": ("SAA",),
     "algorithms.msg": ("MSGCCA", "CappedMSG"),
     "yardstick": ("Yardstick",),
+    "traces": ("stages_of_learning",),
     "plateau": ("audit_plateau", "PlateauAudit", "Agreement"),
     "figures.learning": ("plot_learning",),
     "figures.plateau": ("plot_plateau",),
@@ -26,6 +27,7 @@ _HOMES = {
     "figures.eigenvalues": ("plot_eigenvalues",),
     "figures.wiring": ("plot_wiring",),
     "figures.raster": ("plot_raster",),
+    "figures.weights": ("plot_weights",),
     "theory": ("saturation", "Saturation", "symmetry_decay", "SymmetryDecay", "decay_between"),
     "eligibility": (
         "eligibility_trace",
