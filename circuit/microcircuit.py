@@ -279,7 +279,8 @@ class Microcircuit(CircuitBase):
             Sensory and instructive data, shapes (n_samples, m) and (n_samples, n). Memory maps are read as they lie.
             Or signals in time, for circuits whose dynamics have time: :class:`~biorrr.circuit.TimeSeries`,
             :class:`~biorrr.circuit.SpikeTrains`, :class:`~biorrr.circuit.PoissonSpikes`, a Brian2 TimedArray,
-            SpikeGeneratorGroup or any other group (:class:`~biorrr.circuit.GroupInput`). Every window of ``Leaky.hold`` is then one sample.
+            SpikeGeneratorGroup or any other group (:class:`~biorrr.circuit.GroupInput`). Every window of
+            ``Leaky.hold`` is then one sample.
         epochs
             Passes over the data, or over ``order`` where that is an index array.
         order
