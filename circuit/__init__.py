@@ -8,12 +8,13 @@ from biorrr.circuit.notebook import say_errors_first
 from biorrr.circuit.recorder import Diverged
 from biorrr.circuit.run import Run
 from biorrr.circuit.settling import Unsettled
-from biorrr.circuit.signals import PoissonSpikes, SpikeTrains, TimeSeries
+from biorrr.circuit.signals import GroupInput, PoissonSpikes, SpikeTrains, TimeSeries
 
 __all__ = [
     "CheckpointError",
     "Circuit",
     "Diverged",
+    "GroupInput",
     "Hierarchy",
     "Microcircuit",
     "PoissonSpikes",

@@ -190,8 +190,8 @@ class Hierarchy(CircuitBase):
         }
         return parts.having(with_values(parts["neuromodulator"], **wanted))
 
-    def blueprint(self, m: int, n: int, moving: tuple[str, ...] = ()) -> Blueprint:
-        """The circuit for m sensory and n instructive inputs; those ``moving`` change from tick to tick."""
+    def blueprint(self, m: int, n: int, moving: Mapping[str, str] | None = None) -> Blueprint:
+        """The circuit for m sensory and n instructive inputs; ``moving`` says when some of them change."""
         largest = max(self.areas)
         if largest > m + n:
             raise ValueError(
@@ -269,6 +269,10 @@ class Hierarchy(CircuitBase):
     def _run(self, inputs, epochs: int, order, options: RunOptions, weights: Mapping, parameters: Mapping) -> Run:
         m, n = (inputs.feeds[name].values.shape[1] for name in ("x", "y"))
         blueprint = silenceable(self.blueprint(m, n, inputs.moving), options.events)
+        if self._rates is None and any(feed.live is not None for feed in inputs.feeds.values()):
+            raise ValueError(
+                "rates: must be Rates(...) where an input is a Brian2 group, whose activity nobody knows beforehand"
+            )
         gains = inputs.unit_gains() if self._rates is None else {"x": 1.0, "y": 1.0}
         units = Units.of_gains(gains["x"], gains["y"], self.s)
         feeds = {name: dataclasses.replace(feed, gain=gains[name] * feed.unit) for name, feed in inputs.feeds.items()}

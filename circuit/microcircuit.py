@@ -261,8 +261,8 @@ class Microcircuit(CircuitBase):
         declared = {variable.name for variable in modulator.variables}
         return parts.having(with_values(modulator, **{k: v for k, v in wanted.items() if k in declared}))
 
-    def blueprint(self, m: int, n: int, moving: tuple[str, ...] = ()) -> Blueprint:
-        """The circuit for m sensory and n instructive inputs; those ``moving`` change from tick to tick."""
+    def blueprint(self, m: int, n: int, moving: Mapping[str, str] | None = None) -> Blueprint:
+        """The circuit for m sensory and n instructive inputs; ``moving`` says when some of them change."""
         if self.k > min(m, n):
             raise ValueError(
                 f"k: upper bound is min(m, n) = {min(m, n)}, the rank of the data (got {self.k}); reduce k"
@@ -287,8 +287,8 @@ class Microcircuit(CircuitBase):
         Y,
         epochs: int = 1,
         order=None,
-        record=("plateau",),
-        every=100,
+        record=("plateau", "a", "inhibition", "z"),
+        every=None,
         snapshots=100,
         plastic: bool = True,
         start: Run | None = None,
@@ -314,8 +314,9 @@ class Microcircuit(CircuitBase):
         X, Y
             Sensory and instructive data, shapes (n_samples, m) and (n_samples, n). Memory maps are read as they lie.
             Or signals in time, for circuits whose dynamics have time: :class:`~biorrr.circuit.TimeSeries`,
-            :class:`~biorrr.circuit.SpikeTrains`, :class:`~biorrr.circuit.PoissonSpikes`, a Brian2 TimedArray or
-            SpikeGeneratorGroup. Every window of ``Leaky.hold`` is then one sample.
+            :class:`~biorrr.circuit.SpikeTrains`, :class:`~biorrr.circuit.PoissonSpikes`, a Brian2 TimedArray,
+            SpikeGeneratorGroup or any other group (:class:`~biorrr.circuit.GroupInput`). Every window of
+            ``Leaky.hold`` is then one sample.
         epochs
             Passes over the data, or over ``order`` where that is an index array.
         order
@@ -328,6 +329,8 @@ class Microcircuit(CircuitBase):
             after the plasticity of its sample. The rates eta_x, eta_y, eta_q, eta_r go with every record.
         every
             Samples from one that is traced to the next, or windows of consecutive samples, as [(first, last + 1), ...].
+            By default 20 stretches of 50 consecutive samples, evenly in log time, and between them one sample in 100
+            (fewer in runs of more than two million samples).
         snapshots
             How many weight snapshots to keep, evenly in log time; ("linear", count) for evenly in samples; or a list of
             sample counts. The start and the end are always among them.
@@ -390,6 +393,10 @@ class Microcircuit(CircuitBase):
         feeds = inputs.feeds
         m, n = (feeds[name].values.shape[1] for name in ("x", "y"))
         blueprint = silenceable(self.blueprint(m, n, inputs.moving), options.events)
+        if self.rates == "auto" and any(feed.live is not None for feed in feeds.values()):
+            raise ValueError(
+                "rates: must be Rates(...) where an input is a Brian2 group, whose activity nobody knows beforehand"
+            )
         gains = {"x": 1.0, "y": 1.0} if isinstance(self.rates, Rates) else inputs.unit_gains()
         units = Units.of_gains(gains["x"], gains["y"], self.s)
         feeds = {name: dataclasses.replace(feed, gain=gains[name] * feed.unit) for name, feed in feeds.items()}
@@ -451,6 +458,7 @@ class Microcircuit(CircuitBase):
             "rates": "auto" if self.rates == "auto" else repr(self.rates),
             "departures": self._departures_in_words(), "plastic": int(options.plastic),
             "linear_output": int(self.output_is_linear),
+            "cells_each": self.coding.population if isinstance(self.coding, Spiking) else 1,
         }  # fmt: skip
         retained = simulated.outcome.state.get("neuromodulator.log_retained")
         if retained is not None:
