@@ -13,7 +13,7 @@ from biorrr.circuit.recorder import Recorder
 from biorrr.circuit.recording import Recording
 from biorrr.circuit.units import Units
 from biorrr.models import Rate, Rates
-from biorrr.sims.bench.contestants.task import Task
+from biorrr.sims.bench.contestants.task import HeldTask, SpikingFibres, Task
 
 
 def prepare(task: Task):
@@ -23,7 +23,10 @@ def prepare(task: Task):
     the data can have: speed does not depend on it.
     """
     rates = Rates(*(Rate(eta0, N) for eta0, N in zip(task.eta0, task.N, strict=True)))
-    blueprint = Microcircuit(task.k, rates=rates).sized({"x": task.m, "y": task.n})
+    held = {}
+    if isinstance(task, HeldTask):
+        held = {"dynamics": task.dynamics, "departures": (SpikingFibres(),) if task.spiking else ()}
+    blueprint = Microcircuit(task.k, rates=rates, **held).sized({"x": task.m, "y": task.n})
     engine = StandaloneEngine(blueprint)
     start = {p.weight: getattr(task, p.weight) for p in blueprint.weighted}
     state = initial_state(blueprint, Units(), 0, start, {}, None)
@@ -35,7 +38,7 @@ def prepare(task: Task):
     def run(order):
         job = Job(
             blueprint=blueprint,
-            presentation=Presentation(task.n_samples, task.m, order, replay=0, noise=0.0, seed=0),
+            presentation=Presentation(task.n_samples, task.m, order, replay=0, noise=0.0, seed=0, held=blueprint.held),
             feeds=feeds, start=0, stop=len(order), state=state, recording=Recording((), 1, 0),
             snapshots=np.array([len(order)]),
         )  # fmt: skip
