@@ -6,7 +6,17 @@ from biorrr.circuit.microcircuit import Microcircuit
 from biorrr.circuit.notebook import say_errors_first
 from biorrr.circuit.recorder import Diverged
 from biorrr.circuit.run import Run
+from biorrr.circuit.signals import PoissonSpikes, SpikeTrains, TimeSeries
 
-__all__ = ["CheckpointError", "Circuit", "Diverged", "Microcircuit", "Run"]
+__all__ = [
+    "CheckpointError",
+    "Circuit",
+    "Diverged",
+    "Microcircuit",
+    "PoissonSpikes",
+    "Run",
+    "SpikeTrains",
+    "TimeSeries",
+]
 
 say_errors_first()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -41,8 +41,8 @@ class CircuitBase(Tabled):
     def _engines(self) -> Engines:
         return Engines(self.name)
 
-    def sized(self, sizes: Mapping[str, int]) -> Blueprint:
-        """The circuit for so many features of each port, by its name."""
+    def sized(self, sizes: Mapping[str, int], moving: Collection[str] = ()) -> Blueprint:
+        """The circuit for so many features of each port, by its name; those ``moving`` change from tick to tick."""
         parts = self.parts
         for port in self.ports:
             population, size = parts[port.population], sizes[port.name]
@@ -54,7 +54,8 @@ class CircuitBase(Tabled):
         for population in parts.populations:
             if population.size is None:
                 raise ValueError(f"{population.name}.size: must be given, because no data say how many cells there are")
-        return Blueprint(parts, self.ports)
+        ports = tuple(replace(port, changes="tick") if port.name in moving else port for port in self.ports)
+        return Blueprint(parts, ports)
 
     def _build(self, blueprint: Blueprint, weights: Mapping[str, np.ndarray]) -> None:
         """Build ``blueprint`` now; a network in this process begins with ``weights`` and what its parts declare."""

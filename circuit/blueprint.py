@@ -48,11 +48,14 @@ class Port:
         By which a run's data name it.
     population, variable
         What it sets.
+    changes
+        When that changes: with each "sample", which then stands still while it is held, or in every "tick".
     """
 
     name: str
     population: str
     variable: str
+    changes: str = "sample"
 
 
 @dataclass(frozen=True)

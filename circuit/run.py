@@ -181,7 +181,10 @@ class Run(Tabled):
 
         self._require("plateau")
         traces = {name: self.trace(name) for name in ("plateau", "a", "inhibition", "z") if name in self.data}
-        return plot_plateau(self.moments(), **traces, shown=shown, ax=ax)
+        if not self.data.attrs.get("signal_in_time"):
+            return plot_plateau(self.moments(), **traces, shown=shown, ax=ax)
+        seconds = self.data.attrs["seconds_per_sample"] * self.moments()
+        return plot_plateau(seconds, **traces, shown=shown, unit="time (s)", ax=ax)
 
     def plot_symmetry(self, ax=None):
         """||Q' - R|| at each snapshot against the product of (1 - eta_q); one axes.

@@ -17,6 +17,7 @@ def plot_plateau(
     z: ArrayLike | None = None,
     *,
     shown: int = 60,
+    unit: str = "sample",
     ax: np.ndarray | None = None,
 ) -> np.ndarray:
     """Traces of each neuron at the first and the last samples recorded, one above the other.
@@ -32,6 +33,8 @@ def plot_plateau(
         Plateau potential, distal current, inhibition of the distal dendrite, somatic output; None is left out.
     shown
         Recorded samples at either end.
+    unit
+        What ``samples`` are, for the axis.
     ax : (k, 2)
         Axes, a row for each neuron.
     """
@@ -60,7 +63,7 @@ def plot_plateau(
             if neuron == 0:
                 panel.set_title(f"{when} in learning")
             if neuron == k - 1:
-                panel.set_xlabel("sample")
+                panel.set_xlabel(unit)
                 panel.ticklabel_format(axis="x", style="plain")
         row[0].set_yticklabels(signals)
         for tick, (_, color) in zip(row[0].get_yticklabels(), signals.values(), strict=True):

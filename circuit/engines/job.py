@@ -29,6 +29,10 @@ class Feed:
         Whether ``mean`` is that of the values, and not 0.
     file
         Name, size and time of the file that the values are read from when the run begins; None for those in memory.
+    unit
+        What a value of 1 stands for.
+    held, ticks
+        Ticks for which a sample is held, and for which a row is shown: equal where every sample is one row.
     """
 
     values: np.ndarray
@@ -36,6 +40,13 @@ class Feed:
     gain: float
     centred: bool = False
     file: tuple[str, int, int] | None = None
+    unit: float = 1.0
+    held: int = 1
+    ticks: int = 1
+
+    def row(self, sample: int, tick: int) -> int:
+        """The row that is shown at a ``tick`` of the sample that is number ``sample`` of the data."""
+        return sample if self.ticks == self.held else (sample * self.held + tick) // self.ticks
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ class _Presenter:
             row = self.ticks[sample % _LOOK_AHEAD, 0]
             for name, activity in self.inputs.items():
                 feed = job.feeds[name]
-                np.subtract(feed.values[row], feed.mean, out=activity)
+                np.subtract(feed.values[feed.row(row, phase)], feed.mean, out=activity)
                 activity *= feed.gain
             if self.noise is not None:
                 self.inputs[job.presentation.port] += self.noise[sample % _LOOK_AHEAD]

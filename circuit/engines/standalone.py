@@ -135,9 +135,13 @@ def _write_segment(folder: Path, job: Job, laid_out: list[tuple[int, int]]) -> N
         for first, count in ([(0, trace.quantity.size)] if trace.chosen is None else [(i, 1) for i in trace.chosen])
     ]
     feeds = [job.feeds[port.name] for port in job.blueprint.ports]
-    ports = np.zeros(len(feeds), dtype=[("type", np.int64), ("offset", np.int64), ("gain", np.float64)])
+    ports = np.zeros(
+        len(feeds),
+        dtype=[("type", np.int64), ("offset", np.int64), ("held", np.int64), ("ticks", np.int64), ("gain", np.float64)],
+    )
     for port, feed, (kind, offset) in zip(ports, feeds, laid_out, strict=True):
-        port["type"], port["offset"], port["gain"] = kind, offset, feed.gain
+        port["type"], port["offset"], port["held"], port["ticks"] = kind, offset, feed.held, feed.ticks
+        port["gain"] = feed.gain
     head = [len(shown), job.presentation.ticks_per_sample, len(due), len(recorded), len(selections), noise is not None]
     with (folder / "segment").open("wb") as file:
         for values in (

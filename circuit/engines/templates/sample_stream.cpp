@@ -34,7 +34,7 @@ struct Segment
 {
     // What comes first in the file `segment`, as standalone.py writes it; the vectors below follow in their order.
     struct { int64_t ticks, ticks_per_sample, snapshots, traced, traces, noisy; } head;
-    struct Port { int64_t type, offset; double gain; } ports[{{ ports|length }}];
+    struct Port { int64_t type, offset, held, ticks; double gain; } ports[{{ ports|length }}];
     struct Selection { int64_t quantity, first, count; };
     {% for port in ports %}
     std::vector<double> mean_{{ port.population }};
@@ -191,13 +191,14 @@ struct Segment
             {
                 double *activity = brian::_array_{{ port.population }}_{{ port.variable }};
                 const Port &port = ports[{{ loop.index0 }}];
-                show<{{ port.size }}>(activity, data[{{ loop.index0 }}], port.type, what, port.gain, mean_{{ port.population }}.data());
+                const int64_t row = port.ticks == port.held ? what : (what * port.held + phase) / port.ticks;
+                show<{{ port.size }}>(activity, data[{{ loop.index0 }}], port.type, row, port.gain, mean_{{ port.population }}.data());
                 {% if port.replayed %}
                 if (noise)
                     for (int i = 0; i < {{ port.size }}; i++) activity[i] += noise[sample * {{ port.size }} + i];
                 {% endif %}
                 _active_{{ port.population }} = {0, {{ port.size }}};
-                if (more) announce<{{ port.size }}>(data[{{ loop.index0 }}], port.type, shown[ahead]);
+                if (more && port.ticks == port.held) announce<{{ port.size }}>(data[{{ loop.index0 }}], port.type, shown[ahead]);
             }
             {% endfor %}
         }
