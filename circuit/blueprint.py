@@ -121,7 +121,8 @@ class Blueprint:
     @functools.cached_property
     def program(self) -> Program:
         """The same with less work while a sample is held: what engines carry out."""
-        return program(self.parts, [f"{port.population}.{port.variable}" for port in self.ports])
+        still = [port for port in self.ports if port.changes == "sample"]
+        return program(self.parts, [f"{port.population}.{port.variable}" for port in still])
 
     @functools.cached_property
     def watched(self) -> tuple[tuple[str, str], ...]:

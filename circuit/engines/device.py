@@ -63,7 +63,7 @@ void Network::run(const double, void (*)(const double, const double, const doubl
     bool _waking, _later;
     for (;;)
     {{
-        _run_{presenting}_codeobject();
+        _run_{presenting}();
         _waking = {waking};
         {first}
         _later = _waking && !({onset});
@@ -149,7 +149,7 @@ class DenseDevice(CPPStandaloneDevice):
 
     def code_object(self, owner, name, abstract_code, variables, template_name, variable_indices, **kwds):
         """Brian2's, with our template where all of a step's synapses are there."""
-        step = name.split("_codeobject")[0]
+        step = _step(name)
         action = self.actions.get(step)
         group = getattr(owner, "synapses", owner)
         if action is not None:
@@ -195,7 +195,8 @@ class DenseDevice(CPPStandaloneDevice):
         """One clock, one fixed sequence: the loop calls each step by name, so the compiler can inline them all."""
         super().generate_network_source(writer, compiler)
         (steps,) = ([c for c in netcode if ".add(" in c] for f, (_, netcode) in self._networks())
-        names = [line.split(", _run_")[1].split("_codeobject")[0] for line in steps]
+        runs = [line.split(", _run_")[1].split(")")[0] for line in steps]
+        names = [_step(run) for run in runs]
         clock, stage = self.stage
         begun = 1 + max(
             i for i, n in enumerate(names) if n in self.actions and f"{clock}.onset" in self.actions[n].writes
@@ -203,7 +204,8 @@ class DenseDevice(CPPStandaloneDevice):
 
         def call(name: str, known: tuple[str, ...] = ()) -> str:
             due = " && ".join(condition for condition in self.due[name] if condition not in known)
-            return f"if ({due}) _run_{name}_codeobject();" if due else f"_run_{name}_codeobject();"
+            run = f"_run_{runs[names.index(name)]}();"
+            return f"if ({due}) {run}" if due else run
 
         # In most ticks of a held sample little happens.
         closing = f"brian::_array_{clock}_closing[0] != 0"
@@ -212,12 +214,12 @@ class DenseDevice(CPPStandaloneDevice):
         writer.write(
             "network.cpp",
             _TICKS.format(
-                includes="\n".join(f'#include "code_objects/{name}_codeobject.h"' for name in names),
+                includes="\n".join(f'#include "code_objects/{run}.h"' for run in runs),
                 waking=f"brian::_array_{clock}_{stage}[0] != 0",
                 onset=f"brian::_array_{clock}_onset[0] != 0",
                 closing=closing,
                 between="\n    ".join(call(name, (_WAKING,)) for name in between),
-                presenting=names[0],
+                presenting=runs[0],
                 first="\n        ".join(call(name) for name in names[1:begun]),
                 rest="\n        ".join(call(name) for name in names[begun:]),
             ),
@@ -248,6 +250,11 @@ class DenseDevice(CPPStandaloneDevice):
         )
         ranges = "".join(f"static struct {{ int begin, end; }} _active_{port.population};\n" for port in self.ports)
         writer.write("circuit.cpp", _ALIGNED_MEMORY + ranges + "static bool _recorded;\n" + units)
+
+
+def _step(code_object: str) -> str:
+    """What a code object carries out, from its name."""
+    return code_object.split("_codeobject")[0]
 
 
 def _lines(code) -> list[str]:

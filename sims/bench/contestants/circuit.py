@@ -13,7 +13,7 @@ from biorrr.circuit.recorder import Recorder
 from biorrr.circuit.recording import Recording
 from biorrr.circuit.units import Units
 from biorrr.models import Rate, Rates
-from biorrr.sims.bench.contestants.task import HeldTask, SpikingFibres, Task
+from biorrr.sims.bench.contestants.task import Task
 
 
 def prepare(task: Task):
@@ -23,10 +23,7 @@ def prepare(task: Task):
     the data can have: speed does not depend on it.
     """
     rates = Rates(*(Rate(eta0, N) for eta0, N in zip(task.eta0, task.N, strict=True)))
-    held = {}
-    if isinstance(task, HeldTask):
-        held = {"dynamics": task.dynamics, "departures": (SpikingFibres(),) if task.spiking else ()}
-    blueprint = Microcircuit(task.k, rates=rates, **held).sized({"x": task.m, "y": task.n})
+    blueprint = Microcircuit(task.k, rates=rates, departures=task.departures).sized({"x": task.m, "y": task.n})
     engine = StandaloneEngine(blueprint)
     start = {p.weight: getattr(task, p.weight) for p in blueprint.weighted}
     state = initial_state(blueprint, Units(), 0, start, {}, None)

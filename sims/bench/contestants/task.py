@@ -68,6 +68,11 @@ class Task:
         return np.random.default_rng(samples).integers(0, self.n_samples, samples)
 
     @property
+    def departures(self) -> tuple[Departure, ...]:
+        """What is other than in the paper's circuit: nothing."""
+        return ()
+
+    @property
     def synapses(self) -> int:
         """How many weights there are."""
         return self.Vx.size + self.Vy.size + self.Q.size + self.R.size
@@ -105,3 +110,8 @@ class HeldTask(Task):
     def dynamics(self) -> Leaky:
         """How activity unfolds."""
         return Leaky(hold=2.0 * self.ticks, dt=2.0)
+
+    @property
+    def departures(self) -> tuple[Departure, ...]:
+        """Membranes, and fibres that spike where they do."""
+        return (self.dynamics, SpikingFibres()) if self.spiking else (self.dynamics,)
