@@ -51,6 +51,8 @@ void Network::clear() {{ objects.clear(); }}
 // Of Clocks in Brian2 2.9, of BaseClocks since.
 void Network::add(decltype(Network::objects)::value_type::first_type, codeobj_func) {{}}
 
+static const bool _holds = {holds};  // samples for more than one tick
+
 // What happens while a sample is held, between its first tick and its last.
 __attribute__((flatten)) static void _tick_between()
 {{
@@ -67,7 +69,7 @@ void Network::run(const double, void (*)(const double, const double, const doubl
         _waking = {waking};
         {first}
         _later = _waking && !({onset});
-        if (_later && !({closing}) && !_recorded)
+        if (_holds && _later && !({closing}) && !_recorded)
         {{
             _tick_between();
             continue;
@@ -210,7 +212,8 @@ class DenseDevice(CPPStandaloneDevice):
         # In most ticks of a held sample little happens.
         closing = f"brian::_array_{clock}_closing[0] != 0"
         resting = {f"!{_LATER}", "_recorded", f"!{_WAKING}", closing}
-        between = [name for name in names[begun:] if resting.isdisjoint(self.due[name])]
+        holds = any(action.when for action in self.actions.values())
+        between = [name for name in names[begun:] if holds and resting.isdisjoint(self.due[name])]
         writer.write(
             "network.cpp",
             _TICKS.format(
@@ -218,6 +221,7 @@ class DenseDevice(CPPStandaloneDevice):
                 waking=f"brian::_array_{clock}_{stage}[0] != 0",
                 onset=f"brian::_array_{clock}_onset[0] != 0",
                 closing=closing,
+                holds=str(holds).lower(),
                 between="\n    ".join(call(name, (_WAKING,)) for name in between),
                 presenting=runs[0],
                 first="\n        ".join(call(name) for name in names[1:begun]),
