@@ -95,6 +95,13 @@ class Experiment(Generic[S]):
             settings = replace(settings, ridge=default_ridge(data))  # type: ignore[call-arg]
         return settings
 
+    def chapters(self, settings: S) -> Mapping[str, tuple[Experiment[Any], Any]]:
+        """Other experiments that this one is made of, each with its settings, by names that become parts of file names.
+
+        An experiment with chapters has no parts of its own: :meth:`combine` is given the findings of each, by name.
+        """
+        return {}
+
     # -- for each data set ---------------------------------------------------------------------------------------------
 
     def prepare(self, settings: S, data: data_sets.Dataset) -> Problem[S]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from biorrr.sims.checkpoints import NOT_KEPT, Checkpoints
 from biorrr.sims.circuits import circuit_function
-from biorrr.sims.claims import QUICK
+from biorrr.sims.claims import QUICK, without_verdicts
 from biorrr.sims.experiment import Experiment, Findings, Problem, S, StoppedError
 from biorrr.sims.folder import INTERRUPTED, InterruptedRunError, RunFolder
 from biorrr.sims.interrupts import pressed
@@ -110,9 +110,12 @@ def _investigate(
     workers: int,
     attended: bool,
 ) -> Findings:
-    """Run all parts on each data set in turn, and conclude."""
+    """Run all parts on each data set in turn, or all chapters, and conclude."""
     concluded, failures = [], []
-    for number, one in enumerate(_data_sets(settings, data)):
+    for name, (chapter, own) in experiment.chapters(settings).items():
+        own, sets, _ = _fitted(chapter, own, ())
+        concluded.append((name, _investigate(chapter, own, sets, checkpoints.within(name), workers, attended)))
+    for number, one in enumerate(() if concluded else _data_sets(settings, data)):
         # By number: what the user calls data may be a path.
         kept = checkpoints.within(f"data-{number}") if len(settings.data_names) > 1 else checkpoints
         problem = experiment.prepare(settings, one)
@@ -122,8 +125,7 @@ def _investigate(
     findings, failure = experiment.combine(settings, concluded), "".join(failures)
     # A run that has not converged can only say so.
     why = QUICK if getattr(settings, "quick", False) else failure and f"the run has not come to its end: {failure}"
-    claims = [replace(claim, unjudged=claim.unjudged or why) for claim in findings.claims]
-    return replace(findings, failure=failure, claims=claims)
+    return replace(findings, failure=failure, claims=without_verdicts(findings.claims, why))
 
 
 def run_parts(
