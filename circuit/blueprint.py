@@ -49,7 +49,8 @@ class Port:
     population, variable
         What it sets.
     changes
-        When that changes: with each "sample", which then stands still while it is held, or in every "tick".
+        When that changes: with each "sample", which then stands still while it is held, in every "tick", or as a group
+        in the same "network" says.
     """
 
     name: str

@@ -186,7 +186,7 @@ struct Segment
             const int64_t ahead = tick - 1 + head.ticks_per_sample;
             const bool more = ahead < head.ticks && shown[ahead] >= 0;
             {% for port in ports %}
-            {{ "if (phase == 0)" if not port.moves }}
+            {{ "if (phase == 0)" if port.lasts }}
             {
                 double *activity = brian::_array_{{ port.population }}_{{ port.variable }};
                 const Port &port = ports[{{ loop.index0 }}];
