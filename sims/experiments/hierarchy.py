@@ -205,7 +205,7 @@ class HierarchyExperiment(Experiment[HierarchySettings]):
 
 def make(settings: HierarchySettings, seed: int) -> Any:
     """The circuit to simulate: a hierarchy, or what the user's function returns for its arguments."""
-    arguments = {
+    arguments: dict[str, Any] = {
         "areas": settings.areas, "gains": settings.gains, "s": settings.s, "ridge": (settings.ridge, 0.0),
         "engine": settings.engine, "seed": seed,
     }  # fmt: skip
