@@ -87,7 +87,7 @@ class Hierarchy(CircuitBase):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((200, 6))
     >>> Y = X[:, :2] @ rng.standard_normal((2, 4)) + 0.1 * rng.standard_normal((200, 4))
-    >>> run = Hierarchy(areas=(3, 2), engine="numpy").run(X, Y, order=range(20), progress=False)
+    >>> run = Hierarchy(areas=(3, 2), engine="numpy").run(X, Y, order=[0, 1, 2], centre=True, progress=False)
     >>> [z.shape for z in run.infer(X, Y)]
     [(200, 3), (200, 2)]
     """
