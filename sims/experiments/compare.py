@@ -132,9 +132,9 @@ class Compare(Race[CompareSettings]):
         for heat, curves in heats.items():
             track, several = problem.heats[heat], len(heats) > 1
             what = describe(track, heat)
-            numbers |= summary(curves, track.exact, settings, prefix(heat, settings)) | (
-                {} if several else {"s": heat.s, "direction": track.data.direction, "epochs": epochs(track, heat)}
-            )
+            own = {"s": heat.s, "direction": track.data.direction, "epochs": epochs(track, heat)}
+            own |= summary(curves, track.exact, settings)
+            numbers |= {f"{prefix(heat, settings)}{name}": value for name, value in own.items()}
             rows |= {f"{heat}: {name}" if several else name: row for name, row in table(curves).items()}
             end = f"-{plain(heat)}" if several else ""
             figures[f"compare{end}"] = partial(draw_race, curves, heat, what)
@@ -219,7 +219,7 @@ def prefix(heat: Heat, settings: CompareSettings) -> str:
 
 
 def epochs(track: Problem[CompareSettings], heat: Heat) -> float:
-    """Passes through the data of what learns online; None of what has all of them at once."""
+    """Passes through the data of what learns online; 0 where all data are there at once."""
     return steps_of(track.settings, heat) / len(track.data.X) if heat.setting == "online" else 0.0
 
 
@@ -241,13 +241,11 @@ def table(curves: Curves) -> dict[str, str]:
     }
 
 
-def summary(
-    curves: Curves, yardstick: analysis.Yardstick, settings: CompareSettings, heading: str = ""
-) -> dict[str, Any]:
+def summary(curves: Curves, yardstick: analysis.Yardstick, settings: CompareSettings) -> dict[str, Any]:
     """Final numbers of every learner at every rank, and the optimum."""
-    numbers: dict[str, Any] = {f"{heading}optimum_k{k}": yardstick.optimum(k) for k in settings.k}
+    numbers: dict[str, Any] = {f"optimum_k{k}": yardstick.optimum(k) for k in settings.k}
     for (learner, k), curve in curves.items():
-        name = f"{heading}{plain_name(learner, k)}"
+        name = plain_name(learner, k)
         numbers |= {
             f"{name}_excess": curve.excess[:, -1].mean(),
             f"{name}_excess_sd": curve.excess[:, -1].std(),
