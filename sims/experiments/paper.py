@@ -22,7 +22,6 @@ from biorrr.sims.experiments import find_experiment
 from biorrr.sims.experiments.helpers.paper_page import as_record, counts, markdown, webpage
 from biorrr.sims.experiments.helpers.theory import CHAPTER, UNTESTABLE
 from biorrr.sims.folder import plain_value
-from biorrr.sims.lazy import data_sets
 from biorrr.sims.settings import ExperimentSettings, option, seeds_option
 
 # Chapter: experiment (None is the theory's), and settings other than its own defaults.
@@ -50,9 +49,8 @@ class PaperSettings(ExperimentSettings):
 
     @property
     def data_names(self) -> tuple[str, ...]:
-        """All data that the chapters read."""
-        names = (name for _, own in chapters(self).values() for name in own.data_names)
-        return tuple(dict.fromkeys(names))
+        """None: the chapters read their own."""
+        return ()
 
 
 class Paper(Experiment[PaperSettings]):
@@ -64,10 +62,6 @@ class Paper(Experiment[PaperSettings]):
     paper = "all of it"
     not_swept = "it is made of other experiments: sweep those"
     figures = {"paper": "a figure of one of the chapters"}
-
-    def fit(self, settings: PaperSettings, data: data_sets.Dataset) -> PaperSettings:
-        """The chapters check the data themselves."""
-        return settings
 
     def chapters(self, settings: PaperSettings) -> Mapping[str, tuple[Experiment[Any], Any]]:
         """All experiments that the paper reports, with the settings nearest to it."""

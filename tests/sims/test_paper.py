@@ -44,6 +44,15 @@ def test_the_chapters_fill_one_folder_and_a_cut_run_goes_on(chapters, tmp_path, 
     assert all(claim in again["claims"] for claim in exact if "spread" in claim)
 
 
+def test_a_chapter_without_its_data_is_not_testable(tmp_path, monkeypatch):
+    missing = {"theory": (None, {"data": str(tmp_path / "none.npz")})}
+    monkeypatch.setattr("biorrr.sims.experiments.paper.CHAPTERS", missing)
+    assert biorrr("paper", "--out", tmp_path / "run") == 0
+    first = json.loads((tmp_path / "run/paper.json").read_text())["claims"][0]
+    assert (first["claim"], first["verdict"]) == ("all that theory checks", NOT_TESTABLE)
+    assert "none.npz" in first["reason"]
+
+
 def test_a_quick_look_judges_nothing(chapters, tmp_path):
     assert biorrr("paper", "--quick", "--engine", "numpy", "--out", tmp_path / "run") == 0
     verdicts = json.loads((tmp_path / "run/paper.json").read_text())["verdicts"]
@@ -54,7 +63,7 @@ def test_a_quick_look_judges_nothing(chapters, tmp_path):
 CLAIMS = [
     Claim(text="k = 1: it whitens", place="Fig. a", run="data", value=0.01, high=0.05),
     Claim(
-        text="k = 4: it whitens", place="Fig. a", run="data", value=0.07, spread=0.01, high=0.05, reading="too short"
+        text="k = 4: it whitens", place="Fig. a", run="data", value=0.07, spread=0.01, high=0.05, reading="short"
     ),
     Claim(text="mnist, k = 1: it is comparable", place="Fig. b", run="data", value=0.0, low=-0.02, high=0.02, unit="%"),
     Claim(text="<b>seconds</b>", place="Fig. c", untestable="another machine"),

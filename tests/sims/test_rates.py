@@ -20,9 +20,7 @@ def test_the_printed_rates_with_another_eta0_or_n():
 def test_where_the_paper_prints_none_eta0_makes_rates_of_its_form():
     rates = LearnSettings(rates="paper", eta0=0.1).given_rates("digits", 1, 2)
     assert rates == Rates(Rate(0.1), Rate(0.1).scaled(0.02), Rate(0.1).scaled(0.02))
-    with pytest.raises(
-        SettingsError, match="rates: the paper prints none here .*; give eta0 as well, or take rates auto"
-    ):
+    with pytest.raises(SettingsError, match=r"prints none here .*; give eta0 as well, or take rates auto"):
         LearnSettings(rates="paper").given_rates("digits", 0, 2)
 
 
