@@ -101,7 +101,7 @@ class Circuit(CircuitBase):
         epochs: int = 1,
         order=None,
         record=(),
-        every=100,
+        every=None,
         snapshots=100,
         plastic: bool = True,
         start: Run | None = None,

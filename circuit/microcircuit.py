@@ -249,8 +249,8 @@ class Microcircuit(CircuitBase):
         Y,
         epochs: int = 1,
         order=None,
-        record=("plateau",),
-        every=100,
+        record=("plateau", "a", "inhibition", "z"),
+        every=None,
         snapshots=100,
         plastic: bool = True,
         start: Run | None = None,
@@ -290,6 +290,8 @@ class Microcircuit(CircuitBase):
             after the plasticity of its sample. The rates eta_x, eta_y, eta_q, eta_r go with every record.
         every
             Samples from one that is traced to the next, or windows of consecutive samples, as [(first, last + 1), ...].
+            By default 20 stretches of 50 consecutive samples, evenly in log time, and between them one sample in 100
+            (fewer in runs of more than two million samples).
         snapshots
             How many weight snapshots to keep, evenly in log time; ("linear", count) for evenly in samples; or a list of
             sample counts. The start and the end are always among them.
@@ -416,6 +418,7 @@ class Microcircuit(CircuitBase):
             "rates": "auto" if self.rates == "auto" else repr(self.rates),
             "departures": self._departures_in_words(), "plastic": int(options.plastic),
             "linear_output": int(self.output_is_linear),
+            "cells_each": self.coding.population if isinstance(self.coding, Spiking) else 1,
         }  # fmt: skip
         retained = simulated.outcome.state.get("neuromodulator.log_retained")
         if retained is not None:

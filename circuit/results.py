@@ -57,8 +57,12 @@ def dataset(simulated: Simulated, attrs: Mapping[str, object], labels: Mapping[s
     if lasts is not None:
         out.attrs["seconds_per_sample"] = lasts
     if traces:
-        out = out.assign_coords(sample=np.asarray(trace_samples, dtype=np.int64))
+        shown = [job.presentation.rows(t, t + 1)[0] for t in trace_samples]
+        out = out.assign_coords(
+            sample=np.asarray(trace_samples, dtype=np.int64), data_row=("sample", np.asarray(shown, dtype=np.int64))
+        )
         out["sample"].attrs["long_name"] = "sample, counted from the first the circuit saw"
+        out["data_row"].attrs["long_name"] = "row of the data that was shown"
         if lasts is not None:
             out = out.assign_coords(start_time=("sample", lasts * out["sample"].values))
             out["start_time"].attrs.update(long_name="time at which the sample began", units="s")

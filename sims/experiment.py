@@ -70,7 +70,7 @@ class Experiment(Generic[S]):
     paper: ClassVar[str] = ""  # where the paper has it
     measure: ClassVar[str] = ""  # the number of the summary that a sweep draws; the lowest is best
     not_swept: ClassVar[str] = ""  # why it cannot be swept, where it cannot
-    figures: ClassVar[Mapping[str, str]] = {}  # what each figure shows, for those who do not see it
+    figures: ClassVar[Mapping[str, str]] = {}  # caption of each figure: what it shows, and what there is to see in it
     charts: ClassVar[tuple[Chart, ...]] = ()  # interactive ones, of the report page
     keeps_unfinished: ClassVar[bool] = False  # whether a run cut short, or diverged, is a result if it is the only part
 
@@ -157,6 +157,11 @@ class Experiment(Generic[S]):
     def page_charts(self, results: Datasets) -> tuple[Chart, ...]:
         """Charts of these results, where they depend on them."""
         return self.charts
+
+
+def caption_of(experiment: Experiment, figure: str) -> str:
+    """The caption of a figure, by the name of its file without ending: "wiring-3" is the figure "wiring" of seed 3."""
+    return experiment.figures.get(figure) or experiment.figures.get(figure.partition("-")[0], "")
 
 
 def check_rank(k: int, data: data_sets.Dataset) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 from biorrr.sims.claims import Claim
 from biorrr.sims.contents import (
     BEING_WRITTEN,
+    CAPTIONS,
     CHECKPOINTS,
     CONFIG,
     RESULTS,
@@ -247,6 +248,12 @@ class RunFolder:
         with self.writing(f"{name}.{format}") as path:
             figure.savefig(path, dpi=200)
         plt.close(figure)
+
+    def write_captions(self, captions: Mapping[str, str]) -> None:
+        """Write captions.md: what each figure shows, by the name of its file."""
+        with self.writing(CAPTIONS) as path:
+            text = "\n\n".join(f"**{name}** {caption}" for name, caption in captions.items())
+            path.write_text(text + "\n", encoding="utf-8")
 
     def write_summary(self, numbers: Mapping[str, Any], claims: Sequence[Claim] = ()) -> None:
         """Write summary.json: one flat object of text, truth values and numbers; what is not finite becomes null.

@@ -13,7 +13,7 @@ from typing import Any
 from biorrr.sims.checkpoints import NOT_KEPT, Checkpoints
 from biorrr.sims.circuits import circuit_function
 from biorrr.sims.claims import QUICK, Claim, without_verdicts
-from biorrr.sims.experiment import Experiment, Findings, Problem, S, StoppedError
+from biorrr.sims.experiment import Experiment, Findings, Problem, S, StoppedError, caption_of
 from biorrr.sims.folder import INTERRUPTED, InterruptedRunError, RunFolder
 from biorrr.sims.interrupts import pressed
 from biorrr.sims.lazy import circuits, data_sets, np
@@ -62,6 +62,7 @@ def carry_out(
             folder.write_results(result, f"{stem}.nc")
         for name, draw in findings.figures.items():
             folder.write_figure(name, settings.format, draw())
+        folder.write_captions({f"{name}.{settings.format}": caption_of(experiment, name) for name in findings.figures})
         for name, write in findings.files.items():
             with folder.writing(name) as path:
                 write(path)

@@ -10,8 +10,6 @@ from biorrr.sims.experiment import Experiment, Found, Problem
 from biorrr.sims.lazy import analysis, circuits
 from biorrr.sims.settings import ExperimentSettings, option
 
-RECORDED_SAMPLES = 2000  # of which traces are kept, evenly spread over the run
-
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingSettings(ExperimentSettings):
@@ -37,7 +35,7 @@ class Training(Experiment[T]):
     Attributes
     ----------
     recorded
-        Traces that are kept, of 2000 samples.
+        Traces that are kept: of stretches of consecutive samples and of one sample in 100.
     snapshots
         How often the weights are kept.
     """
@@ -65,7 +63,6 @@ class Training(Experiment[T]):
             epochs=settings.epochs,
             centre=True,
             record=self.recorded,
-            every=max(1, settings.epochs * len(data.X) // RECORDED_SAMPLES),
             snapshots=self.snapshots,
             **options,
         )

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from biorrr.sims.claims import FAILS, HOLDS, NOT_TESTABLE, QUICK, Claim, without_verdicts
-from biorrr.sims.experiment import Experiment, Findings
+from biorrr.sims.experiment import Experiment, Findings, caption_of
 from biorrr.sims.experiments import find_experiment
 from biorrr.sims.experiments.helpers.paper_page import as_record, counts, markdown, webpage
 from biorrr.sims.experiments.helpers.theory import CHAPTER, UNTESTABLE
@@ -61,7 +61,12 @@ class Paper(Experiment[PaperSettings]):
     takes = "15 min"
     paper = "all of it"
     not_swept = "it is made of other experiments: sweep those"
-    figures = {"paper": "a figure of one of the chapters"}
+
+    @property
+    def figures(self) -> Mapping[str, str]:  # type: ignore[override]
+        """Captions of the figures of all chapters."""
+        experiments = (find_experiment(command) for command, _ in CHAPTERS.values() if command)
+        return {name: caption for experiment in experiments for name, caption in experiment.figures.items()}
 
     def chapters(self, settings: PaperSettings) -> Mapping[str, tuple[Experiment[Any], Any]]:
         """All experiments that the paper reports, with the settings nearest to it."""
@@ -88,7 +93,7 @@ class Paper(Experiment[PaperSettings]):
             for name, draw in findings.figures.items()
         }
         shown = {
-            f"{name}{chapter_suffix(chapter)}.{settings.format}": f"{chapter}: {words_for(chapter, name)}"
+            f"{name}{chapter_suffix(chapter)}.{settings.format}": caption_of(self, name) or name
             for chapter, findings in concluded
             for name in findings.figures
         }
@@ -149,13 +154,6 @@ def chapter_suffix(chapter: str) -> str:
     """What sets figures of chapters apart that are of the same experiment."""
     _, dash, suffix = chapter.partition("-")
     return dash + suffix
-
-
-def words_for(chapter: str, figure: str) -> str:
-    """What a figure of a chapter shows."""
-    command = CHAPTERS[chapter][0]
-    known = find_experiment(command).figures if command else {}
-    return known.get(figure.partition("-")[0], figure)
 
 
 def write_json(path: Path, record: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ samples. Data are centred.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -65,7 +65,11 @@ class Plateau(Training[PlateauSettings]):
     snapshots = 40  # at which circuit and theory are compared
     figures = {
         "audit": "inhibition and plateau against what theory expects, and their correlation through learning",
-        "recording": "plateaus as a recording of the chosen kind would show them",
+        "recording": "The learned circuit as an electrode would see it, on the first samples of the data and with "
+        "learning off. Above, where cells spike: each row is one cell of the population that stands for a neuron, each "
+        "mark one spike. Below, for each neuron, its plateau, the distal current, the inhibition and the output, on "
+        "the scales that the bars show. A faint line marks where a new sample comes on: with leaky membranes all "
+        "signals relax from there towards what the sample asks for.",
     }
     charts = (
         Chart(
@@ -103,6 +107,33 @@ class Plateau(Training[PlateauSettings]):
                 ),
             ),
             "The same samples before, during and after learning.",
+        ),
+        Chart(
+            "Recorded as an electrode would see it",
+            (
+                View(
+                    "current (units of a)",
+                    {
+                        "recording_plateau": "plateau",
+                        "recording_a": "distal current a",
+                        "recording_inhibition": "inhibition Qn",
+                        "recording_z": "output z",
+                    },
+                    {"recording_time": "time since the first sample came on"},
+                    along=("moment",),
+                    choose=("neuron",),
+                    log="",
+                ),
+                View(
+                    "spikes per tick",
+                    {"recording_spikes": ""},
+                    {"recording_time": "time since the first sample came on"},
+                    along=("moment",),
+                    choose=("neuron",),
+                    log="",
+                ),
+            ),
+            "With the departures that were asked for, and with learning off.",
         ),
     )
 
@@ -144,7 +175,7 @@ class Plateau(Training[PlateauSettings]):
     def conclude(self, problem: Problem[PlateauSettings], found: Found) -> Findings:
         """Compare what was recorded with theory, and draw the first seed."""
         from biorrr.analysis.figures import stages as figures
-        from biorrr.sims.experiments.helpers.recording import plot_recorded
+        from biorrr.sims.experiments.helpers.recording import as_variables, record_learned
 
         settings, data = problem.settings, problem.data
         runs = {name: found[name] for name in super().parts(problem, found)}
@@ -170,7 +201,7 @@ class Plateau(Training[PlateauSettings]):
         results["stage_samples"] = ("stage", results["seen"].values[[0, middle, -1]])
 
         few, last = np.s_[:SHOWN_SAMPLES, :SHOWN_NEURONS], after[0]
-        drawn = {
+        drawn: dict[str, Callable[[], Any]] = {
             "plateau": partial(
                 figures.plot_stages,
                 {name: {trace: at.recorded[trace][few] for trace in TRACES} for name, at in shown.items()},
@@ -187,9 +218,9 @@ class Plateau(Training[PlateauSettings]):
             ),
         }
         if settings.amplitude or settings.spiking or settings.leaky:
-            drawn["recording"] = partial(
-                plot_recorded, first, problem, settings.amplitude, settings.spiking, settings.leaky
-            )
+            recording = record_learned(first, problem, settings.amplitude, settings.spiking, settings.leaky)
+            drawn["recording"] = recording.plot_raster
+            results = results.assign(as_variables(recording))
         numbers = heading(problem) | {"seeds": settings.seeds} | agreement(before, after)
         numbers |= {
             "excess_max": max(problem.exact.excess(run.Vx) for run in runs.values()),

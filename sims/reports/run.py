@@ -49,6 +49,7 @@ def _gathered(record: Record, given: Sequence[Dataset]) -> dict[str, Any]:
     exact = solve_exactly(run, data) if data is not None else None
     return {
         "kind": "run",
+        "experiment": record.experiment,
         "circuit": None if run is None else {"first": _which(record, run), "without_exact": why_not},
         "name": record.folder.resolve().name,
         "sentence": _sentence(record, run),

@@ -29,7 +29,9 @@ def predicted(tmp_path_factory):
 
 def test_run_folder(predicted):
     folder, summary, results = predicted
-    assert {path.name for path in folder.iterdir()} == {"communication.png", "config.toml", "run.nc", "summary.json"}
+    assert {path.name for path in folder.iterdir()} == {
+        "captions.md", "communication.png", "config.toml", "run.nc", "summary.json",
+    }  # fmt: skip
     for target in ("V2", "V1"):
         assert summary[f"{target}_circuit_r2_1"] == results["circuit_r2"].sel(target=target, rank=1).item()
         assert 0 < summary[f"{target}_circuit_r2_1"] < summary[f"{target}_exact_r2_1"] + 0.01

@@ -62,9 +62,7 @@ def test_a_quick_look_judges_nothing(chapters, tmp_path):
 
 CLAIMS = [
     Claim(text="k = 1: it whitens", place="Fig. a", run="data", value=0.01, high=0.05),
-    Claim(
-        text="k = 4: it whitens", place="Fig. a", run="data", value=0.07, spread=0.01, high=0.05, reading="short"
-    ),
+    Claim(text="k = 4: it whitens", place="Fig. a", run="data", value=0.07, spread=0.01, high=0.05, reading="short"),
     Claim(text="mnist, k = 1: it is comparable", place="Fig. b", run="data", value=0.0, low=-0.02, high=0.02, unit="%"),
     Claim(text="<b>seconds</b>", place="Fig. c", untestable="another machine"),
 ]

@@ -29,7 +29,7 @@ def results(audited):
 
 def test_run_folder(audited, results):
     assert sorted(path.name for path in audited.iterdir()) == [
-        "audit.png", "config.toml", "plateau.png", "run.nc", "summary.json",
+        "audit.png", "captions.md", "config.toml", "plateau.png", "run.nc", "summary.json",
     ]  # fmt: skip
     assert results.sizes["seed"] == 2
     assert results["stage_samples"].values[[0, -1]].tolist() == [0, 800]

@@ -37,7 +37,9 @@ def test_decay_is_the_predicted_one(met):
 
 def test_summary_and_claims(met):
     folder, results = met
-    assert {path.name for path in folder.iterdir()} == {"config.toml", "run.nc", "summary.json", "symmetry.png"}
+    assert {path.name for path in folder.iterdir()} == {
+        "captions.md", "config.toml", "run.nc", "summary.json", "symmetry.png",
+    }  # fmt: skip
     summary = json.loads((folder / "summary.json").read_text())
     decay, unrelated, hasty = summary["claims"]
     assert decay["holds"] is True
