@@ -187,7 +187,7 @@ struct Segment
             const bool more = ahead < head.ticks && shown[ahead] >= 0;
             const bool anew = phase == 0 || what != shown[tick - 2];
             {% for port in ports %}
-            {{ "if (anew)" if not port.rewritten }}
+            {{ "if (anew)" if port.lasts }}
             {
                 double *activity = brian::_array_{{ port.population }}_{{ port.variable }};
                 const Port &port = ports[{{ loop.index0 }}];
