@@ -78,8 +78,8 @@ READINGS: tuple[tuple[str, str, str], ...] = (
     (
         r"faster than ANN in CPU",
         r"",
-        "An iteration of Bio-RRMSE takes a third to a half longer than one of the network, since Q learns too. At k = 1 it saves "
-        "too few iterations to make up for that; both arrive within a millisecond.",
+        "An iteration of Bio-RRMSE takes a third to a half longer than one of the network, since Q learns too. At "
+        "k = 1 it saves too few iterations to make up for that; both arrive within a millisecond.",
     ),
     (
         r"most sample efficient \(iterations",
