@@ -52,6 +52,7 @@ def white(rng):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*columns are constant")
 @pytest.mark.parametrize(
     ("name", "k", "s"), [("digits", 5, 0), ("digits", 1, 1), ("v1v2", 8, 0), ("v1v2", 5, 1), ("white", 8, 0)]
 )
