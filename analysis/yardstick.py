@@ -126,6 +126,16 @@ class Yardstick:
         whitened, finite = self._whitened(Vx)
         return np.where(finite[..., None, None], whitened.swapaxes(-2, -1) @ whitened, np.nan)
 
+    def aligned(self, Vx: ArrayLike) -> NDArray:
+        """``Vx`` (m, k) turned to lie as near as it can to the exact filters: Procrustes in the Cxx metric.
+
+        Filters are defined up to a rotation, and are to be turned before they are shown beside the exact ones.
+        """
+        Vx = np.asarray(Vx, dtype=float)
+        target, moving = self._whitened(self.Vx(Vx.shape[1]))[0], self._whitened(Vx)[0]
+        U, _, Wt = linalg.svd(moving.T @ target)
+        return Vx @ (U @ Wt)
+
     def _whitened(self, Vx: ArrayLike) -> tuple[NDArray, NDArray]:
         """Cxx^1/2 Vx in the axes of X, and which of the leading entries are finite (the others are zeroed)."""
         Vx = np.asarray(Vx, dtype=float)

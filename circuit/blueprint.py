@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from biorrr.circuit.schedule import Action, schedule, watched
+from biorrr.circuit.held_samples import Program, program
+from biorrr.circuit.schedule import PENDING, Action, schedule, watched
 from biorrr.models import Parts, Pathway, Population, Variable
 
 
@@ -47,11 +48,15 @@ class Port:
         By which a run's data name it.
     population, variable
         What it sets.
+    changes
+        When that changes: with each "sample", which then stands still while it is held, in every "tick", or as a group
+        in the same "network" says.
     """
 
     name: str
     population: str
     variable: str
+    changes: str = "sample"
 
 
 @dataclass(frozen=True)
@@ -87,12 +92,17 @@ class Blueprint:
         """Every variable of every part, weights first."""
         weights = [Quantity(p.name, "w", math.prod(self.weight_shape(p)), weight_variable(p)) for p in self.weighted]
         switches = [Quantity(p.name, "plastic", 1, _PLASTIC) for p in self.parts.pathways if p.plastic]
+        pending = [
+            Quantity(p.name, PENDING.name, math.prod(self.weight_shape(p)), replace(PENDING, scale=p.scale))
+            for p in self.parts.pathways
+            if p.averaged
+        ]
         declared = [
             Quantity(part.name, variable.name, self._size(part, variable), variable)
             for part in self.parts.everything
             for variable in part.variables
         ]
-        return (*weights, *switches, *declared)
+        return (*weights, *switches, *pending, *declared)
 
     def _size(self, part: Population | Pathway, variable: Variable) -> int:
         if isinstance(part, Pathway):
@@ -108,6 +118,12 @@ class Blueprint:
     def schedule(self) -> tuple[Action, ...]:
         """What happens within a tick, in order."""
         return schedule(self.parts)
+
+    @functools.cached_property
+    def program(self) -> Program:
+        """The same with less work while a sample is held: what engines carry out."""
+        still = [port for port in self.ports if port.changes == "sample"]
+        return program(self.parts, [f"{port.population}.{port.variable}" for port in still])
 
     @functools.cached_property
     def watched(self) -> tuple[tuple[str, str], ...]:

@@ -169,7 +169,11 @@ def identity_of(job: Job, engine: str, events: Sequence[Event]) -> dict[str, str
     shown, recording = job.presentation, job.recording
     order = shown.order if isinstance(shown.order, np.ndarray) else shown.order.encode()
     stretch = (shown.n_samples, shown.m, shown.replay, shown.noise, shown.seed, job.start, job.stop)
-    recorded = ([(t.label, t.chosen) for t in recording.traces], recording.every, job.snapshots.tolist())
+    recorded = (
+        [(t.label, t.chosen) for t in recording.traces],
+        (recording.every, recording.windows),
+        job.snapshots.tolist(),
+    )
     return {
         "version of biorrr": _version(),
         "engine": engine,

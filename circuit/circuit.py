@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from biorrr.circuit.base import CircuitBase
 from biorrr.circuit.blueprint import Blueprint, Port
@@ -99,9 +99,9 @@ class Circuit(CircuitBase):
         self,
         inputs: Mapping[str, object],
         epochs: int = 1,
-        order="shuffle",
+        order=None,
         record=(),
-        every=100,
+        every=None,
         snapshots=100,
         plastic: bool = True,
         start: Run | None = None,
@@ -120,7 +120,7 @@ class Circuit(CircuitBase):
         Parameters
         ----------
         inputs
-            Data of each port by its name, each of shape (n_samples, features).
+            Data of each port by its name, each of shape (n_samples, features), or a signal in time.
         weights, parameters
             Initial matrices by name and values of parameters by "part.variable", in place of those drawn or declared.
         epochs, order, record, every, snapshots, plastic, start, callback, centre, progress
@@ -131,11 +131,15 @@ class Circuit(CircuitBase):
         names = [port.name for port in self.ports]
         if sorted(inputs) != sorted(names):
             raise ValueError(f"inputs: must be data for {', '.join(names)} (got {', '.join(inputs) or 'none'})")
-        checked = check_inputs({name: inputs[name] for name in names}, {name: name for name in names}, centre)
+        checked = check_inputs(
+            {name: inputs[name] for name in names}, {name: name for name in names}, centre, self.parts["clock"]
+        )
+        order = ("sequential" if checked.signal_in_time else "shuffle") if order is None else order
         epochs, order = whole_number("epochs", epochs, minimum=1), check_order(order, checked.n_samples)
         warn_of_shuffling(order, self.departures, self.parts)
         seed = self.seed if seed is None else whole_number("seed", seed, minimum=0)
-        blueprint = self.sized({name: feed.values.shape[1] for name, feed in checked.feeds.items()})
+        blueprint = self.sized({name: feed.values.shape[1] for name, feed in checked.feeds.items()}, checked.moving)
+        feeds = {name: replace(feed, gain=feed.unit) for name, feed in checked.feeds.items()}
         units = Units()
         presentation = Presentation(
             checked.n_samples, checked.feeds[names[0]].values.shape[1], order, 0, 0.0, seed, blueprint.held, names[0]
@@ -143,12 +147,16 @@ class Circuit(CircuitBase):
         options = RunOptions(
             record, every, snapshots, plastic, start, callback, progress, checkpoint, checkpoint_every, events
         )
-        stimulus = Stimulus(presentation, checked.feeds, *samples_of(start, epochs, presentation))
+        stimulus = Stimulus(presentation, feeds, *samples_of(start, epochs, presentation))
         state = initial_state(
             blueprint, units, seed, given_weights(weights or {}, blueprint, units), parameters or {}, start
         )
         simulated = simulate(blueprint, self._engines, self.engine, stimulus, state, units, options)
-        attrs = {"departures": departures_in_words(self.departures), "plastic": int(plastic)}
+        attrs = {
+            "departures": departures_in_words(self.departures),
+            "plastic": int(plastic),
+            "signal_in_time": int(checked.signal_in_time),
+        }
         run = Run(dataset(simulated, attrs, checked.labels), self)
         if simulated.outcome.ended == "diverged":
             raise Diverged.at(simulated.outcome.samples, "lower the rates of plasticity", run)

@@ -49,7 +49,8 @@ def _pathway(pathway: Pathway, blueprint: Blueprint) -> list[str]:
         *_variables(pathway),
         *(f"      {drives} += {current}  # summed over synapses" for drives, current in pathway.currents),
     ]
-    lines += [f"      w += {pathway.change}"] if pathway.change else []
+    averaged = "  # mean over the time for which a sample is held, when it ends" if pathway.averaged else ""
+    lines += [f"      w += {pathway.change}{averaged}"] if pathway.change else []
     lines += [f"      w += {pathway.replay}  # in replay"] if pathway.replay else []
     lines += [f"      w = {pathway.bound}  # bound"] if pathway.bound else []
     lines += _steps(pathway)

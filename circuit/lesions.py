@@ -85,6 +85,8 @@ def check_events(events, first: int, last: int, blueprint: Blueprint, order) -> 
                 f"Silence.cells: must lie in [0, {sizes['interneurons'] - 1}], the interneurons (got {event.cells})"
             )
         if isinstance(event, SwapData):
+            if any(port.changes != "sample" for port in blueprint.ports):
+                raise ValueError("SwapData: is for tables of samples; put what comes later into the signal itself")
             X, Y = check_data("SwapData.X", event.X), check_data("SwapData.Y", event.Y)
             if len(X) != len(Y) or (X.shape[1], Y.shape[1]) != features:
                 raise ValueError(

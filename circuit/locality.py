@@ -62,6 +62,7 @@ def inspect_rule(parts: Parts, pathway: Pathway) -> Locality:
     found = [names_in(code) for code in codes if code]
     # What the rule itself computes on the way, it knows.
     read = {name for names in found for name in names.read} | ({"w"} if pathway.plastic else set())
+    read |= {"onset", "share", "closing"} if pathway.averaged else set()
     held = {
         "pre": {variable.name for variable in parts[pathway.source].variables},
         "post": {variable.name for variable in parts[pathway.target].variables},

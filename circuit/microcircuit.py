@@ -222,13 +222,15 @@ class Microcircuit(CircuitBase):
         declared = {variable.name for variable in modulator.variables}
         return parts.having(with_values(modulator, **{k: v for k, v in wanted.items() if k in declared}))
 
-    def blueprint(self, m: int, n: int, lesions: tuple[Departure, ...] = ()) -> Blueprint:
-        """The circuit for m sensory and n instructive inputs."""
+    def blueprint(
+        self, m: int, n: int, lesions: tuple[Departure, ...] = (), moving: Mapping[str, str] | None = None
+    ) -> Blueprint:
+        """The circuit for m sensory and n instructive inputs; ``moving`` says when some of them change."""
         if self.k > min(m, n):
             raise ValueError(
                 f"k: upper bound is min(m, n) = {min(m, n)}, the rank of the data (got {self.k}); reduce k"
             )
-        blueprint = self.sized({"x": m, "y": n})
+        blueprint = self.sized({"x": m, "y": n}, moving)
         if not lesions:
             return blueprint
         return dataclasses.replace(blueprint, parts=departed(blueprint.parts, lesions))
@@ -251,9 +253,9 @@ class Microcircuit(CircuitBase):
         X,
         Y,
         epochs: int = 1,
-        order="shuffle",
-        record=("plateau",),
-        every=100,
+        order=None,
+        record=("plateau", "a", "inhibition", "z"),
+        every=None,
         snapshots=100,
         plastic: bool = True,
         start: Run | None = None,
@@ -278,10 +280,15 @@ class Microcircuit(CircuitBase):
         ----------
         X, Y
             Sensory and instructive data, shapes (n_samples, m) and (n_samples, n). Memory maps are read as they lie.
+            Or signals in time, for circuits whose dynamics have time: :class:`~biorrr.circuit.TimeSeries`,
+            :class:`~biorrr.circuit.SpikeTrains`, :class:`~biorrr.circuit.PoissonSpikes`, a Brian2 TimedArray,
+            SpikeGeneratorGroup or any other group (:class:`~biorrr.circuit.GroupInput`). Every window of
+            ``Leaky.hold`` is then one sample.
         epochs
             Passes over the data, or over ``order`` where that is an index array.
         order
-            "shuffle" (a new permutation each epoch), "sequential", or an index array of any length.
+            "shuffle" (a new permutation each epoch), "sequential", or an index array of any length; unless given,
+            samples are shuffled and signals in time are not.
         record
             Variables to trace: names, or a dict of names to True or to the chosen cells. Any variable that a part of
             the circuit declares, such as x, y, z, a, n, inhibition, plateau; "part.variable" where two parts have one
@@ -289,6 +296,8 @@ class Microcircuit(CircuitBase):
             after the plasticity of its sample. The rates eta_x, eta_y, eta_q, eta_r go with every record.
         every
             Samples from one that is traced to the next, or windows of consecutive samples, as [(first, last + 1), ...].
+            By default 20 stretches of 50 consecutive samples, evenly in log time, and between them one sample in 100
+            (fewer in runs of more than two million samples).
         snapshots
             How many weight snapshots to keep, evenly in log time; ("linear", count) for evenly in samples; or a list of
             sample counts. The start and the end are always among them.
@@ -331,7 +340,8 @@ class Microcircuit(CircuitBase):
         )
         asked = {"seed": seed, "rates": rates, "Vx0": Vx0, "Vy0": Vy0, "Q0": Q0, "R0": R0}
         circuit = self._with(**{name: value for name, value in asked.items() if value is not None})
-        inputs = check_inputs({"x": X, "y": Y}, {"x": "X", "y": "Y"}, centre)
+        inputs = check_inputs({"x": X, "y": Y}, {"x": "X", "y": "Y"}, centre, circuit.parts["clock"])
+        order = ("sequential" if inputs.signal_in_time else "shuffle") if order is None else order
         epochs, order = whole_number("epochs", epochs, minimum=1), check_order(order, inputs.n_samples)
         warn_of_shuffling(order, circuit.all_departures, circuit.parts)
         return circuit._run(inputs, epochs, order, options, weights or {}, parameters or {})
@@ -350,10 +360,14 @@ class Microcircuit(CircuitBase):
         feeds, power = inputs.feeds, inputs.power
         m, n = (feeds[name].values.shape[1] for name in ("x", "y"))
         lesions = (SilencedInterneurons(),) if any(isinstance(event, Silence) for event in options.events) else ()
-        blueprint = self.blueprint(m, n, lesions)
+        blueprint = self.blueprint(m, n, lesions, inputs.moving)
+        if self.rates == "auto" and any(feed.live is not None for feed in feeds.values()):
+            raise ValueError(
+                "rates: must be Rates(...) where an input is a Brian2 group, whose activity nobody knows beforehand"
+            )
         gains = self._gains(power)
         units = Units.of_gains(gains["x"], gains["y"], self.s)
-        feeds = {name: dataclasses.replace(feed, gain=gains[name]) for name, feed in feeds.items()}
+        feeds = {name: dataclasses.replace(feed, gain=gains[name] * feed.unit) for name, feed in feeds.items()}
         start = options.start
         replays = self.ridge_by == "replay" and self._ridges[0] > 0
         presentation = Presentation(
@@ -374,7 +388,8 @@ class Microcircuit(CircuitBase):
         stimulus = Stimulus(presentation, feeds, *samples_of(start, epochs, presentation))
         state = initial_state(blueprint, units, self.seed, drawn, parameters, start)
         simulated = simulate(blueprint, self._engines, self.engine, stimulus, state, units, options)
-        data = dataset(simulated, self._settings(simulated, options), inputs.labels)
+        settings = self._settings(simulated, options) | {"signal_in_time": int(inputs.signal_in_time)}
+        data = dataset(simulated, settings, inputs.labels)
         data["readout"] = ("instruction", "pyramidal"), self._readout(data["Vy"].values[-1], simulated.job.feeds["y"])
         run = Run(data, self)
         if simulated.outcome.ended == "diverged":
@@ -410,9 +425,8 @@ class Microcircuit(CircuitBase):
 
     def _readout(self, Vy: np.ndarray, feed: Feed) -> np.ndarray:
         """Sigma_s^-1 Vy, by which the output predicts y, shape (n, k)."""
-        Cyy_Vy = sum((rows - feed.mean).T @ ((rows - feed.mean) @ Vy) for rows in chunks(feed.values)) / len(
-            feed.values
-        )
+        Cyy_Vy = sum((rows - feed.mean).T @ ((rows - feed.mean) @ Vy) for rows in chunks(feed.values))
+        Cyy_Vy = feed.unit**2 * Cyy_Vy / len(feed.values)
         return self.s * (Cyy_Vy + self._ridges[1] * Vy) + (1 - self.s) * Vy
 
     def _settings(self, simulated: Simulated, options: RunOptions) -> dict:
@@ -423,6 +437,7 @@ class Microcircuit(CircuitBase):
             "rates": "auto" if self.rates == "auto" else repr(self.rates),
             "departures": self._departures_in_words(), "plastic": int(options.plastic),
             "linear_output": int(self.output_is_linear),
+            "cells_each": self.coding.population if isinstance(self.coding, Spiking) else 1,
         }  # fmt: skip
         retained = simulated.outcome.state.get("neuromodulator.log_retained")
         if retained is not None:

@@ -34,7 +34,7 @@ def write(run: Run, path: str | os.PathLike) -> None:
     names = run.traces
     if not names:
         raise ValueError("to_nwb: the run recorded no traces; run again with record=('x', 'y', 'z', 'plateau')")
-    held = run.data["time"].values[-1] / 1000 if "time" in run.data else _SECONDS_PER_SAMPLE  # dynamics count in ms
+    held = run.data.attrs.get("seconds_per_sample", _SECONDS_PER_SAMPLE)
     file = NWBFile(
         session_description=f"Simulation of a cortical microcircuit that learns by calcium plateau potentials. {run!r}",
         identifier=str(uuid.uuid4()),

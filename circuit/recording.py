@@ -11,6 +11,10 @@ from biorrr.circuit.blueprint import Blueprint, Quantity
 from biorrr.models import Parts, Pathway
 from biorrr.models.checks import whole_number
 
+# What is traced unless told: what a figure of plateaus needs, and enough to know the learning rates in between.
+_STRETCHES, _STRETCH = 20, 50  # windows, and consecutive samples in each
+_SPARSE, _MOST_SPARSE = 100, 20_000  # one sample in so many, and how many of these a long run keeps at most
+
 
 @dataclass(frozen=True)
 class Trace:
@@ -45,31 +49,38 @@ class Recording:
     traces
         The variables.
     every
-        Samples from one to the next, counted from ``origin``, or windows of consecutive samples, as (first, last + 1).
+        Samples from one to the next, counted from ``origin``; None for none but those in windows.
+    windows
+        Windows of consecutive samples, as (first, last + 1), ascending and apart.
     origin
         Sample at which the run begins.
     """
 
     traces: tuple[Trace, ...]
-    every: int | tuple[tuple[int, int], ...]
+    every: int | None
+    windows: tuple[tuple[int, int], ...]
     origin: int
 
     def samples(self, start: int, stop: int) -> np.ndarray:
         """Samples within [start, stop) that are recorded, ascending."""
         if not self.traces:
             return np.empty(0, np.int64)
-        if isinstance(self.every, int):
-            return np.arange(start + -(start - self.origin) % self.every, stop, self.every, dtype=np.int64)
-        inside = [np.arange(max(first, start), min(last, stop), dtype=np.int64) for first, last in self.every]
-        return np.concatenate(inside)
+        inside = [np.arange(max(first, start), min(last, stop)) for first, last in self.windows]
+        return np.unique(np.concatenate([self._steps(start, stop), *inside]).astype(np.int64))
 
     def count(self, start: int, stop: int) -> int:
         """How many samples within [start, stop) are recorded."""
         if not self.traces:
             return 0
-        if isinstance(self.every, int):
-            return len(range(start + -(start - self.origin) % self.every, stop, self.every))
-        return sum(max(min(last, stop) - max(first, start), 0) for first, last in self.every)
+        inside = [range(max(first, start), min(last, stop)) for first, last in self.windows]
+        twice = sum(len(self._steps(one.start, one.stop)) for one in inside)
+        return len(self._steps(start, stop)) + sum(map(len, inside)) - twice
+
+    def _steps(self, start: int, stop: int) -> range:
+        """Samples within [start, stop) at whole multiples of ``every``."""
+        if self.every is None:
+            return range(0)
+        return range(start + -(start - self.origin) % self.every, stop, self.every)
 
 
 def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> Recording:
@@ -94,7 +105,7 @@ def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> 
             for q in rates
             if q.variable.role == "activity" and q.name not in [t.label for t in traces]
         ]
-    recording = Recording(tuple(traces), _check_every(every, first, last), first)
+    recording = Recording(tuple(traces), *_check_every(every, first, last), first)
     _check_memory(recording, blueprint.held, first, last)
     return recording
 
@@ -158,9 +169,13 @@ def _synapses(name: str, chosen, pathway: Pathway, blueprint: Blueprint) -> tupl
     return tuple((source * targets + target).tolist())
 
 
-def _check_every(every, first: int, last: int) -> int | tuple[tuple[int, int], ...]:
+def _check_every(every, first: int, last: int) -> tuple[int | None, tuple[tuple[int, int], ...]]:
+    """Samples from one that is traced to the next, and windows of consecutive ones."""
+    if every is None:
+        return max(_SPARSE, -(-(last - first) // _MOST_SPARSE)), _stretches(first, last)
     if np.ndim(every) == 0:
-        return whole_number("every", every, minimum=1, remedy="; for stretches of samples, a list of (first, last + 1)")
+        remedy = "; for stretches of samples, a list of (first, last + 1)"
+        return whole_number("every", every, minimum=1, remedy=remedy), ()
     windows = np.asarray(every)
     if windows.ndim != 2 or windows.shape[1] != 2 or windows.dtype.kind not in "iu":
         raise ValueError(f"every: must be a whole number or a list of windows (first, last + 1) (got {every!r})")
@@ -169,7 +184,20 @@ def _check_every(every, first: int, last: int) -> int | tuple[tuple[int, int], .
         raise ValueError(f"every: windows must not be empty and must not overlap (got {every!r})")
     if ordered[0, 0] < first or ordered[-1, 1] > last:
         raise ValueError(f"every: windows must lie in [{first}, {last}], the samples of this run (got {every!r})")
-    return tuple((int(begin), int(end)) for begin, end in ordered)
+    return None, tuple((int(begin), int(end)) for begin, end in ordered)
+
+
+def _stretches(first: int, last: int) -> tuple[tuple[int, int], ...]:
+    """Windows of consecutive samples, evenly in log time, the first and the last samples of the run among them."""
+    if last - first <= _STRETCHES * _STRETCH:
+        return ((first, last),)
+    between = np.geomspace(_STRETCH, last - first - _STRETCH, _STRETCHES - 1).round().astype(int)
+    windows: list[tuple[int, int]] = [(first, first + _STRETCH)]
+    for begin in first + between:
+        begin = max(int(begin), windows[-1][1])
+        if begin + _STRETCH <= last:
+            windows.append((begin, begin + _STRETCH))
+    return tuple(windows)
 
 
 def _check_memory(recording: Recording, held: int, first: int, last: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -35,7 +36,8 @@ def dataset(simulated: Simulated, attrs: Mapping[str, object], labels: Mapping[s
         meanings[trace.label] = trace.quantity.variable.meaning
     variables["seen"] = (("snapshot",), np.asarray(seen, dtype=np.int64))
     for port in blueprint.ports:
-        variables[f"mean_{port.name}"] = ((blueprint.parts[port.population].dimension,), job.feeds[port.name].mean)
+        feed = job.feeds[port.name]
+        variables[f"mean_{port.name}"] = ((blueprint.parts[port.population].dimension,), feed.unit * feed.mean)
     state, layout = _flat_state(blueprint, outcome.state)
     out = xr.Dataset(
         {**variables, "state": (("state_value",), state)},
@@ -51,9 +53,19 @@ def dataset(simulated: Simulated, attrs: Mapping[str, object], labels: Mapping[s
             **attrs,
         },
     )
+    lasts = seconds_per_sample(blueprint)
+    if lasts is not None:
+        out.attrs["seconds_per_sample"] = lasts
     if traces:
-        out = out.assign_coords(sample=np.asarray(trace_samples, dtype=np.int64))
+        shown = [job.presentation.rows(t, t + 1)[0] for t in trace_samples]
+        out = out.assign_coords(
+            sample=np.asarray(trace_samples, dtype=np.int64), data_row=("sample", np.asarray(shown, dtype=np.int64))
+        )
         out["sample"].attrs["long_name"] = "sample, counted from the first the circuit saw"
+        out["data_row"].attrs["long_name"] = "row of the data that was shown"
+        if lasts is not None:
+            out = out.assign_coords(start_time=("sample", lasts * out["sample"].values))
+            out["start_time"].attrs.update(long_name="time at which the sample began", units="s")
     for trace in job.recording.traces:
         if trace.chosen is not None:
             out = out.assign_coords(_places(trace, blueprint))
@@ -65,6 +77,12 @@ def dataset(simulated: Simulated, attrs: Mapping[str, object], labels: Mapping[s
     for name, meaning in meanings.items():
         out[name].attrs.update(long_name=meaning, units="1")
     return out
+
+
+def seconds_per_sample(blueprint: Blueprint) -> float | None:
+    """How long a sample is held; None where all is instant."""
+    tick = next(float(v.value) for v in blueprint.parts["clock"].variables if v.name == "tick")
+    return blueprint.held * tick / 1000 if math.isfinite(tick) else None
 
 
 def _snapshots(simulated: Simulated) -> tuple[list[int], dict[str, tuple], dict[str, str]]:
@@ -140,7 +158,7 @@ def _places(trace: Trace, blueprint: Blueprint) -> dict:
 def _flat_state(blueprint: Blueprint, state: Mapping[str, np.ndarray]) -> tuple[np.ndarray, list]:
     """What a later run can go on from: weights and memories in one array, and what lies where."""
     kept = [q for q in blueprint.state if q.variable.role == "memory" and q.variable.per != "circuit"]
-    if not all(np.isfinite(state[q.key]).all() for q in kept):  # a circuit that diverged leads nowhere
+    if not kept or not all(np.isfinite(state[q.key]).all() for q in kept):  # a circuit that diverged leads nowhere
         return np.empty(0), []
     return np.concatenate([state[q.key] for q in kept]), [[q.key, q.size] for q in kept]
 

@@ -14,6 +14,8 @@ import xarray as xr
 
 from biorrr.circuit.netcdf import UnsafeFileError, read_netcdf, write_netcdf
 from biorrr.circuit.table import Tabled, regression, ridge_in_words
+from biorrr.circuit.wiring import cell_graph
+from biorrr.models import Spiking
 
 if TYPE_CHECKING:
     from biorrr.circuit.base import CircuitBase
@@ -165,38 +167,114 @@ class Run(Tabled):
 
     # -- looking at it -------------------------------------------------------------------------------------------
 
-    def plot_learning(self, X, Y, ax=None):
-        """Objective at each snapshot against its optimum on ``X`` (n_samples, m), ``Y`` (n_samples, n); one axes."""
-        from biorrr.analysis import Yardstick, plot_learning
+    def plot_learning(self, X=None, Y=None, *, exact=None, ax=None):
+        """Draw the objective at each snapshot against its optimum; one axes.
 
-        kept, attrs = self.data, self.data.attrs
-        centred = (np.asarray(X) - kept["mean_x"].values, np.asarray(Y) - kept["mean_y"].values)
-        yardstick = Yardstick(*centred, s=attrs["s"], ridge=(attrs["ridge_x"], attrs["ridge_y"]))
-        scores, optimum = yardstick.objective(kept["Vx"].values), yardstick.optimum(attrs["k"])
-        return plot_learning(kept["seen"].values, scores, optimum, label="circuit", ax=ax)
+        Parameters
+        ----------
+        X, Y
+            The data that were learned, (n_samples, m) and (n_samples, n): the exact solution needs them.
+        exact
+            In their place, their exact solution (:class:`biorrr.analysis.Yardstick`) where it is known already.
+        ax
+            Axes to draw into; new ones unless given.
+        """
+        from biorrr.analysis.figures import runs
 
-    def plot_plateau(self, shown: int = 60, ax=None):
-        """Plateaus at the first and last samples recorded, with a, inhibition and z where recorded; axes (k, 2)."""
-        from biorrr.analysis import plot_plateau
+        return runs.learning_of(self.data, X, Y, exact, ax)
+
+    def plot_plateau(self, X=None, Y=None, *, exact=None, shown: int | None = None, neurons=None, ax=None):
+        """Draw plateaus at the start, halfway and at the end of learning, with a, inhibition and z where recorded.
+
+        Parameters
+        ----------
+        X, Y
+            The data that were learned. With them, grey lines show what theory expects at the optimum: the
+            back-propagated error behind the plateau, the prediction of the distal current behind the inhibition.
+        exact
+            Their exact solution, where it is known already.
+        shown
+            Samples in each stretch; 50 unless given, or 8 where each is held for a while.
+        neurons
+            Which neurons, counted from 0; the first four unless given.
+        ax : (neurons, stages)
+            Axes to draw into; new ones unless given.
+        """
+        from biorrr.analysis.figures import runs
 
         self._require("plateau")
-        traces = {name: self.trace(name) for name in ("plateau", "a", "inhibition", "z") if name in self.data}
-        return plot_plateau(self.moments(), **traces, shown=shown, ax=ax)
+        return runs.plateau_of(self.data, X, Y, exact, shown, neurons, ax)
 
     def plot_symmetry(self, ax=None):
-        """||Q' - R|| at each snapshot against the product of (1 - eta_q); one axes.
+        """Draw ||Q' - R|| at each snapshot against the product of (1 - eta_q); one axes.
 
         Rates between two recorded samples are interpolated: record with ``every=1`` where a few strong samples slow
         learning down, as "auto" rates let them.
         """
-        from biorrr.analysis import plot_symmetry, symmetry_decay
+        from biorrr.analysis.figures import runs
 
         self._require("eta_q")
-        kept, eta_q, eta_r = self.data, self.trace("eta_q"), self.trace("eta_r")
-        if not np.array_equal(eta_q, eta_r):
-            raise ValueError("rates: those of Q and R must be equal for theory to predict ||Q' - R||; see r_minus_qt")
-        decay = symmetry_decay(kept["Q"], kept["R"], kept["seen"], lambda t: np.interp(t, self.moments(), eta_q))
-        return plot_symmetry(decay.samples, decay.measured, decay.predicted, ax=ax)
+        return runs.symmetry_of(self.data, ax)
+
+    def plot_filters(self, X=None, Y=None, pixels=None, *, exact=None, neurons=None, ax=None):
+        """Draw the learned filters Vx; with data, beside the exact ones, onto which they are turned.
+
+        Parameters
+        ----------
+        X, Y, exact
+            As :meth:`plot_plateau` takes them.
+        pixels
+            Shape of a filter as a picture, (height, width), or (3, height, width) for colour; curves unless given.
+        neurons
+            Which neurons, counted from 0; the first six unless given.
+        ax : (1 or 2, neurons)
+            Axes to draw into; new ones unless given.
+        """
+        from biorrr.analysis.figures import runs
+
+        return runs.filters_of(self.data, X, Y, pixels, exact, neurons, ax)
+
+    def plot_eigenvalues(self, X=None, Y=None, *, exact=None, ax=None):
+        """Draw the eigenvalues of QQ' beside those that they equal at the optimum; as :meth:`plot_learning`."""
+        from biorrr.analysis.figures import runs
+
+        return runs.eigenvalues_of(self.data, X, Y, exact, ax)
+
+    def plot_weights(self, ax=None):
+        """Draw the final weights of every pathway as a picture; axes (number of pathways,)."""
+        from biorrr.analysis import plot_weights
+
+        return plot_weights(self.weights, ax=ax)
+
+    def plot_wiring(self, ax=None):
+        """Draw the circuit: its cells, and its synapses with their final weights; one axes."""
+        from biorrr.analysis import plot_wiring
+
+        return plot_wiring(cell_graph(self), ax=ax)
+
+    def plot_raster(self, shown: int = 12, neurons=None, ax=None):
+        """Draw the last samples as an electrode would see them: spikes, where the cells spike, and traces below.
+
+        Parameters
+        ----------
+        shown
+            Samples.
+        neurons
+            Which neurons, counted from 0; the first three unless given.
+        ax : (1 + neurons,) with spikes, else (neurons,)
+            Axes to draw into; new ones unless given.
+        """
+        from biorrr.analysis.figures import runs
+
+        self._require("plateau")
+        last, spikes = runs.last_samples(self.data, shown), None
+        if "spikes" in self.data:
+            counts = self.data["spikes"].sel(sample=last.samples).values
+            each = int(self.data.attrs["cells_each"])
+            fired, cells = Spiking(each).raster(counts.reshape(-1, counts.shape[-1]))
+            # Poisson cells fire at any moment of a tick alike.
+            spikes = fired + np.random.default_rng(self.data.attrs["seed"]).random(len(fired)), cells, each
+        return runs.raster_of(self.data, spikes, shown, neurons, ax)
 
     def moments(self) -> np.ndarray:
         """When each row of a :meth:`trace` was recorded, in samples; the ticks of a held sample are parts of one."""

@@ -6,7 +6,7 @@ know, and what is read before it is there is said in one sentence, long before B
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from biorrr.models import PHASES, Parts, Pathway, Population, Variable
@@ -32,6 +32,9 @@ class Action:
         only; else empty.
     addend
         For plasticity, what is added to `w`; else empty.
+    when
+        Of the ticks in which it happens only "onset", the first for which a sample is held, and those of spontaneous
+        replay; or only those that are "recorded". Else empty.
     reads, writes
         Variables as "part.variable".
     """
@@ -43,6 +46,7 @@ class Action:
     drives: str = ""
     gate: str = ""
     addend: str = ""
+    when: str = ""
     reads: frozenset[str] = frozenset()
     writes: frozenset[str] = frozenset()
 
@@ -107,6 +111,13 @@ class Book:
                 own["w"] = _UNCHECKED_WEIGHT
             if part.plastic:
                 own["plastic"] = _UNCHECKED_PLASTIC
+            if part.averaged:
+                if PENDING.name in own:
+                    raise ValueError(
+                        f"{part.name}: declares {PENDING.name}, where what its rule asks for is kept while a sample is "
+                        "held; give your variable another name"
+                    )
+                own[PENDING.name] = PENDING
 
     def look_up(self, part: str, name: str) -> str | None:
         """What ``name`` means in the code of ``part``, as "part.variable"; None where it means nothing."""
@@ -119,6 +130,10 @@ class Book:
         if variable in self.declared[holder]:
             return f"{holder}.{variable}"
         return f"{self.broadcast[name]}.{name}" if name in self.broadcast else None
+
+    def qualified(self, part: Population | Pathway, names: Iterable[str]) -> frozenset[str]:
+        """``names`` in the code of ``part`` as "part.variable", less those that live within the code alone."""
+        return frozenset(filter(None, (self.look_up(part.name, name) for name in names)))
 
     def names(self, part: Population | Pathway, where: str, code: str, given: tuple[str, ...] = ()) -> Names:
         """The names in ``code`` of ``part``, each known or among ``given``; ``where`` names the code in errors."""
@@ -156,22 +171,28 @@ class Book:
 
 _UNCHECKED_WEIGHT = Variable("weight", per="synapse", role="memory")
 _UNCHECKED_PLASTIC = Variable("plasticity", per="population", role="parameter")
+# Of every pathway whose change is averaged.
+PENDING = Variable("pending", "what the rule has asked for so far in this sample", per="synapse")
 
 
 def schedule(parts: Parts) -> tuple[Action, ...]:
-    """All that happens in a tick, in order.
+    """All that happens in a tick, in order, with successive steps of one population made one.
 
     Raises
     ------
     ValueError
         Where a name is not known, a rule is not local or an order cannot be satisfied; it says which and why.
     """
-    book = Book(parts)
-    for part in parts.everything:
+    return merged(ordered(Book(parts)), parts)
+
+
+def ordered(book: Book) -> list[Action]:
+    """All that happens in a tick, in order, each step for itself; raises as :func:`schedule` does."""
+    for part in book.parts.everything:
         _check_values(book, part)
     actions = sorted(_actions(book), key=lambda action: ORDER[action.phase])  # stable: as declared within a phase
     _check_order(book, actions)
-    return tuple(_merged(actions, {p.name for p in parts.populations}))
+    return actions
 
 
 _MOVING = ("activity", "memory")
@@ -251,7 +272,7 @@ def _actions(book: Book) -> Iterator[Action]:
             filled = drives if alone else f"{drives}_by_{pathway.name}"
             yield Action(
                 f"{pathway.name}_{drives}", pathway.name, pathway.phase, expression, drives=filled,
-                reads=_qualified(book, pathway, names.read), writes=frozenset({f"{pathway.target}.{filled}"}),
+                reads=book.qualified(pathway, names.read), writes=frozenset({f"{pathway.target}.{filled}"}),
             )  # fmt: skip
     for (target, drives), pathways in drivers.items():
         if len(pathways) > 1:  # Brian2 lets but one pathway fill a variable: each gets one of its own, then they add up
@@ -270,26 +291,38 @@ def _actions(book: Book) -> Iterator[Action]:
             _check_writes(book, part, names)
             yield Action(
                 f"{part.name}_{step.phase.replace(' ', '_')}_{place}", part.name, step.phase, step.code,
-                gate="" if step.replays else "waking", reads=_qualified(book, part, names.read),
-                writes=_qualified(book, part, names.written),
+                gate="" if step.replays else "waking", reads=book.qualified(part, names.read),
+                writes=book.qualified(part, names.written),
             )  # fmt: skip
 
 
 def _plasticity(book: Book, pathway: Pathway) -> Iterator[Action]:
-    bound = ""
     if pathway.bound:
         _check_expression(pathway, "bound", book.names(pathway, "bound", pathway.bound))
-        bound = f"\nw = {pathway.bound}"
     for field, gate in (("change", "waking"), ("replay", "replaying")):
         expression = getattr(pathway, field)
         if expression:
             names = book.names(pathway, field, expression)
             _check_expression(pathway, field, names)
+            reads = book.qualified(pathway, names.read)
+            if pathway.averaged and field == "change":
+                pending = f"{pathway.name}.{PENDING.name}"
+                yield Action(
+                    f"{pathway.name}_integration", pathway.name, "integration",
+                    f"pending = (1 - onset) * pending + share * ({expression})", gate=gate,
+                    reads=reads | book.qualified(pathway, ("onset", "share")), writes=frozenset({pending}),
+                )  # fmt: skip
+                expression = "closing * pending"
+                reads = book.qualified(pathway, ("closing", "pending"))
             yield Action(
-                f"{pathway.name}_{field}", pathway.name, "plasticity", f"w += {expression}{bound}", gate=gate,
-                addend=expression, reads=_qualified(book, pathway, names.read) | {f"{pathway.name}.w"},
-                writes=frozenset({f"{pathway.name}.w"}),
+                f"{pathway.name}_{field}", pathway.name, "plasticity", weight_change(pathway, expression), gate=gate,
+                addend=expression, reads=reads | {f"{pathway.name}.w"}, writes=frozenset({f"{pathway.name}.w"}),
             )  # fmt: skip
+
+
+def weight_change(pathway: Pathway, addend: str) -> str:
+    """Statements that add ``addend`` to the weights and keep them to their bound."""
+    return f"w += {addend}" + (f"\nw = {pathway.bound}" if pathway.bound else "")
 
 
 def _check_phase(part: str, phase: str) -> None:
@@ -310,11 +343,6 @@ def _check_writes(book: Book, part: Population | Pathway, names: Names) -> None:
                 f"{part.name}: a step assigns to {name}, which belongs to {qualified.partition('.')[0]}; a part "
                 "changes its own variables only"
             )
-
-
-def _qualified(book: Book, part: Population | Pathway, names: tuple[str, ...]) -> frozenset[str]:
-    """``names`` as "part.variable"; those that live within the code alone are left out."""
-    return frozenset(filter(None, (book.look_up(part.name, name) for name in names)))
 
 
 def _check_order(book: Book, actions: list[Action]) -> None:
@@ -345,14 +373,20 @@ def _check_order(book: Book, actions: list[Action]) -> None:
                 )
 
 
-def _merged(actions: list[Action], populations: set[str]) -> list[Action]:
+def merged(actions: list[Action], parts: Parts) -> tuple[Action, ...]:
     """``actions`` with successive steps of one population made one wherever nothing in between minds."""
+    populations = {population.name for population in parts.populations}
     merged: list[Action] = []
     for action in actions:
         if not action.drives and action.part in populations:
             for place in range(len(merged) - 1, -1, -1):
                 earlier = merged[place]
-                if earlier.part == action.part and not earlier.drives and earlier.gate == action.gate:
+                if (earlier.part, earlier.drives, earlier.gate, earlier.when) == (
+                    action.part,
+                    "",
+                    action.gate,
+                    action.when,
+                ):
                     code = "\n".join(_dedented(step.code) for step in (earlier, action))
                     merged[place] = replace(
                         earlier, code=code, reads=earlier.reads | action.reads, writes=earlier.writes | action.writes
@@ -365,7 +399,7 @@ def _merged(actions: list[Action], populations: set[str]) -> list[Action]:
                 merged.append(action)
         else:
             merged.append(action)
-    return merged
+    return tuple(merged)
 
 
 def _dedented(code: str) -> str:

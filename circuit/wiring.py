@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from typing import TYPE_CHECKING
+
 import networkx as nx
+import numpy as np
 
 from biorrr.circuit.blueprint import Blueprint
+
+if TYPE_CHECKING:
+    from biorrr.circuit.run import Run
 
 
 def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
@@ -41,3 +48,24 @@ def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
             meaning=pathway.meaning,
         )
     return graph
+
+
+def cell_graph(run: Run) -> nx.MultiDiGraph:
+    """A networkx graph of the circuit that ``run`` left: a node per cell, an edge with its final weight per synapse."""
+    circuit = json.loads(run.data.attrs["circuit"])
+    cells = nx.MultiDiGraph(name="cells of the circuit")
+    for population in circuit["populations"]:
+        for index in range(1, population["size"] + 1):
+            cells.add_node(
+                f"{population['name']} {index}", population=population["name"], index=index, shape=population["shape"]
+            )
+    for pathway in circuit["pathways"]:
+        matrix = run.data[pathway["weight"]].values[-1]
+        by_source = matrix.T if pathway["target_by_source"] else matrix
+        for (i, j), weight in np.ndenumerate(by_source):
+            cells.add_edge(
+                f"{pathway['source']} {i + 1}", f"{pathway['target']} {j + 1}", key=pathway["name"],
+                pathway=pathway["name"], matrix=pathway["weight"], drives=pathway["drives"], sign=pathway["sign"],
+                weight=float(weight),
+            )  # fmt: skip
+    return cells

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from biorrr.models.checks import number_within
 from biorrr.models.clock import HoldingClock
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Parts, Pathway, Step, Variable, with_values
+from biorrr.models.parts import Parts, Step, Variable, with_values
 
 
 @dataclass(frozen=True)
@@ -104,22 +104,12 @@ class Leaky(Departure):
                 """,
             ),
         )
-        return parts.having(*(_integrating(pathway) for pathway in parts.pathways if pathway.change))
+        return parts.having(*(replace(pathway, averaged=True) for pathway in parts.pathways if pathway.change))
 
 
 def _relaxation(name: str, tau: float) -> Variable:
     """How far a membrane of time constant ``tau`` relaxes in one tick: exact while its drive stands still."""
     return Variable(name, "relaxation per tick", "population", "parameter", f"relaxation({tau!r})")
-
-
-def _integrating(pathway: Pathway) -> Pathway:
-    """``pathway`` whose weights change when a sample ends, by the mean over its time of what the rule asks."""
-    return replace(
-        pathway,
-        variables=(*pathway.variables, Variable("pending", "what the rule has asked for so far", "synapse", "memory")),
-        steps=(*pathway.steps, Step("integration", f"pending = (1 - onset) * pending + share * ({pathway.change})")),
-        change="closing * pending",
-    )
 
 
 def milliseconds(name: str, value) -> float:

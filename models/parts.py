@@ -139,6 +139,9 @@ class Pathway:
         What is added to `w` in a sample: the plasticity rule. Nothing unless given.
     replay
         What is added to `w` in a tick of spontaneous replay instead. Nothing unless given.
+    averaged
+        True where `w` changes when a sample ends, by the mean of `change` over the time for which it was held; what
+        has been asked for so far is then the synapse's `pending`. Else `change` is made in every tick.
     bound
         What `w` is kept to after each change, such as "clip(w, 0, inf)".
     start
@@ -171,6 +174,7 @@ class Pathway:
     phase: str = ""
     change: str = ""
     replay: str = ""
+    averaged: bool = False
     bound: str = ""
     start: str = "w"
     sums: tuple[tuple[str, str], ...] = ()

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 HOLDS, FAILS, NOT_JUDGED, NOT_TESTABLE = "holds", "does not hold", "not judged", "not testable here"
 QUICK = "a --quick run is a first look: it has not converged"
+
+
+def without_verdicts(claims: Sequence[Claim], why: str) -> list[Claim]:
+    """``claims`` as they are if ``why`` is empty, and otherwise not judged, for that reason."""
+    return [replace(claim, unjudged=claim.unjudged or why) for claim in claims]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +93,7 @@ class Claim:
         if self.value is None:
             return ""
         scale, unit = (100, " %") if self.unit == "%" else (1, f" {self.unit}" if self.unit else "")
-        value = f"{scale * self.value:.3g}" if math.isfinite(self.value) else "never" if self.value > 0 else "none"
+        value = f"{scale * self.value:.3g}" if math.isfinite(self.value) else "∞" if self.value > 0 else "no number"
         return f"{value}{f' ± {scale * self.spread:.2g}' if self.spread is not None else ''}{unit}"
 
     @property

@@ -11,6 +11,7 @@ from pathlib import Path
 from biorrr.sims.settings import PROVENANCE, SettingsError, read_config
 
 CONFIG, RESULTS, SUMMARY = "config.toml", "run.nc", "summary.json"
+CAPTIONS = "captions.md"
 PAGE = "report.html"  # what `biorrr report` makes of a run
 CHECKPOINTS = "checkpoints"  # a folder, there until the run is finished
 UNFINISHED = ".unfinished-"  # a folder, with a number behind: of a run that is to replace the one in the run folder

@@ -54,6 +54,7 @@ class Findings:
     figures: Mapping[str, Callable[[], Any]] = field(default_factory=dict)  # what draws each and returns its axes
     files: Mapping[str, Callable[[Path], Any]] = field(default_factory=dict)  # what writes each further file
     claims: Sequence[Claim] = ()  # of the paper, each with whether it holds
+    own_tests: Sequence[Claim] = ()  # of which the paper says nothing
     curves: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # for sweeps: samples seen, and values at them
     failure: str = ""  # why an unfinished run ended; the frame fills it in
 
@@ -70,7 +71,7 @@ class Experiment(Generic[S]):
     paper: ClassVar[str] = ""  # where the paper has it
     measure: ClassVar[str] = ""  # the number of the summary that a sweep draws; the lowest is best
     not_swept: ClassVar[str] = ""  # why it cannot be swept, where it cannot
-    figures: ClassVar[Mapping[str, str]] = {}  # what each figure shows, for those who do not see it
+    figures: ClassVar[Mapping[str, str]] = {}  # caption of each figure: what it shows, and what there is to see in it
     charts: ClassVar[tuple[Chart, ...]] = ()  # interactive ones, of the report page
     keeps_unfinished: ClassVar[bool] = False  # whether a run cut short, or diverged, is a result if it is the only part
 
@@ -94,6 +95,13 @@ class Experiment(Generic[S]):
         if settings.ridge is None:  # type: ignore[attr-defined]
             settings = replace(settings, ridge=default_ridge(data))  # type: ignore[call-arg]
         return settings
+
+    def chapters(self, settings: S) -> Mapping[str, tuple[Experiment[Any], Any]]:
+        """Other experiments that this one is made of, each with its settings, by names that become parts of file names.
+
+        An experiment with chapters has no parts of its own: :meth:`combine` is given the findings of each, by name.
+        """
+        return {}
 
     # -- for each data set ---------------------------------------------------------------------------------------------
 
@@ -150,6 +158,11 @@ class Experiment(Generic[S]):
     def page_charts(self, results: Datasets) -> tuple[Chart, ...]:
         """Charts of these results, where they depend on them."""
         return self.charts
+
+
+def caption_of(experiment: Experiment, figure: str) -> str:
+    """The caption of a figure, by the name of its file without ending: "wiring-3" is the figure "wiring" of seed 3."""
+    return experiment.figures.get(figure) or experiment.figures.get(figure.partition("-")[0], "")
 
 
 def check_rank(k: int, data: data_sets.Dataset) -> None:

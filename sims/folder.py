@@ -20,6 +20,7 @@ from typing import Any
 from biorrr.sims.claims import Claim
 from biorrr.sims.contents import (
     BEING_WRITTEN,
+    CAPTIONS,
     CHECKPOINTS,
     CONFIG,
     RESULTS,
@@ -248,17 +249,26 @@ class RunFolder:
             figure.savefig(path, dpi=200)
         plt.close(figure)
 
-    def write_summary(self, numbers: Mapping[str, Any], claims: Sequence[Claim] = ()) -> None:
+    def write_captions(self, captions: Mapping[str, str]) -> None:
+        """Write captions.md: what each figure shows, by the name of its file."""
+        with self.writing(CAPTIONS) as path:
+            text = "\n\n".join(f"**{name}** {caption}" for name, caption in captions.items())
+            path.write_text(text + "\n", encoding="utf-8")
+
+    def write_summary(
+        self, numbers: Mapping[str, Any], claims: Sequence[Claim] = (), own_tests: Sequence[Claim] = ()
+    ) -> None:
         """Write summary.json: one flat object of text, truth values and numbers; what is not finite becomes null.
 
-        Where an experiment checks ``claims``, they follow as a list. A run with a summary is finished, unless its
-        ``ended`` says "interrupted".
+        Where an experiment checks ``claims`` of the paper, or makes tests of its own, they follow as lists. A run with
+        a summary is finished, unless its ``ended`` says "interrupted".
         """
         flat: dict[str, Any] = {name: plain_value(name, value) for name, value in numbers.items()}
-        if claims:
-            flat["claims"] = [
-                {name: plain_value(name, value) for name, value in claim.record().items()} for claim in claims
-            ]
+        for key, judged in (("claims", claims), ("own_tests", own_tests)):
+            if judged:
+                flat[key] = [
+                    {name: plain_value(name, value) for name, value in claim.record().items()} for claim in judged
+                ]
         with self.writing(SUMMARY) as path:
             path.write_text(json.dumps(flat, indent=2, allow_nan=False) + "\n", encoding="utf-8")
 

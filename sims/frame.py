@@ -11,8 +11,8 @@ from typing import Any
 
 from biorrr.sims.checkpoints import NOT_KEPT, Checkpoints
 from biorrr.sims.circuits import circuit_function
-from biorrr.sims.claims import QUICK
-from biorrr.sims.experiment import Experiment, Findings, Problem, S, StoppedError
+from biorrr.sims.claims import QUICK, without_verdicts
+from biorrr.sims.experiment import Experiment, Findings, Problem, S, StoppedError, caption_of
 from biorrr.sims.folder import INTERRUPTED, InterruptedRunError, RunFolder
 from biorrr.sims.interrupts import pressed
 from biorrr.sims.lazy import circuits, data_sets, np
@@ -61,12 +61,14 @@ def carry_out(
             folder.write_results(result, f"{stem}.nc")
         for name, draw in findings.figures.items():
             folder.write_figure(name, settings.format, draw())
+        folder.write_captions({f"{name}.{settings.format}": caption_of(experiment, name) for name in findings.figures})
         for name, write in findings.files.items():
             with folder.writing(name) as path:
                 write(path)
-        folder.write_summary(findings.numbers, findings.claims)
+        folder.write_summary(findings.numbers, findings.claims, findings.own_tests)
     print_table(findings.title, dict(findings.rows) | {"written to": folder.path})
-    print_claims(findings.claims)
+    print_claims("the paper's claims", findings.claims)
+    print_claims("tests of our own", findings.own_tests)
     if findings.failure:
         saved = f"{findings.numbers['samples']} samples are in {folder.path}"
         if findings.failure == INTERRUPTED:
@@ -110,9 +112,12 @@ def _investigate(
     workers: int,
     attended: bool,
 ) -> Findings:
-    """Run all parts on each data set in turn, and conclude."""
+    """Run all parts on each data set in turn, or all chapters, and conclude."""
     concluded, failures = [], []
-    for number, one in enumerate(_data_sets(settings, data)):
+    for name, (chapter, own) in experiment.chapters(settings).items():
+        own, sets, _ = _fitted(chapter, own, ())
+        concluded.append((name, _investigate(chapter, own, sets, checkpoints.within(name), workers, attended)))
+    for number, one in enumerate(() if concluded else _data_sets(settings, data)):
         # By number: what the user calls data may be a path.
         kept = checkpoints.within(f"data-{number}") if len(settings.data_names) > 1 else checkpoints
         problem = experiment.prepare(settings, one)
@@ -122,8 +127,8 @@ def _investigate(
     findings, failure = experiment.combine(settings, concluded), "".join(failures)
     # A run that has not converged can only say so.
     why = QUICK if getattr(settings, "quick", False) else failure and f"the run has not come to its end: {failure}"
-    claims = [replace(claim, unjudged=claim.unjudged or why) for claim in findings.claims]
-    return replace(findings, failure=failure, claims=claims)
+    claims, own_tests = (without_verdicts(found, why) for found in (findings.claims, findings.own_tests))
+    return replace(findings, failure=failure, claims=claims, own_tests=own_tests)
 
 
 def run_parts(

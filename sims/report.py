@@ -53,7 +53,10 @@ def command(
         if part.get("circuit") and (reason := part["circuit"]["without_exact"]):
             print(f"{_shown(folder)}: the exact solution is left out: {reason}")
     room = MOST_BYTES - MARGIN - len(library.encode()) - len(json.dumps([part["charts"] for part in parts]))
-    figures = [gather_figures(folder, room // len(folders)) for folder in folders]
+    figures = [
+        gather_figures(folder, room // len(folders), part["experiment"])
+        for folder, part in zip(folders, parts, strict=True)
+    ]
     with whole_file(path) as aside:
         aside.unlink(missing_ok=True)  # in a folder that was sent, a link to any file could wait under this name
         with aside.open("x", encoding="utf-8", errors="replace") as file:

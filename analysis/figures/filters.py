@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, styled
+
+_COLUMNS = 3  # panels of curves side by side
 
 
 @styled
@@ -14,9 +19,13 @@ def plot_filters(
     exact: ArrayLike | None = None,
     pixels: tuple[int, ...] | None = None,
     *,
+    numbers: Sequence[int] | None = None,
+    of: int | None = None,
     ax: np.ndarray | None = None,
 ) -> np.ndarray:
     """Learned filters, and exact ones below or behind them: as pictures where ``pixels`` is given, else as curves.
+
+    Pictures of one column, learned and exact, share a colour scale, so that they can be compared.
 
     Parameters
     ----------
@@ -24,32 +33,74 @@ def plot_filters(
         Filters Vx. Align the learned ones first (:func:`biorrr.analysis.align`): they are defined up to a rotation.
     pixels
         Shape of a filter as a picture, (height, width), or (3, height, width) for colour.
+    numbers, of
+        Numbers of the filters, 1, 2, ... unless given, and how many there are in all.
     ax : (1, k) or (2, k)
         Axes; a row for the learned and, as pictures, one for the exact filters.
     """
     rows = {"learned": np.asarray(learned)} | ({} if exact is None else {"exact": np.asarray(exact)})
     k = rows["learned"].shape[1]
+    names = [f"filter {number}" + (f" of {of}" if of and of > k else "") for number in numbers or range(1, k + 1)]
     if pixels is None:
-        axes = axes_of(ax, 1, k, figsize=(2.6 * k, 2.2), sharey=True)
-        looks = {"learned": {"color": COLOURS["proximal"], "zorder": 3}, "exact": THEORY}
-        for neuron, panel in enumerate(axes[0]):
-            for name, filters in rows.items():
-                panel.plot(np.arange(1, len(filters) + 1), filters[:, neuron], label=name, **looks[name])
-            panel.set(title=f"neuron {neuron + 1}", xlabel="input")
-        axes[0, 0].set_ylabel("weight $V_x$")
-        axes[0, 0].legend()
-        return axes
-    axes = axes_of(ax, len(rows), k, figsize=(1.4 * k + 0.4, 1.5 * len(rows)))
-    for row, (name, filters) in zip(axes, rows.items(), strict=True):
-        row[0].set_ylabel(name)
-        for neuron, panel in enumerate(row):
-            picture, limit = filters[:, neuron].reshape(pixels), np.abs(filters[:, neuron]).max() or 1.0
+        return _plot_curves(rows, names, ax)
+    what = "one row for learned filters and, where given, one for exact ones, one column per filter"
+    axes = axes_of(ax, len(rows), k, what, figsize=(1.45 * k + 0.5, 1.5 * len(rows) + 0.25))
+    for neuron, name in enumerate(names):
+        limit = max(np.abs(filters[:, neuron]).max() for filters in rows.values()) or 1.0
+        for panel, (kind, filters) in zip(axes[:, neuron], rows.items(), strict=True):
+            picture = filters[:, neuron].reshape(pixels)
             if len(pixels) == 3:  # channels first, as data sets have them; grey is zero
                 panel.imshow(0.5 + 0.5 * np.moveaxis(picture, 0, -1) / limit)
             else:
-                panel.imshow(picture, vmin=-limit, vmax=limit)
+                image = panel.imshow(picture, vmin=-limit, vmax=limit, cmap="RdBu_r")
             panel.set(xticks=[], yticks=[])
             panel.spines[:].set_visible(False)
+            if neuron == 0:
+                panel.set_ylabel(kind)
+        axes[0, neuron].set_title(name)
+        if len(pixels) == 2:
+            bar = panel.figure.colorbar(
+                image, ax=list(axes[:, neuron]), orientation="horizontal", shrink=0.8, aspect=14
+            )
+            bar.ax.tick_params(labelsize=6)
+            bar.locator = _symmetric(limit)
+            bar.update_ticks()
+            bar.set_label("weight $V_x$", fontsize=7)
+    return axes
+
+
+def _symmetric(limit: float) -> Any:
+    """Ticks at zero and at one round value on either side."""
+    from matplotlib.ticker import FixedLocator
+
+    power = 10 ** np.floor(np.log10(limit))
+    value = max(step * power for step in (1, 2, 5) if step * power <= limit)
+    return FixedLocator([-value, 0, value])
+
+
+def _plot_curves(rows: dict[str, np.ndarray], names: list[str], ax: np.ndarray | None) -> np.ndarray:
+    k = len(names)
+    columns = min(k, _COLUMNS)
+    if ax is None:
+        high = -(-k // columns)
+        grid = axes_of(None, high, columns, figsize=(2.5 * columns + 0.4, 1.9 * high + 0.3), sharey=True, sharex=True)
+        for spare in grid.flat[k:]:
+            spare.set_visible(False)
+        axes = grid.reshape(-1)[:k].reshape(1, k)
+        edge, bottom = set(grid[:, 0].flat), {grid[min(high - 1, (k - 1 - c) // columns), c] for c in range(columns)}
+    else:
+        axes = axes_of(ax, 1, k, "one column per filter")
+        edge, bottom = {axes[0, 0]}, set(axes[0])
+    looks = {"learned": {"color": COLOURS["proximal"], "zorder": 3}, "exact": THEORY}
     for neuron, panel in enumerate(axes[0]):
-        panel.set_title(f"neuron {neuron + 1}")
+        for name, filters in rows.items():
+            panel.plot(np.arange(1, len(filters) + 1), filters[:, neuron], label=name, **looks[name])
+        panel.set_title(names[neuron])
+        panel.xaxis.get_major_locator().set_params(integer=True)
+        if panel in bottom:
+            panel.set_xlabel("input")
+            panel.tick_params(labelbottom=True)
+        if panel in edge:
+            panel.set_ylabel("weight $V_x$")
+    axes[0, 0].legend()
     return axes

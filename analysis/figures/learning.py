@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from biorrr.analysis.figures.style import THEORY, axes_of, for_log_axis, styled
+from biorrr.analysis.figures.style import EXCESS, THEORY, axes_of, for_log_axis, in_percent, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +23,7 @@ def plot_learning(
     color: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Objective against samples with the optimum dashed, or, without ``optimum``, excess on a logarithmic axis.
+    """Objective against samples with the optimum dashed, or, without ``optimum``, excess in percent, logarithmic.
 
     Parameters
     ----------
@@ -41,10 +41,11 @@ def plot_learning(
     scores = np.atleast_2d(np.asarray(scores, dtype=float))
     mean, spread = scores.mean(axis=0), scores.std(axis=0)
     (line,) = ax.plot(samples, mean, label=label, color=color)
-    ax.set(xscale="log", xlabel="samples", ylabel="objective" if optimum is not None else "excess over the optimum")
+    ax.set(xscale="log", xlabel="samples seen", ylabel="objective" if optimum is not None else EXCESS)
     low = mean - spread
     if optimum is None:
         ax.set_yscale("log")
+        in_percent(ax)
         low = np.maximum(low, scores.min(axis=0))  # a logarithmic axis has no room below zero
     else:
         named = "optimum" in ax.get_legend_handles_labels()[1]

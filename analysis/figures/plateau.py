@@ -2,82 +2,172 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from biorrr.analysis.figures.style import COLOURS, axes_of, draw_scale_bar, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+TRACES = {  # name -> label, colour
+    "plateau": ("plateau", COLOURS["plateau"]),
+    "a": ("distal current $a$", COLOURS["distal"]),
+    "inhibition": ("inhibition $Qn$", COLOURS["Q"]),
+    "z": ("output $z$", COLOURS["proximal"]),
+}
+_BEHIND: dict[str, Any] = {"color": COLOURS["theory"], "alpha": 0.55, "linewidth": 2.6, "solid_joinstyle": "round"}
+_LANE = 2.1  # height of a lane, in units of the largest value that it has room for
+_LARGEST = 3.0  # how much larger than at the end a signal may be before it is cut off
+_LANES_HIGH = 0.42  # inches
 
 
 @styled
 def plot_plateau(
-    samples: ArrayLike,
-    plateau: ArrayLike,
-    a: ArrayLike | None = None,
-    inhibition: ArrayLike | None = None,
-    z: ArrayLike | None = None,
+    stages: Mapping[str, Mapping[str, ArrayLike]],
+    theory: Mapping[str, Mapping[str, ArrayLike]] | None = None,
     *,
-    shown: int = 60,
-    ax: np.ndarray | None = None,
-) -> np.ndarray:
-    """Traces of each neuron at the first and the last samples recorded, one above the other.
+    at: Mapping[str, ArrayLike] | None = None,
+    unit: str = "sample",
+    onsets: Mapping[str, ArrayLike] | None = None,
+    neurons: Sequence[str] | None = None,
+    ax: NDArray | None = None,
+) -> NDArray:
+    """Draw the traces of each neuron, one above the other, with one column per stage of learning.
 
-    The three signals of the distal dendrite share a scale, since plateau = a - inhibition; the output has its own. Bars
-    on the right show both. A rare value four times as large as nearly all others is cut off where its lane ends.
+    All stages share the scales of a neuron: one for the three signals of the distal dendrite, since
+    plateau = a - inhibition, and one for the output. Bars on the right show both. What is more than about three times
+    as large as nearly all of the last stage would flatten the rest: it is cut off where its lane ends, and a small
+    triangle marks the place.
 
     Parameters
     ----------
-    samples : (T,)
-        Which samples were recorded.
-    plateau, a, inhibition, z : (T, k)
-        Plateau potential, distal current, inhibition of the distal dendrite, somatic output; None is left out.
-    shown
-        Recorded samples at either end.
-    ax : (k, 2)
-        Axes, a row for each neuron.
+    stages
+        By title of the column, then by name: plateau and, where known, a, inhibition and z, each (T, k).
+    theory
+        By title and name: what theory says a trace should be, (T, k), drawn behind it in grey.
+    at
+        By title: the number of each sample, or the time of each tick, (T,); 0, 1, 2, ... unless given.
+    unit
+        Label of the horizontal axis. Samples are drawn as steps, or as single lines where they do not follow one
+        another; anything else, such as "time (ms)", is drawn as a curve.
+    onsets
+        By title: when samples come on, in the units of ``at``, each marked by a faint line.
+    neurons
+        Their names; "neuron 1", "neuron 2", ... unless given.
+    ax : (k, number of stages)
+        Axes, one row for each neuron; new ones unless given.
+
+    Returns
+    -------
+    axes : (k, number of stages)
     """
-    known = {
-        "plateau": (plateau, "plateau"),
-        "distal $a$": (a, "distal"),
-        "inhibition": (inhibition, "Q"),
-        "output $z$": (z, "proximal"),
+    recorded = {
+        title: {name: np.asarray(traces[name]) for name in TRACES if name in traces} for title, traces in stages.items()
     }
-    traces = {name: (trace, role) for name, (trace, role) in known.items() if trace is not None}
-    samples, k, levels = np.asarray(samples), np.shape(plateau)[1], len(traces)
-    axes = axes_of(ax, k, 2, figsize=(6.6, 0.5 + (0.1 + 0.4 * levels) * k), sharex="col")
+    names = list(next(iter(recorded.values())))
+    k, levels = recorded[next(iter(recorded))]["plateau"].shape[1], len(names)
+    size = (7.2, 0.75 + (0.15 + _LANES_HIGH * levels) * k)
+    axes = axes_of(
+        ax, k, len(recorded), "one row for each neuron, one column for each stage", figsize=size, sharex="col"
+    )
+    cut = False
     for neuron, row in enumerate(axes):
-        signals = {name: (np.asarray(trace)[:, neuron], COLOURS[role]) for name, (trace, role) in traces.items()}
-        peaks = {name: max(_usual_peak(signal[ends]) for ends in _ends(shown)) for name, (signal, _) in signals.items()}
-        output = peaks.pop("output $z$", None)
-        scales = [max(peaks.values()) or 1.0] * len(peaks) + ([] if output is None else [output or 1.0])
-        for panel, ends, when in zip(row, _ends(shown), ("early", "late"), strict=True):
-            for level, ((signal, color), scale) in enumerate(zip(signals.values(), scales, strict=True)):
+        signals = {title: {name: traces[name][:, neuron] for name in names} for title, traces in recorded.items()}
+        scales = _scales(list(signals.values()))
+        for panel, (title, traces) in zip(row, signals.items(), strict=True):
+            steps = np.arange(len(traces["plateau"])) if at is None else np.asarray(at[title])
+            for onset in () if onsets is None else np.asarray(onsets[title]):
+                panel.axvline(onset, color="0.9", linewidth=0.6, zorder=0)
+            for level, name in enumerate(names):
                 panel.axhline(-level, color="0.85", linewidth=0.6, zorder=0)
-                heights = np.clip(signal[ends] / (2.1 * scale), -0.5, 0.5) - level
-                panel.plot(samples[ends], heights, color=color, linewidth=1, drawstyle="steps-mid")
-            panel.set(ylim=(0.45 - levels, 0.55), yticks=-np.arange(levels), yticklabels=[])
+                lane = _LANE * scales[name]
+                if theory and name in theory.get(title, {}):
+                    expected = np.asarray(theory[title][name])[:, neuron]
+                    _draw(panel, steps, np.clip(expected / lane, -0.5, 0.5) - level, unit, level, **_BEHIND)
+                heights = traces[name] / lane
+                _draw(
+                    panel, steps, np.clip(heights, -0.5, 0.5) - level, unit, level, color=TRACES[name][1], linewidth=1
+                )
+                cut |= _mark_cuts(panel, steps, heights, level, TRACES[name][1])
+            panel.set(ylim=(0.4 - levels, 0.6), yticks=-np.arange(levels), yticklabels=[])
             panel.tick_params(left=False)
             panel.spines["left"].set_visible(False)
+            panel.locator_params(axis="x", nbins=3, integer=unit == "sample")
+            panel.ticklabel_format(axis="x", style="plain", useOffset=False)
             if neuron == 0:
-                panel.set_title(f"{when} in learning")
+                panel.set_title(title)
             if neuron == k - 1:
-                panel.set_xlabel("sample")
-                panel.ticklabel_format(axis="x", style="plain")
-        row[0].set_yticklabels(signals)
-        for tick, (_, color) in zip(row[0].get_yticklabels(), signals.values(), strict=True):
-            tick.set_color(color)
-        row[0].set_ylabel(f"neuron {neuron + 1}")
-        bars = {len(peaks) // 2: scales[0]} | ({} if output is None else {levels - 1: scales[-1]})
-        for level, scale in bars.items():
-            draw_scale_bar(row[1], level, scale)
+                together = len(steps) < 2 or unit != "sample" or (np.diff(steps) == 1).all()
+                panel.set_xlabel(unit if together else f"{unit} (one in {np.median(np.diff(steps)):g})")
+        _name_lanes(row[0], names, neurons[neuron] if neurons else f"neuron {neuron + 1}")
+        distal = [name for name in names if name != "z"]
+        draw_scale_bar(row[-1], len(distal) // 2, scales[distal[0]], _LANE)
+        if "z" in names:
+            draw_scale_bar(row[-1], levels - 1, scales["z"], _LANE)
+    _explain(axes[0, -1], bool(theory), cut)
     return axes
 
 
-def _usual_peak(signal: np.ndarray) -> float:
+def _draw(panel: Axes, steps: NDArray, heights: NDArray, unit: str, level: int, **look: Any) -> None:
+    if unit != "sample":
+        panel.plot(steps, heights, **look)
+    elif len(steps) > 1 and (np.diff(steps) > 1).any():  # nothing is known of the samples in between
+        look.pop("solid_joinstyle", None)
+        panel.vlines(steps, -level, heights, **look)
+    else:
+        panel.plot(steps, heights, drawstyle="steps-mid", **look)
+
+
+def _mark_cuts(panel: Axes, steps: NDArray, heights: NDArray, level: int, colour: str) -> bool:
+    """Put a triangle where a trace leaves its lane; returns whether there is one."""
+    cut = False
+    for sign, marker in ((1, "^"), (-1, "v")):
+        beyond = np.flatnonzero(sign * heights > 0.5)
+        if len(beyond):
+            cut = True
+            places = np.full(len(beyond), 0.5 * sign - level)
+            panel.plot(steps[beyond], places, marker, color=colour, markersize=3, clip_on=False, linestyle="none")
+    return cut
+
+
+def _scales(stages: list[dict[str, NDArray]]) -> dict[str, float]:
+    """The value that fills a lane, by name: the same for all stages, and for all signals of the distal dendrite."""
+
+    def needed(names: list[str]) -> float:
+        usual = [max(_usual_peak(traces[name]) for name in names) for traces in stages]
+        return min(max(usual), _LARGEST * usual[-1]) or max(usual) or 1.0
+
+    distal = [name for name in stages[0] if name != "z"]
+    return dict.fromkeys(distal, needed(distal)) | ({"z": needed(["z"])} if "z" in stages[0] else {})
+
+
+def _usual_peak(signal: NDArray) -> float:
     """Size of the largest value; if that is an outlier that would flatten the rest, twice what 19 in 20 stay below."""
-    size = np.abs(signal)
+    size = np.abs(signal[np.isfinite(signal)])
+    if not len(size):
+        return 0.0
     usual = np.percentile(size, 95)
     return float(2 * usual if 0 < 4 * usual < size.max() else size.max())
 
 
-def _ends(shown: int) -> tuple[slice, slice]:
-    return slice(None, shown), slice(-shown, None)
+def _name_lanes(panel: Axes, names: list[str], neuron: str) -> None:
+    panel.set_yticklabels([TRACES[name][0] for name in names])
+    for tick, name in zip(panel.get_yticklabels(), names, strict=True):
+        tick.set_color(TRACES[name][1])
+    panel.set_ylabel(neuron)
+
+
+def _explain(panel: Axes, theory: bool, cut: bool) -> None:
+    """Say above the last column what grey lines and triangles are."""
+    if theory:
+        panel.plot([], [], label="theory", **_BEHIND)
+    if cut:
+        panel.plot([], [], "^", color="0.3", markersize=3, label="cut off")
+    if theory or cut:
+        panel.legend(
+            loc="lower right", bbox_to_anchor=(1.0, 0.97), borderpad=0, ncols=2, handlelength=1.2, columnspacing=1
+        )

@@ -1,71 +1,76 @@
-"""A circuit as an electrode would see it: spikes above, plateaus below, on one axis of time."""
+"""A circuit as an electrode would see it: spikes above, the traces of each neuron below, on one axis of time."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biorrr.analysis.figures.style import COLOURS, styled
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from biorrr.analysis.figures.plateau import plot_plateau
+from biorrr.analysis.figures.style import COLOURS, axes_of, styled
 
 
 @styled
 def plot_raster(
     time: ArrayLike,
-    plateau: NDArray,
+    traces: Mapping[str, ArrayLike],
+    *,
     onsets: ArrayLike,
-    unit: str,
-    spikes: tuple[ArrayLike, ArrayLike] | None = None,
-    cells: int = 0,
-) -> NDArray | Axes:
-    """Plateaus of a few neurons, and where they spike a raster above.
+    unit: str = "sample",
+    spikes: tuple[ArrayLike, ArrayLike, int] | None = None,
+    neurons: Sequence[str] | None = None,
+    ax: NDArray | None = None,
+) -> NDArray:
+    """Draw the traces of a few neurons as :func:`plot_plateau` does, and where they spike a raster above.
+
+    Faint lines show when a new sample comes on.
 
     Parameters
     ----------
     time
-        At which each tick ends, shape (ticks,).
-    plateau
-        Shape (ticks, neurons).
+        At which each tick ends, or the number of each sample, shape (T,).
+    traces
+        By name: plateau and, where known, a, inhibition and z, each (T, neurons).
     onsets
         When samples come on, in the units of ``time``.
     unit
-        Of ``time``.
+        Label of the horizontal axis.
     spikes
-        Time and cell of each spike, both (spikes,); cells are counted through all populations.
-    cells
-        How many stand for one neuron.
+        Time and cell of each spike, both (spikes,), and how many cells stand for one neuron; cells are counted through
+        all neurons.
+    neurons
+        Names of the neurons.
+    ax : (1 + neurons,) with spikes, else (neurons,)
+        Axes, the raster's first; new ones unless given.
 
     Returns
     -------
-    axes
-        The raster's, where there is one, and one a neuron.
+    axes : (1 + neurons,) with spikes, else (neurons,)
     """
-    import matplotlib.pyplot as plt
-
-    neurons = plateau.shape[1]
-    heights = [*([2] if spikes is not None else []), *[1] * neurons]
-    figure, axes = plt.subplots(
-        len(heights), figsize=(6.4, 0.8 + 0.9 * sum(heights)), sharex=True, squeeze=False, height_ratios=heights,
-        layout="constrained",
-    )  # fmt: skip
-    panels = list(axes[:, 0])
-    for ax in panels:
-        for onset in np.asarray(onsets):
-            ax.axvline(onset, color="0.85", linewidth=0.8, zorder=0)
+    recorded = {name: np.asarray(trace) for name, trace in traces.items()}
+    count = recorded["plateau"].shape[1]
+    names = [*neurons] if neurons else [f"neuron {number + 1}" for number in range(count)]
+    lanes = 0.15 + 0.42 * len(recorded)
+    heights = [*([0.35 + 0.5 * count] if spikes is not None else []), *[lanes] * count]
+    what = "the raster first, then one for each neuron" if spikes is not None else "one for each neuron"
+    layout = {"figsize": (6.8, 0.9 + sum(heights)), "height_ratios": heights, "sharex": True}
+    axes = axes_of(ax, len(heights), 1, what, **layout)[:, 0]
+    panels = axes[-count:].reshape(count, 1)
+    plot_plateau({"": recorded}, at={"": time}, unit=unit, onsets={"": onsets}, neurons=names, ax=panels)
     if spikes is not None:
-        raster = panels.pop(0)
-        raster.plot(*spikes, "|", color=COLOURS["proximal"], markersize=2, markeredgewidth=0.6)
-        raster.set(ylabel="cell", ylim=(-0.5, cells * neurons - 0.5))
-        for border in range(1, neurons):
-            raster.axhline(cells * border - 0.5, color="0.5", linewidth=0.6)
-    for number, ax in enumerate(panels):
-        ax.axhline(0, color="0.7", linewidth=0.6, zorder=0)
-        ax.stairs(plateau[:, number], [0, *np.asarray(time)], baseline=None, color=COLOURS["plateau"], linewidth=1.3)
-        ax.set_ylabel(f"plateau {number + 1}")
-    panels[-1].set_xlabel(f"time ({unit})")
-    figure.align_ylabels()
-    return axes[:, 0]
+        raster = axes[0]
+        fired, cells, each = spikes
+        for onset in np.asarray(onsets):
+            raster.axvline(onset, color="0.9", linewidth=0.6, zorder=0)
+        raster.plot(fired, cells, "|", color=COLOURS["proximal"], markersize=2.5, markeredgewidth=0.6)
+        raster.set(ylim=(each * count - 0.5, -0.5), yticks=each * (np.arange(count) + 0.5) - 0.5)
+        raster.set_yticklabels([f"{name},\n{each} cells" for name in names])
+        raster.tick_params(left=False)
+        for border in range(1, count):
+            raster.axhline(each * border - 0.5, color="0.5", linewidth=0.6)
+        raster.set_ylabel("spikes")
+        raster.tick_params(labelbottom=False)
+    axes[0].set_title("each faint line: a new sample comes on", fontsize=8, color="0.35")
+    axes[0].figure.align_ylabels(axes)
+    return axes

@@ -14,14 +14,27 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 STYLE = Path(__file__).with_name("biorrr.mplstyle")
+# A quantity has one colour in every figure and on the report page: Okabe and Ito's hues, told apart by colour-blind
+# readers, and dark enough on paper to be read as text.
 COLOURS = {
     "proximal": "#0072B2",  # Vx, z
-    "distal": "#D55E00",  # Vy, a
-    "Q": "#009E73",  # interneuron to pyramidal, inhibition
-    "R": "#CC79A7",  # pyramidal to interneuron
+    "distal": "#C65200",  # Vy, a
+    "Q": "#00855F",  # interneuron to pyramidal, inhibition
+    "R": "#B8578C",  # pyramidal to interneuron
     "plateau": "#000000",
-    "theory": "#767676",  # the exact solution, the optimum, a prediction; dashed
+    "theory": "#6E6E6E",  # the exact solution, the optimum, a prediction; dashed or in grey behind
+    "own": "#8A6100",  # parts of one's own
 }
+ON_DARK = {  # the same on a dark screen
+    "proximal": "#56B4E9",
+    "distal": "#E8803A",
+    "Q": "#2FB894",
+    "R": "#E39CC6",
+    "plateau": "#FFFFFF",
+    "theory": "#A0A0A0",
+    "own": "#E6B400",
+}
+EXCESS = "excess over the optimum"  # in percent on every axis
 THEORY: dict[str, Any] = {"color": COLOURS["theory"], "linestyle": "--", "linewidth": 1.2}
 
 
@@ -42,25 +55,84 @@ def styled(draw: Callable) -> Callable:
     return in_style
 
 
-def axes_of(ax: Any, *shape: int, **layout) -> Any:
-    """``ax`` if given, as an array of ``shape`` if that is; else axes of a new figure."""
+def axes_of(ax: Any, rows: int = 0, columns: int = 0, what: str = "", **layout: Any) -> Any:
+    """Axes to draw into, in the house style: those given, or those of a new figure.
+
+    Parameters
+    ----------
+    ax
+        One axes, or an array of them where ``rows`` and ``columns`` are given; None for a new figure.
+    rows, columns, what
+        Shape of the array, and what rows and columns are, for the error message.
+    layout
+        Of a new figure, as :func:`matplotlib.pyplot.subplots` takes it.
+    """
+    from matplotlib.axes import Axes
+
     if ax is None:
         import matplotlib.pyplot as plt
 
+        shape = (rows, columns) if rows else ()
         return plt.subplots(*shape, squeeze=not shape, **layout)[1]
-    return np.asarray(ax, dtype=object).reshape(shape) if shape else ax
+    given = np.asarray(ax, dtype=object)
+    if not all(isinstance(one, Axes) for one in given.flat):
+        raise TypeError(f"ax: must be axes of matplotlib (got {ax!r}); plt.subplots makes them")
+    if not rows:
+        if given.size != 1:
+            raise ValueError(f"ax: must be one axes (got an array of shape {given.shape}); pass one of them")
+        _dress(given.item())
+        return given.item()
+    if given.shape != (rows, columns) and not (
+        given.ndim < 2 and given.size == rows * columns and 1 in (rows, columns)
+    ):
+        raise ValueError(
+            f"ax: must be axes of shape ({rows}, {columns}), {what} (got {given.shape}); "
+            f"plt.subplots({rows}, {columns}, squeeze=False) makes them"
+        )
+    for one in given.flat:
+        _dress(one)
+    return given.reshape(rows, columns)
 
 
-def draw_scale_bar(panel: Axes, level: int, scale: float) -> None:
+def _dress(ax: Axes) -> None:
+    """Give axes that were made in another style the look of ours."""
+    import matplotlib
+    from matplotlib.ticker import ScalarFormatter
+
+    rc = matplotlib.rcParams
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.tick_params(labelsize=rc["xtick.labelsize"], width=rc["xtick.major.width"])
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.label.set_fontsize(rc["axes.labelsize"])
+        if isinstance(axis.get_major_formatter(), ScalarFormatter):
+            axis.set_major_formatter(ScalarFormatter())  # it has read its limits when it was made
+    for spine in ax.spines.values():
+        spine.set_linewidth(rc["axes.linewidth"])
+    if not ax.has_data():
+        ax.set_prop_cycle(rc["axes.prop_cycle"])
+
+
+def draw_scale_bar(panel: Axes, level: int, scale: float, lane: float = 2.1) -> None:
     """Draw a bar of a round length, 1, 2 or 5 times a power of ten, on the right of the trace at ``level``.
 
-    Traces stand one below the other, a unit apart, each drawn with ``2.1 * scale`` to the unit.
+    Traces stand one below the other, a unit apart, each drawn with ``lane * scale`` to the unit.
     """
     power = 10 ** np.floor(np.log10(scale))
     length = max(step * power for step in (1, 2, 5) if step * power <= scale)
+    half = length / (2 * lane * scale)
     beside: dict[str, Any] = {"transform": panel.get_yaxis_transform(), "clip_on": False}
-    panel.plot([1.02, 1.02], [-level, length / (2.1 * scale) - level], color="black", linewidth=1, **beside)
-    panel.text(1.04, -level + 0.02, f"{length:g}", fontsize=7, va="bottom", **beside)
+    panel.plot([1.03, 1.03], [-half - level, half - level], color="black", linewidth=1.2, **beside)
+    panel.text(1.05, -level, f"{length:g}", fontsize=7, va="center", **beside)
+
+
+def in_percent(ax: Axes) -> None:
+    """Label the vertical axis, of excess as a fraction, in percent."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.3g} %"))
+    if ax.get_yscale() == "log":
+        ax.yaxis.set_major_locator(LogLocator(numticks=8))
+        ax.yaxis.set_minor_formatter(NullFormatter())
 
 
 def for_log_axis(samples: ArrayLike) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, styled
+from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, for_log_axis, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,13 +18,51 @@ _DIVERGED = 1e4  # power at which the third panel ends and a diverged run is mar
 
 
 @styled
-def plot_symmetry(samples: ArrayLike, measured: ArrayLike, predicted: ArrayLike, *, ax: Axes | None = None) -> Axes:
-    """||Q' - R|| (S,) against the product of (1 - eta) (S,) on a logarithmic axis, over ``samples`` (S,) seen."""
+def plot_symmetry(
+    samples: ArrayLike,
+    measured: ArrayLike,
+    predicted: ArrayLike,
+    rounding: ArrayLike | None = None,
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """||Q' - R|| against what theory predicts, on logarithmic axes.
+
+    The axis ends where a number can no longer be told from rounding error: below, theory goes on to fall, and what is
+    measured does not.
+
+    Parameters
+    ----------
+    samples : (S,)
+        Samples seen; a count of 0 is drawn at half the first that follows.
+    measured, predicted : (S,)
+        ||Q' - R||, and its start times the product of (1 - eta_q).
+    rounding : (S,)
+        Size of the rounding error; 1e-12 of the start unless given.
+    """
     ax = axes_of(ax)
+    samples, measured, predicted = for_log_axis(samples), np.asarray(measured), np.asarray(predicted)
+    top = np.nanmax(measured) if np.nanmax(measured) > 0 else 1.0
+    floor = 1e-12 * top if rounding is None else max(float(np.nanmedian(np.asarray(rounding))), 1e-16 * top)
     ax.plot(samples, predicted, label="predicted, $\\prod(1-\\eta_q)$", zorder=3, **THEORY)
     ax.plot(samples, measured, "o", color=COLOURS["R"], label="measured", markersize=4)
-    ax.set(yscale="log", xlabel="samples", ylabel="$\\Vert Q' - R \\Vert$")
-    ax.legend()
+    ax.set(xscale="log", yscale="log", xlabel="samples seen", ylabel="$\\Vert Q' - R \\Vert$")
+    lowest = np.nanmin(np.concatenate([measured[measured > 0], predicted[predicted > 0], [top]]))
+    if lowest < floor:
+        ax.axhspan(floor * 1e-2, floor, color="0.93", zorder=0)
+        ax.text(
+            0.02,
+            np.sqrt(floor * floor * 1e-2),
+            "rounding error",
+            va="center",
+            fontsize=7,
+            color="0.35",
+            transform=ax.get_yaxis_transform(),
+        )
+        ax.set_ylim(floor * 1e-2, 3 * top)
+    if not (measured > 0).any():
+        ax.text(0.5, 0.5, "R is Q' from the start, and stays it", ha="center", transform=ax.transAxes, fontsize=8)
+    ax.legend(loc="best")
     return ax
 
 

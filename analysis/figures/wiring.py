@@ -1,34 +1,41 @@
-"""The circuit as a drawing, in the manner of the paper's Fig. 1: cells in place, synapses by sign and strength."""
+"""The circuit as a drawing, in the manner of the paper's Fig. 1: cells in place, and every synapse where axons cross.
+
+Pyramidal cells stand side by side. Axons run across their dendrites: sensory ones across the basal dendrites below,
+instructive ones and those of interneurons across the apical dendrite above. Where an axon crosses a dendrite there is a
+synapse, as large as it is strong.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biorrr.analysis.figures.style import styled
+from biorrr.analysis.figures.style import COLOURS, axes_of, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SIGNS = {+1: ("#0072B2", "raises its target"), -1: ("#D55E00", "lowers its target")}
-MOST_INPUTS = 40  # of one kind that fit the width of a page
-
-# Heights of the drawing, from the sensory fibres below to the instructive ones above.
-_SENSORY, _BASAL, _SOMA, _INTERNEURON, _TUFT, _INSTRUCTIVE = -2.2, -0.45, 0.0, 0.95, 1.9, 3.5
+MOST_INPUTS = 16  # axons of one kind that are drawn
+MOST_CELLS = 20  # of a kind that are drawn one by one; more are summed up
+PATHWAYS = {"Vx": COLOURS["proximal"], "Vy": COLOURS["distal"], "Q": COLOURS["Q"], "R": COLOURS["R"]}
+OWN = COLOURS["own"]  # pathways that the paper's circuit does not have
 _PAPER_CELLS = ("sensory", "instructive", "pyramidal", "interneurons")
-_APART = 2.0  # from one pyramidal cell to the next
-_WIDEST = 2.5  # line of the strongest synapse of a pathway, in points
-_CELL = 0.32
+_AXON: dict[str, Any] = {"linewidth": 0.5, "zorder": 1, "solid_capstyle": "round"}
+_DENDRITE: dict[str, Any] = {"color": "black", "linewidth": 1.4, "solid_capstyle": "round", "zorder": 2}
+_GAP = 1.6  # between kinds of axons, in units of the distance between two of a kind
+_LARGEST, _SMALLEST = 9.0, 0.8  # size of the strongest and of the weakest synapse, in points
 
 
 @styled
 def plot_wiring(graph: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw every cell and synapse of ``graph``; pyramidal cells are triangles with a proximal and a distal compartment.
+    """Draw the cells and synapses of ``graph``.
 
-    Lines are as wide as their synapse is strong, each pathway on its own scale, and coloured by what activity in the
-    source does to the target: the sign of the pathway times that of the weight. Of more than 40 inputs of a kind the
-    40 with the strongest synapses are drawn.
+    A synapse that raises its target is an arrowhead, one that lowers it a bar: that is the sign of its pathway times
+    that of its weight, since a pathway of this circuit may carry both. It is as large as it is strong: Q and R share a
+    scale, since R becomes Q', and Vx and Vy have one each. Of more than 16 inputs of a kind those with the strongest
+    synapses are drawn. A circuit of more than 20 cells of a kind is summed up, with one cell for all of a kind.
 
     Parameters
     ----------
@@ -37,55 +44,188 @@ def plot_wiring(graph: Any, *, ax: Axes | None = None) -> Axes:
         paper's name), ``drives`` (what their current adds to), ``sign`` and ``weight``. Populations that the paper's
         circuit does not have are drawn to the right of the interneurons.
     """
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.subplots(figsize=(6.6, 4.6))[1]
     members: dict[str, list] = {}
     for node, population in graph.nodes(data="population"):
         members.setdefault(population, []).append(node)
-    k, width = len(members["pyramidal"]), _APART * (len(members["pyramidal"]) + 1)
-    shown = {name: _strongest(graph, members[name]) for name in ("sensory", "instructive")}
-    places = {
-        node: (x, height)
-        for name, height in (("sensory", _SENSORY), ("instructive", _INSTRUCTIVE))
-        for node, x in zip(
-            shown[name], np.linspace(-_APART / 2, width - _APART, len(shown[name]) + 2)[1:-1], strict=True
-        )
-    }
-    places |= {node: (_APART * i, _SOMA) for i, node in enumerate(members["pyramidal"])}
-    beside = np.linspace(-0.4, 0.4, len(members["interneurons"])) if len(members["interneurons"]) > 1 else [0.0]
-    places |= {
-        node: (_APART * k + 0.35 * i, _INTERNEURON + 1.4 * up)
-        for i, (node, up) in enumerate(zip(members["interneurons"], beside, strict=True))
-    }
     own = [name for name in members if name not in _PAPER_CELLS]
-    for column, name in enumerate(own):
-        x = _APART * k + 0.35 * len(members["interneurons"]) + 1.5 * (column + 0.8)
-        up = np.linspace(0.8, -0.8, len(members[name])) if len(members[name]) > 1 else [0.0]
-        places |= {node: (x, _INTERNEURON + y) for node, y in zip(members[name], up, strict=True)}
-        ax.text(x, _INTERNEURON + 1.25, name, ha="center", va="bottom", fontsize=8, color="0.35")
-        width = x + _APART / 2
-    _draw_synapses(ax, graph, places)
-    for node in members["pyramidal"]:
-        _draw_pyramidal(ax, *places[node], label=str(graph.nodes[node]["index"]))
-    for node in (node for name in ("interneurons", *own) for node in members[name]):
-        x, y = places[node]
-        ax.plot(x, y, "o", markersize=15, markerfacecolor="white", markeredgecolor="black", zorder=5)
-        ax.text(x, y, str(graph.nodes[node]["index"]), ha="center", va="center", fontsize=7, zorder=6)
-    for name in shown:
-        ax.plot(*zip(*(places[node] for node in shown[name]), strict=True), "s", color="0.35", markersize=2.5, zorder=5)
-    _name_parts(ax, members, shown, _APART * (k + 1))
-    for color, meaning in SIGNS.values():
-        ax.plot([], [], color=color, linewidth=2, label=meaning)
-    ax.legend(loc="upper left", bbox_to_anchor=(0, -0.02), ncols=2, title=None)
-    ax.text(
-        1, -0.04, "width: strength, each pathway on its own scale", transform=ax.transAxes, ha="right", va="top",
-        fontsize=8, color="0.35",
-    )  # fmt: skip
-    ax.set(xlim=(-0.5 - 0.13 * width, width - 0.55), ylim=(_SENSORY - 0.55, _INSTRUCTIVE + 0.55))
-    ax.axis("off")
+    if max(len(members[name]) for name in members if name not in ("sensory", "instructive")) > MOST_CELLS:
+        return _plot_summary(graph, members, ax)
+    shown = members | {name: _strongest(graph, members[name]) for name in ("sensory", "instructive")}
+    drawing = _Drawing(graph, shown, own)
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        ax = plt.subplots(figsize=drawing.size)[1]
+    else:
+        ax = axes_of(ax)
+    drawing.draw(ax, {name: len(members[name]) for name in members})
     return ax
+
+
+class _Drawing:
+    """Places of cells and axons, in units of the distance between two axons, and how to draw them."""
+
+    def __init__(self, graph: Any, members: Mapping[str, list], own: list[str]) -> None:
+        self.graph, self.members, self.own = graph, members, own
+        self.inner = [*members["interneurons"], *(node for name in own for node in members[name])]
+        k, sensory, instructive = (len(members[name]) for name in ("pyramidal", "sensory", "instructive"))
+        self.apart = max(1.7, min(3.2, 26 / k))  # from one pyramidal cell to the next
+        self.x = {node: self.apart * (i + 1) for i, node in enumerate(members["pyramidal"])}
+        self.axon = 0.4 * self.apart  # of a pyramidal cell, beside its dendrite
+        self.left, self.right = 0.3 * self.apart, self.apart * (k + 0.8)
+        # Rows from below: sensory axons, somata, for each interneuron its dendrite and its axon, instructive axons.
+        self.y = {node: float(sensory - 1 - i) for i, node in enumerate(members["sensory"])}
+        self.soma = sensory + 0.7
+        self.pair = 2.0  # from one interneuron to the next
+        low = self.soma + 2.6
+        self.middle = {node: low + self.pair * (len(self.inner) - 1 - i) for i, node in enumerate(self.inner)}
+        low += self.pair * (len(self.inner) - 1) + 2.0
+        self.y |= {node: low + instructive - 1 - i for i, node in enumerate(members["instructive"])}
+        self.top = low + instructive - 1 + 0.8
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Of a figure, in inches."""
+        row = min(0.19, 8.0 / (self.top + 3))
+        return min(2.6 + 0.19 * (self.right + 6), 9.5), 1.0 + row * (self.top + 3)
+
+    def draw(self, ax: Axes, sizes: Mapping[str, int]) -> None:
+        """Draw all of it; ``sizes`` says how many cells of each kind there are."""
+        last = self.right - 0.45 * self.apart
+        for name, matrix in (("sensory", "Vx"), ("instructive", "Vy")):
+            for node in self.members[name]:
+                ax.plot([self.left, last], [self.y[node]] * 2, color=PATHWAYS[matrix], alpha=0.6, **_AXON)
+        for node, x in self.x.items():
+            self._draw_pyramidal(ax, x, str(self.graph.nodes[node]["index"]))
+        for node in self.inner:
+            self._draw_interneuron(ax, node)
+        self._draw_synapses(ax)
+        self._name(ax, sizes)
+        ax.set(xlim=(self.left - 0.4, self.right + 5.5), ylim=(-1.4, self.top + 0.9))
+        ax.axis("off")
+
+    def _draw_pyramidal(self, ax: Axes, x: float, label: str) -> None:
+        """A soma between its basal (proximal) and its apical (distal) dendrite, and its axon beside them."""
+        from matplotlib.patches import Polygon
+
+        ax.plot([x, x], [-0.6, self.top], **_DENDRITE)
+        half, base = min(0.75, 0.36 * self.apart), self.soma - 0.7
+        corners = [(x - half, base), (x + half, base), (x, base + 1.8)]
+        ax.add_patch(Polygon(corners, facecolor="white", edgecolor="black", linewidth=1.1, zorder=4))
+        ax.text(x, base + 0.55, label, ha="center", va="center", fontsize=6.5, zorder=5)
+        beside, highest = x + self.axon, max(self.middle.values())
+        ax.plot([x, beside, beside], [self.soma, self.soma, highest], color=PATHWAYS["R"], **_AXON | {"linewidth": 1})
+
+    def _draw_interneuron(self, ax: Axes, node: Any) -> None:
+        """A circle that closes its dendrite, which pyramidal axons cross, and its axon, which crosses their tufts."""
+        height, x = self.middle[node], self.right + 0.6
+        colour = PATHWAYS["Q"] if node in self.members["interneurons"] else OWN
+        ax.plot([self.left + self.axon, x], [height - 0.45] * 2, color="black", **_AXON | {"linewidth": 1})
+        ax.plot([self.left, x], [height + 0.45] * 2, color=colour, **_AXON | {"linewidth": 1})
+        ax.plot(x, height, "o", markersize=12, markerfacecolor="white", markeredgecolor="black", zorder=6)
+        ax.text(x, height, str(self.graph.nodes[node]["index"]), ha="center", va="center", fontsize=6.5, zorder=7)
+
+    def _draw_synapses(self, ax: Axes) -> None:
+        strongest = _strengths(self.graph)
+        for source, target, synapse in self.graph.edges(data=True):
+            if source not in self.y and source not in self.x and source not in self.middle:
+                continue
+            share = abs(synapse["weight"]) / (strongest[_scale(synapse["matrix"])] or 1.0)
+            look = {
+                "color": PATHWAYS.get(synapse["matrix"], OWN),
+                "markersize": max(_LARGEST * np.sqrt(share), _SMALLEST),
+                "linestyle": "none",
+                "zorder": 3,
+            }
+            raises = synapse["sign"] * synapse["weight"] >= 0
+            place = self._crossing(source, target)
+            if place is None:
+                self._draw_detour(ax, source, target, raises, share, str(look["color"]))
+            elif raises:  # the tip of the arrowhead touches the dendrite
+                ax.plot(*place, marker=5 if target in self.x else 6, markeredgewidth=0, **look)
+            else:  # the bar stands just before it
+                before = np.subtract(place, (0.22, 0) if target in self.x else (0, 0.18))
+                ax.plot(*before, marker="|" if target in self.x else "_", markeredgewidth=1.6, **look)
+
+    def _crossing(self, source: Any, target: Any) -> tuple[float, float] | None:
+        """Where the axon of ``source`` meets the dendrite of ``target``; None if they do not cross."""
+        if target in self.x and source in self.y:
+            return self.x[target], self.y[source]
+        if target in self.x and source in self.middle:
+            return self.x[target], self.middle[source] + 0.45
+        if source in self.x and target in self.middle:
+            return self.x[source] + self.axon, self.middle[target] - 0.45
+        return None
+
+    def _draw_detour(self, ax: Axes, source: Any, target: Any, raises: bool, share: float, colour: str) -> None:
+        """A synapse between cells whose lines do not cross, such as two interneurons: a bow between them."""
+        from matplotlib.patches import FancyArrowPatch
+
+        def place(node: Any) -> tuple[float, float]:
+            if node in self.middle:
+                return self.right + 0.6, self.middle[node]
+            return (self.x[node], self.soma) if node in self.x else (self.left, self.y[node])
+
+        ax.add_patch(
+            FancyArrowPatch(
+                place(source), place(target), connectionstyle="arc3,rad=0.4", color=colour, shrinkA=7, shrinkB=7,
+                arrowstyle="-|>,head_length=2.5,head_width=1.5" if raises else "|-|,widthA=0,widthB=1.5",
+                linewidth=0.3 + 2 * share, zorder=5,
+            )
+        )  # fmt: skip
+
+    def _name(self, ax: Axes, sizes: Mapping[str, int]) -> None:
+        """Label cells and compartments, and explain colours, shapes and sizes below."""
+        beside: dict[str, Any] = {"ha": "right", "va": "center", "fontsize": 8}
+        for name, symbol in (("sensory", "x"), ("instructive", "y")):
+            rows = [self.y[node] for node in self.members[name]]
+            of = f",\n{len(rows)} strongest of {sizes[name]}" if len(rows) < sizes[name] else f", {len(rows)}"
+            ax.text(self.left - 0.5, float(np.mean(rows)), f"{name}\ninputs ${symbol}${of}", **beside)
+        ax.text(self.left - 0.5, self.soma, "somata,\noutput $z$", **beside)
+        middle = float(np.mean([*self.middle.values()]))
+        ax.text(self.left - 0.5, middle, "apical\ndendrites", **beside)
+        across = float(np.mean([self.y[node] for node in self.members["sensory"]]))
+        ax.text(self.right - 0.2, across, "basal\ndendrites", ha="left", va="center", fontsize=8)
+        for name in ("interneurons", *self.own):
+            heights = [self.middle[node] for node in self.members[name]]
+            text = "interneurons $n$" if name == "interneurons" else name
+            ax.text(
+                self.right + 1.5, float(np.mean(heights)), text.replace(" ", "\n"), ha="left", va="center", fontsize=8
+            )
+        _explain(ax, self.graph)
+
+
+def _explain(ax: Axes, graph: Any) -> None:
+    """A legend: one colour per pathway with the strength of a synapse of full size, and what arrow and bar mean."""
+    strongest = _strengths(graph)
+    matrices = dict.fromkeys(matrix for *_, matrix in graph.edges(data="matrix"))
+    for matrix in matrices:
+        symbol = f"${matrix[0]}_{matrix[1:]}$" if matrix in ("Vx", "Vy") else f"${matrix}$"
+        ax.plot(
+            [], [], marker=5, linestyle="none", markersize=_LARGEST, markeredgewidth=0,
+            color=PATHWAYS.get(matrix, OWN), label=f"{symbol}, largest {strongest[_scale(matrix)]:.2g}",
+        )  # fmt: skip
+    ax.plot([], [], marker=5, linestyle="none", markersize=7, color="0.3", markeredgewidth=0, label="raises its target")
+    ax.plot(
+        [], [], marker="|", linestyle="none", markersize=9, color="0.3", markeredgewidth=1.6, label="lowers its target"
+    )
+    ax.legend(
+        loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=3, handletextpad=0.3, columnspacing=1.2, fontsize=7.5
+    )
+
+
+def _scale(matrix: str) -> str:
+    """What a synapse is measured against: the strongest of its pathway; Q and R share theirs."""
+    return "Q" if matrix == "R" else matrix
+
+
+def _strengths(graph: Any) -> dict[str, float]:
+    """Largest weight on each scale."""
+    found: dict[str, float] = {}
+    for *_, synapse in graph.edges(data=True):
+        scale = _scale(synapse["matrix"])
+        found[scale] = max(found.get(scale, 0.0), abs(synapse["weight"]))
+    return found
 
 
 def _strongest(graph: Any, inputs: list) -> list:
@@ -95,75 +235,44 @@ def _strongest(graph: Any, inputs: list) -> list:
     return [inputs[i] for i in kept]
 
 
-def _draw_synapses(ax: Axes, graph: Any, places: dict) -> None:
+def _plot_summary(graph: Any, members: Mapping[str, list], ax: Axes | None) -> Axes:
+    """One box for all cells of a kind, and for each pathway an arrow with what its synapses are like."""
     from matplotlib.patches import FancyArrowPatch
 
-    scale: dict[str, float] = {}
-    for *_, synapse in graph.edges(data=True):
-        scale[synapse["pathway"]] = max(scale.get(synapse["pathway"], 0.0), abs(synapse["weight"]))
-    kind = dict(graph.nodes(data="population"))
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        ax = plt.subplots(figsize=(7.2, 4.2))[1]
+    else:
+        ax = axes_of(ax)
+    own = [name for name in members if name not in _PAPER_CELLS]
+    places = {"sensory": (0.0, 0.0), "instructive": (0.0, 2.0), "pyramidal": (3.0, 1.0), "interneurons": (6.0, 1.0)}
+    places |= {name: (6.0, 2.4 + 1.2 * i) for i, name in enumerate(own)}
+    for name, (x, y) in places.items():
+        box = {"boxstyle": "round,pad=0.4", "facecolor": "white", "edgecolor": "black", "linewidth": 1.1}
+        ax.text(x, y, f"{len(members[name])}\n{name}", ha="center", va="center", fontsize=9, bbox=box, zorder=5)
+    weights: dict[tuple[str, str, str], list[float]] = {}
+    population = dict(graph.nodes(data="population"))
     for source, target, synapse in graph.edges(data=True):
-        if source not in places:
-            continue
-        share = abs(synapse["weight"]) / (scale[synapse["pathway"]] or 1.0)
-        local = kind[source] not in ("sensory", "instructive")
-        # Where a synapse leaves its cell and where it ends: on the soma's dendrites or on the tuft.
-        begin = np.add(places[source], (_CELL / 2, 0) if kind[source] == "pyramidal" else (0, 0))
-        onto = (0.0, 0.0)
-        if kind[target] == "pyramidal":
-            onto = (0.0, -0.8 * _CELL) if synapse["drives"] == "z" else (0.0, _TUFT - _SOMA)
-        end = np.add(places[target], onto)
+        key = population[source], population[target], synapse["matrix"]
+        weights.setdefault(key, []).append(synapse["sign"] * synapse["weight"])
+    for (source, target, matrix), effects in weights.items():
+        values = np.array(effects)
+        bend = 0.25 if {source, target} == {"pyramidal", "interneurons"} else 0.0
+        colour = PATHWAYS.get(matrix, OWN)
         ax.add_patch(
             FancyArrowPatch(
-                begin,
-                end,
-                arrowstyle="-|>,head_length=2.2,head_width=1.2" if local else "-",
-                connectionstyle="arc3,rad=0.12" if local else "arc3,rad=0",
-                color=SIGNS[int(np.sign(synapse["weight"]) * synapse["sign"]) or 1][0],
-                linewidth=max(_WIDEST * share, 0.15),
-                alpha=0.35 + 0.6 * share,
-                shrinkA=0,
-                shrinkB=0 if not local else 3 if kind[target] == "pyramidal" else 9,
-                zorder=2 + share,
+                places[source], places[target], connectionstyle=f"arc3,rad={bend}", shrinkA=38, shrinkB=38,
+                arrowstyle="-|>,head_length=5,head_width=3", linewidth=1.6, color=colour,
             )
-        )
-
-
-def _draw_pyramidal(ax: Axes, x: float, y: float, label: str) -> None:
-    """A soma with its basal dendrites (proximal compartment) and its apical shaft and tuft (distal compartment)."""
-    from matplotlib.patches import Polygon
-
-    dendrite: dict[str, Any] = {"color": "black", "linewidth": 1.6, "solid_capstyle": "round", "zorder": 5}
-    ax.plot([x, x], [y, _TUFT], **dendrite)
-    for side in (-1, 1):
-        ax.plot([x, x + 0.3 * side], [_TUFT, _TUFT + 0.35], **dendrite)
-        ax.plot([x + _CELL / 2 * side, x + 0.36 * side], [y - _CELL / 2, _BASAL], **dendrite)
-    corners = [(x - _CELL, y - _CELL * 0.8), (x + _CELL, y - _CELL * 0.8), (x, y + _CELL)]
-    ax.add_patch(Polygon(corners, facecolor="white", edgecolor="black", linewidth=1.2, zorder=6))
-    ax.text(x, y - 0.1, label, ha="center", va="center", fontsize=7, zorder=7)
-
-
-def _name_parts(ax: Axes, members: dict, shown: dict, width: float) -> None:
-    """Label the populations, the compartments and the pathways."""
-    for name, y, letter in (("sensory", _SENSORY - 0.35, "x"), ("instructive", _INSTRUCTIVE + 0.35, "y")):
-        of_all = (
-            f", the {len(shown[name])} strongest of {len(members[name])}"
-            if len(shown[name]) < len(members[name])
-            else ""
-        )
-        ax.text((width - 1.5 * _APART) / 2, y, f"{name} inputs ${letter}${of_all}", ha="center", va="center")
-    for part, y in (("proximal", _BASAL), ("output $z$", _SOMA), ("distal", _TUFT + 0.35)):
-        ax.text(-0.5, y, part, ha="right", va="center", color="0.35", fontsize=8)
-    right = width - _APART
-    ax.text(right - 0.1, (_SENSORY + _BASAL) / 2, "$V_x$", va="center")
-    ax.text(right - 0.1, (_TUFT + _INSTRUCTIVE) / 2 + 0.25, "$V_y$", va="center")
-    ax.text(right - 0.2, _TUFT - 0.02, "$Q$", va="center")
-    ax.text(right - 0.2, _SOMA + 0.05, "$R$", va="center")
-    ax.text(
-        right + 0.35 * len(members["interneurons"]) + 0.1,
-        _INTERNEURON,
-        "inter-\nneurons $n$",
-        va="center",
-        fontsize=8,
-        color="0.35",
-    )
+        )  # fmt: skip
+        middle = np.mean([places[source], places[target]], axis=0)
+        aside = -0.75 * np.sign(places[target][0] - places[source][0]) if bend else 0.42 * (1 if middle[1] > 1 else -1)
+        symbol = f"${matrix[0]}_{matrix[1:]}$" if matrix in ("Vx", "Vy") else f"${matrix}$"
+        ax.text(
+            middle[0], middle[1] + aside, f"{symbol}: {len(values):,} synapses,\n{(values > 0).mean():.0%} raise their "
+            f"target,\nr.m.s. {np.sqrt(np.mean(values**2)):.2g}", ha="center", va="center", fontsize=7.5, color=colour,
+        )  # fmt: skip
+    ax.set(xlim=(-0.9, 6.9), ylim=(-0.7, 2.7 + 1.2 * max(len(own), 0)))
+    ax.axis("off")
+    return ax

@@ -97,7 +97,10 @@ class DenseDevice(CPPStandaloneDevice):
         self.dense = dense
         self.parts = blueprint.parts
         self.stage = blueprint.stage
-        self.actions = {action.name: action for action in blueprint.schedule}
+        self.actions = {
+            f"{action.part}_summed_variable_{action.drives}_post" if action.drives else action.name: action
+            for action in blueprint.program.actions
+        }
         # Outside `_active_<population>`, a range of cells that the presentation keeps up to date, such activity is 0.
         # Fibres that change it themselves may speak where nothing was presented.
         self.ports = blueprint.ports
@@ -115,29 +118,30 @@ class DenseDevice(CPPStandaloneDevice):
         synapses = getattr(owner, "synapses", owner)
         synaptic = hasattr(synapses, "summed_updaters")
         loops = None
-        if synaptic and self.dense and template_name in _DENSE:
-            template, loops = _DENSE[template_name], self._loops(synapses, action, abstract_code, variable_indices)
-        elif action is not None and action.gate and template_name == "stateupdate":
+        if action is not None and synaptic and self.dense and template_name in _DENSE:
+            template, loops = _DENSE[template_name], self._loops(synapses, action, variable_indices)
+        elif action is not None and (action.gate or action.when) and template_name == "stateupdate":
             template, loops = "gated_stateupdate", _Loops(self._gates(owner, action))
         if loops is not None:
             kwds["template_kwds"] = {**(kwds.get("template_kwds") or {}), "loops": loops}
             template_name = template
         return super().code_object(owner, name, abstract_code, variables, template_name, variable_indices, **kwds)
 
-    def _gates(self, group, action: Action | None) -> tuple[str, ...]:
-        """Where ``action`` does not happen: not in this kind of tick, or not with plasticity off."""
-        if action is None:
-            return ()
-        waking = "brian::_array_{}_{}[0]".format(*self.stage)
+    def _gates(self, group, action: Action) -> tuple[str, ...]:
+        """Where ``action`` does not happen: not in this kind of tick, not again, or not with plasticity off."""
+        clock, stage = self.stage
+        waking, onset = (f"brian::_array_{clock}_{name}[0]" for name in (stage, "onset"))
         gates = [f"{waking} {'==' if action.gate == 'waking' else '!='} 0"] if action.gate else []
+        if action.when:
+            gates.append({"onset": f"{waking} != 0 && {onset} == 0", "recorded": "!_recorded"}[action.when])
         if action.addend:
             gates.append(f"brian::{self.get_array_name(group.variables['plastic'])}[0] == 0")
         return tuple(gates)
 
-    def _loops(self, synapses, action: Action | None, abstract_code, variable_indices) -> _Loops:
-        (statements,) = abstract_code.values()
+    def _loops(self, synapses, action: Action, variable_indices) -> _Loops:
         # A step whose addend is 0 changes nothing: a weight is within its bound already.
-        addend = str_to_sympy(action.addend) if action is not None and action.addend else _summed(action, statements)
+        added = action.code if action.drives else action.addend
+        addend = _symbolic(added) if added else None
         source = self.parts[synapses.source.name]
         activity = self.presented.get(source.name)
         ranged = activity is not None and _vanishes(addend, f"{activity}_pre")
@@ -151,7 +155,7 @@ class DenseDevice(CPPStandaloneDevice):
                 *(
                     f"{pointer(name)}[0] == 0"
                     for name, at in variable_indices.items()
-                    if at == "0" and action is not None and _vanishes(addend, name)
+                    if at == "0" and not action.drives and _vanishes(addend, name)
                 ),
             ),
             targets=len(synapses.target),
@@ -218,17 +222,19 @@ void Network::run(const double, void (*)(const double, const double, const doubl
             for i, name in enumerate(sorted(writer.source_files))
         )
         ranges = "".join(f"static struct {{ int begin, end; }} _active_{port.population};\n" for port in self.ports)
-        writer.write("circuit.cpp", _ALIGNED_MEMORY + ranges + units)
+        writer.write("circuit.cpp", _ALIGNED_MEMORY + ranges + "static bool _recorded;\n" + units)
 
 
 def _lines(code) -> list[str]:
     return code.splitlines() if isinstance(code, str) else list(code)
 
 
-def _summed(action: Action | None, statements: str) -> Expr | None:
-    """What a current sums, where ``statements`` are those of a current: `variable = expression`."""
-    single = re.fullmatch(r"\s*\w+\s*=([^=\n]+)\s*", statements) if action is None else None
-    return single and str_to_sympy(single[1].strip())
+def _symbolic(expression: str) -> Expr | None:
+    """``expression`` for sympy; None where that cannot read it, such as a product with a comparison."""
+    try:
+        return str_to_sympy(expression)
+    except SyntaxError:
+        return None
 
 
 def _vanishes(addend: Expr | None, name: str) -> bool:

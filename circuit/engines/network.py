@@ -6,13 +6,14 @@ within a slot, every action has the place that the blueprint's schedule gives it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import threading
+from dataclasses import dataclass, field, replace
 
 import brian2
 import numpy as np
 
 from biorrr.circuit.blueprint import Blueprint
-from biorrr.circuit.schedule import Action
+from biorrr.circuit.schedule import PENDING, Action, weight_change
 from biorrr.models import Pathway, Population, Variable
 from biorrr.models.expressions import names_in, only_where
 from biorrr.models.random_draws import brian2_draws
@@ -26,11 +27,12 @@ _SLOTS = {"input": "start", "plasticity": "end"}  # all other phases: groups
 
 @dataclass(frozen=True)
 class BuiltNetwork:
-    """A built circuit: the Brian2 network and its parts by name."""
+    """A built circuit: the Brian2 network, its parts by name, and whether the tick to come is recorded."""
 
     network: brian2.Network
     clock: brian2.Clock
     parts: dict[str, brian2.Group]
+    recorded: threading.Event = field(default_factory=threading.Event)
 
     def variable(self, part: str, name: str):
         """The array behind a variable, for reading and writing in place."""
@@ -53,13 +55,14 @@ def build_network(blueprint: Blueprint, name: str = "", present: brian2.Function
     """
     prefix = f"{name}_" if name else ""
     clock = brian2.Clock(dt=TICK, name=f"{prefix}ticks")
-    actions = blueprint.schedule if present is not None else _combined(blueprint)
+    actions = list(blueprint.program.actions) if present is not None else _combined(blueprint)
+    kept = blueprint.program.kept
     parts: dict[str, brian2.Group] = {}
     for population in blueprint.parts.populations:
         filled = [a.drives for a in actions if a.drives and blueprint.parts[a.part].target == population.name]
         parts[population.name] = brian2.NeuronGroup(
             population.size,
-            _cell_equations(population, filled),
+            _cell_equations(population, [*filled, *(name for part, name in kept if part == population.name)]),
             clock=clock,
             name=prefix + population.name,
             namespace={},
@@ -69,7 +72,7 @@ def build_network(blueprint: Blueprint, name: str = "", present: brian2.Function
         parts[pathway.name] = brian2.Synapses(
             parts[pathway.source],
             parts[pathway.target],
-            _synapse_equations(pathway, currents),
+            _synapse_equations(pathway, currents, [name for part, name in kept if part == pathway.name]),
             clock=clock,
             name=prefix + pathway.name,
             namespace={},
@@ -77,6 +80,7 @@ def build_network(blueprint: Blueprint, name: str = "", present: brian2.Function
         _connect_all(parts[pathway.name], compiled=present is not None)
     _let_broadcasts_be_heard(blueprint, parts, actions)
 
+    built = BuiltNetwork(brian2.Network(), clock, parts)
     if present is not None:
         stage, variable = blueprint.stage
         parts[stage].namespace["present"] = present
@@ -85,32 +89,48 @@ def build_network(blueprint: Blueprint, name: str = "", present: brian2.Function
         part = parts[action.part]
         if action.drives:
             # Brian2 gives every summed variable the same place in the tick and breaks ties by name.
-            part.summed_updaters[f"{action.drives}_post"].order = place
+            step = part.summed_updaters[f"{action.drives}_post"]
+            step.order = place
         else:
             slot = _SLOTS.get(action.phase, "groups")
-            part.run_regularly(action.code, when=slot, order=place, name=prefix + action.name)
-    return BuiltNetwork(brian2.Network(*parts.values()), clock, parts)
+            step = part.run_regularly(action.code, when=slot, order=place, name=prefix + action.name)
+        if action.when and present is None:
+            _let_rest(step, action.when, built)
+    built.network.add(*parts.values())
+    return built
+
+
+def _let_rest(step: brian2.CodeRunner, when: str, built: BuiltNetwork) -> None:
+    """Let ``step`` run only when it has something new to say; the compiled program branches instead."""
+    run = step.run
+    onset, waking = (built.variable("clock", name) for name in ("onset", "waking"))
+
+    def run_if_due() -> None:
+        if built.recorded.is_set() if when == "recorded" else onset[0] or not waking[0]:
+            run()
+
+    step.run = run_if_due
 
 
 def _combined(blueprint: Blueprint) -> list[Action]:
     """The schedule for a language without branches: gates become factors, and a pathway has one plasticity."""
+    addends = {(action.part, action.gate): action.addend for action in blueprint.program.actions if action.addend}
     actions: list[Action] = []
-    for action in blueprint.schedule:
+    for action in blueprint.program.actions:
         declared = {q.name for q in blueprint.quantities if q.part == action.part}
+        declared |= {name for part, name in blueprint.program.kept if part == action.part}
+        code = action.code
         if action.addend:
-            pathway = blueprint.parts[action.part]
-            if pathway.change and action.gate == "replaying":
-                continue  # beside the change, below
-            terms = [f"waking * ({pathway.change})"] if pathway.change else []
-            terms += [f"(1 - waking) * ({pathway.replay})"] if pathway.replay else []
-            bound = f"\nw = {pathway.bound}" if pathway.bound else ""
-            code = f"w += plastic * ({' + '.join(terms)}){bound}"
+            change, replay = (addends.get((action.part, gate)) for gate in ("waking", "replaying"))
+            if change and action.gate == "replaying":
+                continue  # beside the change
+            terms = [f"waking * ({change})"] if change else []
+            terms += [f"(1 - waking) * ({replay})"] if replay else []
+            code = weight_change(blueprint.parts[action.part], f"plastic * ({' + '.join(terms)})")
         elif action.gate == "waking" and action.code:
             hidden = frozenset(names_in(action.code).written) - declared
             code = only_where("waking", action.code, hidden)
-        else:
-            code = action.code
-        actions.append(Action(action.name, action.part, action.phase, code, drives=action.drives))
+        actions.append(replace(action, code=code))
     return actions
 
 
@@ -120,10 +140,12 @@ def _cell_equations(population: Population, filled: list[str]) -> str:
     return "\n".join([*lines, *(f"{name} : 1" for name in filled if name not in declared)])
 
 
-def _synapse_equations(pathway: Pathway, currents: list[Action]) -> str:
+def _synapse_equations(pathway: Pathway, currents: list[Action], kept: list[str]) -> str:
     lines = ["w : 1"] if pathway.weighted else []
     lines += ["plastic : 1 (shared, constant)"] if pathway.plastic else []
+    lines += [f"{PENDING.name} : 1"] if pathway.averaged else []
     lines += [f"{v.name} : 1{_flags(v)}" for v in pathway.variables]
+    lines += [f"{name} : 1" for name in kept]
     lines += [f"{action.drives}_post = {action.code} : 1 (summed)" for action in currents]
     return "\n".join(lines)
 

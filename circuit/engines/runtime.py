@@ -13,6 +13,8 @@ from biorrr.circuit.engines.interrupt import held_interrupt
 from biorrr.circuit.engines.job import Job, Outcome
 from biorrr.circuit.engines.network import TICK, BuiltNetwork, build_network
 from biorrr.circuit.recorder import Recorder
+from biorrr.circuit.schedule import PENDING
+from biorrr.circuit.signals import LiveInput
 
 _LOOK_AHEAD = 4096  # samples whose order is drawn together
 
@@ -22,6 +24,7 @@ class RuntimeEngine:
 
     def __init__(self, blueprint: Blueprint, target: str, name: str = "") -> None:
         self.target = target
+        self.kept = blueprint.program.kept
         with borrowed_brian2("runtime", target=target):
             self.built: BuiltNetwork = build_network(blueprint, name)
 
@@ -29,6 +32,8 @@ class RuntimeEngine:
         """Put the network into ``state``, values by "part.variable"."""
         for key, values in state.items():
             self.built.variable(*key.split("."))[:] = values
+        for place in self.kept:  # an earlier run may have left infinities, which no factor of 0 removes
+            self.built.variable(*place)[:] = 0.0
 
     def advance(self, job: Job, recorder: Recorder) -> Outcome:
         """Simulate ``job``."""
@@ -38,20 +43,33 @@ class RuntimeEngine:
             self.begin(job.state)
             presenter = _Presenter(job, recorder, self.built)
             operation = brian2.NetworkOperation(presenter.next, clock=self.built.clock, when="start", order=-2000)
+            live = [feed.live for feed in job.feeds.values() if feed.live is not None]
+            tick = self._share_time(live, job.blueprint)
             network.add(operation)
             try:
                 with held_interrupt() as presenter.interrupted:
-                    network.run(ticks * TICK, namespace={})
+                    network.run(ticks * tick, namespace={k: v for each in live for k, v in each.namespace.items()})
             finally:
                 network.remove(operation)
             return presenter.finish()
+
+    def _share_time(self, live: list[LiveInput], blueprint: Blueprint) -> brian2.Quantity:
+        """Let groups of the user's into the network, with ticks that last as long as theirs; the tick of the run."""
+        if not live:
+            return TICK
+        tick = next(float(v.value) for v in blueprint.parts["clock"].variables if v.name == "tick") * brian2.ms
+        self.built.clock.dt = tick
+        for each in live:
+            self.built.network.add(*(o for o in each.objects if o not in self.built.network.objects))
+            each.begin()
+        return tick
 
 
 class _Presenter:
     """What happens between two ticks: keep what is due of the last one, present the next."""
 
     def __init__(self, job: Job, recorder: Recorder, built: BuiltNetwork) -> None:
-        self.job, self.recorder, self.stop = job, recorder, built.network.stop
+        self.job, self.recorder, self.stop, self.recorded = job, recorder, built.network.stop, built.recorded
         self.interrupted = threading.Event()
         blueprint = job.blueprint
         self.weights = {p.name: built.variable(p.name, "w") for p in blueprint.weighted}
@@ -63,6 +81,7 @@ class _Presenter:
             (trace.label, built.variable(trace.quantity.part, trace.quantity.name), trace.chosen)
             for trace in job.recording.traces
         ]
+        self.shows_pending = any(trace.quantity.name == PENDING.name for trace in job.recording.traces)
         self.due = set(job.snapshots.tolist())
         self.tick = 0
         self.done = job.start
@@ -87,11 +106,18 @@ class _Presenter:
             row = self.ticks[sample % _LOOK_AHEAD, 0]
             for name, activity in self.inputs.items():
                 feed = job.feeds[name]
-                np.subtract(feed.values[row], feed.mean, out=activity)
+                if feed.live is not None:
+                    feed.live.read(activity)
+                    continue
+                np.subtract(feed.values[feed.row(row, phase)], feed.mean, out=activity)
                 activity *= feed.gain
             if self.noise is not None:
                 self.inputs[job.presentation.port] += self.noise[sample % _LOOK_AHEAD]
             self.waking[:] = 1.0
+            if self.shows_pending and job.start + sample in self.traced_samples:
+                self.recorded.set()
+            else:
+                self.recorded.clear()
         else:
             self._silence()
             self.inputs[job.presentation.port][-1 - self.ticks[sample % _LOOK_AHEAD, phase]] = 1.0

@@ -30,6 +30,7 @@ from biorrr.circuit.engines.interrupt import held_interrupt
 from biorrr.circuit.engines.job import Job, Outcome
 from biorrr.circuit.engines.segment_folder import segment_folder
 from biorrr.circuit.recorder import Recorder
+from biorrr.circuit.schedule import PENDING
 from biorrr.models import random_draws
 
 _SEGMENT_SECONDS = 1.0  # aim; short enough for progress and Ctrl-C, long against the 5 ms a program takes to start
@@ -134,9 +135,13 @@ def _write_segment(folder: Path, job: Job, laid_out: list[tuple[int, int]]) -> N
         for first, count in ([(0, trace.quantity.size)] if trace.chosen is None else [(i, 1) for i in trace.chosen])
     ]
     feeds = [job.feeds[port.name] for port in job.blueprint.ports]
-    ports = np.zeros(len(feeds), dtype=[("type", np.int64), ("offset", np.int64), ("gain", np.float64)])
+    ports = np.zeros(
+        len(feeds),
+        dtype=[("type", np.int64), ("offset", np.int64), ("held", np.int64), ("ticks", np.int64), ("gain", np.float64)],
+    )
     for port, feed, (kind, offset) in zip(ports, feeds, laid_out, strict=True):
-        port["type"], port["offset"], port["gain"] = kind, offset, feed.gain
+        port["type"], port["offset"], port["held"], port["ticks"] = kind, offset, feed.held, feed.ticks
+        port["gain"] = feed.gain
     head = [len(shown), job.presentation.ticks_per_sample, len(due), len(recorded), len(selections), noise is not None]
     with (folder / "segment").open("wb") as file:
         for values in (
@@ -206,8 +211,7 @@ def _description(blueprint: Blueprint) -> dict:
     here = Path(__file__).parent
     sources = [
         *(here / name for name in ("network.py", "device.py", "standalone.py")),
-        here.parent / "schedule.py",
-        here.parent / "blueprint.py",
+        *(here.parent / name for name in ("schedule.py", "held_samples.py", "blueprint.py")),
         *sorted((here / "templates").iterdir()),
     ]
     return {
@@ -237,9 +241,17 @@ def _build(code: Blueprint, folder: Path) -> None:
 
     def place(quantity: Quantity) -> dict:
         dynamic = quantity.variable.per == "synapse"  # Brian2 keeps what synapses have in arrays that can grow
-        return {"part": quantity.part, "name": quantity.name, "size": quantity.size, "dynamic": dynamic}
+        pending = quantity.name == PENDING.name
+        return {
+            "part": quantity.part,
+            "name": quantity.name,
+            "size": quantity.size,
+            "dynamic": dynamic,
+            "pending": pending,
+        }
 
     size = {p.name: p.size for p in code.parts.populations}
+    written = {name for action in code.program.actions for name in action.writes}
     template = Path(__file__).parent / "templates" / "sample_stream.cpp"
     stream = jinja2.Template(template.read_text(), undefined=jinja2.StrictUndefined).render(
         ports=[
@@ -247,6 +259,7 @@ def _build(code: Blueprint, folder: Path) -> None:
                 "population": port.population,
                 "variable": port.variable,
                 "size": size[port.population],
+                "lasts": port.changes == "sample" and f"{port.population}.{port.variable}" not in written,
                 "replayed": place == 0,  # the first port is the one whose inputs are replayed
             }
             for place, port in enumerate(code.ports)

@@ -18,7 +18,6 @@ from biorrr.sims.rates import RatesSettings
 from biorrr.sims.reports.views import SEEN, Chart, View
 from biorrr.sims.training import Training, TrainingSettings, heading, scores
 
-SHOWN_NEURONS = 6  # that fit a page
 SPREAD = ("objective", "excess", "angle_max_deg", "whitening_error", "r_minus_qt")  # numbers that differ between seeds
 
 
@@ -37,17 +36,33 @@ class Learn(Training[LearnSettings]):
     recorded = ("plateau", "a", "inhibition", "z")
     keeps_unfinished = True
     figures = {
-        "learning_curve": "objective against samples seen, with the optimum dashed",
-        "plateau": "plateau, distal current, inhibition and output of each neuron, early and late in learning",
-        "filters": "learned filters beside the exact ones",
-        "eigenvalues": "eigenvalues of QQ' beside the exact ones",
-        "excess": "excess over the optimum against samples seen, all seeds",
+        "learning_curve": "Objective of the circuit against the number of samples that it has seen. The lower the "
+        "objective, the more of the instructive input the outputs predict. The dashed line is the optimum, the lowest "
+        "value that so many neurons can reach: a circuit that has learned lies on it.",
+        "plateau": "Four signals of each neuron in stretches of consecutive samples at the start of learning, halfway "
+        "(where the circuit's prediction has come half the way to its final form) and at the end. The plateau (black) "
+        "is what inhibition (green) leaves of the distal current (orange). At the start inhibition has nothing to do "
+        "with the current; at the end it predicts it from the neuron's own output (blue), and what is left is the "
+        "error of the prediction. Grey lines are the theory: behind the plateau the back-propagated error, behind the "
+        "inhibition the best prediction of the current. Learning has succeeded where black lies on grey. All stretches "
+        "of a neuron share the two scales on the right, in the units of the signals; triangles mark values that are "
+        "too large for them.",
+        "filters": "Proximal weights of each neuron, above as learned, below as the exact solution has them. Any "
+        "rotation of the filters predicts equally well, so the learned ones were turned to lie as near as possible to "
+        "the exact ones. The two rows should look the same.",
+        "eigenvalues": "Eigenvalues of QQ', by which interneurons inhibit (diamonds), beside those of the matrix M of "
+        "the exact solution (bars), which say how much of the instructive input each filter can predict; minus the sum "
+        "of the first k is the optimum. Each diamond should come to lie within 10 percent of its bar (whiskers). Q "
+        "goes on to converge after the filters have found the right subspace, and as long as diamonds are off the "
+        "outputs are not yet of unit variance, but the objective does not suffer.",
+        "excess": "How far the objective lies above the optimum, in percent of the optimum, against the number of "
+        "samples seen: the mean over all seeds, in a band of one standard deviation.",
     }
     charts = (
         Chart(
             "All seeds",
             (
-                View("excess over the optimum (relative)", {"excess": "circuit"}, SEEN, repeats=("seed",), log="xy"),
+                View("excess over the optimum", {"excess": "circuit"}, SEEN, repeats=("seed",), log="xy", percent=True),
                 View("‖Q′ − R‖", {"r_minus_qt": "circuit"}, SEEN, repeats=("seed",), log="xy"),
             ),
         ),
@@ -83,7 +98,9 @@ class Learn(Training[LearnSettings]):
         def shown(score: str, alone: str = ".4g") -> str:
             if not several:
                 return format(numbers[score], alone)
-            return f"{numbers[score]:.4g} ± {numbers[f'{score}_std']:.2g}, at most {numbers[f'{score}_max']:.4g}"
+            form = ".2%" if alone == ".2%" else ".4g"
+            mean, spread, most = (format(numbers[f"{score}{suffix}"], form) for suffix in ("", "_std", "_max"))
+            return f"{mean} ± {spread}, at most {most}"
 
         seen = first.data["seen"].values
         return Findings(
@@ -123,28 +140,14 @@ class Learn(Training[LearnSettings]):
 
 
 def draw(run: circuits.Run, problem: Problem[LearnSettings]) -> dict[str, Callable[[], Any]]:
-    """Learning curve, plateaus early and late, and filters and eigenvalues of QQ' beside the exact ones.
-
-    Filters are defined up to a rotation: the learned ones are turned to lie as near as they can to the exact ones.
-    """
-    exact, k = problem.exact, run.Vx.shape[1]
-    objective = exact.objective(run.data["Vx"].values)
-    figures: dict[str, Callable[[], Any]] = {
-        "learning_curve": partial(
-            analysis.plot_learning, run.data["seen"], objective, exact.optimum(k), label="circuit"
-        )
-    }
-    if "plateau" in run.data:  # unless the run ended before the first sample
-        shown = run.data.isel(pyramidal=slice(SHOWN_NEURONS))
-        traces = (shown[name].values for name in Learn.recorded)
-        figures["plateau"] = partial(analysis.plot_plateau, shown["sample"].values, *traces)
-    if run.ended == "diverged":
-        return figures
-    few = np.s_[:, :SHOWN_NEURONS]
-    learned = analysis.align(run.Vx, exact.Vx(k), problem.data.stand_in[0], exact.ridge)
-    figures["filters"] = partial(analysis.plot_filters, learned[few], exact.Vx(k)[few], problem.data.pixels)
-    inhibition = np.linalg.eigvalsh(run.Q @ run.Q.T)[::-1]
-    figures["eigenvalues"] = partial(analysis.plot_eigenvalues, exact.eigenvalues[: k + 4], inhibition)
+    """Learning curve, plateaus through learning, filters and eigenvalues: as the run draws them from a script."""
+    data, exact = problem.data, problem.exact
+    figures: dict[str, Callable[[], Any]] = {"learning_curve": partial(run.plot_learning, exact=exact)}
+    if "plateau" in run.data and run.data.sizes["sample"]:  # unless the run ended before the first sample
+        figures["plateau"] = partial(run.plot_plateau, data.X, data.Y, exact=exact)
+    if run.ended != "diverged":
+        figures["filters"] = partial(run.plot_filters, pixels=data.pixels, exact=exact)
+        figures["eigenvalues"] = partial(run.plot_eigenvalues, exact=exact)
     return figures
 
 

@@ -60,7 +60,13 @@ class Robustness(Experiment[RobustnessSettings]):
     shows = "[how much biology](docs/robustness.md) the theory survives"
     takes = "4 min"
     paper = "beyond it"
-    figures = {"robustness": "excess against the size of each departure from the paper's circuit"}
+    figures = {
+        "robustness": "How much biology the circuit survives. Each panel changes one thing about the paper's circuit, "
+        "from mild on the left to severe on the right (panels without lines have no order). Points are how far the "
+        "objective ends above the optimum, in percent: the mean over seeds, with a bar from the lowest to the highest. "
+        "Dotted lines are the circuit without any change. In the grey area learning counts as broken, and a cross "
+        "marks where that happens first."
+    }
 
     def measure_of(self, settings: RobustnessSettings) -> str:
         """Excess of the paper's circuit on the first data set."""
@@ -189,13 +195,14 @@ class Robustness(Experiment[RobustnessSettings]):
         """A view for each departure that was tried."""
         views = tuple(
             View(
-                "excess over the optimum (relative)",
+                "excess over the optimum",
                 {name: "", f"{name}_plain": "paper’s circuit"},
                 {f"{name}_value": (label := str(dataset[name].attrs.get("long_name", name)))},
                 along=(f"{name}_value",),
                 repeats=("seed",),
                 theory=(f"{name}_plain",),
                 log="y",
+                percent=True,
                 name=label,
             )
             for dataset in results.values()

@@ -1,7 +1,8 @@
 """Draw the circuit with the weights it has learned.
 
-Pyramidal cells are triangles with a proximal and a distal compartment, interneurons circles; synapses are coloured
-by sign and as wide as they are strong. wiring.graphml holds populations, pathways and learning rules,
+Pyramidal cells are triangles with a proximal and a distal dendrite, interneurons circles; where an axon crosses a
+dendrite there is a synapse, an arrowhead if it raises its target and a bar if it lowers it, as large as it is strong.
+wiring.graphml holds populations, pathways and learning rules,
 synapses.graphml every cell and every learned weight; for each further seed there is a drawing and a graph more.
 """
 
@@ -12,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from biorrr.sims.experiment import Findings, Found, Problem
-from biorrr.sims.lazy import circuits, np, nx
+from biorrr.sims.lazy import nx
 from biorrr.sims.training import Training, TrainingSettings, heading
 
 
@@ -24,11 +25,19 @@ class Wiring(Training[TrainingSettings]):
     takes = "6 s"
     paper = "Fig. 1"
     not_swept = "learns as learn does, and draws"
-    figures = {"wiring": "the circuit, with synapses as wide as they are strong"}
+    figures = {
+        "wiring": "The circuit after learning. Triangles are pyramidal cells, each between its basal dendrites (below) "
+        "and its apical dendrite (above); circles are interneurons. Horizontal lines are the axons of inputs and of "
+        "interneurons; beside each pyramidal cell rises its own axon, which crosses the dendrites of interneurons "
+        "(black). Where an axon crosses a dendrite there is a synapse: an arrowhead if activity in the axon raises the "
+        "target, a bar if it lowers it. Its size is the strength of the synapse; the legend gives the largest of each "
+        "pathway, and Q and R share a scale. Since R becomes Q transposed while inhibition has a minus sign, each "
+        "arrowhead of R has a bar of Q as its mirror image, and each bar an arrowhead."
+    }
 
     def conclude(self, problem: Problem[TrainingSettings], found: Found) -> Findings:
         """Spell out the graph of each seed's circuit, and sum up the first one's weights."""
-        from biorrr.analysis.figures.wiring import plot_wiring
+        from biorrr.circuit.wiring import cell_graph
 
         settings, data = problem.settings, problem.data
         circuit = settings.make_circuit(k=settings.k, s=settings.s, ridge=settings.ridge, seed=settings.seed)
@@ -38,9 +47,9 @@ class Wiring(Training[TrainingSettings]):
         files: dict[str, Callable[[Any], Any]] = {"wiring.graphml": partial(nx.write_graphml, populations)}
         for seed, run in zip(settings.every_seed, found.values(), strict=True):
             suffix = "" if settings.seeds == 1 else f"-{seed}"
-            cells = cell_graph(populations, run)
+            cells = cell_graph(run)
             files[f"synapses{suffix}.graphml"] = partial(nx.write_graphml, cells)
-            figures[f"wiring{suffix}"] = partial(plot_wiring, cells)
+            figures[f"wiring{suffix}"] = run.plot_wiring
         numbers, rows = heading(problem), {}
         for source, target, pathway in populations.edges(data=True):
             name, weights = pathway["weight"], abs(first.data[pathway["weight"]].values[-1])
@@ -49,9 +58,10 @@ class Wiring(Training[TrainingSettings]):
                 f"{name}_rms": float((weights**2).mean() ** 0.5),
                 f"{name}_strongest": float(weights.max()),
             }
-            kind = "excitatory" if pathway["sign"] > 0 else "inhibitory"
+            raise_it = float((pathway["sign"] * first.data[name].values[-1] > 0).mean())
             rows[f"{name}, {source} to {target}"] = (
-                f"{pathway['synapses']} synapses, {kind}, rms {numbers[f'{name}_rms']:.3g}"
+                f"{pathway['synapses']} synapses, of which {raise_it:.0%} raise their target and {1 - raise_it:.0%} "
+                f"lower it, r.m.s. {numbers[f'{name}_rms']:.3g}"
             )
         attrs = first.data.attrs
         return Findings(
@@ -62,23 +72,6 @@ class Wiring(Training[TrainingSettings]):
             figures=figures,
             files=files,
         )
-
-
-def cell_graph(populations: nx.MultiDiGraph, run: circuits.Run) -> nx.MultiDiGraph:
-    """Spell out the graph of ``populations``: a node for each cell, an edge with its final weight for each synapse."""
-    cells = nx.MultiDiGraph(name="cells of the microcircuit")
-    for population, part in populations.nodes(data=True):
-        for index in range(1, part["size"] + 1):
-            cells.add_node(f"{population} {index}", population=population, index=index, shape=part["shape"])
-    for source, target, name, pathway in populations.edges(keys=True, data=True):
-        matrix = run.data[pathway["weight"]].values[-1]
-        by_source = matrix.T if pathway["target_by_source"] else matrix
-        for (i, j), weight in np.ndenumerate(by_source):
-            cells.add_edge(
-                f"{source} {i + 1}", f"{target} {j + 1}", key=name, pathway=name, matrix=pathway["weight"],
-                drives=pathway["drives"], sign=pathway["sign"], weight=float(weight),
-            )  # fmt: skip
-    return cells
 
 
 EXPERIMENT = Wiring()

@@ -1,8 +1,6 @@
-// What all charts share: colours, axes, the keyboard. Colours are Okabe and Ito's, told apart by colour-blind readers,
-// darker on paper and lighter on a dark screen where theirs would be faint.
+// What all charts share: colours, axes, the keyboard. ON_LIGHT and ON_DARK, one colour per quantity, are the figures' own
+// and stand before this; they are lighter on a dark screen, where the others would be faint.
 "use strict";
-const ON_LIGHT = { proximal: "#0072B2", distal: "#D55E00", Q: "#00855F", R: "#B8578C", amber: "#8A6100", slate: "#444444", violet: "#6A5ACD", theory: "#767676" };
-const ON_DARK = { proximal: "#56B4E9", distal: "#E8803A", Q: "#2FB894", R: "#E39CC6", amber: "#E6B400", slate: "#DDDDDD", violet: "#A79BF0", theory: "#969696" };
 const DASHES = ["solid", "dash", "dot", "dashdot", "longdash"];
 const SYMBOLS = ["circle", "square", "diamond", "triangle-up", "cross", "x", "star"];
 let COLOURS = ON_LIGHT;
@@ -24,19 +22,24 @@ function short(value) {
 
 // Lines of many kinds: colours first, then dashes too.
 function look(i) {
-  const several = Object.values(COLOURS).slice(0, -1);
+  const several = ["proximal", "distal", "Q", "R", "own", "plateau"].map(name => COLOURS[name]);
   return { color: several[i % several.length], dash: DASHES[Math.floor(i / several.length) % DASHES.length] };
 }
 
-function layout(more) {
-  const axis = { gridcolor: grid(), zerolinecolor: grid(), linecolor: ink(), automargin: true, nticks: 8 };
+const PERCENT = { tickformat: "~p", exponentformat: undefined };  // d3's: 0.012 becomes 1.2%, with as many digits as it takes
+
+function layout(more, width) {
+  const narrow = width < 450, axis = { gridcolor: grid(), zerolinecolor: grid(), linecolor: ink(), automargin: true, nticks: narrow ? 5 : 8 };
   const base = {
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: ink(), size: 13 },
     margin: { l: 60, r: 15, t: 34, b: 50 }, modebar: { bgcolor: "rgba(0,0,0,0)", color: COLOURS.theory, activecolor: ink() },
     legend: { orientation: "h", yref: "container", y: 0, yanchor: "bottom", x: 0 }, hovermode: "closest",
   };
   const merged = Object.assign(base, more);
-  for (const name of Object.keys(merged)) if (/^[xy]axis/.test(name)) merged[name] = Object.assign({}, axis, merged[name]);
+  for (const name of Object.keys(merged)) if (/^[xy]axis/.test(name)) {
+    merged[name] = Object.assign({}, axis, merged[name]);
+    if (name[0] === "x" && narrow) merged[name].tickangle = merged[name].type === "category" || merged[name].ticktext ? 60 : 0;
+  }
   return merged;
 }
 
@@ -45,8 +48,24 @@ function draw(chart, traces, more) {
   const named = traces.filter(trace => trace.showlegend !== false && trace.name).length;
   chart.style.height = chart.clientWidth < 450 && named > 2 ? `${340 + 24 * (named - 2)}px` : "";
   const width = onPaper() ? chart.clientWidth : undefined;  // to be there at once: no time to wait for the chart to fit itself
-  Plotly.react(chart, traces, layout({ ...more, width }), CONFIG);
-  if (!chart.dataset.reached) reach(chart);
+  Plotly.react(chart, traces, layout({ ...more, width }, chart.clientWidth), CONFIG);
+  if (!chart.dataset.reached) { reach(chart); follow(chart); }
+}
+
+// Where the horizontal axis shows a part only, the vertical one has room for what is in that part, and for no more.
+function follow(chart) {
+  const fit = () => {
+    const { xaxis, yaxis } = chart._fullLayout;
+    if (!xaxis || !yaxis || xaxis.autorange || chart.dataset.follow !== "yes") return;
+    const seen = chart.data.filter((_, i) => chart._fullData[i].visible === true).flatMap(trace => trace.x.map((x, i) => [x, trace.y[i]]))
+      .filter(([x, y]) => typeof x === "number" && typeof y === "number" && x >= xaxis.range[0] && x <= xaxis.range[1]).map(point => point[1]);
+    if (!seen.length) return;
+    const low = seen.reduce((a, b) => Math.min(a, b)), high = seen.reduce((a, b) => Math.max(a, b)), margin = 0.06 * (high - low) || 1;
+    if (yaxis.type === "linear") Plotly.relayout(chart, { "yaxis.range": [low - margin, high + margin] });
+  };
+  chart.on("plotly_relayout", change => { if (Object.keys(change).some(name => name.startsWith("xaxis."))) fit(); });
+  chart.on("plotly_restyle", fit);
+  chart.fit = fit;
 }
 
 // What the mouse can do, the keyboard can: arrows point at one point after another, Enter clicks it.
@@ -88,7 +107,7 @@ function choice(place, label, options, chosen, changed) {
   const wrap = document.createElement("label"), select = document.createElement("select");
   wrap.append(label + " ", select);
   for (const [value, text] of options) select.add(new Option(text, value, false, String(value) === String(chosen)));
-  select.addEventListener("input", () => changed(select.value));
+  select.addEventListener("change", () => changed(select.value));
   place.append(wrap);
   return select;
 }
@@ -97,7 +116,7 @@ function tick(place, label, checked, changed) {
   const wrap = document.createElement("label"), box = document.createElement("input");
   box.type = "checkbox";
   box.checked = checked;
-  box.addEventListener("input", () => changed(box.checked));
+  box.addEventListener("change", () => changed(box.checked));
   wrap.append(box, " " + label);
   place.append(wrap);
   return box;

@@ -1,14 +1,17 @@
 // The charts of one circuit: diagram, learning curve, plateaus, audit, symmetry, filters.
 "use strict";
-const TRACES = {  // name, colour (ink where there is none), dash
-  plateau: ["plateau", null, "solid"],
+const TRACES = {  // label, colour, dash
+  plateau: ["plateau", "plateau", "solid"],
   a: ["distal current a", "distal", "dash"],
   inhibition: ["inhibition Qn", "Q", "dot"],
   z: ["output z", "proximal", "dashdot"],
 };
+const DIVERGING = [[0, "#053061"], [0.25, "#4393c3"], [0.5, "#f7f7f7"], [0.75, "#d6604d"], [1, "#67001f"]];  // as the figures have it
+const EXPECTED = { plateau: "theory: back-propagated error", inhibition: "theory: prediction of a" };
 
 function drawLearning(chart, run) {
   const shown = points(run.seen, run.learning.objective);
+  if (!shown.length) return;
   draw(chart, [
     { x: shown.map(p => p[0]), y: shown.map(p => p[1]), name: "circuit", line: { color: COLOURS.proximal } },
     { x: [shown[0][0], shown[shown.length - 1][0]], y: [run.learning.optimum, run.learning.optimum], name: "optimum",
@@ -18,24 +21,30 @@ function drawLearning(chart, run) {
 
 function drawSymmetry(chart, run) {
   const measured = points(run.seen, run.symmetry.measured), predicted = points(run.seen, run.symmetry.predicted).filter(p => p[1] !== null);
-  const top = Math.log10(Math.max(...measured.map(p => p[1]), 1e-300));  // below 1e-18 of it rounding is all there is
+  const top = Math.log10(Math.max(...measured.map(p => p[1]), 1e-300));  // below 1e-15 of it rounding is all there is
   const traces = [{ x: measured.map(p => p[0]), y: measured.map(p => p[1]), name: "measured", mode: "markers", marker: { color: COLOURS.R }, showlegend: true }];
   if (predicted.length)
     traces.push({ x: predicted.map(p => p[0]), y: predicted.map(p => p[1]), name: "predicted, product of (1 − η)", mode: "lines",
       line: { color: COLOURS.theory, dash: "dash" } });
   draw(chart, traces, { xaxis: { type: "log", title: { text: "samples seen" } },
-    yaxis: { type: "log", title: { text: "‖Q′ − R‖" }, exponentformat: "power", range: [top - 18, top + 0.5] } });
+    yaxis: { type: "log", title: { text: "‖Q′ − R‖" }, exponentformat: "power", range: [top - 15, top + 0.5], dtick: 3 } });
 }
 
-function drawTraces(chart, run, neuron) {
-  const series = Object.entries(TRACES).filter(([name]) => run.traces[name]).map(([name, [label, colour, dash]]) => ({
-    x: run.traces.samples, y: run.traces[name][neuron], name: label, mode: "lines",
-    line: { color: COLOURS[colour] || ink(), dash, width: name === "plateau" ? 2 : 1.3 }, visible: name === "z" ? "legendonly" : true,
-  }));
-  const last = run.traces.samples.length - 1, first = Math.max(0, last - 60);
+function drawTraces(chart, run, neuron, stage) {
+  const { stages, unit } = run.traces, { at, traces, theory } = stages[stage], shape = unit === "sample" ? "hvh" : "linear";
+  const apart = unit === "sample" && at.some((value, i) => i && value - at[i - 1] > 1);  // nothing is known of samples in between
+  const names = Object.keys(TRACES).filter(name => traces[name]), series = [];
+  for (const name of names) if (theory[name])
+    series.push({ x: at, y: theory[name][neuron], name: EXPECTED[name], mode: apart ? "markers" : "lines", opacity: 0.55,
+      line: { color: COLOURS.theory, width: 6, shape }, marker: { color: COLOURS.theory, size: 10 }, visible: name === "plateau" ? true : "legendonly" });
+  for (const name of names) {
+    const [label, colour, dash] = TRACES[name];
+    series.push({ x: at, y: traces[name][neuron], name: label, mode: apart ? "markers" : "lines", marker: { color: COLOURS[colour], size: 6 },
+      line: { color: COLOURS[colour], dash, width: name === "plateau" ? 2.2 : 1.5, shape }, visible: name === "z" ? "legendonly" : true });
+  }
   draw(chart, series, {
-    xaxis: { title: { text: "sample" }, rangeslider: { thickness: 0.1, bgcolor: "rgba(0,0,0,0)", bordercolor: grid(), borderwidth: 1 }, range: [run.traces.samples[first], run.traces.samples[last]] },
-    yaxis: { title: { text: `neuron ${neuron + 1} (units of a)` } }, dragmode: "pan", uirevision: "kept",
+    xaxis: { title: { text: apart ? `${unit} (not every one was recorded)` : unit }, tickformat: "~d" },
+    yaxis: { title: { text: `neuron ${neuron + 1} (units of a)` } }, uirevision: `${stage} ${neuron}`,
   });
 }
 
@@ -52,88 +61,126 @@ function drawAudit(chart, run, neuron) {
 function drawFilters(chart, run) {
   const { learned, exact, pixels } = run.filters, count = learned.length, charts = [], more = { annotations: [] };
   if (pixels) {
+    // Pictures of one filter, learned and exact, share a scale; the bar is in parts of its largest weight.
     const rows = values => Array.from({ length: pixels[0] }, (_, r) => values.slice(r * pixels[1], (r + 1) * pixels[1]));
     [learned, exact].forEach((filters, row) => filters.forEach((values, column) => {
-      const id = row * count + column + 1, suffix = id === 1 ? "" : String(id);
-      const limit = Math.max(...values.map(Math.abs)), width = 1 / count;
-      charts.push({ type: "heatmap", z: rows(values), colorscale: "RdBu", zmin: -limit, zmax: limit, showscale: false,
-        xaxis: "x" + suffix, yaxis: "y" + suffix, hovertemplate: "row %{y}, column %{x}: %{z:.4g}<extra></extra>" });
-      more["xaxis" + suffix] = { domain: [column * width + 0.01, (column + 1) * width - 0.01], anchor: "y" + suffix,
-        visible: false };
-      more["yaxis" + suffix] = { domain: row ? [0, 0.44] : [0.5, 0.94], anchor: "x" + suffix, autorange: "reversed",
-        visible: false, scaleanchor: "x" + suffix };
-      more.annotations.push({ text: `${row ? "exact" : "learned"} ${column + 1}`, showarrow: false, xref: "paper", yref: "paper",
-        x: (column + 0.5) * width, y: row ? 0.45 : 0.95, xanchor: "center", yanchor: "bottom" });
+      const id = row * count + column + 1, suffix = id === 1 ? "" : String(id), width = 0.9 / count;
+      const limit = Math.max(...learned[column].concat(exact[column]).map(Math.abs)) || 1;
+      charts.push({ type: "heatmap", z: rows(values.map(value => value / limit)), text: rows(values), colorscale: DIVERGING, zmin: -1, zmax: 1,
+        showscale: id === 1, colorbar: { thickness: 12, len: 0.9, x: 0.92, tickvals: [-1, 0, 1], ticktext: ["−", "0", "+"], title: { text: "weight, of its largest", side: "right" } },
+        xaxis: "x" + suffix, yaxis: "y" + suffix, hovertemplate: "row %{y}, column %{x}: %{text:.4g}<extra></extra>" });
+      more["xaxis" + suffix] = { domain: [column * width + 0.01, (column + 1) * width - 0.01], anchor: "y" + suffix, visible: false };
+      more["yaxis" + suffix] = { domain: row ? [0, 0.44] : [0.5, 0.94], anchor: "x" + suffix, autorange: "reversed", visible: false, scaleanchor: "x" + suffix };
+      if (column === 0 || count <= 8) more.annotations.push({ text: count <= 8 ? `${row ? "exact" : "learned"} ${column + 1}` : row ? "exact" : "learned", showarrow: false,
+        xref: "paper", yref: "paper", x: (column + 0.5) * width, y: row ? 0.45 : 0.95, xanchor: "center", yanchor: "bottom", font: { size: count > 4 ? 10 : 13 } });
     }));
     more.margin = { l: 5, r: 5, t: 34, b: 5 };
   } else {
     learned.forEach((values, i) => {
       charts.push({ y: exact[i], name: `exact ${i + 1}`, line: { color: COLOURS.theory, width: 4 }, legendgroup: i, visible: i < 2 || "legendonly" });
-      charts.push({ y: values, name: `learned ${i + 1}`, line: { color: COLOURS.proximal, width: 1.5 }, legendgroup: i, visible: i < 2 || "legendonly" });
+      charts.push({ y: values, name: `learned ${i + 1}`, line: { ...look(i), width: 1.5 }, legendgroup: i, visible: i < 2 || "legendonly" });
     });
-    Object.assign(more, { xaxis: { title: { text: "input" } }, yaxis: { title: { text: "weight" } } });
+    Object.assign(more, { xaxis: { title: { text: "input" } }, yaxis: { title: { text: "weight Vx" } } });
   }
   draw(chart, charts, more);
 }
 
-// The circuit: inputs to the left, pyramidal cells with soma and distal dendrite, interneurons to the right.
-function diagramEdges(run) {
-  const k = run.diagram.Q[0].length, l = run.diagram.Q[0][0].length, edges = [];
-  const rowOf = (i, n) => n === 1 ? 0.5 : 1 - i / (n - 1);
-  const soma = j => [1, rowOf(j, k) - 0.06], tuft = j => [1, rowOf(j, k) + 0.06], cell = i => [2, rowOf(i, l)];
+// The circuit as the figure "wiring" draws it: pyramidal cells side by side, axons across their dendrites, a synapse where
+// they cross. All sensory axons are one bundle here, and so are all instructive ones.
+function places(run) {
+  const diagram = run.diagram, k = diagram.Q[0].length, own = diagram.own.populations;
+  const inner = [...Array.from({ length: diagram.Q[0][0].length }, (_, i) => ["interneurons", i]), ...own.flatMap(({ name, size }) => Array.from({ length: size }, (_, i) => [name, i]))];
+  const pair = 2.2, soma = 1.6, low = soma + 2.4, top = low + pair * inner.length + 0.6;
+  const middles = new Map(inner.map(([name, i], row) => [`${name} ${i}`, low + pair * (inner.length - 1 - row)]));
+  return { k, inner, soma, top, sensory: 0, instructive: top - 0.9, x: j => j + 1, axon: j => j + 1.38, right: k + 1.1, middle: (name, i) => middles.get(`${name} ${i}`) };
+}
+
+// Where the axon of a source meets the dendrite of a target; null where they do not cross.
+function crossing(place, source, i, target, j, drives) {
+  const input = { sensory: place.sensory, instructive: place.instructive };
+  if (target === "pyramidal" && source in input) return [place.x(j), input[source]];
+  if (target === "pyramidal" && source !== "pyramidal") return [place.x(j), place.middle(source, i) + 0.5];
+  if (source === "pyramidal" && target !== "pyramidal") return [place.axon(i), place.middle(target, j) - 0.5];
+  return null;
+}
+
+function synapsesOf(run) {
+  const place = places(run), found = [], { k } = place, l = run.diagram.Q[0][0].length;
+  const add = (matrix, source, i, target, j, sign, at, label) => found.push({ matrix, sign, at, label, source, target, i, j, place: crossing(place, source, i, target, j) });
   for (let j = 0; j < k; j++) {
-    edges.push({ matrix: "Vx", from: [0, 0.2], to: soma(j), at: d => d.Vx, of: (m, t) => m[t][j], label: `sensory input to pyramidal cell ${j + 1}`, sign: 1 });
-    edges.push({ matrix: "Vy", from: [0, 0.8], to: tuft(j), at: d => d.Vy, of: (m, t) => m[t][j], label: `instructive input to pyramidal cell ${j + 1}`, sign: 1 });
+    add("Vx", "sensory", 0, "pyramidal", j, 0, t => run.diagram.Vx[t][j], `all sensory inputs to pyramidal cell ${j + 1}`);
+    add("Vy", "instructive", 0, "pyramidal", j, 0, t => run.diagram.Vy[t][j], `all instructive inputs to pyramidal cell ${j + 1}`);
     for (let i = 0; i < l; i++) {
-      edges.push({ matrix: "R", from: soma(j), to: cell(i), at: d => d.R, of: (m, t) => m[t][i][j], label: `pyramidal cell ${j + 1} to interneuron ${i + 1}`, sign: 1 });
-      edges.push({ matrix: "Q", from: cell(i), to: tuft(j), at: d => d.Q, of: (m, t) => m[t][j][i], label: `interneuron ${i + 1} to pyramidal cell ${j + 1}`, sign: -1 });
+      add("R", "pyramidal", j, "interneurons", i, 1, t => run.diagram.R[t][i][j], `pyramidal cell ${j + 1} to interneuron ${i + 1}`);
+      add("Q", "interneurons", i, "pyramidal", j, -1, t => run.diagram.Q[t][j][i], `interneuron ${i + 1} to pyramidal cell ${j + 1}`);
     }
   }
-  // Parts of one's own: each further population is a column behind the interneurons.
-  const own = run.diagram.own, columns = {};
-  own.populations.forEach((population, c) => { columns[population.name] = i => [2.8 + 0.8 * c, rowOf(i, population.size)]; });
-  const inputs = { sensory: () => [0, 0.2], instructive: () => [0, 0.8] };
-  for (const pathway of own.pathways) {
-    const from = { ...inputs, pyramidal: soma, interneurons: cell, ...columns }[pathway.source];
-    const to = { pyramidal: pathway.drives === "z" ? soma : tuft, interneurons: cell, ...columns }[pathway.target];
-    pathway.values[0].forEach((targets, i) => targets.forEach((_, j) => edges.push({
-      matrix: pathway.weight, from: from(i), to: to(j), at: () => pathway.values, of: (m, t) => m[t][i][j],
-      label: `${pathway.source} ${i + 1} to ${pathway.target} ${j + 1}`, sign: pathway.sign })));
-  }
-  return { edges, soma, tuft, cell, k, l, columns };
+  for (const pathway of run.diagram.own.pathways)
+    pathway.values[0].forEach((targets, i) => targets.forEach((_, j) =>
+      add(pathway.weight, pathway.source, i, pathway.target, j, pathway.sign, t => pathway.values[t][i][j], `${pathway.source} ${i + 1} to ${pathway.target} ${j + 1}`)));
+  return { place, synapses: found };
 }
+
+// Q and R share a scale, since R becomes Q transposed; each other pathway has one.
+function scaleOf(matrix) { return matrix === "R" ? "Q" : matrix; }
+
+// Full size is the largest weight at the end: on the way weights may overshoot, and would leave nothing of the rest.
+function largestOf(run, synapses) {
+  const largest = {}, last = run.diagram.seen.length - 1;
+  for (const one of synapses) { const scale = scaleOf(one.matrix); largest[scale] = Math.max(largest[scale] || 1e-300, Math.abs(one.at(last)) || 0); }
+  return largest;
+}
+
+function share(weight, largest) { return Math.min(1, (Math.abs(weight) || 0) / largest); }
 
 function drawDiagram(chart, run, step) {
-  const { edges, soma, tuft, cell, k, l, columns } = diagramEdges(run), diagram = run.diagram, last = diagram.seen.length - 1;
-  const largest = {};
-  for (const edge of edges)
-    for (let t = 0; t <= last; t++) largest[edge.matrix] = Math.max(largest[edge.matrix] || 1e-300, Math.abs(edge.of(edge.at(diagram), t)));
-  const traces = edges.map(edge => {
-    const weight = edge.of(edge.at(diagram), step) ?? NaN, adds = edge.sign * weight >= 0, { rule, synapses } = diagram.pathways[edge.matrix];
-    const several = edge.matrix[0] === "V", steps = 12, x = [], y = [];
-    for (let i = 0; i <= steps; i++) {  // points along the line, so that it can be pointed at anywhere
-      x.push(edge.from[0] + (edge.to[0] - edge.from[0]) * i / steps);
-      y.push(edge.from[1] + (edge.to[1] - edge.from[1]) * i / steps);
-    }
-    return { x, y, mode: "lines", hoverinfo: "text", showlegend: false,
-      text: `<b>${edge.matrix}</b>, ${edge.label}<br>${several ? "norm of its weights" : "weight"} ${weight.toPrecision(4)}<br>${synapses} in the pathway<br>${rule}`,
-      line: { width: 0.5 + 7 * (Math.abs(weight) || 0) / largest[edge.matrix], color: adds ? COLOURS.proximal : COLOURS.distal } };
-  });
-  const cells = (places, symbol, size, names) => ({ x: places.map(p => p[0]), y: places.map(p => p[1]), mode: "markers", hoverinfo: "text", showlegend: false,
-    text: names, marker: { symbol, size, color: grid(), line: { color: ink(), width: 2 } } });
-  const range = n => Array.from({ length: n }, (_, i) => i);
-  traces.push(cells([[0, 0.2], [0, 0.8]], "square", 26, [`sensory input x, ${diagram.sizes.input} fibres`, `instructive input y, ${diagram.sizes.instruction} fibres`]));
-  traces.push(cells(range(k).map(soma), "triangle-up", 22, range(k).map(j => `pyramidal cell ${j + 1}: soma, output z`)));
-  traces.push(cells(range(k).map(tuft), "diamond-wide", 14, range(k).map(j => `pyramidal cell ${j + 1}: distal dendrite, plateau`)));
-  traces.push(cells(range(l).map(cell), "circle", 22, range(l).map(i => `interneuron ${i + 1}, activity n`)));
-  for (const { name, size, meaning } of diagram.own.populations)
-    traces.push(cells(range(size).map(columns[name]), "circle", 22, range(size).map(i => `${name} ${i + 1}${meaning ? ": " + meaning : ""}`)));
-  const note = (x, y, text) => ({ x, y, text, showarrow: false, font: { color: ink() } });
+  const { place, synapses } = synapsesOf(run), { diagram } = run, largest = largestOf(run, synapses), { k, soma, top, right } = place;
+  const colour = matrix => COLOURS[{ Vx: "proximal", Vy: "distal", Q: "Q", R: "R" }[matrix] || "own"], left = 0.4, traces = [];
+  const line = (x, y, color, width) => traces.push({ x, y, mode: "lines", hoverinfo: "skip", showlegend: false, line: { color, width } });
+  line([left, right - 0.3], [place.sensory, place.sensory], colour("Vx"), 4);
+  line([left, right - 0.3], [place.instructive, place.instructive], colour("Vy"), 4);
+  for (const [name, i] of place.inner) {
+    const height = place.middle(name, i);
+    line([left + 0.4, right, right, left], [height - 0.5, height - 0.5, height + 0.5, height + 0.5], grid(), 1);
+    line([left, right], [height + 0.5, height + 0.5], colour(name === "interneurons" ? "Q" : "own"), 1.2);
+    line([left + 0.4, right], [height - 0.5, height - 0.5], ink(), 1);
+  }
+  const highest = place.inner.length ? place.middle(...place.inner[0]) : soma;
+  for (let j = 0; j < k; j++) {
+    line([place.x(j), place.x(j)], [-0.7, top], ink(), 2);
+    line([place.x(j), place.axon(j), place.axon(j)], [soma, soma, highest], colour("R"), 1.2);
+  }
+  const full = k > 8 ? 15 : 22, range = n => Array.from({ length: n }, (_, i) => i);
+  for (const one of synapses.filter(one => !one.place)) {  // between cells whose lines do not cross: straight from one to the other
+    const where = (name, i) => name === "pyramidal" ? [place.x(i), soma] : name in { sensory: 1, instructive: 1 } ? [left, place[name]] : [right, place.middle(name, i)];
+    const from = where(one.source, one.i), to = where(one.target, one.j);
+    line([from[0], from[0] + 0.25, to[0] + 0.25, to[0]], [from[1], from[1], to[1], to[1]], colour(one.matrix), 0.5 + 4 * share(one.at(step), largest[scaleOf(one.matrix)]));
+  }
+  for (const matrix of new Set(synapses.map(one => one.matrix))) {
+    const here = synapses.filter(one => one.matrix === matrix && one.place), onto = matrix === "R" || (here[0] && here[0].target !== "pyramidal");
+    if (!here.length) continue;
+    const { rule, synapses: count } = diagram.pathways[matrix], weights = here.map(one => one.at(step) ?? NaN);
+    const lowers = here.map((one, i) => one.sign * weights[i] < 0), size = weights.map(weight => Math.max(4, full * Math.sqrt(share(weight, largest[scaleOf(matrix)]))));
+    traces.push({ x: here.map((one, i) => one.place[0] - (one.sign === 0 ? 0 : lowers[i] && !onto ? 0.1 : onto ? 0 : 0.06)),
+      y: here.map((one, i) => one.place[1] - (onto ? (lowers[i] ? 0.25 : 0.2) : 0)), mode: "markers", hoverinfo: "text", showlegend: false, name: matrix,
+      text: here.map((one, i) => `<b>${safe(matrix)}</b>, ${safe(one.label)}<br>${one.sign === 0 ? "norm of its weights" : "weight"} ${weights[i].toPrecision(4)}`
+        + (one.sign === 0 ? `<br>${Math.round(100 * diagram.raising[matrix][step][one.j])} % of them raise the target, the others lower it` : `<br>${lowers[i] ? "lowers" : "raises"} its target`) + `<br>${safe(count)} in the pathway<br>${safe(rule)}`),
+      marker: { size, opacity: 1, symbol: here.map((one, i) => one.sign === 0 ? "diamond" : lowers[i] ? (onto ? "line-ew-open" : "line-ns-open") : onto ? "triangle-up" : "triangle-right"),
+        color: colour(matrix), line: { color: colour(matrix), width: here.map((_, i) => lowers[i] ? 3 : 0) } } });
+  }
+  const cells = (x, y, symbol, size, names, numbers) => traces.push({ x, y, mode: "markers+text", hoverinfo: "text", showlegend: false, text: numbers, hovertext: names, textposition: "middle center",
+    textfont: { size: 11, color: ink() }, marker: { symbol, size, opacity: 1, color: getComputedStyle(document.documentElement).getPropertyValue("--card").trim(), line: { color: ink(), width: 2 } } });
+  const many = k > 8;
+  cells(range(k).map(place.x), range(k).map(() => soma), "triangle-up", many ? 24 : 34, range(k).map(j => `pyramidal cell ${j + 1}: soma, output z; above it the apical dendrite with its plateau`), range(k).map(j => j + 1));
+  cells(place.inner.map(() => right), place.inner.map(([name, i]) => place.middle(name, i)), "circle", many ? 18 : 24,
+    place.inner.map(([name, i]) => name === "interneurons" ? `interneuron ${i + 1}, activity n` : `${safe(name)} ${i + 1}`), place.inner.map(([, i]) => i + 1));
+  const note = (x, y, text, xanchor, color) => ({ x, y, text, showarrow: false, xanchor, font: { color: color || ink(), size: 12 } });
+  const first = place.inner.length ? place.middle(...place.inner[0]) : soma, unit = Math.max((chart.clientWidth - 152) / (right - left), 10);  // pixels
   draw(chart, traces, {
-    xaxis: { visible: false, range: [-0.35, 2.35 + 0.8 * diagram.own.populations.length], fixedrange: true }, yaxis: { visible: false, range: [-0.22, 1.3], fixedrange: true },
-    annotations: [note(0, 0.06, "sensory x"), note(0, 0.94, "instructive y"), note(1, 1.24, "pyramidal cells"), note(2, 1.24, "interneurons"),
-      ...diagram.own.populations.map((population, c) => note(2.8 + 0.8 * c, 1.24, population.name))],
-    margin: { l: 5, r: 5, t: 34, b: 5 },
+    xaxis: { visible: false, range: [left - 96 / unit, right + 46 / unit], fixedrange: true }, yaxis: { visible: false, range: [-1.2, top + 0.5], fixedrange: true },
+    annotations: [note(left, place.sensory, `sensory x,<br>${diagram.sizes.input} axons, V<sub>x</sub>`, "right", colour("Vx")), note(left, place.instructive, `instructive y,<br>${diagram.sizes.instruction} axons, V<sub>y</sub>`, "right", colour("Vy")),
+      note(left, soma, "somata", "right"), note(left, first + 0.5, "Q", "right", colour("Q")), note(place.axon(0) + 0.06, soma + 0.75, "R", "left", colour("R")),
+      note(right + 0.12, first + 1.2, "inter-<br>neurons", "center"), ...diagram.own.populations.map(({ name, size }) => note(right + 0.14, place.middle(name, size - 1) - 1, safe(name), "center"))],
+    margin: { l: 5, r: 5, t: 10, b: 5 },
   });
 }
-

@@ -1,6 +1,8 @@
 // Charts of an experiment's own curves: views to choose between, lines for every run and their mean.
 "use strict";
 
+function signless(view) { return view.series.every(line => line.y.every(value => value === null || value > 0)); }
+
 function startCurves(place, charts) {
   for (const chart of charts) {
     const section = document.createElement("section"), heading = document.createElement("h3");
@@ -34,7 +36,8 @@ function startViews(controls, drawn, chart) {
     }
     const numbers = view.series.every(line => line.x.every(x => x.every(value => typeof value === "number")));
     if (numbers) tick(controls, "log x", state.logX, value => { state.logX = value; redraw(); });
-    tick(controls, "log y", state.logY, value => { state.logY = value; redraw(); });
+    if (signless(view)) tick(controls, "log y", state.logY, value => { state.logY = value; redraw(); });
+    else state.logY = false;  // what is negative has no logarithm
     if (view.series.some(line => line.repeat !== null)) tick(controls, "single runs", state.single, value => { state.single = value; redraw(); });
   };
   laid();
@@ -60,9 +63,11 @@ function drawView(drawn, view, state) {
   traces.sort((a, b) => a.meta - b.meta);  // means above single runs, theory above means
   drawn.setAttribute("aria-label", `${view.label} against ${view.x[state.x]}; arrow keys point`);
   const power = { exponentformat: "power" };
+  drawn.dataset.follow = "yes";
   draw(drawn, traces, {
     dragmode: view.window ? "pan" : "zoom", uirevision: `${view.name} ${state.x} ${state.logX} ${state.logY}`,  // choosing keeps what is in sight
     xaxis: { type: state.logX ? "log" : undefined, ...(view.window && !state.logX ? { range: [0, view.window] } : {}), title: { text: safe(view.x[state.x]) }, ...power },
-    yaxis: { type: state.logY ? "log" : "linear", title: { text: safe(view.label) }, ...power },
+    yaxis: { type: state.logY ? "log" : "linear", title: { text: safe(view.label) }, ...(view.percent ? PERCENT : power) },
   });
+  if (view.window) drawn.fit();
 }

@@ -2,9 +2,13 @@
 "use strict";
 
 const MEANT = {  // by the names in a run's summary, with units
-  excess: "excess over the optimum (relative)", objective: "objective (units of y² for s = 0)", angle_max_deg: "largest angle (degrees)",
-  r_minus_qt: "‖Q′ − R‖", whitening_error: "deviation from whitening", seconds: "time (s)", samples: "samples seen",
+  excess: "excess over the optimum", objective: "objective (units of y² for s = 0)", optimum: "optimum of the objective (units of y² for s = 0)", angle_max_deg: "largest angle (degrees)",
+  r_minus_qt: "‖Q′ − R‖ (units of Q)", whitening_error: "deviation from whitening (no unit)", seconds: "time (s)", samples: "samples seen", ridge: "ridge (units of x²)",
+  k: "k (pyramidal neurons)", s: "s (0 is RRMSE, 1 is CCA)", epochs: "epochs (passes over the data)", replay: "replay (per sample)", seed: "seed",
 };
+const isPercent = name => /(^|_)excess(_|$)/.test(name || "");
+const meant = name => MEANT[name] || (/_us$/.test(name) ? `${name} (µs)` : /_ms$/.test(name) ? `${name} (ms)` : /_deg$/.test(name) ? `${name} (degrees)` : /correlation/.test(name) ? `${name} (no unit)` : name);
+const said = (name, value) => isPercent(name) && typeof value === "number" ? `${Number((100 * value).toPrecision(3))} %` : short(value);
 
 const MOST_LISTED = 1000;  // rows that a browser moves about without a pause
 
@@ -52,7 +56,7 @@ function startSweep(article, sweep, base) {
       cell.mean = values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
       cell.failed = cell.points.filter(i => sweep.status[i] === "failed").length;
       cell.text = [`${state.x} ${short(cell.x)}`, ...(state.y ? [`${state.y} ${short(cell.y)}`] : []),
-        cell.mean === null ? "no number" : `${state.number} ${short(cell.mean)}${values.length > 1 ? `, mean of ${values.length}` : ""}`,
+        cell.mean === null ? "no number" : `${state.number} ${said(state.number, cell.mean)}${values.length > 1 ? `, mean of ${values.length}` : ""}`,
         ...(cell.failed ? [`${cell.failed} failed`] : [])].map(safe).join("<br>");
     }
     return [...found.values()];
@@ -69,12 +73,12 @@ function startSweep(article, sweep, base) {
     const x = cell => placed ? xs.indexOf(cell.x) : words(xs) ? short(cell.x) : cell.x;
     const y = cell => state.y ? (placed ? ys.indexOf(cell.y) : cell.y) : cell.mean;
     const shade = value => state.log ? Math.log10(value) : value;
-    const bar = { title: { text: safe(MEANT[state.number] || state.number), side: "right" }, thickness: 14 };
+    const bar = { title: { text: safe(meant(state.number)), side: "right" }, thickness: 14 };
     const range = done.map(cell => shade(cell.mean)).filter(Number.isFinite);
     if (state.log && range.length) {
       const low = Math.min(...range), high = Math.max(...range), n = 5;
       bar.tickvals = Array.from({ length: n }, (_, i) => low + (high - low) * i / (n - 1));
-      bar.ticktext = bar.tickvals.map(value => String(Number((10 ** value).toPrecision(2))));
+      bar.ticktext = bar.tickvals.map(value => said(state.number, Number((10 ** value).toPrecision(2))));
     }
     const traces = [];
     if (placed) {
@@ -85,7 +89,7 @@ function startSweep(article, sweep, base) {
     if (!state.y && all.some(cell => cell.points.length > 1)) {
       const single = every.filter(i => at(state.number, i) !== null);
       traces.push({ x: single.map(i => words(xs) ? short(sweep.settings[state.x][i]) : sweep.settings[state.x][i]), y: single.map(i => at(state.number, i)), mode: "markers",
-        name: "single points", text: single.map(i => safe(`${label(i)}: ${state.number} ${short(at(state.number, i))}`)), hoverinfo: "text",
+        name: "single points", text: single.map(i => safe(`${label(i)}: ${state.number} ${said(state.number, at(state.number, i))}`)), hoverinfo: "text",
         customdata: single.map(i => [i]), marker: { color: COLOURS.theory, size: 6, opacity: 0.7 } });
     }
     const seen = done.slice().sort((a, b) => xs.indexOf(a.x) - xs.indexOf(b.x));
@@ -97,14 +101,14 @@ function startSweep(article, sweep, base) {
       traces.push({ x: lost.map(x), y: lost.map(y), mode: "markers", name: "failed", text: lost.map(cell => cell.text), hoverinfo: "text",
         customdata: lost.map(cell => cell.points), marker: { symbol: "x", size: 12, color: COLOURS.distal }, showlegend: true });
     if (top)
-      traces.push({ x: [x(top)], y: [y(top)], mode: "markers", name: "lowest", hoverinfo: "skip", showlegend: true,
+      traces.push({ x: [x(top)], y: [y(top)], mode: "markers", name: top.points.length > 1 ? `lowest mean, of ${top.points.length} points` : "lowest point", hoverinfo: "skip", showlegend: true,
         marker: { symbol: "star", size: 20, color: COLOURS.distal, line: { color: "#ffffff", width: 1.5 } } });
-    const named = (name, levels, indexed) => ({ title: { text: safe(name) }, ...(indexed
+    const named = (name, levels, indexed) => ({ title: { text: safe(meant(name)) }, ...(indexed
       ? { tickvals: levels.map((_, i) => i), ticktext: levels.map(value => safe(short(value))), showgrid: false, zeroline: false }
       : words(levels) ? { type: "category" } : { type: spread(levels) && even(levels.map(Math.log)) < even(levels) ? "log" : "linear", ...(levels.length <= 12 && levels.every(level => String(level).length < 7) ? { tickvals: levels } : {}) }) });
     draw(chart, traces, {
       xaxis: named(state.x, xs, placed),
-      yaxis: state.y ? named(state.y, ys, placed) : { title: { text: safe(MEANT[state.number] || state.number) }, type: state.log ? "log" : "linear", exponentformat: "power" },
+      yaxis: state.y ? named(state.y, ys, placed) : { title: { text: safe(meant(state.number)) }, type: state.log ? "log" : "linear", ...(isPercent(state.number) ? PERCENT : { exponentformat: "power" }) },
       hoverdistance: placed ? -1 : 20,
     });
     if (!chart.dataset.clicked) {
@@ -115,7 +119,7 @@ function startSweep(article, sweep, base) {
       });
     }
     const rest = axes.filter(name => name !== state.x && name !== state.y);
-    find("mean").textContent = rest.length ? `Each ${state.y ? "cell" : "mark"} is the mean over ${rest.join(" and ")}.` : "";
+    find("mean").textContent = rest.length ? `Each ${state.y ? "cell" : "large mark"} is the mean over ${rest.join(" and ")}, and the star is the lowest mean; the star in the table is the lowest single point.` : "";
   }
 
   function drawCurves() {
@@ -129,7 +133,7 @@ function startSweep(article, sweep, base) {
       const [samples, y] = sweep.curves[i][state.curve];
       return { x: sweep.samples[samples], y, name: safe(label(i)), mode: "lines", line: look(place), hoverlabel: { namelength: -1 }, showlegend: true };
     }), { xaxis: { type: "log", title: { text: "samples seen" }, exponentformat: "power" },
-      yaxis: { type: state.logCurve ? "log" : "linear", title: { text: safe(MEANT[state.curve] || state.curve || "") }, exponentformat: "power" } });
+      yaxis: { type: state.logCurve ? "log" : "linear", title: { text: safe(meant(state.curve || "")) }, ...(isPercent(state.curve) ? PERCENT : { exponentformat: "power" }) } });
   }
 
   // What differs first: settings that vary, how it ended, the measure; what is the same everywhere last.
@@ -173,7 +177,7 @@ function startSweep(article, sweep, base) {
         link.href = encodeURI(base === "." ? value(i) + "/" : `${base}/${value(i)}/`);
         link.textContent = "folder";
         cell.append(link);
-      } else cell.textContent = short(value(i)) + (i === best && name === "status" ? " ★" : "");
+      } else cell.textContent = said(name, value(i)) + (i === best && name === "status" ? " ★" : "");
       cell.classList.toggle("number", typeof value(i) === "number");
       cell.classList.toggle("constant", constant.has(name));
     }

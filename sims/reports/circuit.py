@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from biorrr.sims.data import Dataset
 
 SHOWN_SNAPSHOTS = 60  # positions of the slider
-SHOWN_SAMPLES = 600  # of each trace, first and last half
 AUDITED_SAMPLES = 300  # points of the audit's scatter, a neuron
 SHOWN_CELLS = 16  # of each kind
 PAPER_CELLS = ("sensory", "instructive", "pyramidal", "interneurons")
@@ -26,8 +25,8 @@ class Exact:
 
     Parameters
     ----------
-    yardstick
-        Of the data that the run learned.
+    data, yardstick
+        The data that the run learned, and their exact solution.
     learned, filters : (m, k)
         Filters of the circuit, rotated onto the exact ones, and those; None where the circuit has diverged.
     pixels
@@ -37,6 +36,7 @@ class Exact:
         diverged, or the samples are too many to hold.
     """
 
+    data: Dataset
     yardstick: Any
     learned: np.ndarray | None
     filters: np.ndarray | None
@@ -46,14 +46,14 @@ class Exact:
 
 def solve_exactly(run: Any, data: Dataset) -> Exact:
     """The exact solution beside the run that has learned ``data``."""
-    from biorrr.analysis import Yardstick, align, audit_plateau
+    from biorrr.analysis import Yardstick, audit_plateau
 
     X, Y = data.stand_in
     attrs = run.data.attrs
     ridge = attrs["ridge_x"], attrs["ridge_y"]
     yardstick = Yardstick(X, Y, attrs["s"], ridge)
     if run.ended == "diverged":
-        return Exact(yardstick, None, None, None, None)
+        return Exact(data, yardstick, None, None, None, None)
     filters = yardstick.Vx(run.Vx.shape[1])
     audit = None
     if len(X) == len(data.X):  # samples, and not what stands in for more of them than fit in memory
@@ -61,7 +61,7 @@ def solve_exactly(run: Any, data: Dataset) -> Exact:
         rows = np.linspace(0, len(X) - 1, min(AUDITED_SAMPLES, len(X)), dtype=int)
         correlation = found.plateau_and_error.correlation
         audit = {"plateau": found.plateau[rows].T, "error": found.error[rows].T, "correlation": correlation}
-    return Exact(yardstick, align(run.Vx, filters, X, ridge), filters, data.pixels, audit)
+    return Exact(data, yardstick, yardstick.aligned(run.Vx), filters, data.pixels, audit)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # of a circuit that has diverged
@@ -78,6 +78,7 @@ def circuit_charts(run: Any, exact: Exact | None) -> dict[str, Any]:
             "seen": plain(seen[kept]),
             "Vx": plain(np.linalg.norm(data["Vx"].values[kept], axis=1)[:, few]),
             "Vy": plain(np.linalg.norm(data["Vy"].values[kept], axis=1)[:, few]),
+            "raising": {name: plain((data[name].values[kept] > 0).mean(axis=1)[:, few]) for name in ("Vx", "Vy")},
             "Q": plain(data["Q"].values[kept][:, few, few]),
             "R": plain(data["R"].values[kept][:, few, few]),
             "sizes": {name: int(data.sizes[name]) for name in ("input", "instruction", "pyramidal", "interneuron")},
@@ -86,19 +87,12 @@ def circuit_charts(run: Any, exact: Exact | None) -> dict[str, Any]:
         },
         "symmetry": {"measured": plain(run.r_minus_qt), "predicted": plain(_predicted_symmetry(run))},
     }
-    traces = [name for name in ("plateau", "a", "inhibition", "z") if name in data]
-    if traces:
-        count = data.sizes["sample"]
-        shown = np.unique(np.r_[: min(SHOWN_SAMPLES // 2, count), max(count - SHOWN_SAMPLES // 2, 0) : count])
-        gap = np.flatnonzero(np.diff(shown) > 1) + 1  # between the halves nothing is drawn
-        samples = data["sample"].values[shown]
-        charts["traces"] = {
-            "samples": plain(np.insert(samples, gap, samples[gap])),
-            **{name: plain(np.insert(data[name].values[shown], gap, np.nan, axis=0).T[few]) for name in traces},
-        }
+    if "plateau" in data and data.sizes["sample"]:
+        charts["traces"] = _stages(run, exact, few)
     if exact is not None:
         charts["learning"] = {
             "objective": plain(np.atleast_1d(exact.yardstick.objective(data["Vx"].values))),
+            "excess": plain(np.atleast_1d(exact.yardstick.excess(data["Vx"].values))),
             "optimum": exact.yardstick.optimum(run.Vx.shape[1]),
         }
     if exact is not None and exact.audit is not None:
@@ -111,6 +105,27 @@ def circuit_charts(run: Any, exact: Exact | None) -> dict[str, Any]:
             "pixels": list(shape) if shape else None,
         }
     return charts
+
+
+def _stages(run: Any, exact: Exact | None, few: slice) -> dict[str, Any]:
+    """Traces at the start, halfway and at the end of learning, as ``run.plot_plateau`` draws them."""
+    from biorrr.analysis.figures.runs import stages, ticks, unit_of
+
+    known = (exact.data.X, exact.data.Y, exact.yardstick) if exact is not None else (None, None, None)
+    by_neuron = {
+        title: {
+            "at": plain(ticks(run.data, stage.samples)),
+            "traces": {name: plain(_by_neuron(trace)[few]) for name, trace in stage.traces.items()},
+            "theory": {name: plain(_by_neuron(signal)[few]) for name, signal in stage.theory.items()},
+        }
+        for title, stage in stages(run.data, *known).items()
+    }
+    return {"stages": by_neuron, "unit": unit_of(run.data)}
+
+
+def _by_neuron(trace: np.ndarray) -> np.ndarray:
+    """One row per neuron, one column per tick."""
+    return trace.reshape(-1, trace.shape[-1]).T
 
 
 def _pathways(run: Any) -> dict[str, dict[str, str]]:

@@ -45,9 +45,10 @@ def _drawn(view: View, datasets: list[xr.Dataset]) -> dict[str, Any]:
     return {
         "name": view.name or view.label,
         "label": view.label,
-        "x": list(dict.fromkeys(view.x.values())),
+        "x": list(dict.fromkeys(label for x, label in view.x.items() if any(x in dataset for dataset in datasets))),
         "log": view.log,
         "window": view.window,
+        "percent": view.percent,
         "choose": {name: found for name, found in options.items() if len(found) > 1},
         "series": series,
     }

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from biorrr.sims.experiment import caption_of
 from biorrr.sims.experiments import experiment_names, find_experiment
 from biorrr.sims.reports.files import ReportError, opened_inside
 
 # Of the commands that are no experiments.
 OTHERS = {
-    "bench": "time per sample of each contestant",
-    "sweep": "the measure against the settings that vary, with the best point marked",
+    "bench": "Time that one sample takes, for the simulated circuit and for the same equations as a plain loop in "
+    "other languages, at several sizes: the shorter the bar, the faster. Right, where it was measured: time per "
+    "synapse as circuits grow; the dashed line is what reading and writing each weight once costs.",
+    "sweep": "The number that the sweep is judged by, against the settings that vary: small grey points are single "
+    "runs, large ones (or cells) their mean over seeds, and the star is the lowest mean.",
 }
+# Figures that a chart of the page shows too, to be opened if they are wanted.
+CHARTED = {"learning_curve", "plateau", "filters", "excess", "sweep", "symmetry", "communication", "compare", "images"}
 KINDS = {".png": ("image/png", b"\x89PNG\r\n\x1a\n"), ".svg": ("image/svg+xml", None)}
 
 
-def shown_by(experiments: Iterable[str]) -> dict[str, str]:
-    """What each figure shows, in words for those who do not see it, by the name of its file."""
-    return OTHERS | {name: words for one in experiments for name, words in find_experiment(one).figures.items()}
-
-
-def gather_figures(folder: Path, room: int) -> tuple[list[dict[str, Any]], list[str]]:
+def gather_figures(folder: Path, room: int, experiment: str) -> tuple[list[dict[str, Any]], list[str]]:
     """The figures in ``folder`` as images that stand in the page, and the names of those that do not.
 
     An svg is shown as an image too: what scripts it may hold do not run there.
@@ -34,8 +34,9 @@ def gather_figures(folder: Path, room: int) -> tuple[list[dict[str, Any]], list[
         The run folder.
     room
         Bytes that the figures may take; those that do not fit, those no page can show, and links are left out.
+    experiment
+        What the folder is of; its captions are the figures'.
     """
-    words = shown_by(experiment_names())
     shown, left_out = [], []
     for path in sorted(folder.iterdir()):
         if path.suffix == ".pdf":
@@ -57,6 +58,9 @@ def gather_figures(folder: Path, room: int) -> tuple[list[dict[str, Any]], list[
             left_out.append(path.name)
             continue
         room -= len(uri)
-        stem = path.stem.split("-")[0]
-        shown.append({"name": path.name, "uri": uri, "alt": words.get(stem, f"figure {path.stem}")})
+        stem = path.stem.partition("-")[0]
+        known = experiment in experiment_names()
+        caption = caption_of(find_experiment(experiment), path.stem) if known else OTHERS.get(stem, "")
+        caption = caption or f"Figure {path.stem}."
+        shown.append({"name": path.name, "uri": uri, "caption": caption, "charted": known and stem in CHARTED})
     return shown, left_out

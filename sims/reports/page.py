@@ -39,7 +39,10 @@ def page(parts: list[dict[str, Any]], library: str, figures: list[tuple[list[dic
     """
     import jinja2
 
-    script = "\n".join((PARTS / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    from biorrr.analysis.figures.style import COLOURS, ON_DARK
+
+    palette = f"const ON_LIGHT = {json.dumps(COLOURS)}, ON_DARK = {json.dumps(ON_DARK)};"
+    script = "\n".join([palette, *((PARTS / name).read_text(encoding="utf-8") for name in SCRIPTS)])
     template = jinja2.Environment(autoescape=True).from_string((PARTS / "report.html").read_text(encoding="utf-8"))
     texts = without_home([{name: value for name, value in part.items() if name != "charts"} for part in parts])
     text = template.render(

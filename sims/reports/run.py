@@ -49,10 +49,12 @@ def _gathered(record: Record, given: Sequence[Dataset]) -> dict[str, Any]:
     exact = solve_exactly(run, data) if data is not None else None
     return {
         "kind": "run",
+        "experiment": record.experiment,
         "circuit": None if run is None else {"first": _which(record, run), "without_exact": why_not},
         "name": record.folder.resolve().name,
         "sentence": _sentence(record, run),
         "claims": [_claim(one) for one in record.claims],
+        "own_tests": [_claim(one) for one in record.own_tests],
         "numbers": {name: value for name, value in record.summary.items() if isinstance(value, int | float | str)},
         "settings": record.settings,
         "versions": record.provenance,

@@ -46,6 +46,7 @@ def gather_sweep(folder: Path) -> dict[str, Any]:
     first = points[0]["settings"]
     return {
         "kind": "sweep",
+        "experiment": "sweep",
         "name": folder.resolve().name,
         "sentence": _sentence(plan, points, is_in_use(folder)),
         "failures": failed.most_common(SHOWN_FAILURES),
@@ -124,8 +125,24 @@ def _sentence(plan: Plan, points: list[dict[str, Any]], going_on: bool) -> str:
     best = min(points, key=lambda point: _measured(plan, point))
     if _measured(plan, best) == math.inf:
         return f"{sentence}."
-    where = ", ".join(f"{name} {best['settings'][name]}" for name in (*map(key_of, plan.varied), "seed"))
-    return f"{sentence}; the best {plan.measure} is {_measured(plan, best):.4g}, at {where}."
+    varied = [*map(key_of, plan.varied)]
+    where = ", ".join(f"{name} {best['settings'][name]}" for name in (*varied, "seed"))
+    sentence += f"; the lowest {plan.measure} of a single point is {_said(plan, _measured(plan, best))}, at {where}"
+    groups: dict[tuple, list[float]] = {}
+    for point in points:
+        if _measured(plan, point) < math.inf:
+            groups.setdefault(tuple(point["settings"][name] for name in varied), []).append(_measured(plan, point))
+    place, values = min(groups.items(), key=lambda group: sum(group[1]) / len(group[1]))
+    if len(values) > 1 and varied:
+        where = ", ".join(f"{name} {value}" for name, value in zip(varied, place, strict=True))
+        mean = _said(plan, sum(values) / len(values))
+        sentence += f"; the lowest mean over {len(values)} seeds is {mean}, at {where}"
+    return f"{sentence}."
+
+
+def _said(plan: Plan, value: float) -> str:
+    """Excess in percent, any other number with a few digits."""
+    return f"{100 * value:.2f} %" if "excess" in plan.measure else f"{value:.4g}"
 
 
 def _table(plan: Plan, points: list[dict[str, Any]]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ class View:
     choose: tuple[str, ...] = ()  # dimensions or coordinates of which the page shows one value at a time
     theory: tuple[str, ...] = ()  # variables that are not measured: dashed
     log: str = "x"  # axes that begin logarithmic: "", "x", "y" or "xy"
+    percent: bool = False  # whether values are fractions, to be read in percent
     window: int = 0  # how much of the horizontal axis is in sight at first; 0 for all
     name: str = ""  # of the view where there is a choice, if not its label
 

@@ -9,11 +9,15 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 from biorrr.analysis import (
+    Yardstick,
+    audit_plateau,
     plot_eigenvalues,
     plot_filters,
     plot_learning,
     plot_plateau,
     plot_symmetry,
+    plot_weights,
+    stages_of_learning,
 )
 from biorrr.analysis.figures.races import plot_pictures_race
 from biorrr.analysis.figures.robustness import plot_departures
@@ -48,6 +52,7 @@ def test_learning_without_an_optimum_is_excess_on_a_logarithmic_axis():
     ax = plot_learning(SAMPLES, excess)
     assert ax.get_yscale() == "log"
     assert ax.get_ylabel() == "excess over the optimum"
+    assert ax.yaxis.get_major_formatter()(0.012, 0) == "1.2 %"
     assert ax.collections[0].get_paths()[0].vertices[:, 1].min() > 0
     assert ax.get_legend() is None
 
@@ -85,26 +90,69 @@ def test_meeting_of_runs_that_end_at_different_samples():
     assert [line.get_xdata()[0] for line in crosses] == [10, 10]  # of the two that ended before the longest
 
 
-def test_plateau_has_a_row_for_each_neuron_and_a_column_for_each_end(rng):
-    traces = rng.standard_normal((4, 200, 3))
-    axes = plot_plateau(np.arange(0, 2000, 10), *traces, shown=50)
+def signals_of(panel):
+    return [line for line in panel.lines if line.get_drawstyle() == "steps-mid"]
+
+
+def test_plateau_has_a_row_for_each_neuron_and_a_column_for_each_stage(rng):
+    traces = dict(zip(("plateau", "a", "inhibition", "z"), rng.standard_normal((4, 50, 3)), strict=True))
+    stages = {"start": traces, "end": {name: 2 * trace for name, trace in traces.items()}}
+    axes = plot_plateau(stages, at={"start": np.arange(50), "end": np.arange(1500, 1550)})
     assert axes.shape == (3, 2)
-    early, late = axes[1]
-    np.testing.assert_array_equal(late.lines[1].get_xdata(), np.arange(1500, 2000, 10))
-    signals = [line for line in early.lines if line.get_drawstyle() == "steps-mid"]
-    assert [line.get_color() for line in signals] == [COLOURS[c] for c in ("plateau", "distal", "Q", "proximal")]
-    # Signals of the distal dendrite keep their proportions.
-    heights = [line.get_ydata() + level for level, line in enumerate(signals)]
-    np.testing.assert_allclose(heights[0] * traces[1, :50, 1], heights[1] * traces[0, :50, 1])
+    start, end = axes[1]
+    assert [panel.get_title(loc="left") for panel in axes[0]] == ["start", "end"]
+    np.testing.assert_array_equal(signals_of(end)[0].get_xdata(), np.arange(1500, 1550))
+    assert [line.get_color() for line in signals_of(start)] == [
+        COLOURS[colour] for colour in ("plateau", "distal", "Q", "proximal")
+    ]
+    # Signals of the distal dendrite keep their proportions, and stages share their scales.
+    first, last = ([line.get_ydata() + level for level, line in enumerate(signals_of(panel))] for panel in (start, end))
+    np.testing.assert_allclose(first[0] * traces["a"][:, 1], first[1] * traces["plateau"][:, 1])
+    np.testing.assert_allclose(last, 2 * np.array(first), atol=1e-12)
 
 
-def test_one_outlier_does_not_flatten_a_plateau(rng):
-    trace = rng.choice([-1.0, 1.0], size=(200, 1))
-    trace[3] = 100.0
-    early, _ = plot_plateau(np.arange(200), trace, shown=50)[0]
-    heights = early.lines[1].get_ydata()
-    assert heights.max() == heights[3] == 0.5  # where its lane ends
-    np.testing.assert_allclose(heights[4:], trace[4:50, 0] / 4.2)
+def test_a_transient_does_not_flatten_the_end_and_is_marked_where_it_is_cut(rng):
+    usual = rng.choice([-1.0, 1.0], size=(50, 1))
+    axes = plot_plateau({"start": {"plateau": 100 * usual}, "end": {"plateau": usual}})
+    heights = signals_of(axes[0, 1])[0].get_ydata()
+    np.testing.assert_allclose(heights, usual[:, 0] / 6.3)  # three times as large would fill the lane
+    up, down = ([line for line in axes[0, 0].lines if line.get_marker() == marker] for marker in "^v")
+    assert len(up[0].get_xdata()) == (usual > 0).sum()
+    assert len(down[0].get_xdata()) == (usual < 0).sum()
+    assert "cut off" in [text.get_text() for text in axes[0, 1].get_legend().get_texts()]
+
+
+def test_samples_that_do_not_follow_one_another_are_not_joined(rng):
+    (panel,) = plot_plateau({"end": {"plateau": rng.standard_normal((20, 1))}}, at={"end": np.arange(0, 2000, 100)})[0]
+    assert not signals_of(panel)
+    assert panel.get_xlabel() == "sample (one in 100)"
+
+
+def test_stages_lie_at_the_start_halfway_and_at_the_end():
+    samples = np.r_[0:50, 100:101, 200:250, 1000:1050, 4000:4001, 5000:5050]
+    plateau = samples[:, None].astype(float)
+    seen, course = np.array([0, 220, 990, 5050]), np.array([0.0, 0.2, 0.6, 1.0])
+    V = course[:, None, None] ** 0.5 * np.ones((1, 1, 1))
+    stages = stages_of_learning(samples, {"plateau": plateau}, seen, V, V)
+    assert [(title, *stage.samples[[0, -1]]) for title, stage in stages.items()] == [
+        ("start of learning", 0, 49), ("halfway", 1000, 1049), ("end of learning", 5000, 5049),
+    ]  # fmt: skip
+    assert all(stage.consecutive for stage in stages.values())
+    sparse = stages_of_learning(samples[::60], {"plateau": plateau[::60]}, seen, V, V)
+    assert not any(stage.consecutive for stage in sparse.values())
+
+
+def test_theory_of_a_stage_is_the_error_carried_back_by_its_own_distal_weights(rng):
+    X, Y = rng.standard_normal((80, 4)), rng.standard_normal((80, 3))
+    exact = Yardstick(X, Y, ridge=0.1)
+    samples, V = np.arange(60), np.ones((2, Y.shape[1], 1))
+    (start, end) = stages_of_learning(
+        samples, {"plateau": samples[:, None]}, [0, 30], np.ones((2, X.shape[1], 1)), V * [[[1.0]], [[2.0]]], shown=30,
+        data=(X[:60], Y[:60]), exact=exact,
+    ).values()  # fmt: skip
+    audit = audit_plateau(X, Y, np.ones((X.shape[1], 1)), V[0], np.ones((1, 1)), ridge=0.1)
+    np.testing.assert_allclose(start.theory["plateau"], audit.error[:30], atol=1e-12)
+    np.testing.assert_allclose(end.theory["inhibition"], 2 * audit.prediction[30:60], atol=1e-12)
 
 
 def test_symmetry_is_logarithmic():
@@ -114,13 +162,21 @@ def test_symmetry_is_logarithmic():
     np.testing.assert_allclose(measured.get_ydata() / predicted.get_ydata(), np.exp(-SAMPLES / 100 + SAMPLES / 101))
 
 
+def test_symmetry_ends_where_rounding_error_begins():
+    ax = plot_symmetry(SAMPLES, [1.0, 1e-3, 1e-13, 0.0], [1.0, 1e-3, 1e-100, 1e-308], 4 * [1e-12])
+    assert ax.get_ylim() == (pytest.approx(1e-14), pytest.approx(3))
+    assert [text.get_text() for text in ax.texts] == ["rounding error"]
+
+
 def test_filters_as_pictures_and_as_curves(rng):
     learned, exact = rng.standard_normal((2, 12, 3))
     pictures = plot_filters(learned, exact, (3, 4))
     assert pictures.shape == (2, 3)
     np.testing.assert_array_equal(pictures[1, 2].images[0].get_array(), exact[:, 2].reshape(3, 4))
-    low, high = pictures[0, 0].images[0].get_clim()
-    assert -low == high == np.abs(learned[:, 0]).max()
+    for panel in pictures[:, 0]:  # learned and exact can be compared: they share a scale
+        low, high = panel.images[0].get_clim()
+        assert -low == high == max(np.abs(learned[:, 0]).max(), np.abs(exact[:, 0]).max())
+    assert len(pictures[0, 0].figure.axes) == 6 + 3  # a colour bar for each filter
     curves = plot_filters(learned, exact)
     assert curves.shape == (1, 3)
     np.testing.assert_array_equal(curves[0, 1].lines[0].get_ydata(), learned[:, 1])
@@ -133,13 +189,36 @@ def test_filters_as_pictures_and_as_curves(rng):
 def test_eigenvalues_side_by_side():
     ax = plot_eigenvalues([0.5, 0.3, 0.1], [0.49, 0.31])
     assert [bar.get_height() for bar in ax.patches] == [0.5, 0.3, 0.1]
-    np.testing.assert_array_equal(ax.lines[0].get_ydata(), [0.49, 0.31])
+    (found,) = (line for line in ax.lines if line.get_marker() == "D")
+    np.testing.assert_array_equal(found.get_ydata(), [0.49, 0.31])
 
 
-def test_axes_of_ones_own_and_no_style_left_behind():
+def test_weights_as_pictures(rng):
+    weights = {"Vx": rng.standard_normal((6, 2)), "Q": rng.standard_normal((2, 3))}
+    first, second = plot_weights(weights)
+    np.testing.assert_array_equal(first.images[0].get_array(), weights["Vx"])
+    assert (second.get_ylabel(), second.get_xlabel()) == ("pyramidal neuron", "interneuron")
+
+
+def test_axes_of_ones_own_get_our_style_and_leave_none_behind():
     before = dict(plt.rcParams)
     _, axes = plt.subplots(1, 2)
     assert plot_eigenvalues([0.5, 0.3], ax=axes[0]) is axes[0]
     assert plot_learning(SAMPLES, SAMPLES, ax=axes[1]) is axes[1]
     assert len(plt.get_fignums()) == 1
     assert dict(plt.rcParams) == before
+    assert not axes[1].spines["top"].get_visible()
+    own = plot_learning(SAMPLES, SAMPLES)
+    assert axes[1].lines[0].get_color() == own.lines[0].get_color()
+    assert axes[1].xaxis.label.get_size() == own.xaxis.label.get_size()
+
+
+def test_axes_of_another_shape_are_refused(rng):
+    _, axes = plt.subplots(1, 2)
+    trace = {"plateau": rng.standard_normal((20, 3))}
+    with pytest.raises(ValueError, match=r"ax: must be axes of shape \(3, 1\), one row for each neuron, one"):
+        plot_plateau({"end": trace}, ax=axes)
+    with pytest.raises(ValueError, match=r"ax: must be one axes \(got an array of shape \(2,\)\); pass one of them"):
+        plot_learning(SAMPLES, SAMPLES, ax=axes)
+    with pytest.raises(TypeError, match=r"ax: must be axes of matplotlib \(got 3\); plt.subplots makes them"):
+        plot_learning(SAMPLES, SAMPLES, ax=3)

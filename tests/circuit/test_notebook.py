@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from biorrr.circuit import Microcircuit
-from biorrr.models import Rate, Rates, Rectified
+from biorrr.models import Leaky, Rate, Rates, Rectified
 
 RATES = Rates(Rate(0.02, 500), Rate(0.01), Rate(0.02, 300))
 
@@ -62,12 +62,37 @@ def test_learning_is_drawn_on_data_as_the_run_saw_them(run, data):
 def test_plateaus_are_drawn_with_what_was_recorded(run, data):
     signals = [line for line in run.plot_plateau(shown=20)[1, 0].lines if line.get_drawstyle() == "steps-mid"]
     assert len(signals) == 4
-    plain = Microcircuit(1, engine="numpy").run(*data, every=10)
+    plain = Microcircuit(1, engine="numpy").run(*data, record="plateau", order=np.arange(30))
     axes = plain.plot_plateau()
-    assert axes.shape == (1, 2)
+    assert axes.shape == (1, 1)
     (signal,) = (line for line in axes[0, 0].lines if line.get_drawstyle() == "steps-mid")
     recorded = plain.data["plateau"].values[:, 0]
     np.testing.assert_allclose(signal.get_ydata(), recorded / (2.1 * np.abs(recorded).max()), rtol=1e-12)
+
+
+def test_by_default_what_a_figure_needs_is_recorded(data):
+    run = Microcircuit(2, engine="numpy").run(*data, order=np.arange(2000) % len(data[0]), progress=False)
+    axes = run.plot_plateau(*data)
+    assert axes.shape == (2, 3)
+    assert [line.get_drawstyle() for line in axes[0, 0].lines].count("steps-mid") == 4 + 2  # and theory behind two
+    samples = run.data["sample"].values
+    assert samples[:50].tolist() == list(range(50))
+    assert samples[-50:].tolist() == list(range(1950, 2000))
+    np.testing.assert_array_equal(run.data["data_row"], samples % len(data[0]))
+
+
+@pytest.mark.parametrize("neurons", [[3], [-1], []])
+def test_neurons_that_are_not_there_cannot_be_drawn(run, neurons):
+    with pytest.raises(ValueError, match=r"neurons: must lie in \[0, 1\] \(got"):
+        run.plot_plateau(neurons=neurons)
+
+
+def test_time_is_in_milliseconds_where_samples_are_held(data):
+    held = Microcircuit(1, dynamics=Leaky(), engine="numpy").run(*data, order=np.arange(20), progress=False)
+    panel = held.plot_plateau()[0, -1]
+    assert panel.get_xlabel() == "time (ms)"
+    trace = max((line.get_xdata() for line in panel.lines), key=len)
+    assert trace[-1] == 20 * 200
 
 
 def test_symmetry_is_drawn_with_its_prediction(run):

@@ -40,8 +40,11 @@ def learned(tmp_path_factory):
 def test_run_folder(learned):
     folder, out = learned
     assert sorted(path.name for path in folder.iterdir()) == [
-        "config.toml", "eigenvalues.png", "filters.png", "learning_curve.png", "plateau.png", "run.nc", "summary.json",
+        "captions.md", "config.toml", "eigenvalues.png", "filters.png", "learning_curve.png", "plateau.png", "run.nc",
+        "summary.json",
     ]  # fmt: skip
+    captions = (folder / "captions.md").read_text()
+    assert all(f"**{path.name}** " in captions for path in folder.glob("*.png"))
     assert "60 samples, 6 inputs, 5 targets; data are centred" in out
     assert str(folder) in out
     summary = json.loads((folder / "summary.json").read_text())
@@ -190,8 +193,8 @@ def test_forced_run_has_nothing_of_the_larger_one_before_it(tmp_path, capsys):
     (out / "notes.png").write_text("mine")
     assert learn(capsys, *SMALL, "-k", 1, "--out", out, "--force")[0] == 0
     assert sorted(path.name for path in out.iterdir()) == [
-        "config.toml", "eigenvalues.png", "filters.png", "learning_curve.png", "notes.png", "plateau.png", "run.nc",
-        "summary.json",
+        "captions.md", "config.toml", "eigenvalues.png", "filters.png", "learning_curve.png", "notes.png",
+        "plateau.png", "run.nc", "summary.json",
     ]  # fmt: skip
     assert Run.load(out / "run.nc").Vx.shape[1] == json.loads((out / "summary.json").read_text())["k"] == 1
 

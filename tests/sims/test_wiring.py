@@ -6,13 +6,11 @@ import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
 import pytest
-from matplotlib.colors import to_hex
-from matplotlib.patches import FancyArrowPatch, Polygon
+from matplotlib.patches import Polygon
 
-from biorrr.analysis.figures.wiring import MOST_INPUTS, SIGNS, plot_wiring
+from biorrr.analysis.figures.wiring import MOST_CELLS, MOST_INPUTS, PATHWAYS
 from biorrr.circuit import Microcircuit, Run
 from biorrr.sims import main
-from biorrr.sims.experiments.wiring import cell_graph
 
 SMALL = ["--data", "synthetic:samples=60,m=6,n=5,latents=2", "--engine", "numpy", "--epochs", "2"]
 
@@ -27,7 +25,7 @@ def wired(tmp_path_factory):
 
 def test_run_folder(wired):
     assert sorted(path.name for path in wired.iterdir()) == [
-        "config.toml", "run.nc", "summary.json", "synapses.graphml", "wiring.graphml", "wiring.png",
+        "captions.md", "config.toml", "run.nc", "summary.json", "synapses.graphml", "wiring.graphml", "wiring.png",
     ]  # fmt: skip
     summary = json.loads((wired / "summary.json").read_text())
     run = Run.load(wired / "run.nc")
@@ -62,26 +60,57 @@ def test_several_seeds_are_drawn_apart(tmp_path):
     assert first.edges["sensory 1", "pyramidal 1"]["weight"] != second.edges["sensory 1", "pyramidal 1"]["weight"]
 
 
-@pytest.fixture
-def drawn():
-    """A circuit with more sensory inputs than fit, drawn."""
+def drawn(k, interneurons=None, inputs=MOST_INPUTS + 5):
     rng = np.random.default_rng(0)
-    X, Y = rng.standard_normal((20, MOST_INPUTS + 5)), rng.standard_normal((20, 4))
-    circuit = Microcircuit(3, engine="numpy", interneurons=4)
-    run = circuit.run(X, Y, centre=True)
-    ax = plot_wiring(cell_graph(circuit.wiring(*map(len, (X.T, Y.T))), run))
-    yield run, ax
+    X, Y = rng.standard_normal((40, max(inputs, k))), rng.standard_normal((40, max(4, k)))
+    run = Microcircuit(k, engine="numpy", interneurons=interneurons).run(X, Y, centre=True, progress=False)
+    return run, run.plot_wiring()
+
+
+def synapses(ax, matrix, *markers):
+    lines = [line for line in ax.lines if line.get_color() == PATHWAYS[matrix] and line.get_marker() in markers]
+    return [line for line in lines if len(line.get_xdata())]  # without those of the legend
+
+
+def test_a_synapse_that_raises_is_an_arrowhead_and_one_that_lowers_a_bar():
+    run, ax = drawn(k=3, interneurons=4)
+    assert sum(isinstance(patch, Polygon) for patch in ax.patches) == 3  # a triangle for each pyramidal cell
+    assert f"{MOST_INPUTS} strongest of {MOST_INPUTS + 5}" in " ".join(text.get_text() for text in ax.texts)
+    kept = np.sort(np.square(run.Vx).sum(axis=1).argsort()[::-1][:MOST_INPUTS])
+    effects = {"Vx": run.Vx[kept], "Vy": run.Vy, "Q": -run.Q, "R": run.R}  # inhibition is subtracted
+    for matrix, effect in effects.items():
+        assert len(synapses(ax, matrix, 5, 6)) == (effect > 0).sum()
+        assert len(synapses(ax, matrix, "|", "_")) == (effect < 0).sum()
     plt.close(ax.figure)
 
 
-def test_synapses_are_drawn_by_sign_and_strength(drawn):
-    run, ax = drawn
-    lines = [patch for patch in ax.patches if isinstance(patch, FancyArrowPatch)]
-    assert len(lines) == 3 * MOST_INPUTS + run.Vy.size + run.Q.size + run.R.size
-    assert sum(isinstance(patch, Polygon) for patch in ax.patches) == 3  # a triangle for each pyramidal cell
-    assert f"the {MOST_INPUTS} strongest of {MOST_INPUTS + 5}" in " ".join(text.get_text() for text in ax.texts)
-    inhibitory = [line for line in lines if to_hex(line.get_edgecolor()) == SIGNS[-1][0].lower()]
-    kept = np.sort(np.square(run.Vx).sum(axis=1).argsort()[::-1][:MOST_INPUTS])
-    assert len(inhibitory) == (run.Vx[kept] < 0).sum() + (run.Vy < 0).sum() + (run.R < 0).sum() + (run.Q > 0).sum()
-    widths = sorted(line.get_linewidth() for line in lines)
-    assert widths[-4:] == [widths[-1]] * 4  # the strongest synapse of each pathway
+def test_q_and_r_share_a_scale():
+    run, ax = drawn(k=2)
+    largest = max(abs(run.Q).max(), abs(run.R).max())
+    for matrix in ("Q", "R"):
+        sizes = [line.get_markersize() ** 2 for line in synapses(ax, matrix, 5, 6, "|", "_")]
+        strongest = abs(getattr(run, matrix)).max() / largest
+        assert max(sizes) == pytest.approx(81 * strongest)
+    assert f"largest {largest:.2g}" in " ".join(text.get_text() for text in ax.get_legend().get_texts())
+    plt.close(ax.figure)
+
+
+@pytest.mark.parametrize("k", [1, 5, MOST_CELLS])
+def test_every_cell_is_in_the_picture(k):
+    _, ax = drawn(k)
+    left, right = ax.get_xlim()
+    low, high = ax.get_ylim()
+    for line in ax.lines:
+        assert all(left <= x <= right for x in line.get_xdata())
+        assert all(low <= y <= high for y in line.get_ydata())
+    numbers = [text.get_text() for text in ax.texts if text.get_text().isdigit()]
+    assert sorted(map(int, numbers)) == sorted(2 * [*range(1, k + 1)])  # pyramidal cells and interneurons
+    plt.close(ax.figure)
+
+
+def test_more_cells_than_can_be_told_apart_are_summed_up():
+    run, ax = drawn(k=MOST_CELLS + 1, inputs=MOST_CELLS + 4)
+    said = " ".join(text.get_text() for text in ax.texts)
+    assert f"{MOST_CELLS + 1}\npyramidal" in said
+    assert f"{(run.Q < 0).mean():.0%} raise their" in said
+    plt.close(ax.figure)

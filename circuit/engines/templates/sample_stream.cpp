@@ -34,7 +34,7 @@ struct Segment
 {
     // What comes first in the file `segment`, as standalone.py writes it; the vectors below follow in their order.
     struct { int64_t ticks, ticks_per_sample, snapshots, traced, traces, noisy; } head;
-    struct Port { int64_t type, offset; double gain; } ports[{{ ports|length }}];
+    struct Port { int64_t type, offset, held, ticks; double gain; } ports[{{ ports|length }}];
     struct Selection { int64_t quantity, first, count; };
     {% for port in ports %}
     std::vector<double> mean_{{ port.population }};
@@ -47,6 +47,7 @@ struct Segment
     FILE *kept_weights, *kept_traces;
     int64_t tick = 0, sample = 0, phase = 0;  // of the next tick; a sample's own phases come before those of its replay
     bool traced = false;                      // whether traces of the last tick are due
+    bool shows_pending = false;               // whether they need what is formed for them only
     size_t next_due = 0, next_recorded = 0;
 
     static void fail(const std::string &what)
@@ -110,7 +111,12 @@ struct Segment
             { {{ address(quantity.part, quantity.name, quantity.dynamic) }}, {{ quantity.size }} },
         {% endfor %}
         };
-        for (const Selection &s : selections) traces.push_back({ traceable[s.quantity].values + s.first, (size_t)s.count });
+        static const bool pending[] = { {% for quantity in quantities %}{{ quantity.pending|int }}, {% endfor %} };
+        for (const Selection &s : selections)
+        {
+            traces.push_back({ traceable[s.quantity].values + s.first, (size_t)s.count });
+            shows_pending |= pending[s.quantity];
+        }
 
         file = open("state", "rb");
         for (const Quantity &quantity : state) read(file, quantity.values, quantity.size);
@@ -179,17 +185,20 @@ struct Segment
         {
             const int64_t ahead = tick - 1 + head.ticks_per_sample;
             const bool more = ahead < head.ticks && shown[ahead] >= 0;
+            const bool anew = phase == 0 || what != shown[tick - 2];
             {% for port in ports %}
+            {{ "if (anew)" if port.lasts }}
             {
                 double *activity = brian::_array_{{ port.population }}_{{ port.variable }};
                 const Port &port = ports[{{ loop.index0 }}];
-                show<{{ port.size }}>(activity, data[{{ loop.index0 }}], port.type, what, port.gain, mean_{{ port.population }}.data());
+                const int64_t row = port.ticks == port.held ? what : (what * port.held + phase) / port.ticks;
+                show<{{ port.size }}>(activity, data[{{ loop.index0 }}], port.type, row, port.gain, mean_{{ port.population }}.data());
                 {% if port.replayed %}
                 if (noise)
                     for (int i = 0; i < {{ port.size }}; i++) activity[i] += noise[sample * {{ port.size }} + i];
                 {% endif %}
                 _active_{{ port.population }} = {0, {{ port.size }}};
-                if (more) announce<{{ port.size }}>(data[{{ loop.index0 }}], port.type, shown[ahead]);
+                if (more && port.ticks == port.held) announce<{{ port.size }}>(data[{{ loop.index0 }}], port.type, shown[ahead]);
             }
             {% endfor %}
         }
@@ -211,6 +220,7 @@ struct Segment
             {% endfor %}
         }
         traced = waking && next_recorded < recorded.size() && recorded[next_recorded] == sample;
+        _recorded = traced && shows_pending;
         if (++phase == head.ticks_per_sample)
         {
             phase = 0;

@@ -36,7 +36,7 @@ def prepare(task: Task):
         job = Job(
             blueprint=blueprint,
             presentation=Presentation(task.n_samples, task.m, order, replay=0, noise=0.0, seed=0),
-            feeds=feeds, start=0, stop=len(order), state=state, recording=Recording((), 1, 0),
+            feeds=feeds, start=0, stop=len(order), state=state, recording=Recording((), None, (), 0),
             snapshots=np.array([len(order)]),
         )  # fmt: skip
         outcome = engine.advance(job, Recorder())

@@ -19,6 +19,7 @@ FACTOR = 2.0  # comparable, or matching, in samples or CPU time: neither needs m
 POINTS = 0.02  # comparable at the end: excesses differ by at most 2 % of the optimum, either way
 SAME = 0.005  # the circuit does what the algorithm does: 0.5 % of the optimum, either way
 WHITE = 0.05  # the whitening constraint is satisfied: ||Vx'CxxVx - I||^2/k
+WITHIN, SHARE = 0.05, 0.5  # not very sensitive: half of all pairs of eta0 and N end within 5 % of the best pair
 NONE_ARRIVED = "no learner came within 5 % of the optimum"
 
 
@@ -94,6 +95,21 @@ def white(curve: Curve, **claim: Any) -> Claim:
     ends = curve.whitening_error[:, -1]
     claim |= {"high": WHITE, "numbers": {"largest": float(ends.max())}}
     return Claim(value=float(ends.mean()), spread=float(ends.std()), **claim)
+
+
+def insensitive(grid: np.ndarray, **claim: Any) -> Claim:
+    """Judge the claim that performance does not depend much on eta0 and N.
+
+    The value is the share of pairs whose excess, ``grid`` (eta0, N, seeds), is near that of the best pair. What is not
+    a number has diverged, and is not near.
+    """
+    excess = grid.mean(axis=2)
+    best = np.nanmin(excess) if np.isfinite(excess).any() else math.inf
+    each = np.array([(one <= best + WITHIN).mean() for one in np.moveaxis(grid, 2, 0)])
+    numbers = {"pairs": excess.size, "best excess": float(best), "worst excess": float(excess.max())}
+    numbers["pairs that diverged"] = int(np.isnan(excess).sum())
+    claim |= {"low": SHARE, "unit": "%", "numbers": numbers, "spread": float(each.std())}
+    return Claim(value=float((excess <= best + WITHIN).mean()), **claim)
 
 
 def _numbers(needs: Mapping[str, Mapping[float, np.ndarray]], along: str) -> dict[str, float | str]:

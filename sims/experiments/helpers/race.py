@@ -96,9 +96,17 @@ class Race(Experiment[S]):
         Chart(
             "The race",
             tuple(
-                View(label, {name: ""}, _STEPS, repeats=("seed",), choose=("data", "heat", "k"), log=log)
+                View(
+                    label,
+                    {name: ""},
+                    _STEPS,
+                    repeats=("seed",),
+                    choose=("data", "heat", "k"),
+                    log=log,
+                    percent=name == "excess",
+                )
                 for name, label, log in (
-                    ("excess", "excess over the optimum (relative)", "xy"),
+                    ("excess", "excess over the optimum", "xy"),
                     ("objective", "objective (units of y² for s = 0)", "x"),
                     ("whitening_error", "deviation from whitening", "xy"),
                 )

@@ -6,14 +6,14 @@ from typing import Any
 
 from biorrr.sims.circuits import completed
 from biorrr.sims.experiment import Problem
-from biorrr.sims.lazy import circuits, np
+from biorrr.sims.lazy import circuits, np, xr
 
 SHOWN_SAMPLES = 12
-SHOWN_NEURONS = 3  # that fit a page
+TRACES = ("plateau", "a", "inhibition", "z")
 
 
-def plot_recorded(run: circuits.Run, problem: Problem, amplitude: float, spiking: int, leaky: bool) -> Any:
-    """Show a few samples to the circuit ``run`` has learned, with departures and learning off; axes of the figure.
+def record_learned(run: circuits.Run, problem: Problem, amplitude: float, spiking: int, leaky: bool) -> circuits.Run:
+    """Show a few samples to the circuit that ``run`` has learned, with departures and learning off.
 
     Parameters
     ----------
@@ -28,40 +28,46 @@ def plot_recorded(run: circuits.Run, problem: Problem, amplitude: float, spiking
     leaky
         Whether membranes relax while a sample is held, in milliseconds.
     """
-    from biorrr.analysis.figures.raster import plot_raster
     from biorrr.models import AllOrNone, Analog, Graded, Instant, Leaky, Spiking
 
-    def recorded(*names: str, **departures: Any):
+    def recorded(*names: str, **departures: Any) -> circuits.Run:
         attrs, data = run.data.attrs, problem.data
         circuit = problem.settings.make_circuit(k=attrs["k"], s=attrs["s"], engine="numpy", **departures)
         shown = circuit.run(
             data.X, data.Y, order=np.arange(SHOWN_SAMPLES), record=names, every=1, snapshots=1, plastic=False,
             start=run, centre=True, progress=False,
         )  # fmt: skip
-        return completed(shown).data
+        return completed(shown)
 
-    drive = float(np.sqrt((recorded("plateau")["plateau"] ** 2).mean())) if amplitude else 0.0
-    coding = Spiking(spiking) if spiking else Analog()
-    dynamics = Leaky() if leaky else Instant()
-    traces = recorded(
-        "plateau",
+    drive = float(np.sqrt((recorded("plateau").data["plateau"] ** 2).mean())) if amplitude else 0.0
+    return recorded(
+        *TRACES,
         *(["spikes"] if spiking else []),
         plateau=AllOrNone(amplitude * drive) if amplitude else Graded(),
-        coding=coding,
-        dynamics=dynamics,
-    ).isel(pyramidal=slice(SHOWN_NEURONS))
-    tick, held = (dynamics.dt, dynamics.held) if isinstance(dynamics, Leaky) else (1.0, 1)
-    plateau = traces["plateau"].values.reshape(-1, traces.sizes["pyramidal"])
-    spikes = None
-    if isinstance(coding, Spiking):
-        ticks, cells = coding.raster(traces["spikes"].values.reshape(plateau.shape))
-        # Poisson cells fire at any moment of a tick alike.
-        spikes = tick * (ticks + np.random.default_rng(run.data.attrs["seed"]).random(len(ticks))), cells
-    return plot_raster(
-        tick * np.arange(1, len(plateau) + 1),
-        plateau,
-        onsets=tick * held * np.arange(SHOWN_SAMPLES),
-        unit="ms" if leaky else "samples",
-        spikes=spikes,
-        cells=spiking,
+        coding=Spiking(spiking) if spiking else Analog(),
+        dynamics=Leaky() if leaky else Instant(),
     )
+
+
+def as_variables(recording: circuits.Run) -> dict[str, Any]:
+    """Variables for run.nc: each trace as recording_<name> (moment, pyramidal), and when each moment was.
+
+    Times count from the first sample shown.
+    """
+    data = recording.data
+    held = data.sizes.get("time", 1)
+    hold = float(data["time"].values[-1]) if held > 1 else 1.0
+    samples = np.arange(data.sizes["sample"])
+    ends = (hold * samples[:, None] + hold / held * np.arange(1, held + 1)).ravel()
+    unit = "ms" if held > 1 else "samples"
+    variables = {
+        "recording_time": xr.Variable("moment", ends, {"long_name": "end of each tick", "units": unit}),
+        "recording_onset": xr.Variable(
+            "recording_sample", hold * samples, {"long_name": "when each sample comes on", "units": unit}
+        ),
+    }
+    for name in (*TRACES, "spikes"):
+        if name in data:
+            flat = data[name].values.reshape(len(ends), -1)
+            variables[f"recording_{name}"] = xr.Variable(("moment", "pyramidal"), flat, data[name].attrs)
+    return variables

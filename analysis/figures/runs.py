@@ -1,0 +1,220 @@
+"""Figures of one run, from its dataset: the same from a script, a command and the report page.
+
+Each takes ``data``, the dataset that a run keeps (weights at snapshots, traces, settings). ``X`` (n_samples, m) and
+``Y`` (n_samples, n) are the data that were learned, as the circuit was given them; ``exact`` is their exact solution,
+where it is known already; ``neurons`` are counted from 0; ``ax`` are axes to draw into, new ones unless given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from biorrr.analysis.figures.eigenvalues import plot_eigenvalues
+from biorrr.analysis.figures.filters import plot_filters
+from biorrr.analysis.figures.learning import plot_learning
+from biorrr.analysis.figures.plateau import TRACES, plot_plateau
+from biorrr.analysis.figures.raster import plot_raster
+from biorrr.analysis.figures.symmetry import plot_symmetry
+from biorrr.analysis.theory import symmetry_decay
+from biorrr.analysis.traces import Stage, stages_of_learning
+from biorrr.analysis.yardstick import Yardstick
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+
+SAMPLES, HELD_SAMPLES = 50, 8  # in a stretch: as many as can be told apart, fewer where each takes its time
+MOST_TRACED, MOST_FILTERS, MOST_RECORDED = 4, 6, 3  # neurons that fit a page
+
+
+def learning_of(data: xr.Dataset, X: ArrayLike | None, Y: ArrayLike | None, exact: Yardstick | None, ax: Any) -> Axes:
+    """Objective at each snapshot against its optimum."""
+    exact = exact or exact_solution(data, X, Y)
+    Vx = data["Vx"].values
+    return plot_learning(data["seen"].values, exact.objective(Vx), exact.optimum(Vx.shape[-1]), label="circuit", ax=ax)
+
+
+def plateau_of(
+    data: xr.Dataset,
+    X: ArrayLike | None,
+    Y: ArrayLike | None,
+    exact: Yardstick | None,
+    shown: int | None,
+    neurons: Sequence[int] | None,
+    ax: Any,
+) -> NDArray:
+    """Traces at the start, halfway and at the end of learning, with what theory expects where the data are known."""
+    chosen = stages(data, X, Y, exact, shown)
+    cells = _chosen(data, neurons, MOST_TRACED)
+    theory = {
+        title: {name: _rows(signal, cells) for name, signal in one.theory.items()} for title, one in chosen.items()
+    }
+    held = "time" in data.dims
+    return plot_plateau(
+        {title: {name: _rows(trace, cells) for name, trace in one.traces.items()} for title, one in chosen.items()},
+        theory if any(theory.values()) else None,
+        at={title: ticks(data, one.samples) for title, one in chosen.items()},
+        unit=unit_of(data),
+        onsets={title: _hold(data) * one.samples for title, one in chosen.items()} if held else None,
+        neurons=[_name(data, cell) for cell in cells],
+        ax=ax,
+    )
+
+
+def symmetry_of(data: xr.Dataset, ax: Any) -> Axes:
+    """||Q' - R|| at each snapshot against the product of (1 - eta_q), from the rates that were recorded."""
+    eta_q, eta_r = (data[name].values.ravel() for name in ("eta_q", "eta_r"))
+    if not np.array_equal(eta_q, eta_r):
+        raise ValueError("rates: those of Q and R must be equal for theory to predict ||Q' - R||; see r_minus_qt")
+    at = ticks(data, data["sample"].values) / _hold(data)
+    decay = symmetry_decay(data["Q"], data["R"], data["seen"], lambda t: np.interp(t, at, eta_q))
+    return plot_symmetry(decay.samples, decay.measured, decay.predicted, decay.rounding, ax=ax)
+
+
+def filters_of(
+    data: xr.Dataset,
+    X: ArrayLike | None,
+    Y: ArrayLike | None,
+    pixels: tuple[int, ...] | None,
+    exact: Yardstick | None,
+    neurons: Sequence[int] | None,
+    ax: Any,
+) -> NDArray:
+    """Final filters; beside the exact ones, onto which they are turned, where the data are known."""
+    Vx = data["Vx"].values[-1]
+    if exact is None and X is not None and Y is not None:
+        exact = exact_solution(data, X, Y)
+    cells = _chosen(data, neurons, MOST_FILTERS, Vx.shape[1])
+    if exact is None:
+        return plot_filters(Vx[:, cells], pixels=pixels, numbers=[j + 1 for j in cells], ax=ax)
+    best = exact.Vx(Vx.shape[1])
+    return plot_filters(
+        exact.aligned(Vx)[:, cells], best[:, cells], pixels, numbers=[j + 1 for j in cells], of=Vx.shape[1], ax=ax
+    )
+
+
+def eigenvalues_of(
+    data: xr.Dataset, X: ArrayLike | None, Y: ArrayLike | None, exact: Yardstick | None, ax: Any
+) -> Axes:
+    """Eigenvalues of the final QQ' beside those of M."""
+    exact = exact or exact_solution(data, X, Y)
+    Q = data["Q"].values[-1]
+    found = np.linalg.eigvalsh(Q @ Q.T)[::-1]
+    return plot_eigenvalues(exact.eigenvalues[: len(found) + 4], found, ax=ax)
+
+
+def raster_of(
+    data: xr.Dataset,
+    spikes: tuple[NDArray, NDArray, int] | None,
+    shown: int,
+    neurons: Sequence[int] | None,
+    ax: Any,
+) -> NDArray:
+    """The last samples: ``spikes`` (tick within them, cell, cells per neuron) where cells spike, and traces below."""
+    last, cells = last_samples(data, shown), _chosen(data, neurons, MOST_RECORDED)
+    ends, hold = ticks(data, last.samples), _hold(data)
+    timed = None
+    if spikes is not None:
+        fired, who, each = spikes
+        kept = np.isin(who // each, cells)
+        place = np.array([cells.index(one) for one in who[kept] // each], dtype=int)
+        step = hold / data.sizes.get("time", 1)
+        timed = hold * last.samples[0] + step * fired[kept], place * each + who[kept] % each, each
+    return plot_raster(
+        ends,
+        {name: _rows(trace, cells) for name, trace in last.traces.items()},
+        onsets=hold * last.samples,
+        unit=unit_of(data),
+        spikes=timed,
+        neurons=[_name(data, cell) for cell in cells],
+        ax=ax,
+    )
+
+
+# -- what they are made of ---------------------------------------------------------------------------------------------
+
+
+def exact_solution(data: xr.Dataset, X: ArrayLike | None, Y: ArrayLike | None) -> Yardstick:
+    """The exact solution of what the run has learned."""
+    if X is None or Y is None:
+        raise ValueError("X, Y: must be the data that were learned, which the exact solution needs (got none)")
+    ridge = data.attrs["ridge_x"], data.attrs["ridge_y"]
+    return Yardstick(
+        np.asarray(X) - data["mean_x"].values, np.asarray(Y) - data["mean_y"].values, data.attrs["s"], ridge
+    )
+
+
+def stages(
+    data: xr.Dataset,
+    X: ArrayLike | None = None,
+    Y: ArrayLike | None = None,
+    exact: Yardstick | None = None,
+    shown: int | None = None,
+) -> dict[str, Stage]:
+    """What :func:`plateau_of` draws, by stage."""
+    rows = None
+    if X is not None and Y is not None:
+        exact = exact or exact_solution(data, X, Y)
+        x, y = (np.asarray(view)[data["data_row"].values] for view in (X, Y))
+        rows = x - data["mean_x"].values, y - data["mean_y"].values
+    return stages_of_learning(
+        data["sample"].values, _traces(data), data["seen"].values, data["Vx"].values, data["Vy"].values,
+        shown=shown or (HELD_SAMPLES if "time" in data.dims else SAMPLES), data=rows, exact=exact,
+    )  # fmt: skip
+
+
+def last_samples(data: xr.Dataset, shown: int) -> Stage:
+    """The last stretch of samples that was recorded, of at most ``shown``."""
+    return [*stages(data, shown=shown).values()][-1]
+
+
+def ticks(data: xr.Dataset, samples: NDArray) -> NDArray:
+    """When each tick of ``samples`` ends, in the unit of :func:`unit_of`."""
+    if "time" not in data.dims:
+        return _hold(data) * samples if _in_seconds(data) else samples
+    within = data["time"].values * _hold(data) / data["time"].values[-1]
+    return (_hold(data) * samples[:, None] + within).ravel()
+
+
+def _hold(data: xr.Dataset) -> float:
+    """How long a sample lasts, in the unit of :func:`unit_of`."""
+    if _in_seconds(data):
+        return float(data.attrs["seconds_per_sample"])
+    return float(data["time"].values[-1]) if "time" in data.dims else 1.0
+
+
+def unit_of(data: xr.Dataset) -> str:
+    """Label of the horizontal axis."""
+    return "time (s)" if _in_seconds(data) else "time (ms)" if "time" in data.dims else "sample"
+
+
+def _in_seconds(data: xr.Dataset) -> bool:
+    return bool(data.attrs.get("signal_in_time"))
+
+
+def _traces(data: xr.Dataset) -> dict[str, NDArray]:
+    return {name: data[name].values for name in TRACES if name in data}
+
+
+def _rows(trace: NDArray, cells: list[int]) -> NDArray:
+    """One row per tick, one column per chosen neuron."""
+    return trace.reshape(-1, trace.shape[-1])[:, cells]
+
+
+def _chosen(data: xr.Dataset, neurons: Sequence[int] | None, most: int, k: int | None = None) -> list[int]:
+    k = k or data["plateau"].shape[-1]
+    chosen = [*range(min(k, most))] if neurons is None else [int(one) for one in np.atleast_1d(neurons)]
+    if not chosen or min(chosen) < 0 or max(chosen) >= k:
+        raise ValueError(f"neurons: must lie in [0, {k - 1}] (got {neurons!r})")
+    return chosen
+
+
+def _name(data: xr.Dataset, cell: int) -> str:
+    """What a figure calls a recorded neuron: "neuron 3", or of many "neuron 3 of 10"."""
+    k = data["Vx"].shape[-1]
+    number = int(data["plateau_cell"].values[cell]) if "plateau_cell" in data.coords else cell
+    return f"neuron {number + 1}" + (f" of {k}" if k > MOST_TRACED else "")

@@ -1,0 +1,134 @@
+"""Recorded traces at the start, halfway and at the end of learning, beside what theory expects of them there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from biorrr.analysis.yardstick import Yardstick
+
+STAGES = ("start of learning", "halfway", "end of learning")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stretch of recorded samples.
+
+    Attributes
+    ----------
+    samples : (T,)
+        Which samples, counted from the first that the circuit saw.
+    traces
+        By name, (T, k), or (T, held, k) where each sample was held for several ticks.
+    theory
+        By name of the trace that it should equal at the optimum, of the same shape; empty where it is not known.
+    """
+
+    samples: NDArray
+    traces: Mapping[str, NDArray]
+    theory: Mapping[str, NDArray]
+
+    @property
+    def consecutive(self) -> bool:
+        """Whether the samples follow one another."""
+        return bool((np.diff(self.samples) == 1).all())
+
+
+def stages_of_learning(
+    samples: ArrayLike,
+    traces: Mapping[str, ArrayLike],
+    seen: ArrayLike,
+    Vx: ArrayLike,
+    Vy: ArrayLike,
+    *,
+    shown: int = 50,
+    data: tuple[ArrayLike, ArrayLike] | None = None,
+    exact: Yardstick | None = None,
+) -> dict[str, Stage]:
+    """Choose stretches of consecutive samples at the start, halfway and at the end of learning.
+
+    Halfway is where the prediction Vy Vx' has come, for good, within half of the distance that it travels in the run.
+    A run too short for three stretches has fewer stages.
+
+    Parameters
+    ----------
+    samples : (T,)
+        Samples that were recorded, ascending. Where no two follow one another, recorded ones are taken as they come.
+    traces
+        By name, each (T, k) or (T, held, k).
+    seen : (S,)
+        Samples seen before each snapshot of the weights.
+    Vx, Vy : (S, m, k), (S, n, k)
+        Weights at snapshots.
+    shown
+        Samples in each stage.
+    data : (T, m) and (T, n)
+        The sensory and instructive input of each recorded sample, centred as the circuit saw it.
+    exact
+        The exact solution, from which the regression y~ of y on x is taken. With it and with ``data``, the theory is
+        known: the plateau becomes Vy'(y - y~) and the inhibition Vy'y~ (Sec. 6), with Vy at the snapshot that
+        precedes the stretch.
+    """
+    samples, seen, Vx, Vy = np.asarray(samples), np.asarray(seen), np.asarray(Vx), np.asarray(Vy)
+    recorded = {name: np.asarray(trace) for name, trace in traces.items()}
+    stages = {}
+    for title, chosen in _stretches(samples, shown, _halfway(seen, Vx, Vy)).items():
+        theory: dict[str, NDArray] = {}
+        if data is not None and exact is not None:
+            x, y = (np.asarray(rows)[chosen] for rows in data)
+            rank = min(x.shape[1], y.shape[1])
+            regression = x @ exact.Vx(rank) @ exact.readout(rank).T
+            known = Vy[max(int(np.searchsorted(seen, samples[chosen][0], side="right")) - 1, 0)]
+            theory = {"plateau": (y - regression) @ known, "inhibition": regression @ known}
+            held = recorded["plateau"].shape[1:-1]  # theory knows no time within a sample
+            theory = {
+                name: np.broadcast_to(
+                    np.expand_dims(signal, (*range(1, 1 + len(held)),)), recorded["plateau"][chosen].shape
+                )
+                for name, signal in theory.items()
+            }
+        stages[title] = Stage(samples[chosen], {name: trace[chosen] for name, trace in recorded.items()}, theory)
+    return stages
+
+
+def _halfway(seen: NDArray, Vx: NDArray, Vy: NDArray) -> float:
+    """Samples seen when Vy Vx' is half as far from its end as at the start, and stays so; never forms Vy Vx'."""
+
+    def inner(one: tuple[NDArray, NDArray], other: tuple[NDArray, NDArray]) -> NDArray:
+        grams = [A.swapaxes(-2, -1) @ B for A, B in zip(one, other, strict=True)]
+        return (grams[0] * grams[1]).sum(axis=(-2, -1))
+
+    course, end = (Vx, Vy), (Vx[-1:], Vy[-1:])
+    with np.errstate(over="ignore", invalid="ignore"):  # of a circuit that has diverged
+        distance = inner(course, course) + inner(end, end) - 2 * inner(course, end)
+    far = np.flatnonzero(~(distance <= distance[0] / 4))
+    if not np.isfinite(distance).all() or not len(far) or far[-1] + 1 >= len(seen):
+        return float(np.sqrt(max(seen[0], 1) * max(seen[-1], 1)))
+    return float(seen[far[-1] + 1])
+
+
+def _stretches(samples: NDArray, shown: int, halfway: float) -> dict[str, slice]:
+    """Places of the samples of each stage."""
+    gaps = np.diff(samples) > 1
+    borders = np.flatnonzero(gaps if not gaps.all() else ~gaps) + 1
+    bounds = [0, *borders.tolist(), len(samples)]
+    runs = list(pairwise(bounds))
+    length = min(shown, max(stop - start for start, stop in runs))
+    pieces = [
+        slice(int(at), int(at) + length)
+        for start, stop in runs
+        for at in dict.fromkeys([*range(start, stop - length + 1, length), stop - length])
+        if stop - start >= length
+    ]
+    first, last = pieces[0], pieces[-1]
+    between = [piece for piece in pieces if first.stop <= piece.start and piece.stop <= last.start]
+    if last.start < first.stop:
+        return {STAGES[-1]: last}
+    if not between:
+        return {STAGES[0]: first, STAGES[-1]: last}
+    nearest = min(between, key=lambda piece: abs(np.log(max(samples[piece.start], 1) / max(halfway, 1))))
+    return dict(zip(STAGES, (first, nearest, last), strict=True))

@@ -1,0 +1,103 @@
+"""Expressions taken apart: what is left of one where some names are 0 or 1, and sums of products.
+
+Only sums, differences, products and quotients are looked into; all else stays in one piece.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+
+Whole = Callable[[Iterable[str]], bool]
+
+
+@functools.cache
+def assignments(code: str) -> tuple[tuple[str, str], ...]:
+    """The statements of ``code`` as (name, expression): `v += x` is v with the expression v + x.
+
+    >>> assignments("v += 2 * x")
+    (('v', 'v + 2 * x'),)
+    """
+    found = []
+    for statement in ast.parse(inspect.cleandoc(code)).body:
+        if isinstance(statement, ast.AugAssign):
+            name, value = statement.target, ast.BinOp(statement.target, statement.op, statement.value)
+        elif isinstance(statement, ast.Assign):
+            (name,), value = statement.targets, statement.value  # type: ignore[assignment]
+        found.append((ast.unparse(name), ast.unparse(value)))
+    return tuple(found)
+
+
+def reduced(expression: str, values: Mapping[str, int]) -> str:
+    """``expression`` where some names have ``values``: what is multiplied by 0 is gone, and so is what adds 0.
+
+    >>> reduced("(1 - onset) * v + onset * x", {"onset": 0})
+    'v'
+    """
+    return ast.unparse(_reduced(ast.parse(expression, mode="eval").body, values))
+
+
+def _reduced(node: ast.expr, values: Mapping[str, int]) -> ast.expr:
+    if isinstance(node, ast.Name) and node.id in values:
+        return ast.Constant(values[node.id])
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, (ast.Add, ast.Sub, ast.Mult)):
+        return node
+    left, right = _reduced(node.left, values), _reduced(node.right, values)
+    worth = [side.value if isinstance(side, ast.Constant) else None for side in (left, right)]
+    if isinstance(node.op, ast.Mult):
+        if 0 in worth:
+            return ast.Constant(0)
+        if worth[0] == 1 or worth[1] == 1:
+            return right if worth[0] == 1 else left
+    else:
+        if worth[1] == 0:
+            return left
+        if worth[0] == 0 and isinstance(node.op, ast.Add):
+            return right
+        if worth == [1, 1] and isinstance(node.op, ast.Sub):
+            return ast.Constant(0)
+    return ast.BinOp(left, node.op, right)
+
+
+def products(expression: str, whole: Whole) -> list[list[str]]:
+    """``expression`` as a sum of products, each a list of its factors.
+
+    A sum stays in one piece, as a factor, where ``whole`` says so of its names.
+
+    >>> products("eta * (x * (u - v) - w / n)", lambda names: set(names) <= {"u", "v"})
+    [['eta', 'x', 'u - v'], ['eta', '-1', 'w', '1 / n']]
+    """
+    node = ast.parse(expression, mode="eval").body
+    return [[ast.unparse(factor) for factor in factors] for factors in _products(node, whole)]
+
+
+def _products(node: ast.expr, whole: Whole) -> list[list[ast.expr]]:
+    minus = ast.UnaryOp(ast.USub(), ast.Constant(1))
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and not isinstance(node.operand, ast.Constant):
+        return [[minus, *factors] for factors in _products(node.operand, whole)]
+    if not isinstance(node, ast.BinOp):
+        return [[node]]
+    if isinstance(node.op, ast.Mult):
+        left, right = _products(node.left, whole), _products(node.right, whole)
+        return [[*one, *other] for one in left for other in right]
+    if isinstance(node.op, ast.Div) and not isinstance(node.left, ast.Constant):
+        inverse = ast.BinOp(ast.Constant(1), ast.Div(), node.right)
+        return [[*factors, inverse] for factors in _products(node.left, whole)]
+    names = (inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
+    if isinstance(node.op, (ast.Add, ast.Sub)) and not whole(names):
+        right = _products(node.right, whole)
+        if isinstance(node.op, ast.Sub):
+            right = [[minus, *factors] for factors in right]
+        return [*_products(node.left, whole), *right]
+    return [[node]]
+
+
+def product(factors: Iterable[str]) -> str:
+    """The expression whose factors these are.
+
+    >>> product(["eta", "u - v"]), product([])
+    ('eta * (u - v)', '1')
+    """
+    return " * ".join(f if f.isidentifier() else f"({f})" for f in factors) or "1"

@@ -1,0 +1,180 @@
+"""Check every numeric claim of the paper and its supplement on real data.
+
+Runs all races, figures and tables of the paper: compare --all, images, sensitivity, plateau and symmetry, and what
+the paper proves. Fills the run folder with paper.html, a page to look at; paper.json, every claim with its place, its
+number, its spread, its bounds and the verdict; paper.md, the same page as Markdown; and the figures. The bounds were
+fixed beforehand. A run that was cut short goes on with `biorrr resume`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import resource
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from biorrr.sims.claims import FAILS, HOLDS, NOT_TESTABLE, QUICK, Claim, without_verdicts
+from biorrr.sims.experiment import Experiment, Findings
+from biorrr.sims.experiments import find_experiment
+from biorrr.sims.experiments.helpers.paper_page import as_record, counts, markdown, webpage
+from biorrr.sims.experiments.helpers.theory import CHAPTER, UNTESTABLE
+from biorrr.sims.folder import plain_value
+from biorrr.sims.lazy import data_sets
+from biorrr.sims.settings import ExperimentSettings, option, seeds_option
+
+# Chapter: experiment (None is the theory's), and settings other than its own defaults.
+CHAPTERS: dict[str, tuple[str | None, dict[str, Any]]] = {
+    "theory": (None, {}),
+    "compare": ("compare", {"all": True}),
+    "images": ("images", {"simulation": False}),
+    "sensitivity": ("sensitivity", {}),
+    "symmetry": ("symmetry", {}),
+    "plateau-digits": ("plateau", {"data": "digits"}),
+    "plateau-v1v2": ("plateau", {"data": "v1v2"}),
+}
+SHORTER = {"epochs": 5}  # of chapters that have no --quick of their own
+
+# Our reading of why a claim does not hold: by a pattern in its text, and perhaps in what was run.
+READINGS: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperSettings(ExperimentSettings):
+    """What can be set of ``biorrr paper``."""
+
+    seeds: int = seeds_option(5)
+    quick: bool = option(False, "fewer samples and seeds: a first look, without verdicts")
+
+    @property
+    def data_names(self) -> tuple[str, ...]:
+        """All data that the chapters read."""
+        names = (name for _, own in chapters(self).values() for name in own.data_names)
+        return tuple(dict.fromkeys(names))
+
+
+class Paper(Experiment[PaperSettings]):
+    """``biorrr paper``: every claim of the paper, with its number, its bounds and the verdict."""
+
+    settings = PaperSettings
+    shows = "every numeric claim of the paper and its supplement, each with its bound and verdict"
+    takes = "15 min"
+    paper = "all of it"
+    not_swept = "it is made of other experiments: sweep those"
+    figures = {"paper": "a figure of one of the chapters"}
+
+    def fit(self, settings: PaperSettings, data: data_sets.Dataset) -> PaperSettings:
+        """The chapters check the data themselves."""
+        return settings
+
+    def chapters(self, settings: PaperSettings) -> Mapping[str, tuple[Experiment[Any], Any]]:
+        """All experiments that the paper reports, with the settings nearest to it."""
+        return chapters(settings)
+
+    def combine(self, settings: PaperSettings, concluded: Sequence[tuple[str, Findings]]) -> Findings:
+        """All claims on one page, those that fail with our reading of why."""
+        claims = [explained(claim) for _, findings in concluded for claim in findings.claims] + [*UNTESTABLE]
+        usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        seconds = sum(one.ru_utime + one.ru_stime for one in usage)
+        record = as_record(
+            without_verdicts(claims, QUICK if settings.quick else ""),
+            {
+                "run": {
+                    "seeds": settings.seeds,
+                    "processor time": f"{seconds:.0f} s, since the command was started or resumed",
+                    **{name: findings.title for name, findings in concluded},
+                }
+            },
+        )
+        figures = {
+            f"{name}{chapter_suffix(chapter)}": draw
+            for chapter, findings in concluded
+            for name, draw in findings.figures.items()
+        }
+        shown = {
+            f"{name}{chapter_suffix(chapter)}.{settings.format}": f"{chapter}: {words_for(chapter, name)}"
+            for chapter, findings in concluded
+            for name in findings.figures
+        }
+        verdicts = {verdict: [claim.verdict for claim in claims].count(verdict) for verdict in (HOLDS, FAILS)}
+        return Findings(
+            numbers={
+                "claims_that_hold": verdicts[HOLDS],
+                "claims_that_do_not_hold": verdicts[FAILS],
+                "claims_not_testable": [claim.verdict for claim in claims].count(NOT_TESTABLE),
+                "cpu_seconds": seconds,
+            }
+            | {
+                f"{chapter.replace('-', '_')}_{name}": value
+                for chapter, findings in concluded
+                for name, value in findings.numbers.items()
+            },
+            title="The paper, claim by claim",
+            rows={"claims": counts(record), "processor time": f"{seconds:.0f} s"},
+            results={
+                chapter if stem == "run" else f"{chapter}-{stem}": result
+                for chapter, findings in concluded
+                for stem, result in findings.results.items()
+            },
+            figures=figures,
+            files={
+                "paper.json": lambda path: write_json(path, record),
+                "paper.md": lambda path: path.write_text(markdown(record), encoding="utf-8"),
+                "paper.html": lambda path: path.write_text(webpage(record, shown), encoding="utf-8"),
+            },
+            claims=claims,
+        )
+
+
+def chapters(settings: PaperSettings) -> dict[str, tuple[Experiment[Any], Any]]:
+    """Every chapter's experiment, with settings that follow the command's where they share them."""
+    made: dict[str, tuple[Experiment[Any], Any]] = {}
+    for name, (command, own) in CHAPTERS.items():
+        experiment = CHAPTER if command is None else find_experiment(command)
+        known: dict[str, Any] = {field.name: field.default for field in fields(experiment.settings)}
+        shared = {key: getattr(settings, key) for key in ("seed", "engine", "circuit", "format", "checkpoint", "quick")}
+        shared["seeds"] = min(settings.seeds, known["seeds"])
+        if settings.quick and "quick" not in known:
+            shared |= {key: value for key, value in SHORTER.items() if key in known} | {"seeds": 1}
+        given = {key: value for key, value in (shared | own).items() if key in known}
+        made[name] = experiment, experiment.settings(**given)
+    return made
+
+
+def explained(claim: Claim) -> Claim:
+    """``claim`` with our reading of why, where it does not hold."""
+    if claim.holds is not False:
+        return claim
+    said = [why for text, run, why in READINGS if re.search(text, claim.text) and re.search(run, claim.run)]
+    return replace(claim, reading=claim.reading or " ".join(said))
+
+
+def chapter_suffix(chapter: str) -> str:
+    """What sets figures of chapters apart that are of the same experiment."""
+    _, dash, suffix = chapter.partition("-")
+    return dash + suffix
+
+
+def words_for(chapter: str, figure: str) -> str:
+    """What a figure of a chapter shows."""
+    command = CHAPTERS[chapter][0]
+    known = find_experiment(command).figures if command else {}
+    return known.get(figure.partition("-")[0], figure)
+
+
+def write_json(path: Path, record: Mapping[str, Any]) -> None:
+    """Write paper.json; what is not finite becomes null."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {str(name): plain(one) for name, one in value.items()}
+        if isinstance(value, list | tuple):
+            return [plain(one) for one in value]
+        return plain_value("paper.json", value)
+
+    path.write_text(json.dumps(plain(record), indent=2, allow_nan=False) + "\n", encoding="utf-8")
+
+
+EXPERIMENT = Paper()

@@ -1,0 +1,205 @@
+"""While a sample is held, what stands still is not computed again; the outcome is that of a loop over all ticks."""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from biorrr.circuit import Diverged, Microcircuit
+from biorrr.circuit.blueprint import Blueprint
+from biorrr.circuit.held_samples import Program
+from biorrr.models import (
+    AllOrNone,
+    Departure,
+    DistalSynapses,
+    Leaky,
+    ProximalSynapses,
+    Rate,
+    Rates,
+    Spiking,
+    Step,
+    Variable,
+)
+
+EXACT = {"rtol": 0, "atol": 1e-12}
+RATES = Rates(x=Rate(0.01, 900), y=Rate(0.02, 700), q=Rate(0.01, 1500), r=Rate(0.009, 1100))
+DYNAMICS = Leaky(tau_soma=4, tau_dendrite=3, tau_interneuron=2, tau_plateau=5, hold=10, dt=1)
+HELD, SAMPLES, M, N, L = 10, 30, 5, 4, 3
+RULES = {
+    "paper": {},
+    # A sum of products, some factors held and some not.
+    "oja": {"pathways": (replace(DistalSynapses(), change="eta_y * (y_pre * z_post - z_post**2 * w)"),)},
+    # What moves is inside a function with what is held: nothing to take apart.
+    "saturating": {
+        "pathways": (replace(ProximalSynapses(), change="eta_x * tanh(3 * x_pre * plateau_post) - 0.01 * eta_x * w"),)
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def views():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((SAMPLES // 2, M)) * [2.0, 1.5, 1.0, 0.7, 0.5]
+    Y = X @ rng.standard_normal((M, N)) * 0.4 + 0.3 * rng.standard_normal((SAMPLES // 2, N))
+    return np.concatenate([X, -X]), np.concatenate([Y, -Y])
+
+
+def weights(k):
+    rng = np.random.default_rng(3)
+    shapes = {"Vx": (M, k), "Vy": (N, k), "Q": (k, L), "R": (L, k)}
+    return {name: 0.3 * rng.standard_normal(shape) + (name in "QR") * np.eye(*shape) for name, shape in shapes.items()}
+
+
+def circuit(engine="numpy", k=2, s=0.3, rule="paper", **settings):
+    start = {f"{name}0": matrix for name, matrix in weights(k).items()}
+    given = {"rates": RATES, "dynamics": DYNAMICS, "seed": 4, **start, **RULES[rule], **settings}
+    return Microcircuit(k, s=s, interneurons=L, engine=engine, **given)
+
+
+def loop(X, Y, k, s, rule):
+    """The circuit as a plain loop over samples and all ticks of each; weights, and traces of every tick."""
+    step = {cell: 1 - math.exp(-1 / tau) for cell, tau in (("z", 4), ("a", 3), ("n", 2), ("plateau", 5))}
+    Vx, Vy, Q, R = weights(k).values()
+    z, a, n, inhibition, plateau = (np.zeros(size) for size in (k, k, L, k, k))
+    kept = {"z": [], "plateau": [], "proximal_pending": [], "inhibitory_pending": []}
+    for t, (x, y) in enumerate(zip(X, Y, strict=True)):
+        eta = {path: getattr(RATES, path)(t) for path in "xyqr"}
+        asked = {"Vx": 0.0, "Vy": 0.0, "Q": 0.0, "R": 0.0}
+        for _ in range(HELD):
+            z = z + step["z"] * (Vx.T @ x - z)
+            a = a + step["a"] * (Vy.T @ y - a)
+            n = n + step["n"] * (R @ z - n)
+            inhibition = inhibition + step["a"] * (Q @ n - inhibition)
+            plateau = plateau + step["plateau"] * (a - inhibition - plateau)
+            taught = np.outer(x, plateau) if rule != "saturating" else np.tanh(3 * np.outer(x, plateau)) - 0.01 * Vx
+            hebbian = np.outer(y, z) - z**2 * Vy if rule == "oja" else np.outer(y, z - s * a) - (1 - s) * Vy
+            asked["Vx"] = asked["Vx"] + eta["x"] * taught / HELD
+            asked["Vy"] = asked["Vy"] + eta["y"] * hebbian / HELD
+            asked["Q"] = asked["Q"] + eta["q"] * (np.outer(z, n) - Q) / HELD
+            asked["R"] = asked["R"] + eta["r"] * (np.outer(n, z) - R) / HELD
+            for name, value in (("z", z), ("plateau", plateau)):
+                kept[name].append(value)
+            kept["proximal_pending"].append(asked["Vx"])
+            kept["inhibitory_pending"].append(asked["Q"])
+        Vx, Vy, Q, R = (w + asked[name] for name, w in zip(asked, (Vx, Vy, Q, R), strict=True))
+    traces = {name: np.reshape(values, (len(X), HELD, *values[0].shape)) for name, values in kept.items()}
+    return {"Vx": Vx, "Vy": Vy, "Q": Q, "R": R}, traces
+
+
+@pytest.mark.parametrize(
+    ("k", "s", "rule", "engine"),
+    [
+        *((2, s, "paper", "numpy") for s in (0.0, 0.5, 1.0)),
+        (2, 0.5, "paper", "cpp"),
+        *((2, 0.3, rule, engine) for rule in ("oja", "saturating") for engine in ("numpy", "cpp")),
+        *(
+            pytest.param(k, s, "paper", engine, marks=pytest.mark.slow)
+            for k in (1, 2, 3)
+            for s in (0.0, 0.5, 1.0)
+            for engine in ("numpy", "cpp", "cython")
+        ),
+        *(pytest.param(2, 0.3, rule, "cython", marks=pytest.mark.slow) for rule in ("oja", "saturating")),
+    ],
+)
+def test_the_circuit_is_a_loop_over_all_ticks(k, s, rule, engine, views):
+    matrices, traces = loop(*views, k, s, rule)
+    record = ("z", "plateau", "proximal.pending", "inhibitory.pending")
+    run = circuit(engine, k, s, rule).run(*views, order="sequential", record=record, every=7, progress=False)
+    for name, expected in matrices.items():
+        np.testing.assert_allclose(getattr(run, name), expected, **EXACT, err_msg=name)
+        assert np.abs(expected - weights(k)[name]).max() > 1e-3
+    for name, expected in traces.items():
+        np.testing.assert_allclose(run.data[name], expected[::7], **EXACT, err_msg=name)
+
+
+def evaluations(made: Blueprint, program: Program, pathway: str) -> int:
+    """How often a sample evaluates something for every synapse of ``pathway``, nothing being recorded."""
+    due = {"": HELD, "onset": 1, "recorded": 0}
+    return sum(
+        1 if action.addend else due[action.when]
+        for action in program.actions
+        if action.part == pathway and action.gate != "replaying"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rule", "pathway", "expected"),
+    [
+        ("paper", "proximal", 2),  # a current and a change
+        ("paper", "distal", 2),
+        ("oja", "distal", 2),
+        ("saturating", "proximal", HELD + 2),  # every synapse keeps a sum of its own
+        ("paper", "inhibitory", 2 * HELD + 1),  # both cells move
+    ],
+)
+def test_synapses_are_evaluated_once_where_they_can(rule, pathway, expected):
+    made = circuit(rule=rule).blueprint(M, N)
+    assert evaluations(made, Program(made.schedule), pathway) == 2 * HELD + 1
+    assert evaluations(made, made.program, pathway) == expected
+
+
+def test_an_instant_circuit_has_nothing_to_keep():
+    instant = Microcircuit(2, rates=RATES).blueprint(M, N)
+    assert instant.program == Program(instant.schedule)
+
+
+@dataclass(frozen=True)
+class SpikingFibres(Departure):
+    """Input fibres that speak in some ticks only."""
+
+    def alter(self, parts):
+        return parts.adding("sensory", Step("input", "x = 2 * x * int(uniform_draw(seed, 1000, moment, i) < 0.5)"))
+
+
+@dataclass(frozen=True)
+class Restless(Departure):
+    """A synapse that looks at what it has been asked for, and one that remembers in every tick."""
+
+    def alter(self, parts):
+        proximal = parts["proximal"]
+        asked = Variable("largest", "largest change asked for so far", "synapse", "memory")
+        look = Step("plasticity", "largest = clip(largest, abs(pending), inf)")
+        return parts.having(replace(proximal, variables=(*proximal.variables, asked), steps=(*proximal.steps, look)))
+
+
+RESTLESS = {
+    "replay": {"ridge": 0.1, "replay": 2},
+    "auto": {"rates": "auto", "ridge": 0.1, "replay": 2},
+    "spiking fibres": {"departures": (SpikingFibres(),)},
+    "a synapse that looks": {"departures": (Restless(),)},
+    "everything": {
+        "plateau": AllOrNone(0.3), "coding": Spiking(10, baseline=3), "apical_gain": 0.2, "delay": 2,
+        "connection_probability": (0.8, 0.7), "dale": ("Vx", "Vy", "Q", "R"), "transmission_noise": 0.2,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(RESTLESS))
+def test_less_work_gives_what_all_the_work_gives(name, views, monkeypatch):
+    def learn():
+        made = circuit(**RESTLESS[name])
+        record = ("z", "plateau", *(["largest"] if name == "a synapse that looks" else []))
+        return made.run(*views, order="sequential", record=record, every=3, progress=False).data
+
+    found = learn()
+    monkeypatch.setattr(Blueprint, "program", property(lambda self: Program(self.schedule)))
+    for variable, values in learn().items():
+        np.testing.assert_allclose(found[variable], values, **EXACT, err_msg=variable)
+
+
+def test_what_moves_is_computed_in_every_tick():
+    made = circuit(departures=(SpikingFibres(),)).blueprint(M, N)
+    assert evaluations(made, made.program, "proximal") == 2 * HELD + 1
+    assert evaluations(made, made.program, "distal") == 2
+    looked_at = circuit(departures=(Restless(),)).blueprint(M, N)
+    (shown,) = (action for action in looked_at.program.actions if action.name == "proximal_pending")
+    assert shown.when == ""
+
+
+def test_a_run_after_one_that_diverged_begins_anew(views):
+    made = circuit()
+    before = made.run(*views, progress=False)
+    with pytest.raises(Diverged):
+        made.run(*views, rates=Rates(Rate(1e6), Rate(1e6), Rate(1e6)), progress=False)
+    np.testing.assert_array_equal(made.run(*views, progress=False).Vx, before.Vx)
