@@ -108,7 +108,7 @@ def plot_plateau(
         draw_scale_bar(row[-1], len(distal) // 2, scales[distal[0]], _LANE)
         if "z" in names:
             draw_scale_bar(row[-1], levels - 1, scales["z"], _LANE)
-    _explain(axes[0, -1], bool(theory), cut)
+    _explain(axes[-1, -1], bool(theory), cut)
     return axes
 
 
@@ -162,12 +162,16 @@ def _name_lanes(panel: Axes, names: list[str], neuron: str) -> None:
 
 
 def _explain(panel: Axes, theory: bool, cut: bool) -> None:
-    """Say above the last column what grey lines and triangles are."""
+    """Say below the last column what grey lines and triangles are."""
+    from matplotlib.transforms import ScaledTranslation
+
     if theory:
         panel.plot([], [], label="theory", **_BEHIND)
     if cut:
-        panel.plot([], [], "^", color="0.3", markersize=3, label="cut off")
+        panel.plot([], [], "^", color="0.3", markersize=3, linestyle="none", label="cut off")
     if theory or cut:
+        below = panel.transAxes + ScaledTranslation(0, -30 / 72, panel.figure.dpi_scale_trans)  # the axis has its label
         panel.legend(
-            loc="lower right", bbox_to_anchor=(1.0, 0.97), borderpad=0, ncols=2, handlelength=1.2, columnspacing=1
-        )
+            loc="upper right", bbox_to_anchor=(1.0, 0.0), bbox_transform=below, borderpad=0, ncols=2, handlelength=1.2,
+            columnspacing=1,
+        )  # fmt: skip
