@@ -29,6 +29,15 @@ _HOMES = {
     "figures.raster": ("plot_raster",),
     "figures.weights": ("plot_weights",),
     "theory": ("saturation", "Saturation", "symmetry_decay", "SymmetryDecay", "decay_between"),
+    "eligibility": (
+        "eligibility_trace",
+        "pairing_curve",
+        "fit_time_constants",
+        "learned_weights",
+        "field_place_and_width",
+        "traced_fixed_point",
+        "fixed_point_residual",
+    ),
     "inference": ("infer_s", "InferredS"),
     "metrics": ("objective", "excess", "whitening_error", "principal_angles", "align", "r2"),
 }

@@ -61,17 +61,22 @@ class RankCV(ReducedRankRegression):
         self.cv = cv
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None, strata: ArrayLike | None = None) -> Self:
         """Choose the rank and solve for ``X`` (n_samples, m) and ``y`` (n_samples, n).
 
         ``groups`` (n_samples,), such as trial numbers, are held out whole: neighbouring time bins of a trial share
-        noise, and a model that has seen one knows something of the other.
+        noise, and a model that has seen one knows something of the other. Samples of one of ``strata`` (n_samples,),
+        such as a condition and time bin, have a mean of their own, which is learned from training samples and
+        subtracted from held-out ones: what is predicted are residuals.
         """
         X, Y = self._check_training(X, y, ensure_min_samples=2)
         limits = X.shape[1], Y.shape[1]
         ks = range(1, min(limits) + 1) if self.ks is None else self.ks
         self.ks_ = np.unique([check_k(k, *limits) for k in ks])
-        folds = [self._held_out(X, Y, *fold) for fold in self._splitter(groups).split(X, Y, groups)]
+        if strata is not None:
+            strata = np.unique(np.asarray(strata), return_inverse=True)[1]
+        splits = self._splitter(groups).split(X, Y, groups)
+        folds = [self._held_out(X, Y, train, test, strata) for train, test in splits]
         errors, deviations = np.array([e for e, _ in folds]), np.array([d for _, d in folds])
         scorable = deviations > 0
         if scorable.sum() < 2:
@@ -82,8 +87,9 @@ class RankCV(ReducedRankRegression):
         self.r2_mean_ = self.r2_folds_.mean(axis=0)
         self.r2_sem_ = self.r2_folds_.std(axis=0, ddof=1) / np.sqrt(len(self.r2_folds_))
         self.r2_ = 1 - errors.sum(axis=0) / deviations.sum()
-        best = self.r2_mean_.argmax()
-        self.k_ = int(self.ks_[(self.r2_mean_ >= self.r2_mean_[best] - self.r2_sem_[best]).argmax()])
+        self.k_ = int(self.ks_[smallest_good_rank(self.r2_folds_)])
+        if strata is not None:
+            X, Y = (residuals(view, strata, slice(None))[0] + view.mean(axis=0) for view in (X, Y))
         return self._solve(X, Y, self.k_)
 
     def _splitter(self, groups):
@@ -92,12 +98,40 @@ class RankCV(ReducedRankRegression):
         kind = KFold if groups is None else GroupKFold
         return kind(self.cv, shuffle=True, random_state=self.random_state)
 
-    def _held_out(self, X: NDArray, Y: NDArray, train: NDArray, test: NDArray) -> tuple[NDArray, float]:
+    def _held_out(
+        self, X: NDArray, Y: NDArray, train: NDArray, test: NDArray, strata: NDArray | None
+    ) -> tuple[NDArray, float]:
         """Squared errors on ``test`` for each rank of ``ks_``, and squared deviations from the training mean."""
-        x_mean, y_mean = X[train].mean(axis=0), Y[train].mean(axis=0)
-        yardstick = Yardstick(X[train] - x_mean, Y[train] - y_mean, self.s, self.ridge)
-        deviations = Y[test] - y_mean
+        x_train, x_test = residuals(X, strata, train, test)
+        y_train, deviations = residuals(Y, strata, train, test)
+        yardstick = Yardstick(x_train, y_train, self.s, self.ridge)
         k_max = self.ks_[-1]
-        Z, readout = (X[test] - x_mean) @ yardstick.Vx(k_max), yardstick.readout(k_max)
+        Z, readout = x_test @ yardstick.Vx(k_max), yardstick.readout(k_max)
         errors = [np.square(deviations - Z[:, :k] @ readout[:, :k].T).sum() for k in self.ks_]
         return np.array(errors), float(np.square(deviations).sum())
+
+
+def residuals(
+    values: NDArray, strata: NDArray | None, train: NDArray | slice, test: NDArray | slice = slice(0)
+) -> tuple[NDArray, NDArray]:
+    """Samples ``train`` and ``test`` of ``values`` (n_samples, channels) around means of the training samples alone.
+
+    ``strata`` (n_samples,) are whole numbers from 0 on; each has a mean of its own. None stands for a single one.
+    """
+    if strata is None:
+        mean = values[train].mean(axis=0)
+        return values[train] - mean, values[test] - mean
+    counts = np.bincount(strata[train], minlength=strata.max() + 1)
+    if not counts[strata[test]].all():
+        raise ValueError("strata: each must have samples in at least two folds; leave out conditions with one trial")
+    sums = np.zeros((len(counts), values.shape[1]))
+    np.add.at(sums, strata[train], values[train])
+    means = sums / np.maximum(counts, 1)[:, None]
+    return values[train] - means[strata[train]], values[test] - means[strata[test]]
+
+
+def smallest_good_rank(r2_folds: NDArray) -> int:
+    """Place of the first rank whose mean R2 over folds, (folds, ranks), lies within one standard error of the best."""
+    mean, sem = r2_folds.mean(axis=0), r2_folds.std(axis=0, ddof=1) / np.sqrt(len(r2_folds))
+    best = mean.argmax()
+    return int((mean >= mean[best] - sem[best]).argmax())

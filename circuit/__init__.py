@@ -6,12 +6,13 @@ from biorrr.circuit.microcircuit import Microcircuit
 from biorrr.circuit.notebook import say_errors_first
 from biorrr.circuit.recorder import Diverged
 from biorrr.circuit.run import Run
-from biorrr.circuit.signals import PoissonSpikes, SpikeTrains, TimeSeries
+from biorrr.circuit.signals import GroupInput, PoissonSpikes, SpikeTrains, TimeSeries
 
 __all__ = [
     "CheckpointError",
     "Circuit",
     "Diverged",
+    "GroupInput",
     "Microcircuit",
     "PoissonSpikes",
     "Run",

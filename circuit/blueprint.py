@@ -49,7 +49,8 @@ class Port:
     population, variable
         What it sets.
     changes
-        When that changes: with each "sample", which then stands still while it is held, or in every "tick".
+        When that changes: with each "sample", which then stands still while it is held, in every "tick", or as a group
+        in the same "network" says.
     """
 
     name: str
@@ -121,7 +122,8 @@ class Blueprint:
     @functools.cached_property
     def program(self) -> Program:
         """The same with less work while a sample is held: what engines carry out."""
-        return program(self.parts, [f"{port.population}.{port.variable}" for port in self.ports])
+        still = [port for port in self.ports if port.changes == "sample"]
+        return program(self.parts, [f"{port.population}.{port.variable}" for port in still])
 
     @functools.cached_property
     def watched(self) -> tuple[tuple[str, str], ...]:

@@ -220,8 +220,10 @@ class Microcircuit(CircuitBase):
         declared = {variable.name for variable in modulator.variables}
         return parts.having(with_values(modulator, **{k: v for k, v in wanted.items() if k in declared}))
 
-    def blueprint(self, m: int, n: int, lesions: tuple[Departure, ...] = (), moving: tuple[str, ...] = ()) -> Blueprint:
-        """The circuit for m sensory and n instructive inputs; those ``moving`` change from tick to tick."""
+    def blueprint(
+        self, m: int, n: int, lesions: tuple[Departure, ...] = (), moving: Mapping[str, str] | None = None
+    ) -> Blueprint:
+        """The circuit for m sensory and n instructive inputs; ``moving`` says when some of them change."""
         if self.k > min(m, n):
             raise ValueError(
                 f"k: upper bound is min(m, n) = {min(m, n)}, the rank of the data (got {self.k}); reduce k"
@@ -276,8 +278,9 @@ class Microcircuit(CircuitBase):
         X, Y
             Sensory and instructive data, shapes (n_samples, m) and (n_samples, n). Memory maps are read as they lie.
             Or signals in time, for circuits whose dynamics have time: :class:`~biorrr.circuit.TimeSeries`,
-            :class:`~biorrr.circuit.SpikeTrains`, :class:`~biorrr.circuit.PoissonSpikes`, a Brian2 TimedArray or
-            SpikeGeneratorGroup. Every window of ``Leaky.hold`` is then one sample.
+            :class:`~biorrr.circuit.SpikeTrains`, :class:`~biorrr.circuit.PoissonSpikes`, a Brian2 TimedArray,
+            SpikeGeneratorGroup or any other group (:class:`~biorrr.circuit.GroupInput`). Every window of
+            ``Leaky.hold`` is then one sample.
         epochs
             Passes over the data, or over ``order`` where that is an index array.
         order
@@ -355,6 +358,10 @@ class Microcircuit(CircuitBase):
         m, n = (feeds[name].values.shape[1] for name in ("x", "y"))
         lesions = (SilencedInterneurons(),) if any(isinstance(event, Silence) for event in options.events) else ()
         blueprint = self.blueprint(m, n, lesions, inputs.moving)
+        if self.rates == "auto" and any(feed.live is not None for feed in feeds.values()):
+            raise ValueError(
+                "rates: must be Rates(...) where an input is a Brian2 group, whose activity nobody knows beforehand"
+            )
         gains = self._gains(power)
         units = Units.of_gains(gains["x"], gains["y"], self.s)
         feeds = {name: dataclasses.replace(feed, gain=gains[name] * feed.unit) for name, feed in feeds.items()}

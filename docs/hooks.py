@@ -17,7 +17,7 @@ from biorrr.sims import options
 from biorrr.sims.data import CATALOGUE
 from biorrr.sims.main import commands as command_names
 from biorrr.sims.main import find_command
-from biorrr.sims.settings import WORDS, key_of, kinds, listed_fields
+from biorrr.sims.settings import WORDS, key_of, kinds, length_of, listed_fields
 
 OWN_PARTS = ("oja", "saturating", "tiring", "depressing", "basket", "combined")
 
@@ -219,14 +219,17 @@ def _command(name: str) -> str:
     # "\b" tells click not to wrap what follows; indented, Markdown shows that as code.
     about = (inspect.getdoc(command) or "").replace("\b\n", "").replace("<", "&lt;")
     if settings:
-        rows = [_setting(field, *kinds(settings)[field.name]) for field in listed_fields(settings)]
+        rows = [
+            _setting(field, *kinds(settings)[field.name], length_of(settings, field.name))
+            for field in listed_fields(settings)
+        ]
         table = _table(("setting", "value", "default", "meaning"), rows)
     else:
         table = _table(("argument or option", "meaning"), list(_plain_options(command)))
     return f"## biorrr {name}\n\n{about}\n\n{table}"
 
 
-def _setting(field, kind, optional: bool, many: bool) -> tuple[str, ...]:
+def _setting(field, kind, optional: bool, many: bool, length: int | None) -> tuple[str, ...]:
     short = f", `-{field.metadata['short']}`" if field.metadata["short"] else ""
     low, high = field.metadata["bounds"]
     allowed = " or ".join(f"`{choice}`" for choice in field.metadata["choices"] or ()) or WORDS[kind]
@@ -235,7 +238,7 @@ def _setting(field, kind, optional: bool, many: bool) -> tuple[str, ...]:
     default = "" if field.default is None else ", ".join(map(str, field.default)) if many else str(field.default)
     return (
         f"`--{key_of(field.name)}`{short}",
-        allowed + (", repeatable" if many else ""),
+        f"{length} times {allowed}" if length else allowed + (", repeatable" if many else ""),
         default,
         field.metadata["help"],
     )

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from biorrr.sims.folder import RunFolder
-from biorrr.sims.settings import Settings, key_of, kinds, listed_fields, resolve
+from biorrr.sims.settings import Settings, key_of, kinds, length_of, listed_fields, resolve
 
 # The options every experiment has beside its settings: name, type, default, option.
 FRAME = (
@@ -51,7 +51,9 @@ def command(
         given = {name: value for name, value in options.items() if value not in (None, [])}
         run(resolve(cls, config, assignments or (), given), RunFolder(experiment, out, force, config))
 
-    parameters = [_parameter(field, *kinds(cls)[field.name]) for field in listed_fields(cls)]
+    parameters = [
+        _parameter(field, *kinds(cls)[field.name], length_of(cls, field.name)) for field in listed_fields(cls)
+    ]
     for key, kind, default, made in FRAME:
         parameters.append(
             inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, made])
@@ -63,12 +65,14 @@ def command(
     return call
 
 
-def _parameter(field: dataclasses.Field[Any], kind: Any, optional: bool, many: bool) -> inspect.Parameter:
+def _parameter(
+    field: dataclasses.Field[Any], kind: Any, optional: bool, many: bool, length: int | None
+) -> inspect.Parameter:
     """Make the parameter that typer makes an option of; None means that the user did not give it."""
     metadata = field.metadata
     key = key_of(field.name)
     default: Any = field.default
-    shown = ",".join(map(str, default)) if many else str(default)
+    shown = ",".join(map(str, default)) if many and default is not None else str(default)
     made = typer.Option(
         f"--{key}/--no-{key}" if kind is bool else f"--{key}",
         *([f"-{metadata['short']}"] if metadata["short"] else []),
@@ -77,7 +81,7 @@ def _parameter(field: dataclasses.Field[Any], kind: Any, optional: bool, many: b
         metavar="|".join(metadata["choices"]) if metadata["choices"] else metadata["metavar"],
         autocompletion=_completion(metadata),
     )
-    value = list[kind] if many else kind
+    value: Any = tuple[(kind,) * length] if length else list[kind] if many else kind  # type: ignore[misc]
     return inspect.Parameter(
         field.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[value | None, made]
     )

@@ -76,8 +76,10 @@ class Settings:
                 continue
             metadata = type(self).__dataclass_fields__[name].metadata
             if many:
-                if not isinstance(value, list | tuple) or not value:
-                    raise SettingsError(f"{key_of(name)}: must be a list of values (got {value!r}); {metadata['help']}")
+                length = length_of(type(self), name)
+                if not isinstance(value, list | tuple) or not value or len(value) != (length or len(value)):
+                    wanted = f"{length} values" if length else "a list of values"
+                    raise SettingsError(f"{key_of(name)}: must be {wanted} (got {value!r}); {metadata['help']}")
                 checked = tuple(_checked(name, kind, item, metadata) for item in value)
             else:
                 checked = _checked(name, kind, value, metadata)
@@ -134,6 +136,14 @@ def kinds(cls: type[Settings]) -> dict[str, tuple[type, bool, bool]]:
         many = typing.get_origin(hint) is tuple
         found[name] = (typing.get_args(hint)[0] if many else hint, optional, many)
     return found
+
+
+def length_of(cls: type[Settings], name: str) -> int | None:
+    """How many values a field holds, of a tuple of fixed length; None of any other."""
+    hint = typing.get_type_hints(cls)[name]
+    hint = typing.get_args(hint)[0] if isinstance(hint, types.UnionType) else hint
+    inner = typing.get_args(hint)
+    return len(inner) if typing.get_origin(hint) is tuple and Ellipsis not in inner else None
 
 
 def _checked(name: str, kind: Any, value: Any, metadata: Mapping) -> Any:

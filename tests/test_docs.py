@@ -115,6 +115,8 @@ def test_pages_build_without_a_warning(tutorials, tmp_path):
     tutorial = (tmp_path / "site" / "communication" / "index.html").read_text()
     here = all(file.found() for file in CATALOGUE["v1v2"].source.files)
     assert ("<img" in tutorial) == (tutorials == "executed" and here)  # its figure comes from execution alone
+    own_file = (tmp_path / "site" / "recording" / "index.html").read_text()  # it makes its data itself
+    assert own_file.count("<img") == (3 if tutorials == "executed" else 0)
     assert ("needs the data set <code>v1v2</code>" in tutorial) == (not here)
     page = (tmp_path / "site" / "commands" / "index.html").read_text()
     assert all(f"biorrr {name}" in page for name in commands())

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from biorrr.sims.data import cifar, digits, mediamill, mnist, synthetic, user_files, v1v2
+from biorrr.sims.data import cifar, digits, mediamill, mnist, planted, synthetic, user_files, v1v2
 from biorrr.sims.data.dataset import DataError, Dataset
 from biorrr.sims.data.source import Source
 
@@ -25,6 +25,7 @@ CATALOGUE = {
     "digits": Entry(digits.SOURCE, digits.load),
     "synthetic": Entry(synthetic.SOURCE, synthetic.load),
     "v1v2": Entry(v1v2.SOURCE, v1v2.load),
+    "planted": Entry(planted.SOURCE, planted.load),
     "mediamill": Entry(mediamill.SOURCE, mediamill.load),
     "mnist": Entry(mnist.MNIST, mnist.load_mnist),
     "fashion-mnist": Entry(mnist.FASHION, mnist.load_fashion),
@@ -41,7 +42,7 @@ def load(name: str | Path, y_path: str | Path | None = None, **options: int | fl
     name
         A name of :data:`CATALOGUE`, alone or with options after a colon (``"synthetic:m=40,noise=0.5"``); or the path
         of an .npz or .mat file that holds X and Y; or the path of X's .npy or .csv file, alone with ``y_path`` or
-        as ``"x.csv,y.csv"``.
+        as ``"x.csv,y.csv"``; or a recording with its options, ``"session.nwb:source=VISp,target=VISl,bin=0.1"``.
     y_path
         Path of Y's file, where Y has its own.
     options
@@ -56,7 +57,12 @@ def load(name: str | Path, y_path: str | Path | None = None, **options: int | fl
     text = str(name)
     called, _, written = text.partition(":")
     if called in CATALOGUE and y_path is None:
-        return CATALOGUE[called].load(**_options(called, written, options))
+        return CATALOGUE[called].load(**_options(called, CATALOGUE[called].load, written, options))
+    from biorrr.sims.recordings import loading
+
+    if y_path is None and (recording := loading.split_name(text)) is not None:
+        path, written = recording
+        return loading.load_pair(path, **_options(path, loading.load_pair, written, options))
     if options:
         raise DataError(f"{text}: files take no options (got {', '.join(options)})")
     if y_path is not None:
@@ -69,9 +75,10 @@ def load(name: str | Path, y_path: str | Path | None = None, **options: int | fl
     return user_files.load(Path(text))
 
 
-def _options(called: str, written: str, given: dict) -> dict:
+def _options(called: str, loader: Callable[..., Dataset], written: str, given: dict) -> dict:
     """Join options ``written`` as ``key=value,key=value``, typed like the loader's defaults, with those ``given``."""
-    parameters = inspect.signature(CATALOGUE[called].load).parameters
+    parameters = inspect.signature(loader).parameters
+    parameters = {name: one for name, one in parameters.items() if one.kind is one.KEYWORD_ONLY}
     parts = [part.partition("=") for part in written.split(",")] if written else []
     for key in [key.strip() for key, *_ in parts] + list(given):
         if key not in parameters:

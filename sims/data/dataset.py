@@ -41,6 +41,13 @@ class Dataset:
         Shape of one input as a picture, (height, width) or (channels, height, width), where inputs are pixels.
     x_names, y_names
         Names of the m inputs and of the n targets, where the source has names.
+    strata
+        (T,) int, samples of the same condition and time bin, of recordings; their mean is the response to the
+        condition. None where the source knows no conditions.
+    x_rates, y_rates
+        (m,), (n,), mean rate of each unit in Hz, where X and Y are made of spikes.
+    notes
+        What was left out on the way, and what was guessed, in words.
     views
         What X and Y are, in a word or two each.
     source, licence, citation
@@ -55,6 +62,10 @@ class Dataset:
     pixels: tuple[int, ...] | None = None
     x_names: tuple[str, ...] | None = None
     y_names: tuple[str, ...] | None = None
+    strata: np.ndarray | None = None
+    x_rates: np.ndarray | None = None
+    y_rates: np.ndarray | None = None
+    notes: tuple[str, ...] = ()
     views: tuple[str, str] = ("inputs", "targets")
     source: str = ""
     licence: str = ""

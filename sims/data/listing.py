@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
 from biorrr.sims.data.catalogue import CATALOGUE
 from biorrr.sims.data.source import Source, folders
 from biorrr.sims.data.user_files import FORMS
 
 
-def command() -> None:
-    """List the data sets: where from, licence, citation, whether found and where."""
+def command(
+    check: Annotated[
+        Path | None,
+        typer.Option("--check", metavar="FILE", help="say what is in a recording, and the command to run on it"),
+    ] = None,
+    trials: Annotated[
+        str | None,
+        typer.Option("--trials", metavar="TABLE", help="table of trials to look at, where there are several"),
+    ] = None,
+) -> None:
+    """List the data sets: where from, licence, citation, whether found and where. Or look into a file of yours."""
+    if check is not None:
+        from biorrr.sims.recordings.contents import describe
+
+        print(describe(check, trials))
+        return
     for name, entry in CATALOGUE.items():
         source = entry.source
         print(name)
@@ -20,7 +39,7 @@ def command() -> None:
             ("found", _found(source)),
         ):
             print(f"    {label:8} {text}")
-    print(f"\nyour own: {FORMS}")
+    print(f"\nyour own: {FORMS}; or a recording, session.nwb:source=VISp,target=VISl")
     print(f"looked for in: {', then '.join(map(str, folders()))}")
 
 

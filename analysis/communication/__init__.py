@@ -1,0 +1,28 @@
+"""How one population of neurons predicts another: held-out prediction, its controls, the populations' dimensions.
+
+Arrays in, arrays out. Everything follows from second moments that are summed once (:class:`FoldMoments`).
+"""
+
+from biorrr.analysis.communication.controls import (
+    lagged,
+    matched_units,
+    removed_dimensions,
+    shuffled_trials,
+)
+from biorrr.analysis.communication.dimensionality import Dimensionality, shared_dimensionality
+from biorrr.analysis.communication.folds import trial_folds
+from biorrr.analysis.communication.moments import FoldMoments
+from biorrr.analysis.communication.prediction import Prediction, predict_held_out
+
+__all__ = [
+    "Dimensionality",
+    "FoldMoments",
+    "Prediction",
+    "lagged",
+    "matched_units",
+    "predict_held_out",
+    "removed_dimensions",
+    "shared_dimensionality",
+    "shuffled_trials",
+    "trial_folds",
+]

@@ -1,0 +1,153 @@
+"""What a prediction between areas is compared with: matched targets, shuffled trials, lags, removed dimensions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg
+
+from biorrr.analysis.communication.moments import FoldMoments
+from biorrr.analysis.communication.prediction import Prediction, solution
+
+NEAREST = 5  # of the units not yet taken, those nearest in rate, of which one is drawn
+
+
+class MatchedUnits(NamedTuple):
+    """One draw of a within-area control; all are numbers of units.
+
+    Attributes
+    ----------
+    source : (m - n,)
+        Units of the source area that predict both targets.
+    within : (n,)
+        Units of the source area that are predicted.
+    across : (n,)
+        As many units of the target area.
+    """
+
+    source: NDArray
+    within: NDArray
+    across: NDArray
+
+
+def matched_units(
+    source_rates: ArrayLike, target_rates: ArrayLike, rng: np.random.Generator, matched: bool = True
+) -> MatchedUnits:
+    """Draw units of the source area that are as many as those of the target area and fire alike (Semedo et al. 2019).
+
+    At most half of the source area's units become targets; where the target area has more, as many of its units are
+    drawn.
+
+    Parameters
+    ----------
+    source_rates, target_rates : (m,), (n,)
+        Mean rates.
+    rng
+        Of the draw. Each unit of the target area, in random order, takes one of the five units nearest in log rate.
+    matched
+        False where rates mean nothing, as in z-scored data: units are drawn at random.
+    """
+    source_rates, target_rates = np.asarray(source_rates, float), np.asarray(target_rates, float)
+    m, n = len(source_rates), min(len(target_rates), len(source_rates) // 2)
+    if n < 1:
+        raise ValueError(f"source: must have at least two units for a within-area control (got {m})")
+    across = np.sort(rng.permutation(len(target_rates))[:n])
+    free = np.ones(m, dtype=bool)
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.maximum(source_rates, 1e-9)), np.log(np.maximum(target_rates, 1e-9))
+    for unit in rng.permutation(across):
+        left = np.flatnonzero(free)
+        if matched:
+            left = left[np.argsort(np.abs(logs[0][left] - logs[1][unit]), kind="stable")[:NEAREST]]
+        free[rng.choice(left)] = False
+    return MatchedUnits(np.flatnonzero(free), np.flatnonzero(~free), across)
+
+
+def shuffled_trials(trials: ArrayLike, rng: np.random.Generator, conditions: ArrayLike | None = None) -> NDArray:
+    """Rows (n_samples,) in which whole trials have changed places, within their condition if there are ``conditions``.
+
+    Taken for the target alone, they leave each area as it is and break what the areas share within a trial. Time bins
+    keep their place.
+
+    Examples
+    --------
+    >>> shuffled_trials([0, 0, 1, 1, 2, 2], np.random.default_rng(0))
+    array([4, 5, 0, 1, 2, 3])
+    """
+    trials = np.asarray(trials)
+    _, first, place, length = np.unique(trials, return_index=True, return_inverse=True, return_counts=True)
+    rows = np.argsort(place, kind="stable")  # trial by trial
+    begins = np.concatenate([[0], np.cumsum(length)[:-1]])
+    kinds = (
+        length
+        if conditions is None
+        else np.column_stack([length, np.unique(conditions, return_inverse=True)[1][first]])
+    )
+    kind = np.unique(kinds, axis=0, return_inverse=True)[1].ravel()
+    order = np.empty(len(trials), dtype=int)
+    for one in np.unique(kind):
+        members = np.flatnonzero(kind == one)
+        for here, there in zip(members, rng.permutation(members), strict=True):
+            own = rows[begins[here] : begins[here] + length[here]]
+            order[own] = rows[begins[there] : begins[there] + length[there]]
+    return order
+
+
+def lagged(bins: int, lag: int, most: int) -> tuple[slice, slice]:
+    """Time bins of source and target, of ``bins`` in a trial, with the target ``lag`` bins later.
+
+    The source's bins are those that have a partner at every lag up to ``most`` either way: lags are compared on the
+    same activity.
+
+    Examples
+    --------
+    >>> lagged(bins=10, lag=1, most=2)
+    (slice(2, 8, None), slice(3, 9, None))
+    """
+    if bins <= 2 * most:
+        raise ValueError(f"lags: must be fewer than half of the {bins} bins in a trial, either way (got {most})")
+    return slice(most, bins - most), slice(most + lag, bins - most + lag)
+
+
+def removed_dimensions(
+    moments: FoldMoments,
+    source: ArrayLike,
+    removed: ArrayLike,
+    predicted: ArrayLike,
+    most: int,
+    *,
+    s: float = 0.0,
+    ridge: float = 0.0,
+) -> Prediction:
+    """Full regression of the channels ``predicted`` once the source no longer varies along predictive dimensions.
+
+    In each fold the filters that predict the channels ``removed`` are found from training trials, and what is
+    correlated with the first 0, 1, ..., ``most`` of them is taken out of the source: x - (Cxx + ridge I) Vx Vx'x. The
+    result has these numbers in place of ranks.
+    """
+    source, removed, predicted = (np.asarray(one, dtype=int) for one in (source, removed, predicted))
+    m, channels = len(source), np.concatenate([source, predicted])
+    errors, deviations = [], []
+    for fold in moments.folds:
+        found, n = moments.training(fold, np.concatenate([source, removed]))
+        Vx = solution(found / n, m, s, ridge).Vx(most)
+        training, _ = moments.training(fold, channels)
+        held_out, _ = moments.held_out(fold, channels)
+        C = training / n
+        Cxx = C[:m, :m] + ridge * np.eye(m)
+        of_fold = []
+        for gone in range(most + 1):
+            keep = np.eye(m) - Vx[:, :gone] @ (Vx[:, :gone].T @ Cxx)  # x becomes keep'x
+            weights = linalg.lstsq(keep.T @ C[:m, :m] @ keep + ridge * np.eye(m), keep.T @ C[:m, m:])[0]
+            weights = keep @ weights
+            error = (
+                np.trace(held_out[m:, m:])
+                - 2 * np.sum(weights * held_out[:m, m:])
+                + np.sum(weights * (held_out[:m, :m] @ weights))
+            )
+            of_fold.append(error)
+        errors.append(of_fold)
+        deviations.append(np.trace(held_out[m:, m:]))
+    return Prediction(np.array(errors), np.array(deviations))

@@ -1,0 +1,130 @@
+"""Second moments of a recording, summed once per fold: every regression on any of its units follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+ROWS_AT_ONCE = 8192
+
+
+class FoldMoments:
+    """Sums of p channels and of their products, by fold.
+
+    Training data are those of all other folds, residuals are taken around the means of the training data alone, and
+    both are differences of these sums: a fold, a subset of units or a target costs algebra on p x p matrices and no
+    pass over the data. Blocks of samples are added one after another, so that the data may be larger than memory.
+
+    Parameters
+    ----------
+    channels
+        p, source and target units together.
+    folds
+        How many.
+    strata
+        How many groups of samples have a mean of their own: one for each condition and time bin, or a single one.
+
+    Attributes
+    ----------
+    gram : (folds, p, p)
+        Sums of products.
+    sums : (folds, strata, p)
+        Sums of values.
+    counts : (folds, strata)
+        Numbers of samples.
+    """
+
+    def __init__(self, channels: int, folds: int, strata: int = 1) -> None:
+        self.gram = np.zeros((folds, channels, channels))
+        self.sums = np.zeros((folds, strata, channels))
+        self.counts = np.zeros((folds, strata))
+
+    @classmethod
+    def of(cls, X: NDArray, Y: NDArray, folds: ArrayLike, strata: ArrayLike | None = None) -> Self:
+        """Sum ``X`` (n_samples, m) and ``Y`` (n_samples, n), block by block; channels 0 to m-1 are those of X.
+
+        ``folds`` (n_samples,) says when each sample is held out, ``strata`` (n_samples,) with which others it has a
+        mean.
+        """
+        folds = np.asarray(folds)
+        strata = np.zeros(len(folds), dtype=int) if strata is None else np.asarray(strata)
+        moments = cls(X.shape[1] + Y.shape[1], int(folds.max()) + 1, int(strata.max()) + 1)
+        for start in range(0, len(X), ROWS_AT_ONCE):
+            rows = slice(start, start + ROWS_AT_ONCE)
+            # In C's order: sums of the same numbers are then the same to the last bit, however they are stored.
+            block = np.ascontiguousarray(np.hstack([X[rows], Y[rows]]))
+            moments.add(block, folds[rows], strata[rows])
+            _forget_pages(X, Y)
+        return moments
+
+    def add(self, rows: NDArray, folds: NDArray, strata: NDArray) -> None:
+        """Add samples ``rows`` (n, p), each with its fold and its stratum, (n,)."""
+        for fold in np.unique(folds):
+            held = folds == fold
+            block = rows[held]
+            self.gram[fold] += block.T @ block
+            np.add.at(self.sums[fold], strata[held], block)
+            self.counts[fold] += np.bincount(strata[held], minlength=self.counts.shape[1])
+
+    @property
+    def folds(self) -> range:
+        """Numbers of the folds."""
+        return range(len(self.gram))
+
+    def training(self, fold: int, channels: Iterable[int] | slice = slice(None)) -> tuple[NDArray, float]:
+        """Products of residuals summed over all folds but ``fold``, (p', p'), and the number of samples."""
+        gram, sums, counts = self._others(fold, channels)
+        spread = sums / np.sqrt(np.maximum(counts, 1))[:, None]
+        return gram - spread.T @ spread, float(counts.sum())
+
+    def held_out(self, fold: int, channels: Iterable[int] | slice = slice(None)) -> tuple[NDArray, float]:
+        """Products of the residuals of ``fold`` around the means of the training data, (p', p'), and how many samples.
+
+        Samples whose stratum has none in the training data must not exist: :func:`trial_folds` sees to that.
+        """
+        _, sums, counts = self._others(fold, channels)
+        index = _index(channels)
+        gram, own, n = self.gram[fold][index][:, index], self.sums[fold][:, index], self.counts[fold]
+        if (n[counts == 0] > 0).any():
+            raise ValueError(
+                "strata: each must have samples in at least two folds; leave out conditions with one trial"
+            )
+        means = sums / np.maximum(counts, 1)[:, None]
+        cross = own.T @ means
+        weighted = means * np.sqrt(n)[:, None]
+        return gram - cross - cross.T + weighted.T @ weighted, float(n.sum())
+
+    def everything(self, channels: Iterable[int] | slice = slice(None)) -> tuple[NDArray, float]:
+        """Products of residuals summed over all samples, (p', p'), and their number."""
+        index = _index(channels)
+        gram, sums, counts = (
+            self.gram.sum(axis=0)[index][:, index],
+            self.sums.sum(axis=0)[:, index],
+            self.counts.sum(axis=0),
+        )
+        spread = sums / np.sqrt(np.maximum(counts, 1))[:, None]
+        return gram - spread.T @ spread, float(counts.sum())
+
+    def _others(self, fold: int, channels: Iterable[int] | slice) -> tuple[NDArray, NDArray, NDArray]:
+        index = _index(channels)
+        others = [other for other in self.folds if other != fold]
+        gram = sum(self.gram[other][index][:, index] for other in others)
+        sums = sum(self.sums[other][:, index] for other in others)
+        return np.asarray(gram), np.asarray(sums), self.counts[others].sum(axis=0)
+
+
+def _index(channels: Iterable[int] | slice) -> slice | NDArray:
+    return channels if isinstance(channels, slice) else np.asarray(channels, dtype=int)
+
+
+def _forget_pages(*views: NDArray) -> None:
+    """Let go of what was read of memory-mapped files: a pass over a large one is to leave nothing in memory."""
+    import mmap
+
+    for view in views:
+        mapped = getattr(view, "_mmap", None)
+        if isinstance(mapped, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            mapped.madvise(mmap.MADV_DONTNEED)

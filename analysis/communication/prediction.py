@@ -1,0 +1,89 @@
+"""Held-out prediction of some channels from others through few filters, from moments alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from biorrr.analysis.communication.moments import FoldMoments
+from biorrr.analysis.rank import smallest_good_rank
+from biorrr.analysis.yardstick import Yardstick
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """How well a target is predicted, at each rank from 1 to that of the full regression.
+
+    Attributes
+    ----------
+    errors : (folds, ranks)
+        Squared errors on held-out trials.
+    deviations : (folds,)
+        Squared deviations from the means of the training trials.
+    """
+
+    errors: NDArray
+    deviations: NDArray
+
+    @property
+    def r2(self) -> NDArray:
+        """R2 pooled over folds, (ranks,)."""
+        return 1 - self.errors.sum(axis=0) / self.deviations.sum()
+
+    @property
+    def r2_folds(self) -> NDArray:
+        """R2 of each fold, (folds, ranks)."""
+        return 1 - self.errors / self.deviations[:, None]
+
+    @property
+    def r2_sem(self) -> NDArray:
+        """Standard error over folds, (ranks,)."""
+        return self.r2_folds.std(axis=0, ddof=1) / np.sqrt(len(self.errors))
+
+    @property
+    def rank(self) -> int:
+        """Smallest rank whose mean over folds lies within one standard error of the best."""
+        return 1 + smallest_good_rank(self.r2_folds)
+
+
+def predict_held_out(
+    moments: FoldMoments, source: ArrayLike, target: ArrayLike, *, s: float = 0.0, ridge: float = 0.0
+) -> Prediction:
+    """Predict the channels ``target`` from the channels ``source``, fold by fold, at every rank.
+
+    The same numbers as :class:`~biorrr.analysis.RankCV` gives, to rounding.
+    """
+    channels = np.concatenate([np.asarray(source, dtype=int), np.asarray(target, dtype=int)])
+    m = len(np.asarray(source))
+    errors, deviations = [], []
+    for fold in moments.folds:
+        training, n = moments.training(fold, channels)
+        held_out, _ = moments.held_out(fold, channels)
+        exact = solution(training / n, m, s, ridge)
+        k = min(m, len(channels) - m)
+        errors.append(squared_errors(exact.Vx(k), exact.readout(k), held_out, m))
+        deviations.append(np.trace(held_out[m:, m:]))
+    return Prediction(np.array(errors), np.array(deviations))
+
+
+def solution(covariance: NDArray, m: int, s: float, ridge: float) -> Yardstick:
+    """Exact solution for the covariance (m + n, m + n) of inputs and targets together.
+
+    It is found from m + n made-up samples that have this covariance.
+    """
+    eigenvalues, axes = np.linalg.eigh(covariance)
+    root = (axes * np.sqrt(np.maximum(eigenvalues, 0) * len(eigenvalues))).T
+    return Yardstick(root[:, :m], root[:, m:], s, ridge)
+
+
+def squared_errors(Vx: NDArray, readout: NDArray, products: NDArray, m: int) -> NDArray:
+    """Squared errors, (k,), of predicting through the first 1, 2, ... of the k filters, over all samples and targets.
+
+    ``products`` (m + n, m + n) are sums over those samples of products of inputs and targets.
+    """
+    cross = np.einsum("ik,ij,jk->k", Vx, products[:m, m:], readout)
+    among = (Vx.T @ products[:m, :m] @ Vx) * (readout.T @ readout)
+    power = np.array([among[:k, :k].sum() for k in range(1, len(among) + 1)])
+    return np.trace(products[m:, m:]) - 2 * np.cumsum(cross) + power

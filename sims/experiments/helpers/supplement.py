@@ -1,0 +1,62 @@
+"""The table for a paper's supplement: every number with its spread, its unit and its meaning, and all settings."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from biorrr.sims.settings import NO_NUMBERS, Settings, key_of, provenance
+
+SECONDS = ("bin", "lag", "window")
+HERTZ = ("minimum-rate",)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One number.
+
+    Parameters
+    ----------
+    quantity
+        What it is.
+    value
+        How much.
+    rank
+        At which rank of the regression, where that matters.
+    spread
+        How uncertain it is, and ``spread_is`` what this means.
+    unit
+        Of value and spread; 1 of pure numbers.
+    """
+
+    quantity: str
+    value: object
+    rank: int | str = ""
+    spread: float | str = ""
+    spread_is: str = ""
+    unit: str = "1"
+
+
+def write_supplement(
+    path: Path, targets: Sequence[tuple[str, str, Sequence[Row]]], notes: Sequence[str], settings: Settings
+) -> None:
+    """Write the rows of each (source, target), what was left out, versions and settings, as CSV."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(["source", "target", "quantity", "rank", "value", "spread", "spread is", "unit"])
+        for source, target, rows in targets:
+            for row in rows:
+                table.writerow([source, target, row.quantity, row.rank, row.value, row.spread, row.spread_is, row.unit])
+        for note in notes:
+            table.writerow(["", "", "to note", "", note, "", "", ""])
+        for name, version in provenance("communication").items():
+            table.writerow(["", "", name if name == "experiment" else f"version of {name}", "", version, "", "", ""])
+        for field in dataclasses.fields(settings):
+            key, value = key_of(field.name), getattr(settings, field.name)
+            if value is not None and field.name not in NO_NUMBERS:
+                unit = "s" if key in SECONDS else "spikes/s" if key in HERTZ else ""
+                written = " ".join(map(str, value)) if isinstance(value, tuple) else value
+                table.writerow(["", "", f"setting {key}", "", written, "", "", unit])

@@ -1,0 +1,347 @@
+"""A recording of units in several areas, from which pairs of areas are taken, bin by bin and trial by trial."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from biorrr.sims.data.dataset import DataError, Dataset
+from biorrr.sims.recordings import alignment
+from biorrr.sims.recordings.activity import Activity, Series, SpikeTrains, Traces, Windows
+from biorrr.sims.recordings.columns import Columns
+from biorrr.sims.recordings.trials import Trials, counted, listed
+
+IN_MEMORY = 2**27  # bytes of binned activity of one area that are held in memory; more goes to a temporary file
+LAYERS = re.compile(r"\d.*")  # what follows the name of a cortical area: VISp1, VISp2/3, VISp6a
+SCALES = ("none", "sqrt", "zscore")
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """Units with their areas, their activity, and trials.
+
+    Made by :meth:`from_nwb`, :meth:`from_spikes` or :meth:`from_tensor`. Nothing of the activity is read before
+    :meth:`pair` asks for two areas.
+
+    Parameters
+    ----------
+    name
+        What the user calls it.
+    areas
+        (units,) text, the area of each unit.
+    activity
+        What the units do.
+    trials
+        When it counts.
+    good
+        (units,) whether spike sorting found a unit good; None where nothing is known of that.
+    ids
+        (units,) what the units are called.
+    notes
+        What was left out or guessed on reading, in words.
+    """
+
+    name: str
+    areas: np.ndarray
+    activity: Activity
+    trials: Trials
+    good: np.ndarray | None = None
+    ids: np.ndarray | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not len(self.areas):
+            raise DataError(f"{self.name}: must hold at least one unit (got none)")
+        if not len(self.trials):
+            raise DataError(f"{self.name}: must hold trials (got none in {self.trials.name})")
+
+    @classmethod
+    def from_nwb(
+        cls, path: str | Path, *, area: str | None = None, trials: str | None = None, series: str | None = None
+    ) -> Recording:
+        """Open a Neurodata Without Borders file; what is in it is read when :meth:`pair` needs it.
+
+        Parameters
+        ----------
+        path
+            Of the file, in HDF5.
+        area
+            Column that says in which area a unit is, of the units or of their electrodes. Unless given:
+            ``beryl_location``, ``area``, ``location`` and their like, whichever is there.
+        trials
+            Table of intervals; ``trials`` where there is one, or the only one there is.
+        series
+            Time series to take in place of spikes; where there are no spikes, dF/F or the series there are.
+        """
+        from biorrr.sims.recordings.nwb import open_nwb
+
+        return open_nwb(Path(path), area, trials, series)
+
+    @classmethod
+    def from_spikes(
+        cls,
+        times: np.ndarray,
+        clusters: np.ndarray,
+        trials: np.ndarray | Mapping[str, np.ndarray],
+        *,
+        areas: Mapping[Any, str] | Sequence[str],
+        conditions: np.ndarray | Mapping[str, np.ndarray] | None = None,
+        name: str = "spikes",
+    ) -> Recording:
+        """Make a recording of sorted spikes.
+
+        Parameters
+        ----------
+        times, clusters
+            (spikes,) seconds, and the unit each spike belongs to.
+        trials
+            (trials,) seconds at which trials begin, or several events by name, such as
+            ``{"start": ..., "stimulus": ...}``.
+        areas
+            Area of each unit: a mapping from clusters, or a list in the order of the sorted clusters.
+        conditions
+            (trials,) condition of each trial, or several columns by name.
+        """
+        times, clusters = np.asarray(times, dtype=float), np.asarray(clusters)
+        if times.shape != clusters.shape or times.ndim != 1:
+            raise DataError(
+                f"{name}: times and clusters must have one entry per spike (got {times.shape} and {clusters.shape})"
+            )
+        known = np.array(list(areas)) if isinstance(areas, Mapping) else np.unique(clusters)
+        of_unit = [areas[one] for one in known.tolist()] if isinstance(areas, Mapping) else list(areas)
+        if len(of_unit) != len(known):
+            raise DataError(f"{name}: areas must name one for each of {len(known)} clusters (got {len(of_unit)})")
+        order = np.lexsort((times, clusters))
+        sorted_times, sorted_clusters = times[order], clusters[order]
+        begin, end = (np.searchsorted(sorted_clusters, known, side=side) for side in ("left", "right"))
+        strange = len(times) - int((end - begin).sum())
+        return cls(
+            name,
+            np.array(of_unit, dtype=str),
+            SpikeTrains(lambda unit: sorted_times[begin[unit] : end[unit]]),
+            _trials(trials, conditions),
+            ids=known,
+            notes=(f"{strange} spikes of clusters without an area are left out",) if strange else (),
+        )
+
+    @classmethod
+    def from_tensor(
+        cls,
+        activity: np.ndarray,
+        areas: Sequence[str],
+        *,
+        bin: float = 0.1,
+        conditions: np.ndarray | Mapping[str, np.ndarray] | None = None,
+        counts: bool = True,
+        name: str = "tensor",
+    ) -> Recording:
+        """Make a recording of activity that is binned already.
+
+        Parameters
+        ----------
+        activity
+            (trials, bins, units), of which trials begin with their first bin.
+        areas
+            (units,) area of each unit.
+        bin
+            Width of a bin, in seconds.
+        conditions
+            (trials,) condition of each trial, or several columns by name.
+        counts
+            Whether values are spike counts, which add up in wider bins; others are averaged.
+        """
+        if np.ndim(activity) != 3:
+            raise DataError(f"{name}: must have three axes, trials, bins and units (got shape {np.shape(activity)})")
+        trials, bins, units = np.shape(activity)
+        if len(areas) != units:
+            raise DataError(f"{name}: areas must name one for each of {units} units (got {len(areas)})")
+        starts = np.arange(trials) * (bins * bin)
+        flat = np.asarray(activity).reshape(trials * bins, units)
+        series = Series(name, flat, (0.0, 1 / bin), counts)
+        table = _trials({"start_time": starts, "stop_time": starts + bins * bin}, conditions)
+        return cls(name, np.array(areas, dtype=str), Traces((series,)), table)
+
+    def __repr__(self) -> str:
+        areas = listed(f"{area} {count}" for area, count in self.units_of_areas().items())
+        events = listed(self.trials.times)
+        return f"Recording {self.name}: {len(self.areas)} units ({areas}), {len(self.trials)} trials, events {events}"
+
+    def units_of_areas(self) -> dict[str, int]:
+        """How many units each area has, those with most first."""
+        return dict(Counter(self.areas.tolist()).most_common())
+
+    def pair(
+        self,
+        source: str,
+        target: str,
+        *,
+        align: str = "start",
+        window: tuple[float, float] | None = None,
+        bin: float = 0.1,
+        lag: float = 0.0,
+        condition: str | None = None,
+        minimum_rate: float = 0.5,
+        quality: str = "good",
+        scale: str = "none",
+    ) -> Dataset:
+        """Binned activity of two areas, trial by trial: X of the source, Y of the target.
+
+        Parameters
+        ----------
+        source, target
+            Areas; ``VISp`` stands for its layers ``VISp1``, ``VISp2/3`` and so on where these are told apart.
+        align
+            Event that windows are counted from.
+        window
+            Seconds from the event to the beginning and to the end; from the event to the end of the shortest trial
+            unless given.
+        bin
+            Width of a bin, in seconds.
+        lag
+            Seconds by which the target's windows come later than the source's.
+        condition
+            Column of the trials that says which are alike, or several joined by ``+``. Trials without are left out, and
+            so are those that are the only one of their condition.
+        minimum_rate
+            Units that fire less, in spikes per second within the windows, are left out.
+        quality
+            ``good`` leaves out units that spike sorting found not good; ``all`` keeps them.
+        scale
+            ``sqrt`` takes the square root of counts, ``zscore`` divides each unit by its standard deviation (and
+            subtracts its mean), ``none`` neither.
+
+        Returns
+        -------
+        A :class:`~biorrr.sims.data.Dataset` with trials as ``groups`` and condition and bin as ``strata``; its
+        ``notes`` say what was left out.
+        """
+        if scale not in SCALES:
+            raise DataError(f"scale: must be one of {', '.join(SCALES)} (got {scale!r})")
+        if quality not in ("good", "all"):
+            raise DataError(f"quality: must be good or all (got {quality!r})")
+        notes = list(self.notes)
+        units = {
+            side: self._units(area, side, quality, notes) for side, area in (("source", source), ("target", target))
+        }
+        if both := set(units["source"]) & set(units["target"]):
+            raise DataError(
+                f"target: must share no unit with the source (got {len(both)} in both, {source} and {target})"
+            )
+        aligned = alignment.align(self.trials, self.activity.span(), align, window, bin, lag, condition, notes)
+        bins, trials = aligned.bins, len(aligned.onsets)
+        views: dict[str, Any] = {}
+        for side, shift in (("source", 0.0), ("target", lag)):
+            windows = Windows(aligned.onsets + aligned.begin + shift, bins, bin)
+            views[side] = self._binned(units[side], windows, side, minimum_rate, scale, notes)
+        (X, x_units, x_rates), (Y, y_units, y_rates) = views.values()
+        return Dataset(
+            self.name,
+            X,
+            Y,
+            groups=np.repeat(np.arange(trials), bins),
+            strata=(aligned.conditions[:, None] * bins + np.arange(bins)).ravel(),
+            x_names=self._names(source, x_units),
+            y_names=self._names(target, y_units),
+            x_rates=x_rates,
+            y_rates=y_rates,
+            notes=tuple(notes),
+            source=self.name,
+            licence="your own",
+            citation="your own",
+        )
+
+    # -- units ---------------------------------------------------------------------------------------------------------
+
+    def _units(self, area: str, side: str, quality: str, notes: list[str]) -> list[int]:
+        """Numbers of the units of an area."""
+        chosen = self.areas == area
+        if not chosen.any():
+            layers = [
+                name for name in self.units_of_areas() if name.startswith(area) and LAYERS.fullmatch(name[len(area) :])
+            ]
+            chosen = np.isin(self.areas, layers)
+            if layers:
+                notes.append(f"{area} is {listed(sorted(layers))} together")
+        if not chosen.any():
+            known = self.units_of_areas()
+            near = difflib.get_close_matches(area, known, n=1, cutoff=0.5)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            there = listed(f"{name} ({counted(count, 'unit')})" for name, count in known.items())
+            raise DataError(f"{side}: no units in area {area!r} of {self.name}{hint}; there are {there}")
+        if quality == "good" and self.good is not None:
+            poor = int((chosen & ~self.good).sum())
+            if poor == chosen.sum():
+                raise DataError(
+                    f"{side}: none of the {poor} units in {area} is of good quality; --quality all keeps them"
+                )
+            if poor:
+                notes.append(f"{poor} of {int(chosen.sum())} units in {area} left out, not of good quality")
+            chosen = chosen & self.good
+        return np.flatnonzero(chosen).tolist()
+
+    def _names(self, area: str, units: Sequence[int]) -> tuple[str, ...]:
+        ids = np.arange(len(self.areas)) if self.ids is None else self.ids
+        return tuple(f"{area} {ids[unit]}" for unit in units)
+
+    def _binned(
+        self, units: list[int], windows: Windows, side: str, minimum_rate: float, scale: str, notes: list[str]
+    ) -> tuple[np.ndarray, list[int], np.ndarray | None]:
+        """Binned activity (trials * bins, units), the units that are in it, and their mean rates."""
+        from biorrr.circuit.progress import progress_bar
+
+        samples = len(windows.starts) * windows.bins
+        columns = Columns(samples, samples * len(units) * 8 > IN_MEMORY)
+        kept, rates, left_out = [], [], Counter[str]()
+        with progress_bar(len(units), " units", f"reading {Path(self.name).name}, {side}") as bar:
+            for unit, column in zip(units, self.activity.columns(units, windows), strict=True):
+                bar.update()
+                rate = float(column.mean()) / windows.width
+                if np.isnan(column).any():
+                    left_out["with missing values (NaN) in the windows"] += 1
+                elif column.min() == column.max():
+                    left_out["that never change within the windows"] += 1
+                elif self.activity.counted and rate < minimum_rate:
+                    left_out[f"that fire less than {minimum_rate:g} spikes per second within the windows"] += 1
+                else:
+                    columns.add(_scaled(column, scale, side))
+                    kept.append(unit)
+                    rates.append(rate)
+        for why, count in left_out.items():
+            notes.append(f"{count} of {len(units)} {side} units left out, {why}")
+        if len(kept) < 2:
+            why = "; ".join(f"{count} left out {why}" for why, count in left_out.items()) or "there are no more"
+            raise DataError(
+                f"{side}: must have at least two units to be a population (got {len(kept)} of {len(units)}: {why})"
+            )
+        return columns.joined(), kept, np.array(rates) if self.activity.counted else None
+
+
+def _trials(
+    times: np.ndarray | Mapping[str, np.ndarray], conditions: np.ndarray | Mapping[str, np.ndarray] | None
+) -> Trials:
+    events = dict(times) if isinstance(times, Mapping) else {"start_time": np.asarray(times, dtype=float)}
+    events = {name: np.asarray(value, dtype=float) for name, value in events.items()}
+    columns = (
+        dict(conditions) if isinstance(conditions, Mapping) else {} if conditions is None else {"condition": conditions}
+    )
+    columns = {name: np.asarray(value) for name, value in columns.items()}
+    sizes = {name: np.shape(value) for name, value in (events | columns).items()}
+    if len(set(sizes.values())) > 1 or any(len(size) != 1 for size in sizes.values()):
+        told = ", ".join(f"{name} {size}" for name, size in sizes.items())
+        raise DataError(f"trials: events and conditions must have one entry per trial (got {told})")
+    return Trials(events, columns)
+
+
+def _scaled(column: np.ndarray, scale: str, side: str) -> np.ndarray:
+    if scale == "sqrt":
+        if column.min() < 0:
+            raise DataError(f"scale: sqrt needs counts, which are not negative (got {column.min():g} in the {side})")
+        return np.sqrt(column)
+    return (column - column.mean()) / column.std() if scale == "zscore" else column

@@ -1,0 +1,127 @@
+"""NWB files in the layouts of those who publish them: every spike is found where it is, and nothing else is opened."""
+
+import h5py
+import numpy as np
+import pytest
+
+from biorrr.sims.data import DataError, load
+from biorrr.sims.recordings import Recording
+
+BIN, BINS = 0.1, 5
+UNITS = {"VISp": 14, "VISl": 8}
+
+
+@pytest.mark.parametrize("layout", ["allen", "ibl", "steinmetz"])
+def test_counts_are_those_of_the_spikes_that_were_written(layout, request, counted):
+    held = request.getfixturevalue(layout)
+    options = dict(held.options)
+    recording = Recording.from_nwb(held.path, trials=options.pop("trials", None))
+    data = recording.pair("VISp", "VISl", bin=BIN, minimum_rate=0, **options)
+    assert sum(map(len, held.trains["VISp"] + held.trains["VISl"])) > 5000
+    np.testing.assert_array_equal(data.X, counted(held.trains["VISp"], held.onsets))
+    np.testing.assert_array_equal(data.Y, counted(held.trains["VISl"], held.onsets))
+    np.testing.assert_array_equal(data.groups, np.repeat(np.arange(len(held.onsets)), BINS))
+    code = np.unique(held.conditions, return_inverse=True)[1]
+    np.testing.assert_array_equal(data.strata, (code[:, None] * BINS + np.arange(BINS)).ravel())
+    np.testing.assert_allclose(data.x_rates, data.X.mean(axis=0) / BIN)
+    assert any("1 of" in note and "not of good quality" in note for note in data.notes)
+
+
+@pytest.mark.parametrize("layout", ["allen", "ibl", "steinmetz", "imaging"])
+def test_fixtures_are_good_nwb(layout, request):
+    """By the field's own inspector: nothing critical in them."""
+    nwbinspector = pytest.importorskip("nwbinspector")
+    held = request.getfixturevalue(layout)
+    found = list(nwbinspector.inspect_nwbfile(nwbfile_path=held.path))
+    worst = [message for message in found if message.importance.name in ("ERROR", "PYNWB_VALIDATION", "CRITICAL")]
+    assert worst == []
+
+
+def test_spike_times_are_those_that_pynwb_reads(allen, pynwb):
+    recording = Recording.from_nwb(allen.path, trials="drifting_gratings")
+    with pynwb.NWBHDF5IO(allen.path, "r") as io:
+        units = io.read().units
+        for unit in range(len(units)):
+            np.testing.assert_array_equal(recording.activity.read(unit), units["spike_times"][unit])
+        assert recording.ids.tolist() == list(units.id[:])
+
+
+def test_areas_by_layer_and_by_another_column(ibl):
+    assert Recording.from_nwb(ibl.path).units_of_areas() == UNITS
+    by_layer = Recording.from_nwb(ibl.path, area="location")
+    assert set(by_layer.areas) == set(ibl.layers)
+    data = by_layer.pair("VISp", "VISl2/3", align="stimulus", window=(0, 0.5), minimum_rate=0, quality="all")
+    assert data.X.shape[1] == UNITS["VISp"]
+    assert "VISp is VISp1, VISp2/3, VISp5, VISp6a together" in data.notes
+
+
+def test_localization_beside_the_electrodes(ibl, tmp_path):
+    """As in IBL's later files: regions are in a table of their own, which points at electrodes."""
+    path = tmp_path / "localized.nwb"
+    path.write_bytes(ibl.path.read_bytes())
+    with h5py.File(path, "a") as file:
+        electrodes = file["general/extracellular_ephys/electrodes"]
+        beryl = electrodes["beryl_location"][:]
+        del electrodes["beryl_location"]
+        electrodes.attrs["colnames"] = [name for name in electrodes.attrs["colnames"] if name != "beryl_location"]
+        table = file.create_group("general/localization/ElectrodesIBLBregma")
+        order = np.random.default_rng(0).permutation(len(beryl))
+        table["localized_entity"], table["id"] = order, np.arange(len(order))
+        table["beryl_location"] = [beryl[i] for i in order]
+        table.attrs["colnames"] = ["localized_entity", "beryl_location"]
+    assert Recording.from_nwb(path).areas.tolist() == Recording.from_nwb(ibl.path).areas.tolist()
+
+
+def test_fluorescence_is_averaged_within_bins(imaging):
+    recording = Recording.from_nwb(imaging.path)
+    assert recording.units_of_areas() == {"VISp": 6, "VISl": 5}
+    data = recording.pair("VISp", "VISl", window=(0.0, 0.4), bin=0.2)
+    kept = {"VISp": [0, 2, 3, 4, 5], "VISl": [0, 3, 4]}  # one is no cell, one has a missing value
+    assert data.X.shape == (120, 5)
+    assert data.Y.shape == (120, 3)
+    for area, view in (("VISp", data.X), ("VISl", data.Y)):
+        values, times = imaging.data[area]
+        expected = [
+            [values[(times >= start - 1e-9) & (times < start + 0.2 - 1e-9), cell].mean() for cell in kept[area]]
+            for onset in imaging.onsets
+            for start in (onset, onset + 0.2)
+        ]
+        np.testing.assert_allclose(view, expected, rtol=1e-12)
+    assert "1 of 4 target units left out, with missing values (NaN) in the windows" in data.notes
+    assert data.x_rates is None
+    raw = Recording.from_nwb(imaging.path, series="raw_VISp")
+    assert raw.units_of_areas() == {"VISp": 6}
+
+
+def test_a_lag_moves_the_target(allen, counted):
+    options = {"bin": BIN, "minimum_rate": 0} | allen.options
+    recording = Recording.from_nwb(allen.path, trials=options.pop("trials"))
+    data = recording.pair("VISp", "VISl", lag=0.03, **options)
+    np.testing.assert_array_equal(data.X, counted(allen.trains["VISp"], allen.onsets))
+    np.testing.assert_array_equal(data.Y, counted(allen.trains["VISl"], allen.onsets + 0.03))
+
+
+def test_large_recordings_go_to_a_file_and_are_the_same(allen, monkeypatch):
+    name = f"{allen.path}:source=VISp,target=VISl,trials=drifting_gratings,window=0..0.5,condition=orientation"
+    small = load(name)
+    monkeypatch.setattr("biorrr.sims.recordings.recording.IN_MEMORY", 0)
+    monkeypatch.setattr("biorrr.sims.recordings.activity.SAMPLES_AT_ONCE", 1)
+    large = load(name)
+    assert isinstance(large.X, np.memmap)
+    np.testing.assert_array_equal(large.X, small.X)
+    assert large.checksum == small.checksum
+
+
+@pytest.mark.parametrize("kind", ["external link", "soft link", "external storage", "virtual dataset"])
+def test_numbers_from_other_files_are_refused(allen, tmp_path, put_outside, kind, files_opened):
+    """As in results: no file but the one that was named is opened."""
+    path, other = tmp_path / "sent.nwb", tmp_path / "secret.h5"
+    path.write_bytes(allen.path.read_bytes())
+    with h5py.File(other, "w") as file:
+        file["Vx"] = np.ones((3, 2))
+    with h5py.File(path, "a") as file:
+        file["Vx"] = np.zeros((3, 2))
+    put_outside(path, kind, other)
+    with files_opened() as opened, pytest.raises(DataError, match="must be held in the file itself"):
+        Recording.from_nwb(path, trials="drifting_gratings")
+    assert str(other) not in opened
