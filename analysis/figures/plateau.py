@@ -34,6 +34,7 @@ def plot_plateau(
     unit: str = "sample",
     onsets: Mapping[str, ArrayLike] | None = None,
     neurons: Sequence[str] | None = None,
+    notes: Mapping[str, Sequence[str]] | None = None,
     ax: NDArray | None = None,
 ) -> NDArray:
     """Draw the traces of each neuron, one above the other, with one column per stage of learning.
@@ -58,6 +59,8 @@ def plot_plateau(
         By title: when samples come on, in the units of ``at``, each marked by a faint line.
     neurons
         Their names; "neuron 1", "neuron 2", ... unless given.
+    notes
+        By title: a few words for each neuron, to stand above its panel.
     ax : (k, number of stages)
         Axes, one row for each neuron; new ones unless given.
 
@@ -96,12 +99,14 @@ def plot_plateau(
             panel.set(ylim=(0.4 - levels, 0.6), yticks=-np.arange(levels), yticklabels=[])
             panel.tick_params(left=False)
             panel.spines["left"].set_visible(False)
-            panel.locator_params(axis="x", nbins=3, integer=unit == "sample")
+            panel.locator_params(axis="x", nbins=3, integer=unit.startswith("sample"))
             panel.ticklabel_format(axis="x", style="plain", useOffset=False)
+            if notes:
+                panel.text(0, 1.0, notes[title][neuron], fontsize=7, va="bottom", transform=panel.transAxes)
             if neuron == 0:
-                panel.set_title(title)
+                panel.set_title(title, pad=14 if notes else None)
             if neuron == k - 1:
-                together = len(steps) < 2 or unit != "sample" or (np.diff(steps) == 1).all()
+                together = len(steps) < 2 or not unit.startswith("sample") or (np.diff(steps) == 1).all()
                 panel.set_xlabel(unit if together else f"{unit} (one in {np.median(np.diff(steps)):g})")
         _name_lanes(row[0], names, neurons[neuron] if neurons else f"neuron {neuron + 1}")
         distal = [name for name in names if name != "z"]
@@ -113,7 +118,7 @@ def plot_plateau(
 
 
 def _draw(panel: Axes, steps: NDArray, heights: NDArray, unit: str, level: int, **look: Any) -> None:
-    if unit != "sample":
+    if not unit.startswith("sample"):
         panel.plot(steps, heights, **look)
     elif len(steps) > 1 and (np.diff(steps) > 1).any():  # nothing is known of the samples in between
         look.pop("solid_joinstyle", None)
