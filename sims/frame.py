@@ -65,9 +65,10 @@ def carry_out(
         for name, write in findings.files.items():
             with folder.writing(name) as path:
                 write(path)
-        folder.write_summary(findings.numbers, findings.claims)
+        folder.write_summary(findings.numbers, findings.claims, findings.own_tests)
     print_table(findings.title, dict(findings.rows) | {"written to": folder.path})
-    print_claims(findings.claims)
+    print_claims("the paper's claims", findings.claims)
+    print_claims("tests of our own", findings.own_tests)
     if findings.failure:
         saved = f"{findings.numbers['samples']} samples are in {folder.path}"
         if findings.failure == INTERRUPTED:
@@ -126,7 +127,8 @@ def _investigate(
     findings, failure = experiment.combine(settings, concluded), "".join(failures)
     # A run that has not converged can only say so.
     why = QUICK if getattr(settings, "quick", False) else failure and f"the run has not come to its end: {failure}"
-    return replace(findings, failure=failure, claims=without_verdicts(findings.claims, why))
+    claims, own_tests = (without_verdicts(found, why) for found in (findings.claims, findings.own_tests))
+    return replace(findings, failure=failure, claims=claims, own_tests=own_tests)
 
 
 def run_parts(

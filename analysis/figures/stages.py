@@ -17,12 +17,15 @@ _BEHIND: dict[str, Any] = {"color": COLOURS["theory"], "alpha": 0.55, "linewidth
 
 @styled
 def plot_stages(
-    traces: Mapping[str, Mapping[str, ArrayLike]], theory: Mapping[str, Mapping[str, ArrayLike]] | None = None
+    traces: Mapping[str, Mapping[str, ArrayLike]],
+    theory: Mapping[str, Mapping[str, ArrayLike]] | None = None,
+    shown: int = 60,
 ) -> np.ndarray:
     """Draw traces of each neuron, one above the other, at each stage of learning, on the same samples.
 
-    Signals of the distal dendrite share a scale within a stage, since plateau = a - inhibition; the output has its
-    own. Bars on the right of a panel show both.
+    A neuron's scales are the same at all stages: one for the signals of its distal dendrite, since plateau = a -
+    inhibition, and one for its output. Labelled bars on the right show both. Above each panel stands the r.m.s. of the
+    plateau over all samples, and what that is of the distal current's.
 
     Parameters
     ----------
@@ -30,6 +33,8 @@ def plot_stages(
         By stage, in the order of the columns, then by name: plateau, a, inhibition and z, each (T, k).
     theory
         By stage and name: what theory says a trace should be, (T, k), drawn behind it in grey.
+    shown
+        Samples drawn, from the first on.
 
     Returns
     -------
@@ -37,81 +42,110 @@ def plot_stages(
     """
     import matplotlib.pyplot as plt
 
-    k = np.shape(next(iter(traces.values()))["plateau"])[1]
-    axes = plt.subplots(k, len(traces), figsize=(7.0, 0.6 + 1.8 * k), squeeze=False, sharex=True)[1]
-    for column, (stage, recorded) in enumerate(traces.items()):
-        axes[0, column].set_title(stage)
-        axes[-1, column].set_xlabel("sample shown")
-        for neuron, panel in enumerate(axes[:, column]):
-            signals = {name: np.asarray(recorded[name])[:, neuron] for name in TRACES}
-            distal = max(np.abs(signals[name]).max() for name in ("plateau", "a", "inhibition"))
-            scales = dict.fromkeys(TRACES, distal) | {"z": np.abs(signals["z"]).max()}
-            for level, (name, signal) in enumerate(signals.items()):
-                scale = 2.1 * (scales[name] or 1.0)
+    recorded = {stage: {name: np.asarray(one[name]) for name in TRACES} for stage, one in traces.items()}
+    k = next(iter(recorded.values()))["plateau"].shape[1]
+    axes = plt.subplots(k, len(recorded), figsize=(7.4, 0.5 + 2.0 * k), squeeze=False, sharex=True)[1]
+
+    def scale(neuron: int, *names: str) -> float:
+        """What a lane has room for: the largest value that is drawn, at any stage."""
+        return max(np.abs(one[name][:shown, neuron]).max() for one in recorded.values() for name in names) or 1.0
+
+    for neuron, row in enumerate(axes):
+        distal, output = scale(neuron, "plateau", "a", "inhibition"), scale(neuron, "z")
+        for panel, (stage, signals) in zip(row, recorded.items(), strict=True):
+            for level, name in enumerate(TRACES):
+                room = 2.1 * (output if name == "z" else distal)
                 panel.axhline(-level, color="0.85", linewidth=0.6, zorder=0)
                 if theory and name in theory[stage]:
-                    panel.plot(np.asarray(theory[stage][name])[:, neuron] / scale - level, **_BEHIND)
-                panel.plot(signal / scale - level, color=COLOURS[TRACES[name]], linewidth=0.9)
-            for level, name in ((1, "a"), (3, "z")):
-                draw_scale_bar(panel, level, scales[name] or 1.0)
+                    panel.plot(np.asarray(theory[stage][name])[:shown, neuron] / room - level, **_BEHIND)
+                panel.plot(signals[name][:shown, neuron] / room - level, color=COLOURS[TRACES[name]], linewidth=0.9)
+            plateau, a = (np.sqrt(np.mean(np.square(signals[name][:, neuron]))) for name in ("plateau", "a"))
+            panel.text(
+                0, 0.62, f"r.m.s. {plateau:.2g} ({plateau / a if a else np.nan:.2f} of distal)", fontsize=7,
+                color=COLOURS["plateau"], va="bottom",
+            )  # fmt: skip
             panel.set(ylim=(-3.6, 0.6), yticks=-np.arange(len(TRACES)), yticklabels=[])
             panel.tick_params(left=False)
             panel.spines["left"].set_visible(False)
-    for neuron, panel in enumerate(axes[:, 0]):
-        panel.set_ylabel(f"neuron {neuron + 1}")
-        panel.set_yticklabels(LABELS.values())
-        for tick, colour in zip(panel.get_yticklabels(), TRACES.values(), strict=True):
+        draw_scale_bar(row[-1], 1, distal)
+        draw_scale_bar(row[-1], 3, output)
+        row[0].set_ylabel(f"neuron {neuron + 1}")
+        row[0].set_yticklabels(LABELS.values())
+        for tick, colour in zip(row[0].get_yticklabels(), TRACES.values(), strict=True):
             tick.set_color(COLOURS[colour])
+    for panel, stage in zip(axes[0], recorded, strict=True):
+        panel.set_title(stage, pad=16)
+    for panel in axes[-1]:
+        panel.set_xlabel("sample, learning off")
     if theory:
         axes[0, -1].plot([], [], label="theory", **_BEHIND)
-        axes[0, -1].legend(loc="lower right", bbox_to_anchor=(1.0, 0.98), borderpad=0)
+        axes[0, -1].legend(loc="lower right", bbox_to_anchor=(1.02, 0.985), borderpad=0, fontsize=7)
     return axes
 
 
 @styled
 def plot_agreement(
-    pairs: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    pairs: Mapping[str, tuple[str, str, ArrayLike, ArrayLike]],
     samples: ArrayLike,
-    correlations: Mapping[str, NDArray],
+    courses: Mapping[str, tuple[NDArray, NDArray]],
+    rivals: Mapping[str, NDArray],
+    tolerated: float,
 ) -> np.ndarray:
-    """Scatter what the circuit does against what theory says, and follow their correlation through learning.
+    """Scatter what the circuit does against what theory says, and follow their agreement through learning.
 
     Parameters
     ----------
     pairs
-        By what is compared, written "measured against expected": both signals at the end of learning, (T, k).
+        By name: labels of what is measured and of what is expected, and both signals after learning, (T, k).
     samples : (S,)
         Samples seen at each snapshot.
-    correlations
-        By what is compared: (seeds, S, k). The median over seeds and neurons is drawn, in a band from the lowest to
-        the highest quarter.
+    courses
+        By name: correlation and relative error, each (seeds, S, k). The median over seeds and neurons is drawn, in a
+        band from the lowest to the highest.
+    rivals
+        By what is done to the inhibition: the plateau's relative error after learning, (seeds * k,).
+    tolerated
+        Relative error up to which the two count as equal.
 
     Returns
     -------
-    axes : (len(pairs) + 1,)
+    axes : (len(pairs) + 3,)
     """
     import matplotlib.pyplot as plt
 
-    colours = (COLOURS["Q"], COLOURS["plateau"], COLOURS["distal"])
-    rows = 1 if len(pairs) < 3 else 2
-    columns = -(-(len(pairs) + 1) // rows)
-    axes = plt.subplots(rows, columns, figsize=(2.45 * columns, 2.6 * rows))[1].ravel()
-    for panel, colour, (name, (measured, expected)) in zip(axes, colours, pairs.items(), strict=False):
-        panel.plot(np.ravel(expected), np.ravel(measured), ".", markersize=2, alpha=0.3, color=colour, rasterized=True)
-        limit = 1.05 * max(np.abs(expected).max(), np.abs(measured).max())
+    colours = {"inhibition": COLOURS["Q"], "plateau": COLOURS["plateau"], "network": COLOURS["distal"]}
+    across = 6 // len(pairs)
+    layout: Any = [[name for name in pairs for _ in range(across)], [one for one in ("c", "e", "r") for _ in range(2)]]
+    panels = plt.subplot_mosaic(layout, figsize=(7.4, 5.0))[1]
+    for name, (measured, expected, signal, theory) in pairs.items():
+        panel = panels[name]
+        panel.plot(
+            np.ravel(theory), np.ravel(signal), ".", markersize=2, alpha=0.3, color=colours[name], rasterized=True
+        )
+        limit = 1.05 * max(np.abs(theory).max(), np.abs(signal).max())
         panel.plot([-limit, limit], [-limit, limit], **THEORY)
-        panel.set(xlim=(-limit, limit), ylim=(-limit, limit), aspect="equal")
-        panel.set(ylabel=name.split(" against ")[0], xlabel=name.split(" against ")[1])
+        panel.set(xlim=(-limit, limit), ylim=(-limit, limit), aspect="equal", xlabel=expected, ylabel=measured)
         panel.locator_params(nbins=5)
         panel.set_title("after learning")
     seen = for_log_axis(samples)
-    for colour, (name, values) in zip(colours, correlations.items(), strict=False):
-        low, median, high = np.nanpercentile(values, (25, 50, 75), axis=(0, 2))
-        axes[-1].plot(seen, median, color=colour, label=name.split(" against ")[1])
-        axes[-1].fill_between(seen, low, high, color=colour, alpha=0.2, linewidth=0)
-    axes[-1].axhline(1, zorder=0, **THEORY)
-    axes[-1].axhline(0, color="0.85", linewidth=0.6, zorder=0)
-    axes[-1].set(xscale="log", xlabel="samples", ylabel="correlation with theory")
-    axes[-1].set_title("through learning")
-    axes[-1].legend(loc="lower right", fontsize=7, frameon=True, framealpha=0.8, edgecolor="none")
-    return axes
+    for name, (correlation, error) in courses.items():
+        for panel, values in ((panels["c"], correlation), (panels["e"], error)):
+            low, median, high = np.nanpercentile(values, (0, 50, 100), axis=(0, 2))
+            panel.plot(seen, median, color=colours[name], label=pairs[name][1])
+            panel.fill_between(seen, low, high, color=colours[name], alpha=0.2, linewidth=0)
+    panels["c"].axhline(1, zorder=0, **THEORY)
+    panels["c"].axhline(0, color="0.85", linewidth=0.6, zorder=0)
+    panels["c"].set(xscale="log", xlabel="samples", ylabel="correlation with theory")
+    panels["c"].legend(loc="lower right", fontsize=7, frameon=True, framealpha=0.8, edgecolor="none")
+    panels["e"].axhline(tolerated, zorder=0, label=f"{tolerated:.0%}", **THEORY)
+    panels["e"].set(xscale="log", yscale="log", xlabel="samples", ylabel="relative r.m.s. error")
+    panels["e"].legend(handles=panels["e"].get_lines()[-1:], loc="lower left", fontsize=7)
+    places = np.arange(len(rivals))
+    for place, errors in zip(places, rivals.values(), strict=True):
+        panels["r"].plot(np.full(len(errors), place), errors, "o", color=COLOURS["plateau"], markersize=3, alpha=0.5)
+    panels["r"].axhline(tolerated, zorder=0, **THEORY)
+    panels["r"].set_xticks(places, list(rivals), fontsize=7)
+    panels["r"].set(yscale="log", xlim=(-0.5, len(rivals) - 0.5), ylabel="relative r.m.s. error")
+    for name, title in (("c", "through learning"), ("e", "through learning"), ("r", "plateau, after learning")):
+        panels[name].set_title(title)
+    return np.array(list(panels.values()), dtype=object)

@@ -54,6 +54,7 @@ def _gathered(record: Record, given: Sequence[Dataset]) -> dict[str, Any]:
         "name": record.folder.resolve().name,
         "sentence": _sentence(record, run),
         "claims": [_claim(one) for one in record.claims],
+        "own_tests": [_claim(one) for one in record.own_tests],
         "numbers": {name: value for name, value in record.summary.items() if isinstance(value, int | float | str)},
         "settings": record.settings,
         "versions": record.provenance,
