@@ -121,7 +121,8 @@ class Robustness(Experiment[RobustnessSettings]):
                 warnings.simplefilter("ignore")  # of columns that say nothing: the same for all circuits
                 run = completed(
                     circuit.run(
-                        data.X, data.Y, epochs=epochs if order is None else 1, order=order, record="plateau", every=20, snapshots=1, centre=True,
+                        data.X, data.Y, epochs=epochs if order is None else 1, order=order, record="plateau", every=20,
+                        snapshots=1, centre=True,
                         events=events, **options,
                     )
                 )  # fmt: skip
