@@ -9,6 +9,8 @@ from importlib import import_module
 
 _HOMES = {
     "exact": ("ReducedRankRegression",),
+    "hierarchy": ("HierarchicalRRR", "HierarchyYardstick", "HierarchyOptimum", "plateau_theory"),
+    "deep_linear": ("backprop_linear",),
     "rank": ("RankCV",),
     "algorithms.offline": ("OfflineBioRRR",),
     "algorithms.online": ("OnlineBioRRR",),
@@ -29,8 +31,25 @@ _HOMES = {
     "figures.raster": ("plot_raster",),
     "figures.weights": ("plot_weights",),
     "theory": ("saturation", "Saturation", "symmetry_decay", "SymmetryDecay", "decay_between"),
+    "eligibility": (
+        "eligibility_trace",
+        "pairing_curve",
+        "fit_time_constants",
+        "learned_weights",
+        "field_place_and_width",
+        "traced_fixed_point",
+        "fixed_point_residual",
+    ),
     "inference": ("infer_s", "InferredS"),
-    "metrics": ("objective", "excess", "whitening_error", "principal_angles", "align", "r2"),
+    "metrics": (
+        "objective",
+        "excess",
+        "whitening_error",
+        "strong_whitening_error",
+        "principal_angles",
+        "align",
+        "r2",
+    ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = sorted(_HOME_OF)

@@ -132,6 +132,31 @@ def audit_plateau(
     )
 
 
+def null_agreements(a: NDArray, inhibition: NDArray, error: NDArray, seed: int = 0) -> dict[str, Agreement]:
+    """How well the plateau's rivals agree with the error, neuron by neuron; all signals are (n_samples, k).
+
+    Plateau a - Qn and error a - Vy'y~ share the term a, so a high correlation is no evidence that inhibition is right.
+
+    Parameters
+    ----------
+    a, inhibition, error
+        Distal current, inhibition Qn, and the error Vy'(y - y~) that the plateau should equal.
+    seed
+        Of the order into which samples are shuffled.
+
+    Returns
+    -------
+    By name: ``no_inhibition``, a alone; ``other_inhibition``, a less the inhibition of other samples;
+    ``other_samples``, the plateau beside the error of other samples.
+    """
+    others = np.random.default_rng(seed).permutation(len(a))
+    return {
+        "no_inhibition": Agreement.between(a, error),
+        "other_inhibition": Agreement.between(a - inhibition[others], error),
+        "other_samples": Agreement.between((a - inhibition)[others], error),
+    }
+
+
 def _listed(values: NDArray, form: str) -> str:
     """One number per neuron, of the last snapshot if there are several."""
     return " ".join(format(value, form) for value in values.reshape(-1, values.shape[-1])[-1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -41,8 +41,8 @@ class CircuitBase(Tabled):
     def _engines(self) -> Engines:
         return Engines(self.name)
 
-    def sized(self, sizes: Mapping[str, int], moving: Collection[str] = ()) -> Blueprint:
-        """The circuit for so many features of each port, by its name; those ``moving`` change from tick to tick."""
+    def sized(self, sizes: Mapping[str, int], moving: Mapping[str, str] | None = None) -> Blueprint:
+        """The circuit for so many features of each port, by its name; ``moving`` says when some of them change."""
         parts = self.parts
         for port in self.ports:
             population, size = parts[port.population], sizes[port.name]
@@ -54,7 +54,7 @@ class CircuitBase(Tabled):
         for population in parts.populations:
             if population.size is None:
                 raise ValueError(f"{population.name}.size: must be given, because no data say how many cells there are")
-        ports = tuple(replace(port, changes="tick") if port.name in moving else port for port in self.ports)
+        ports = tuple(replace(port, changes=(moving or {}).get(port.name, "sample")) for port in self.ports)
         return Blueprint(parts, ports)
 
     def _build(self, blueprint: Blueprint, weights: Mapping[str, np.ndarray]) -> None:

@@ -49,7 +49,8 @@ class Port:
     population, variable
         What it sets.
     changes
-        When that changes: with each "sample", which then stands still while it is held, or in every "tick".
+        When that changes: with each "sample", which then stands still while it is held, in every "tick", or as a group
+        in the same "network" says.
     """
 
     name: str
@@ -121,7 +122,8 @@ class Blueprint:
     @functools.cached_property
     def program(self) -> Program:
         """The same with less work while a sample is held: what engines carry out."""
-        return program(self.parts, [f"{port.population}.{port.variable}" for port in self.ports])
+        still = [port for port in self.ports if port.changes == "sample"]
+        return program(self.parts, [f"{port.population}.{port.variable}" for port in still])
 
     @functools.cached_property
     def watched(self) -> tuple[tuple[str, str], ...]:
@@ -136,8 +138,21 @@ class Blueprint:
     @property
     def held(self) -> int:
         """Ticks for which a sample is held."""
-        (held,) = (v.value for v in self.parts["clock"].variables if v.name == "held")
-        return int(held)
+        return int(self._clock("held"))
+
+    @property
+    def replay_held(self) -> int:
+        """Ticks for which a replay is held."""
+        return int(self._clock("replay_held"))
+
+    @property
+    def settles(self) -> bool:
+        """Whether a sample is held so that outputs settle, and the last tick is what counts."""
+        return "settling" in {p.name for p in self.parts.populations}
+
+    def _clock(self, name: str, otherwise: float = 1.0) -> float:
+        (value, *_) = (*(v.value for v in self.parts["clock"].variables if v.name == name), otherwise)
+        return float(value)
 
     @functools.cached_property
     def code(self) -> Blueprint:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,7 @@ from biorrr.circuit.blueprint import Blueprint, Quantity, as_synapses
 from biorrr.circuit.checks import check_weights
 from biorrr.circuit.presentation import pathway_generator, weight_generator
 from biorrr.circuit.units import Units
-from biorrr.models import Pathway
+from biorrr.models import Area, Pathway
 from biorrr.models.expressions import evaluate, names_in
 
 if TYPE_CHECKING:
@@ -62,8 +62,10 @@ def initial_state(
     return {quantity.key: state[quantity.key] for quantity in blueprint.state}
 
 
-def drawn_weights(sizes: tuple[int, int, int, int], seed: int, inner_s: float | None) -> dict[str, np.ndarray]:
-    """The microcircuit's initial matrices by name, in the circuit's own units.
+def drawn_weights(
+    sizes: tuple[int, int, int, int], seed: int, start: tuple[float, float, float] = (0.01, 0.1, 1 / 3)
+) -> dict[str, np.ndarray]:
+    """The microcircuit's initial matrices by name, in the data's units.
 
     Parameters
     ----------
@@ -71,22 +73,42 @@ def drawn_weights(sizes: tuple[int, int, int, int], seed: int, inner_s: float | 
         m, n, k and the number of interneurons.
     seed
         Of the draw.
-    inner_s
-        For rates fitted to the drive, s in the circuit's own units; None for the starts that go with a timetable.
+    start
+        Standard deviations of Vx and Vy, and the diagonal of Q and R; those that go with a timetable unless given.
     """
     m, n, k, l = sizes
     shapes = {"Vx": (m, k), "Vy": (n, k), "Q": (k, l), "R": (l, k)}
     rng = weight_generator(seed)
     drawn = {name: rng.standard_normal(shape) for name, shape in shapes.items()}
-    if inner_s is None:
-        q0, spread = 1 / 3, {"Vx": 0.01, "Vy": 0.1}
-    else:
-        # QQ' comes down to M's eigenvalues from their upper bound: from below, activity would overshoot first.
-        q0, spread = 1 / math.sqrt(inner_s + (1 - inner_s) / n), {"Vx": 0.1 / math.sqrt(m), "Vy": 0.03}
-    drawn |= {name: spread[name] * drawn[name] for name in spread}
+    size_x, size_y, q0 = start
+    drawn |= {"Vx": size_x * drawn["Vx"], "Vy": size_y * drawn["Vy"]}
     # Q and R start unrelated but for a common direction, which keeps QR's eigenvalues positive.
     common = {name: q0 * (np.eye(*shapes[name]) + 0.3 / math.sqrt(l) * drawn[name]) for name in ("Q", "R")}
     return drawn | common
+
+
+def drawn_areas(layout: Sequence[Area], m: int, n: int, seed: int) -> dict[str, np.ndarray]:
+    """Initial matrices of areas with apical feedback by name, in the circuit's own units.
+
+    Areas begin by passing on random directions: outputs of variance 1 where inputs have it. Between areas A and W'
+    begin unrelated but for a common direction, as Q and R of the microcircuit do, and inhibition begins at the most
+    that it comes to there, so that the equilibrium is stable; R0 = Q0'.
+    """
+    rng = weight_generator(seed)
+    sizes = [m, *(area.k for area in layout)]
+    out = {layout[-1].weights[1]: 0.03 * rng.standard_normal((n, layout[-1].k))}
+    for place, (area, below) in enumerate(zip(layout, sizes[:-1], strict=True)):
+        W, _, Q, R = area.weights
+        drawn = rng.standard_normal((below, area.k))
+        if area.first:
+            out[W] = drawn / math.sqrt(m)
+        else:
+            U, _, V = np.linalg.svd(drawn, full_matrices=False)
+            out[W] = U @ V
+            out[layout[place - 1].weights[1]] = (out[W] + 0.2 / math.sqrt(area.k) * rng.standard_normal(drawn.shape)).T
+        out[Q] = np.eye(area.k, area.interneurons)
+        out[R] = out[Q].T.copy()
+    return out
 
 
 def given_weights(given: Mapping[str, object], blueprint: Blueprint, units: Units) -> dict[str, np.ndarray]:

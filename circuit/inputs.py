@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -42,9 +42,17 @@ class Inputs:
         return _samples(next(iter(self.feeds.values())))
 
     @property
-    def moving(self) -> tuple[str, ...]:
-        """Names of the ports whose input changes from tick to tick."""
-        return tuple(name for name, feed in self.feeds.items() if feed.ticks != feed.held)
+    def moving(self) -> dict[str, str]:
+        """Ports whose input changes while a sample is held, with when it does; see :class:`Port`."""
+        return {
+            name: "tick" if feed.live is None else "network"
+            for name, feed in self.feeds.items()
+            if feed.live is not None or feed.ticks != feed.held
+        }
+
+    def unit_gains(self) -> dict[str, float]:
+        """Gains, by port, that bring the data of each to a mean square of 1."""
+        return {name: 1 / math.sqrt(p.mean()) if p.any() else 1.0 for name, p in self.power.items()}
 
 
 def _samples(feed: Feed) -> int:
@@ -63,7 +71,10 @@ def check_inputs(given: Mapping[str, object], shown: Mapping[str, str], centre: 
     clock
         Of the circuit: how long a tick takes, and how many of them a sample is held.
     """
-    feeds, power, labels, signal_in_time = {}, {}, {}, False
+    feeds: dict[str, Feed] = {}
+    power: dict[str, np.ndarray] = {}
+    labels: dict[str, list[str]] = {}
+    signal_in_time = False
     timing = {variable.name: variable.value for variable in clock.variables}
     tick, held = float(timing["tick"]) / 1000, int(timing["held"])
     for port, values in given.items():
@@ -77,6 +88,11 @@ def check_inputs(given: Mapping[str, object], shown: Mapping[str, str], centre: 
                 f"{shown[port]}: is a signal in time ({type(values).__name__}), but in this circuit all is instant; "
                 "give the circuit time, such as dynamics=Leaky(hold=100, dt=2), or a table with one row per sample"
             )
+        if rows.live is not None:
+            features = rows.values.shape[1]
+            power[port], labels[port] = np.zeros(features), []
+            feeds[port] = Feed(rows.values, np.zeros(features), 1.0, held=held, ticks=rows.ticks, live=rows.live)
+            continue
         array = rows.values
         facts = file_facts(array)
         mean, variance = moments(array)
@@ -92,6 +108,13 @@ def check_inputs(given: Mapping[str, object], shown: Mapping[str, str], centre: 
             )
         columns = getattr(values, "columns", None)
         labels[port] = [str(column) for column in columns] if columns is not None else []
+    known = [_samples(feed) for feed in feeds.values() if len(feed.values)]
+    for port, feed in feeds.items():
+        if not len(feed.values):
+            if not known:
+                raise ValueError(f"{shown[port]}: must say how long it lasts, GroupInput(..., duration=10.0)")
+            lasting = np.broadcast_to(0.0, (known[0] * held, feed.values.shape[1]))
+            feeds[port] = replace(feed, values=lasting)
     lengths = {shown[port]: _samples(feed) for port, feed in feeds.items()}
     if len(set(lengths.values())) > 1:
         counts = " and ".join(map(str, lengths.values()))

@@ -122,6 +122,14 @@ def simulate(
         "clock.sample": np.array([first - 1.0]),
         **dict.fromkeys(switches, np.array([float(truth("plastic", options.plastic))])),
     }
+    if any(feed.live is not None for feed in stimulus.feeds.values()):
+        if wanted == "cpp" or options.checkpoint is not None:
+            what = "engine 'cpp': cannot run" if wanted == "cpp" else "checkpoint: cannot keep the state of"
+            raise ValueError(
+                f"{what} a Brian2 group of yours, which lives in this process; use engine='numpy' or 'cython' without "
+                "a checkpoint, or record the group first and give what it said as TimeSeries or SpikeTrains"
+            )
+        wanted = "numpy" if wanted == "auto" else wanted
     name = engines.choose(wanted, (last - first) * presentation.ticks_per_sample)
     build: Callable[[], Engine] = functools.partial(engines.built, name, blueprint)
     lesioned = LesionedEngine(build, events) if events else None

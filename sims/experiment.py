@@ -54,6 +54,7 @@ class Findings:
     figures: Mapping[str, Callable[[], Any]] = field(default_factory=dict)  # what draws each and returns its axes
     files: Mapping[str, Callable[[Path], Any]] = field(default_factory=dict)  # what writes each further file
     claims: Sequence[Claim] = ()  # of the paper, each with whether it holds
+    own_tests: Sequence[Claim] = ()  # of which the paper says nothing
     curves: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # for sweeps: samples seen, and values at them
     failure: str = ""  # why an unfinished run ended; the frame fills it in
 

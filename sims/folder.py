@@ -255,17 +255,20 @@ class RunFolder:
             text = "\n\n".join(f"**{name}** {caption}" for name, caption in captions.items())
             path.write_text(text + "\n", encoding="utf-8")
 
-    def write_summary(self, numbers: Mapping[str, Any], claims: Sequence[Claim] = ()) -> None:
+    def write_summary(
+        self, numbers: Mapping[str, Any], claims: Sequence[Claim] = (), own_tests: Sequence[Claim] = ()
+    ) -> None:
         """Write summary.json: one flat object of text, truth values and numbers; what is not finite becomes null.
 
-        Where an experiment checks ``claims``, they follow as a list. A run with a summary is finished, unless its
-        ``ended`` says "interrupted".
+        Where an experiment checks ``claims`` of the paper, or makes tests of its own, they follow as lists. A run with
+        a summary is finished, unless its ``ended`` says "interrupted".
         """
         flat: dict[str, Any] = {name: plain_value(name, value) for name, value in numbers.items()}
-        if claims:
-            flat["claims"] = [
-                {name: plain_value(name, value) for name, value in claim.record().items()} for claim in claims
-            ]
+        for key, judged in (("claims", claims), ("own_tests", own_tests)):
+            if judged:
+                flat[key] = [
+                    {name: plain_value(name, value) for name, value in claim.record().items()} for claim in judged
+                ]
         with self.writing(SUMMARY) as path:
             path.write_text(json.dumps(flat, indent=2, allow_nan=False) + "\n", encoding="utf-8")
 

@@ -16,10 +16,10 @@ def print_table(title: str, rows: Mapping[str, object]) -> None:
         print(f"  {label:{width}}  {text}")
 
 
-def print_claims(claims: Sequence[Claim]) -> None:
-    """Print each claim with its verdict and the numbers behind it, if there are any."""
+def print_claims(title: str, claims: Sequence[Claim]) -> None:
+    """Print each claim with its verdict and the numbers behind it below ``title``, if there are any."""
     if claims:
-        print("the paper's claims")
+        print(title)
     for claim in claims:
         verdict = claim.verdict.upper() if claim.holds is False else claim.verdict
         print(f"  {verdict}: {claim.text}")

@@ -21,7 +21,7 @@ _PR_SET_PDEATHSIG = 1  # of Linux's prctl
 
 
 class WorkerError(RuntimeError):
-    """A process that ended without a word."""
+    """A process that ended without a word, or an error in it that cannot be sent."""
 
 
 class Workers:
@@ -111,7 +111,13 @@ def _serve(work: Callable[[str, Any], Any], orders: Connection, parent: int) -> 
                 except BaseException as failure:
                     error = failure
                     error.add_note(traceback.format_exc())  # of this process: an error is sent without it
-            orders.send((name, result, error, [(str(one.message), one.category) for one in warned]))
+            said = [(str(one.message), one.category) for one in warned]
+            try:
+                orders.send((name, result, error, said))
+            except Exception as failure:  # some of Brian2's errors hold on to what cannot be sent
+                instead = WorkerError(f"{type(error or failure).__name__}: {error or failure}")
+                instead.add_note("".join(getattr(error, "__notes__", ())))
+                orders.send((name, None, instead, said))
 
 
 def _watch(parent: int) -> None:

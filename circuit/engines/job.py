@@ -11,6 +11,7 @@ from biorrr.circuit.blueprint import Blueprint
 from biorrr.circuit.presentation import Presentation
 from biorrr.circuit.recorder import Recorder
 from biorrr.circuit.recording import Recording
+from biorrr.circuit.signals import LiveInput
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class Feed:
         What a value of 1 stands for.
     held, ticks
         Ticks for which a sample is held, and for which a row is shown: equal where every sample is one row.
+    live
+        What says the values tick by tick, where they are not known beforehand.
     """
 
     values: np.ndarray
@@ -43,6 +46,7 @@ class Feed:
     unit: float = 1.0
     held: int = 1
     ticks: int = 1
+    live: LiveInput | None = None
 
     def row(self, sample: int, tick: int) -> int:
         """The row that is shown at a ``tick`` of the sample that is number ``sample`` of the data."""

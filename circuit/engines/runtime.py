@@ -14,6 +14,7 @@ from biorrr.circuit.engines.job import Job, Outcome
 from biorrr.circuit.engines.network import TICK, BuiltNetwork, build_network
 from biorrr.circuit.recorder import Recorder
 from biorrr.circuit.schedule import PENDING
+from biorrr.circuit.signals import LiveInput
 
 _LOOK_AHEAD = 4096  # samples whose order is drawn together
 
@@ -42,13 +43,26 @@ class RuntimeEngine:
             self.begin(job.state)
             presenter = _Presenter(job, recorder, self.built)
             operation = brian2.NetworkOperation(presenter.next, clock=self.built.clock, when="start", order=-2000)
+            live = [feed.live for feed in job.feeds.values() if feed.live is not None]
+            tick = self._share_time(live, job.blueprint)
             network.add(operation)
             try:
                 with held_interrupt() as presenter.interrupted:
-                    network.run(ticks * TICK, namespace={})
+                    network.run(ticks * tick, namespace={k: v for each in live for k, v in each.namespace.items()})
             finally:
                 network.remove(operation)
             return presenter.finish()
+
+    def _share_time(self, live: list[LiveInput], blueprint: Blueprint) -> brian2.Quantity:
+        """Let groups of the user's into the network, with ticks that last as long as theirs; the tick of the run."""
+        if not live:
+            return TICK
+        tick = next(float(v.value) for v in blueprint.parts["clock"].variables if v.name == "tick") * brian2.ms
+        self.built.clock.dt = tick
+        for each in live:
+            self.built.network.add(*(o for o in each.objects if o not in self.built.network.objects))
+            each.begin()
+        return tick
 
 
 class _Presenter:
@@ -92,6 +106,9 @@ class _Presenter:
             row = self.ticks[sample % _LOOK_AHEAD, 0]
             for name, activity in self.inputs.items():
                 feed = job.feeds[name]
+                if feed.live is not None:
+                    feed.live.read(activity)
+                    continue
                 np.subtract(feed.values[feed.row(row, phase)], feed.mean, out=activity)
                 activity *= feed.gain
             if self.noise is not None:

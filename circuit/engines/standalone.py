@@ -259,7 +259,7 @@ def _build(code: Blueprint, folder: Path) -> None:
                 "population": port.population,
                 "variable": port.variable,
                 "size": size[port.population],
-                "rewritten": f"{port.population}.{port.variable}" in written,
+                "lasts": port.changes == "sample" and f"{port.population}.{port.variable}" not in written,
                 "replayed": place == 0,  # the first port is the one whose inputs are replayed
             }
             for place, port in enumerate(code.ports)

@@ -1,7 +1,8 @@
 """Show how the interneurons' two sets of weights, Q and R, find each other.
 
-From unrelated starts ||Q' - R|| falls as (1 - eta/tau)^T: measured against that for several eta/tau, for rates of R
-and Q that differ, and from starts where QR has a negative eigenvalue. Data are centred.
+From unrelated starts ||Q' - R|| falls as (1 - eta/tau)^T: measured against that for several eta/tau. Tests of our own,
+of which the paper says nothing: rates of R and Q that differ, and whether circuits run away from starts where QR has a
+negative eigenvalue, with proximal plasticity as usual and faster. Data are centred.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from biorrr.sims.settings import ExperimentSettings, option, seeds_option
 SNAPSHOTS = 60
 UNEQUAL = (0.25, 0.5, 2.0, 4.0)  # rate of R over that of Q
 SMALLEST_RATIO = 1e-8  # of ||Q' - R|| to its start: the theory is held to TOLERANCE down to here, and seen to go on
-TOLERANCE = 1e-6
+TOLERANCE = 1e-6  # of what is measured over what is predicted, on both sides of 1
+PLACE = 'supplement D, "Decoupling the interneuron synapses"'
 # Rates of Vx and Vy, over what would undo a typical error in one sample. Proximal learning is stable below 2.
 PROXIMAL, HASTY_PROXIMAL, DISTAL = 0.2, 1.0, 0.01
 
@@ -76,7 +78,7 @@ class Symmetry(Experiment[SymmetrySettings]):
     settings = SymmetrySettings
     shows = "R finds Q' at the predicted rate, from unrelated starts"
     takes = "14 s"
-    paper = "supplement, decoupled interneuron synapses"
+    paper = PLACE
     measure = "relative_error_max"
     figures = {
         "symmetry": "How the weights R, from pyramidal cells to interneurons, find the transpose of Q, the weights "
@@ -188,6 +190,7 @@ class Symmetry(Experiment[SymmetrySettings]):
             results={"run": results},
             figures={"symmetry": figure},
             claims=check_claims(settings, numbers),
+            own_tests=stress(settings, numbers),
             curves=curves(results),
         )
 
@@ -267,38 +270,58 @@ def unrelated(seed: int, k: int, exact: analysis.Yardstick, negative: bool) -> d
 def summary(settings: SymmetrySettings, results: xr.Dataset) -> dict[str, Any]:
     """Final numbers: errors of the theory, peaks of the output's power, and how many runs diverged."""
     numbers: dict[str, Any] = {}
-    error = abs(results["ratio"] / results["predicted"] - 1).where(results["ratio"] > SMALLEST_RATIO)
+    error = (results["ratio"] / results["predicted"] - 1).where(results["predicted"] > SMALLEST_RATIO)
     # A run that diverges has weights so large that their difference is nothing but rounding error.
     resolved = error.where(results["predicted"] > results["rounding"])
     for eta in settings.etas:
         equal, negative = ((results["kind"] == kind) & (results["eta_q"] == eta) for kind in ("equal", "negative"))
-        numbers[f"relative_error_{eta:g}"] = float(error[equal].max())
-        numbers[f"negative_relative_error_{eta:g}"] = float(resolved[negative].max())
+        numbers[f"relative_error_{eta:g}"] = abs(farthest(error[equal]))
+        numbers[f"negative_relative_error_{eta:g}"] = abs(farthest(resolved[negative]))
         numbers[f"equal_peak_power_{eta:g}"] = float(results["power"][equal].max("snapshot").median())
         numbers[f"negative_peak_power_{eta:g}"] = float(results["power"][negative].max("snapshot").median())
     for factor in UNEQUAL:
         chosen = (results["kind"] == "unequal") & np.isclose(results["eta_r"], factor * results["eta_q"])
         courses = results["ratio"][chosen].values[0]
-        numbers[f"unequal_final_ratio_{factor:g}"] = float(np.median([one[np.isfinite(one)][-1] for one in courses]))
+        last = np.concatenate([one[np.isfinite(one)][-1:] for one in courses])
+        numbers[f"unequal_final_ratio_{factor:g}"] = float(np.median(last)) if len(last) else math.nan
         numbers[f"unequal_diverged_{factor:g}"] = int(results["diverged"][chosen].sum())
     for kind in ("equal", "negative", "hasty", "hasty negative"):
         numbers[f"{kind.replace(' ', '_')}_diverged"] = int(results["diverged"][results["kind"] == kind].sum())
-    worst = max(numbers[f"relative_error_{eta:g}"] for eta in settings.etas)
-    return numbers | {"engine": settings.engine, "relative_error_max": worst}
+    # Starts with a negative eigenvalue are as unrelated as others, but one that runs away is none of the paper's.
+    whole = resolved.where(results["diverged"] == 0)
+    deviations = [farthest(error[results["kind"] == "equal"]), farthest(whole[results["kind"] == "negative"], 0.0)]
+    deviation = max(deviations, key=lambda one: math.inf if math.isnan(one) else abs(one))
+    return numbers | {"engine": settings.engine, "relative_error_max": abs(deviation), "deviation": deviation}
+
+
+def farthest(deviations: xr.DataArray, of_none: float = math.nan) -> float:
+    """The deviation that is farthest from 0, with its sign; ``of_none`` where none is known."""
+    known = deviations.values[np.isfinite(deviations.values)]
+    return float(known[np.argmax(np.abs(known))]) if len(known) else of_none
 
 
 def check_claims(settings: SymmetrySettings, numbers: Mapping[str, Any]) -> list[Claim]:
     """What the supplement says, and whether it holds here."""
-    worst = numbers["relative_error_max"]
     runs = settings.seeds * len(settings.etas)
-    anywhere = "R needs no relation to Q at the start, not even that QR has no negative eigenvalue"
     return [
         Claim(
-            text=f"||Q' - R|| falls as (1 - eta/tau)^T, here to {TOLERANCE:g} down to {SMALLEST_RATIO:g} of its start",
-            value=math.nan if numbers["equal_diverged"] else worst,
+            text="from unrelated starts ||Q' - R|| falls as (1 - eta/tau)^T",
+            place=PLACE,
+            run=f"{numbers['data']}, {settings.k} neurons, {runs} starts without and {runs} with a negative eigenvalue "
+            f"of QR, down to {SMALLEST_RATIO:g} of the start",
+            value=math.nan if numbers["equal_diverged"] else numbers["deviation"],
+            low=-TOLERANCE,
             high=TOLERANCE,
-            numbers={"largest relative error": worst, "runs": runs, "diverged": numbers["equal_diverged"]},
-        ),
+            numbers={"largest relative error": numbers["relative_error_max"], "diverged": numbers["equal_diverged"]},
+        )
+    ]
+
+
+def stress(settings: SymmetrySettings, numbers: Mapping[str, Any]) -> list[Claim]:
+    """Tests of our own: whether every unrelated start can be learned from."""
+    runs = settings.seeds * len(settings.etas)
+    anywhere = "no circuit runs away from a start where QR has a negative eigenvalue"
+    return [
         Claim(
             text=anywhere,
             value=numbers["negative_diverged"],

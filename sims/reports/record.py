@@ -33,8 +33,16 @@ class Record:
     @property
     def claims(self) -> list[dict[str, Any]]:
         """The paper's claims that the run has checked, each with ``claim``, ``holds`` and the numbers behind it."""
-        claims = self.summary.get("claims")
-        return [one for one in claims if isinstance(one, dict)] if isinstance(claims, list) else []
+        return self._listed("claims")
+
+    @property
+    def own_tests(self) -> list[dict[str, Any]]:
+        """Tests of which the paper says nothing, in the same form."""
+        return self._listed("own_tests")
+
+    def _listed(self, key: str) -> list[dict[str, Any]]:
+        listed = self.summary.get(key)
+        return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
 
 
 def read_record(folder: Path) -> Record:

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from biorrr.circuit import Circuit, Microcircuit, PoissonSpikes, SpikeTrains, TimeSeries
-from biorrr.models import Leaky, Population, SensoryInput, Variable
+from biorrr.circuit import Circuit, GroupInput, Microcircuit, PoissonSpikes, SpikeTrains, TimeSeries
+from biorrr.models import Leaky, Population, Rate, Rates, SensoryInput, Variable
 
 ENGINES = ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)]
 WEIGHTS = ("Vx", "Vy", "Q", "R")
 EXACT = {"rtol": 0, "atol": 1e-12}
+RATES = Rates(x=Rate(0.004, 900), y=Rate(0.02, 700), q=Rate(0.008, 1500))
 QUICK = {"progress": False, "record": ()}
 
 
@@ -59,7 +60,7 @@ def test_a_series_that_stands_still_is_a_table(engine, data, make_circuit):
     ):
         run = circuit.run(*signals, **QUICK)
         for name in WEIGHTS:
-            np.testing.assert_array_equal(getattr(run, name), getattr(table, name), err_msg=name)
+            np.testing.assert_allclose(getattr(run, name), getattr(table, name), **EXACT, err_msg=name)
 
 
 def relay(engine):
@@ -194,3 +195,64 @@ def test_errors_say_what_to_do(make, text, data, make_circuit):
 def test_without_time_there_are_no_signals(data):
     with pytest.raises(ValueError, match=r"X: is a signal in time \(TimeSeries\), .*dynamics=Leaky"):
         Microcircuit(2).run(TimeSeries(data[0], 0.01), data[1])
+
+
+def oscillators():
+    """Four cells that follow sines of their own, on a clock of 0.5 ms."""
+    import brian2
+
+    equations = "dv/dt = (sin(2 * pi * (3 + i) * Hz * t) - v) / tau : 1"
+    group = brian2.NeuronGroup(4, equations, method="euler", dt=0.5 * brian2.ms, namespace={"tau": 20 * brian2.ms})
+    return group
+
+
+@pytest.mark.parametrize("engine", ["numpy", pytest.param("cython", marks=pytest.mark.slow)])
+def test_a_group_of_ones_own_runs_in_the_same_network(engine, data, weights):
+    """What the circuit reads is what a monitor in a network of the group alone sees; then it is a series like any."""
+    import brian2
+
+    alone = oscillators()
+    monitor = brian2.StateMonitor(alone, "v", record=True, dt=2 * brian2.ms, when="start")
+    brian2.Network(alone, monitor).run(400 * brian2.ms, namespace={})
+    start = {f"{name}0": w for name, w in weights(2).items()} | {"Vx0": 0.1 * np.ones((4, 2))}
+    circuit = Microcircuit(2, rates=RATES, engine=engine, dynamics=Leaky(hold=20, dt=2), **start)
+    group = oscillators()
+    options = {"every": 1, "progress": False}
+    run = circuit.run(GroupInput(group, "v"), data[1][:20], record=("x",), **options)
+    np.testing.assert_allclose(run.trace("x"), monitor.v.T, **EXACT)
+    with pytest.warns(UserWarning, match="X: its mean is large"):
+        series = circuit.run(TimeSeries(monitor.v.T, 0.002), data[1][:20], **options)
+    np.testing.assert_allclose(run.Vx, series.Vx, **EXACT)
+    # It goes on where it was.
+    more = circuit.run(GroupInput(group, "v"), data[1][:20], record=("x",), **options)
+    assert not np.allclose(more.trace("x")[0], 0)
+
+
+def test_spikes_of_a_group_are_counted(data):
+    import brian2
+
+    group = brian2.PoissonGroup(4, rates=200 * brian2.Hz, dt=0.5 * brian2.ms)
+    kept = brian2.SpikeMonitor(group)
+    circuit = Microcircuit(2, rates=RATES, engine="numpy", dynamics=Leaky(hold=20, dt=2))
+    signal = GroupInput(group, rate=200.0, objects=[kept])
+    run = circuit.run(signal, data[1][:20], record=("x",), every=1, progress=False, plastic=False)
+    counted = run.trace("x").sum(axis=0) * 200 * 0.002
+    before = np.asarray(kept.t / brian2.second) < 0.398  # those of the last tick would be read by the next
+    np.testing.assert_allclose(counted, np.bincount(np.asarray(kept.i)[before], minlength=4))
+    assert counted.sum() > 200
+
+
+def test_what_a_group_cannot_do(data, tmp_path):
+    group, Y = oscillators(), data[1][:20]
+
+    def refused(text, signal=None, Y=Y, checkpoint=None, **changes):
+        circuit = Microcircuit(2, **{"rates": RATES, "dynamics": Leaky(hold=20, dt=2), **changes})
+        with pytest.raises(ValueError, match=text):
+            circuit.run(signal or GroupInput(group, "v"), Y, checkpoint=checkpoint, progress=False)
+
+    refused(r"engine 'cpp': cannot run a Brian2 group of yours.*numpy.*cython", engine="cpp")
+    refused(r"checkpoint: cannot keep the state of a Brian2 group", checkpoint=tmp_path / "c.npz")
+    refused(r"rates: must be Rates\(...\) where an input is a Brian2 group", rates="auto")
+    refused(r"X: must say how long it lasts", Y=GroupInput(oscillators(), "v"))
+    with pytest.raises(ValueError, match=r"GroupInput.variable: the group has no variable called 'u'"):
+        GroupInput(group, "u")

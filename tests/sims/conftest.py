@@ -135,3 +135,49 @@ def put_outside():
                 file.create_virtual_dataset("Vx", layout)
 
     return put
+
+
+# -- the circuit's rules, averaged over all samples --------------------------------------------------------------------
+
+# Vx fast, Vy slow: otherwise they circle the optimum.
+AVERAGE_RATES = {"x": 0.3, "y": 0.01, "q": 0.02, "r": 0.02}
+
+
+@pytest.fixture
+def settled_weights():
+    """Where the circuit's four rules lead, found in a moment, whatever is wrong with them."""
+    from biorrr.analysis.covariance import covariances, sigma_inverse
+
+    def settle(X, Y, s=0.0, k=2, shuffled=False, R0=None, Q0=None, steps=8000, **rates):
+        """Weights Vx, Vy, Q, R by name after many steps.
+
+        ``rates`` replace those of the pathways x, y, q and r; 0 freezes one. ``shuffled`` is Y that belongs to other
+        samples.
+        """
+        rng = np.random.default_rng(0)
+        C = covariances(X, Y[rng.permutation(len(Y))] if shuffled else Y, 0.0)
+        eta = AVERAGE_RATES | rates
+        Vx, Vy = 0.1 * rng.standard_normal((X.shape[1], k)), 0.1 * rng.standard_normal((Y.shape[1], k))
+        Q = np.eye(k) / 3 if Q0 is None else Q0
+        R = Q.T if R0 is None else R0
+        decay = sigma_inverse(C.yy, s)
+        for _ in range(steps):
+            Czz = Vx.T @ C.xx @ Vx
+            Vx, Vy, Q, R = (
+                Vx + eta["x"] * (C.xy @ Vy - C.xx @ Vx @ (Q @ R).T),
+                Vy + eta["y"] * (C.xy.T @ Vx - decay @ Vy),
+                Q + eta["q"] * (Czz @ R.T - Q),
+                R + eta["r"] * (R @ Czz - R),
+            )
+        return {"Vx": Vx, "Vy": Vy, "Q": Q, "R": R}
+
+    return settle
+
+
+@pytest.fixture
+def easy_pair():
+    """X (400, 6) and Y (400, 5), centred, near unit variance, of which two directions are well predicted."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 6))
+    Y = X[:, :2] @ rng.standard_normal((2, 5)) + 0.7 * rng.standard_normal((400, 5))
+    return X - X.mean(axis=0), 0.6 * (Y - Y.mean(axis=0))

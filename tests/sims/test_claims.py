@@ -33,7 +33,7 @@ def test_a_claim_without_a_bound_cannot_fail_and_is_refused():
 def test_what_is_not_testable_says_why(capsys):
     claim = Claim(text="seconds on a laptop", untestable="we have none")
     assert (claim.verdict, claim.holds) == ("not testable here", None)
-    print_claims([claim])
+    print_claims("the paper's claims", [claim])
     assert capsys.readouterr().out.splitlines()[1:] == [
         "  not testable here: seconds on a laptop",
         "      we have none",
@@ -41,7 +41,10 @@ def test_what_is_not_testable_says_why(capsys):
 
 
 def test_what_does_not_hold_is_printed_in_capitals(capsys):
-    print_claims([Claim(text="within 5 %", value=0.07, spread=0.01, high=0.05, unit="%", numbers={"seeds": 5})])
+    print_claims(
+        "the paper's claims",
+        [Claim(text="within 5 %", value=0.07, spread=0.01, high=0.05, unit="%", numbers={"seeds": 5})],
+    )
     assert capsys.readouterr().out.splitlines()[1:] == [
         "  DOES NOT HOLD: within 5 %",
         "      7 ± 1 %, bound: at most 5 %; seeds 5",

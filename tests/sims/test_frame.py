@@ -94,6 +94,8 @@ def shout(name, item):
         os._exit(3)
     if item == "fail":
         raise ValueError("in another process")
+    if item == "fail with what cannot be sent":
+        raise ValueError("in another process", lambda: None)
     return f"{name} {item.upper()}", os.getpid()
 
 
@@ -114,6 +116,7 @@ def test_work_side_by_side():
     ("item", "error", "sentence"),
     [
         ("fail", ValueError, "in another process"),
+        ("fail with what cannot be sent", WorkerError, "ValueError: .*in another process"),
         ("die", WorkerError, "a process ended without a word; perhaps it ran"),
     ],
 )

@@ -6,10 +6,22 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from biorrr.analysis import Yardstick
+from biorrr.analysis import Yardstick, symmetry_decay
 from biorrr.sims import main
 from biorrr.sims.data import load
-from biorrr.sims.experiments.symmetry import SMALLEST_RATIO, TOLERANCE, UNEQUAL, unrelated
+from biorrr.sims.experiment import Problem
+from biorrr.sims.experiments.symmetry import (
+    EXPERIMENT,
+    SMALLEST_RATIO,
+    SNAPSHOTS,
+    TOLERANCE,
+    UNEQUAL,
+    SymmetrySettings,
+    check_claims,
+    join,
+    summary,
+    unrelated,
+)
 
 DATA = "synthetic:samples=100,m=6,n=5,latents=3"
 
@@ -41,15 +53,75 @@ def test_summary_and_claims(met):
         "captions.md", "config.toml", "run.nc", "summary.json", "symmetry.png",
     }  # fmt: skip
     summary = json.loads((folder / "summary.json").read_text())
-    decay, unrelated, hasty = summary["claims"]
+    (decay,) = summary["claims"]
     assert decay["holds"] is True
-    assert decay["largest relative error"] == max(summary["relative_error_0.02"], summary["relative_error_0.04"])
-    for claim, kind in ((unrelated, "negative"), (hasty, "hasty negative")):
+    assert decay["low"] == -decay["high"]
+    assert decay["largest relative error"] >= max(summary["relative_error_0.02"], summary["relative_error_0.04"])
+    for test, kind in zip(summary["own_tests"], ("negative", "hasty negative"), strict=True):
         diverged = int(results["diverged"].values[results["kind"].values == kind].sum())
-        assert claim["diverged"] == diverged
-        assert claim["holds"] is (diverged == 0)
+        assert test["diverged"] == diverged
+        assert test["holds"] is (diverged == 0)
     for factor in UNEQUAL:
         assert summary[f"unequal_final_ratio_{factor:g}"] > SMALLEST_RATIO  # the theory does not hold, and it shows
+
+
+def judged(eta_r, eta_q=0.02):
+    """The claim about a circuit whose R learns at ``eta_r``, driven by random activity, and how it deviates."""
+    settings = SymmetrySettings(data=DATA, etas=(eta_q,), seeds=1)
+    rng = np.random.default_rng(0)
+    found = {}
+    for name, (condition, _) in EXPERIMENT.parts(Problem(settings, None, None), {}).items():
+        seen = np.unique(np.geomspace(1, condition.samples, SNAPSHOTS + 1).astype(int))
+        q, r = ([start] for start in rng.standard_normal((2, 2, 2)))
+        for z in rng.standard_normal((seen[-1], 2)):
+            Q, R = q[-1], r[-1]
+            n = R @ z
+            q.append(Q + eta_q * (np.outer(z, n) - Q))
+            r.append(R + eta_r * (np.outer(n, z) - R))
+        decay = symmetry_decay(np.array(q)[seen], np.array(r)[seen], seen, eta_q)
+        ratio, predicted = decay.measured / decay.measured[0], decay.predicted / decay.measured[0]
+        rounding = decay.rounding / decay.measured[0]
+        found[name] = {
+            "seen": seen, "ratio": ratio, "predicted": predicted, "rounding": rounding, "power": ratio, "diverged": 0,
+        }  # fmt: skip
+    (claim,) = check_claims(settings, {"data": DATA} | summary(settings, join(settings, found)))
+    return claim
+
+
+def test_equal_rates_pass():
+    assert judged(eta_r=0.02).verdict == "holds"
+
+
+@pytest.mark.parametrize("eta_r", [0.0, 0.01, 0.019, 0.021, 0.04])
+def test_rates_that_differ_are_found_out(eta_r):
+    """A decay that is not the predicted one fails, on whichever side it lies."""
+    claim = judged(eta_r=eta_r)
+    assert claim.verdict == "does not hold"
+
+
+def test_a_decay_that_is_too_fast_is_found_out(met):
+    """What is compared is chosen by what theory says, not by what is left of ||Q' - R||."""
+    _, results = met
+    settings = SymmetrySettings(data=DATA, etas=(0.04, 0.02), seeds=1)
+    faster = results.assign(ratio=results["ratio"] ** 1.5)
+    (claim,) = check_claims(settings, {"data": DATA} | summary(settings, faster))
+    assert claim.verdict == "does not hold"
+    assert claim.value < -0.99
+
+
+@pytest.mark.filterwarnings("error")
+def test_nothing_known_is_no_warning(met):
+    """Of circuits whose R is Q' from the start, or that diverge at once, no ratio is known."""
+    from biorrr.analysis.figures.symmetry import plot_meeting
+
+    _, results = met
+    settings = SymmetrySettings(data=DATA, etas=(0.04, 0.02), seeds=1)
+    unknown = results.assign(ratio=results["ratio"] * np.nan)
+    (claim,) = check_claims(settings, {"data": DATA} | summary(settings, unknown))
+    assert claim.verdict == "does not hold"
+    seen = results["seen"].values[0]
+    ratio, power = (seen, unknown["ratio"].values[0]), (seen, results["power"].values[0])
+    plot_meeting({0.02: ratio}, {2.0: ratio}, {"usual": power, "other": power}, 0.02, 0.02)
 
 
 def test_starts_have_the_eigenvalues_asked_for():
@@ -65,6 +137,6 @@ def test_divergence_is_a_result(tmp_path, monkeypatch):
     monkeypatch.setattr("biorrr.sims.experiments.symmetry.HASTY_PROXIMAL", 50.0)  # far above what is stable
     args = ["--data", DATA, "--engine", "numpy", "--seeds", "1", "--etas", "0.1", "--out", str(tmp_path / "run")]
     assert main.run(["symmetry", *args]) == 0
-    claim = json.loads((tmp_path / "run/summary.json").read_text())["claims"][2]
-    assert claim["diverged"] == 1
-    assert claim["holds"] is False
+    test = json.loads((tmp_path / "run/summary.json").read_text())["own_tests"][1]
+    assert test["diverged"] == 1
+    assert test["holds"] is False

@@ -1,0 +1,172 @@
+"""How recorded plateaus and inhibition agree with theory, neuron by neuron, beside what would agree by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from biorrr.sims.experiment import Problem
+from biorrr.sims.lazy import analysis, circuits, np
+
+TRACES = ("plateau", "a", "inhibition", "z")
+WEIGHTS = ("Vx", "Vy", "Q", "R")
+TOLERATED = 0.05  # relative r.m.s. error up to which two signals count as equal
+TOLERATED_NETWORK = 0.10  # of two circuits that have each learned by themselves
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is compared (Sec. 6)."""
+
+    trace: str  # of the circuit
+    words: str
+    measured: str  # on the axes of a figure
+    expected: str
+    claim: str
+    tolerated: float
+
+
+COMPARED = {
+    "inhibition": Comparison(
+        "inhibition", "Qn and Vy'y~", "inhibition $Qn$", r"prediction $V_y'\tilde y$",
+        "inhibition Qn equals Vy'y~, the best estimate of y as the distal weights see it", TOLERATED,
+    ),
+    "plateau": Comparison(
+        "plateau", "plateau and Vy'(y - y~)", "plateau $a - Qn$", r"error $V_y'(y - \tilde y)$",
+        "the plateau a - Qn equals the back-propagated error Vy'(y - y~)", TOLERATED,
+    ),
+    "network": Comparison(
+        "plateau", "plateau and backprop's Vy'eps", "plateau $a - Qn$", r"backprop $V_y'\epsilon$",
+        "the plateau replaces the error Vy'eps that backprop sends to the first layer of a two-layer network",
+        TOLERATED_NETWORK,
+    ),
+}  # fmt: skip
+NULLS = {
+    "no_inhibition": "without inhibition",
+    "other_inhibition": "with the inhibition of other samples",
+    "other_samples": "beside the error of other samples",
+}
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A circuit at one point of its learning."""
+
+    recorded: Mapping[str, np.ndarray]  # its traces with learning off, each (T, k), in the order of the data
+    expected: Mapping[str, np.ndarray]  # what theory says they should be, by what is compared, each (T, k)
+
+
+@dataclass(frozen=True)
+class Member:
+    """All that was found at one s."""
+
+    s: float
+    runs: Mapping[int, circuits.Run]  # by seed
+    filters: Sequence[np.ndarray]  # Vx (m, k) after learning, one for each seed
+    networks: Mapping[int, Mapping[str, np.ndarray]]  # by seed; none unless s = 0
+    before: Sequence[Stage]  # one for each seed
+    after: Sequence[Stage]
+    during: Stage  # of the first seed
+    halfway: int  # snapshot of ``during``
+
+
+def theory(
+    problem: Problem[Any],
+    s: float,
+    network: Mapping[str, np.ndarray] | None,
+    weights: Mapping[str, np.ndarray],
+) -> tuple[analysis.PlateauAudit, dict[str, np.ndarray]]:
+    """Audit circuits with ``weights`` Vx, Vy, Q, R, or snapshots of them along leading axes.
+
+    Returns the audit, and by what is compared the signals that theory expects, each (..., T, k).
+    """
+    from biorrr.analysis.backprop import backpropagated_error
+
+    assert problem.settings.ridge is not None
+    centred = problem.data.centred()
+    X, Y = centred.X, centred.Y
+    audit = analysis.audit_plateau(X, Y, **weights, s=s, ridge=problem.settings.ridge)
+    expected = {"inhibition": audit.prediction, "plateau": audit.error}
+    if network is not None:
+        filters = weights["Vx"].reshape(-1, *weights["Vx"].shape[-2:])
+        errors = [backpropagated_error(X, Y, network["Vx"], network["Vy"], Vx) for Vx in filters]
+        expected["network"] = np.reshape(errors, audit.error.shape)
+    return audit, expected
+
+
+def courses(
+    problem: Problem[Any], network: Mapping[str, np.ndarray] | None, run: circuits.Run
+) -> dict[str, analysis.Agreement]:
+    """Agreement with theory through learning, (snapshot, pyramidal), by what is compared."""
+    weights = {name: run.data[name].values for name in WEIGHTS}
+    audit, expected = theory(problem, run.data.attrs["s"], network, weights)
+    return {
+        name: analysis.Agreement.between(getattr(audit, COMPARED[name].trace), signal)
+        for name, signal in expected.items()
+    }
+
+
+def halfway(problem: Problem[Any], run: circuits.Run) -> int:
+    """The first snapshot at which inhibition is within 50 % of theory, mean over neurons; the last if it never is."""
+    near = courses(problem, None, run)["inhibition"].relative_error.mean(axis=1) < 0.5
+    return int(np.argmax(near)) if near.any() else len(near) - 1
+
+
+def compared(stages: Sequence[Stage], name: str) -> analysis.Agreement:
+    """Agreement of the recorded traces with theory, one value for each neuron of each seed."""
+    each = [
+        analysis.Agreement.between(one.recorded[COMPARED[name].trace], one.expected[name])
+        for one in stages
+        if name in one.expected
+    ]
+    return analysis.Agreement(
+        np.concatenate([one.correlation for one in each]), np.concatenate([one.relative_error for one in each])
+    )
+
+
+def nulls(stages: Sequence[Stage]) -> dict[str, analysis.Agreement]:
+    """Agreement of the plateau's rivals with theory, one value for each neuron of each seed."""
+    from biorrr.analysis.plateau import null_agreements
+
+    each = [
+        null_agreements(one.recorded["a"], one.recorded["inhibition"], one.expected["plateau"], seed)
+        for seed, one in enumerate(stages)
+    ]
+    return {
+        name: analysis.Agreement(
+            np.concatenate([one[name].correlation for one in each]),
+            np.concatenate([one[name].relative_error for one in each]),
+        )
+        for name in NULLS
+    }
+
+
+def sizes(stages: Sequence[Stage]) -> tuple[float, float]:
+    """R.m.s. of the plateau, and the same over that of the distal current: medians over neurons and seeds."""
+    plateau, a = (
+        np.concatenate([np.sqrt(np.square(one.recorded[name]).mean(axis=0)) for one in stages])
+        for name in ("plateau", "a")
+    )
+    return float(np.median(plateau)), float(np.median(plateau / a))
+
+
+def measured(members: Sequence[Member]) -> dict[str, Any]:
+    """Numbers of the summary: how the recorded traces agree with theory, over neurons, seeds and s."""
+    numbers: dict[str, Any] = {}
+    before, after = ([one for member in members for one in getattr(member, when)] for when in ("before", "after"))
+    for name in COMPARED:
+        if not any(name in one.expected for one in after):
+            continue
+        for when, stages in (("start", before), ("end", after)):
+            agreement = compared(stages, name)
+            numbers[f"{name}_correlation_{when}"] = np.median(agreement.correlation)
+            numbers[f"{name}_correlation_{when}_min"] = agreement.correlation.min()
+            numbers[f"{name}_relative_error_{when}"] = np.median(agreement.relative_error)
+        numbers[f"{name}_relative_error_max"] = agreement.relative_error.max()
+    for name, rival in nulls(after).items():
+        numbers[f"plateau_correlation_{name}"] = np.median(rival.correlation)
+        numbers[f"plateau_relative_error_{name}"] = np.median(rival.relative_error)
+    for when, stages in (("start", before), ("end", after)):
+        numbers[f"plateau_rms_{when}"], numbers[f"plateau_over_distal_{when}"] = sizes(stages)
+    return numbers

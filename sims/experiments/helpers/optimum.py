@@ -1,0 +1,44 @@
+"""Whether circuits have come to the optimum of the objective: what every claim about the optimum presupposes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from biorrr.sims.claims import Claim
+from biorrr.sims.lazy import np
+from biorrr.sims.training import FamilyProblem
+
+EXCESS = 0.03
+WHITENING = 0.05
+
+
+def optimum_claims(problem: FamilyProblem[Any], s: float, filters: Sequence[np.ndarray]) -> Iterator[Claim]:
+    """What Sec. 4 says of the filters Vx (m, k) that circuits have learned with this s, one set for each seed."""
+    exact, run = problem.solutions[s], learning(problem, len(filters))
+    excess, whitening = (
+        float(np.max([measure(Vx) for Vx in filters])) for measure in (exact.excess, exact.whitening_error)
+    )
+    yield Claim(
+        text=f"s = {s:g}: learning ends at the minimum of the objective",
+        place='Sec. 4, "Algorithm derivation"',
+        run=run,
+        value=excess,
+        low=-1e-9,
+        high=EXCESS,
+        unit="%",
+        unjudged=problem.unjudged,
+    )
+    yield Claim(
+        text=f"s = {s:g}: the inequality Vx'CxxVx <= I is saturated, ||Vx'CxxVx - I||^2/k = 0",
+        place='supplement C, "Saturation of the Bio-RRR inequality constraint"',
+        run=run,
+        value=whitening,
+        high=WHITENING,
+        unjudged=problem.unjudged,
+    )
+
+
+def learning(problem: FamilyProblem[Any], seeds: int) -> str:
+    """What was run, in words."""
+    return f"{problem.data.name}, {problem.settings.k} neurons, {seeds} seeds, {problem.samples:,} samples"
