@@ -55,6 +55,19 @@ DEPARTURES = {
             "apical", "apical drive:\ngain * r.m.s. plateau", (0.05, 0.1, 0.2, 0.4, 0.8),
             lambda drive, ref: {"apical_gain": drive / ref.plateau},
         ),
+        # The paper neglects apical drive because plateaus are sparse in time (Sec. 5.2): both together.
+        DepartureRange(
+            "apical_sparse", "apical drive 0.4 by all-or-none\nplateaus: size / r.m.s. drive", (1, 2, 4, 8, 16),
+            lambda size, ref: {"plateau": models.AllOrNone(size * ref.plateau), "apical_gain": 0.4 / ref.plateau},
+            ordered=False,
+        ),
+        DepartureRange(
+            "apical_events", "each plateau adds 0.8 to output:\nsize / r.m.s. drive", (1, 2, 4, 8, 16),
+            lambda size, ref: {
+                "plateau": models.AllOrNone(size * ref.plateau), "apical_gain": 0.8 / (size * ref.plateau)
+            },
+            ordered=False,
+        ),
         DepartureRange(
             "interneurons", "interneurons\nfor each output", (2, 4, 8),
             lambda ratio, ref: {"interneurons": ratio * ref.k},
@@ -72,7 +85,7 @@ DEPARTURES = {
             "noise", "transmission noise:\ns.d. / mean", (0.1, 0.2, 0.3, 0.5, 0.7, 1),
             lambda sigma, ref: {"transmission_noise": sigma},
         ),
-        DepartureRange("delay", "delay of inhibition\n(samples)", (1, 2), lambda samples, ref: {"delay": samples}),
+        DepartureRange("delay", "delay of inhibition\n(whole, shuffled samples)", (1, 2), lambda samples, ref: {"delay": samples}),
         DepartureRange(
             "lesion", "lesion after half\nof the samples",
             ("new data", "freeze R", "freeze Q", "freeze Vy", "freeze Vx", "cut y", "silence n"),
