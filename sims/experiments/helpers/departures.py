@@ -85,7 +85,9 @@ DEPARTURES = {
             "noise", "transmission noise:\ns.d. / mean", (0.1, 0.2, 0.3, 0.5, 0.7, 1),
             lambda sigma, ref: {"transmission_noise": sigma},
         ),
-        DepartureRange("delay", "delay of inhibition\n(whole, shuffled samples)", (1, 2), lambda samples, ref: {"delay": samples}),
+        DepartureRange(
+            "delay", "delay of inhibition\n(whole, shuffled samples)", (1, 2), lambda samples, ref: {"delay": samples}
+        ),
         DepartureRange(
             "lesion", "lesion after half\nof the samples",
             ("new data", "freeze R", "freeze Q", "freeze Vy", "freeze Vx", "cut y", "silence n"),
