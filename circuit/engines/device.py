@@ -38,13 +38,53 @@ _ONCE = """#pragma GCC push_options
 #include "{name}"
 #pragma GCC pop_options
 """
+_WAKING, _LATER = "_waking", "_later"  # whether a sample is on, and whether in another tick than its first
+_TICKS = """#include "objects.h"
+#include "network.h"
+{includes}
+double Network::_last_run_time = 0.0;
+double Network::_last_run_completed_fraction = 0.0;
+bool Network::_globally_stopped = false;
+bool Network::_globally_running = false;
+Network::Network() {{ t = 0.0; }}
+void Network::clear() {{ objects.clear(); }}
+// Of Clocks in Brian2 2.9, of BaseClocks since.
+void Network::add(decltype(Network::objects)::value_type::first_type, codeobj_func) {{}}
+
+static const bool _holds = {holds};  // samples for more than one tick
+
+// What happens while a sample is held, between its first tick and its last.
+__attribute__((flatten)) static void _tick_between()
+{{
+    {between}
+}}
+
+void Network::run(const double, void (*)(const double, const double, const double, const double), const double)
+{{
+    // The step that presents samples ends the program after the last one. Nothing reads Brian2's own time.
+    bool _waking, _later;
+    for (;;)
+    {{
+        _run_{presenting}();
+        _waking = {waking};
+        {first}
+        _later = _waking && !({onset});
+        if (_holds && _later && !({closing}) && !_recorded)
+        {{
+            _tick_between();
+            continue;
+        }}
+        {rest}
+    }}
+}}
+"""
 _BROADCAST = re.compile(r"\s*const double \w+ = _ptr_array_\w+\[0\];\s*$")
 _DENSE = {"summed_variable": "dense_summed_variable", "stateupdate": "dense_stateupdate"}
 
 
 @dataclass(frozen=True)
 class _Loops:
-    """What our templates need to know of a step.
+    """What our templates need to know of a step of synapses.
 
     Parameters
     ----------
@@ -52,18 +92,15 @@ class _Loops:
         Cells of the target population.
     begin, end
         The sources that have anything to say in this tick, as C++.
-    gates
-        C++ conditions under which the step changes nothing.
     source_index, target_index
         C++ names of Brian2's index arrays.
     """
 
-    gates: tuple[str, ...]
-    targets: int = 0
-    begin: str = ""
-    end: str = ""
-    source_index: str = ""
-    target_index: str = ""
+    targets: int
+    begin: str
+    end: str
+    source_index: str
+    target_index: str
 
     def broadcast(self, code) -> str:
         """The lines of ``code`` that fetch what is broadcast: the same for all synapses, so once is enough."""
@@ -97,6 +134,7 @@ class DenseDevice(CPPStandaloneDevice):
         self.dense = dense
         self.parts = blueprint.parts
         self.stage = blueprint.stage
+        self.due: dict[str, list[str]] = {}
         self.actions = {
             f"{action.part}_summed_variable_{action.drives}_post" if action.drives else action.name: action
             for action in blueprint.program.actions
@@ -112,52 +150,42 @@ class DenseDevice(CPPStandaloneDevice):
         return codeobj_class or DenseCodeObject
 
     def code_object(self, owner, name, abstract_code, variables, template_name, variable_indices, **kwds):
-        """Brian2's, with our template where a step has gates or synapses that are all there."""
-        step = name.split("_codeobject")[0]
+        """Brian2's, with our template where all of a step's synapses are there."""
+        step = _step(name)
         action = self.actions.get(step)
-        synapses = getattr(owner, "synapses", owner)
-        synaptic = hasattr(synapses, "summed_updaters")
-        loops = None
-        if action is not None and synaptic and self.dense and template_name in _DENSE:
-            template, loops = _DENSE[template_name], self._loops(synapses, action, variable_indices)
-        elif action is not None and (action.gate or action.when) and template_name == "stateupdate":
-            template, loops = "gated_stateupdate", _Loops(self._gates(owner, action))
-        if loops is not None:
-            kwds["template_kwds"] = {**(kwds.get("template_kwds") or {}), "loops": loops}
-            template_name = template
+        group = getattr(owner, "synapses", owner)
+        if action is not None:
+            self.due[step] = self._due(group, action, variable_indices)
+            if hasattr(group, "summed_updaters") and self.dense and template_name in _DENSE:
+                template_name = _DENSE[template_name]
+                kwds["template_kwds"] = {**(kwds.get("template_kwds") or {}), "loops": self._loops(group, action)}
         return super().code_object(owner, name, abstract_code, variables, template_name, variable_indices, **kwds)
 
-    def _gates(self, group, action: Action) -> tuple[str, ...]:
-        """Where ``action`` does not happen: not in this kind of tick, not again, or not with plasticity off."""
-        clock, stage = self.stage
-        waking, onset = (f"brian::_array_{clock}_{name}[0]" for name in (stage, "onset"))
-        gates = [f"{waking} {'==' if action.gate == 'waking' else '!='} 0"] if action.gate else []
-        if action.when:
-            gates.append({"onset": f"{waking} != 0 && {onset} == 0", "recorded": "!_recorded"}[action.when])
-        if action.addend:
-            gates.append(f"brian::{self.get_array_name(group.variables['plastic'])}[0] == 0")
-        return tuple(gates)
+    def _value(self, group, name: str) -> str:
+        """What a group has one of, or hears, in C++."""
+        return f"brian::{self.get_array_name(group.variables[name])}[0]"
 
-    def _loops(self, synapses, action: Action, variable_indices) -> _Loops:
-        # A step whose addend is 0 changes nothing: a weight is within its bound already.
-        added = action.code if action.drives else action.addend
-        addend = _symbolic(added) if added else None
+    def _due(self, group, action: Action, variable_indices) -> list[str]:
+        """C++ conditions without which ``action`` changes nothing."""
+        due = {"": [], "waking": [_WAKING], "replaying": [f"!{_WAKING}"]}[action.gate]
+        due += {"": [], "onset": [f"!{_LATER}"], "recorded": ["_recorded"]}[action.when]
+        if action.addend:
+            # A step whose addend is 0 changes nothing: a weight is within its bound already.
+            addend = _symbolic(action.addend)
+            factors = [name for name, at in variable_indices.items() if at == "0" and _vanishes(addend, name)]
+            due += [f"{self._value(group, name)} != 0" for name in ("plastic", *factors)]
+        return due
+
+    def _loops(self, synapses, action: Action) -> _Loops:
         source = self.parts[synapses.source.name]
         activity = self.presented.get(source.name)
-        ranged = activity is not None and _vanishes(addend, f"{activity}_pre")
+        added = action.code if action.drives else action.addend
+        ranged = activity is not None and added != "" and _vanishes(_symbolic(added), f"{activity}_pre")
 
         def pointer(name: str) -> str:
             return f"_ptr{self.get_array_name(synapses.variables[name])}"
 
         return _Loops(
-            gates=(
-                *self._gates(synapses, action),
-                *(
-                    f"{pointer(name)}[0] == 0"
-                    for name, at in variable_indices.items()
-                    if at == "0" and not action.drives and _vanishes(addend, name)
-                ),
-            ),
             targets=len(synapses.target),
             begin=f"_active_{source.name}.begin" if ranged else "0",
             end=f"_active_{source.name}.end" if ranged else str(len(synapses.source)),
@@ -169,33 +197,36 @@ class DenseDevice(CPPStandaloneDevice):
         """One clock, one fixed sequence: the loop calls each step by name, so the compiler can inline them all."""
         super().generate_network_source(writer, compiler)
         (steps,) = ([c for c in netcode if ".add(" in c] for f, (_, netcode) in self._networks())
-        names = [line.split(", _run_")[1].split(")")[0] for line in steps]
-        includes = "\n".join(f'#include "code_objects/{name}.h"' for name in names)
-        calls = "\n        ".join(f"_run_{name}();" for name in names)
-        (clock,) = self.clocks
+        runs = [line.split(", _run_")[1].split(")")[0] for line in steps]
+        names = [_step(run) for run in runs]
+        clock, stage = self.stage
+        begun = 1 + max(
+            i for i, n in enumerate(names) if n in self.actions and f"{clock}.onset" in self.actions[n].writes
+        )
+
+        def call(name: str, known: tuple[str, ...] = ()) -> str:
+            due = " && ".join(condition for condition in self.due[name] if condition not in known)
+            run = f"_run_{runs[names.index(name)]}();"
+            return f"if ({due}) {run}" if due else run
+
+        # In most ticks of a held sample little happens.
+        closing = f"brian::_array_{clock}_closing[0] != 0"
+        resting = {f"!{_LATER}", "_recorded", f"!{_WAKING}", closing}
+        holds = any(action.when for action in self.actions.values())
+        between = [name for name in names[begun:] if holds and resting.isdisjoint(self.due[name])]
         writer.write(
             "network.cpp",
-            f"""#include "objects.h"
-#include "network.h"
-{includes}
-double Network::_last_run_time = 0.0;
-double Network::_last_run_completed_fraction = 0.0;
-bool Network::_globally_stopped = false;
-bool Network::_globally_running = false;
-Network::Network() {{ t = 0.0; }}
-void Network::clear() {{ objects.clear(); }}
-// Of Clocks in Brian2 2.9, of BaseClocks since.
-void Network::add(decltype(Network::objects)::value_type::first_type, codeobj_func) {{}}
-void Network::run(const double, void (*)(const double, const double, const double, const double), const double)
-{{
-    // The step that presents samples ends the program after the last one.
-    for (;;)
-    {{
-        {calls}
-        brian::{clock.name}.tick();
-    }}
-}}
-""",
+            _TICKS.format(
+                includes="\n".join(f'#include "code_objects/{run}.h"' for run in runs),
+                waking=f"brian::_array_{clock}_{stage}[0] != 0",
+                onset=f"brian::_array_{clock}_onset[0] != 0",
+                closing=closing,
+                holds=str(holds).lower(),
+                between="\n    ".join(call(name, (_WAKING,)) for name in between),
+                presenting=runs[0],
+                first="\n        ".join(call(name) for name in names[1:begun]),
+                rest="\n        ".join(call(name) for name in names[begun:]),
+            ),
         )
 
     def _networks(self):
@@ -223,6 +254,11 @@ void Network::run(const double, void (*)(const double, const double, const doubl
         )
         ranges = "".join(f"static struct {{ int begin, end; }} _active_{port.population};\n" for port in self.ports)
         writer.write("circuit.cpp", _ALIGNED_MEMORY + ranges + "static bool _recorded;\n" + units)
+
+
+def _step(code_object: str) -> str:
+    """What a code object carries out, from its name."""
+    return code_object.split("_codeobject")[0]
 
 
 def _lines(code) -> list[str]:

@@ -54,12 +54,18 @@ def test_silent_fibres_and_factors_that_are_zero_are_skipped(tmp_path, monkeypat
         (text,) = (text for stem, text in code.items() if stem.startswith(name))
         return text
 
+    loop = (tmp_path / "sources" / "network.cpp").read_text()
+
+    def due(name):
+        (call,) = (line for line in loop.splitlines() if f"_run_{name}_codeobject" in line)
+        return call.partition("if (")[2].partition(") _run")[0].split(" && ")
+
     for step in ("proximal_change", "proximal_replay"):
         assert "_source = _active_sensory.begin; _source < _active_sensory.end" in of(step)
-        assert "_ptr_array_neuromodulator_eta_x[0] == 0) return" in of(step)
-        assert "brian::_array_proximal_plastic[0] == 0) return" in of(step)
-    assert "brian::_array_clock_waking[0] == 0) return" in of("proximal_change")
-    assert "brian::_array_clock_waking[0] != 0) return" in of("proximal_replay")
-    assert "_ptr_array_neuromodulator_replay_gain[0] == 0) return" in of("proximal_replay")
+        assert "brian::_array_neuromodulator_eta_x[0] != 0" in due(step)
+        assert "brian::_array_proximal_plastic[0] != 0" in due(step)
+    assert "_waking" in due("proximal_change")
+    assert "!_waking" in due("proximal_replay")
+    assert "brian::_array_neuromodulator_replay_gain[0] != 0" in due("proximal_replay")
     assert "_source = 0; _source < 4" in of("distal_change")
     assert "_source = _active_instructive.begin" in of("distal_summed_variable_a")

@@ -3,9 +3,6 @@
 {# ALLOWS_SCALAR_WRITE #}
 {% extends 'common_group.cpp' %}
 {% block maincode %}
-    {% for gate in loops.gates %}
-    if ({{gate}}) return;
-    {% endfor %}
     const size_t _vectorisation_idx = -1;
     {{scalar_code|autoindent}}
     {{loops.broadcast(vector_code)|autoindent}}

@@ -185,9 +185,8 @@ struct Segment
         {
             const int64_t ahead = tick - 1 + head.ticks_per_sample;
             const bool more = ahead < head.ticks && shown[ahead] >= 0;
-            const bool anew = phase == 0 || what != shown[tick - 2];
             {% for port in ports %}
-            {{ "if (anew)" if port.lasts }}
+            {{ "if (phase == 0)" if port.lasts }}
             {
                 double *activity = brian::_array_{{ port.population }}_{{ port.variable }};
                 const Port &port = ports[{{ loop.index0 }}];

@@ -13,13 +13,12 @@ import numpy as np
 from biorrr.circuit.engines import compiler
 from biorrr.sims.bench.contestants.task import Task
 
-_array = np.ctypeslib.ndpointer(np.float64, flags="C_CONTIGUOUS")
-_indices = np.ctypeslib.ndpointer(np.int64, flags="C_CONTIGUOUS")
+array = np.ctypeslib.ndpointer(np.float64, flags="C_CONTIGUOUS")
+indices = np.ctypeslib.ndpointer(np.int64, flags="C_CONTIGUOUS")
 
 
-def prepare(task: Task):
-    """Compile for the sizes of ``task``."""
-    sizes = {"M": task.m, "N": task.n, "K": task.k, "L": task.k}
+def compiled(source: str, constants: dict[str, int]):
+    """The function `learn` of a C file beside this one, compiled for such ``constants``."""
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / "loop.so"
         subprocess.run(
@@ -27,13 +26,18 @@ def prepare(task: Task):
                 *shlex.split(compiler.find_compiler() or "c++"), *compiler.FLAGS, "-shared", "-fPIC", "-x", "c++",
                 # Start-up code of -ffast-math would change the arithmetic of all of this process.
                 "-nostartfiles",
-                *(f"-D{name}={size}" for name, size in sizes.items()),
-                Path(__file__).with_name("loop.c"), "-o", library,
+                *(f"-D{name}={value}" for name, value in constants.items()),
+                Path(__file__).with_name(source), "-o", library,
             ],
             check=True,
         )  # fmt: skip
-        learn = ctypes.CDLL(str(library)).learn
-    learn.argtypes = [_array, _array, _indices, ctypes.c_int64, *6 * [_array], ctypes.c_double]
+        return ctypes.CDLL(str(library)).learn
+
+
+def prepare(task: Task):
+    """Compile for the sizes of ``task``."""
+    learn = compiled("loop.c", {"M": task.m, "N": task.n, "K": task.k, "L": task.k})
+    learn.argtypes = [array, array, indices, ctypes.c_int64, *6 * [array], ctypes.c_double]
 
     def run(order):
         Vx, Vy, Q, R = task.weights()

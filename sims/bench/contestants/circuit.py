@@ -23,7 +23,7 @@ def prepare(task: Task):
     the data can have: speed does not depend on it.
     """
     rates = Rates(*(Rate(eta0, N) for eta0, N in zip(task.eta0, task.N, strict=True)))
-    blueprint = Microcircuit(task.k, rates=rates).sized({"x": task.m, "y": task.n})
+    blueprint = Microcircuit(task.k, rates=rates, departures=task.departures).sized({"x": task.m, "y": task.n})
     engine = StandaloneEngine(blueprint)
     start = {p.weight: getattr(task, p.weight) for p in blueprint.weighted}
     state = initial_state(blueprint, Units(), 0, start, {}, None)
@@ -35,7 +35,7 @@ def prepare(task: Task):
     def run(order):
         job = Job(
             blueprint=blueprint,
-            presentation=Presentation(task.n_samples, task.m, order, replay=0, noise=0.0, seed=0),
+            presentation=Presentation(task.n_samples, task.m, order, replay=0, noise=0.0, seed=0, held=blueprint.held),
             feeds=feeds, start=0, stop=len(order), state=state, recording=Recording((), None, (), 0),
             snapshots=np.array([len(order)]),
         )  # fmt: skip

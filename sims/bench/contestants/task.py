@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from biorrr.models import Departure, Leaky, Parts, Step, Stream
+
 
 @dataclass(frozen=True)
 class Task:
@@ -66,6 +68,50 @@ class Task:
         return np.random.default_rng(samples).integers(0, self.n_samples, samples)
 
     @property
+    def departures(self) -> tuple[Departure, ...]:
+        """What is other than in the paper's circuit: nothing."""
+        return ()
+
+    @property
     def synapses(self) -> int:
         """How many weights there are."""
         return self.Vx.size + self.Vy.size + self.Q.size + self.R.size
+
+
+@dataclass(frozen=True)
+class SpikingFibres(Departure):
+    """Input fibres that spike: in every tick each speaks with probability 0.1, ten times as loud as its sample."""
+
+    def alter(self, parts: Parts) -> Parts:
+        """Draw in every tick which fibres speak."""
+        for place, port in enumerate((("sensory", "x"), ("instructive", "y"))):
+            population, activity = port
+            drawn = f"uniform_draw(seed, {Stream.OWN + place}, moment, i)"
+            parts = parts.adding(population, Step("input", f"{activity} = 10 * {activity} * int({drawn} < 0.1)"))
+        return parts
+
+
+@dataclass(frozen=True)
+class HeldTask(Task):
+    """The same for cells with membranes, to which every sample is shown for a while.
+
+    Parameters
+    ----------
+    ticks
+        For which a sample is held.
+    spiking
+        Whether inputs spike, and change in every tick; else they stand still.
+    """
+
+    ticks: int = 200
+    spiking: bool = False
+
+    @property
+    def dynamics(self) -> Leaky:
+        """How activity unfolds."""
+        return Leaky(hold=2.0 * self.ticks, dt=2.0)
+
+    @property
+    def departures(self) -> tuple[Departure, ...]:
+        """Membranes, and fibres that spike where they do."""
+        return (self.dynamics, SpikingFibres()) if self.spiking else (self.dynamics,)
