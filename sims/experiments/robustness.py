@@ -2,9 +2,9 @@
 
 Every departure is turned up alone, from near the paper's circuit to far from it, until learning breaks; excess is
 against the exact optimum, mean over seeds. Apical drive is also tried together with all-or-none plateaus, which are the
-rarer the larger they are: the paper neglects it because plateaus are sparse in time. Delays are of whole samples, which
-come in shuffled order: inhibition then belongs to another sample, and nothing is said of delays within a sample. Data
-are centred.
+rarer the larger they are: the paper neglects it because plateaus are sparse in time. Delays in samples are of whole
+samples, which come in shuffled order: what is late then belongs to another sample. Delays within a held sample are
+departures of their own. Data are centred.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from biorrr.sims.circuits import completed
 from biorrr.sims.experiment import Datasets, Experiment, Findings, Found, Problem, check_rank, default_ridge
-from biorrr.sims.experiments.helpers.departures import DEPARTURES, Reference, lesions
+from biorrr.sims.experiments.helpers.departures import DEPARTURES, Reference, lesions, presented
 from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
 from biorrr.sims.reports.views import Chart, View
 from biorrr.sims.settings import ExperimentSettings, SettingsError, option, seeds_option
@@ -118,12 +118,14 @@ class Robustness(Experiment[RobustnessSettings]):
         )
         epochs = -(-settings.samples // len(data.X))
         events = lesions(lesion, epochs * len(data.X) // 2, data.X, data.Y) if lesion else ()
+        order = presented(part.departure, part.value, len(data.X), epochs, part.seed)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of columns that say nothing: the same for all circuits
                 run = completed(
                     circuit.run(
-                        data.X, data.Y, epochs=epochs, record="plateau", every=20, snapshots=1, centre=True,
+                        data.X, data.Y, epochs=epochs if order is None else 1, order=order, record="plateau", every=20,
+                        snapshots=1, centre=True,
                         events=events, **options,
                     )
                 )  # fmt: skip
