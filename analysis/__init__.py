@@ -39,7 +39,15 @@ _HOMES = {
         "fixed_point_residual",
     ),
     "inference": ("infer_s", "InferredS"),
-    "metrics": ("objective", "excess", "whitening_error", "principal_angles", "align", "r2"),
+    "metrics": (
+        "objective",
+        "excess",
+        "whitening_error",
+        "strong_whitening_error",
+        "principal_angles",
+        "align",
+        "r2",
+    ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = sorted(_HOME_OF)

@@ -62,8 +62,10 @@ def initial_state(
     return {quantity.key: state[quantity.key] for quantity in blueprint.state}
 
 
-def drawn_weights(sizes: tuple[int, int, int, int], seed: int, inner_s: float | None) -> dict[str, np.ndarray]:
-    """The microcircuit's initial matrices by name, in the circuit's own units.
+def drawn_weights(
+    sizes: tuple[int, int, int, int], seed: int, start: tuple[float, float, float] = (0.01, 0.1, 1 / 3)
+) -> dict[str, np.ndarray]:
+    """The microcircuit's initial matrices by name, in the data's units.
 
     Parameters
     ----------
@@ -71,19 +73,15 @@ def drawn_weights(sizes: tuple[int, int, int, int], seed: int, inner_s: float | 
         m, n, k and the number of interneurons.
     seed
         Of the draw.
-    inner_s
-        For rates fitted to the drive, s in the circuit's own units; None for the starts that go with a timetable.
+    start
+        Standard deviations of Vx and Vy, and the diagonal of Q and R; those that go with a timetable unless given.
     """
     m, n, k, l = sizes
     shapes = {"Vx": (m, k), "Vy": (n, k), "Q": (k, l), "R": (l, k)}
     rng = weight_generator(seed)
     drawn = {name: rng.standard_normal(shape) for name, shape in shapes.items()}
-    if inner_s is None:
-        q0, spread = 1 / 3, {"Vx": 0.01, "Vy": 0.1}
-    else:
-        # QQ' comes down to M's eigenvalues from their upper bound: from below, activity would overshoot first.
-        q0, spread = 1 / math.sqrt(inner_s + (1 - inner_s) / n), {"Vx": 0.1 / math.sqrt(m), "Vy": 0.03}
-    drawn |= {name: spread[name] * drawn[name] for name in spread}
+    size_x, size_y, q0 = start
+    drawn |= {"Vx": size_x * drawn["Vx"], "Vy": size_y * drawn["Vy"]}
     # Q and R start unrelated but for a common direction, which keeps QR's eigenvalues positive.
     common = {name: q0 * (np.eye(*shapes[name]) + 0.3 / math.sqrt(l) * drawn[name]) for name in ("Q", "R")}
     return drawn | common

@@ -23,7 +23,7 @@ from biorrr.circuit.recorder import Diverged
 from biorrr.circuit.results import dataset
 from biorrr.circuit.run import Run
 from biorrr.circuit.simulation import Callback, RunOptions, Simulated, Stimulus, samples_of, simulate
-from biorrr.circuit.statistics import chunks, effective_dimension
+from biorrr.circuit.statistics import chunks
 from biorrr.circuit.table import departures_in_words, regression, ridge_in_words
 from biorrr.circuit.units import Units
 from biorrr.models import (
@@ -51,6 +51,7 @@ from biorrr.models import (
     microcircuit_parts,
     with_values,
 )
+from biorrr.models.auto_rates import Drive
 from biorrr.models.checks import instance_of, number_within, one_of, whole_number
 
 _GRADED, _INSTANT, _ANALOG = Graded(), Instant(), Analog()  # the paper's circuit
@@ -215,6 +216,7 @@ class Microcircuit(CircuitBase):
         wanted: dict[str, float | str] = {
             "s": self.s,
             "ridge_y": self._ridges[1],
+            "ridge_power": f"{self._ridges[0]!r} * cells('sensory')",
             "replay_gain": f"{self._ridges[0]!r} * cells('sensory') / {self.replay}",
         }
         declared = {variable.name for variable in modulator.variables}
@@ -239,8 +241,9 @@ class Microcircuit(CircuitBase):
         Engines numpy, cython and "auto" build :attr:`network` in this process, to add one's own monitors to; cpp
         compiles its program.
         """
-        blueprint, units = self.blueprint(m, n), Units()
-        self._build(blueprint, self._drawn(m, n, units) | given_weights(self._given, blueprint, units))
+        blueprint = self.blueprint(m, n)
+        drive = Drive.white(m, n) if self.rates == "auto" else None
+        self._build(blueprint, self._begin(blueprint, Units(), drive, {}))
         return self
 
     # -- running -------------------------------------------------------------------------------------------------
@@ -376,10 +379,12 @@ class Microcircuit(CircuitBase):
             seed=self.seed,
             held=blueprint.held,
         )
+        drive = None
         if self.rates == "auto":
-            dimension = effective_dimension(feeds["x"].values, feeds["x"].mean)
-            parameters = {"neuromodulator.dimension_x": dimension, **parameters}
-        drawn = self._drawn(m, n, units) | given_weights({**self._given, **weights}, blueprint, units)
+            drive = Drive.of(feeds["x"].values, feeds["y"].values, self._ridges, (feeds["x"].mean, feeds["y"].mean))
+            known = ("power_x", "dimension_x", "strongest_y")
+            parameters = {f"neuromodulator.{name}": getattr(drive, name) for name in known} | dict(parameters)
+        drawn = self._begin(blueprint, units, drive, weights)
         stimulus = Stimulus(presentation, feeds, *samples_of(start, epochs, presentation))
         state = initial_state(blueprint, units, self.seed, drawn, parameters, start)
         simulated = simulate(blueprint, self._engines, self.engine, stimulus, state, units, options)
@@ -406,10 +411,17 @@ class Microcircuit(CircuitBase):
     def _given(self) -> dict[str, object]:
         return {name: value for name, value in self.initial.items() if value is not None}
 
-    def _drawn(self, m: int, n: int, units: Units) -> dict[str, np.ndarray]:
-        """Initial matrices drawn from the seed, in the circuit's own units."""
-        inner_s = None if isinstance(self.rates, Rates) else self.s * units.scale("1 / a")
-        return drawn_weights((m, n, self.k, int(self.interneurons or self.k)), self.seed, inner_s)
+    def _begin(
+        self, blueprint: Blueprint, units: Units, drive: Drive | None, weights: Mapping[str, object]
+    ) -> dict[str, np.ndarray]:
+        """Initial matrices in the circuit's own units: those given, the others drawn as large as suits ``drive``."""
+        m, n = (blueprint.parts[name].size for name in ("sensory", "instructive"))
+        sizes = (m, n, self.k, int(self.interneurons or self.k))
+        start = () if drive is None else (drive.start(n, self.s),)
+        drawn = drawn_weights(sizes, self.seed, *start)
+        present = {pathway.weight for pathway in blueprint.weighted}
+        kept = {name: matrix for name, matrix in drawn.items() if name in present}
+        return given_weights({**kept, **self._given, **weights}, blueprint, units)
 
     def _readout(self, Vy: np.ndarray, feed: Feed) -> np.ndarray:
         """Sigma_s^-1 Vy, by which the output predicts y, shape (n, k)."""

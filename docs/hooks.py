@@ -83,11 +83,12 @@ def cells() -> str:
 
 
 def rates() -> str:
-    """How rates are fitted to the data, in the words of the class that does it, and its equations."""
-    from biorrr.models import AdaptiveNeuromodulator
+    """How rates are fitted to the data, in the words of the policy, and as the neuromodulator computes it."""
+    from biorrr.models import AdaptiveNeuromodulator, auto_rates
 
     (step,) = AdaptiveNeuromodulator().steps
-    return f"{inspect.getdoc(AdaptiveNeuromodulator)}\n\n{_fenced('text', inspect.cleandoc(step.code))}"
+    policy = inspect.cleandoc(auto_rates.__doc__).partition("\n\n")[2].replace("::\n", ":\n")
+    return f"{policy}\n\n{_fenced('text', inspect.cleandoc(step.code))}"
 
 
 def phases() -> str:
@@ -169,6 +170,11 @@ def reference() -> str:
         Run.plot_learning,
         Run.plot_plateau,
         Run.plot_symmetry,
+        Run.plot_filters,
+        Run.plot_eigenvalues,
+        Run.plot_weights,
+        Run.plot_wiring,
+        Run.plot_raster,
         Run.transform,
         Run.predict,
         Run.trace,

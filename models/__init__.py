@@ -6,7 +6,7 @@ from biorrr.models.coding import Analog, Spiking
 from biorrr.models.connections import DalesLaw, SparseConnections
 from biorrr.models.departure import Departure, departed
 from biorrr.models.dynamics import Instant, Leaky
-from biorrr.models.eligibility import Eligibility, LateInstruction
+from biorrr.models.eligibility import Eligibility
 from biorrr.models.inputs import InstructiveInput, SensoryInput
 from biorrr.models.lesions import CutInstruction, Event, Freeze, Silence, SilencedInterneurons, SwapData
 from biorrr.models.microcircuit import microcircuit_parts
@@ -24,7 +24,7 @@ from biorrr.models.synapses import (
     ProximalSynapses,
     PyramidalToInterneuron,
 )
-from biorrr.models.transmission import LoopDelay, TransmissionNoise
+from biorrr.models.transmission import LateInstruction, LoopDelay, TransmissionNoise
 from biorrr.models.weight_dependence import WeightDependentPlasticity
 
 __all__ = [

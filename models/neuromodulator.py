@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from biorrr.models.auto_rates import AUTO
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, with_values
 from biorrr.models.rates import Rates
@@ -62,18 +63,7 @@ class Neuromodulator(Population):
 
 @dataclass(frozen=True)
 class AdaptiveNeuromodulator(Population):
-    """Broadcasts rates fitted to the drive: as large as stability allows at first, then falling as 1/t.
-
-    Proximal learning is a least-mean-squares rule with gain QR, stable while eta_x |x|^2 trace(QR) < 2. The rate is
-    set for a typical sample and falls with t; a sample so strong that the rate would come near that bound gets the
-    bound instead. As the rate falls, the bound stops to matter, so in the end every sample counts the same and the
-    optimum is not shifted. The same holds for distal learning (bound by |y|^2 where s > 0) and for Q and R, whose
-    growth by eta_q (|z|^2 - 1) one outlier could blow up.
-
-    Descent in Vx and ascent in Q circle around the optimum unless Vx settles faster than Q and Vy move. Along one of
-    d directions of equal power it settles at rate 0.5/d, so Q and Vy get at most that. Q and R always share their
-    rate, so R -> Q' holds.
-    """
+    """Broadcasts rates fitted to the drive, those of :mod:`biorrr.models.auto_rates`, which says why they are so."""
 
     size: int | None = 1
     name: str = "neuromodulator"
@@ -84,31 +74,26 @@ class AdaptiveNeuromodulator(Population):
         _broadcast("energy_y", "|y|^2"),
         _broadcast("energy_z", "|z|^2"),
         _broadcast("trace_q", "trace(QQ'), the gain of the inhibitory loop"),
-        _parameter("typical_x", "mean of |x|^2 over the data", "cells('sensory')"),
-        _parameter("typical_y", "mean of |y|^2 over the data", "cells('instructive')"),
+        _parameter("ridge_power", "what the ridge adds to |x|^2", scale="x**2"),
+        _parameter("power_x", "mean of |x|^2 over the data, with the ridge", "cells('sensory')", scale="x**2"),
+        _parameter("strongest_y", "power of y along its strongest direction, with the ridge", 1.0, scale="y**2"),
         _parameter("dimension_x", "directions over which |x|^2 is spread", "cells('sensory')"),
+        _parameter("filters", "pyramidal neurons", "cells('pyramidal')"),
         _parameter("learning", "0 for a pass with learning off", 1.0),
         Variable("eta_mean", "eta_q, averaged over the sample so far", per="circuit", role="memory"),
         Variable("log_retained", "log of the part of Q' - R that is left", per="circuit", role="memory"),
     )
-    # Numbers found by search over digits, V1-V2, MediaMill and synthetic data (Gaussian, white, heavy-tailed, unevenly
-    # scaled) at s = 0 and 1, k = 1, 2, 4, 1e5 samples each. `hebbian` is the share of plain averaging in the distal
-    # rule; the rest is least mean squares.
     steps: tuple[Step, ...] = (
         Step(
             "modulation",
-            """
-            fall = learning / (1 + sample / 10000)
-            settling = 0.5 / dimension_x
-            strength_y = 1 - s + s * (energy_y + ridge_y)
-            typical_strength = 1 - s + s * (typical_y + ridge_y)
-            hebbian = (1 - s + s * ridge_y) / typical_strength
-            wanted_x = 0.5 * fall / typical_x
-            wanted_y = (hebbian * clip(0.3 * settling, 0, 0.008) + (1 - hebbian) * 0.02) * fall / typical_strength
-            wanted_q = clip(settling, 0, 0.03) * fall
-            eta_x = clip(wanted_x, 0, 0.5 * learning / (energy_x + 1e-300)) / trace_q
-            eta_y = clip(wanted_y, 0, 0.5 * learning / strength_y)
-            eta_q = clip(wanted_q, 0, 0.06 * learning / (energy_z + 1e-300))
+            f"""
+            fall = learning / (1 + sample / {AUTO.N})
+            wanted_q = {AUTO.interneuron} * fall / (1 + dimension_x / {AUTO.spread})
+            wanted_y = {AUTO.distal} / sqrt(filters) * wanted_q / (1 - s + s * strongest_y)
+            wanted_x = {AUTO.proximal} * fall / power_x
+            eta_x = clip(wanted_x, 0, {AUTO.single_x} * learning / (energy_x + ridge_power + 1e-300)) / trace_q
+            eta_y = clip(wanted_y, 0, {AUTO.single_y} * learning / (1 - s + s * (energy_y + ridge_y) + 1e-300))
+            eta_q = clip(wanted_q, 0, {AUTO.single_q} * learning / (energy_z + 1e-300))
             eta_r = eta_q
             eta_mean = (1 - onset) * eta_mean + share * eta_q
             log_retained += closing * log(1 - eta_mean)

@@ -6,12 +6,13 @@ import dataclasses
 import functools
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from biorrr.sims.checkpoints import NOT_KEPT, Checkpoints
 from biorrr.sims.circuits import circuit_function
-from biorrr.sims.claims import QUICK, without_verdicts
+from biorrr.sims.claims import QUICK, Claim, without_verdicts
 from biorrr.sims.experiment import Experiment, Findings, Problem, S, StoppedError, caption_of
 from biorrr.sims.folder import INTERRUPTED, InterruptedRunError, RunFolder
 from biorrr.sims.interrupts import pressed
@@ -92,7 +93,10 @@ def _fitted(
         circuit_function(settings.circuit)  # fails here or not at all
     if not data and len(settings.data_names) == 1:
         data = [*_data_sets(settings, ())]
-    checksums = []
+    checksums: list[str] = []
+    for chapter, own in experiment.chapters(settings).values():
+        with suppress(data_sets.DataError):
+            checksums += _fitted(chapter, own, ())[2]
     for one in _data_sets(settings, data):
         settings = experiment.fit(settings, one)
         checksums.append(one.checksum)
@@ -115,7 +119,11 @@ def _investigate(
     """Run all parts on each data set in turn, or all chapters, and conclude."""
     concluded, failures = [], []
     for name, (chapter, own) in experiment.chapters(settings).items():
-        own, sets, _ = _fitted(chapter, own, ())
+        try:
+            own, sets, _ = _fitted(chapter, own, ())
+        except data_sets.DataError as error:
+            concluded.append((name, _missing(chapter, str(error))))
+            continue
         concluded.append((name, _investigate(chapter, own, sets, checkpoints.within(name), workers, attended)))
     for number, one in enumerate(() if concluded else _data_sets(settings, data)):
         # By number: what the user calls data may be a path.
@@ -129,6 +137,12 @@ def _investigate(
     why = QUICK if getattr(settings, "quick", False) else failure and f"the run has not come to its end: {failure}"
     claims, own_tests = (without_verdicts(found, why) for found in (findings.claims, findings.own_tests))
     return replace(findings, failure=failure, claims=claims, own_tests=own_tests)
+
+
+def _missing(chapter: Experiment[Any], why: str) -> Findings:
+    """What a chapter has found whose data are not there."""
+    claim = Claim(text=f"all that {chapter.name} checks", place=chapter.paper, untestable=why)
+    return Findings(numbers={}, title=f"not run: {why}", rows={}, claims=[claim])
 
 
 def run_parts(

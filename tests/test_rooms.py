@@ -13,7 +13,7 @@ ROOMS = ("models", "circuit", "analysis", "sims")
 MAY_IMPORT = {
     "models": (),
     "circuit": ("biorrr.models",),
-    "analysis": ("biorrr.models.rates",),
+    "analysis": ("biorrr.models.rates", "biorrr.models.auto_rates"),
     "sims": ("biorrr.models", "biorrr.circuit", "biorrr.analysis"),
 }
 # Where the name one imports is not the name one installs.

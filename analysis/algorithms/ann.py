@@ -15,7 +15,8 @@ from biorrr.analysis.checks import given_rates, ridge_pair
 from biorrr.analysis.covariance import covariances
 from biorrr.models.rates import Rates
 
-# rates="auto", online: found by a coarse search over the random problems described in online.py.
+# rates="auto", online: found by a coarse search over random problems of 3 to 60 inputs and responses,
+# condition numbers to 100, explained variance from 10 to 75 %, Gaussian, heavy-tailed and binary.
 _N = 4000.0  # samples in which the rates halve
 _STEP = 0.5  # share of the largest stable step, on average and for any single sample
 _CHECK_EVERY = 100  # iterations offline between looks at whether the gradients have vanished

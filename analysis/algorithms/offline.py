@@ -10,12 +10,12 @@ from scipy import linalg
 
 from biorrr.analysis.algorithms.estimator import FilterLearner
 from biorrr.analysis.algorithms.kernel import kernel, rate_table
-from biorrr.analysis.algorithms.weights import initial_weights
+from biorrr.analysis.algorithms.weights import PAPER, initial_weights
 from biorrr.analysis.checks import given_rates
 from biorrr.analysis.covariance import covariances, sigma_inverse
 from biorrr.models.rates import Rates
 
-# rates="auto": found by a coarse search over the random problems described in online.py. Vx is fast, Vy and Q slow,
+# rates="auto": found by a coarse search over the random problems described in ann.py. Vx is fast, Vy and Q slow,
 # and ever slower: descent-ascent at one rate circles the optimum.
 _N = 1000.0  # iterations in which eta_y and eta_q halve
 _DISTAL_DECAY = 0.06  # eta_y at s = 0
@@ -100,11 +100,15 @@ class OfflineBioRRR(FilterLearner):
         self.Q0 = Q0
 
     def _learn(self, X, Y, stops, rng):
-        starts = self.Vx0, self.Vy0, self.Q0
-        Vx, Vy, Q = initial_weights(X, Y, self.k, self.s, self.rates, rng, *starts)
+        m, n, s = X.shape[1], Y.shape[1], self.s
+        start = PAPER
+        if given_rates(self.rates) is None:  # so that learning runs alike at any scale of the data
+            xx, yy = (np.square(A).sum() / len(A) or 1.0 for A in (X, Y))
+            bound = yy / (1 - s + s * yy)  # on M's eigenvalues, which are those of QQ' at the optimum
+            start = 0.01 / np.sqrt(xx), 0.03 * bound / np.sqrt(n * yy), 0.3 * np.sqrt(bound)
+        Vx, Vy, Q = initial_weights((m, n, self.k), start, rng, self.Vx0, self.Vy0, self.Q0)
         self.Vx_, self.Vy_, self.Q_ = Vx, Vy, Q
         rates = rate_table(given_rates(self.rates), "xyq")
-        m, n = len(Vx), len(Vy)
         _iterate(np.eye(m), np.zeros((m, n)), np.eye(n), Vx, Vy, Q, 0, 0, rates, np.ones(2), 0.0)  # compiles
         yield 0
         Cxx, Cxy, Cyy = covariances(X, Y, self.ridge)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,19 +9,10 @@ from numpy.typing import ArrayLike
 
 from biorrr.analysis.algorithms.estimator import OnlineFilterLearner
 from biorrr.analysis.algorithms.kernel import kernel, rate_table
-from biorrr.analysis.algorithms.weights import check_weights, initial_weights
+from biorrr.analysis.algorithms.weights import PAPER, check_weights, initial_weights
 from biorrr.analysis.checks import given_rates, ridge_pair
+from biorrr.models.auto_rates import AUTO, Drive
 from biorrr.models.rates import Rates
-
-# rates="auto": found by a coarse search over random problems of 3 to 60 inputs and responses, condition numbers to
-# 100, explained variance from 10 to 75 %, Gaussian, heavy-tailed and binary, k = 1 to 4, s = 0, 1/2 and 1.
-_N = 4000.0  # samples in which the rates halve
-_PROXIMAL = 0.5  # share of the largest stable step of the LMS rule that dVx is
-_DISTAL_DECAY = 0.008  # eta_y at s = 0
-_DISTAL_LMS = 0.04  # at s = 1, share of the largest stable step of the LMS rule that dVy is then
-_CAP = 0.5  # such a share that no single sample exceeds
-_INTERNEURON = 0.03  # eta_q
-_Q_GROWTH = 0.06  # no sample makes Q grow by more than this share
 
 
 class OnlineBioRRR(OnlineFilterLearner):
@@ -49,15 +39,8 @@ class OnlineBioRRR(OnlineFilterLearner):
         Added to Cxx and Cyy; a pair sets them separately.
     rates
         A :class:`~biorrr.models.rates.Rates`, such as ``Rates.paper("mediamill", s, k)``, or ``"auto"``: rates that
-        follow the data, for any scale. With |x|^2 standing for |x|^2 + ridge_x, <.> for the mean over the samples so
-        far and f for 1/(1 + t/4000)::
-
-            eta_x = 1/2 min(f/<|x|^2>, 1/|x|^2) / (||Q|| ||R||)
-            eta_y = min(f / ((1-s)/0.008 + s <|y|^2>/0.04), 1/2 / (1-s + s|y|^2))
-            eta_q = eta_r = min(0.03 f, 0.06/|z|^2)
-
-        Each second term only tames early outliers: a rate that depended on the sample to the end would move the
-        optimum.
+        follow the data, for any scale. They are those of the circuit (:mod:`biorrr.models.auto_rates`); what they
+        know of the data beforehand is measured on what `fit` is given, or on the first batch of `partial_fit`.
     steps
         How many samples `fit` presents, in shuffled passes through the data.
     snapshots
@@ -66,7 +49,7 @@ class OnlineBioRRR(OnlineFilterLearner):
         Seed of initial weights and of the order of samples.
     Vx0, Vy0, Q0, R0
         Initial weights, (m, k), (n, k), (k, l), (l, k). By default Vx ~ N(0, 1)/100, Vy ~ N(0, 1)/10 and Q = I/3; with
-        ``rates="auto"`` similar ones that follow the scale of the data.
+        ``rates="auto"`` those of :meth:`biorrr.models.auto_rates.Drive.start`, which follow the scale of the data.
 
     Attributes
     ----------
@@ -115,32 +98,39 @@ class OnlineBioRRR(OnlineFilterLearner):
         self.R0 = R0
 
     def _begin(self, X, Y, rng):
-        starts = self.Vx0, self.Vy0, self.Q0
-        self.Vx_, self.Vy_, self.Q_ = initial_weights(X, Y, self.k, self.s, self.rates, rng, *starts)
+        self._drive = Drive.of(X, Y, ridge_pair(self.ridge))
+        m, n = X.shape[1], Y.shape[1]
+        start = PAPER if given_rates(self.rates) else self._drive.start(n, self.s)
+        self.Vx_, self.Vy_, self.Q_ = initial_weights((m, n, self.k), start, rng, self.Vx0, self.Vy0, self.Q0)
         self.R_ = self.Q_.T.copy() if self.R0 is None else check_weights("R0", self.R0, self.Q_.T.shape)
-        self._mean_squares = np.zeros(2)  # <|x|^2>, <|y|^2>
         self.t_ = 0
 
     def _present(self, X, Y, order):
         rates = rate_table(given_rates(self.rates), "xyqr")
+        s, (ridge_x, ridge_y), drive = float(self.s), ridge_pair(self.ridge), self._drive
+        wanted_q = AUTO.interneuron / (1 + drive.dimension_x / AUTO.spread)
+        wanted_y = AUTO.distal / np.sqrt(self.k) * wanted_q / (1 - s + s * drive.strongest_y)
+        wanted = np.array([AUTO.proximal / drive.power_x, wanted_y, wanted_q, AUTO.N])
+        single = np.array([AUTO.single_x, AUTO.single_y, AUTO.single_q])
         Vx, Vy = self.Vx_.T.copy(), self.Vy_.T.copy()  # a filter a row: the kernel's inner loops run along filters
-        Q, R, mean_squares = self.Q_.copy(), self.R_.copy(), self._mean_squares.copy()
-        _present(X, Y, order, self.t_, Vx, Vy, Q, R, float(self.s), *ridge_pair(self.ridge), rates, mean_squares)
-        self.Vx_, self.Vy_, self.Q_, self.R_, self._mean_squares = Vx.T, Vy.T, Q, R, mean_squares
+        Q, R = self.Q_.copy(), self.R_.copy()
+        _present(X, Y, order, self.t_, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, wanted, single)
+        self.Vx_, self.Vy_, self.Q_, self.R_ = Vx.T, Vy.T, Q, R
         self.t_ += len(order)
 
 
 @kernel
-def _present(X, Y, order, t, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, mean_squares):
+def _present(X, Y, order, t, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, wanted, single):
     """Alg. 2 for the samples ``order`` of X (n_samples, m) and Y (n_samples, n), from sample count t on.
 
-    Changes in place Vx (k, m) and Vy (k, n), transposed; Q (k, l); R (l, k); and mean_squares (2,). rates is (4, 2),
-    eta0 and N for x, y, q and r, or (0, 2) for rates that follow the data.
+    Changes in place Vx (k, m) and Vy (k, n), transposed; Q (k, l); and R (l, k). rates is (4, 2), eta0 and N for x, y,
+    q and r, or (0, 2) for rates that follow the data. For those, wanted (4,) is what they are at first for a typical
+    sample, for x (before division by trace(QQ')), y and q, and N; single (3,) bounds what one sample may do.
     """
     (k, m), n, l = Vx.shape, Vy.shape[1], Q.shape[1]
     z, a, plateau, interneurons = np.empty(k), np.empty(k), np.empty(k), np.empty(l)
     Czz, SR, gain, moved = np.empty((k, k)), np.empty((k, l)), np.empty((k, k)), np.empty((k, m))
-    tiny = 1e-300  # keeps rates finite where all samples so far are zero
+    tiny = 1e-300  # keeps rates finite where a sample is zero
     for row in order:
         x, y = X[row], Y[row]
         for j in range(k):
@@ -165,7 +155,7 @@ def _present(X, Y, order, t, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, mean_squa
             eta_q = rates[2, 0] / (1 + t / rates[2, 1])
             eta_r = rates[3, 0] / (1 + t / rates[3, 1])
         else:
-            xx, yy, zz, qq, rr = ridge_x + tiny, ridge_y + tiny, tiny, tiny, tiny
+            xx, yy, zz, qq = m * ridge_x + tiny, ridge_y, tiny, 0.0
             for i in range(m):
                 xx += x[i] * x[i]
             for i in range(n):
@@ -174,16 +164,10 @@ def _present(X, Y, order, t, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, mean_squa
                 zz += z[j] * z[j]
                 for h in range(l):
                     qq += Q[j, h] * Q[j, h]
-                    rr += R[h, j] * R[h, j]
-            mean_squares[0] += (xx - mean_squares[0]) / (t + 1)
-            mean_squares[1] += (yy - mean_squares[1]) / (t + 1)
-            f = 1 / (1 + t / _N)
-            eta_x = min(_PROXIMAL * f / mean_squares[0], _CAP / xx) / (math.sqrt(qq) * math.sqrt(rr))
-            eta_y = min(
-                f / ((1 - s) / _DISTAL_DECAY + s * mean_squares[1] / _DISTAL_LMS),
-                _CAP / (1 - s + s * yy),
-            )
-            eta_q = min(_INTERNEURON * f, _Q_GROWTH / zz)
+            f = 1 / (1 + t / wanted[3])
+            eta_x = min(wanted[0] * f, single[0] / xx) / qq
+            eta_y = min(wanted[1] * f, single[1] / (1 - s + s * yy + tiny))
+            eta_q = min(wanted[2] * f, single[2] / zz)
             eta_r = eta_q
 
         # Vx'(xx' + ridge_x I)Vx, whose product with R' is what Q learns and, transposed, what R learns

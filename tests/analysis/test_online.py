@@ -19,16 +19,22 @@ def outer(a, b):
 
 def twin(X, Y, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates):
     """Alg. 2 in plain NumPy, as the docstring of OnlineBioRRR writes it; returns the weights after the last sample."""
-    xx = yy = 0.0  # <|x|^2>, <|y|^2>
+    m, k = Vx.shape
+    Cxx, Cyy = X.T @ X / len(X), Y.T @ Y / len(Y)
+    Cxx_ridged, strongest = Cxx + ridge_x * np.eye(m), np.linalg.eigvalsh(Cyy)[-1] + ridge_y
+    # trace(Cxx^2) from pairs of different samples
+    squares = (np.sum((X @ X.T) ** 2) - np.sum(np.sum(X**2, axis=1) ** 2)) / (len(X) * (len(X) - 1))
+    D = np.clip(np.trace(Cxx) ** 2 / squares, 1, m)
+    D = np.trace(Cxx_ridged) ** 2 / (np.trace(Cxx) ** 2 / D + 2 * ridge_x * np.trace(Cxx) + m * ridge_x**2)
     for t, (x, y) in enumerate(zip(X, Y, strict=True)):
         z, a = Vx.T @ x, Vy.T @ y
         n = R @ z
         if rates == "auto":
-            x2, y2, f = x @ x + ridge_x, y @ y + ridge_y, 1 / (1 + t / 4000)
-            xx, yy = (xx * t + x2) / (t + 1), (yy * t + y2) / (t + 1)
-            eta_x = 0.5 * min(f / xx, 1 / x2) / (np.linalg.norm(Q) * np.linalg.norm(R))
-            eta_y = min(f / ((1 - s) / 0.008 + s * yy / 0.04), 0.5 / (1 - s + s * y2))
-            eta_q = eta_r = min(0.03 * f, 0.06 / (z @ z))
+            f, x2, y2 = 1 / (1 + t / 10_000), x @ x + m * ridge_x, y @ y + ridge_y
+            wanted_q = 0.02 * f / (1 + D / 30)
+            eta_x = min(0.6 * f / np.trace(Cxx_ridged), 1 / x2) / np.trace(Q @ Q.T)
+            eta_y = min(0.8 / np.sqrt(k) * wanted_q / (1 - s + s * strongest), 0.5 / (1 - s + s * y2))
+            eta_q = eta_r = min(wanted_q, 0.2 / (z @ z))
         else:
             eta_x, eta_y, eta_q, eta_r = rates.x(t), rates.y(t), rates.q(t), rates.r(t)
         gram = Vx.T @ Vx

@@ -162,8 +162,9 @@ def test_changed_data_are_refused(data, tmp_path, monkeypatch):
     cut(tmp_path / "c.npz", 30, "numpy", data, monkeypatch, epochs=2)
     X = data[0].copy()
     X[[0, 1]] = X[[1, 0]]
+    # With rates fitted to the data the initial weights may differ too.
     with pytest.raises(
-        CheckpointError, match=r"\(what differs: data\); give what it was made with, or delete it to start"
+        CheckpointError, match=r"\(what differs: data\b.*\); give what it was made with, or delete it to start"
     ):
         circuit("numpy").run(X, data[1], epochs=2, checkpoint=tmp_path / "c.npz")
 

@@ -193,21 +193,21 @@ def run_lap(problem: Problem, lap: Lap, options: Mapping[str, Any]) -> dict[str,
 def circuit_lap(problem: Problem, lap: Lap, options: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """The circuit itself, simulated synapse by synapse, with R and Q apart and the ridge by replay."""
     from biorrr.analysis.algorithms.estimator import shuffled_passes
-    from biorrr.analysis.algorithms.weights import initial_weights
+    from biorrr.analysis.algorithms.weights import PAPER, initial_weights
+    from biorrr.models.auto_rates import Drive
 
     X, Y, s = problem.data.X, problem.data.Y, lap.heat.s
     # What Bio-RRR and backprop draw from the same seed: the order first, then the weights.
     drawn = np.random.RandomState(lap.seed)
     order = shuffled_passes(len(X), lap.steps, drawn)
-    starts = {}
-    if lap.rates is not None:
-        Vx, Vy, Q = initial_weights(X, Y, lap.k, s, lap.rates, drawn, None, None, None)
-        starts = {"Vx0": Vx, "Vy0": Vy, "Q0": Q, "R0": Q.T}
+    m, n, ridge = X.shape[1], Y.shape[1], problem.settings.ridge
+    start = PAPER if lap.rates else Drive.of(X, Y, (ridge, ridge)).start(n, s)
+    Vx, Vy, Q = initial_weights((m, n, lap.k), start, drawn, None, None, None)
     circuit = problem.settings.make_circuit(
-        k=lap.k, s=s, rates=lap.rates or "auto", ridge=problem.settings.ridge,
-        engine=compiled_if_possible(problem.settings.engine), seed=lap.seed, **starts,
+        k=lap.k, s=s, rates=lap.rates or "auto", ridge=ridge,
+        engine=compiled_if_possible(problem.settings.engine), seed=lap.seed, Vx0=Vx, Vy0=Vy, Q0=Q, R0=Q.T,
     )  # fmt: skip
-    circuit.build(X.shape[1], Y.shape[1])
+    circuit.build(m, n)
     began, clock = perf_counter(), _cpu_seconds()
     run = completed(circuit.run(X, Y, order=order, snapshots=SNAPSHOTS, record=(), **options))
     # Of a lap that was cut short only the wall time is known until then: as much CPU time as in the rest of it.
