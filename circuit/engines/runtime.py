@@ -120,7 +120,7 @@ class _Presenter:
                 self.recorded.clear()
         else:
             self._silence()
-            replay = 1 + phase - job.presentation.held
+            replay = 1 + (phase - job.presentation.held) // job.presentation.replay_held
             self.inputs[job.presentation.port][-1 - self.shown[sample % _LOOK_AHEAD, replay]] = 1.0
         self.tick += 1
 
