@@ -1,4 +1,4 @@
-"""Learning across time: traces of what cells did a while ago, whose products teach, and instruction that comes late.
+"""Learning across time: traces of what cells did a while ago, whose products teach.
 
 A trace is an average over the recent past, in which what lies longer back counts less: per tick,
 `trace += step * (activity - trace)` with step = 1 - exp(-tick/tau). For an activity that stands still it is that
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 
-from biorrr.models.checks import number_within, whole_number
+from biorrr.models.checks import number_within
 from biorrr.models.departure import Departure
 from biorrr.models.dynamics import milliseconds
 from biorrr.models.expressions import renamed
@@ -83,37 +83,6 @@ def with_trace(parts: Parts, population: str, activity: str, trace: str, tau: fl
         ),
         Step("eligibility", f"{trace} += {trace}_step * ({activity} - {trace})"),
     )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class LateInstruction(Departure):
-    """Instruction comes late: what reaches the distal dendrite is about the input of some samples ago.
-
-    Parameters
-    ----------
-    samples
-        How many.
-    """
-
-    samples: int
-
-    def __post_init__(self) -> None:
-        whole_number("LateInstruction.samples", self.samples, minimum=0)
-
-    def alter(self, parts: Parts) -> Parts:
-        """Pass the instructive input down a line of memories, one step per sample."""
-        if not self.samples:
-            return parts
-        line = [f"past_{age}" for age in range(self.samples, 0, -1)]  # oldest first
-        shift = [
-            f"{older} = closing * {newer} + (1 - closing) * {older}"
-            for older, newer in zip(line, [*line[1:], "fresh"], strict=True)
-        ]
-        remembered = [
-            Variable(past, f"instruction of {past[5:]} samples ago", role="memory", scale="y") for past in line
-        ]
-        code = "\n".join(["fresh = y", f"y = {line[0]}", *shift])
-        return parts.adding("instructive", *remembered, Step("input", code))
 
 
 def seconds(name: str, value) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from biorrr.models.checks import whole_number
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts, Step, Variable
 from biorrr.models.random_draws import Stream, stream_of
@@ -57,25 +58,73 @@ class TransmissionNoise(Departure):
 
 @dataclass(frozen=True)
 class LoopDelay(Departure):
-    """Inhibition comes late: interneurons answer with the activity they had some samples ago.
+    """Inhibition comes late: interneurons answer with the activity that they had some samples, or ticks, ago.
 
     Parameters
     ----------
     samples
-        Number of samples by which inhibition is late.
+        How many samples.
+    ticks
+        How many ticks of a sample that is held, instead; more than the sample has reach back into those before it.
     """
 
-    samples: int
+    samples: int = 0
+    ticks: int = 0
+
+    def __post_init__(self) -> None:
+        check_delay("LoopDelay", self.samples, self.ticks)
 
     def alter(self, parts: Parts) -> Parts:
-        """Pass the activity of interneurons down a line of memories, one step per sample."""
-        line = [f"past_{age}" for age in range(self.samples, 0, -1)]  # oldest first
-        shift = [
-            f"{older} = closing * {newer} + (1 - closing) * {older}"
-            for older, newer in zip(line, [*line[1:], "fresh"], strict=True)
-        ]
-        remembered = [
-            Variable(past, f"interneuron activity {past[5:]} samples ago", role="memory", scale="n") for past in line
-        ]
-        code = "\n".join(["fresh = n", f"n = {line[0]}", *shift])
-        return parts.adding("interneurons", *remembered, Step("delay", code))
+        """Pass the activity of interneurons down a line of memories."""
+        return delayed(parts, "interneurons", "n", "delay", self.samples, self.ticks)
+
+
+@dataclass(frozen=True)
+class LateInstruction(Departure):
+    """Instruction comes late: what reaches the distal dendrite is about the input of some samples, or ticks, ago.
+
+    Parameters
+    ----------
+    samples
+        How many samples.
+    ticks
+        How many ticks of a sample that is held, instead.
+    """
+
+    samples: int = 0
+    ticks: int = 0
+
+    def __post_init__(self) -> None:
+        check_delay("LateInstruction", self.samples, self.ticks)
+
+    def alter(self, parts: Parts) -> Parts:
+        """Pass the instructive input down a line of memories."""
+        return delayed(parts, "instructive", "y", "input", self.samples, self.ticks)
+
+
+def check_delay(name: str, samples: int, ticks: int) -> None:
+    """Refuse what is not a delay in samples or in ticks."""
+    for unit, value in (("samples", samples), ("ticks", ticks)):
+        whole_number(f"{name}.{unit}", value, minimum=0)
+    if samples and ticks:
+        raise ValueError(f"{name}: must be a delay in samples or in ticks, not both (got {samples} and {ticks})")
+
+
+def delayed(parts: Parts, population: str, activity: str, phase: str, samples: int, ticks: int) -> Parts:
+    """Replace an activity by that of some samples or ticks ago, kept in a line of memories."""
+    if not samples and not ticks:
+        return parts
+    (declared,) = (variable for variable in parts[population].variables if variable.name == activity)
+    line = [f"past_{age}" for age in range(samples or ticks, 0, -1)]  # oldest first
+    # Down the line in every tick, or when a sample ends.
+    shift = [
+        f"{older} = closing * {newer} + (1 - closing) * {older}" if samples else f"{older} = {newer}"
+        for older, newer in zip(line, [*line[1:], "fresh"], strict=True)
+    ]
+    unit = "samples" if samples else "ticks"
+    remembered = [
+        Variable(past, f"{declared.meaning}, {past[5:]} {unit} ago", role="memory", scale=declared.scale)
+        for past in line
+    ]
+    code = "\n".join([f"fresh = {activity}", f"{activity} = {line[0]}", *shift])
+    return parts.adding(population, *remembered, Step(phase, code))

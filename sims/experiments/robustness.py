@@ -14,7 +14,7 @@ from typing import Any
 
 from biorrr.sims.circuits import completed
 from biorrr.sims.experiment import Datasets, Experiment, Findings, Found, Problem, check_rank, default_ridge
-from biorrr.sims.experiments.helpers.departures import DEPARTURES, Reference, lesions
+from biorrr.sims.experiments.helpers.departures import DEPARTURES, Reference, lesions, presented
 from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
 from biorrr.sims.reports.views import Chart, View
 from biorrr.sims.settings import ExperimentSettings, SettingsError, option, seeds_option
@@ -115,12 +115,14 @@ class Robustness(Experiment[RobustnessSettings]):
         )
         epochs = -(-settings.samples // len(data.X))
         events = lesions(lesion, epochs * len(data.X) // 2, data.X, data.Y) if lesion else ()
+        order = presented(part.departure, part.value, len(data.X), epochs, part.seed)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of columns that say nothing: the same for all circuits
                 run = completed(
                     circuit.run(
-                        data.X, data.Y, epochs=epochs, record="plateau", every=20, snapshots=1, centre=True,
+                        data.X, data.Y, epochs=epochs if order is None else 1, order=order, record="plateau", every=20,
+                        snapshots=1, centre=True,
                         events=events, **options,
                     )
                 )  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 
 from biorrr.circuit import Microcircuit
 from biorrr.circuit.presentation import Presentation
-from biorrr.models import Eligibility, LateInstruction, Leaky, Rate, Rates, WeightDependentPlasticity
+from biorrr.models import Eligibility, LateInstruction, Leaky, LoopDelay, Rate, Rates, WeightDependentPlasticity
 
 ENGINES = ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)]
 WEIGHTS = ("Vx", "Vy", "Q", "R")
@@ -116,6 +116,40 @@ def test_a_trace_of_what_comes_in_random_order_is_warned_of(data, make_circuit):
         make_circuit("numpy", departures=(LateInstruction(2), TRACES)).run(X, Y, progress=False)
 
 
+@pytest.mark.parametrize("engine", ["numpy", "cpp"])
+def test_delays_within_a_held_sample(engine, data, make_circuit, make_loop):
+    """Inhibition three ticks late and instruction two, in samples of four ticks: the last sample's at first."""
+    X, Y = data[0][:40], data[1][:40]
+    loop = make_loop(s=0.3)
+    said, told = [np.zeros(3)] * 3, [np.zeros(4)] * 2
+    for t, (x, y) in enumerate(zip(X, Y, strict=True)):
+        eta = {path: getattr(loop.rates, path)(t) for path in "xyqr"}
+        z, changes = loop.Vx.T @ x, []
+        for _ in range(4):
+            said, told = [*said, loop.R @ z], [*told, y]
+            n, late = said.pop(0), told.pop(0)
+            a = loop.Vy.T @ late
+            changes.append(
+                (
+                    np.outer(x, a - loop.Q @ n),
+                    np.outer(late, z - 0.3 * a) - 0.7 * loop.Vy,
+                    np.outer(z, n) - loop.Q,
+                    np.outer(n, z) - loop.R,
+                )
+            )
+        for name, path, change in zip(WEIGHTS, "xyqr", zip(*changes, strict=True), strict=True):
+            setattr(loop, name, getattr(loop, name) + eta[path] * np.mean(change, axis=0))
+    circuit = make_circuit(
+        engine,
+        s=0.3,
+        dynamics=Leaky(0, 0, 0, 0, hold=20, dt=5),
+        departures=(LoopDelay(ticks=3), LateInstruction(ticks=2)),
+    )
+    run = circuit.run(X, Y, order="sequential", record=(), progress=False)
+    for name in WEIGHTS:
+        np.testing.assert_allclose(getattr(run, name), getattr(loop, name), **EXACT, err_msg=name)
+
+
 def test_rules_stay_local():
     assert all(rule.local for rule in Microcircuit(2, departures=[TRACES, LateInstruction(3)]).locality())
     assert all(rule.local for rule in Microcircuit(2, departures=[WeightDependentPlasticity()]).locality())
@@ -175,6 +209,7 @@ def test_strong_weights_shrink_where_weak_ones_grow():
     [
         (lambda: Eligibility(-1.0), r"Eligibility.tau_x: must be finite and at least 0 \(got -1\)"),
         (lambda: LateInstruction(0.5), r"LateInstruction.samples: must be a whole number, at least 0 \(got 0.5\)"),
+        (lambda: LoopDelay(1, ticks=2), r"LoopDelay: must be a delay in samples or in ticks, not both \(got 1 and 2\)"),
         (lambda: WeightDependentPlasticity(w_max=0), "WeightDependentPlasticity.w_max: must be finite and at least"),
     ],
 )

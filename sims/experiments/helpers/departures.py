@@ -28,6 +28,14 @@ class DepartureRange:
     ordered: bool = True
 
 
+HELD_TICKS = 20  # of a sample, where a delay is a part of the time that it is held
+
+
+def _held(departure: models.Departure) -> dict[str, Any]:
+    """A circuit that holds samples, and answers at once but for ``departure``."""
+    return {"dynamics": models.Leaky(0, 0, 0, 0, hold=10 * HELD_TICKS, dt=10), "departures": (departure,)}
+
+
 DEPARTURES = {
     departure.name: departure
     for departure in (
@@ -72,7 +80,34 @@ DEPARTURES = {
             "noise", "transmission noise:\ns.d. / mean", (0.1, 0.2, 0.3, 0.5, 0.7, 1),
             lambda sigma, ref: {"transmission_noise": sigma},
         ),
+        DepartureRange(
+            "sparse_apical", "apical drive of 0.8 with all-or-none\nplateaus: size / r.m.s. drive", (16, 8, 4, 2, 1),
+            lambda size, ref: {"apical_gain": 0.8 / ref.plateau, "plateau": models.AllOrNone(size * ref.plateau)},
+            ordered=False,
+        ),
         DepartureRange("delay", "delay of inhibition\n(samples)", (1, 2), lambda samples, ref: {"delay": samples}),
+        DepartureRange(
+            "delay_within", "delay of inhibition /\ntime a sample is held", (0.05, 0.1, 0.25, 0.5, 0.75, 1),
+            lambda part, ref: _held(models.LoopDelay(ticks=round(HELD_TICKS * part))),
+        ),
+        DepartureRange(
+            "delay_in_runs", "inhibition one sample late:\nlike samples in a row", (10, 5, 3, 2, 1),
+            lambda in_a_row, ref: {"delay": 1},
+        ),
+        DepartureRange(
+            "instruction", "delay of instruction\n(samples)", (1, 2, 4),
+            lambda samples, ref: {"departures": (models.LateInstruction(samples),)},
+        ),
+        DepartureRange(
+            "instruction_within", "delay of instruction /\ntime a sample is held", (0.05, 0.1, 0.25, 0.5, 0.75, 1),
+            lambda part, ref: _held(models.LateInstruction(ticks=round(HELD_TICKS * part))),
+        ),
+        DepartureRange(
+            "instruction_traces", "delay of instruction (samples),\nwith traces of twice that", (1, 2, 3, 4),
+            lambda samples, ref: {
+                "departures": (models.LateInstruction(samples), models.Eligibility(2 * samples, 0, 2 * samples))
+            },
+        ),
         DepartureRange(
             "lesion", "lesion after half\nof the samples",
             ("new data", "freeze R", "freeze Q", "freeze Vy", "freeze Vx", "cut y", "silence n"),
@@ -80,6 +115,14 @@ DEPARTURES = {
         ),
     )
 }  # fmt: skip
+
+
+def presented(departure: str, value: Any, n_samples: int, epochs: int, seed: int) -> np.ndarray | None:
+    """The order in which samples come, where a departure has its own: like ones in a row, as in slow sequences."""
+    if departure != "delay_in_runs":
+        return None
+    rng = np.random.default_rng(seed)
+    return np.repeat(np.concatenate([rng.permutation(n_samples) for _ in range(epochs)]), value)
 
 
 def lesions(lesion: str, at: int, X: np.ndarray, Y: np.ndarray) -> list[models.Event]:
