@@ -80,7 +80,8 @@ READINGS: tuple[tuple[str, str, str], ...] = (
         r"faster than ANN in CPU",
         r"",
         "An iteration of Bio-RRMSE takes a third to a half longer than one of the network, since Q learns too. Where "
-        "it saves few iterations that is not made up for; both arrive within a few milliseconds, and the ratio is noisy.",
+        "it saves few iterations that is not made up for; both arrive within a few milliseconds, and the ratio is "
+        "noisy.",
     ),
     (
         r"most sample efficient \(iterations",
