@@ -26,7 +26,7 @@ BIO, BACKPROP = "Bio-RRMSE", "backprop"
 QUICK_STEPS = 3_000
 # The paper says "comparable" and prints no number: excesses differ by at most 5 % of the optimum, either way.
 COMPARABLE = 0.05
-PLACE = 'supplement, Sec. "More numerical experiments"; Fig. RRMSE_vs_backprop, Tab. linear_hyperparameters'
+PLACE = 'supplement F, "More numerical experiments"; Fig. 7, Table 1'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class Images(Race[ImagesSettings]):
     settings = ImagesSettings
     shows = "parity with back-propagation on MNIST, Fashion-MNIST, CIFAR-10 and CIFAR-100"
     takes = "1.5 min"
-    paper = "supplement, table and figure"
+    paper = "supplement F, Fig. 7 and Table 1"
     figures = {
         "images": "Excess over the optimum, in percent, against the number of samples seen, one panel for each set of "
         "pictures: the simulated circuit, the paper's algorithm and a two-layer network trained by back-propagation, "
