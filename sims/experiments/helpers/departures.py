@@ -81,13 +81,12 @@ DEPARTURES = {
             lambda sigma, ref: {"transmission_noise": sigma},
         ),
         DepartureRange(
-            "sparse_apical", "apical drive of 0.8 with all-or-none\nplateaus: size / r.m.s. drive", (16, 8, 4, 2, 1),
-            lambda size, ref: {"apical_gain": 0.8 / ref.plateau, "plateau": models.AllOrNone(size * ref.plateau)},
-            ordered=False,
+            "sparse_apical", "apical drive, sparse plateaus:\ngain * r.m.s. drive", (0.01, 0.02, 0.05, 0.1, 0.2),
+            lambda drive, ref: {"apical_gain": drive / ref.plateau, "plateau": models.AllOrNone(4 * ref.plateau)},
         ),
         DepartureRange("delay", "delay of inhibition\n(samples)", (1, 2), lambda samples, ref: {"delay": samples}),
         DepartureRange(
-            "delay_within", "delay of inhibition /\ntime a sample is held", (0.05, 0.1, 0.25, 0.5, 0.75, 1),
+            "delay_within", "delay of inhibition /\ntime a sample is held", (0.1, 0.25, 0.5, 0.75, 1),
             lambda part, ref: _held(models.LoopDelay(ticks=round(HELD_TICKS * part))),
         ),
         DepartureRange(
@@ -95,15 +94,15 @@ DEPARTURES = {
             lambda in_a_row, ref: {"delay": 1},
         ),
         DepartureRange(
-            "instruction", "delay of instruction\n(samples)", (1, 2, 4),
+            "instruction", "delay of instruction\n(samples)", (1, 2),
             lambda samples, ref: {"departures": (models.LateInstruction(samples),)},
         ),
         DepartureRange(
-            "instruction_within", "delay of instruction /\ntime a sample is held", (0.05, 0.1, 0.25, 0.5, 0.75, 1),
+            "instruction_within", "delay of instruction /\ntime a sample is held", (0.1, 0.25, 0.5, 0.75, 1),
             lambda part, ref: _held(models.LateInstruction(ticks=round(HELD_TICKS * part))),
         ),
         DepartureRange(
-            "instruction_traces", "delay of instruction (samples),\nwith traces of twice that", (1, 2, 3, 4),
+            "instruction_traces", "delay of instruction (samples),\nwith traces of twice that", (1, 2, 4),
             lambda samples, ref: {
                 "departures": (models.LateInstruction(samples), models.Eligibility(2 * samples, 0, 2 * samples))
             },
