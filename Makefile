@@ -18,7 +18,7 @@ test: .venv/testing
 	$(PYTEST)
 
 test-all: .venv/testing
-	$(BIN)/pip install --quiet build selenium
+	$(BIN)/pip install --quiet build selenium axe-core-python
 	$(PYTEST) -m "slow or not slow"
 
 # Executes the tutorials too; one that needs the V1-V2 recordings is shown without results where they are not here.

@@ -9,6 +9,8 @@ from importlib import import_module
 
 _HOMES = {
     "exact": ("ReducedRankRegression",),
+    "hierarchy": ("HierarchicalRRR", "HierarchyYardstick", "HierarchyOptimum", "plateau_theory"),
+    "deep_linear": ("backprop_linear",),
     "rank": ("RankCV",),
     "algorithms.offline": ("OfflineBioRRR",),
     "algorithms.online": ("OnlineBioRRR",),

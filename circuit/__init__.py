@@ -2,10 +2,12 @@
 
 from biorrr.circuit.checkpoint import CheckpointError
 from biorrr.circuit.circuit import Circuit
+from biorrr.circuit.hierarchy import Hierarchy
 from biorrr.circuit.microcircuit import Microcircuit
 from biorrr.circuit.notebook import say_errors_first
 from biorrr.circuit.recorder import Diverged
 from biorrr.circuit.run import Run
+from biorrr.circuit.settling import Unsettled
 from biorrr.circuit.signals import GroupInput, PoissonSpikes, SpikeTrains, TimeSeries
 
 __all__ = [
@@ -13,11 +15,13 @@ __all__ = [
     "Circuit",
     "Diverged",
     "GroupInput",
+    "Hierarchy",
     "Microcircuit",
     "PoissonSpikes",
     "Run",
     "SpikeTrains",
     "TimeSeries",
+    "Unsettled",
 ]
 
 say_errors_first()

@@ -138,8 +138,21 @@ class Blueprint:
     @property
     def held(self) -> int:
         """Ticks for which a sample is held."""
-        (held,) = (v.value for v in self.parts["clock"].variables if v.name == "held")
-        return int(held)
+        return int(self._clock("held"))
+
+    @property
+    def replay_held(self) -> int:
+        """Ticks for which a replay is held."""
+        return int(self._clock("replay_held"))
+
+    @property
+    def settles(self) -> bool:
+        """Whether a sample is held so that outputs settle, and the last tick is what counts."""
+        return "settling" in {p.name for p in self.parts.populations}
+
+    def _clock(self, name: str, otherwise: float = 1.0) -> float:
+        (value, *_) = (*(v.value for v in self.parts["clock"].variables if v.name == name), otherwise)
+        return float(value)
 
     @functools.cached_property
     def code(self) -> Blueprint:

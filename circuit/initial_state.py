@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,7 @@ from biorrr.circuit.blueprint import Blueprint, Quantity, as_synapses
 from biorrr.circuit.checks import check_weights
 from biorrr.circuit.presentation import pathway_generator, weight_generator
 from biorrr.circuit.units import Units
-from biorrr.models import Pathway
+from biorrr.models import Area, Pathway
 from biorrr.models.expressions import evaluate, names_in
 
 if TYPE_CHECKING:
@@ -85,6 +85,30 @@ def drawn_weights(
     # Q and R start unrelated but for a common direction, which keeps QR's eigenvalues positive.
     common = {name: q0 * (np.eye(*shapes[name]) + 0.3 / math.sqrt(l) * drawn[name]) for name in ("Q", "R")}
     return drawn | common
+
+
+def drawn_areas(layout: Sequence[Area], m: int, n: int, seed: int) -> dict[str, np.ndarray]:
+    """Initial matrices of areas with apical feedback by name, in the circuit's own units.
+
+    Areas begin by passing on random directions: outputs of variance 1 where inputs have it. Between areas A and W'
+    begin unrelated but for a common direction, as Q and R of the microcircuit do, and inhibition begins at the most
+    that it comes to there, so that the equilibrium is stable; R0 = Q0'.
+    """
+    rng = weight_generator(seed)
+    sizes = [m, *(area.k for area in layout)]
+    out = {layout[-1].weights[1]: 0.03 * rng.standard_normal((n, layout[-1].k))}
+    for place, (area, below) in enumerate(zip(layout, sizes[:-1], strict=True)):
+        W, _, Q, R = area.weights
+        drawn = rng.standard_normal((below, area.k))
+        if area.first:
+            out[W] = drawn / math.sqrt(m)
+        else:
+            U, _, V = np.linalg.svd(drawn, full_matrices=False)
+            out[W] = U @ V
+            out[layout[place - 1].weights[1]] = (out[W] + 0.2 / math.sqrt(area.k) * rng.standard_normal(drawn.shape)).T
+        out[Q] = np.eye(area.k, area.interneurons)
+        out[R] = out[Q].T.copy()
+    return out
 
 
 def given_weights(given: Mapping[str, object], blueprint: Blueprint, units: Units) -> dict[str, np.ndarray]:

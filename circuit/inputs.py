@@ -50,6 +50,10 @@ class Inputs:
             if feed.live is not None or feed.ticks != feed.held
         }
 
+    def unit_gains(self) -> dict[str, float]:
+        """Gains, by port, that bring the data of each to a mean square of 1."""
+        return {name: 1 / math.sqrt(p.mean()) if p.any() else 1.0 for name, p in self.power.items()}
+
 
 def _samples(feed: Feed) -> int:
     return len(feed.values) * feed.ticks // feed.held

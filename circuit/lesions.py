@@ -13,7 +13,7 @@ from biorrr.circuit.checks import check_data
 from biorrr.circuit.engines.job import Engine, Feed, Job, Outcome
 from biorrr.circuit.recorder import Recorder
 from biorrr.circuit.statistics import moments
-from biorrr.models import CutInstruction, Event, Freeze, Silence, SwapData
+from biorrr.models import CutInstruction, Event, Freeze, Silence, SilencedInterneurons, SwapData, departed
 
 
 class LesionedEngine:
@@ -54,15 +54,22 @@ class LesionedEngine:
                 if pathway.plastic:
                     state[f"{pathway.name}.plastic"] = np.zeros(1)
             elif isinstance(event, Silence):
-                active = state["interneurons.active"].copy()
+                key = f"{event.population}.active"
+                active = state[key].copy()
                 active[slice(None) if event.cells is None else list(event.cells)] = 0.0
-                state["interneurons.active"] = active
+                state[key] = active
             elif isinstance(event, CutInstruction):
                 feeds["y"] = replace(feeds["y"], gain=0.0)
             elif isinstance(event, SwapData):
                 feeds["x"], feeds["y"] = _swapped(feeds["x"], event.X), _swapped(feeds["y"], event.Y)
                 presentation = replace(presentation, n_samples=len(event.X))
         return replace(job, state=state, feeds=feeds, presentation=presentation)
+
+
+def silenceable(blueprint: Blueprint, events: Sequence[Event]) -> Blueprint:
+    """``blueprint`` with interneurons that may fall silent, where ``events`` ask for it."""
+    asked = dict.fromkeys(event.population for event in events if isinstance(event, Silence))
+    return replace(blueprint, parts=departed(blueprint.parts, map(SilencedInterneurons, asked))) if asked else blueprint
 
 
 def _swapped(feed: Feed, values: np.ndarray) -> Feed:
@@ -80,10 +87,13 @@ def check_events(events, first: int, last: int, blueprint: Blueprint, order) -> 
             raise TypeError(f"events: must be Silence, Freeze, CutInstruction or SwapData (got {event!r})")
         if not first <= event.at < last:
             raise ValueError(f"events: must lie in [{first}, {last - 1}], the samples of this run (got {event!r})")
-        if isinstance(event, Silence) and any(not 0 <= cell < sizes["interneurons"] for cell in event.cells or ()):
-            raise ValueError(
-                f"Silence.cells: must lie in [0, {sizes['interneurons'] - 1}], the interneurons (got {event.cells})"
-            )
+        if isinstance(event, Silence):
+            count = sizes[event.population]
+            if any(not 0 <= cell < count for cell in event.cells or ()):
+                raise ValueError(f"Silence.cells: must lie in [0, {count - 1}], the interneurons (got {event.cells})")
+        if isinstance(event, Freeze) and event.weight not in [p.weight for p in blueprint.weighted]:
+            have = ", ".join(p.weight for p in blueprint.weighted)
+            raise ValueError(f"Freeze.weight: there are no weights called {event.weight!r}; there are {have}")
         if isinstance(event, SwapData):
             if any(port.changes != "sample" for port in blueprint.ports):
                 raise ValueError("SwapData: is for tables of samples; put what comes later into the signal itself")

@@ -16,12 +16,14 @@ from biorrr.circuit.blueprint import Blueprint, Port
 from biorrr.circuit.checks import check_order, warn_of_shuffling
 from biorrr.circuit.engines.choice import ENGINES
 from biorrr.circuit.engines.job import Feed
-from biorrr.circuit.initial_state import drawn_weights, given_weights, initial_state
+from biorrr.circuit.initial_state import drawn_areas, drawn_weights, given_weights, initial_state
 from biorrr.circuit.inputs import Inputs, check_inputs
+from biorrr.circuit.lesions import silenceable
 from biorrr.circuit.presentation import Presentation
 from biorrr.circuit.recorder import Diverged
 from biorrr.circuit.results import dataset
 from biorrr.circuit.run import Run
+from biorrr.circuit.settling import area_settings, check_settled
 from biorrr.circuit.simulation import Callback, RunOptions, Simulated, Stimulus, samples_of, simulate
 from biorrr.circuit.statistics import chunks
 from biorrr.circuit.table import departures_in_words, regression, ridge_in_words
@@ -30,6 +32,8 @@ from biorrr.models import (
     AdaptiveRates,
     Analog,
     ApicalDrive,
+    ApicalFeedback,
+    Area,
     DalesLaw,
     Departure,
     Event,
@@ -42,8 +46,7 @@ from biorrr.models import (
     Population,
     ProximalSynapses,
     Rates,
-    Silence,
-    SilencedInterneurons,
+    Settled,
     SparseConnections,
     Spiking,
     TransmissionNoise,
@@ -68,7 +71,7 @@ class Microcircuit(CircuitBase):
     k
         Pyramidal neurons: the rank of the regression.
     s
-        Which regression: 0 is RRMSE, 1 is CCA (Sec. 2.2).
+        Which regression: 0 is RRMSE, 1 is CCA (Sec. 3.2).
     rates
         Learning rates: :class:`~biorrr.models.Rates`, used as they stand, or "auto", fitted to the data.
     interneurons
@@ -88,6 +91,10 @@ class Microcircuit(CircuitBase):
     plateau, dynamics, coding
         Departures from the paper's circuit: what a plateau is (:mod:`biorrr.models.plateaus`), how activity unfolds in
         time (:mod:`biorrr.models.dynamics`), whether cells spike (:mod:`biorrr.models.coding`).
+    feedback, rho
+        Gain c of the plateau at the soma, with interneurons that hear the output it makes, and the variance that the
+        output is brought to. Each sample then settles to its equilibrium (:class:`~biorrr.models.Settled`) before
+        weights change; ``run.infer(X, Y)`` gives the settled outputs. 0 is the paper's circuit.
     apical_gain
         How much the plateau drives the output.
     connection_probability
@@ -131,8 +138,10 @@ class Microcircuit(CircuitBase):
     Q0: object = None
     R0: object = None
     plateau: Graded | Departure = _GRADED
-    dynamics: Instant | Leaky = _INSTANT
+    dynamics: Instant | Leaky | Settled = _INSTANT
     coding: Analog | Spiking = _ANALOG
+    feedback: float = 0.0
+    rho: float = 1.0
     apical_gain: float = 0.0
     connection_probability: float | tuple[float, float] = 1.0
     dale: tuple[str, ...] = ()
@@ -159,7 +168,9 @@ class Microcircuit(CircuitBase):
             engine=one_of("engine", self.engine, ENGINES),
             seed=whole_number("seed", self.seed, minimum=0),
             plateau=instance_of("plateau", self.plateau, Graded, Departure),
-            dynamics=instance_of("dynamics", self.dynamics, Instant, Leaky),
+            dynamics=instance_of("dynamics", self.dynamics, Instant, Leaky, Settled),
+            feedback=number_within("feedback", self.feedback, 0),
+            rho=number_within("rho", self.rho, 1e-300),
             coding=instance_of("coding", self.coding, Analog, Spiking),
             apical_gain=number_within("apical_gain", self.apical_gain, 0),
             dale=(self.dale,) if isinstance(self.dale, str) else tuple(self.dale),
@@ -169,6 +180,7 @@ class Microcircuit(CircuitBase):
             pathways=tuple(self.pathways),
             populations=tuple(self.populations),
         )
+        self._check_feedback()
         self._freeze(parts=self._made())
         self._check_parts()
 
@@ -177,6 +189,27 @@ class Microcircuit(CircuitBase):
     @property
     def _ridges(self) -> tuple[float, float]:
         return cast(tuple[float, float], self.ridge)
+
+    def _check_feedback(self) -> None:
+        """What goes with apical feedback, and what does not go without."""
+        if not self.feedback:
+            if self.rho != 1 or isinstance(self.dynamics, Settled):
+                raise ValueError("rho, dynamics=Settled(...): belong to apical feedback; give feedback=c, c > 0, too")
+            return
+        if isinstance(self.dynamics, Instant):
+            self._freeze(dynamics=Settled())
+        odd = {"apical_gain": self.apical_gain > 0, "coding": isinstance(self.coding, Spiking), "delay": self.delay > 0}
+        for name in (name for name, given in odd.items() if given):
+            raise ValueError(f"{name}: does not go with feedback, by which outputs settle; leave out one of them")
+        if self._ridges[0] and (isinstance(self.dynamics, Leaky) or self.ridge_by != "replay"):
+            raise ValueError(
+                "ridge: with feedback a ridge on Cxx is made by replay that settles; use dynamics=Settled() and "
+                "ridge_by='replay', or (0, ridge) for Cyy alone"
+            )
+
+    @property
+    def _area(self) -> Area:
+        return Area(self.k, int(self.interneurons or self.k), self.feedback)
 
     @property
     def all_departures(self) -> tuple[Departure, ...]:
@@ -191,7 +224,10 @@ class Microcircuit(CircuitBase):
             (ApicalDrive(self.apical_gain), self.apical_gain > 0),
             (DalesLaw(self.dale), bool(self.dale)),
             *((departure, True) for departure in self.departures),
-            (self.dynamics, isinstance(self.dynamics, Leaky)),  # last: it integrates rules as the others leave them
+            (
+                self.dynamics,
+                not isinstance(self.dynamics, Instant),
+            ),  # last: it integrates rules as the others leave them
         ]
         return tuple(departure for departure, on in chosen if on)
 
@@ -199,8 +235,12 @@ class Microcircuit(CircuitBase):
         """The paper's parts, those given, and the departures."""
         k, l = self.k, int(self.interneurons or self.k)
         sizes = {"pyramidal": k, "interneurons": l}
-        adaptive = () if isinstance(self.rates, Rates) else (AdaptiveRates(),)
+        adaptive: tuple[Departure, ...] = () if isinstance(self.rates, Rates) else (AdaptiveRates(),)
         parts = microcircuit_parts(k, l, self.rates if isinstance(self.rates, Rates) else None)
+        if self.feedback:
+            adaptive = ()
+            timetable = (self.rates,) if isinstance(self.rates, Rates) else None
+            parts = ApicalFeedback((self._area,), timetable).alter(parts)
         for population in self.populations:
             instance_of("populations", population, Population)
             size = sizes.get(population.name)
@@ -215,6 +255,7 @@ class Microcircuit(CircuitBase):
         modulator = parts["neuromodulator"]
         wanted: dict[str, float | str] = {
             "s": self.s,
+            "rho": self.rho,
             "ridge_y": self._ridges[1],
             "ridge_power": f"{self._ridges[0]!r} * cells('sensory')",
             "replay_gain": f"{self._ridges[0]!r} * cells('sensory') / {self.replay}",
@@ -222,18 +263,13 @@ class Microcircuit(CircuitBase):
         declared = {variable.name for variable in modulator.variables}
         return parts.having(with_values(modulator, **{k: v for k, v in wanted.items() if k in declared}))
 
-    def blueprint(
-        self, m: int, n: int, lesions: tuple[Departure, ...] = (), moving: Mapping[str, str] | None = None
-    ) -> Blueprint:
+    def blueprint(self, m: int, n: int, moving: Mapping[str, str] | None = None) -> Blueprint:
         """The circuit for m sensory and n instructive inputs; ``moving`` says when some of them change."""
         if self.k > min(m, n):
             raise ValueError(
                 f"k: upper bound is min(m, n) = {min(m, n)}, the rank of the data (got {self.k}); reduce k"
             )
-        blueprint = self.sized({"x": m, "y": n}, moving)
-        if not lesions:
-            return blueprint
-        return dataclasses.replace(blueprint, parts=departed(blueprint.parts, lesions))
+        return self.sized({"x": m, "y": n}, moving)
 
     def build(self, m: int, n: int) -> Microcircuit:
         """Build the circuit for data of m and n features now rather than at the first :meth:`run`.
@@ -357,15 +393,14 @@ class Microcircuit(CircuitBase):
     def _run(
         self, inputs: Inputs, epochs: int, order, options: RunOptions, weights: Mapping, parameters: Mapping
     ) -> Run:
-        feeds, power = inputs.feeds, inputs.power
+        feeds = inputs.feeds
         m, n = (feeds[name].values.shape[1] for name in ("x", "y"))
-        lesions = (SilencedInterneurons(),) if any(isinstance(event, Silence) for event in options.events) else ()
-        blueprint = self.blueprint(m, n, lesions, inputs.moving)
+        blueprint = silenceable(self.blueprint(m, n, inputs.moving), options.events)
         if self.rates == "auto" and any(feed.live is not None for feed in feeds.values()):
             raise ValueError(
                 "rates: must be Rates(...) where an input is a Brian2 group, whose activity nobody knows beforehand"
             )
-        gains = self._gains(power)
+        gains = {"x": 1.0, "y": 1.0} if isinstance(self.rates, Rates) else inputs.unit_gains()
         units = Units.of_gains(gains["x"], gains["y"], self.s)
         feeds = {name: dataclasses.replace(feed, gain=gains[name] * feed.unit) for name, feed in feeds.items()}
         start = options.start
@@ -378,9 +413,10 @@ class Microcircuit(CircuitBase):
             noise=math.sqrt(self._ridges[0]) * gains["x"] if self.ridge_by == "noise" else 0.0,
             seed=self.seed,
             held=blueprint.held,
+            replay_held=blueprint.replay_held,
         )
         drive = None
-        if self.rates == "auto":
+        if self.rates == "auto" and not self.feedback:
             drive = Drive.of(feeds["x"].values, feeds["y"].values, self._ridges, (feeds["x"].mean, feeds["y"].mean))
             known = ("power_x", "dimension_x", "strongest_y")
             parameters = {f"neuromodulator.{name}": getattr(drive, name) for name in known} | dict(parameters)
@@ -399,13 +435,8 @@ class Microcircuit(CircuitBase):
                 else "look for outliers in the data, or set rates=Rates(...) by hand"
             )
             raise Diverged.at(simulated.outcome.samples, remedy, run)
+        check_settled(self.dynamics, run, blueprint.held)
         return run
-
-    def _gains(self, power: Mapping[str, np.ndarray]) -> dict[str, float]:
-        """With explicit rates the equations as they stand; otherwise inputs of mean square 1."""
-        if isinstance(self.rates, Rates):
-            return dict.fromkeys(power, 1.0)
-        return {name: 1 / math.sqrt(p.mean()) if p.any() else 1.0 for name, p in power.items()}
 
     @property
     def _given(self) -> dict[str, object]:
@@ -416,6 +447,9 @@ class Microcircuit(CircuitBase):
     ) -> dict[str, np.ndarray]:
         """Initial matrices in the circuit's own units: those given, the others drawn as large as suits ``drive``."""
         m, n = (blueprint.parts[name].size for name in ("sensory", "instructive"))
+        if self.feedback:
+            drawn = drawn_areas((self._area,), m, n, self.seed)
+            return drawn | given_weights({**self._given, **weights}, blueprint, units)
         sizes = (m, n, self.k, int(self.interneurons or self.k))
         start = () if drive is None else (drive.start(n, self.s),)
         drawn = drawn_weights(sizes, self.seed, *start)
@@ -443,6 +477,9 @@ class Microcircuit(CircuitBase):
         if retained is not None:
             # What is left of Q' - R since the first snapshot: a continued run counts anew, as its snapshots do.
             settings["log_retained"] = float(retained[0])
+        if self.feedback:
+            settings |= {"feedback": self.feedback, "rho": self.rho}
+            settings |= area_settings((self._area,), (1.0, self.feedback), simulated)
         return settings
 
     @property

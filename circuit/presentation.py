@@ -43,7 +43,7 @@ class Presentation:
     order
         "shuffle" (every epoch anew), "sequential", or an index array that is gone through again and again.
     replay
-        Replay ticks after each sample, B.
+        Replays after each sample, B.
     noise
         Standard deviation of Gaussian noise added to the data of that port.
     seed
@@ -52,6 +52,8 @@ class Presentation:
         Ticks for which each sample is shown.
     port
         Name of the port whose inputs are replayed one by one, and to which noise is added.
+    replay_held
+        Ticks for which each replay is shown.
     """
 
     n_samples: int
@@ -62,12 +64,13 @@ class Presentation:
     seed: int
     held: int = 1
     port: str = "x"
+    replay_held: int = 1
     _permutations: dict = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def ticks_per_sample(self) -> int:
-        """Those for which the sample is held, and one for each replay."""
-        return self.held + self.replay
+        """Those for which the sample is held, and those of each replay."""
+        return self.held + self.replay * self.replay_held
 
     @property
     def epoch(self) -> int:
@@ -92,7 +95,7 @@ class Presentation:
         if self.replay:
             # Each input once before any a second time: a new random permutation of all m when one is used up.
             inputs = self._shuffled(start * self.replay, stop * self.replay, self.m, _REPLAY)
-            ticks[:, self.held :] = -1 - inputs.reshape(-1, self.replay)
+            ticks[:, self.held :] = -1 - np.repeat(inputs.reshape(-1, self.replay), self.replay_held, axis=1)
         return ticks.reshape(-1)
 
     def input_noise(self, start: int, stop: int) -> np.ndarray | None:

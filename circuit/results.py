@@ -122,7 +122,7 @@ def _traces(simulated: Simulated) -> tuple[list[int], dict[str, tuple]]:
         rows = recorder.traces.get(trace.label, np.empty((0, trace.columns)))[:whole]
         rows /= simulated.units.scale(trace.quantity.variable.scale)  # in place: they can be large
         out[trace.label] = _shaped(trace, rows, held, job.blueprint)
-    if held > 1 and out:
+    if held > 1 and out and not job.blueprint.settles:
         (tick,) = (v.value for v in job.blueprint.parts["clock"].variables if v.name == "tick")
         out["time"] = (("time",), float(tick) * np.arange(1, held + 1))
     return samples[:whole:held], out
@@ -138,7 +138,7 @@ def _shaped(trace: Trace, rows: np.ndarray, held: int, blueprint: Blueprint) -> 
         shape = blueprint.weight_shape(part)
         rows = np.stack([as_matrix(part, row, shape) for row in rows]) if len(rows) else np.empty((0, *shape))
         shape = shape[::-1] if part.target_by_source else shape
-    if trace.quantity.name == "w":  # a weight is worth recording once its sample is over
+    if trace.quantity.name == "w" or blueprint.settles:  # worth recording once the sample is over, or has settled
         return ("sample", *dims), rows[held - 1 :: held].reshape(-1, *shape)
     if held > 1:
         return ("sample", "time", *dims), rows.reshape(-1, held, *shape)

@@ -15,7 +15,7 @@ import xarray as xr
 from biorrr.circuit.netcdf import UnsafeFileError, read_netcdf, write_netcdf
 from biorrr.circuit.table import Tabled, regression, ridge_in_words
 from biorrr.circuit.wiring import cell_graph
-from biorrr.models import Spiking
+from biorrr.models import AreaWeights, Spiking, equilibrium
 
 if TYPE_CHECKING:
     from biorrr.circuit.base import CircuitBase
@@ -104,6 +104,8 @@ class Run(Tabled):
         In the paper's circuit that is X Vx. Where something else shapes the output, the circuit itself is run with
         learning off; of a sample that is held, the output is averaged over its time.
         """
+        if "areas" in self.data.attrs:
+            return self.infer(X)[-1]
         X = np.asarray(X)
         if X.ndim != 2 or X.shape[1] != len(self.Vx):
             raise ValueError(
@@ -127,6 +129,39 @@ class Run(Tabled):
             )  # fmt: skip
         z = shown.data["z"].values
         return z.mean(axis=1) if z.ndim == 3 else z
+
+    def infer(self, X, Y=None) -> list[np.ndarray]:
+        """Settled outputs of every area, list of (n_samples, k_i), for ``X`` (n_samples, m) and ``Y`` (n_samples, n).
+
+        Without ``Y`` with y = 0 and inhibition on. The equilibrium is solved for as a linear system, exactly; it is
+        that of the learned weights, whatever else a departure would add.
+        """
+        m = len(self.data["mean_x"])
+        if np.ndim(X) != 2 or np.shape(X)[1] != m:
+            raise ValueError(f"X: must have shape (n_samples, {m}), the inputs of this run (got {np.shape(X)})")
+        X = np.asarray(X, dtype=np.float64) - self.data["mean_x"].values
+        n = len(self.data["mean_y"])
+        if Y is None:
+            return equilibrium(self.area_weights(), self.gains, X, np.zeros((len(X), n)))
+        if np.shape(Y) != (len(X), n):
+            raise ValueError(f"Y: must have shape {(len(X), n)}, as X and this run have (got {np.shape(Y)})")
+        return equilibrium(self.area_weights(), self.gains, X, np.asarray(Y) - self.data["mean_y"].values)
+
+    @property
+    def gains(self) -> tuple[float, ...]:
+        """Gains of the links between areas, from x up to y, in the data's units."""
+        return tuple(self._areas()["gains"])
+
+    def area_weights(self, snapshot: int = -1) -> list[AreaWeights]:
+        """Weights of every area with apical feedback at one of the snapshots, the last unless given."""
+        return [
+            AreaWeights(*(self.data[name].values[snapshot] for name in names)) for names in self._areas()["weights"]
+        ]
+
+    def _areas(self) -> dict:
+        if "areas" not in self.data.attrs:
+            raise ValueError("infer: this circuit has no apical feedback, its output is transform(X); see Hierarchy")
+        return json.loads(self.data.attrs["areas"])
 
     def predict(self, X) -> np.ndarray:
         """The circuit's prediction of Y, Sigma^-1 Vy z, for ``X`` (n_samples, m); shape (n_samples, n)."""

@@ -1,12 +1,14 @@
 """What neurons, synapses and learning rates are: values in Brian2's equation language, no simulator."""
 
 from biorrr.models.apical import ApicalDrive
-from biorrr.models.clock import Clock, HoldingClock
+from biorrr.models.areas import ApicalFeedback, Area
+from biorrr.models.clock import Clock, HoldingClock, SettlingClock
 from biorrr.models.coding import Analog, Spiking
 from biorrr.models.connections import DalesLaw, SparseConnections
 from biorrr.models.departure import Departure, departed
 from biorrr.models.dynamics import Instant, Leaky
 from biorrr.models.eligibility import Eligibility
+from biorrr.models.equilibrium import AreaWeights, equilibrium, settled_filters, settling_matrix
 from biorrr.models.inputs import InstructiveInput, SensoryInput
 from biorrr.models.lesions import CutInstruction, Event, Freeze, Silence, SilencedInterneurons, SwapData
 from biorrr.models.microcircuit import microcircuit_parts
@@ -17,6 +19,7 @@ from biorrr.models.phases import PHASES
 from biorrr.models.plateaus import AllOrNone, Graded, Rectified, Sign
 from biorrr.models.random_draws import Stream, gaussian_draw, poisson_draw, uniform_draw
 from biorrr.models.rates import Rate, Rates
+from biorrr.models.settling import Settled
 from biorrr.models.synapses import (
     DistalSynapses,
     InterneuronToPyramidal,
@@ -34,6 +37,9 @@ __all__ = [
     "AllOrNone",
     "Analog",
     "ApicalDrive",
+    "ApicalFeedback",
+    "Area",
+    "AreaWeights",
     "Clock",
     "CutInstruction",
     "DalesLaw",
@@ -63,6 +69,8 @@ __all__ = [
     "Rates",
     "Rectified",
     "SensoryInput",
+    "Settled",
+    "SettlingClock",
     "Sign",
     "Silence",
     "SilencedInterneurons",
@@ -75,9 +83,12 @@ __all__ = [
     "Variable",
     "WeightDependentPlasticity",
     "departed",
+    "equilibrium",
     "gaussian_draw",
     "microcircuit_parts",
     "poisson_draw",
+    "settled_filters",
+    "settling_matrix",
     "uniform_draw",
     "with_values",
 ]

@@ -74,3 +74,32 @@ class HoldingClock(Clock):
         ),
     )
     meaning: str = "Counts the samples; every sample is held for many ticks."
+
+
+@dataclass(frozen=True)
+class SettlingClock(HoldingClock):
+    """Every sample and every replay is held for as many ticks as outputs need to settle."""
+
+    variables: tuple[Variable, ...] = (
+        *_KEPT,
+        Variable("elapsed", "ticks since the sample or the replay came on", "circuit", "memory", "held - 1"),
+        Variable("replay_held", "ticks for which a replay is held", "circuit", "parameter", "held"),
+        Variable("fresh", "1 in the first tick of a sample or a replay", per="circuit"),
+        Variable("replay_closing", "1 in the last tick of a replay", per="circuit"),
+    )
+    steps: tuple[Step, ...] = (
+        Step(
+            "input",
+            """
+            fresh = int(elapsed >= held - 1)
+            elapsed = (1 - fresh) * (elapsed + 1)
+            onset = waking * fresh
+            sample += onset
+            closing = waking * int(elapsed >= held - 1)
+            replay_closing = (1 - waking) * int(elapsed >= held - 1)
+            moment = sample * held + elapsed
+            """,
+            replays=True,
+        ),
+    )
+    meaning: str = "Counts the samples; every sample and every replay is held until outputs have settled."

@@ -59,21 +59,47 @@ class Leaky(Departure):
     def alter(self, parts: Parts) -> Parts:
         """Give cells membranes, the circuit a clock that holds samples, and let plasticity integrate."""
         parts = parts.having(with_values(HoldingClock(), held=float(self.held), tick=self.dt, lapse=self.dt / 1000))
+        if not any(variable.name == "plateau" for p in parts.populations for variable in p.variables):
+            parts["pyramidal"]  # says that they are missing
+        for population in parts.populations:
+            scales = {variable.name: variable.scale for variable in population.variables}
+            if "plateau" in scales:
+                parts = self._pyramidal(parts, population.name, scales["a"], feedback="shortfall" in scales)
+            elif "n" in scales:
+                parts = self._interneurons(parts, population.name, scales["n"])
+        return parts.having(*(replace(pathway, averaged=True) for pathway in parts.pathways if pathway.change))
+
+    def _pyramidal(self, parts: Parts, name: str, scale: str, feedback: bool) -> Parts:
+        """Membranes of the pyramidal neurons called ``name``; with feedback, somata follow the tick before."""
         parts = parts.adding(
-            "pyramidal",
-            Variable("soma", "membrane potential of the soma", role="memory"),
-            Variable("dendrite", "excitation of the distal dendrite", role="memory", scale="a"),
-            Variable("hyperpolarisation", "inhibition of the distal dendrite", role="memory", scale="a"),
-            Variable("calcium", "the plateau as it rises and decays", role="memory", scale="a"),
+            name,
+            Variable("dendrite", "excitation of the distal dendrite", role="memory", scale=scale),
+            Variable("hyperpolarisation", "inhibition of the distal dendrite", role="memory", scale=scale),
+            Variable("calcium", "the plateau as it rises and decays", role="memory", scale=scale),
             _relaxation("soma_step", self.tau_soma),
             _relaxation("dendrite_step", self.tau_dendrite),
             _relaxation("plateau_step", self.tau_plateau),
+        )
+        if feedback:
+            parts = parts.adding(name, Step("input", "z += soma_step * shortfall"))
+        else:
+            parts = parts.adding(
+                name,
+                Variable("soma", "membrane potential of the soma", role="memory"),
+                Step(
+                    "membrane",
+                    """
+                    soma += soma_step * (z - soma)
+                    z = soma
+                    """,
+                ),
+            )
+        return parts.adding(
+            name,
             Step(
                 "membrane",
                 """
-                soma += soma_step * (z - soma)
                 dendrite += dendrite_step * (a - dendrite)
-                z = soma
                 a = dendrite
                 """,
             ),
@@ -92,9 +118,12 @@ class Leaky(Departure):
                 """,
             ),
         )
-        parts = parts.adding(
-            "interneurons",
-            Variable("membrane", "membrane potential", role="memory", scale="n"),
+
+    def _interneurons(self, parts: Parts, name: str, scale: str) -> Parts:
+        """Membranes of the interneurons called ``name``."""
+        return parts.adding(
+            name,
+            Variable("membrane", "membrane potential", role="memory", scale=scale),
             _relaxation("membrane_step", self.tau_interneuron),
             Step(
                 "interneuron",
@@ -104,7 +133,6 @@ class Leaky(Departure):
                 """,
             ),
         )
-        return parts.having(*(replace(pathway, averaged=True) for pathway in parts.pathways if pathway.change))
 
 
 def _relaxation(name: str, tau: float) -> Variable:

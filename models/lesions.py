@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from biorrr.models.checks import one_of, whole_number
+from biorrr.models.checks import whole_number
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts, Step, Variable
 
@@ -35,9 +35,12 @@ class Silence(Event):
     ----------
     cells
         Numbers of the interneurons, counted from 0; all of them unless given.
+    population
+        Whose they are, in a circuit of several areas.
     """
 
     cells: tuple[int, ...] | None = None
+    population: str = "interneurons"
 
 
 @dataclass(frozen=True)
@@ -47,14 +50,10 @@ class Freeze(Event):
     Parameters
     ----------
     weight
-        Name of the pathway's matrix: "Vx", "Vy", "Q" or "R".
+        Name of the pathway's matrix, such as "Vx", "Vy", "Q" or "R".
     """
 
     weight: str = "Vx"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        one_of("Freeze.weight", self.weight, ("Vx", "Vy", "Q", "R"))
 
 
 @dataclass(frozen=True)
@@ -80,11 +79,13 @@ class SwapData(Event):
 class SilencedInterneurons(Departure):
     """Interneurons of which some may fall silent."""
 
+    population: str = "interneurons"
+
     def alter(self, parts: Parts) -> Parts:
         """Let only active cells speak."""
-        said = [v.name for v in parts["interneurons"].variables if v.name in ("n", "interneuron_spikes")]
+        said = [v.name for v in parts[self.population].variables if v.name in ("n", "interneuron_spikes")]
         return parts.adding(
-            "interneurons",
+            self.population,
             Variable("active", "0 for a cell that has fallen silent", role="parameter", value=1.0),
             Step("interneuron output", "\n".join(f"{name} = active * {name}" for name in said), replays=True),
         )

@@ -34,6 +34,7 @@ def plot_plateau(
     unit: str = "sample",
     onsets: Mapping[str, ArrayLike] | None = None,
     neurons: Sequence[str] | None = None,
+    notes: Mapping[str, Sequence[str]] | None = None,
     ax: NDArray | None = None,
 ) -> NDArray:
     """Draw the traces of each neuron, one above the other, with one column per stage of learning.
@@ -58,6 +59,8 @@ def plot_plateau(
         By title: when samples come on, in the units of ``at``, each marked by a faint line.
     neurons
         Their names; "neuron 1", "neuron 2", ... unless given.
+    notes
+        By title: a few words for each neuron, to stand above its panel.
     ax : (k, number of stages)
         Axes, one row for each neuron; new ones unless given.
 
@@ -96,24 +99,26 @@ def plot_plateau(
             panel.set(ylim=(0.4 - levels, 0.6), yticks=-np.arange(levels), yticklabels=[])
             panel.tick_params(left=False)
             panel.spines["left"].set_visible(False)
-            panel.locator_params(axis="x", nbins=3, integer=unit == "sample")
+            panel.locator_params(axis="x", nbins=3, integer=unit.startswith("sample"))
             panel.ticklabel_format(axis="x", style="plain", useOffset=False)
+            if notes:
+                panel.text(0, 1.0, notes[title][neuron], fontsize=7, va="bottom", transform=panel.transAxes)
             if neuron == 0:
-                panel.set_title(title)
+                panel.set_title(title, pad=14 if notes else None)
             if neuron == k - 1:
-                together = len(steps) < 2 or unit != "sample" or (np.diff(steps) == 1).all()
+                together = len(steps) < 2 or not unit.startswith("sample") or (np.diff(steps) == 1).all()
                 panel.set_xlabel(unit if together else f"{unit} (one in {np.median(np.diff(steps)):g})")
         _name_lanes(row[0], names, neurons[neuron] if neurons else f"neuron {neuron + 1}")
         distal = [name for name in names if name != "z"]
         draw_scale_bar(row[-1], len(distal) // 2, scales[distal[0]], _LANE)
         if "z" in names:
             draw_scale_bar(row[-1], levels - 1, scales["z"], _LANE)
-    _explain(axes[0, -1], bool(theory), cut)
+    _explain(axes[-1, -1], bool(theory), cut)
     return axes
 
 
 def _draw(panel: Axes, steps: NDArray, heights: NDArray, unit: str, level: int, **look: Any) -> None:
-    if unit != "sample":
+    if not unit.startswith("sample"):
         panel.plot(steps, heights, **look)
     elif len(steps) > 1 and (np.diff(steps) > 1).any():  # nothing is known of the samples in between
         look.pop("solid_joinstyle", None)
@@ -162,12 +167,16 @@ def _name_lanes(panel: Axes, names: list[str], neuron: str) -> None:
 
 
 def _explain(panel: Axes, theory: bool, cut: bool) -> None:
-    """Say above the last column what grey lines and triangles are."""
+    """Say below the last column what grey lines and triangles are."""
+    from matplotlib.transforms import ScaledTranslation
+
     if theory:
         panel.plot([], [], label="theory", **_BEHIND)
     if cut:
-        panel.plot([], [], "^", color="0.3", markersize=3, label="cut off")
+        panel.plot([], [], "^", color="0.3", markersize=3, linestyle="none", label="cut off")
     if theory or cut:
+        below = panel.transAxes + ScaledTranslation(0, -30 / 72, panel.figure.dpi_scale_trans)  # the axis has its label
         panel.legend(
-            loc="lower right", bbox_to_anchor=(1.0, 0.97), borderpad=0, ncols=2, handlelength=1.2, columnspacing=1
-        )
+            loc="upper right", bbox_to_anchor=(1.0, 0.0), bbox_transform=below, borderpad=0, ncols=2, handlelength=1.2,
+            columnspacing=1,
+        )  # fmt: skip

@@ -57,9 +57,9 @@ def plateau_of(
     return plot_plateau(
         {title: {name: _rows(trace, cells) for name, trace in one.traces.items()} for title, one in chosen.items()},
         theory if any(theory.values()) else None,
-        at={title: ticks(data, one.samples) for title, one in chosen.items()},
+        at={title: moments(data, one.samples) for title, one in chosen.items()},
         unit=unit_of(data),
-        onsets={title: _hold(data) * one.samples for title, one in chosen.items()} if held else None,
+        onsets={title: onsets(data, one.samples) for title, one in chosen.items()} if held else None,
         neurons=[_name(data, cell) for cell in cells],
         ax=ax,
     )
@@ -70,7 +70,8 @@ def symmetry_of(data: xr.Dataset, ax: Any) -> Axes:
     eta_q, eta_r = (data[name].values.ravel() for name in ("eta_q", "eta_r"))
     if not np.array_equal(eta_q, eta_r):
         raise ValueError("rates: those of Q and R must be equal for theory to predict ||Q' - R||; see r_minus_qt")
-    at = ticks(data, data["sample"].values) / _hold(data)
+    recorded = data["sample"].values
+    at = (moments(data, recorded) - onsets(data, recorded)[0]) / _hold(data) + recorded[0]
     decay = symmetry_decay(data["Q"], data["R"], data["seen"], lambda t: np.interp(t, at, eta_q))
     return plot_symmetry(decay.samples, decay.measured, decay.predicted, decay.rounding, ax=ax)
 
@@ -116,18 +117,17 @@ def raster_of(
 ) -> NDArray:
     """The last samples: ``spikes`` (tick within them, cell, cells per neuron) where cells spike, and traces below."""
     last, cells = last_samples(data, shown), _chosen(data, neurons, MOST_RECORDED)
-    ends, hold = ticks(data, last.samples), _hold(data)
-    timed = None
+    starts, timed = onsets(data, last.samples), None
     if spikes is not None:
         fired, who, each = spikes
         kept = np.isin(who // each, cells)
         place = np.array([cells.index(one) for one in who[kept] // each], dtype=int)
-        step = hold / data.sizes.get("time", 1)
-        timed = hold * last.samples[0] + step * fired[kept], place * each + who[kept] % each, each
+        step = _hold(data) / data.sizes.get("time", 1)
+        timed = starts[0] + step * fired[kept], place * each + who[kept] % each, each
     return plot_raster(
-        ends,
+        moments(data, last.samples),
         {name: _rows(trace, cells) for name, trace in last.traces.items()},
-        onsets=hold * last.samples,
+        onsets=starts,
         unit=unit_of(data),
         spikes=timed,
         neurons=[_name(data, cell) for cell in cells],
@@ -172,12 +172,20 @@ def last_samples(data: xr.Dataset, shown: int) -> Stage:
     return [*stages(data, shown=shown).values()][-1]
 
 
-def ticks(data: xr.Dataset, samples: NDArray) -> NDArray:
-    """When each tick of ``samples`` ends, in the unit of :func:`unit_of`."""
+def moments(data: xr.Dataset, samples: NDArray) -> NDArray:
+    """When each tick of ``samples`` ends, in the unit of :func:`unit_of`; milliseconds count from the first of them."""
+    starts = onsets(data, samples)
     if "time" not in data.dims:
-        return _hold(data) * samples if _in_seconds(data) else samples
+        return starts
     within = data["time"].values * _hold(data) / data["time"].values[-1]
-    return (_hold(data) * samples[:, None] + within).ravel()
+    return (starts[:, None] + within).ravel()
+
+
+def onsets(data: xr.Dataset, samples: NDArray) -> NDArray:
+    """When each of ``samples`` comes on, in the unit of :func:`unit_of`."""
+    if _in_seconds(data):
+        return _hold(data) * samples
+    return _hold(data) * (samples - samples[0]) if "time" in data.dims else samples
 
 
 def _hold(data: xr.Dataset) -> float:

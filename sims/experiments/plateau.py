@@ -41,7 +41,7 @@ from biorrr.sims.settings import option, seeds_option
 from biorrr.sims.training import FamilyProblem, FamilySettings, FamilyTraining, heading, learner
 
 NETWORK_STEPS = 200_000  # at most: on digits gradients vanish after 20,000, on V1-V2 after 3,000
-SHOWN_NEURONS = 4  # that fit a page
+SHOWN_SAMPLES, SHOWN_NEURONS = 50, 4  # that fit a page
 PLACE = 'Sec. 6, "Interpretation of calcium plateau potential in Bio-RRR"'
 TELLING = 0.25  # relative error of the distal current alone, below which the data cannot tell what inhibition does
 
@@ -365,7 +365,7 @@ def check_claims(problem: FamilyProblem[PlateauSettings], member: Member) -> Ite
 
 def drawn(member: Member, results: xr.Dataset) -> dict[str, Callable[[], Any]]:
     """Figures of one s."""
-    from biorrr.analysis.figures import stages as figures
+    from biorrr.analysis.figures.agreement import plot_agreement
 
     last = member.after[0]
     samples = results["stage_samples"].values
@@ -378,7 +378,7 @@ def drawn(member: Member, results: xr.Dataset) -> dict[str, Callable[[], Any]]:
         name: (COMPARED[name].measured, COMPARED[name].expected, last.recorded[COMPARED[name].trace], signal)
         for name, signal in last.expected.items()
     }
-    null = nulls(member.after)
+    null, few = nulls(member.after), np.s_[:SHOWN_SAMPLES, :SHOWN_NEURONS]
     rivals = {
         "as it is": compared(member.after, "plateau"),
         "without\ninhibition": null["no_inhibition"],
@@ -386,15 +386,17 @@ def drawn(member: Member, results: xr.Dataset) -> dict[str, Callable[[], Any]]:
     }
     return {
         "plateau": partial(
-            figures.plot_stages,
-            {name: {trace: at.recorded[trace][:, :SHOWN_NEURONS] for trace in TRACES} for name, at in shown.items()},
+            analysis.plot_plateau,
+            {name: {trace: at.recorded[trace][few] for trace in TRACES} for name, at in shown.items()},
             {
-                name: {trace: at.expected[trace][:, :SHOWN_NEURONS] for trace in ("plateau", "inhibition")}
+                name: {trace: at.expected[trace][few] for trace in ("plateau", "inhibition")}
                 for name, at in shown.items()
             },
+            unit="sample, learning off",
+            notes={name: sizes(at.recorded) for name, at in shown.items()},
         ),
         "audit": partial(
-            figures.plot_agreement,
+            plot_agreement,
             pairs,
             results["seen"].values,
             {
@@ -405,6 +407,15 @@ def drawn(member: Member, results: xr.Dataset) -> dict[str, Callable[[], Any]]:
             TOLERATED,
         ),
     }
+
+
+def sizes(recorded: Mapping[str, np.ndarray]) -> list[str]:
+    """Say of each neuron how large its plateau is over all samples, and what that is of the distal current."""
+    plateau, a = (np.sqrt(np.mean(np.square(recorded[name]), axis=0)) for name in ("plateau", "a"))
+    return [
+        f"r.m.s. {one:.2g} ({one / other if other else np.nan:.2f} of distal)"
+        for one, other in zip(plateau, a, strict=True)
+    ]
 
 
 EXPERIMENT = Plateau()

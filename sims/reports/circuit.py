@@ -109,12 +109,12 @@ def circuit_charts(run: Any, exact: Exact | None) -> dict[str, Any]:
 
 def _stages(run: Any, exact: Exact | None, few: slice) -> dict[str, Any]:
     """Traces at the start, halfway and at the end of learning, as ``run.plot_plateau`` draws them."""
-    from biorrr.analysis.figures.runs import stages, ticks, unit_of
+    from biorrr.analysis.figures.runs import moments, stages, unit_of
 
     known = (exact.data.X, exact.data.Y, exact.yardstick) if exact is not None else (None, None, None)
     by_neuron = {
         title: {
-            "at": plain(ticks(run.data, stage.samples)),
+            "at": plain(moments(run.data, stage.samples)),
             "traces": {name: plain(_by_neuron(trace)[few]) for name, trace in stage.traces.items()},
             "theory": {name: plain(_by_neuron(signal)[few]) for name, signal in stage.theory.items()},
         }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from biorrr.sims.experiments import experiment_names, find_experiment
 from biorrr.sims.reports.plain import plain
-from biorrr.sims.reports.views import View
+from biorrr.sims.reports.views import View, quantity_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -80,6 +80,7 @@ def _lines(view: View, dataset: xr.Dataset, name: str) -> Iterator[dict[str, Any
             "line": ", ".join(filter(None, [*words, view.lines[name]])),
             "group": ", ".join(words) or view.lines[name],
             "theory": name in view.theory,
+            "quantity": quantity_of(name) if not words else None,  # several lines of one quantity need several colours
         }
         yield line | {"repeat": None} | _points(here, repeated)
         for turn in _places(sizes, repeated) if repeated else ():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from biorrr.sims.claims import FAILS, HOLDS, NOT_JUDGED
 from biorrr.sims.folder import CONFIG, INTERRUPTED, RESULTS
+from biorrr.sims.reports.bench import bench_charts
 from biorrr.sims.reports.circuit import SHOWN_CELLS, circuit_charts, solve_exactly
 from biorrr.sims.reports.curves import charts_of
 from biorrr.sims.reports.data import find_data
@@ -61,7 +62,9 @@ def _gathered(record: Record, given: Sequence[Dataset]) -> dict[str, Any]:
         "command": f"biorrr {record.experiment} --config {CONFIG}",
         "charts": {
             "circuit": None if run is None else circuit_charts(run, exact),
-            "curves": charts_of(record.experiment, record.results, exact.yardstick if exact else None),
+            "curves": bench_charts(record.folder)
+            if record.experiment == "bench"
+            else charts_of(record.experiment, record.results, exact.yardstick if exact else None),
         },
     }
 

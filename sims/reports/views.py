@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 SEEN = {"seen": "samples seen"}
+# The quantity that a variable is of, by a part of its name: each has one colour, here and in the figures.
+_QUANTITIES = {"plateau": "plateau", "a": "distal", "inhibition": "Q", "z": "proximal", "spikes": "proximal"}
 
 
 @dataclass(frozen=True)
@@ -32,3 +34,10 @@ class Chart:
     title: str
     views: tuple[View, ...]
     hint: str = ""
+
+
+def quantity_of(variable: str) -> str | None:
+    """Name of the colour of a variable, such as recorded_plateau or inhibition_correlation; None if it has none."""
+    if variable == "r_minus_qt":
+        return "R"
+    return next((_QUANTITIES[part] for part in variable.split("_") if part in _QUANTITIES), None)

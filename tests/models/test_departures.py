@@ -12,7 +12,6 @@ from biorrr.models import (
     ApicalDrive,
     DalesLaw,
     Departure,
-    Freeze,
     Leaky,
     LoopDelay,
     Parts,
@@ -72,7 +71,6 @@ def test_raster_has_every_spike_once():
         (lambda: Spiking(0), "Spiking.population: must be a whole number, at least 1"),
         (lambda: SparseConnections(1.2, 1.0), r"SparseConnections.proximal: must lie in \[0, 1\] \(got 1.2\)"),
         (lambda: DalesLaw(("P",)), "dale: must name matrices among 'Vx', 'Vy', 'Q', 'R' .got 'P'"),
-        (lambda: Freeze(10, "W"), "Freeze.weight: must be one of 'Vx', 'Vy', 'Q', 'R'"),
         (lambda: Silence(-1), "Silence.at: must be a whole number, at least 0"),
     ],
 )

@@ -6,6 +6,7 @@ import shutil
 import sys
 import time
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -279,6 +280,34 @@ def test_figures_are_put_into_the_page_or_named(tmp_path):
     assert shown[1]["caption"].startswith("The circuit after learning. Triangles are pyramidal cells")
     assert not shown[1]["charted"]
     assert left_out == ["large.png", "paper.pdf", "passwords.png"]
+
+
+def test_bench_has_charts_with_units(tmp_path):
+    folder = write_folder(tmp_path / "fast", "bench", {}, {"goals": 1})
+    rows = [{"size": "10x10x2", "microseconds": {"circuit": 1.5, "numba_loop": None}}]
+    growth = {"nanoseconds_per_synapse": [{"synapses": 100, "c_loop": 1.0, "circuit": 1.2}], "bandwidth_limit": 0.4}
+    (folder / "bench.json").write_text(json.dumps({"speed": rows, "growth": growth}))
+    (chart,) = gather_run(folder)["charts"]["curves"]
+    race, grown = chart["views"]
+    assert race["label"] == "time per sample (µs)"
+    assert [(line["x"], line["y"]) for line in race["series"]] == [
+        ([["10x10x2"]], [1.5])
+    ]  # of those that were measured
+    assert [line["theory"] for line in grown["series"]] == [False, False, True]
+
+
+def test_traces_have_the_colours_of_their_quantities():
+    from biorrr.sims.reports.views import quantity_of
+
+    named = (
+        "recorded_plateau",
+        "recording_a",
+        "recorded_inhibition",
+        "recording_z",
+        "inhibition_correlation",
+        "excess",
+    )
+    assert [*map(quantity_of, named)] == ["plateau", "distal", "Q", "proximal", "Q", None]
 
 
 def test_numbers_survive_json():
@@ -565,6 +594,40 @@ def test_the_browser_shows_it_wide_and_narrow_light_and_dark(page, browser, widt
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("width", "dark"), [(1400, False), (390, True)])
+def test_axe_finds_nothing_to_object_to(page, browser, width, dark):
+    """Deque's checker of accessibility: names of controls, contrast, landmarks, order of headings, and more."""
+    axe = pytest.importorskip("axe_core_python", reason="axe is not installed: pip install axe-core-python")
+    browser.open(page, width, dark)
+    browser.ask("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    browser.ask((Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8"))
+    found = browser.driver.execute_async_script("const done = arguments[0]; axe.run().then(done);")
+    assert len(found["passes"]) > 20  # it did look
+    objections = [
+        f"{one['id']} ({one['impact']}): {one['help']}: {node['html'][:200]}"
+        for one in found["violations"]
+        for node in one["nodes"]
+    ]
+    assert objections == []
+    # And it does object where there is something to object to.
+    browser.ask("document.querySelector('select').closest('label').replaceWith(document.querySelector('select'))")
+    worse = browser.driver.execute_async_script("const done = arguments[0]; axe.run().then(done);")
+    assert "select-name" in [one["id"] for one in worse["violations"]]
+
+
+@pytest.mark.slow
+def test_several_runs_are_drawn_in_shared_axes(folder, tmp_path, browser, capsys):
+    pytest.importorskip("plotly", reason="plotly is not installed: pip install 'biorrr[report]'")
+    other = tmp_path / "another"
+    shutil.copytree(folder, other)
+    assert main.run(["report", str(folder), str(other), "--out", str(tmp_path / "both.html")]) == 0
+    browser.open(tmp_path / "both.html", 390)
+    names = browser.ask("return document.querySelector('[data-together] .js-plotly-plot').data.map(line => line.name)")
+    assert names == ["learn-one", "another"]
+    browser.is_well()
+
+
+@pytest.mark.slow
 def test_slider_and_mouse_change_what_is_shown(page, browser):
     from selenium.webdriver.common.keys import Keys
 
@@ -587,12 +650,11 @@ def test_slider_and_mouse_change_what_is_shown(page, browser):
     browser.find("[data-neuron]").send_keys("2")
     assert browser.ask(shown) != first
     # A program that sets a value and says so, as some tools for the disabled do, is heard too.
-    second = browser.ask(shown)
     browser.ask(
-        "const one = document.querySelector('[data-stage]'); one.selectedIndex = 0; "
+        "const one = document.querySelector('[data-neuron]'); one.selectedIndex = 0; "
         "one.dispatchEvent(new Event('change', { bubbles: true }))"
     )
-    assert browser.ask(shown) != second
+    assert browser.ask(shown) == first
     browser.is_well()
 
 
@@ -670,6 +732,7 @@ def test_it_prints_on_white(page, browser):
     [
         ("learn", "--epochs 1 --seeds 2", 5),
         ("plateau", "--epochs 1 --seeds 2", 6),
+        ("family", "--epochs 1 --seeds 2 -s 0 -s 1", 1),
         ("wiring", "--epochs 1 --format svg", 4),
         ("symmetry", "--etas 0.3 --seeds 2", 1),
         ("compare", "--steps 30 --seeds 2 -k 1 -k 2", 1),
