@@ -325,15 +325,20 @@ def is_constrained(learner: str) -> bool:
     return learner == CIRCUIT or learner.startswith("Bio")
 
 
+def steps_counted(curves: Mapping[tuple[str, int], object], heat: Heat) -> str:
+    """What a step is: a sample online and an iteration offline."""
+    mixed = heat.setting == "online" and any(learner.endswith("offline") for learner, _ in curves)
+    return "samples or iterations" if mixed else STEPS_ARE[heat.setting]
+
+
 def draw_race(curves: Curves, heat: Heat, title: str) -> Any:
     """Excess against steps, passes and CPU time, one column for each rank (Figs. 3 and 6)."""
     from biorrr.analysis.figures.races import plot_race
 
     learners = {learner for learner, _ in curves}
-    mixed = heat.setting == "online" and "CCALin" in learners
     return plot_race(
         {key: (curve.t, curve.passes, curve.seconds, curve.excess) for key, curve in curves.items()},
-        steps="samples or iterations" if mixed else STEPS_ARE[heat.setting],
+        steps=steps_counted(curves, heat),
         title=title,
         note="MSG-CCA renews the inverse roots of its covariances whenever its samples have grown by 1 %"
         if "MSG-CCA" in learners
@@ -346,7 +351,7 @@ def draw_constraint(curves: Curves, heat: Heat, title: str) -> Any:
     from biorrr.analysis.figures.races import plot_constraint
 
     constrained = {key: (curve.t, curve.whitening_error) for key, curve in curves.items() if is_constrained(key[0])}
-    return plot_constraint(constrained, steps=STEPS_ARE[heat.setting], title=title)
+    return plot_constraint(constrained, steps=steps_counted(constrained, heat), title=title)
 
 
 EXPERIMENT = Compare()
