@@ -11,7 +11,7 @@ from biorrr.analysis.yardstick import Yardstick
 
 
 class ReducedRankRegression(FilterPredictor):
-    """The best prediction of Y from X through k filters (Eqs. genrrr to genrrr2, solved as in supplement C).
+    """The best prediction of Y from X through k filters (Eqs. 1 to 3, solved as in supplement C).
 
     Parameters
     ----------

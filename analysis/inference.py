@@ -1,6 +1,6 @@
 """Which member of the family a circuit follows, from recordings of its distal plasticity (Sec. 5.2).
 
-The rule of the distal synapses (Eq. Vy_circuit, with the ridge's decay) is linear in s:
+The rule of the distal synapses (Eq. 10, with the ridge's decay) is linear in s:
 
     dVy = eta (A - s B),    A = y z' - Vy,    B = y a' - (1 - ridge) Vy.
 

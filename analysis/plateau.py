@@ -53,12 +53,12 @@ class PlateauAudit:
         Qn, the inhibition of the distal dendrite.
     error
         Vy'(y - y~), the error of the full-rank (ridge) regression y~, carried back by the distal weights
-        (Eq. Vx_at_equil).
+        (Eq. 15).
     prediction
         Vy'y~.
     network_error
         Vy'eps, what backprop through a two-layer network with these weights sends to its first layer
-        (Eq. backprop_Vx); eps = y - Sigma_s^-1 Vy Vx'x, which is y - Vy Vx'x for s = 0.
+        (Eq. 13); eps = y - Sigma_s^-1 Vy Vx'x, which is y - Vy Vx'x for s = 0.
     """
 
     plateau: NDArray

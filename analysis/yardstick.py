@@ -94,7 +94,7 @@ class Yardstick:
         return distance / -optimum if optimum else distance  # uncorrelated data: every Vx is at the optimum
 
     def whitening_error(self, Vx: ArrayLike) -> float | NDArray:
-        """||Vx' (Cxx + ridge I) Vx - I||^2 / k of ``Vx`` (..., m, k) (supplement E, Fig. of deviations)."""
+        """||Vx' (Cxx + ridge I) Vx - I||^2 / k of ``Vx`` (..., m, k) (supplement E, Fig. 5)."""
         gram = self.gram(Vx)
         k = gram.shape[-1]
         return (np.square(gram - np.eye(k)).sum(axis=(-2, -1)) / k)[()]

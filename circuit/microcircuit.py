@@ -71,7 +71,7 @@ class Microcircuit(CircuitBase):
     k
         Pyramidal neurons: the rank of the regression.
     s
-        Which regression: 0 is RRMSE, 1 is CCA (Sec. 2.2).
+        Which regression: 0 is RRMSE, 1 is CCA (Sec. 3.2).
     rates
         Learning rates: :class:`~biorrr.models.Rates`, used as they stand, or "auto", fitted to the data.
     interneurons

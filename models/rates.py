@@ -13,7 +13,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Rate:
-    """A rate that decays hyperbolically, eta(t) = eta0 / (1 + t/N) (supplement, Sec. "Numerical experiment details").
+    """A rate that decays hyperbolically, eta(t) = eta0 / (1 + t/N) (supplement E, "Numerical experiment details").
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Rates:
         Proximal (Vx), distal (Vy) and interneuron-to-pyramidal (Q) plasticity; the paper's eta_x, eta_y, eta_q.
     r
         Pyramidal-to-interneuron (R) plasticity. The same as ``q`` unless given: only then does the theory promise
-        R -> Q' (supplement, Sec. "Decoupling the interneuron synapses").
+        R -> Q' (supplement D, "Decoupling the interneuron synapses").
     """
 
     x: Rate
@@ -80,7 +80,7 @@ class Rates:
 
     @classmethod
     def paper(cls, dataset: str, s: float, k: int, setting: str = "online", algorithm: str = "biorrr") -> Rates:
-        """Look up the rates the supplement prints (Secs. "Numerical experiment details", "More numerical experiments").
+        """Look up the rates the supplement prints (supplements E and F).
 
         Parameters
         ----------

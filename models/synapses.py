@@ -93,7 +93,7 @@ class InterneuronToPyramidal(Pathway):
 class NaiveProximalSynapses(ProximalSynapses):
     """What whitening by a Lagrange multiplier would ask of Vx: the example that is not local, never simulated.
 
-    The update multiplies two sets of weights, so each synapse would have to know the others (supplement, Sec. "Naive
+    The update multiplies two sets of weights, so each synapse would have to know the others (supplement B, "Naive
     implementation of the RRR constraint is not biologically plausible").
     """
 

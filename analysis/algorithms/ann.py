@@ -23,7 +23,7 @@ _CHECK_EVERY = 100  # iterations offline between looks at whether the gradients 
 
 
 class TwoLayerANN(OnlineFilterLearner):
-    """Two-layer linear network y^ = Vy Vx'x, trained by backprop on the squared error (Eqs. RRMSE, backprop_Vx).
+    """Two-layer linear network y^ = Vy Vx'x, trained by backprop on the squared error (Eqs. 12 and 13).
 
     For each sample, with z = Vx'x and the error e = y - Vy z (for s = 0: the network knows no other norm)::
 

@@ -15,7 +15,7 @@ _MIN_CONDITION = 1e-8  # of a covariance: directions with less than this share o
 
 
 class CCALin(FilterLearner):
-    """CCALin: inexact power iterations on CCA's generalized eigenproblem (supplement A, Eq. geneig; s = 1).
+    """CCALin: inexact power iterations on CCA's generalized eigenproblem (supplement A; s = 1).
 
     With A = [0 Cxy; Cyx 0] and B = diag(Cxx, Cyy), an iteration takes W = [Wx; Wy] of 2k columns to an approximate
     minimum of Tr(1/2 W'BW - W'A W_t), found by accelerated gradient descent from W_t (W_t'BW_t)^-1 (W_t'A W_t), and

@@ -28,7 +28,7 @@ _CHECK_EVERY = 100  # iterations between looks at whether the gradients have van
 class OfflineBioRRR(FilterLearner):
     """Offline Bio-RRR (Alg. 1): gradient descent in Vx and Vy, ascent in Q, on the covariances of all data.
 
-    Each iteration takes three steps (Eqs. Vx_offline, Vy_offline, Q_offline), one after another::
+    Each iteration takes three steps (Eqs. 5 to 7), one after another::
 
         Vx <- Vx + eta_x (Cxy Vy - Cxx Vx QQ')
         Vy <- Vy + eta_y (Cyx Vx - Sigma_s^-1 Vy)

@@ -18,7 +18,7 @@ from biorrr.models.rates import Rates
 class OnlineBioRRR(OnlineFilterLearner):
     """Online Bio-RRR (Alg. 2): stochastic gradient descent in Vx and Vy, ascent in Q.
 
-    For each sample, with z = Vx'x, n = Rz, a = Vy'y (Eqs. Vx_circuit, Vy_circuit, Q_circuit; supplement D for R)::
+    For each sample, with z = Vx'x, n = Rz, a = Vy'y (Eqs. 9 to 11; supplement D for R)::
 
         dVx = eta_x (x (a - Qn)'             - ridge_x Vx (QR)')
         dVy = eta_y (y (z - s a)' - (1-s) Vy - s ridge_y Vy)

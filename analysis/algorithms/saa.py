@@ -21,7 +21,7 @@ _MAX_PASSES = 20  # through the data, for one system
 class SAA(FilterLearner):
     """Sample average approximation of CCA: shift-and-invert power iterations on all data (s = 1).
 
-    With A = [0 Cxy; Cyx 0] and B = diag(Cxx, Cyy) (supplement A, Eq. geneig), an iteration takes W = [Wx; Wy] to an
+    With A = [0 Cxy; Cyx 0] and B = diag(Cxx, Cyy) (supplement A), an iteration takes W = [Wx; Wy] to an
     approximate solution of (shift B - A) W_new = B W, found by stochastic gradients with variance reduction (SVRG).
     The shift starts at 1 + ``gap``, above every canonical correlation rho, and moves down by half the distance that
     the iterations say it has to rho_1, until that distance is about ``gap``: the nearer the shift, the faster the

@@ -49,14 +49,15 @@ def bench(settings: BenchSettings, folder: RunFolder) -> None:
     with folder.opened(config_text(settings, origin)):
         results, goals = measurements.measure(settings)
         # Only now: what it imports loads NumPy, which measuring must first tell to use one thread.
-        from biorrr.sims.bench import figure
+        from biorrr.analysis.figures.speed import plot_speed
+        from biorrr.sims.bench.contestants import CONTESTANTS
 
         results["goals"] = [dataclasses.asdict(goal) | {"reached": goal.reached} for goal in goals]
         reached = [goal.reached for goal in goals]
         with folder.filling(lambda files: config_text(settings, origin | {"files": files})):
             with folder.writing("bench.json") as path:
                 path.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
-            folder.write_figure("bench", "png", figure.plot(results))
+            folder.write_figure("bench", "png", plot_speed(results, CONTESTANTS))
             folder.write_summary(
                 {"goals": len(goals), "reached": reached.count(True), "not_measured": reached.count(None)}
                 | {

@@ -35,12 +35,12 @@ BATCH_STEPS = 50  # CCALin and SAA are there after thirty
 DEAR_SAMPLES = 20_000  # IQMD and MSG-CCA, whose samples cost most, are there after a few thousand
 DIRECTIONS = {"x-to-y": (False,), "y-to-x": (True,), "both": (True, False)}  # whether Y predicts X
 PLACE = {
-    ("rrmse", "online"): 'Sec. "Numerical experiments", RRMSE; Fig. RRR_comparison a',
-    ("cca", "online"): 'Sec. "Numerical experiments", CCA; Fig. RRR_comparison b',
-    ("rrmse", "offline"): 'supplement, Sec. "Numerical experiment details"; Fig. RRMSE_offline',
-    ("cca", "offline"): 'Sec. "Numerical experiments", CCA; Fig. RRR_comparison b',
+    ("rrmse", "online"): 'Sec. 7, "Numerical experiments", RRMSE; Fig. 3a',
+    ("cca", "online"): 'Sec. 7, "Numerical experiments", CCA; Fig. 3b',
+    ("rrmse", "offline"): 'supplement E, "Numerical experiment details"; Fig. 6',
+    ("cca", "offline"): 'Sec. 7, "Numerical experiments", CCA; Fig. 3b',
 }
-CONSTRAINT = 'supplement, Sec. "Numerical experiment details"; Fig. rrr_dev'
+CONSTRAINT = 'supplement E, "Numerical experiment details"; Fig. 5'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +86,7 @@ class Compare(Race[CompareSettings]):
     settings = CompareSettings
     shows = "the circuit beside every algorithm the paper compares with"
     takes = "3 min"
-    paper = "Fig. 3, supplement"
+    paper = "Sec. 7, Fig. 3; supplement E, Figs. 5 and 6"
     figures = {
         "compare": "Excess over the optimum, in percent, of every learner against the steps it has taken, the passes "
         "it has made through the data and the processor time it has used, one column for each rank: means over seeds "
@@ -291,7 +291,7 @@ def check_claims(curves: Curves, heat: Heat, ranks: tuple[int, ...]) -> Iterator
                 yield white(at[learner], text=text, place=CONSTRAINT)
             if CIRCUIT in at:
                 text = f"{rank}: the neural circuit implements the online algorithm (same excess at the end)"
-                circuit = 'Sec. "Biological implementation", Neural circuit'
+                circuit = 'Sec. 5.1, "Neural circuit"'
                 yield comparable(at[CIRCUIT], at[bio], ("the circuit", bio), SAME, text=text, place=circuit)
         if heat.objective == "rrmse":
             text = f"{rank}: IQMD is the {'most sample' if heat.setting == 'online' else 'more'} efficient"
@@ -325,15 +325,20 @@ def is_constrained(learner: str) -> bool:
     return learner == CIRCUIT or learner.startswith("Bio")
 
 
+def steps_counted(curves: Mapping[tuple[str, int], object], heat: Heat) -> str:
+    """What a step is: a sample online and an iteration offline."""
+    mixed = heat.setting == "online" and any(learner.endswith("offline") for learner, _ in curves)
+    return "samples or iterations" if mixed else STEPS_ARE[heat.setting]
+
+
 def draw_race(curves: Curves, heat: Heat, title: str) -> Any:
-    """Excess against steps, passes and CPU time, one column for each rank (Figs. RRR_comparison, RRMSE_offline)."""
+    """Excess against steps, passes and CPU time, one column for each rank (Figs. 3 and 6)."""
     from biorrr.analysis.figures.races import plot_race
 
     learners = {learner for learner, _ in curves}
-    mixed = heat.setting == "online" and "CCALin" in learners
     return plot_race(
         {key: (curve.t, curve.passes, curve.seconds, curve.excess) for key, curve in curves.items()},
-        steps="samples or iterations" if mixed else STEPS_ARE[heat.setting],
+        steps=steps_counted(curves, heat),
         title=title,
         note="MSG-CCA renews the inverse roots of its covariances whenever its samples have grown by 1 %"
         if "MSG-CCA" in learners
@@ -342,11 +347,11 @@ def draw_race(curves: Curves, heat: Heat, title: str) -> Any:
 
 
 def draw_constraint(curves: Curves, heat: Heat, title: str) -> Any:
-    """Deviation from the whitening constraint (Fig. rrr_dev)."""
+    """Deviation from the whitening constraint (Fig. 5)."""
     from biorrr.analysis.figures.races import plot_constraint
 
     constrained = {key: (curve.t, curve.whitening_error) for key, curve in curves.items() if is_constrained(key[0])}
-    return plot_constraint(constrained, steps=STEPS_ARE[heat.setting], title=title)
+    return plot_constraint(constrained, steps=steps_counted(constrained, heat), title=title)
 
 
 EXPERIMENT = Compare()

@@ -26,7 +26,7 @@ BIO, BACKPROP = "Bio-RRMSE", "backprop"
 QUICK_STEPS = 3_000
 # The paper says "comparable" and prints no number: excesses differ by at most 5 % of the optimum, either way.
 COMPARABLE = 0.05
-PLACE = 'supplement, Sec. "More numerical experiments"; Fig. RRMSE_vs_backprop, Tab. linear_hyperparameters'
+PLACE = 'supplement F, "More numerical experiments"; Fig. 7, Table 1'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,8 +47,8 @@ class Images(Race[ImagesSettings]):
 
     settings = ImagesSettings
     shows = "parity with back-propagation on MNIST, Fashion-MNIST, CIFAR-10 and CIFAR-100"
-    takes = "1.5 min"
-    paper = "supplement, table and figure"
+    takes = "2 min"
+    paper = "supplement F, Fig. 7 and Table 1"
     figures = {
         "images": "Excess over the optimum, in percent, against the number of samples seen, one panel for each set of "
         "pictures: the simulated circuit, the paper's algorithm and a two-layer network trained by back-propagation, "
@@ -106,7 +106,7 @@ class Images(Race[ImagesSettings]):
         optima = {name: optimum for name, optimum, _ in concluded}
         return Findings(
             numbers=summary(curves, optima),
-            title=f"Bio-RRMSE and backprop, {settings.steps} samples, {settings.seeds} seeds; pixels / 255, centred",
+            title=f"Bio-RRMSE and backprop, {settings.steps:,} samples, {settings.seeds} seeds; pixels / 255, centred",
             rows={
                 f"{name}, k = {RANKS[name]}: {learner}": f"excess {curve.excess[:, -1].mean():.2%}"
                 f" ± {curve.excess[:, -1].std():.2%}" + (f", rates x {curve.fraction:g}" if curve.fraction < 1 else "")

@@ -1,9 +1,9 @@
 """Check every numeric claim of the paper and its supplement on real data.
 
-Runs all races, figures and tables of the paper: compare --all, images, sensitivity, plateau and symmetry, and what
-the paper proves. Fills the run folder with paper.html, a page to look at; paper.json, every claim with its place, its
-number, its spread, its bounds and the verdict; paper.md, the same page as Markdown; and the figures. The bounds were
-fixed beforehand. A run that was cut short goes on with `biorrr resume`.
+Runs all races, figures and tables of the paper: compare --all, images, sensitivity, symmetry, plateau and family, and
+what the paper proves. Fills the run folder with paper.html, a page to look at; paper.json, every claim with its place,
+its number, its spread, its bounds and the verdict; paper.md, the same page as Markdown; and the figures. The bounds
+were fixed beforehand. A run that was cut short goes on with `biorrr resume`.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ CHAPTERS: dict[str, tuple[str | None, dict[str, Any]]] = {
     "symmetry": ("symmetry", {}),
     "plateau-digits": ("plateau", {"data": "digits"}),
     "plateau-v1v2": ("plateau", {"data": "v1v2"}),
+    "family": ("family", {}),
 }
 SHORTER = {"epochs": 5}  # of chapters that have no --quick of their own
 

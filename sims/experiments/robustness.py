@@ -1,7 +1,10 @@
 """Depart from the paper's circuit in many ways, and see how far it still learns.
 
 Every departure is turned up alone, from near the paper's circuit to far from it, until learning breaks; excess is
-against the exact optimum, mean over seeds. Data are centred.
+against the exact optimum, mean over seeds. Apical drive is also tried together with all-or-none plateaus, which are the
+rarer the larger they are: the paper neglects it because plateaus are sparse in time. Delays in samples are of whole
+samples, which come in shuffled order: what is late then belongs to another sample. Delays within a held sample are
+departures of their own. Data are centred.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ N = tuple(float(n) for n in (100, 316, 1_000, 3_162, 10_000))  # samples; the pr
 ROWS = 5  # values of eta0 that two decades hold
 BIO, ANN = "Bio-RRMSE", "ANN"
 QUICK_STEPS = 10_000
-PLACE = 'supplement, Sec. "Numerical experiment details", RRMSE'
+PLACE = 'supplement E, "Numerical experiment details", RRMSE'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class Sensitivity(Race[SensitivitySettings]):
     settings = SensitivitySettings
     shows = "how much the choice of learning rates matters, over two decades of eta0 and of N"
     takes = "2 min"
-    paper = "supplement"
+    paper = 'supplement E, "Numerical experiment details"'
     figures = {
         "sensitivity": "Excess over the optimum, in percent, after all samples, for every pair of the rate at the "
         "start, eta0, and the number of samples in which rates halve, N: Bio-RRMSE above, the network trained by "

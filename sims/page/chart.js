@@ -38,7 +38,7 @@ function layout(more, width) {
   const merged = Object.assign(base, more);
   for (const name of Object.keys(merged)) if (/^[xy]axis/.test(name)) {
     merged[name] = Object.assign({}, axis, merged[name]);
-    if (name[0] === "x" && narrow) merged[name].tickangle = merged[name].type === "category" || merged[name].ticktext ? 60 : 0;
+    if (name[0] === "x" && narrow) merged[name].tickangle = merged[name].type === "category" || (merged[name].ticktext || []).some(text => text.length > 3) ? 60 : 0;
   }
   return merged;
 }
@@ -47,6 +47,12 @@ function draw(chart, traces, more) {
   // On a phone names stand one below the other, and the chart is to keep its height.
   const named = traces.filter(trace => trace.showlegend !== false && trace.name).length;
   chart.style.height = chart.clientWidth < 450 && named > 2 ? `${340 + 24 * (named - 2)}px` : "";
+  if (more.yaxis && more.yaxis.type === "log" && more.yaxis.tickformat === PERCENT.tickformat) {
+    // Ticks at 1, 2 and 5 of each decade where there are few, else one for each decade: others would overlap.
+    const known = traces.flatMap(trace => trace.y || []).filter(value => value > 0);
+    const decades = known.length ? Math.log10(known.reduce((a, b) => Math.max(a, b)) / known.reduce((a, b) => Math.min(a, b))) : 0;
+    more = { ...more, yaxis: { ...more.yaxis, dtick: decades < 4 ? "D2" : 1 } };
+  }
   const width = onPaper() ? chart.clientWidth : undefined;  // to be there at once: no time to wait for the chart to fit itself
   Plotly.react(chart, traces, layout({ ...more, width }, chart.clientWidth), CONFIG);
   if (!chart.dataset.reached) { reach(chart); follow(chart); }

@@ -74,6 +74,7 @@ function startSweep(article, sweep, base) {
     const y = cell => state.y ? (placed ? ys.indexOf(cell.y) : cell.y) : cell.mean;
     const shade = value => state.log ? Math.log10(value) : value;
     const bar = { title: { text: safe(meant(state.number)), side: "right" }, thickness: 14 };
+    if (isPercent(state.number)) bar.tickformat = PERCENT.tickformat;
     const range = done.map(cell => shade(cell.mean)).filter(Number.isFinite);
     if (state.log && range.length) {
       const low = Math.min(...range), high = Math.max(...range), n = 5;

@@ -209,6 +209,7 @@ def _report(plan: Plan, out: Path) -> None:
     if done:
         best = min(done, key=lambda row: row[plan.measure])
         where = ", ".join(f"{name} {best[name]}" for name in (*(n.replace("_", "-") for n in plan.varied), "seed"))
-        print(f"  best {plan.measure} {best[plan.measure]:.4g} at {where}")
+        value = f"{best[plan.measure]:.2%}" if "excess" in plan.measure else f"{best[plan.measure]:.4g}"
+        print(f"  lowest {plan.measure} of a single point {value} at {where}")
     if (out / TABLE).exists():
         print(f"  table {out / TABLE}")

@@ -63,7 +63,7 @@ def test_no_filters_beat_the_optimum(problem, seed, log_step):
 @given(problems(), st.integers(0, 2**32 - 1))
 @settings(max_examples=40, deadline=None)
 def test_no_rank_k_regression_predicts_better(problem, seed):
-    # The same optimum seen from Eq. genrrr: ||Y - PX||^2 in the Sigma_s norm over all P of rank k, ridge included.
+    # The same optimum seen from Eq. 1: ||Y - PX||^2 in the Sigma_s norm over all P of rank k, ridge included.
     X, Y, k, s, ridge = problem
     C = covariances(X, Y, ridge)
     rrr = ReducedRankRegression(k, s=s, ridge=ridge).fit(X, Y)
@@ -113,7 +113,7 @@ def test_full_rank_is_least_squares(problem):
 
 @pytest.mark.parametrize("ridge", [0.0, (0.1, 0.3)])
 def test_s_one_solves_the_generalized_eigenproblem_of_cca(ridge, rng):
-    # Supplement A, Eq. geneig: [0 Cxy; Cyx 0] W = [Cxx 0; 0 Cyy] W Lambda, with Lambda^2 the eigenvalues of M.
+    # Supplement A: [0 Cxy; Cyx 0] W = [Cxx 0; 0 Cyy] W Lambda, with Lambda^2 the eigenvalues of M.
     X = centred(rng.standard_normal((300, 7)))
     Y = centred(X[:, :4] @ rng.standard_normal((4, 5)) + rng.standard_normal((300, 5)))
     C = covariances(X, Y, ridge)

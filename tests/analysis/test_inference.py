@@ -16,7 +16,7 @@ def record(s, k, seed, noise=0.05, **circuit):
 
 @cache
 def simulate(s, k, n=6, m=10, samples=1000, skip=1000, N=np.inf, ridge=0.0, gated=False):
-    """Activity and distal weights of the circuit's equations, sample by sample (Eqs. Vx_circuit to Q_circuit).
+    """Activity and distal weights of the circuit's equations, sample by sample (Eqs. 9 to 11).
 
     ``gated`` divides each sample's distal rate by |y|^2, a broadcast gain that no schedule describes.
     """

@@ -28,7 +28,7 @@ def mean_updates(units, wanted, s, X, Y):
 
 @pytest.mark.parametrize("s", [0.0, 0.3, 0.9, 1.0])
 def test_gains_leave_the_optimum_where_it_is(s, data):
-    """At the exact solution all learning stands still, whatever the gains (Eqs. 6 to 8 with the ridge)."""
+    """At the exact solution all learning stands still, whatever the gains (Eqs. 9 to 11 with the ridge)."""
     units = Units.of_gains(gain_x=0.2, gain_y=7.0, s=s)
     for update in mean_updates(units, s, s, *data):
         np.testing.assert_allclose(update, 0, atol=1e-10)

@@ -9,7 +9,7 @@ from biorrr.models import Rate, Rates
 
 
 def test_a_rate_decays_hyperbolically():
-    """eta(t) = eta0 / (1 + t/N) (supplement, "Numerical experiment details")."""
+    """eta(t) = eta0 / (1 + t/N) (supplement E, "Numerical experiment details")."""
     t = np.array([0, 1, 50, 100, 10**6])
     np.testing.assert_allclose(Rate(0.3, 100)(t), 0.3 / (1 + t / 100), rtol=1e-15)
     assert Rate(0.3, 100)(100) == pytest.approx(0.15)

@@ -70,7 +70,7 @@ def test_it_is_swept_and_reported(example, capsys):
     )
     code, out, _ = biorrr(capsys, "sweep", "plan.toml", "--workers", 0, "--folders", "--out", "sweep")
     assert code == 0
-    assert f"best {find_experiment('power').measure} " in out
+    assert f"lowest {find_experiment('power').measure} of a single point " in out
     (first, _) = Path("sweep/runs").iterdir()
     assert biorrr(capsys, "report", first)[0] == 0
     assert "power of the output against samples seen" in (first / "report.html").read_text()

@@ -732,6 +732,7 @@ def test_it_prints_on_white(page, browser):
     [
         ("learn", "--epochs 1 --seeds 2", 5),
         ("plateau", "--epochs 1 --seeds 2", 6),
+        ("family", "--epochs 1 --seeds 2 -s 0 -s 1", 1),
         ("wiring", "--epochs 1 --format svg", 4),
         ("symmetry", "--etas 0.3 --seeds 2", 1),
         ("compare", "--steps 30 --seeds 2 -k 1 -k 2", 1),

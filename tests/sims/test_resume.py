@@ -107,6 +107,7 @@ SLOW = pytest.mark.slow
 EXPERIMENTS = [
     pytest.param("learn", ("--seeds", 3, "--epochs", 300), 2, id="learn", marks=SLOW),
     pytest.param("compare", ("-k", 2, "--seeds", 2, "--steps", 60_000), 5, id="compare", marks=SLOW),
+    pytest.param("family", ("--seeds", 2, "--epochs", 800, "-s", 0), 2, id="family", marks=SLOW),
     pytest.param("plateau", ("--seeds", 2, "--epochs", 800, "-s", 0), 2, id="plateau", marks=SLOW),
     pytest.param("wiring", ("--seeds", 2, "--epochs", 800), 2, id="wiring", marks=SLOW),
     pytest.param("symmetry", ("--seeds", 2, "--etas", 0.01), 6, id="symmetry", marks=SLOW),

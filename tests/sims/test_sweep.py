@@ -68,7 +68,7 @@ def test_random_points_lie_in_their_ranges_and_extend():
         ({"list": [3]}, "list: must be a table of settings (got 3)"),
         (
             {"experiment": "os", "grid": {"k": [1]}},
-            "must be one of communication, compare, images, learn, plateau, robustness, symmetry (got 'os')",
+            "must be one of communication, compare, family, images, learn, plateau, robustness, symmetry (got 'os')",
         ),
         ({"experiment": "wiring", "grid": {"k": [1]}}, "(got 'wiring', which learns as learn does, and draws)"),
         ({"experiment": ["learn"], "grid": {"k": [1]}}, "experiment: must be one of communication, compare"),
@@ -230,7 +230,7 @@ def test_command_table_figure_and_status(own_data, tmp_path, measured, capsys):
     assert out == [
         f"{tmp_path}/out: 6 points: 4 done, 2 failed, 0 left",
         "  failed 2 times: the circuit diverged at sample 7",
-        "  best excess 1.5 at k 1, seed 0",
+        "  lowest excess of a single point 150.00% at k 1, seed 0",
         f"  table {tmp_path}/out/sweep.parquet",
     ]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
@@ -350,7 +350,7 @@ def test_figure_marks_the_best_mean():
     ]
     assert mean_over_seeds(["k", "s"], "excess", rows)[1, 0.0] == 2.5
     ax = plot_sweep(plan, rows)
-    assert ax.get_title(loc="left") == "best (star): k 1, s 1"
+    assert ax.get_title(loc="left") == "lowest mean over seeds (star): k 1, s 1"
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("s", "k")
     assert [text.get_text() for text in ax.get_xticklabels()] == ["0", "1"]
     assert plot_sweep(make_plan(grid={"k": [1]}), []) is None

@@ -63,6 +63,14 @@ DEPARTURES = {
             "apical", "apical drive:\ngain * r.m.s. plateau", (0.05, 0.1, 0.2, 0.4, 0.8),
             lambda drive, ref: {"apical_gain": drive / ref.plateau},
         ),
+        # The paper neglects apical drive because plateaus are sparse in time (Sec. 5.2): the larger, the rarer.
+        DepartureRange(
+            "apical_events", "each plateau adds 0.8 to output:\nsize / r.m.s. drive", (1, 2, 4, 8, 16),
+            lambda size, ref: {
+                "plateau": models.AllOrNone(size * ref.plateau), "apical_gain": 0.8 / (size * ref.plateau)
+            },
+            ordered=False,
+        ),
         DepartureRange(
             "interneurons", "interneurons\nfor each output", (2, 4, 8),
             lambda ratio, ref: {"interneurons": ratio * ref.k},

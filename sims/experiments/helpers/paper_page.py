@@ -11,6 +11,7 @@ from typing import Any
 from biorrr.sims.claims import FAILS, HOLDS, NOT_JUDGED, NOT_TESTABLE, Claim
 
 MARKS = {HOLDS: "✓", FAILS: "✗", NOT_JUDGED: "–", NOT_TESTABLE: "–"}
+FEW = 2  # numbers that stand beside what was measured; more are shown on demand
 _RANK = re.compile(r"\bk = (\d+)")
 _HEADINGS = {
     FAILS: "What does not hold",
@@ -48,9 +49,16 @@ class Row:
         """What was measured, with a mark for its verdict, one entry per rank."""
         return [
             f"{MARKS[claim['verdict']]} {'k = ' + claim['rank'] + ': ' if claim['rank'] else ''}{claim['measured']}"
+            + (f" ({behind(claim)})" if 0 < len(claim["numbers"]) <= FEW else "")
             for claim in self.claims
             if claim["measured"]
         ]
+
+    @property
+    def details(self) -> list[str]:
+        """All numbers behind the row, one entry per rank, where they are many."""
+        many = [claim for claim in self.claims if len(claim["numbers"]) > FEW]
+        return [f"{'k = ' + claim['rank'] + ': ' if claim['rank'] else ''}{behind(claim)}" for claim in many]
 
     @property
     def bounds(self) -> str:
@@ -62,6 +70,17 @@ class Row:
         """Why there is no verdict, and our reading of why it came out so."""
         said = (claim.get(name, "") for name in ("reason", "reading") for claim in self.claims)
         return [*dict.fromkeys(filter(None, said))]
+
+
+def behind(claim: Mapping[str, Any]) -> str:
+    """The numbers behind a claim, readable."""
+
+    def readable(name: str, value: Any) -> str:
+        if not isinstance(value, float):
+            return str(value)
+        return f"{100 * value:.2g} %" if "excess" in name else f"{value:.3g}"
+
+    return ", ".join(f"{name} {readable(name, value)}" for name, value in claim["numbers"].items())
 
 
 def as_record(claims: Sequence[Claim], facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,10 +125,11 @@ def markdown(record: Mapping[str, Any]) -> str:
         f"What `biorrr paper` found for every numeric claim, figure and table of Golkar et al. (NeurIPS 2020) and its "
         f"supplement. {counts(record)} This page is made from its output, `paper.json`, and not edited by hand.",
         "",
-        "Every claim is a number with bounds that stand in the code and were fixed before the run; they are two-sided "
+        "Every claim is a number with bounds that stand in the code and were fixed before the run. They are two-sided "
         'where the claim is ("comparable", "match", "within variance": neither needs more than twice what the other '
-        "does, or ends more than 2 % of the optimum away), and none grows with the noise. A claim about speed must "
-        "hold at 5 % and at 1 % above the optimum. Numbers are means or medians over seeds, ± one standard deviation.",
+        "does, or ends more than 2 % of the optimum away, 5 % for pictures), and none grows with the noise. A claim "
+        "about speed must hold at 5 % and at 1 % above the optimum. Numbers are means or medians over seeds, ± one "
+        "standard deviation.",
         "",
     ]
     lines += [f"- {name}: {value}" for name, value in record["run"].items()] + [""]
@@ -146,6 +166,8 @@ def webpage(record: Mapping[str, Any], figures: Mapping[str, str]) -> str:
             why = "".join(f"<p><em>{html.escape(reason)}</em></p>" for reason in row.reasons)
             claim = f"<strong>{html.escape(row.words)}:</strong> {html.escape(row.text)}<br><small>{where}</small>{why}"
             measured = "<br>".join(map(html.escape, row.measured))
+            if row.details:
+                measured += f"<details><summary>numbers</summary>{'<br>'.join(map(html.escape, row.details))}</details>"
             body.append(f"<tr>{cell(claim)}{cell(measured)}{cell(html.escape(row.bounds))}</tr>")
         body.append("</table>")
     body.append("<h2>Figures</h2>" if figures else "")
@@ -155,7 +177,7 @@ def webpage(record: Mapping[str, Any], figures: Mapping[str, str]) -> str:
     style = (
         "body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:auto;padding:1rem}td,th{text-align:left;"
         "vertical-align:top;padding:.4rem .6rem;border-bottom:1px solid #ccc}table{border-collapse:collapse;width:100%}"
-        "img{max-width:100%}td:nth-child(2){white-space:nowrap}"
+        "img{max-width:100%}td:nth-child(2){min-width:16rem}"
     )
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>The paper, claim by claim</title>'

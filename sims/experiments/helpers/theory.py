@@ -98,7 +98,7 @@ class Theory(Race[TheorySettings]):
 
 
 def canonical_correlations(track: Problem[TheorySettings], k: int) -> np.ndarray:
-    """The k largest canonical correlations by the generalized eigenproblem of the supplement (Eq. geneig)."""
+    """The k largest canonical correlations by the generalized eigenproblem of supplement A."""
     from scipy import linalg
 
     from biorrr.analysis.covariance import covariances
@@ -121,7 +121,7 @@ def equivalence(eigenvalues: np.ndarray, correlations: np.ndarray, **claim: Any)
     """Judge the claim that RRR at s = 1 is CCA: M's eigenvalues are the squared canonical correlations."""
     return Claim(
         text="RRR with Sigma = Cyy^-1 is equivalent to CCA: M has the squared canonical correlations for eigenvalues",
-        place='supplement, Sec. "Equivalence of CCA and RRR"; Eq. geneig',
+        place='supplement A, "Equivalence of CCA and RRR"',
         value=float(np.max(np.abs(eigenvalues - correlations) / np.abs(correlations))),
         high=EQUAL,
         **claim,
@@ -130,7 +130,7 @@ def equivalence(eigenvalues: np.ndarray, correlations: np.ndarray, **claim: Any)
 
 def saturation(ends: list[Mapping[str, np.ndarray]], **claim: Any) -> Iterator[Claim]:
     """Judge the claims on the optimum of the offline algorithm, from how each of its runs has ended."""
-    place = 'supplement, Sec. "Saturation of the Bio-RRR inequality constraint"'
+    place = 'supplement C, "Saturation of the Bio-RRR inequality constraint"'
     ratios = np.array([float(end["QQ"][-1] / end["M"][-1]) for end in ends])
     yield Claim(
         text="at the optimum QQ' has no zero eigenvalue: its smallest is the k-th eigenvalue of M",
@@ -160,8 +160,7 @@ def local(rules: list[Any], **claim: Any) -> Claim:
     return Claim(
         text="the synaptic learning rules are local, and no weights are reused: each reads its two neurons and its own "
         "weight only (learning rates are announced to all)",
-        place='Sec. "Biological implementation", Eqs. Vx_circuit, Vy_circuit and Q_circuit; Sec. "Interpretation of '
-        'calcium plateau potential"',
+        place='Sec. 5.1, "Neural circuit", Eqs. 9 to 11; Sec. 6, "Interpretation of calcium plateau potential"',
         value=float(len(foreign)),
         high=0.0,
         unit="rules that are not",
@@ -174,7 +173,7 @@ def feedforward(z: np.ndarray, projected: np.ndarray, **claim: Any) -> Claim:
     """Judge the claim that the output is Vx'x within one tick, without recurrent equilibration."""
     return Claim(
         text="the circuit is purely feedforward: its output is Vx'x, without equilibration of recurrent activity",
-        place='Sec. "Biological implementation", Neural circuit',
+        place='Sec. 5.1, "Neural circuit"',
         value=float(np.abs(z - projected).max() / np.abs(projected).max()),
         high=1e-10,
         unit="of the largest output",
@@ -185,25 +184,25 @@ def feedforward(z: np.ndarray, projected: np.ndarray, **claim: Any) -> Claim:
 UNTESTABLE = (
     Claim(
         text="enforcing the whitening constraint by a Lagrange multiplier gives updates that are not local",
-        place='supplement, Sec. "Naive implementation of the RRR constraint"',
+        place='supplement B, "Naive implementation of the RRR constraint"',
         untestable="it is an argument about the form of an update, not a number; no such circuit is simulated",
     ),
     Claim(
         text="run times in seconds of the RRMSE and CCA experiments",
-        place='supplement, Sec. "Numerical experiment details"',
+        place='supplement E, "Numerical experiment details"',
         untestable="they are of the authors' laptop (Python) and desktop (Matlab); here only ratios within one run are "
         "judged, all learners compiled alike",
     ),
     Claim(
         text="the objective's values on MediaMill with 100 textual predictors and T = 20,000 samples",
-        place='Sec. "Numerical experiments"',
+        place='Sec. 7, "Numerical experiments"',
         untestable="the textual features are not public; the 101 concepts of the same frames stand in for them, and "
         "the figures print no values",
     ),
     Claim(
         text="the circuit resembles cortical microcircuits; distal plasticity is Hebbian in neocortex but not in "
         "hippocampus",
-        place='Sec. "Biological implementation", Comparison with neuroscience experiments',
+        place='Sec. 5.2, "Comparison with neuroscience experiments"',
         untestable="it is a comparison with experiments, not with the model's own numbers",
     ),
 )

@@ -1,0 +1,94 @@
+"""A sweep at a glance: a curve for one setting, a heat map for two, the lowest mean marked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from biorrr.analysis.figures.style import EXCESS, axes_of, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@styled
+def plot_means(
+    measure: str,
+    rows: Sequence[Mapping[str, Any]],
+    settings: Mapping[str, str],
+    means: Mapping[tuple, float],
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw means over seeds against the one or two settings that vary, with a star at the lowest.
+
+    Parameters
+    ----------
+    measure
+        The number that is drawn; excess is drawn in percent.
+    rows
+        Single points, each with its settings and its numbers by name.
+    settings
+        The one or two that vary, with the scale of their axis, "linear" or "log".
+    means
+        By the values of these settings: the mean over seeds.
+    """
+    from matplotlib.ticker import FuncFormatter
+
+    ax = axes_of(ax, figsize=(4.7, 3.3))
+    names, scales = list(settings), list(settings.values())
+    percent = FuncFormatter(lambda value, _: f"{100 * value:.3g} %") if "excess" in measure else None
+    label = EXCESS if measure == "excess" else measure
+    # Numbers in order; anything else as it comes.
+    levels = [_levels([point[axis] for point in means]) for axis in range(len(names))]
+    best = min(means, key=means.__getitem__)
+    if len(names) == 1:
+        numeric = all(isinstance(level, int | float) for level in levels[0])
+        at = {level: level if numeric else i for i, level in enumerate(levels[0])}
+        for row in rows:
+            if row.get(measure) is not None:
+                ax.plot(at[row[names[0]]], row[measure], ".", color="0.7", markersize=4)
+        ax.plot([at[level] for level in levels[0]], [means[(level,)] for level in levels[0]], "o-", markersize=4)
+        ax.plot(at[best[0]], means[best], "*", markersize=14, color="C1")
+        ax.set(xlabel=names[0], ylabel=label, xscale=scales[0])
+        if percent:
+            ax.yaxis.set_major_formatter(percent)
+        if not numeric:
+            ax.set_xticks(range(len(levels[0])), levels[0])
+    elif all(isinstance(level, int | float) for axis in levels for level in axis) and _scattered(levels, means):
+        (y, x), heights = np.array(list(means)).T, list(means.values())
+        points = ax.scatter(x, y, c=heights, cmap="viridis")
+        ax.figure.colorbar(points, ax=ax, label=label, format=percent)
+        ax.plot(best[1], best[0], "*", markersize=14, color="C1", markeredgecolor="white")
+        ax.set(xlabel=names[1], ylabel=names[0], xscale=scales[1], yscale=scales[0])
+    else:
+        grid = np.full([len(axis) for axis in levels], np.nan)
+        for point, mean in means.items():
+            grid[levels[0].index(point[0]), levels[1].index(point[1])] = mean
+        image = ax.imshow(grid, origin="lower", aspect="auto", cmap="viridis")
+        ax.figure.colorbar(image, ax=ax, label=label, format=percent)
+        place = levels[1].index(best[1]), levels[0].index(best[0])
+        ax.plot(*place, "*", markersize=14, color="C1", markeredgecolor="white")
+        ax.set(xlabel=names[1], ylabel=names[0])
+        ax.set_xticks(range(len(levels[1])), [_short(level) for level in levels[1]], rotation=45)
+        ax.set_yticks(range(len(levels[0])), [_short(level) for level in levels[0]])
+    where = ", ".join(f"{name} {_short(level)}" for name, level in zip(names, best, strict=True))
+    lowest = "lowest mean over seeds" if len(rows) > len(means) else "lowest"
+    ax.set_title(f"{lowest} (star): {where}", fontsize="medium")
+    return ax
+
+
+def _scattered(levels: list[list], means: Mapping[tuple, float]) -> bool:
+    """Whether points lie anywhere, as in a random sample, rather than on a grid."""
+    return len(means) > 4 and len(means) < 0.5 * len(levels[0]) * len(levels[1])
+
+
+def _levels(values: list) -> list:
+    distinct = list(dict.fromkeys(values))
+    return sorted(distinct) if all(isinstance(value, int | float) for value in distinct) else distinct
+
+
+def _short(level: Any) -> str:
+    return f"{level:.3g}" if isinstance(level, float) else str(level)

@@ -1,0 +1,82 @@
+"""``biorrr family``: every member between RRMSE and CCA, and that wrong circuits are found out."""
+
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from biorrr.analysis.distal_rule import fit_distal_rule
+from biorrr.sims import main
+from biorrr.sims.data.dataset import Dataset
+from biorrr.sims.experiments.family import EXPERIMENT, FamilyExperimentSettings, check_claims, measured
+
+DATA = "synthetic:samples=200,m=6,n=5,latents=2"
+
+
+def judged(settled_weights, X, Y, s=(0.0, 0.5, 1.0), rule=lambda s: (s, 1 - s), **wrong):
+    """Verdicts on circuits that have settled, which may be ``wrong``, by what is claimed."""
+    data = Dataset("own", X, Y)
+    settings = EXPERIMENT.fit(FamilyExperimentSettings(s=s, epochs=10**6, ridge=0.0, seeds=1), data)
+    problem = EXPERIMENT.prepare(settings, data)
+    weights = {one: [settled_weights(X, Y, one, **wrong)] for one in s}
+    rules = {one: dict(zip(("own_current", "decay"), rule(one), strict=True)) | {"unexplained": 0.0} for one in s}
+    claims = check_claims(problem, measured(problem, weights, rules))
+    names = ("excess", "whitening", "eigenvalues", "plateau", "distal rule")
+    return dict(zip(names, (claim.verdict for claim in claims), strict=True))
+
+
+def test_the_right_circuit_passes(settled_weights, easy_pair):
+    assert set(judged(settled_weights, *easy_pair).values()) == {"holds"}
+
+
+def test_a_shuffled_y_is_found_out(settled_weights, easy_pair):
+    found = judged(settled_weights, *easy_pair, shuffled=True)
+    assert {found[name] for name in ("excess", "eigenvalues", "plateau")} == {"does not hold"}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"q": 0.0, "r": 0.0, "Q0": 2 * np.eye(2), "steps": 2000}, {"r": 0.0, "R0": np.array([[1.0, 0.4], [-0.2, 0.5]])}],
+    ids=["frozen Q", "random R"],
+)
+def test_wrong_inhibition_is_found_out(settled_weights, easy_pair, wrong):
+    found = judged(settled_weights, *easy_pair, **wrong)
+    assert {found[name] for name in ("whitening", "eigenvalues")} == {"does not hold"}
+
+
+def test_another_distal_rule_is_found_out(settled_weights, easy_pair):
+    """A decay that is a hundred-thousandth too large."""
+    found = judged(settled_weights, *easy_pair, rule=lambda s: (s, (1 - s) * (1 + 1e-5)))
+    assert found["distal rule"] == "does not hold"
+    assert found["excess"] == "holds"
+
+
+def test_the_rule_is_read_off_its_changes():
+    rng = np.random.default_rng(0)
+    T, n, k = 50, 4, 2
+    y, z, a = (rng.standard_normal((T, size)) for size in (n, k, k))
+    eta = rng.uniform(0.01, 0.02, T)
+    Vy = np.empty((T, n, k))
+    Vy[0] = rng.standard_normal((n, k))
+    for t in range(1, T):
+        rule = np.outer(y[t], z[t]) - 0.3 * np.outer(y[t], a[t]) - 0.71 * Vy[t - 1]
+        Vy[t] = Vy[t - 1] + 5 * eta[t] * rule
+    found = fit_distal_rule(y, z, a, Vy, eta)
+    assert (found.own_current, found.decay) == (pytest.approx(0.3), pytest.approx(0.71))
+    assert found.unexplained < 1e-20
+    assert fit_distal_rule(y, z, a, Vy**3, eta).unexplained > 0.01
+
+
+def test_command_fills_a_folder(tmp_path, capsys):
+    args = ["--data", DATA, "--engine", "numpy", "--epochs", "1", "--seeds", "1", "-s", "0", "-s", "0.4"]
+    assert main.run(["family", *args, "--ridge", "0.1", "--out", str(tmp_path / "run")]) == 0
+    assert "not judged: at every s (0, 0.4) learning ends" in capsys.readouterr().out
+    assert {"family.png", "run.nc", "summary.json"} <= {path.name for path in (tmp_path / "run").iterdir()}
+    *learned, rule = json.loads((tmp_path / "run/summary.json").read_text())["claims"]
+    assert {claim["verdict"] for claim in learned} == {"not judged"}  # 200 samples
+    assert rule["verdict"] == "holds"
+    with xr.open_dataset(tmp_path / "run/run.nc", engine="h5netcdf") as results:
+        assert results["eigenvalues_QQ"].sizes == {"s": 2, "seed": 1, "component": 2}
+        np.testing.assert_allclose(results["own_current"], [0, 0.4], atol=1e-9)
+        np.testing.assert_allclose(results["decay"], [1, 0.64], rtol=1e-9)
