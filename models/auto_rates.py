@@ -43,7 +43,7 @@ class AutoRates:
     N: float = 5000.0
     N_x: float = 3500.0
     proximal: float = 0.8
-    interneuron: float = 0.07
+    interneuron: float = 0.05
     spread: float = 60.0
     distal: float = 0.75
     towards_strongest: float = 0.8  # how far b lies on the way from a typical channel to the strongest, in log power
