@@ -3,7 +3,8 @@
 With f(N) = 1/(1 + t/N), D the number of directions over which x is spread, and <.> the mean over the data::
 
     eta_x = min(proximal f(N_x sqrt(k)) / <|x|^2>, single_x / |x|^2) / trace(QQ')
-    eta_q = eta_r = min(wanted_q f(N), single_q / |z|^2),  wanted_q = interneuron / sqrt(k) / (1 + sqrt(k) D / spread)
+    wanted_q = interneuron / sqrt(k + 3) / (1 + sqrt(k) D / spread)
+    eta_q = eta_r = min(wanted_q f(N), single_q / |z|^2)
     eta_y = min(distal / sqrt(k) wanted_q f(N) / S, single_y / (1 - s + s |y|^2))
 
 S is 1 - s + s b, with b a power of y in one direction, between that of a typical channel and that along the strongest
@@ -43,7 +44,7 @@ class AutoRates:
     N: float = 5000.0
     N_x: float = 3500.0
     proximal: float = 0.8
-    interneuron: float = 0.05
+    interneuron: float = 0.06
     spread: float = 60.0
     distal: float = 0.75
     towards_strongest: float = 0.8  # how far b lies on the way from a typical channel to the strongest, in log power

@@ -88,7 +88,7 @@ class AdaptiveNeuromodulator(Population):
             "modulation",
             f"""
             root_k = sqrt(filters)
-            wanted_q = {AUTO.interneuron} / root_k / (1 + root_k * dimension_x / {AUTO.spread})
+            wanted_q = {AUTO.interneuron} / sqrt(filters + 3) / (1 + root_k * dimension_x / {AUTO.spread})
             wanted_q = learning * wanted_q / (1 + sample / {AUTO.N})
             wanted_y = {AUTO.distal} / root_k * wanted_q / (1 - s + s * typical_y)
             wanted_x = {AUTO.proximal} * learning / power_x / (1 + sample / ({AUTO.N_x} * root_k))

@@ -109,7 +109,7 @@ class OnlineBioRRR(OnlineFilterLearner):
         rates = rate_table(given_rates(self.rates), "xyqr")
         s, (ridge_x, ridge_y), drive = float(self.s), ridge_pair(self.ridge), self._drive
         root_k = np.sqrt(self.k)
-        wanted_q = AUTO.interneuron / root_k / (1 + root_k * drive.dimension_x / AUTO.spread)
+        wanted_q = AUTO.interneuron / np.sqrt(self.k + 3) / (1 + root_k * drive.dimension_x / AUTO.spread)
         wanted_y = AUTO.distal / root_k * wanted_q / (1 - s + s * drive.typical_y(Y.shape[1]))
         wanted = np.array([AUTO.proximal / drive.power_x, wanted_y, wanted_q, AUTO.N_x * root_k, AUTO.N])
         single = np.array([AUTO.single_x, AUTO.single_y, AUTO.single_q])
