@@ -47,7 +47,6 @@ _HOMES = {
         "whitening_error",
         "strong_whitening_error",
         "principal_angles",
-        "align",
         "r2",
     ),
 }

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from biorrr.circuit.schedule import PENDING, Action, Book, merged, ordered, weight_change
 from biorrr.models import Parts, Pathway
 from biorrr.models.algebra import assignments, product, products, reduced
-from biorrr.models.clock import HoldingClock
+from biorrr.models.clock import HoldingClock, SettlingClock
 from biorrr.models.expressions import FUNCTIONS, names_in, renamed
 
 _MOST_PRODUCTS = 16  # a rule of more is not taken apart
@@ -48,7 +48,7 @@ def program(parts: Parts, presented: Iterable[str]) -> Program:
     """
     book = Book(parts)
     plain = ordered(book)
-    if not isinstance(parts["clock"], HoldingClock):
+    if not isinstance(parts["clock"], (HoldingClock, SettlingClock)):
         return Program(merged(plain, parts))
     standstill = _Standstill(book, plain, frozenset(presented))
     rules: dict[str, _Rule] = {}

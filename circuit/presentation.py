@@ -85,18 +85,15 @@ class Presentation:
             return np.arange(start, stop) % self.n_samples
         return self._shuffled(start, stop, self.n_samples, _ORDER)
 
-    def ticks(self, start: int, stop: int) -> np.ndarray:
-        """What each tick presents: a row of the data, or -1 - i for replay of input i alone.
+    def shown(self, start: int, stop: int) -> np.ndarray:
+        """What each sample presents: a row of the data, then -1 - i for each replay of an input i alone.
 
-        Shape ((stop - start) * ticks_per_sample,).
+        Shape (stop - start, 1 + replay).
         """
-        ticks = np.empty((stop - start, self.ticks_per_sample), dtype=np.int64)
-        ticks[:, : self.held] = self.rows(start, stop)[:, None]
-        if self.replay:
-            # Each input once before any a second time: a new random permutation of all m when one is used up.
-            inputs = self._shuffled(start * self.replay, stop * self.replay, self.m, _REPLAY)
-            ticks[:, self.held :] = -1 - np.repeat(inputs.reshape(-1, self.replay), self.replay_held, axis=1)
-        return ticks.reshape(-1)
+        rows = self.rows(start, stop)[:, None]
+        # Each input once before any a second time: a new random permutation of all m when one is used up.
+        inputs = self._shuffled(start * self.replay, stop * self.replay, self.m, _REPLAY)
+        return np.hstack([rows, -1 - inputs.reshape(stop - start, self.replay)])
 
     def input_noise(self, start: int, stop: int) -> np.ndarray | None:
         """Noise added to the data at samples ``start`` to ``stop``, shape (stop - start, m); None without noise."""

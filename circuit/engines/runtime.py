@@ -100,10 +100,10 @@ class _Presenter:
         if phase < job.presentation.held:
             if phase == 0 and sample % _LOOK_AHEAD == 0:
                 first, last = job.start + sample, min(job.start + sample + _LOOK_AHEAD, job.stop)
-                self.ticks = job.presentation.ticks(first, last).reshape(last - first, -1)
+                self.shown = job.presentation.shown(first, last)
                 self.noise = job.presentation.input_noise(first, last)
                 self.traced_samples = set(job.recording.samples(first, last).tolist())
-            row = self.ticks[sample % _LOOK_AHEAD, 0]
+            row = self.shown[sample % _LOOK_AHEAD, 0]
             for name, activity in self.inputs.items():
                 feed = job.feeds[name]
                 if feed.live is not None:
@@ -120,7 +120,8 @@ class _Presenter:
                 self.recorded.clear()
         else:
             self._silence()
-            self.inputs[job.presentation.port][-1 - self.ticks[sample % _LOOK_AHEAD, phase]] = 1.0
+            replay = 1 + (phase - job.presentation.held) // job.presentation.replay_held
+            self.inputs[job.presentation.port][-1 - self.shown[sample % _LOOK_AHEAD, replay]] = 1.0
         self.tick += 1
 
     def _silence(self) -> None:

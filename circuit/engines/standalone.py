@@ -124,8 +124,9 @@ class StandaloneEngine:
 
 def _write_segment(folder: Path, job: Job, laid_out: list[tuple[int, int]]) -> None:
     """Leave all that the program reads in ``folder``; the order is that of `struct Segment` in its source."""
-    shown = job.presentation.ticks(job.start, job.stop)
-    noise = job.presentation.input_noise(job.start, job.stop)
+    presentation = job.presentation
+    shown = presentation.shown(job.start, job.stop)
+    noise = presentation.input_noise(job.start, job.stop)
     due = job.snapshots[(job.snapshots > job.start) & (job.snapshots <= job.stop)] - job.start
     recorded = job.recording.samples(job.start, job.stop) - job.start
     place = {quantity.key: i for i, quantity in enumerate(job.blueprint.quantities)}
@@ -142,7 +143,10 @@ def _write_segment(folder: Path, job: Job, laid_out: list[tuple[int, int]]) -> N
     for port, feed, (kind, offset) in zip(ports, feeds, laid_out, strict=True):
         port["type"], port["offset"], port["held"], port["ticks"] = kind, offset, feed.held, feed.ticks
         port["gain"] = feed.gain
-    head = [len(shown), job.presentation.ticks_per_sample, len(due), len(recorded), len(selections), noise is not None]
+    head = [
+        job.stop - job.start, presentation.held, presentation.replay, presentation.ticks_per_sample,
+        len(due), len(recorded), len(selections), noise is not None,
+    ]  # fmt: skip
     with (folder / "segment").open("wb") as file:
         for values in (
             np.array(head, np.int64),

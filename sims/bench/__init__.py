@@ -67,6 +67,9 @@ def bench(settings: BenchSettings, folder: RunFolder) -> None:
                 }
             )
     print_race(results["speed"])
+    for row in results.get("held_samples", ()):
+        c, circuit = (row["microseconds"][name] for name in ("leaky_c_loop", "circuit"))
+        print(f"  {row['size']}, {row['ticks']} ticks of {row['inputs']}: C {c:.3g}, circuit {circuit:.3g}")
     print_table("goals", {goal.name: goal.verdict for goal in goals})
     print(f"written to {folder.path}")
 

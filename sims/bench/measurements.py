@@ -22,7 +22,7 @@ def measure(settings: BenchSettings) -> tuple[dict[str, Any], list[Goal]]:
         os.environ[variable] = "1"
     from biorrr.circuit.engines import compiler
     from biorrr.circuit.progress import progress_bar
-    from biorrr.sims.bench import many_runs, overhead, peak_memory, race, start_up, time_per_synapse
+    from biorrr.sims.bench import held_samples, many_runs, overhead, peak_memory, race, start_up, time_per_synapse
 
     seconds = 0.3 if settings.quick else 0.6
     repeats = settings.repeats
@@ -39,6 +39,12 @@ def measure(settings: BenchSettings) -> tuple[dict[str, Any], list[Goal]]:
     ]
     if not settings.quick:
         questions += [
+            *(
+                (f"{what} samples at {size}", "held_samples",
+                 partial(held_samples.held_samples, size, what == "spiking", seconds, repeats))
+                for what in ("held", "spiking")
+                for size in held_samples.HELD_SIZES
+            ),
             ("start-up", "startup", partial(start_up.start_up, repeats)),
             *(
                 (f"whole process at {size}", "whole_process",
@@ -55,7 +61,7 @@ def measure(settings: BenchSettings) -> tuple[dict[str, Any], list[Goal]]:
             bar.set_description(what)
             values, found = question()
             goals.extend(found)
-            if key in ("speed", "whole_process"):  # at several sizes
+            if key in ("speed", "whole_process", "held_samples"):  # at several sizes
                 results.setdefault(key, []).append(values)
             else:
                 results[key] = values

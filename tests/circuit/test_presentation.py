@@ -18,9 +18,9 @@ def test_every_epoch_is_a_new_permutation():
 
 
 def test_replay_goes_through_all_inputs_before_any_comes_again():
-    ticks = stream(replay=4).ticks(0, 30).reshape(30, 5)
-    assert (ticks[:, 0] >= 0).all()
-    turns = (-1 - ticks[:, 1:]).reshape(-1, 6)
+    shown = stream(replay=4).shown(0, 30)
+    assert (shown[:, 0] >= 0).all()
+    turns = (-1 - shown[:, 1:]).reshape(-1, 6)
     np.testing.assert_array_equal(np.sort(turns, axis=1), np.tile(np.arange(6), (20, 1)))
     assert len({tuple(turn) for turn in turns}) > 10
 
@@ -29,7 +29,7 @@ def test_a_stream_can_be_taken_up_anywhere():
     whole = stream(replay=4, noise=0.5)
     for cut in (1, 7, 64, 99):
         again = stream(replay=4, noise=0.5)
-        np.testing.assert_array_equal(again.ticks(cut, 130), whole.ticks(0, 130)[cut * 5 :])
+        np.testing.assert_array_equal(again.shown(cut, 130), whole.shown(0, 130)[cut:])
         np.testing.assert_array_equal(again.input_noise(cut, 130), whole.input_noise(0, 130)[cut:])
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import psutil
 import pytest
 
-from biorrr.sims.bench import measurements, overhead, peak_memory, race, time_per_sample, time_per_synapse
+from biorrr.sims.bench import held_samples, measurements, overhead, peak_memory, race, time_per_sample, time_per_synapse
 from biorrr.sims.bench.contestants import CONTESTANTS, prepare
 from biorrr.sims.bench.contestants.task import Task
 from biorrr.sims.bench.goal import Goal
@@ -28,6 +28,15 @@ def test_all_contestants_learn_the_same(name, task):
     assert np.abs(expected["Vx"] - task.Vx).max() > 1e-6
     for matrix, values in expected.items():
         np.testing.assert_allclose(learned[matrix], values, rtol=0, atol=1e-12, err_msg=matrix)
+
+
+@pytest.mark.parametrize("spiking", [False, True])
+def test_held_samples(spiking):
+    results, (goal,) = held_samples.held_samples("6x4x2", spiking, seconds=0.005, repeats=2, ticks=20)
+    assert results["largest_difference_of_weights"] < 1e-12
+    assert all(us > 0 for us in results["microseconds"].values())
+    inputs = "inputs that spike" if spiking else "held inputs"
+    assert goal.name == f"6x4x2, 20 ticks of {inputs}: circuit over C"
 
 
 def test_race():
@@ -171,6 +180,7 @@ def test_everything_is_measured(tmp_path):
     assert run(["bench", "--sizes", "6x4x2", "--repeats", "1", "--out", str(tmp_path / "out")]) == 0
     written = json.loads((tmp_path / "out" / "bench.json").read_text())
     measured = {"machine", "speed", "startup", "whole_process", "memory", "growth", "crowd", "recording", "goals"}
+    measured |= {"held_samples"}
     assert set(written) == measured
     assert [row["size"] for row in written["whole_process"]] == ["100x120x4", "3072x100x8"]
     assert [goal["name"] for goal in written["goals"] if goal["measured"] is None] in (

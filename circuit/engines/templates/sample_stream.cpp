@@ -33,21 +33,21 @@ struct Quantity { double *values; size_t size; };
 struct Segment
 {
     // What comes first in the file `segment`, as standalone.py writes it; the vectors below follow in their order.
-    struct { int64_t ticks, ticks_per_sample, snapshots, traced, traces, noisy; } head;
+    struct { int64_t samples, held, replays, ticks_per_sample, snapshots, traced, traces, noisy; } head;
     struct Port { int64_t type, offset, held, ticks; double gain; } ports[{{ ports|length }}];
     struct Selection { int64_t quantity, first, count; };
     {% for port in ports %}
     std::vector<double> mean_{{ port.population }};
     {% endfor %}
-    std::vector<int64_t> due, recorded, shown;  // samples after which weights are kept; samples traced; ticks
+    std::vector<int64_t> due, recorded, shown;  // samples after which weights are kept; samples traced; rows and replays
     std::vector<Quantity> state, weights, traces;
     const char *data[{{ ports|length }}];
     const double *noise;
     std::string folder;
     FILE *kept_weights, *kept_traces;
-    int64_t tick = 0, sample = 0, phase = 0;  // of the next tick; a sample's own phases come before those of its replay
-    bool traced = false;                      // whether traces of the last tick are due
-    bool shows_pending = false;               // whether they need what is formed for them only
+    int64_t sample = 0, phase = 0;  // of the next tick; a sample's own phases come before those of its replay
+    bool traced = false;            // whether traces of the last tick are due
+    bool shows_pending = false;     // whether they need what is formed for them only
     size_t next_due = 0, next_recorded = 0;
 
     static void fail(const std::string &what)
@@ -92,7 +92,7 @@ struct Segment
         {% endfor %}
         due.resize(head.snapshots);
         recorded.resize(head.traced);
-        shown.resize(head.ticks);
+        shown.resize(head.samples * (1 + head.replays));
         std::vector<Selection> selections(head.traces);
         read(file, due.data(), due.size());
         read(file, recorded.data(), recorded.size());
@@ -163,11 +163,19 @@ struct Segment
 
     double next()
     {
+        {% if ports|rejectattr("lasts")|list == [] %}
+        // While a sample is held nothing changes, and between its first tick and its last nothing is due.
+        if (phase > 0 && phase + 1 < head.held && !traced)
+        {
+            phase++;
+            return 1;
+        }
+        {% endif %}
         if (traced)
             for (const Quantity &quantity : traces) write(kept_traces, quantity);
         if (phase == 0)
         {
-            if (tick > 0)
+            if (sample > 0)
             {
                 double total = 0;
                 {% for part, variable, size in watched %}
@@ -178,13 +186,12 @@ struct Segment
             for (; next_due < due.size() && due[next_due] == sample; next_due++)
                 for (const Quantity &quantity : weights) write(kept_weights, quantity);
         }
-        if (tick == head.ticks) leave({{ EXIT.done }});
-        const int64_t what = shown[tick++];
-        const bool waking = what >= 0;
+        if (phase == 0 && sample == head.samples) leave({{ EXIT.done }});
+        const bool waking = phase < head.held;
+        const int64_t *const here = &shown[sample * (1 + head.replays)];
         if (waking)
         {
-            const int64_t ahead = tick - 1 + head.ticks_per_sample;
-            const bool more = ahead < head.ticks && shown[ahead] >= 0;
+            const int64_t what = *here;
             {% for port in ports %}
             {{ "if (phase == 0)" if port.lasts }}
             {
@@ -197,12 +204,15 @@ struct Segment
                     for (int i = 0; i < {{ port.size }}; i++) activity[i] += noise[sample * {{ port.size }} + i];
                 {% endif %}
                 _active_{{ port.population }} = {0, {{ port.size }}};
-                if (more && port.ticks == port.held) announce<{{ port.size }}>(data[{{ loop.index0 }}], port.type, shown[ahead]);
+                if (sample + 1 < head.samples && port.ticks == port.held)
+                    announce<{{ port.size }}>(data[{{ loop.index0 }}], port.type, here[1 + head.replays]);
             }
             {% endfor %}
         }
         else
         {
+            const int64_t ticks_each = (head.ticks_per_sample - head.held) / head.replays;
+            const int64_t what = here[1 + (phase - head.held) / ticks_each];
             // What the last tick has left is all there is to silence.
             {% for port in ports %}
             {

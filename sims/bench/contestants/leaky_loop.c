@@ -36,20 +36,22 @@
         asked[i] = 0;                                                                               \
     }
 
-/* The circuit's own draw of a uniform number (biorrr.models.random_draws), with seed 0. */
-static inline double drawn(uint64_t stream, uint64_t moment, uint64_t index)
+/* The circuit's own draw of uniform numbers (biorrr.models.random_draws), with seed 0: a fibre speaks with probability
+   0.1, ten times as loud as its sample. All but the last word of the hash is the same for all fibres. */
+static inline uint64_t mixed(uint64_t state, uint64_t word)
 {
-    const uint64_t words[4] = {0, stream, moment, index};
-    uint64_t state = 0;
-    for (int i = 0; i < 4; i++)
-    {
-        state += 0x9E3779B97F4A7C15ull + words[i];
-        state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9ull;
-        state = (state ^ (state >> 27)) * 0x94D049BB133111EBull;
-        state ^= state >> 31;
-    }
-    return ((double)(state >> 12) + 0.5) * 2.220446049250313e-16;
+    state += 0x9E3779B97F4A7C15ull + word;
+    state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9ull;
+    state = (state ^ (state >> 27)) * 0x94D049BB133111EBull;
+    return state ^ (state >> 31);
 }
+#define SPIKE(out, in, stream, moment, SOURCES)                                                     \
+    {                                                                                               \
+        const uint64_t common = mixed(mixed(mixed(0, 0), stream), moment);                          \
+        _Pragma("omp simd")                                                                         \
+        for (int i = 0; i < SOURCES; i++)                                                           \
+            out[i] = ((double)(mixed(common, i) >> 12) + 0.5) * 2.220446049250313e-16 < 0.1 ? 10 * in[i] : 0; \
+    }
 
 extern "C" void learn(const double *__restrict X, const double *__restrict Y, const int64_t *__restrict order,
                       int64_t samples, double *__restrict Vx, double *__restrict Vy, double *__restrict Q,
@@ -78,8 +80,9 @@ extern "C" void learn(const double *__restrict X, const double *__restrict Y, co
         for (int tick = 0; tick < TICKS; tick++)
         {
 #if SPIKING
-            for (int i = 0; i < M; i++) x[i] = drawn(1000, t * TICKS + tick, i) < 0.1 ? 10 * X[order[t] * M + i] : 0;
-            for (int i = 0; i < N; i++) y[i] = drawn(1001, t * TICKS + tick, i) < 0.1 ? 10 * Y[order[t] * N + i] : 0;
+            const double *shown_x = X + order[t] * M, *shown_y = Y + order[t] * N;
+            SPIKE(x, shown_x, 1000, t * TICKS + tick, M)
+            SPIKE(y, shown_y, 1001, t * TICKS + tick, N)
             TRANSMIT(drive_z, Vx, x, M, K)
             TRANSMIT(drive_a, Vy, y, N, K)
 #endif
