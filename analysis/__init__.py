@@ -11,6 +11,7 @@ _HOMES = {
     "exact": ("ReducedRankRegression",),
     "hierarchy": ("HierarchicalRRR", "HierarchyYardstick", "HierarchyOptimum", "plateau_theory"),
     "deep_linear": ("backprop_linear",),
+    "instructions": ("joint_instruction",),
     "rank": ("RankCV",),
     "algorithms.offline": ("OfflineBioRRR",),
     "algorithms.online": ("OnlineBioRRR",),
@@ -47,7 +48,6 @@ _HOMES = {
         "whitening_error",
         "strong_whitening_error",
         "principal_angles",
-        "align",
         "r2",
     ),
 }

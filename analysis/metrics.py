@@ -61,16 +61,6 @@ def principal_angles(A: ArrayLike, B: ArrayLike, X: ArrayLike | None = None, rid
     return np.degrees(linalg.subspace_angles(as_floats("A", A), as_floats("B", B)))
 
 
-def align(Vx: ArrayLike, target: ArrayLike, X: ArrayLike, ridge: Ridge = 0.0) -> NDArray:
-    """``Vx`` (m, k) rotated to lie as near as it can to ``target`` (m, k), in the metric of Cxx + ridge I.
-
-    Filters are defined up to a k x k rotation (Sec. 3.2): learned filters can be shown beside exact ones only after
-    this orthogonal Procrustes rotation, which changes neither objective nor whitening.
-    """
-    rotation, _ = linalg.orthogonal_procrustes(_in_metric(Vx, X, ridge), _in_metric(target, X, ridge))
-    return np.asarray(Vx) @ rotation
-
-
 def r2(Y: ArrayLike, predicted: ArrayLike, baseline: ArrayLike | None = None) -> float:
     """Return the share of the variance of ``Y`` (n_samples, n) that ``predicted`` (same shape) explains, pooled.
 

@@ -8,6 +8,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from biorrr.analysis.memory_maps import forget_pages
+
 ROWS_AT_ONCE = 8192
 
 
@@ -43,21 +45,37 @@ class FoldMoments:
         self.counts = np.zeros((folds, strata))
 
     @classmethod
-    def of(cls, X: NDArray, Y: NDArray, folds: ArrayLike, strata: ArrayLike | None = None) -> Self:
+    def of(
+        cls,
+        X: NDArray,
+        Y: NDArray,
+        folds: ArrayLike,
+        strata: ArrayLike | None = None,
+        rows: tuple[NDArray, NDArray] | None = None,
+    ) -> Self:
         """Sum ``X`` (n_samples, m) and ``Y`` (n_samples, n), block by block; channels 0 to m-1 are those of X.
 
-        ``folds`` (n_samples,) says when each sample is held out, ``strata`` (n_samples,) with which others it has a
-        mean.
+        Parameters
+        ----------
+        X, Y
+            Arrays, or memory maps of any size.
+        folds : (n_samples,)
+            When each sample is held out.
+        strata : (n_samples,)
+            With which others a sample has a mean.
+        rows : (n_samples,), (n_samples,)
+            Which row of X goes with which row of Y, where these are not simply the rows in their order.
         """
         folds = np.asarray(folds)
         strata = np.zeros(len(folds), dtype=int) if strata is None else np.asarray(strata)
         moments = cls(X.shape[1] + Y.shape[1], int(folds.max()) + 1, int(strata.max()) + 1)
-        for start in range(0, len(X), ROWS_AT_ONCE):
-            rows = slice(start, start + ROWS_AT_ONCE)
+        for start in range(0, len(folds), ROWS_AT_ONCE):
+            some = slice(start, start + ROWS_AT_ONCE)
+            of_x, of_y = (some, some) if rows is None else (rows[0][some], rows[1][some])
             # In C's order: sums of the same numbers are then the same to the last bit, however they are stored.
-            block = np.ascontiguousarray(np.hstack([X[rows], Y[rows]]))
-            moments.add(block, folds[rows], strata[rows])
-            _forget_pages(X, Y)
+            block = np.ascontiguousarray(np.hstack([X[of_x], Y[of_y]]))
+            moments.add(block, folds[some], strata[some])
+            forget_pages(X, Y)
         return moments
 
     def add(self, rows: NDArray, folds: NDArray, strata: NDArray) -> None:
@@ -118,13 +136,3 @@ class FoldMoments:
 
 def _index(channels: Iterable[int] | slice) -> slice | NDArray:
     return channels if isinstance(channels, slice) else np.asarray(channels, dtype=int)
-
-
-def _forget_pages(*views: NDArray) -> None:
-    """Let go of what was read of memory-mapped files: a pass over a large one is to leave nothing in memory."""
-    import mmap
-
-    for view in views:
-        mapped = getattr(view, "_mmap", None)
-        if isinstance(mapped, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-            mapped.madvise(mmap.MADV_DONTNEED)

@@ -30,7 +30,7 @@ def plot_filters(
     Parameters
     ----------
     learned, exact : (m, k)
-        Filters Vx. Align the learned ones first (:func:`biorrr.analysis.align`): they are defined up to a rotation.
+        Filters Vx, defined up to a rotation: turn the learned ones first, by :meth:`biorrr.analysis.Yardstick.aligned`.
     pixels
         Shape of a filter as a picture, (height, width), or (3, height, width) for colour.
     numbers, of

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from biorrr.analysis.memory_maps import forget_pages
+
 LARGEST = 1e50  # so that squares of squares, and their sums, stay finite
 LOADED = 2**31  # bytes of data that may be copied in memory
 ROWS_AT_ONCE = 4096  # memory-mapped arrays are looked through in pieces of this many samples
@@ -145,6 +147,7 @@ class Dataset:
         for start in range(0, len(view), ROWS_AT_ONCE):
             self.check_unchanged()
             yield start, view[start : start + ROWS_AT_ONCE]
+            forget_pages(view)
         self.check_unchanged()
 
     def constant_inputs(self) -> int:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import os
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -11,9 +14,8 @@ import numpy as np
 from biorrr.sims.data.dataset import DataError
 
 SAMPLES_AT_ONCE = 2**22  # values of a trace that are read together: 32 MB
-TOLERANCE = (
-    1e-6  # of a sampling interval: a sample that lies on the edge of a bin belongs to it, whatever rounding says
-)
+VALUES_IN_MEMORY = 2**24  # of binned traces: 128 MB; more go to a temporary file
+TOLERANCE = 1e-6  # of a sampling interval: a sample on the edge of a bin belongs to it, whatever rounding says
 
 
 @dataclass(frozen=True)
@@ -39,10 +41,22 @@ class Windows:
         """Seconds, (trials, bins + 1); a bin holds what comes from its own edge on and before the next."""
         return self.starts[:, None] + self.width * np.arange(self.bins + 1)
 
-    @property
-    def ends(self) -> np.ndarray:
-        """Seconds, (trials,), when the last bin of each trial ends."""
-        return self.starts + self.width * self.bins
+    def count(self, times: np.ndarray) -> np.ndarray:
+        """How many of ``times`` (spikes,) fall into each bin, (trials * bins,); windows must not overlap.
+
+        Work is done for each spike and not for each edge, of which there are far more.
+        """
+        order = np.argsort(self.starts, kind="stable")
+        trial = np.searchsorted(self.starts[order], times, side="right") - 1
+        times, trial = times[trial >= 0], order[trial[trial >= 0]]
+        starts = self.starts[trial]
+        bin = np.floor((times - starts) / self.width).astype(np.int64)
+        # Division may round a spike over an edge: the edges themselves decide.
+        bin -= times < starts + self.width * bin
+        bin += times >= starts + self.width * (bin + 1)
+        within = (bin >= 0) & (bin < self.bins)
+        place = trial[within] * self.bins + bin[within]
+        return np.bincount(place, minlength=len(self.starts) * self.bins).astype(float)
 
 
 class Activity(Protocol):
@@ -66,7 +80,7 @@ class SpikeTrains:
     Parameters
     ----------
     read
-        Called with the number of a unit, returns its spike times in seconds, (spikes,), increasing.
+        Called with the number of a unit, returns its spike times in seconds, (spikes,).
     """
 
     read: Callable[[int], np.ndarray]
@@ -82,7 +96,6 @@ class SpikeTrains:
 
     def columns(self, units: Sequence[int], windows: Windows) -> Iterator[np.ndarray]:
         """Spike counts of each unit in turn, (trials * bins,)."""
-        edges = windows.edges
         for unit in units:
             times = np.asarray(self.read(unit), dtype=float)
             if not np.isfinite(times).all():
@@ -90,9 +103,7 @@ class SpikeTrains:
                     f"unit {unit}: spike times must be finite (got {int((~np.isfinite(times)).sum())} that are not); "
                     "export them again, or leave the unit out"
                 )
-            if (np.diff(times) < 0).any():
-                times = np.sort(times)
-            yield np.diff(np.searchsorted(times, edges), axis=1).ravel().astype(float)
+            yield windows.count(times)
 
 
 @dataclass(frozen=True)
@@ -163,53 +174,59 @@ class Traces:
     def columns(self, units: Sequence[int], windows: Windows) -> Iterator[np.ndarray]:
         """Mean (or sum, of counts) of the samples in each bin, of each unit in turn, (trials * bins,)."""
         places = [(series, unit) for series in self.series for unit in range(series.data.shape[1])]
-        wanted = [places[unit] for unit in units]
-        start = 0
-        while start < len(wanted):
-            series = wanted[start][0]
-            # Units of one series are read together: samples of all units lie side by side in a file.
-            stop = start
-            while stop < len(wanted) and wanted[stop][0] is series and stop - start < self._together(windows):
-                stop += 1
-            yield from self._binned(series, [unit for _, unit in wanted[start:stop]], windows).T
-            start = stop
+        # Units of one series are read together: samples of all units lie side by side in a file.
+        for series, some in itertools.groupby((places[unit] for unit in units), key=lambda place: place[0]):
+            yield from _columns(series, [unit for _, unit in some], windows)
 
-    @staticmethod
-    def _together(windows: Windows) -> int:
-        return max(1, SAMPLES_AT_ONCE // max(1, len(windows.starts) * windows.bins))
 
-    @staticmethod
-    def _binned(series: Series, units: Sequence[int], windows: Windows) -> np.ndarray:
-        """Binned activity of some units of a series, (trials * bins, units), read in pieces of one or more trials."""
-        if windows.width < series.interval * (1 - TOLERANCE):
-            raise DataError(
-                f"bin: must not be shorter than the {series.interval:g} s between samples of {series.name} "
-                f"(got {windows.width:g} s)"
-            )
-        first = series.first_sample(windows.edges)  # (trials, bins + 1)
-        columns = slice(units[0], units[-1] + 1)
-        chosen = np.asarray(units) - units[0]
-        binned = np.empty((len(windows.starts), windows.bins, len(units)))
-        order = np.argsort(windows.starts, kind="stable")
-        most = max(1, SAMPLES_AT_ONCE // max(1, columns.stop - columns.start))
-        done = 0
-        while done < len(order):
-            # Trials that lie close together are read in one piece: compressed chunks are opened once.
-            begin, last = first[order[done], 0], done
-            while last + 1 < len(order) and first[order[last + 1], -1] - begin <= most:
-                last += 1
-            trials = order[done : last + 1]
-            end = first[trials, -1].max()
-            piece = np.asarray(series.data[begin:end, columns], dtype=float)[:, chosen]
-            for trial in trials:
-                edges = first[trial] - begin
-                counts = np.diff(edges)
-                if (counts == 0).any():
-                    raise DataError(
-                        f"{series.name}: each bin must hold a sample (got none in a bin of the trial that begins at "
-                        f"{windows.starts[trial]:g} s); use a longer bin, or leave the trial out"
-                    )
-                sums = np.add.reduceat(piece[: edges[-1]], edges[:-1], axis=0)
-                binned[trial] = sums if series.counts else sums / counts[:, None]
-            done = last + 1
-        return binned.reshape(-1, len(units))
+def _columns(series: Series, units: Sequence[int], windows: Windows) -> Iterator[np.ndarray]:
+    """Binned activity of some units of a series, one after another, in a single pass over the series."""
+    samples = len(windows.starts) * windows.bins
+    if samples * len(units) <= VALUES_IN_MEMORY:
+        binned = np.empty((samples, len(units)), order="F")
+        for place, values in _binned(series, units, windows):
+            binned[place] = values
+        yield from binned.T
+        return
+    with tempfile.TemporaryFile(prefix="biorrr-") as file:
+        for place, values in _binned(series, units, windows):
+            for run in np.split(np.arange(len(place)), np.flatnonzero(np.diff(place) != 1) + 1):
+                for column, piece in enumerate(values[run].T):
+                    begin = 8 * (column * samples + int(place[run[0]]))
+                    os.pwrite(file.fileno(), np.ascontiguousarray(piece).data, begin)
+        for column in range(len(units)):
+            yield np.frombuffer(os.pread(file.fileno(), 8 * samples, 8 * column * samples))
+
+
+def _binned(series: Series, units: Sequence[int], windows: Windows) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Binned activity in pieces: numbers of bins through all trials, (n,), and values in them, (n, units)."""
+    if windows.width < series.interval * (1 - TOLERANCE):
+        raise DataError(
+            f"bin: must not be shorter than the {series.interval:g} s between samples of {series.name} "
+            f"(got {windows.width:g} s)"
+        )
+    order = np.argsort(windows.starts, kind="stable")
+    first = series.first_sample(windows.edges[order])  # (trials, bins + 1), in the order of time
+    begins, ends = first[:, :-1].ravel(), first[:, 1:].ravel()
+    place = (order[:, None] * windows.bins + np.arange(windows.bins)).ravel()
+    if (begins == ends).any():
+        trial = order[int((begins == ends).argmax()) // windows.bins]
+        raise DataError(
+            f"{series.name}: each bin must hold a sample (got none in a bin of the trial that begins at "
+            f"{windows.starts[trial]:g} s); use a longer bin, or leave the trial out"
+        )
+    columns = slice(min(units), max(units) + 1)
+    chosen = np.asarray(units) - columns.start
+    most = max(1, SAMPLES_AT_ONCE // (columns.stop - columns.start))
+    done = 0
+    while done < len(begins):
+        # Bins that lie close together are read in one piece: compressed chunks are opened once.
+        last = max(done + 1, int(np.searchsorted(ends, begins[done] + most, side="right")))
+        start = begins[done]
+        piece = np.asarray(series.data[start : ends[last - 1], columns], dtype=float)[:, chosen]
+        # A row of zeros, so that a bin may end with the piece; sums between bins are left out.
+        edges = np.column_stack([begins[done:last], ends[done:last]]).ravel() - start
+        sums = np.add.reduceat(np.vstack([piece, np.zeros((1, len(units)))]), edges, axis=0)[::2]
+        counts = (ends - begins)[done:last, None]
+        yield place[done:last], sums if series.counts else sums / counts
+        done = last

@@ -234,6 +234,8 @@ class Recording:
             raise DataError(
                 f"target: must share no unit with the source (got {len(both)} in both, {source} and {target})"
             )
+        if condition is None and self.trials.columns:
+            notes.append(f"all trials count as one condition; others may be told by {listed(self.trials.columns)}")
         aligned = alignment.align(self.trials, self.activity.span(), align, window, bin, lag, condition, notes)
         bins, trials = aligned.bins, len(aligned.onsets)
         views: dict[str, Any] = {}
@@ -252,6 +254,7 @@ class Recording:
             x_rates=x_rates,
             y_rates=y_rates,
             notes=tuple(notes),
+            views=(f"units in {source}", f"units in {target}"),
             source=self.name,
             licence="your own",
             citation="your own",

@@ -49,6 +49,17 @@ def test_moments_give_what_the_data_give(data, s, ridge, residual):
     assert found.rank == from_data.k_
 
 
+@pytest.mark.parametrize("ridge", [0.0, 0.3])
+def test_moments_of_units_that_say_the_same(data, ridge):
+    """Covariances are then singular: what cannot be told apart must not be divided by."""
+    X, Y, trials, _ = data
+    X = np.hstack([X, X[:, :3] + X[:, 3:6]])
+    folds = trial_folds(trials, 5, random_state=0)
+    from_data = RankCV(ridge=ridge, cv=PredefinedSplit(folds)).fit(X, Y)
+    found = predict_held_out(FoldMoments.of(X, Y, folds), range(M + 3), range(M + 3, M + 3 + N), ridge=ridge)
+    np.testing.assert_allclose(found.r2, from_data.r2_, rtol=1e-6)
+
+
 def test_moments_of_some_units_are_those_of_data_without_the_others(data):
     X, Y, trials, strata = data
     folds = trial_folds(trials, 4, random_state=0)

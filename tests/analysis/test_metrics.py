@@ -6,7 +6,6 @@ from scipy import linalg
 
 from biorrr.analysis import (
     Yardstick,
-    align,
     excess,
     objective,
     principal_angles,
@@ -123,13 +122,14 @@ def test_principal_angles_in_the_two_metrics(rng):
     assert principal_angles(first, diagonal, 1e-9 * X, ridge=1.0) == pytest.approx([45])
 
 
-def test_align_undoes_a_rotation_and_nothing_else(data, rng):
+def test_aligning_undoes_a_rotation_and_nothing_else(data, rng):
     X, Y = data
-    exact = Yardstick(X, Y, ridge=RIDGE).Vx(3)
+    yardstick = Yardstick(X, Y, ridge=RIDGE)
+    exact = yardstick.Vx(3)
     rotation = linalg.qr(rng.standard_normal((3, 3)))[0]
-    np.testing.assert_allclose(align(exact @ rotation, exact, X, RIDGE), exact, atol=1e-12)
+    np.testing.assert_allclose(yardstick.aligned(exact @ rotation), exact, atol=1e-12)
     learned = exact @ rotation + 0.1 * rng.standard_normal(exact.shape)
-    aligned = align(learned, exact, X, RIDGE)
+    aligned = yardstick.aligned(learned)
     assert whitening_error(aligned, X, RIDGE) == pytest.approx(whitening_error(learned, X, RIDGE))
 
     def distance(V):
@@ -160,7 +160,7 @@ def test_errors_name_what_came_and_what_was_expected(data):
     with pytest.raises(ValueError, match=r"Y: must be finite \(got 1 NaN or infinite values\)"):
         objective(np.ones((7, 2)), X, np.where(Y[0, 0] == Y, np.nan, Y))
     with pytest.raises(ValueError, match=r"V: must have a row for each of the 7 columns of X \(got shape \(6, 2\)\)"):
-        align(np.ones((6, 2)), np.ones((7, 2)), X)
+        principal_angles(np.ones((6, 2)), np.ones((7, 2)), X)
 
 
 def test_masked_values_are_refused(data, rng):
@@ -168,7 +168,7 @@ def test_masked_values_are_refused(data, rng):
     Vx, masked = rng.standard_normal((7, 3)), np.ma.masked_greater(X, X.max() - 0.1)
     for score in (
         lambda: objective(Vx, masked, Y), lambda: excess(Vx, masked, Y), lambda: whitening_error(Vx, masked),
-        lambda: principal_angles(Vx, Vx, masked), lambda: align(Vx, Vx, masked), lambda: r2(masked, X),
+        lambda: principal_angles(Vx, Vx, masked), lambda: r2(masked, X),
         lambda: backpropagated_error(masked, Y, Vx, Y.T[:, :3], Vx),
     ):  # fmt: skip
         with pytest.raises(

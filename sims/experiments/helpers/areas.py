@@ -108,10 +108,10 @@ def _conditions(strata: np.ndarray, trials: np.ndarray) -> np.ndarray:
 def shuffles(areas: Areas, count: int, seed: int) -> dict[str, Any]:
     """R2 at every rank, (count, ranks), with the target's trials shuffled, within conditions where these have means."""
     conditions = None if areas.strata is None else _conditions(areas.strata, areas.trials)
-    curves = []
+    curves, data = [], areas.data
     for number in range(count):
         order = areas_analysis.shuffled_trials(areas.trials, np.random.default_rng([seed, number]), conditions)
-        shuffled = FoldMoments.of(areas.data.X, areas.data.Y[order], areas.folds, areas.strata)
+        shuffled = FoldMoments.of(data.X, data.Y, areas.folds, areas.strata, rows=(np.arange(len(order)), order))
         curves.append(areas.predict(shuffled, areas.source, areas.target).r2)
     return {"r2": np.array(curves)}
 
@@ -124,7 +124,7 @@ def lags(areas: Areas, most: int, rank: int) -> dict[str, Any]:
     for lag in range(-most, most + 1):
         here, there = (rows[:, bins].ravel() for bins in areas_analysis.lagged(areas.bins, lag, most))
         strata = None if areas.strata is None else np.unique(areas.strata[here], return_inverse=True)[1]
-        moments = FoldMoments.of(areas.data.X[here], areas.data.Y[there], areas.folds[here], strata)
+        moments = FoldMoments.of(areas.data.X, areas.data.Y, areas.folds[here], strata, rows=(here, there))
         prediction = areas.predict(moments, areas.source, areas.target)
         found.append((prediction.r2[rank - 1], prediction.r2_sem[rank - 1]))
     r2, sem = np.array(found).T

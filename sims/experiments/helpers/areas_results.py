@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from biorrr.sims.experiments.communication import AreasProblem, CommunicationSettings
 
 SEM = "standard error over folds"
+CHANCE = 0.05  # above this p, a rank means nothing
 OVER_DRAWS = "standard deviation over draws"
 
 
@@ -116,7 +117,10 @@ def concluded(problem: AreasProblem, found: Mapping[str, Any]) -> Concluded:
             "engine": str(circuits_found[0]["engine"]),
             "seconds": sum(float(part["seconds"]) for part in circuits_found),
         }
-    return Concluded(xr.Dataset(variables, coords=coords, attrs=attrs), numbers, rows, data.notes)
+    notes = data.notes
+    if numbers.get("null_p", 0.0) > CHANCE:
+        notes += (f"nothing is predicted that shuffled trials do not predict too (p = {numbers['null_p']:.2g})",)
+    return Concluded(xr.Dataset(variables, coords=coords, attrs=attrs), numbers, rows, notes)
 
 
 def _add_controls(problem, found, numbers, rows, variables, coords) -> None:

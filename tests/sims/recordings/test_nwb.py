@@ -1,5 +1,7 @@
 """NWB files in the layouts of those who publish them: every spike is found where it is, and nothing else is opened."""
 
+import dataclasses
+
 import h5py
 import numpy as np
 import pytest
@@ -93,6 +95,22 @@ def test_fluorescence_is_averaged_within_bins(imaging):
     assert raw.units_of_areas() == {"VISp": 6}
 
 
+def test_fluorescence_larger_than_memory_is_the_same(imaging, monkeypatch):
+    """In pieces of a single bin, through a file, with trials in another order."""
+    recording = Recording.from_nwb(imaging.path)
+    shuffled = np.random.default_rng(0).permutation(len(imaging.onsets))
+    trials = type(recording.trials)({name: times[shuffled] for name, times in recording.trials.times.items()})
+    recording = dataclasses.replace(recording, trials=trials)
+    small = recording.pair("VISp", "VISl", window=(0.0, 0.4), bin=0.2)
+    monkeypatch.setattr("biorrr.sims.recordings.activity.SAMPLES_AT_ONCE", 1)
+    monkeypatch.setattr("biorrr.sims.recordings.activity.VALUES_IN_MEMORY", 1)
+    large = recording.pair("VISp", "VISl", window=(0.0, 0.4), bin=0.2)
+    np.testing.assert_array_equal(large.X, small.X)
+    np.testing.assert_array_equal(large.Y, small.Y)
+    straight = Recording.from_nwb(imaging.path).pair("VISp", "VISl", window=(0.0, 0.4), bin=0.2)
+    np.testing.assert_array_equal(large.X.reshape(60, 2, -1), straight.X.reshape(60, 2, -1)[shuffled])
+
+
 def test_a_lag_moves_the_target(allen, counted):
     options = {"bin": BIN, "minimum_rate": 0} | allen.options
     recording = Recording.from_nwb(allen.path, trials=options.pop("trials"))
@@ -105,7 +123,6 @@ def test_large_recordings_go_to_a_file_and_are_the_same(allen, monkeypatch):
     name = f"{allen.path}:source=VISp,target=VISl,trials=drifting_gratings,window=0..0.5,condition=orientation"
     small = load(name)
     monkeypatch.setattr("biorrr.sims.recordings.recording.IN_MEMORY", 0)
-    monkeypatch.setattr("biorrr.sims.recordings.activity.SAMPLES_AT_ONCE", 1)
     large = load(name)
     assert isinstance(large.X, np.memmap)
     np.testing.assert_array_equal(large.X, small.X)
@@ -125,3 +142,15 @@ def test_numbers_from_other_files_are_refused(allen, tmp_path, put_outside, kind
     with files_opened() as opened, pytest.raises(DataError, match="must be held in the file itself"):
         Recording.from_nwb(path, trials="drifting_gratings")
     assert str(other) not in opened
+
+
+def test_spikes_on_an_edge_belong_to_the_bin_that_begins_there():
+    """Whatever division makes of them: 0.3 / 0.1 is less than 3."""
+    from biorrr.sims.recordings.activity import Windows
+
+    rng = np.random.default_rng(0)
+    windows = Windows(rng.permutation(50) * 1.7 + 0.3, bins=11, width=0.1)
+    edges = windows.edges
+    times = np.concatenate([edges.ravel(), np.nextafter(edges, -np.inf).ravel(), rng.uniform(-1, 90, 500)])
+    expected = [np.sum((times >= row[b]) & (times < row[b + 1])) for row in edges for b in range(11)]
+    np.testing.assert_array_equal(windows.count(times), expected)
