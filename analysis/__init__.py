@@ -11,6 +11,7 @@ _HOMES = {
     "exact": ("ReducedRankRegression",),
     "hierarchy": ("HierarchicalRRR", "HierarchyYardstick", "HierarchyOptimum", "plateau_theory"),
     "deep_linear": ("backprop_linear",),
+    "instructions": ("joint_instruction",),
     "rank": ("RankCV",),
     "algorithms.offline": ("OfflineBioRRR",),
     "algorithms.online": ("OnlineBioRRR",),

@@ -2,6 +2,7 @@
 
 from biorrr.circuit.checkpoint import CheckpointError
 from biorrr.circuit.circuit import Circuit
+from biorrr.circuit.convergence import Instruction, convergent_circuit
 from biorrr.circuit.hierarchy import Hierarchy
 from biorrr.circuit.microcircuit import Microcircuit
 from biorrr.circuit.notebook import say_errors_first
@@ -16,12 +17,14 @@ __all__ = [
     "Diverged",
     "GroupInput",
     "Hierarchy",
+    "Instruction",
     "Microcircuit",
     "PoissonSpikes",
     "Run",
     "SpikeTrains",
     "TimeSeries",
     "Unsettled",
+    "convergent_circuit",
 ]
 
 say_errors_first()

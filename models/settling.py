@@ -11,7 +11,7 @@ from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, with_values
 
 # Ticks, and the smallest eigenvalue met while areas learned digits, V1-V2 and synthetic data, by the number of areas.
-_USUAL = {1: (50, 1.0), 2: (130, 0.2), 3: (200, 0.1)}
+_USUAL = {1: (100, 1.0), 2: (130, 0.2), 3: (200, 0.1)}
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Settled(Departure):
     Parameters
     ----------
     ticks
-        For which a sample is held; 50, 130 and 200 for one, two and more areas unless given.
+        For which a sample is held; 100, 130 and 200 for one, two and more areas unless given.
     tolerance
         Largest residual at the last tick, relative to that of silence, with which a run is still accepted. The run's
         attribute `worst_residual` has what came out.

@@ -10,8 +10,8 @@ from biorrr.sims.experiment import Experiment, Found, Problem
 from biorrr.sims.lazy import analysis, circuits, data_sets
 from biorrr.sims.settings import ExperimentSettings, option
 
-# What the theory says of the optimum is seen only near it: on digits and V1-V2 plateaus are within 10 % of it after a
-# million samples and within 3 % after two.
+# What the theory says of the optimum is seen only near it: on digits and V1-V2 (k = 2) plateaus come within 5 % of it
+# after a million samples and within 1 % after two.
 CONVERGED_SAMPLES = 2_000_000
 JUDGED_SAMPLES = 1_000_000
 

@@ -105,12 +105,14 @@ def plot_family(
     ):
         panel.plot(s, expected, zorder=0, **THEORY)
         panel.plot(s, measured, "o", color=colour, markersize=4, label=name)
-    panel.legend(fontsize=7)
+    panel.set(ylim=(-0.05, 1.4))
+    panel.legend(fontsize=7, loc="upper center")
     titles = ("eigenvalues", "excess", "plateau's error", "distal rule")
     for panel, title in zip(panels, titles, strict=True):
         panel.set(xlabel="s", title=title)
         panel.tick_params(axis="y", which="both", labelsize=7)
     for panel in panels[:3]:
         panel.yaxis.set_major_formatter("{x:g}")
-        panel.yaxis.set_minor_formatter("{x:.1g}")
+        low, high = panel.get_ylim()
+        panel.yaxis.set_minor_formatter("{x:.1g}" if high < 10 * low else "")
     return np.array([*columns.flat, *panels], dtype=object)

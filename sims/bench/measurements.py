@@ -22,7 +22,16 @@ def measure(settings: BenchSettings) -> tuple[dict[str, Any], list[Goal]]:
         os.environ[variable] = "1"
     from biorrr.circuit.engines import compiler
     from biorrr.circuit.progress import progress_bar
-    from biorrr.sims.bench import held_samples, many_runs, overhead, peak_memory, race, start_up, time_per_synapse
+    from biorrr.sims.bench import (
+        held_samples,
+        many_runs,
+        overhead,
+        peak_memory,
+        race,
+        settling,
+        start_up,
+        time_per_synapse,
+    )
 
     seconds = 0.3 if settings.quick else 0.6
     repeats = settings.repeats
@@ -45,6 +54,7 @@ def measure(settings: BenchSettings) -> tuple[dict[str, Any], list[Goal]]:
                 for what in ("held", "spiking")
                 for size in held_samples.HELD_SIZES
             ),
+            ("settling", "settling", partial(settling.settling, seconds, repeats)),
             ("start-up", "startup", partial(start_up.start_up, repeats)),
             *(
                 (f"whole process at {size}", "whole_process",

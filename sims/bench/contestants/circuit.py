@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from biorrr.circuit import Microcircuit
@@ -23,7 +25,8 @@ def prepare(task: Task):
     the data can have: speed does not depend on it.
     """
     rates = Rates(*(Rate(eta0, N) for eta0, N in zip(task.eta0, task.N, strict=True)))
-    blueprint = Microcircuit(task.k, rates=rates, departures=task.departures).sized({"x": task.m, "y": task.n})
+    options: dict[str, Any] = {"rates": rates, "departures": task.departures, **task.circuit_options}
+    blueprint = Microcircuit(task.k, **options).sized({"x": task.m, "y": task.n})
     engine = StandaloneEngine(blueprint)
     start = {p.weight: getattr(task, p.weight) for p in blueprint.weighted}
     state = initial_state(blueprint, Units(), 0, start, {}, None)

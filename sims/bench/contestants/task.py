@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from biorrr.models import Departure, Leaky, Parts, Step, Stream
+from biorrr.models import Departure, Leaky, Parts, Settled, Step, Stream
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,11 @@ class Task:
         return ()
 
     @property
+    def circuit_options(self) -> dict[str, object]:
+        """Further arguments of the circuit."""
+        return {}
+
+    @property
     def synapses(self) -> int:
         """How many weights there are."""
         return self.Vx.size + self.Vy.size + self.Q.size + self.R.size
@@ -115,3 +120,24 @@ class HeldTask(Task):
     def departures(self) -> tuple[Departure, ...]:
         """Membranes, and fibres that spike where they do."""
         return (self.dynamics, SpikingFibres()) if self.spiking else (self.dynamics,)
+
+
+@dataclass(frozen=True)
+class SettledTask(Task):
+    """The same for cells whose plateau drives the soma, so that every sample settles.
+
+    Parameters
+    ----------
+    ticks
+        In which a sample settles.
+    feedback
+        Gain of the plateau at the soma.
+    """
+
+    ticks: int = 100
+    feedback: float = 0.5
+
+    @property
+    def circuit_options(self) -> dict[str, object]:
+        """Apical feedback, and how outputs settle."""
+        return {"feedback": self.feedback, "dynamics": Settled(self.ticks)}
