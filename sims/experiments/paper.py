@@ -62,7 +62,7 @@ READINGS: tuple[tuple[str, str, str], ...] = (
     (
         r"matches the performance of IQMD",
         r"",
-        "With all learners compiled alike, Bio-RRMSE and the network do not match IQMD in run time but are two to five "
+        "With all learners compiled alike, Bio-RRMSE and the network do not match IQMD in run time but are two to six "
         "times faster, wherever they arrive: a sample costs IQMD O(m²) operations and them O((m + n)k).",
     ),
     (
@@ -79,8 +79,9 @@ READINGS: tuple[tuple[str, str, str], ...] = (
     (
         r"faster than ANN in CPU",
         r"",
-        "An iteration of Bio-RRMSE takes a third to a half longer than one of the network, since Q learns too. At "
-        "k = 1 it saves too few iterations to make up for that; both arrive within a millisecond.",
+        "An iteration of Bio-RRMSE takes a third to a half longer than one of the network, since Q learns too. Where "
+        "it saves few iterations that is not made up for; both arrive within a few milliseconds, and the ratio is "
+        "noisy.",
     ),
     (
         r"most sample efficient \(iterations",

@@ -150,11 +150,14 @@ def test_report(monkeypatch, tmp_path, capsys):
     results = {"speed": [{"size": "6x4x2", "microseconds": {"matrix_loop": 30.0, "c_loop": 0.25, "circuit": 0.5}}]}
     rows = [{"synapses": 1000, "c_loop": 0.3, "circuit": 0.4}, {"synapses": 10_000, "c_loop": 0.3, "circuit": 0.5}]
     results["growth"] = {"nanoseconds_per_synapse": rows, "bandwidth_limit": 0.8}
+    held = {"leaky_c_loop": 3.25, "circuit": 5.5}
+    results["held_samples"] = [{"size": "6x4x2", "ticks": 200, "inputs": "held inputs", "microseconds": held}]
     goals = [Goal("over C", 2.0, 3.0), Goal("over numba", 1.5, 1.0), Goal("over JAX", None, 1.0, "not installed")]
     monkeypatch.setattr(measurements, "measure", lambda settings: (results, goals))
     assert run(["bench", "--out", str(tmp_path / "out")]) == 0
     said = capsys.readouterr().out
     assert "2, at most 3: reached" in said
+    assert "6x4x2, 200 ticks of held inputs: C 3.25, circuit 5.5" in said
     assert "1.5, at most 1: NOT reached" in said
     assert "not measured (not installed)" in said
     written = json.loads((tmp_path / "out" / "bench.json").read_text())

@@ -88,14 +88,9 @@ DEPARTURES = {
             "noise", "transmission noise:\ns.d. / mean", (0.1, 0.2, 0.3, 0.5, 0.7, 1),
             lambda sigma, ref: {"transmission_noise": sigma},
         ),
-        DepartureRange(
-            "sparse_apical", "apical drive of 0.8 with all-or-none\nplateaus: size / r.m.s. drive", (16, 8, 4, 2, 1),
-            lambda size, ref: {"apical_gain": 0.8 / ref.plateau, "plateau": models.AllOrNone(size * ref.plateau)},
-            ordered=False,
-        ),
         DepartureRange("delay", "delay of inhibition\n(samples)", (1, 2), lambda samples, ref: {"delay": samples}),
         DepartureRange(
-            "delay_within", "delay of inhibition /\ntime a sample is held", (0.05, 0.1, 0.25, 0.5, 0.75, 1),
+            "delay_within", "delay of inhibition /\ntime a sample is held", (0.1, 0.25, 0.5, 0.75, 1),
             lambda part, ref: _held(models.LoopDelay(ticks=round(HELD_TICKS * part))),
         ),
         DepartureRange(
@@ -103,15 +98,15 @@ DEPARTURES = {
             lambda in_a_row, ref: {"delay": 1},
         ),
         DepartureRange(
-            "instruction", "delay of instruction\n(samples)", (1, 2, 4),
+            "instruction", "delay of instruction\n(samples)", (1, 2),
             lambda samples, ref: {"departures": (models.LateInstruction(samples),)},
         ),
         DepartureRange(
-            "instruction_within", "delay of instruction /\ntime a sample is held", (0.05, 0.1, 0.25, 0.5, 0.75, 1),
+            "instruction_within", "delay of instruction /\ntime a sample is held", (0.1, 0.25, 0.5, 0.75, 1),
             lambda part, ref: _held(models.LateInstruction(ticks=round(HELD_TICKS * part))),
         ),
         DepartureRange(
-            "instruction_traces", "delay of instruction (samples),\nwith traces of twice that", (1, 2, 3, 4),
+            "instruction_traces", "delay of instruction (samples),\nwith traces of twice that", (1, 2, 4),
             lambda samples, ref: {
                 "departures": (models.LateInstruction(samples), models.Eligibility(2 * samples, 0, 2 * samples))
             },
