@@ -418,8 +418,8 @@ class Microcircuit(CircuitBase):
         drive = None
         if self.rates == "auto" and not self.feedback:
             drive = Drive.of(feeds["x"].values, feeds["y"].values, self._ridges, (feeds["x"].mean, feeds["y"].mean))
-            known = ("power_x", "dimension_x", "strongest_y")
-            parameters = {f"neuromodulator.{name}": getattr(drive, name) for name in known} | dict(parameters)
+            known = {"power_x": drive.power_x, "dimension_x": drive.dimension_x, "typical_y": drive.typical_y(n)}
+            parameters = {f"neuromodulator.{name}": value for name, value in known.items()} | dict(parameters)
         drawn = self._begin(blueprint, units, drive, weights)
         stimulus = Stimulus(presentation, feeds, *samples_of(start, epochs, presentation))
         state = initial_state(blueprint, units, self.seed, drawn, parameters, start)

@@ -1,18 +1,20 @@
 """Rates "auto": one policy for the circuit and for Alg. 2, with the start that goes with it.
 
-With f = 1/(1 + t/N), D the number of directions over which x is spread, and <.> the mean over the data::
+With f(N) = 1/(1 + t/N), D the number of directions over which x is spread, and <.> the mean over the data::
 
-    eta_x = min(proximal f / <|x|^2>, single_x / |x|^2) / trace(QQ')
-    eta_q = eta_r = min(interneuron f / (1 + D / spread), single_q / |z|^2)
-    eta_y = min(distal / sqrt(k) interneuron f / (1 + D / spread) / S, single_y / (1 - s + s |y|^2))
+    eta_x = min(proximal f(N_x sqrt(k)) / <|x|^2>, single_x / |x|^2) / trace(QQ')
+    wanted_q = interneuron / sqrt(k + 3) / (1 + sqrt(k) D / spread)
+    eta_q = eta_r = min(wanted_q f(N), single_q / |z|^2)
+    eta_y = min(distal / sqrt(k) wanted_q f(N) / S, single_y / (1 - s + s |y|^2))
 
-S is 1 - s + s times the power of y along its strongest direction. A ridge counts as input: |x|^2 stands for |x|^2 + m
-ridge, and likewise for y. What is behind it:
+S is 1 - s + s b, with b a power of y in one direction, between that of a typical channel and that along the strongest
+direction. A ridge counts as input: |x|^2 stands for |x|^2 + m ridge, and likewise for y. What is behind it:
 
-- Proximal learning is a least-mean-squares rule with gain QR, stable while eta_x |x|^2 trace(QR) < 2.
+- Proximal learning is a least-mean-squares rule with gain QR, stable while eta_x |x|^2 trace(QR) < 2. The more cells
+  there are, the smaller a share of the trace each has: weak ones need longer.
 - Distal learning must not be faster than Q. A cell of a weak direction is drawn to a strong one as fast as Vy
   learns, and held back as fast as inhibition learns: where Vy is faster, filters wander from cell to cell for ever.
-  Q itself may be as fast as its noise allows; it is noisier the more directions it has to average over.
+  Q itself may be as fast as its noise allows; there is more noise the more cells and directions there are.
 - At first QQ' is large and so is Vy, in proportion, and both come down together. Each direction then appears as QQ'
   comes down to its eigenvalue, at about its final size. From a small Vy it would appear late and overshoot.
 - The second terms tame samples far stronger than the typical one. As f falls they stop to matter, so that in the end
@@ -39,14 +41,16 @@ _ROWS = 1000  # samples that are looked at for more than their power
 class AutoRates:
     """The numbers of the policy."""
 
-    N: float = 10_000.0
-    proximal: float = 0.6
-    interneuron: float = 0.02
-    spread: float = 30.0
-    distal: float = 0.8
+    N: float = 5000.0
+    N_x: float = 3500.0
+    proximal: float = 0.8
+    interneuron: float = 0.06
+    spread: float = 60.0
+    distal: float = 0.75
+    towards_strongest: float = 0.8  # how far b lies on the way from a typical channel to the strongest, in log power
     single_x: float = 1.0
     single_y: float = 0.5
-    single_q: float = 0.2
+    single_q: float = 0.3
     start_x: float = 0.01
     start_y: float = 0.2
     start_q: float = 0.6
@@ -97,6 +101,11 @@ class Drive:
             dimension_x=(power + m * ridge_x) ** 2 / (squares + 2 * ridge_x * power + m * ridge_x**2),
             strongest_y=_strongest(Y, means[1]) + ridge_y,
         )
+
+    def typical_y(self, n: int) -> float:
+        """Power of y in one direction that is to be learned, between that of a channel and the strongest."""
+        each, share = self.power_y / n, AUTO.towards_strongest
+        return each ** (1 - share) * self.strongest_y**share
 
     def start(self, n: int, s: float) -> tuple[float, float, float]:
         """How large Vx, Vy and Q are at first: standard deviations of Vx and Vy, and the diagonal of Q.

@@ -76,7 +76,7 @@ class AdaptiveNeuromodulator(Population):
         _broadcast("trace_q", "trace(QQ'), the gain of the inhibitory loop"),
         _parameter("ridge_power", "what the ridge adds to |x|^2", scale="x**2"),
         _parameter("power_x", "mean of |x|^2 over the data, with the ridge", "cells('sensory')", scale="x**2"),
-        _parameter("strongest_y", "power of y along its strongest direction, with the ridge", 1.0, scale="y**2"),
+        _parameter("typical_y", "power of y in a direction that is to be learned", 1.0, scale="y**2"),
         _parameter("dimension_x", "directions over which |x|^2 is spread", "cells('sensory')"),
         _parameter("filters", "pyramidal neurons", "cells('pyramidal')"),
         _parameter("learning", "0 for a pass with learning off", 1.0),
@@ -87,10 +87,11 @@ class AdaptiveNeuromodulator(Population):
         Step(
             "modulation",
             f"""
-            fall = learning / (1 + sample / {AUTO.N})
-            wanted_q = {AUTO.interneuron} * fall / (1 + dimension_x / {AUTO.spread})
-            wanted_y = {AUTO.distal} / sqrt(filters) * wanted_q / (1 - s + s * strongest_y)
-            wanted_x = {AUTO.proximal} * fall / power_x
+            root_k = sqrt(filters)
+            wanted_q = {AUTO.interneuron} / sqrt(filters + 3) / (1 + root_k * dimension_x / {AUTO.spread})
+            wanted_q = learning * wanted_q / (1 + sample / {AUTO.N})
+            wanted_y = {AUTO.distal} / root_k * wanted_q / (1 - s + s * typical_y)
+            wanted_x = {AUTO.proximal} * learning / power_x / (1 + sample / ({AUTO.N_x} * root_k))
             eta_x = clip(wanted_x, 0, {AUTO.single_x} * learning / (energy_x + ridge_power + 1e-300)) / trace_q
             eta_y = clip(wanted_y, 0, {AUTO.single_y} * learning / (1 - s + s * (energy_y + ridge_y) + 1e-300))
             eta_q = clip(wanted_q, 0, {AUTO.single_q} * learning / (energy_z + 1e-300))

@@ -108,9 +108,10 @@ class OnlineBioRRR(OnlineFilterLearner):
     def _present(self, X, Y, order):
         rates = rate_table(given_rates(self.rates), "xyqr")
         s, (ridge_x, ridge_y), drive = float(self.s), ridge_pair(self.ridge), self._drive
-        wanted_q = AUTO.interneuron / (1 + drive.dimension_x / AUTO.spread)
-        wanted_y = AUTO.distal / np.sqrt(self.k) * wanted_q / (1 - s + s * drive.strongest_y)
-        wanted = np.array([AUTO.proximal / drive.power_x, wanted_y, wanted_q, AUTO.N])
+        root_k = np.sqrt(self.k)
+        wanted_q = AUTO.interneuron / np.sqrt(self.k + 3) / (1 + root_k * drive.dimension_x / AUTO.spread)
+        wanted_y = AUTO.distal / root_k * wanted_q / (1 - s + s * drive.typical_y(Y.shape[1]))
+        wanted = np.array([AUTO.proximal / drive.power_x, wanted_y, wanted_q, AUTO.N_x * root_k, AUTO.N])
         single = np.array([AUTO.single_x, AUTO.single_y, AUTO.single_q])
         Vx, Vy = self.Vx_.T.copy(), self.Vy_.T.copy()  # a filter a row: the kernel's inner loops run along filters
         Q, R = self.Q_.copy(), self.R_.copy()
@@ -124,8 +125,9 @@ def _present(X, Y, order, t, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, wanted, s
     """Alg. 2 for the samples ``order`` of X (n_samples, m) and Y (n_samples, n), from sample count t on.
 
     Changes in place Vx (k, m) and Vy (k, n), transposed; Q (k, l); and R (l, k). rates is (4, 2), eta0 and N for x, y,
-    q and r, or (0, 2) for rates that follow the data. For those, wanted (4,) is what they are at first for a typical
-    sample, for x (before division by trace(QQ')), y and q, and N; single (3,) bounds what one sample may do.
+    q and r, or (0, 2) for rates that follow the data. For those, wanted (5,) is what they are at first for a typical
+    sample, for x (before division by trace(QQ')), y and q, then N for x and for the others; single (3,) bounds what one
+    sample may do.
     """
     (k, m), n, l = Vx.shape, Vy.shape[1], Q.shape[1]
     z, a, plateau, interneurons = np.empty(k), np.empty(k), np.empty(k), np.empty(l)
@@ -164,8 +166,8 @@ def _present(X, Y, order, t, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, wanted, s
                 zz += z[j] * z[j]
                 for h in range(l):
                     qq += Q[j, h] * Q[j, h]
-            f = 1 / (1 + t / wanted[3])
-            eta_x = min(wanted[0] * f, single[0] / xx) / qq
+            f = 1 / (1 + t / wanted[4])
+            eta_x = min(wanted[0] / (1 + t / wanted[3]), single[0] / xx) / qq
             eta_y = min(wanted[1] * f, single[1] / (1 - s + s * yy + tiny))
             eta_q = min(wanted[2] * f, single[2] / zz)
             eta_r = eta_q

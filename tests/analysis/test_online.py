@@ -30,11 +30,12 @@ def twin(X, Y, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates):
         z, a = Vx.T @ x, Vy.T @ y
         n = R @ z
         if rates == "auto":
-            f, x2, y2 = 1 / (1 + t / 10_000), x @ x + m * ridge_x, y @ y + ridge_y
-            wanted_q = 0.02 * f / (1 + D / 30)
-            eta_x = min(0.6 * f / np.trace(Cxx_ridged), 1 / x2) / np.trace(Q @ Q.T)
-            eta_y = min(0.8 / np.sqrt(k) * wanted_q / (1 - s + s * strongest), 0.5 / (1 - s + s * y2))
-            eta_q = eta_r = min(wanted_q, 0.2 / (z @ z))
+            x2, y2 = x @ x + m * ridge_x, y @ y + ridge_y
+            wanted_q = 0.06 / np.sqrt(k + 3) / (1 + np.sqrt(k) * D / 60) / (1 + t / 5000)
+            b = (np.trace(Cyy) / len(Cyy) + ridge_y) ** 0.2 * strongest**0.8
+            eta_x = min(0.8 / np.trace(Cxx_ridged) / (1 + t / 3500 / np.sqrt(k)), 1 / x2) / np.trace(Q @ Q.T)
+            eta_y = min(0.75 / np.sqrt(k) * wanted_q / (1 - s + s * b), 0.5 / (1 - s + s * y2))
+            eta_q = eta_r = min(wanted_q, 0.3 / (z @ z))
         else:
             eta_x, eta_y, eta_q, eta_r = rates.x(t), rates.y(t), rates.q(t), rates.r(t)
         gram = Vx.T @ Vx
