@@ -290,3 +290,28 @@ def test_what_cannot_be(settings, said):
 def test_what_does_not_go_with_feedback(settings, said):
     with pytest.raises(ValueError, match=said):
         Microcircuit(2, **settings)
+
+
+@pytest.mark.slow
+def test_the_rules_reach_the_optimum_and_a_handicapped_circuit_does_not():
+    areas, gains = (2,), (1.0, 0.5)
+    from biorrr.analysis import HierarchyYardstick
+    from biorrr.models import settled_filters
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1000, 8)) @ rng.standard_normal((8, 8))
+    Y = X[:, :3] @ rng.standard_normal((3, 5)) / 2 + rng.standard_normal((1000, 5))
+    X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    yardstick = HierarchyYardstick(X, Y, gains)
+    best = yardstick.solve(areas)
+
+    def excess(run, snapshot=-1):
+        return yardstick.excess(settled_filters(run.area_weights(snapshot), gains), best)
+
+    hierarchy = Hierarchy(areas, gains, engine="cpp")
+    run = hierarchy.run(X, Y, epochs=100, progress=False, snapshots=1)
+    held = [Freeze(0, f"{name}{len(areas)}") for name in "QR"]
+    frozen = hierarchy.run(X, Y, epochs=100, progress=False, snapshots=1, events=held)
+    assert excess(run) < 0.03
+    assert excess(run, 0) > 0.3  # untrained
+    assert excess(frozen) > 0.03

@@ -12,7 +12,7 @@ from biorrr.sims.claims import FAILS, HOLDS, NOT_JUDGED, NOT_TESTABLE, Claim
 
 MARKS = {HOLDS: "✓", FAILS: "✗", NOT_JUDGED: "–", NOT_TESTABLE: "–"}
 FEW = 2  # numbers that stand beside what was measured; more are shown on demand
-_RANK = re.compile(r"\bk = (\d+)")
+_RANK = re.compile(r"(?:^|, )k = (\d+): ")
 _HEADINGS = {
     FAILS: "What does not hold",
     HOLDS: "What holds",
