@@ -77,8 +77,9 @@ def test_references_that_lead_somewhere_pass():
 
 def test_every_reference_is_to_something_that_the_paper_has():
     listed = subprocess.run(["git", "ls-files", "*.py", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True)
-    invented = ("tests/test_references.py", "tests/sims/test_paper.py")
-    names = [name for name in listed.stdout.split() if name not in invented]
+    # What is invented here and there, and the page that a run of `biorrr paper` writes from what the code says.
+    left_out = ("tests/test_references.py", "tests/sims/test_paper.py", "docs/paper.md")
+    names = [name for name in listed.stdout.split() if name not in left_out]
     assert len(names) > 100
     wrong = {name: found for name in names if (found := wrong_references((ROOT / name).read_text(encoding="utf-8")))}
     assert wrong == {}
