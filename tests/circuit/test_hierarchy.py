@@ -293,8 +293,8 @@ def test_what_does_not_go_with_feedback(settings, said):
 
 
 @pytest.mark.slow
-def test_the_rules_reach_the_optimum_and_a_handicapped_circuit_does_not():
-    areas, gains = (2,), (1.0, 0.5)
+@pytest.mark.parametrize(("areas", "gains"), [((2,), (1.0, 0.5)), ((4, 3, 2), (1.0, 1.0, 1.0, 0.5))])
+def test_the_rules_reach_the_optimum_and_a_handicapped_circuit_does_not(areas, gains):
     from biorrr.analysis import HierarchyYardstick
     from biorrr.models import settled_filters
 
