@@ -142,7 +142,9 @@ def test_settled_areas_equal_a_loop_of_the_same_ticks(count, engine, data):
 @pytest.mark.parametrize("count", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 def test_settled_areas_equal_an_exact_solve_to_the_tolerance(count, engine, data):
     loop = Loop(starts(SHAPES[count][0]), SHAPES[count][1])
-    run = learn(circuit(count, engine, dynamics=Settled()), data, snapshots=1)
+    # Proximal and distal weights of three areas that are unrelated make eigenvalues complex, which settle more slowly.
+    ticks = 300 if count == 3 else None
+    run = learn(circuit(count, engine, dynamics=Settled(ticks)), data, snapshots=1)
     for x, y in zip(*data, strict=True):
         loop.present(x, y, loop.exact)
     for name, expected in named(loop.weights).items():
