@@ -313,7 +313,10 @@ def test_the_rules_reach_the_optimum_and_a_handicapped_circuit_does_not(areas, g
     hierarchy = Hierarchy(areas, gains, engine="cpp")
     run = hierarchy.run(X, Y, epochs=100, progress=False, snapshots=1)
     held = [Freeze(0, f"{name}{len(areas)}") for name in "QR"]
-    frozen = hierarchy.run(X, Y, epochs=100, progress=False, snapshots=1, events=held)
+    try:
+        frozen = hierarchy.run(X, Y, epochs=100, progress=False, snapshots=1, events=held)
+    except Unsettled as error:  # three areas become unstable
+        frozen = error.run
     assert excess(run) < 0.03
     assert excess(run, 0) > 0.3  # untrained
     assert excess(frozen) > 0.03
