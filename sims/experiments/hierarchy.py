@@ -25,6 +25,7 @@ from biorrr.sims.settings import ExperimentSettings, SettingsError, option, seed
 SNAPSHOTS = 40
 FOLLOWED = 0.1  # of the samples learned, for which a lesion is followed
 SHOWN = 2000  # samples whose plateaus are drawn
+RUNAWAY = 1e6  # variance beyond which outputs are no longer followed
 # Bounds of the claims, fixed beforehand.
 EXCESS, MEETING, PLATEAU, PARITY, UNTRAINED = 0.03, 0.1, 0.25, 0.02, 0.3
 
@@ -149,8 +150,12 @@ class HierarchyExperiment(Experiment[HierarchySettings]):
                 for i, w in enumerate(run.area_weights(snapshot))
             ]
             filters = models.settled_filters(areas, run.gains)
-            variances.append([np.trace(yardstick.covariance(f)) / f.shape[1] for f in filters])
-        return {"seen": run.data["seen"].values, "variances": np.array(variances)}
+            with np.errstate(over="ignore", invalid="ignore"):
+                variance = np.array([np.trace(yardstick.covariance(f)) / f.shape[1] for f in filters])
+            variances.append(np.nan_to_num(variance, nan=RUNAWAY).clip(max=RUNAWAY))
+            if variances[-1].max() >= RUNAWAY:
+                break
+        return {"seen": run.data["seen"].values[: len(variances)], "variances": np.array(variances)}
 
     def conclude(self, problem: Problem[HierarchySettings], found: Found) -> Findings:
         """Compare with the exact solution, with theory and with backprop."""
@@ -188,7 +193,10 @@ class HierarchyExperiment(Experiment[HierarchySettings]):
         if L > 1:
             rows["A meets W'"] = f"||A - W'||/||W|| from {numbers['meeting_start']:.2g} to {numbers['meeting']:.2g}"
             rows["feedback cut"] = f"variance of area 1 falls to {numbers['variance_feedback_cut']:.2g}"
-            rows["interneurons silent"] = f"variance of area 1 goes to {numbers['variance_interneurons_silent']:.2g}"
+            silent, then = numbers["variance_interneurons_silent"], "goes to"
+            if silent >= RUNAWAY:
+                then = "grows without bounds, beyond"
+            rows["interneurons silent"] = f"variance of area 1 {then} {silent:.2g}"
         circuit = make(settings, settings.seed)
         figure = {
             "hierarchy": partial(figures.plot_hierarchy, circuit.wiring(X.shape[1], Y.shape[1]), settings.gains),

@@ -142,7 +142,9 @@ def test_settled_areas_equal_a_loop_of_the_same_ticks(count, engine, data):
 @pytest.mark.parametrize("count", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 def test_settled_areas_equal_an_exact_solve_to_the_tolerance(count, engine, data):
     loop = Loop(starts(SHAPES[count][0]), SHAPES[count][1])
-    run = learn(circuit(count, engine, dynamics=Settled()), data, snapshots=1)
+    # Proximal and distal weights of three areas that are unrelated make eigenvalues complex, which settle more slowly.
+    ticks = 300 if count == 3 else None
+    run = learn(circuit(count, engine, dynamics=Settled(ticks)), data, snapshots=1)
     for x, y in zip(*data, strict=True):
         loop.present(x, y, loop.exact)
     for name, expected in named(loop.weights).items():
@@ -293,8 +295,8 @@ def test_what_does_not_go_with_feedback(settings, said):
 
 
 @pytest.mark.slow
-def test_the_rules_reach_the_optimum_and_a_handicapped_circuit_does_not():
-    areas, gains = (2,), (1.0, 0.5)
+@pytest.mark.parametrize(("areas", "gains"), [((2,), (1.0, 0.5)), ((4, 3, 2), (1.0, 1.0, 1.0, 0.5))])
+def test_the_rules_reach_the_optimum_and_a_handicapped_circuit_does_not(areas, gains):
     from biorrr.analysis import HierarchyYardstick
     from biorrr.models import settled_filters
 

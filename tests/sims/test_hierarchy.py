@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from biorrr.sims.experiments.hierarchy import HierarchySettings, check_claims
+from biorrr.sims.experiments.hierarchy import RUNAWAY, HierarchySettings, check_claims
 from biorrr.sims.main import run
 
 LEARNED = {
@@ -45,6 +45,7 @@ def test_a_small_run_fills_its_folder(tmp_path, capsys):
     assert run(["hierarchy", "--data", data, *options, "--out", str(tmp_path / "run")]) == 0
     numbers = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert 0 <= numbers["excess"] < 0.1 < numbers["excess_untrained"]
+    assert numbers["variance_feedback_cut"] < 1 < numbers["variance_interneurons_silent"] <= RUNAWAY
     for name in ("hierarchy", "learning", "plateaus", "lesions"):
         assert (tmp_path / "run" / f"{name}.png").exists()
     assert "A meets W'" in capsys.readouterr().out
