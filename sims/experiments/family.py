@@ -211,7 +211,7 @@ def measured(
             eigenvalues_QQ=[np.linalg.eigvalsh(one["Q"] @ one["Q"].T)[::-1] for one in each],
             eigenvalues_M=exact.eigenvalues[:k],
             plateau_relative_error=[audit.plateau_and_error.relative_error for audit in audits],
-            filters=analysis.align(each[0]["Vx"], exact.Vx(k), data.X, settings.ridge),
+            filters=exact.aligned(each[0]["Vx"]),
             filters_exact=exact.Vx(k),
             plateau=audits[0].plateau,
             error=audits[0].error,

@@ -46,7 +46,7 @@ class Images(Race[ImagesSettings]):
     """``biorrr images``: Bio-RRMSE against backprop on pictures (the supplement's "More numerical experiments")."""
 
     settings = ImagesSettings
-    shows = "parity with back-propagation on MNIST, Fashion-MNIST, CIFAR-10 and CIFAR-100"
+    shows = "Bio-RRMSE beside back-propagation on MNIST, Fashion-MNIST, CIFAR-10 and CIFAR-100"
     takes = "2 min"
     paper = "supplement F, Fig. 7 and Table 1"
     figures = {

@@ -96,6 +96,7 @@ def test_limits_that_are_the_plain_circuit_exactly(limit, learn, plain):
     assert distance(run, plain) < 1e-12
 
 
+@pytest.mark.slow
 def test_small_plateaus_come_near_graded_ones_like_the_root_of_their_size(learn):
     """A Poisson number of plateaus of size A scatters around its drive d with variance A |d|."""
     sizes = np.array([1e-1, 1e-4, 1e-8])
@@ -111,6 +112,7 @@ def test_small_plateaus_come_near_graded_ones_like_the_root_of_their_size(learn)
     assert order == pytest.approx(0.5, abs=0.1)
 
 
+@pytest.mark.slow
 def test_large_populations_come_near_analog_cells_like_the_root_of_their_size(learn):
     # So high a baseline that no activity is cut off.
     sizes = np.array([10**2, 10**4, 10**6])
@@ -130,6 +132,7 @@ def test_leaky_dynamics_come_near_instant_ones_at_first_order(learn):
 
 
 @pytest.mark.parametrize("amplitude", [0.2, 3.0])
+@pytest.mark.slow
 def test_all_or_none_plateaus_teach_the_graded_change_on_average(amplitude, few, make_circuit):
     """One sample over and over, with rates too small for weights to move."""
     X, Y = few

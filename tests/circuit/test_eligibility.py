@@ -88,7 +88,7 @@ def test_without_time_constants_nothing_changes(data, make_circuit):
         np.testing.assert_array_equal(one.data[name], other.data[name])
 
 
-@pytest.mark.parametrize("engine", ["numpy", "cpp"])
+@pytest.mark.parametrize("engine", [pytest.param("numpy", marks=pytest.mark.slow), "cpp"])
 def test_traces_are_resumed_bit_for_bit(engine, data, make_circuit, tmp_path):
     X, Y = data[0][:200], data[1][:200]
     circuit = make_circuit(engine, s=0.3, ridge=0.2, replay=4, seed=7, departures=(LateInstruction(2), TRACES))

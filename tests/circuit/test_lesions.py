@@ -53,6 +53,7 @@ def test_without_instruction_the_distal_dendrite_hears_nothing(run):
     assert (a[60:] == 0).all()
 
 
+@pytest.mark.slow
 def test_swapped_data_are_learned_like_those_of_a_run_that_goes_on(data, run, make_circuit):
     X, Y = data[0][150:220], data[1][150:220] @ np.diag([1, -1, 1, -1])
     swapped = run([SwapData(100, X=X, Y=Y)])

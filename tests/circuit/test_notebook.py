@@ -37,7 +37,7 @@ def test_a_circuit_is_a_table():
     ]
     assert "<th" in circuit._repr_html_()
     departing = repr(Microcircuit(2, plateau=Rectified(), delay=1))
-    assert "  departures    LoopDelay(samples=1); Rectified(" in departing
+    assert "  departures    LoopDelay(samples=1, ticks=0); Rectified(" in departing
     assert "none: the paper&#x27;s circuit" in circuit._repr_html_()
 
 

@@ -141,6 +141,7 @@ def test_own_monitors_see_the_tick_they_are_in(few):
     np.testing.assert_allclose(monitor.plateau.T, run.data["plateau"] * scale, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_two_circuits_fit_into_one_network():
     one, two = (Microcircuit(2, engine="numpy", name=name).build(4, 3) for name in ("one", "two"))
     network = brian2.Network(one.network.objects, two.network.objects)

@@ -100,6 +100,8 @@ SMALL = {name: QUICK for name in experiment_names()} | {
     "communication": ("--ranks", 1, "--folds", 2),
     "images": ("--data", "mnist", "--steps", 10),
 }
+# One simulates no circuit, the other is made of the rest.
+del SMALL["sensitivity"], SMALL["paper"]
 
 
 @pytest.mark.parametrize(

@@ -361,6 +361,7 @@ def test_second_interrupt_ends_at_once(own_data, tmp_path, start_biorrr):
 @pytest.mark.parametrize(
     "closed", ["<&- >&- 2>&-", *(pytest.param(one, marks=pytest.mark.slow) for one in ("<&-", ">&-", "2>&-"))]
 )
+@pytest.mark.slow
 def test_closed_streams_are_no_obstacle(own_data, tmp_path, closed):
     """Nor does the next file that is opened take their place, and with it what is printed."""
     start = f'"{sys.executable}" -c "from biorrr.sims.start import main; main()"'

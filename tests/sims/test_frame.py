@@ -117,7 +117,7 @@ def test_work_side_by_side():
     [
         ("fail", ValueError, "in another process"),
         ("fail with what cannot be sent", WorkerError, "ValueError: .*in another process"),
-        ("die", WorkerError, "a process ended without a word; perhaps it ran"),
+        ("die", WorkerError, "a process ended unexpectedly; it may have run"),
     ],
 )
 def test_work_that_fails(item, error, sentence):

@@ -183,6 +183,7 @@ def interleave(rng, start, results, folder):
 
 
 @pytest.mark.parametrize("count", [2, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_two_commands_on_one_folder(start, results, tmp_path, count):
     seed = int(os.environ.get("BIORRR_FUZZ_SEED", "0"))
     outcomes, failures = Counter(), []

@@ -16,7 +16,7 @@ from biorrr.sims.experiments.helpers.agreement import Member, Stage, theory
 from biorrr.sims.experiments.plateau import EXPERIMENT, Network, PlateauSettings, check_claims
 
 DATA = "synthetic:samples=200,m=6,n=5,latents=2"
-SMALL = ["--data", DATA, "--engine", "numpy", "--epochs", "4", "--seeds", "1", "--ridge", "0"]
+SMALL = ["--data", DATA, "--engine", "numpy", "--epochs", "12", "--seeds", "1", "--ridge", "0"]
 WRONG = Path(__file__).with_name("wrong_circuits.py")
 
 
@@ -45,7 +45,7 @@ def test_run_folder(audited, results, summary):
         "run.nc", "summary.json",
     ]  # fmt: skip
     assert results.sizes["seed"] == 1
-    assert results["stage_samples"].values[[0, -1]].tolist() == [0, 800]
+    assert results["stage_samples"].values[[0, -1]].tolist() == [0, 2400]
     s = f"{results['s'].item():g}"
     for name in ("plateau", "inhibition") + (("network",) if s == "0" else ()):
         for measure in ("correlation", "relative_error"):
@@ -67,7 +67,7 @@ def test_learning_brings_the_plateau_to_the_error(summary):
 def test_a_short_run_gives_no_verdict(summary):
     assert len(summary["claims"]) == 9  # five at s = 0, where there is a network, and four at s = 1
     assert {claim["verdict"] for claim in summary["claims"]} == {"not judged"}
-    assert "800 samples are too few" in summary["claims"][0]["reason"]
+    assert "2,400 samples are too few" in summary["claims"][0]["reason"]
 
 
 def test_traces_are_the_circuit_s_own(results):

@@ -117,11 +117,16 @@ EXPERIMENTS = [
     pytest.param("communication", ("--ranks", 2, "--folds", 3, "--epochs", 3), 3, id="communication",
                  marks=(SLOW, V1V2)),
     pytest.param("images", ("--data", "mnist", "--seeds", 2, "--steps", 2_000), 5, id="images", marks=(SLOW, V1V2)),
+    pytest.param("sensitivity", ("-k", 2, "--seeds", 2, "--steps", 5_000), 3, id="sensitivity", marks=(SLOW, V1V2)),
+    pytest.param("hierarchy", ("--areas", 2, "--areas", 2, "--samples", 20_000, "--seeds", 2), 2, id="hierarchy",
+                 marks=SLOW),
+    pytest.param("timing", ("--delays", 1, "--samples", 40_000, "--seeds", 2), 3, id="timing", marks=SLOW),
 ]  # fmt: skip
 
 
 def test_no_experiment_is_left_out():
-    assert {param.id for param in EXPERIMENTS} == {*experiment_names()}
+    """That of the whole paper, which is made of others, is cut short in test_paper.py."""
+    assert {param.id for param in EXPERIMENTS} == {*experiment_names()} - {"paper"}
 
 
 @pytest.mark.skipif(find_compiler() is None, reason="needs a C++ compiler")
@@ -130,7 +135,7 @@ def test_every_experiment_survives_kill_9(
     command, options, files, own_data, tmp_path, start_biorrr, run_biorrr, compiled_code
 ):
     """Finished parts come back from disk, the one that was cut goes on, the rest begin; nothing is left behind."""
-    if command not in ("communication", "images"):
+    if command not in ("communication", "images", "sensitivity"):
         options = ("--data", own_data, *options)
     options = (*options, "--engine", "cpp", "--checkpoint", 0.02)
     straight, folder = tmp_path / "straight", tmp_path / "killed"

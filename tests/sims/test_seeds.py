@@ -9,7 +9,7 @@ from biorrr.circuit import Run
 from biorrr.sims import main
 from biorrr.sims.data import load
 from biorrr.sims.experiments.learn import EXPERIMENT
-from biorrr.sims.training import TrainingSettings, scores
+from biorrr.sims.training import scores
 
 DATA = "synthetic:samples=60,m=6,n=5,latents=2"
 
@@ -20,7 +20,7 @@ def test_seeds_are_the_runs_they_would_be_alone(tmp_path, capsys):
     assert "2 seeds" in capsys.readouterr().out
     runs = {seed: Run.load(tmp_path / name) for seed, name in ((3, "run.nc"), (4, "run-4.nc"))}
     data = load(DATA)
-    settings = EXPERIMENT.fit(TrainingSettings(data=DATA, engine="numpy", epochs=2, seed=4), data)
+    settings = EXPERIMENT.fit(EXPERIMENT.settings(data=DATA, engine="numpy", epochs=2, seed=4), data)
     problem = EXPERIMENT.prepare(settings, data)
     np.testing.assert_array_equal(runs[4].Vx, EXPERIMENT.run_part(problem, 4, {}).Vx)
     assert np.abs(runs[3].Vx - runs[4].Vx).max() > 0.01

@@ -51,6 +51,7 @@ def test_every_synapse_is_in_the_graph(wired):
     assert {kind["shape"] for _, kind in populations.nodes(data=True)} >= {"triangle", "circle"}
 
 
+@pytest.mark.slow
 def test_several_seeds_are_drawn_apart(tmp_path):
     assert main.run(["wiring", *SMALL, "--seeds", "2", "--seed", "4", "--format", "svg", "--out", str(tmp_path)]) == 0
     assert {"wiring-4.svg", "wiring-5.svg", "synapses-4.graphml", "synapses-5.graphml"} <= {

@@ -75,6 +75,7 @@ def test_an_npz_file_with_areas(tmp_path):
 
 
 @pytest.mark.parametrize("circuits", ["no circuits", pytest.param("circuits", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_the_published_recording_as_nwb_gives_the_same_numbers_bit_for_bit(published, tmp_path, circuits):
     simulated = ("--simulation", "--epochs", 2) if circuits == "circuits" else ()
     named = run(tmp_path / "named", *simulated)
