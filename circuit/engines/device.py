@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
-from brian2.codegen.generators.cpp_generator import CPPCodeGenerator
+from brian2 import Network
+from brian2.codegen.generators.cpp_generator import CPPCodeGenerator, c_data_type
 from brian2.devices.cpp_standalone.codeobject import CPPStandaloneCodeObject
-from brian2.devices.cpp_standalone.device import CPPStandaloneDevice
+from brian2.devices.cpp_standalone.device import CPPStandaloneDevice, CPPWriter
 from brian2.parsing.sympytools import str_to_sympy
 from brian2.utils.stringtools import stripped_deindented_lines
 from sympy import Expr, Symbol
@@ -20,38 +22,26 @@ from sympy import Expr, Symbol
 from biorrr.circuit.blueprint import Blueprint
 from biorrr.circuit.schedule import Action
 
-# A vector that straddles two lines of the cache costs two look-ups.
-_ALIGNED_MEMORY = """#include <stdlib.h>
-#include <new>
-void *operator new(std::size_t size)
-{
-    void *memory;
-    if (posix_memalign(&memory, 64, size)) throw std::bad_alloc();
-    return memory;
-}
-void operator delete(void *memory) noexcept { free(memory); }
-void operator delete(void *memory, std::size_t) noexcept { free(memory); }
-"""
-# What happens once, before the first tick: to optimise it would take longer than to compile all else.
-_ONCE = """#pragma GCC push_options
-#pragma GCC optimize ("O0")
-#include "{name}"
-#pragma GCC pop_options
-"""
 _WAKING, _LATER = "_waking", "_later"  # whether a sample is on, and whether in another tick than its first
-_TICKS = """#include "objects.h"
-#include "network.h"
-{includes}
-double Network::_last_run_time = 0.0;
-double Network::_last_run_completed_fraction = 0.0;
-bool Network::_globally_stopped = false;
-bool Network::_globally_running = false;
-Network::Network() {{ t = 0.0; }}
-void Network::clear() {{ objects.clear(); }}
-// Of Clocks in Brian2 2.9, of BaseClocks since.
-void Network::add(decltype(Network::objects)::value_type::first_type, codeobj_func) {{}}
-
-static const bool _holds = {holds};  // samples for more than one tick
+_OBJECTS = """#pragma once
+#include <array>
+#include <climits>
+#include <cmath>
+#include "brianlib/common_math.h"
+#include "brianlib/stdint_compat.h"
+namespace brian {{
+{arrays}
+}}
+namespace {{
+{helpers}
+}}
+{ranges}
+static bool _recorded;
+"""
+# Aligned, since a vector that straddles two lines of the cache costs two look-ups.
+_ARRAY = "alignas(64) static {type} {name}[{size}];"
+_SYNAPTIC_ARRAY = "alignas(64) static std::array<{type}, {size}> {name};"
+_TICKS = """static const bool _holds = {holds};  // samples for more than one tick
 
 // What happens while a sample is held, between its first tick and its last.
 __attribute__((flatten)) static void _tick_between()
@@ -59,8 +49,9 @@ __attribute__((flatten)) static void _tick_between()
     {between}
 }}
 
-void Network::run(const double, void (*)(const double, const double, const double, const double), const double)
+int main()
 {{
+    {start}
     // The step that presents samples ends the program after the last one. Nothing reads Brian2's own time.
     bool _waking, _later;
     for (;;)
@@ -193,11 +184,71 @@ class DenseDevice(CPPStandaloneDevice):
             target_index=pointer("_synaptic_post"),
         )
 
-    def generate_network_source(self, writer, compiler):
+    def synapses_connect(self, synapses) -> None:
+        """Nothing to do: everyone is connected to everyone, in arrays whose sizes are known."""
+
+    def write_program(self, network: Network, folder: Path) -> Path:
+        """Write ``network``, which has been run on this device, as C++ into ``folder``; the file to compile."""
+        writer = CPPWriter(str(folder))
+        for name in ("code_objects", "brianlib"):
+            (folder / name).mkdir()
+        self.copy_source_files(writer, str(folder))
+        helpers = "\n".join(
+            f"    {line}" for line in stripped_deindented_lines(CPPCodeGenerator.universal_support_code)
+        )
+        self._write_objects(writer, helpers)
+        for codeobj in self.code_objects.values():
+            codeobj.code.cpp_file = codeobj.code.cpp_file.replace(helpers, "")  # in `objects.h` already
+        self.generate_codeobj_source(writer)
+        runs = [codeobj.name for step in network.sorted_objects for codeobj in step._code_objects]
+        self._write_ticks(writer, runs)
+        # More helpers that Brian2 repeats wherever they are called: each file gets its own.
+        repeated = ("_clip", "_sign")
+        steps = "".join(
+            "".join(f"#define {helper} {helper}_{i}\n" for helper in repeated)
+            + f'#include "code_objects/{run}.cpp"\n'
+            + "".join(f"#undef {helper}\n" for helper in repeated)
+            for i, run in enumerate(runs)
+        )
+        writer.write("circuit.cpp", f'#include "objects.h"\n{steps}#include "ticks.cpp"\n')
+        return folder / "circuit.cpp"
+
+    def _write_objects(self, writer: CPPWriter, helpers: str) -> None:
+        """All variables of all parts, as arrays of the program."""
+        arrays = [
+            _ARRAY.format(type=c_data_type(variable.dtype), name=name, size=variable.size)
+            for variable, name in self.arrays.items()
+            if variable not in self.dynamic_arrays
+        ]
+        arrays += [
+            _SYNAPTIC_ARRAY.format(type=c_data_type(variable.dtype), name=name, size=self._size(variable))
+            for variable, name in self.dynamic_arrays.items()
+        ]
+        ranges = [f"static struct {{ int begin, end; }} _active_{port.population};" for port in self.ports]
+        writer.write("objects.h", _OBJECTS.format(arrays="\n".join(arrays), helpers=helpers, ranges="\n".join(ranges)))
+
+    def _size(self, variable) -> int:
+        """How many numbers a synaptic variable holds; nested loops need no indices."""
+        unused = self.dense and variable.name in ("_synaptic_pre", "_synaptic_post")
+        return 0 if unused else len(variable.owner.source) * len(variable.owner.target)
+
+    def _start(self) -> list[str]:
+        """C++ for what Brian2's own program does before the first tick: number the cells, connect them."""
+        lines = [
+            f"for (int i = 0; i < {variable.size}; i++) brian::{name}[i] = {start} + i;"
+            for variable, name, start in self.arange_arrays
+        ]
+        for synapses in [] if self.dense else sorted(self.synapses, key=lambda one: one.name):
+            targets, count = len(synapses.target), len(synapses.source) * len(synapses.target)
+            pre, post = (self.dynamic_arrays[synapses.variables[f"_synaptic_{end}"]] for end in ("pre", "post"))
+            lines += [
+                f"{self._value(synapses, 'N')} = {count};",
+                f"for (int i = 0; i < {count}; i++) brian::{pre}[i] = i / {targets}, brian::{post}[i] = i % {targets};",
+            ]
+        return lines
+
+    def _write_ticks(self, writer: CPPWriter, runs: list[str]) -> None:
         """One clock, one fixed sequence: the loop calls each step by name, so the compiler can inline them all."""
-        super().generate_network_source(writer, compiler)
-        (steps,) = ([c for c in netcode if ".add(" in c] for f, (_, netcode) in self._networks())
-        runs = [line.split(", _run_")[1].split(")")[0] for line in steps]
         names = [_step(run) for run in runs]
         clock, stage = self.stage
         begun = 1 + max(
@@ -215,9 +266,9 @@ class DenseDevice(CPPStandaloneDevice):
         holds = any(action.when for action in self.actions.values())
         between = [name for name in names[begun:] if holds and resting.isdisjoint(self.due[name])]
         writer.write(
-            "network.cpp",
+            "ticks.cpp",
             _TICKS.format(
-                includes="\n".join(f'#include "code_objects/{run}.h"' for run in runs),
+                start="\n    ".join(self._start()),
                 waking=f"brian::_array_{clock}_{stage}[0] != 0",
                 onset=f"brian::_array_{clock}_onset[0] != 0",
                 closing=closing,
@@ -228,32 +279,6 @@ class DenseDevice(CPPStandaloneDevice):
                 rest="\n        ".join(call(name) for name in names[begun:]),
             ),
         )
-
-    def _networks(self):
-        return [(func, args) for func, args in self.main_queue if func == "run_network"]
-
-    def generate_codeobj_source(self, writer):
-        """Brian2's, with the helper functions that it repeats in every file stated once."""
-        helpers = "\n".join(
-            f"    {line}" for line in stripped_deindented_lines(CPPCodeGenerator.universal_support_code)
-        )
-        writer.write("helpers.h", f"#pragma once\n{helpers}\n")
-        for codeobj in self.code_objects.values():
-            codeobj.code.cpp_file = codeobj.code.cpp_file.replace(helpers, '#include "helpers.h"')
-        super().generate_codeobj_source(writer)
-
-    def generate_makefile(self, writer, *args, **kwds):
-        """All sources in one file, for :func:`biorrr.circuit.engines.compiler.compile_program`."""
-        # More helpers that Brian2 repeats wherever they are called: each file gets its own.
-        repeated = ("_rand", "_randn", "_clip", "_sign")
-        units = "".join(
-            "".join(f"#define {helper} {helper}_{i}\n" for helper in repeated)
-            + (_ONCE.format(name=name) if name in ("main.cpp", "objects.cpp") else f'#include "{name}"\n')
-            + "".join(f"#undef {helper}\n" for helper in repeated)
-            for i, name in enumerate(sorted(writer.source_files))
-        )
-        ranges = "".join(f"static struct {{ int begin, end; }} _active_{port.population};\n" for port in self.ports)
-        writer.write("circuit.cpp", _ALIGNED_MEMORY + ranges + "static bool _recorded;\n" + units)
 
 
 def _step(code_object: str) -> str:

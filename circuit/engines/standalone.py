@@ -289,9 +289,10 @@ def _build(code: Blueprint, folder: Path) -> None:
     project = Path(tempfile.mkdtemp(prefix="project-", dir=folder))
     device = DenseDevice(code, _dense())
     with borrowed_brian2(device, build_on_run=False):
-        build_network(code, present=present).network.run(TICK, namespace={})
-        device.build(directory=str(project), compile=False, run=False)
-    compiler.compile_program(project / "circuit.cpp", folder / "circuit")
+        network = build_network(code, present=present).network
+        network.run(TICK, namespace={})
+        source = device.write_program(network, project)
+    compiler.compile_program(source, folder / "circuit")
     if os.environ.get("BIORRR_KEEP_SOURCES"):
         shutil.copytree(project, os.environ["BIORRR_KEEP_SOURCES"], dirs_exist_ok=True)
     shutil.rmtree(project)

@@ -54,7 +54,7 @@ def test_silent_fibres_and_factors_that_are_zero_are_skipped(tmp_path, monkeypat
         (text,) = (text for stem, text in code.items() if stem.startswith(name))
         return text
 
-    loop = (tmp_path / "sources" / "network.cpp").read_text()
+    loop = (tmp_path / "sources" / "ticks.cpp").read_text()
 
     def due(name):
         (call,) = (line for line in loop.splitlines() if f"_run_{name}_codeobject" in line)

@@ -80,7 +80,7 @@ struct Segment
         return (const char *)bytes + offset;
     }
 
-    Segment()
+    __attribute__((cold)) Segment()
     {
         folder = getenv("BIORRR_SEGMENT") ? getenv("BIORRR_SEGMENT") : ".";
         FILE *file = open("segment", "rb");
@@ -129,7 +129,7 @@ struct Segment
         kept_traces = open("traces", "wb");
     }
 
-    [[noreturn]] void leave(int code)
+    [[noreturn]] __attribute__((cold)) void leave(int code)
     {
         FILE *file = open("state.new", "wb");
         for (const Quantity &quantity : state) write(file, quantity);
