@@ -41,7 +41,8 @@ _HOMES = {
         "traced_fixed_point",
         "fixed_point_residual",
     ),
-    "inference": ("infer_s", "InferredS"),
+    "inference": ("infer_s",),
+    "inferred_s": ("InferredS",),
     "metrics": (
         "objective",
         "excess",

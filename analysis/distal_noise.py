@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,9 +54,7 @@ class NoisyTerm:
         inputs = self.variance_y * np.einsum(
             "twi,twi->t", np.einsum("tij,twj->twi", P, self.p), np.einsum("tij,twj->twi", R, other.p)
         )
-        signals = np.einsum(
-            "twj,twj->t", np.einsum("tij,twi->twj", P, self.y), np.einsum("tij,twi->twj", R, self.y)
-        )
+        signals = np.einsum("twj,twj->t", np.einsum("tij,twi->twj", P, self.y), np.einsum("tij,twi->twj", R, self.y))
         return self._by_quantity(other, inputs, signals, self.decay * other.decay * self.variance_V * dot(P, R))
 
     def _by_quantity(self, other: NoisyTerm, inputs: NDArray, signals: NDArray, weights: NDArray) -> NDArray:
@@ -71,7 +70,7 @@ def dot(P: NDArray, R: NDArray) -> NDArray:
 
 
 class Residual:
-    """What a rule dVy = eta D, with a rate of its own in each sample, leaves of the changes; and what noise would leave.
+    """What a rule dVy = eta D, with a rate of its own in each sample, leaves of the changes, and what noise would.
 
     Parameters
     ----------
@@ -94,16 +93,18 @@ class Residual:
         self.D, self.dVy = D, dVy
         self.DD, Dd = dot(D.value, D.value), dot(D.value, dVy)
         self.rate = Dd / self.DD
-        self.squares = dot(dVy, dVy) - Dd**2 / self.DD
+        self.squares = np.maximum(dot(dVy, dVy) - Dd**2 / self.DD, 0.0)
         self.noise = D.overlap(D)
         self.variance_d = np.mean(dVy[:, D.seen] ** 2)
         self.expected = self.rate**2 * (self.noise - D.spread(D, D.value, D.value) / self.DD)
         self.expected[-1] = (D.seen.sum() - 1) * self.variance_d
 
+    @cached_property
     def equal_noise(self) -> NDArray:
         """Squared noise fractions, (5,), if they are the same in all quantities."""
         return np.full(len(QUANTITIES), max(np.mean(self.squares / self.expected.sum(axis=0)), 0.0))
 
+    @cached_property
     def fitted_noise(self) -> NDArray:
         """Squared noise fractions, (5,), from the shape of what is left.
 
@@ -149,9 +150,7 @@ class Residual:
             D.seen * np.einsum("twi,twj->tij", y, np.einsum("tij,twi->twj", D.value, y)),
         )
         own = self._products(D.value, D.value)
-        taken = [
-            2 * self._products(part, D.value) / self.DD - dot(part, D.value) * own / self.DD**2 for part in along
-        ]
+        taken = [2 * self._products(part, D.value) / self.DD - dot(part, D.value) * own / self.DD**2 for part in along]
         return np.array(left_squares), np.maximum(expected - np.array(taken), 0.0)
 
     def _products(self, P: NDArray, R: NDArray) -> NDArray:
@@ -159,32 +158,41 @@ class Residual:
         y, z, a, Vy, _ = self.rate**2 * self.D.spread(self.D, P, R)
         return np.array([y, z + a, Vy, self.variance_d * dot(P, R)])
 
-    def possible_noise(self, a: NDArray, Vy: NDArray, s: float) -> Iterator[NDArray]:
-        """Squared noise fractions, (5,) each, that leave about what is left: the ends of what the data cannot decide.
+    def possible_noise(self, s: NDArray, a: NDArray, Vy: NDArray, ridge: float) -> NDArray:
+        """Squared noise fractions that leave about what is left, if s is each of some candidates, (6, candidates, 5).
 
-        These are how much of the noise along y is that of z or of a, which at most strays from Vy'y by itself, and how
-        much of that in all directions is of the weights or of their changes.
+        They are the ends of what the data do not decide: whether noise is the same in all quantities or as fitted; how
+        much of that along y is of z or of a, which strays from Vy'y at least as much; and how much of that in all
+        directions is of the weights or of their changes.
 
         Parameters
         ----------
+        s : (candidates,)
+            The less a quantity counts in the rule at that s, the more noise it can have had.
         a : (T, w, k)
             Distal current.
         Vy : (T, n, k)
             Weights, 0 where they were not observed.
-        s
-            Of the rule.
+        ridge
+            As :func:`~biorrr.analysis.infer_s` takes it.
         """
-        fitted = self.fitted_noise()
-        yield self.equal_noise()
-        yield fitted
-        of_z, of_a = np.square(self.D.origins)[[1, 2]]
-        power, mean_a = fitted[1] * (of_z + of_a), np.mean(a**2)
-        strays = np.mean(np.square(a - np.einsum("twi,tij->twj", self.D.y, Vy))) / mean_a
-        most_a = min(strays, LARGEST_NOISE**2, power / of_a if of_a else np.inf)
-        for noise_a in (0.0, most_a):
-            noise_z = max(power - of_a * noise_a, 0.0) / of_z if of_z else 0.0
-            yield np.array([fitted[0], noise_z, noise_a, *fitted[3:]])
-        unseen = fitted[3:] @ self.expected[3:].mean(axis=1)
-        most_V = min(unseen / max(self.expected[3].mean(), np.finfo(float).tiny), LARGEST_NOISE**2)
-        for noise_V in (0.0, most_V):
-            yield np.array([*fitted[:3], noise_V, 0.0])  # that of the changes does not bias s
+        fitted, none = self.fitted_noise, np.zeros_like(s)
+        tiny, most = np.finfo(float).tiny, LARGEST_NOISE**2
+        noise_y, noise_p, noise_V, noise_d = (np.full_like(s, one) for one in np.delete(fitted, 2))
+        power, of_z, of_a = fitted[1] * np.square(self.D.origins).sum(), self.D.origins[1] ** 2, np.mean(a**2)
+        strays = np.mean(np.square(a - np.einsum("twi,tij->twj", self.D.y, Vy)))
+        most_a = np.minimum(power / np.maximum(s**2 * of_a, tiny), min(strays / max(of_a, tiny), most))
+        left_for_z = (power - s**2 * of_a * most_a) / max(of_z, tiny)
+        in_all = fitted[3:] @ self.expected[3:].mean(axis=1)
+        decay = self.D.y.shape[1] * (1 - s + s * ridge)
+        of_V = decay**2 * self.D.variance_V * np.mean(self.rate**2) * (self.D.seen.sum() - 1)
+        most_V = np.minimum(in_all / np.maximum(of_V, tiny), most)
+        rows = [
+            [none + one for one in self.equal_noise],
+            [noise_y, noise_p, noise_p, noise_V, noise_d],
+            [noise_y, none + power / max(of_z, tiny), none, noise_V, noise_d],
+            [noise_y, left_for_z, most_a, noise_V, noise_d],
+            [noise_y, noise_p, noise_p, most_V, none],
+            [noise_y, noise_p, noise_p, none, noise_d],
+        ]
+        return np.array([np.stack(row, axis=1) for row in rows])

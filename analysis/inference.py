@@ -19,8 +19,7 @@ open, and spans them all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,64 +27,10 @@ from scipy.stats import norm
 
 from biorrr.analysis.checks import as_floats, ridge_pair
 from biorrr.analysis.distal_noise import QUANTITIES, NoisyTerm, Residual, dot
+from biorrr.analysis.inferred_s import InferredS, fit_caveats, size_caveats
 
-ROUNDING = 1e-8  # half the width of the narrowest interval: sums are not more exact than that
-FEW_SAMPLES, MUCH_NOISE, POOR_FIT = 20, 0.3, 0.5  # beyond which a result says so
-
-
-@dataclass(frozen=True)
-class InferredS:
-    """Which s a circuit follows, and how sure the data are of it; ``print`` gives a sentence.
-
-    Attributes
-    ----------
-    s
-        Estimate; 0 is RRMSE, 1 is CCA. Not confined to [0, 1]: a circuit that obeys another rule may land elsewhere.
-        NaN where the data say nothing.
-    low, high
-        Ends of the confidence interval; infinite where the data cannot bound s.
-    confidence
-        Share of such intervals that contain the true s.
-    noise
-        Estimated noise of the recordings, as a fraction of each quantity's root mean square, if it is the same in all.
-    unexplained
-        Share of dVy (of its sum of squares) that the rule with this s does not explain.
-    caveats
-        What of these data makes the answer weaker than it looks, in sentences.
-    """
-
-    s: float
-    low: float
-    high: float
-    confidence: float
-    noise: float
-    unexplained: float
-    caveats: tuple[str, ...] = field(default=())
-
-    @property
-    def can_tell(self) -> bool:
-        """Whether the interval excludes RRMSE or CCA, or both."""
-        return self.low > 0 or self.high < 1
-
-    @property
-    def another_rule(self) -> bool:
-        """Whether the interval excludes every s of the family."""
-        return self.low > 1 or self.high < 0
-
-    def __str__(self) -> str:
-        return " ".join([self._answer(), *self.caveats])
-
-    def _answer(self) -> str:
-        if not self.can_tell:
-            span = f"every s from {self.low:.2f} to {self.high:.2f}" if np.isfinite(self.low) else "every s"
-            return (
-                f"These data cannot tell: {span} fits them at {self.confidence:.0%} confidence, 0 (RRMSE) and 1 (CCA) "
-                "included. Record more samples, more distal synapses, or while the weights change more."
-            )
-        found = f"s = {self.s:.3f}, {self.confidence:.0%} confidence interval {self.low:.3f} to {self.high:.3f}"
-        if self.another_rule:
-            return f"No s between 0 (RRMSE) and 1 (CCA) fits: {found}. The distal synapses follow another rule."
-        return f"{found} (0 is RRMSE, 1 is CCA); {self.unexplained:.1%} of the weight changes is left unexplained."
+ROUNDING, UNBOUNDED = 1e-8, 1e3  # distance of the nearest and the farthest end of an interval from the estimate
+MISFIT, EXACT = 2.0, 1e-4  # how often what known noise leaves in the mean, and what share beside it, is too much
 
 
 def infer_s(
@@ -131,9 +76,9 @@ def infer_s(
     known = _known_noise(noise)
     telling = _telling(y, z, a, Vy, seen, ridge)
     y, z, a, Vy, dVy = (values[telling] for values in (y, z, a, Vy, dVy))
-    caveats = _caveats(len(y), seen)
+    caveats = size_caveats(len(y), seen)
     if not dVy.any():
-        return InferredS(np.nan, -np.inf, np.inf, confidence, np.nan, np.nan, caveats)
+        return InferredS(np.nan, -np.inf, np.inf, confidence, np.nan, np.nan, False, caveats)
     size_z, size_a = np.sqrt(np.mean(z**2)), np.sqrt(np.mean(a**2))
     A = NoisyTerm(y, z, Vy, seen, 1.0, {"z": size_z})
     B = NoisyTerm(y, a, Vy, seen, 1.0 - ridge, {"a": size_a})
@@ -157,7 +102,7 @@ def infer_s(
         D = NoisyTerm(y, z - s * a, Vy, seen, 1 - s + s * ridge, {"z": size_z, "a": -s * size_a})
         left = Residual(D, dVy)
         if known is None:  # of a single neuron what is left has one column, whose shape says little
-            variance = left.equal_noise() if seen.shape[1] == 1 else left.fitted_noise()
+            variance = left.equal_noise if seen.shape[1] == 1 else left.fitted_noise
         # Weighted by precision: noise in D and dVy turns them apart, across D in the plane of A and B. Lest weights
         # follow the noise itself, that of a mean direction is added, and a D within ten times its noise counts less.
         across = (AB - s * BB)[:, None, None] * A.value - (AA - s * AB)[:, None, None] * B.value
@@ -168,38 +113,21 @@ def infer_s(
         )
         weight = np.abs(left.rate) / turned / (1 + 10**2 * variance.mean() * noise_D / left.DD)
 
-    possible = [known] if known is not None else [variance, *left.possible_noise(a, Vy, s)]
-    ends = [_fieller(weight * (with_A - v @ bias_A), weight * (with_B - v @ bias_B), confidence) for v in possible]
-    low, high = min(low for low, _ in ends), max(high for _, high in ends)
-    fraction, unexplained = float(np.sqrt(left.equal_noise()[0])), float(left.squares.sum() / dot(dVy, dVy).sum())
-    return InferredS(s, low, high, confidence, fraction, unexplained, (*caveats, *_doubts(fraction, unexplained)))
+    def possible(candidates: NDArray) -> NDArray:
+        """Squared noise fractions to allow for, if s is each of the candidates, (compositions, candidates, 5)."""
+        if known is not None:
+            return np.tile(known, (1, len(candidates), 1))
+        own = np.tile(variance, (1, len(candidates), 1))
+        return np.concatenate([own, left.possible_noise(candidates, a, Vy, ridge)])
 
-
-def _caveats(samples: int, seen: NDArray) -> tuple[str, ...]:
-    """What the size of the recordings means for the answer."""
-    said = []
-    if seen.sum() < 2:
-        said.append("A single synapse says nothing of s: any s fits it, at another rate. Observe at least two.")
-    if samples < FEW_SAMPLES:
-        said.append(
-            f"There {'is' if samples == 1 else 'are'} only {samples} sample{'s' * (samples != 1)} that can tell; "
-            f"below {FEW_SAMPLES} the interval is often infinite."
-        )
-    if seen.shape[1] == 1 and not said:
-        said.append("With one neuron it cannot be told which quantity is noisy; the interval allows for that.")
-    return tuple(said)
-
-
-def _doubts(noise: float, unexplained: float) -> tuple[str, ...]:
-    """What the fit means for the answer."""
-    if unexplained > POOR_FIT:
-        return (
-            f"No s explains more than {1 - unexplained:.0%} of the weight changes: they are mostly noise, or follow "
-            "another rule.",
-        )
-    if noise > MUCH_NOISE:
-        return (f"The recordings have noise of {noise:.0%}; beyond {MUCH_NOISE:.0%} the interval may be too narrow.",)
-    return ()
+    terms = weight * np.concatenate([with_A[None], bias_A, with_B[None], bias_B])
+    low, high = _interval(terms, possible, s, confidence)
+    fraction, unexplained = float(np.sqrt(left.equal_noise[0])), float(left.squares.sum() / dot(dVy, dVy).sum())
+    misfit = (
+        known is not None and unexplained > MISFIT * float((known @ left.expected).sum() / dot(dVy, dVy).sum()) + EXACT
+    )
+    said = caveats if misfit else (*caveats, *fit_caveats(fraction, unexplained, known is not None))
+    return InferredS(s, low, high, confidence, fraction, unexplained, misfit, said)
 
 
 def _known_noise(noise: float | Mapping[str, float] | None) -> NDArray | None:
@@ -223,18 +151,45 @@ def _telling(y: NDArray, z: NDArray, a: NDArray, Vy: NDArray, seen: NDArray, rid
     return product - dot(A, B) ** 2 > 1e-12 * product
 
 
-def _fieller(numerator: NDArray, denominator: NDArray, confidence: float) -> tuple[float, float]:
-    """All ratios r for which the samples of numerator - r denominator could have mean zero."""
+def _interval(
+    terms: NDArray, possible: Callable[[NDArray], NDArray], s: float, confidence: float
+) -> tuple[float, float]:
+    """Ends of all r for which A's sums less r times B's could have mean zero, with some possible noise (Fieller 1954).
+
+    Parameters
+    ----------
+    terms : (12, T)
+        Sums with A, their bias by quantity, sums with B, their bias by quantity.
+    possible
+        Returns squared noise fractions, (compositions, candidates, 5), for candidates.
+    s
+        The estimate, within the interval.
+    confidence
+        Of the interval.
+    """
     quantile = norm.ppf((1 + confidence) / 2)
+    sums, products = terms.sum(axis=1), terms @ terms.T
 
-    def moment(u, v):
-        return u.sum() * v.sum() - quantile**2 * (u @ v)
+    def accepted(candidates: NDArray) -> NDArray:
+        noise = possible(candidates)
+        r = np.broadcast_to(candidates[:, None], (*noise.shape[:2], 1))
+        of = np.concatenate([np.ones_like(r), -noise, -r, r * noise], axis=-1)
+        spread = np.einsum("pci,ij,pcj->pc", of, products, of, optimize=True)
+        return ((of @ sums) ** 2 <= quantile**2 * spread).any(axis=0)
 
-    a, b, c = moment(denominator, denominator), moment(numerator, denominator), moment(numerator, numerator)
-    if not a > 0:
-        return -np.inf, np.inf
-    half = np.sqrt(max(b**2 - a * c, 0.0))
-    return float((b - half) / a) - ROUNDING, float((b + half) / a) + ROUNDING
+    ends = []
+    for side in (-1.0, 1.0):
+        away = np.concatenate([[0.0], np.geomspace(ROUNDING, UNBOUNDED, 45)])
+        inside = np.flatnonzero(accepted(s + side * away))
+        last = inside[-1] if len(inside) else 0
+        if last == len(away) - 1:
+            return -np.inf, np.inf  # when one side is open, the other says nothing either
+        for _ in range(2):  # finer between the last that is accepted and the first that is not
+            away = np.linspace(away[last], away[last + 1], 33)
+            inside = np.flatnonzero(accepted(s + side * away))
+            last = min(inside[-1] if len(inside) else 0, len(away) - 2)
+        ends.append(float(s + side * away[last + 1]))
+    return ends[0], ends[1]
 
 
 def _check_recordings(y, z, a, Vy, dVy) -> tuple[NDArray, ...]:

@@ -96,6 +96,10 @@ class Experiment(Generic[S]):
             settings = replace(settings, ridge=default_ridge(data))  # type: ignore[call-arg]
         return settings
 
+    def checksums(self, settings: S) -> list[str]:
+        """Checksums of files that are read beside the data sets: a resumed run refuses others."""
+        return []
+
     def chapters(self, settings: S) -> Mapping[str, tuple[Experiment[Any], Any]]:
         """Other experiments that this one is made of, each with its settings, by names that become parts of file names.
 

@@ -93,7 +93,7 @@ def _fitted(
         circuit_function(settings.circuit)  # fails here or not at all
     if not data and len(settings.data_names) == 1:
         data = [*_data_sets(settings, ())]
-    checksums: list[str] = []
+    checksums = experiment.checksums(settings)
     for chapter, own in experiment.chapters(settings).values():
         with suppress(data_sets.DataError):
             checksums += _fitted(chapter, own, ())[2]

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from biorrr.analysis import infer_s
+from biorrr.analysis.distal_observation import between_observations, calcium, deconvolved
+from biorrr.analysis.distal_power import observed, simulate_circuits
 
 
 def record(s, k, seed, noise=0.05, **circuit):
@@ -118,6 +120,74 @@ def test_says_when_another_rule_is_at_work():
 def test_reads_as_a_sentence():
     assert str(infer_s(*record(1.0, 2, seed=0))).startswith("s = ")
     assert "0 is RRMSE, 1 is CCA" in str(infer_s(*record(1.0, 2, seed=0)))
+
+
+@pytest.mark.parametrize("s", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("noisy", [0, 1, 2, 3, 4], ids=["y", "z", "a", "Vy", "dVy"])
+def test_the_interval_covers_when_one_quantity_alone_is_noisy(noisy, s):
+    # With the same noise assumed in all quantities, as few as 0 to 60 % of these intervals contained s.
+    when, rng = np.arange(101), np.random.default_rng(noisy)
+    covered = []
+    for circuit in zip(*simulate_circuits(s, 6, 2, 100, experiments=15, seed=noisy), strict=True):
+        recordings = [*between_observations(*circuit, when)]
+        recordings[noisy] = observed(recordings[noisy], 0.2, rng)
+        found = infer_s(*recordings)
+        covered.append(found.low <= s <= found.high)
+    assert np.mean(covered) >= 0.78  # three standard deviations of a binomial of 15 below 0.95
+
+
+def test_sparse_observation_of_the_weights():
+    for every, within in ((1, 1e-9), (20, 0.02)):
+        y, z, a, Vy = (values[0] for values in simulate_circuits(0.5, 6, 2, 400, experiments=1, seed=0))
+        when = np.arange(0, 401, every)
+        assert infer_s(*between_observations(y, z, a, Vy[when], when)).s == pytest.approx(0.5, abs=within)
+    with pytest.raises(ValueError, match="when: must be at least two sample counts in equal steps, from 0 to 400"):
+        between_observations(y, z, a, Vy[:3], [0, 1, 5])
+
+
+def test_synapses_that_were_not_observed_do_not_matter():
+    y, z, a, Vy, dVy = record(0.3, 2, seed=0, samples=100, noise=0)
+    Vy, dVy = Vy.copy(), dVy.copy()
+    Vy[:, :3, 0] = dVy[:, 0, 1] = Vy[:, 0, 1] = dVy[:, :3, 0] = np.nan
+    assert infer_s(y, z, a, Vy, dVy).s == pytest.approx(0.3, abs=1e-9)
+    dVy[7, 5, 1] = np.nan  # seen but for one sample
+    with pytest.raises(ValueError, match="dVy: must be finite"):
+        infer_s(y, z, a, Vy, dVy)
+
+
+def test_calcium_is_deconvolved():
+    y, z, a, Vy, dVy = record(0.3, 2, seed=0, samples=200, noise=0)
+    through = calcium(z, 4.5)
+    assert np.std(through) < 0.7 * np.std(z)
+    np.testing.assert_allclose(deconvolved(through, 4.5), z, atol=1e-12)
+    assert infer_s(y, deconvolved(through, 4.5), deconvolved(calcium(a, 4.5), 4.5), Vy, dVy).s == pytest.approx(0.3)
+    assert abs(infer_s(y, through, calcium(a, 4.5), Vy, dVy).s - 0.3) > 0.02  # calcium taken for activity misleads
+
+
+def test_known_noise_shows_another_rule():
+    y, z, a, Vy, dVy = record(0.0, 2, seed=0, noise=0)
+    oja = 0.003 * (y[:, :, None] * z[:, None, :] - z[:, None, :] ** 2 * Vy)
+    found = infer_s(y, z, a, Vy, oja, noise=0.0)
+    assert found.another_rule
+    assert "left unexplained, more than noise as you give it can leave" in str(found)
+    assert not infer_s(y, z, a, Vy, dVy, noise=0.0).another_rule
+    assert not infer_s(*record(0.0, 2, seed=0, noise=0.1), noise=0.1).another_rule
+    assert "they are mostly noise, or follow another rule" in str(infer_s(y, z, a, Vy, oja))
+    noisy = infer_s(*record(0.0, 2, seed=0, noise=0.2))
+    assert "That is what noise of 20% in all quantities would leave. If your recordings have less" in str(noisy)
+    with pytest.raises(ValueError, match="noise: must name quantities among y, z, a, Vy, dVy"):
+        infer_s(y, z, a, Vy, dVy, noise={"x": 0.1})
+    with pytest.raises(ValueError, match=r"noise: must lie in \[0, 1\), a fraction of the root mean square \(got 20\)"):
+        infer_s(y, z, a, Vy, dVy, noise=20)
+
+
+def test_says_where_it_is_weak():
+    y, z, a, Vy, dVy = record(0.5, 1, seed=0)
+    assert "A single synapse says nothing of s" in str(infer_s(y[:, :1], z, a, Vy[:, :1], dVy[:, :1]))
+    assert "only 5 samples that can tell" in str(infer_s(*(v[:5] for v in (y, z, a, Vy, dVy))))
+    assert "With one neuron it cannot be told which quantity is noisy" in str(infer_s(y, z, a, Vy, dVy))
+    shuffled = dVy[np.random.default_rng(0).permutation(len(dVy))]
+    assert "they are mostly noise, or follow another rule" in str(infer_s(y, z, a, Vy, shuffled))
 
 
 def test_errors_name_the_recording():

@@ -1,0 +1,156 @@
+"""Distal plasticity in figures: protocols as bars, inferred s with intervals, power of planned experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_SHADES = ("#0072B2", "#8A6100", "#C65200", "#00855F", "#B8578C")
+_MARKERS = ("o", "s", "^", "D", "v")
+
+
+@styled
+def plot_protocols(
+    words: Sequence[str], every_s: Sequence[float], paired: NDArray, other: NDArray, predicted: NDArray, *, ax=None
+) -> np.ndarray:
+    """EPSPs after pairing in percent of baseline, as bars with every cell; two axes.
+
+    Parameters
+    ----------
+    words : (P,)
+        What each protocol is.
+    every_s : (S,)
+        Values of s.
+    paired, other : (S, P, cells)
+        Percent of baseline, of the pathway that was stimulated in pairings and of the one that was only tested.
+    predicted : (S, P, 2)
+        Means of both, by the rule alone.
+    """
+    axes = axes_of(ax, 2, 1, figsize=(7, 5.2), sharex=True)[:, 0]
+    width = 0.8 / len(every_s)
+    for panel, values, theory, title in zip(
+        axes,
+        (paired, other),
+        np.moveaxis(predicted, -1, 0),
+        ("paired pathway", "other pathway, not stimulated"),
+        strict=True,
+    ):
+        panel.axhline(100, color="0.4", linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+        for number, s in enumerate(every_s):
+            places = np.arange(len(words)) + (number - (len(every_s) - 1) / 2) * width
+            colour = _SHADES[number % len(_SHADES)]
+            panel.bar(
+                places, values[number].mean(axis=1), 0.9 * width, color=colour, alpha=0.35, zorder=0,
+                yerr=values[number].std(axis=1, ddof=1 if values.shape[2] > 1 else 0),
+                error_kw={"linewidth": 1, "capsize": 2},
+                label=f"s = {s:g}{_NAMES.get(s, '')}",
+            )  # fmt: skip
+            scatter = np.linspace(-0.25, 0.25, values.shape[2]) * width
+            panel.plot((places[:, None] + scatter).ravel(), values[number].ravel(), ".", color=colour, markersize=2.5)
+            panel.plot(places, theory[number], "_", color=COLOURS["theory"], markersize=12, zorder=4)
+        panel.set_ylabel("EPSP (% of baseline)")
+        panel.set_title(title)
+    axes[0].legend(fontsize=7, loc="upper left")
+    axes[1].set_xticks(np.arange(len(words)), words)
+    return axes
+
+
+_NAMES = {0.0: " (RRMSE, Hebbian with decay)", 1.0: " (CCA, not Hebbian)"}
+
+
+@styled
+def plot_inferred(
+    conditions: Sequence[str], every_s: Sequence[float | None], found: NDArray, *, ax: Axes | None = None
+) -> Axes:
+    """Inferred s with its interval, one row per condition; one axes.
+
+    Parameters
+    ----------
+    conditions : (C,)
+        How plasticity was observed.
+    every_s : (S,)
+        Values of s that circuits follow; None where that is not known.
+    found : (S, C, circuits, 3)
+        Estimate and ends of the interval.
+    """
+    ax = axes_of(ax, figsize=(6, 1 + 0.4 * len(conditions)))
+    spread = np.linspace(-0.25, 0.25, found.shape[2]) if found.shape[2] > 1 else np.zeros(1)
+    for number, s in enumerate(every_s):
+        for place in (0.0, 1.0) if s is None else (s,):
+            ax.axvline(place, **THEORY, zorder=0)
+        colour = _SHADES[number % len(_SHADES)]
+        for row in range(len(conditions)):
+            estimate, low, high = found[number, row].T
+            ax.hlines(row + spread, np.maximum(low, -0.5), np.minimum(high, 1.5), color=colour, linewidth=1.5)
+            ax.plot(estimate, row + spread, "o", color=colour, markersize=3)
+    ax.set_yticks(np.arange(len(conditions)), conditions)
+    ax.invert_yaxis()
+    ax.set_xlabel("inferred s (0 is RRMSE, 1 is CCA)")
+    return ax
+
+
+@styled
+def plot_power(
+    curves: Mapping[str, tuple[ArrayLike, NDArray]], noises: Sequence[float], fixed: Mapping[str, str], *, ax=None
+) -> np.ndarray:
+    """Share of experiments that tell RRMSE from CCA, against what is varied; one axes for each.
+
+    Parameters
+    ----------
+    curves
+        By what is varied: its values (V,), and the power at each noise, (noises, V).
+    noises
+        Of every recording, as a fraction of its root mean square.
+    fixed
+        By what is varied: what was kept.
+    """
+    axes = axes_of(ax, 1, len(curves), figsize=(3.5 * len(curves), 2.9), sharey=True)[0]
+    for panel, (what, (values, power)) in zip(axes, curves.items(), strict=True):
+        panel.axhline(0.95, color="0.6", linewidth=0.9, linestyle=":", zorder=0)
+        for number, noise in enumerate(noises):
+            look: dict[str, Any] = {"color": _SHADES[number % 5], "marker": _MARKERS[number % 5], "markersize": 4}
+            panel.plot(values, power[number], label=f"noise {noise:.0%}", **look)
+        panel.set(xscale="log", xlabel=what, ylim=(-0.03, 1.05))
+        panel.set_xticks(list(np.asarray(values)), [f"{value:g}" for value in np.asarray(values)])
+        panel.minorticks_off()
+        panel.set_title(fixed[what])
+    axes[0].set_ylabel("share that tells s = 0 from 1")
+    axes[0].legend(fontsize=7, loc="lower right")
+    return axes
+
+
+@styled
+def plot_plan(
+    curves: Mapping[str, tuple[NDArray, NDArray, int]], power: float, enough: float, *, ax=None
+) -> np.ndarray:
+    """Power of a plan, and how it changes with each of its numbers; one axes for each.
+
+    Parameters
+    ----------
+    curves
+        By what is varied: numbers that were tried (N,), the power of each (N,), and the number that is planned.
+    power
+        Of the plan.
+    enough
+        Power that should be reached.
+    """
+    axes = axes_of(ax, 1, len(curves), figsize=(3.2 * len(curves), 2.7), sharey=True)[0]
+    for panel, (what, (numbers, powers, planned)) in zip(axes, curves.items(), strict=True):
+        panel.axhline(enough, color="0.6", linewidth=0.9, linestyle=":", zorder=0)
+        panel.plot(numbers, powers, "o-", color=_SHADES[0], markersize=3)
+        panel.plot([planned], [power], "o", color="black", markerfacecolor="none", markersize=9)
+        panel.set(xscale="log", xlabel=what, ylim=(-0.03, 1.05))
+        ticks = [2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]
+        shown = [tick for tick in ticks if tick <= 1.1 * max(*numbers, planned)]
+        panel.set_xticks(shown, map(str, shown))
+        panel.minorticks_off()
+    axes[0].set_ylabel("share that tells s = 0 from 1")
+    return axes

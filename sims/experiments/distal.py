@@ -1,0 +1,207 @@
+"""Which rule do distal synapses follow? Simulate protocols, infer s from recordings, and plan experiments.
+
+The distal synapses tell RRMSE (s = 0, Hebbian with decay) from CCA (s = 1, not Hebbian). First, protocols of a slice
+on cells with noisy synapses: instruction and output, alone and together, and what each s predicts in percent of
+baseline. Second, s inferred from a learning circuit that is recorded completely, with noise, sparsely, in half of its
+synapses, through calcium; and controls in which there is no s to be found. Third, how many samples and synapses it
+takes to tell, at what noise. --recording FILE infers s from your own recording instead, and --plan answers for given
+--synapses, --samples and --noise. docs/distal.md explains the files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from biorrr.sims.experiment import Experiment, Findings, Found, Problem, check_rank
+from biorrr.sims.experiments.helpers.distal_plan import CURVES, NOISES
+from biorrr.sims.experiments.helpers.distal_protocols import FIBRES, PROTOCOLS, run_protocol
+from biorrr.sims.experiments.helpers.distal_recording import (
+    CONTROLS,
+    infer_in_every_condition,
+    record,
+    run_control,
+)
+from biorrr.sims.reports.views import Chart, View
+from biorrr.sims.settings import ExperimentSettings, SettingsError, key_of, option, seeds_option
+
+QUICK_EXPERIMENTS = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistalSettings(ExperimentSettings):
+    """What can be set of ``biorrr distal``."""
+
+    recording: str | None = option(
+        None, "infer s from this recording: .npz, .nc or .nwb, or y.csv,z.csv,a.csv,Vy.csv", metavar="FILE"
+    )
+    calcium: float | None = option(
+        None, "time constant of calcium in samples, if z and a of the recording are calcium", at_least=0.1, at_most=1e4
+    )
+    known_noise: float | None = option(
+        None, "noise of every quantity of the recording over its r.m.s., if known", at_least=0, at_most=0.9
+    )
+    ridge: float = option(0.0, "ridge on Cyy of the recorded circuit, if it had one", at_least=0)
+    plan: bool = option(False, "answer whether --synapses, --samples and --noise suffice, and what would")
+    synapses: int = option(20, "distal synapses observed on each neuron, of the plan", at_least=1, at_most=1000)
+    samples: int = option(200, "changes of each synapse observed, of the plan", at_least=1, at_most=5000)
+    noise: float = option(0.2, "noise of every quantity over its r.m.s., of the plan", at_least=0, at_most=0.9)
+    neurons: int = option(1, "neurons recorded together, of the plan", at_least=1, at_most=10)
+    every: int = option(
+        1, "samples from one observation of the weights to the next, of the plan", at_least=1, at_most=100
+    )
+    experiments: int = option(
+        100, "simulated experiments at each point of the power curves, and of a plan", at_least=10
+    )
+    data: str = option(
+        "synthetic:samples=20000,m=10,n=8",
+        "data that the recorded circuits learn: a name that `biorrr data` lists, or files",
+    )
+    k: int = option(2, "pyramidal neurons of the recorded circuits", short="k", at_least=1)
+    s: tuple[float, ...] = option(
+        (0.0, 0.5, 1.0), "0 is RRMSE, 1 is CCA; may be repeated", short="s", at_least=0, at_most=1
+    )
+    cells: int = option(12, "cells in each protocol", at_least=2, at_most=2 * FIBRES)
+    pairings: int = option(60, "pairings in each protocol", at_least=1, at_most=10_000)
+    transmission_noise: float = option(
+        0.3, "s.d. of what a synapse transmits, over its mean, in the protocols", at_least=0, at_most=2
+    )
+    seeds: int = seeds_option(3)
+    quick: bool = option(False, f"{QUICK_EXPERIMENTS} simulated experiments and one seed: a first look, no verdicts")
+
+
+class Distal(Experiment[DistalSettings]):
+    """``biorrr distal``: which rule the distal synapses follow, by protocol and by inference."""
+
+    settings = DistalSettings
+    shows = "[which rule distal synapses follow](docs/distal.md): protocols, inference of s, planning"
+    takes = "1.5 min"
+    paper = 'Sec. 5.2, "Comparison with neuroscience experiments"'
+    measure = "power"
+    figures = {
+        "protocols": "What each s predicts for pairings of distal input and somatic output, in percent of the EPSP "
+        "before pairing (dashed: no change). Bars are means over cells with their standard deviation, dots are cells, "
+        "grey dashes what the rule says of the same cells without noise. Look at a > z: Hebbian synapses (s = 0) are "
+        "potentiated, those of s = 1 depressed. Instruction alone depresses the paired pathway at s = 1; at s = 0 both "
+        "pathways lose a little, paired or not.",
+        "inference": "s inferred from the distal plasticity of learning circuits, with its 95 % interval, one line per "
+        "circuit, on the s that the circuits follow (dashed). From top to bottom less is observed: the intervals "
+        "widen and still contain s.",
+        "power": "Share of simulated experiments that tell RRMSE from CCA with a 95 % interval, whichever of the two "
+        "the circuit follows, against the number of observed changes of each synapse and against that of observed "
+        "synapses, at different noise in all recordings. Dotted: 95 % of the experiments tell.",
+        "plan": "Share of simulated experiments that tell RRMSE from CCA, with the planned numbers (ring) and when one "
+        "of them is changed. Dotted: 95 % of the experiments tell.",
+        "recording": "s inferred from the recording, with its 95 % interval (line; it is cut at -0.5 and 1.5), between "
+        "RRMSE (0) and CCA (1).",
+    }
+    charts = (
+        Chart(
+            "Distal plasticity",
+            (
+                View(
+                    "EPSP after pairing (% of baseline)", {"paired": ""}, {"s": "s"}, along=("s",), repeats=("cell",),
+                    choose=("protocol",), name="protocols",
+                ),
+                View(
+                    "share that tells s = 0 from 1", {"power_samples": ""}, {"samples": "observed changes"},
+                    along=("samples",), choose=("noise",), log="x", name="power against samples",
+                ),
+                View(
+                    "share that tells s = 0 from 1", {"power_synapses": ""}, {"synapses": "observed synapses"},
+                    along=("synapses",), choose=("noise",), log="x", name="power against synapses",
+                ),
+            ),
+        ),
+    )  # fmt: skip
+
+    def check(self, settings: DistalSettings) -> DistalSettings:
+        """Refuse what does not fit together, read the recording once, and settle how many experiments."""
+        if settings.recording is not None:
+            if settings.plan:
+                raise SettingsError("plan: infers nothing from a recording; leave out --plan or --recording")
+            from biorrr.sims.recordings.distal import load_distal
+
+            load_distal(settings.recording, settings.calcium)
+        else:
+            for name in ("calcium", "known_noise"):
+                if getattr(settings, name) is not None:
+                    raise SettingsError(f"{key_of(name)}: is of a recording; name it with --recording")
+        if settings.plan:
+            from biorrr.sims.experiments.helpers.distal_plan import planned
+
+            planned(settings)
+        if settings.quick:
+            settings = replace(settings, experiments=min(settings.experiments, QUICK_EXPERIMENTS), seeds=1)
+        return replace(settings, s=tuple(dict.fromkeys(settings.s)))
+
+    def checksums(self, settings: DistalSettings) -> list[str]:
+        """Of the recording."""
+        if settings.recording is None:
+            return []
+        from biorrr.sims.recordings.distal import checksum
+
+        return [checksum(settings.recording)]
+
+    def fit(self, settings: DistalSettings, data: Any) -> DistalSettings:
+        """Refuse a rank that the data do not have."""
+        check_rank(settings.k, data)
+        return settings
+
+    def prepare(self, settings: DistalSettings, data: Any) -> Problem[DistalSettings]:
+        """There is no exact solution to compare with: what counts is the rule."""
+        return Problem(settings, data, None)  # type: ignore[arg-type]
+
+    def parts(self, problem: Problem[DistalSettings], found: Found) -> dict[str, Any]:
+        """Every protocol at every s, circuits to be recorded, controls and curves; or the recording, or the plan."""
+        settings = problem.settings
+        if settings.recording is not None:
+            return {"recording": ("recording",)}
+        if settings.plan:
+            from biorrr.sims.experiments.helpers.distal_plan import plan_parts
+
+            return plan_parts(settings)
+        protocols = {f"{name}-s-{s:g}": ("protocol", name, s) for name in PROTOCOLS for s in settings.s}
+        circuits = {
+            f"recorded-s-{s:g}-seed-{seed}": ("recorded", s, seed) for s in settings.s for seed in settings.every_seed
+        }
+        controls = {f"control-{name}": ("control", name) for name in CONTROLS}
+        curves = {f"power-{what}-{noise:g}": ("power", what, noise) for what in CURVES for noise in NOISES}
+        return protocols | circuits | controls | curves
+
+    def run_part(self, problem: Problem[DistalSettings], part: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Run a protocol, record a circuit, infer s, or try designs."""
+        from biorrr.sims.experiments.helpers import distal_plan
+
+        kind, *more = part
+        settings = problem.settings
+        if kind == "protocol":
+            name, s = more
+            return run_protocol(settings, PROTOCOLS[name], s, options)
+        if kind == "recorded":
+            s, seed = more
+            return infer_in_every_condition(record(problem, s, seed, options), seed)
+        if kind == "control":
+            return run_control(problem, more[0], options)
+        if kind == "recording":
+            return distal_plan.infer_from_file(settings)
+        what, noise = more
+        if kind == "power":
+            values, kept = CURVES[what]
+            return distal_plan.power_curve(settings, what, values, {"noise": noise, **kept})
+        return distal_plan.run_plan(settings, what, noise)
+
+    def conclude(self, problem: Problem[DistalSettings], found: Found) -> Findings:
+        """Put protocols, inference and power side by side; or what a recording or a plan has found."""
+        from biorrr.sims.experiments.helpers import distal_plan, distal_results
+
+        settings = problem.settings
+        if settings.recording is not None:
+            return distal_plan.recording_findings(settings, found["recording"])
+        if settings.plan:
+            return distal_plan.plan_findings(settings, found)
+        return distal_results.findings(settings, found)
+
+
+EXPERIMENT = Distal()

@@ -1,0 +1,281 @@
+"""``biorrr distal``: protocols, inference from files, plans, and circuits that are caught with other rules."""
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import h5py
+import numpy as np
+import pytest
+
+from biorrr.analysis import infer_s
+from biorrr.circuit import Microcircuit
+from biorrr.models import DistalSynapses
+from biorrr.sims import main
+from biorrr.sims.data import DataError, load
+from biorrr.sims.experiments import distal
+from biorrr.sims.experiments.helpers import distal_protocols as protocols
+from biorrr.sims.experiments.helpers import distal_recording as recording
+from biorrr.sims.experiments.helpers import distal_results as results
+from biorrr.sims.recordings.distal import load_distal
+
+DATA = "synthetic:samples=200,m=5,n=6,latents=3"
+QUIET = {"progress": False}
+
+
+def settings(**given):
+    return distal.DistalSettings(data=DATA, engine="numpy", **{"cells": 2, "pairings": 5} | given)
+
+
+def test_cells_without_noise_do_what_the_rule_predicts():
+    found = protocols.run_protocol(settings(transmission_noise=0.0), protocols.PROTOCOLS["weaker"], 0.3, QUIET)
+    np.testing.assert_allclose([found["paired"], found["other"]], found["predicted"], rtol=1e-9)
+
+
+def test_predictions_of_a_mean_cell():
+    """After one pairing: growth y z over the weight, less s times the cell's own current, less decay."""
+    step = 100 * protocols.RATE
+    for s, change in ((0.0, 0.5 * protocols.FIBRES - 1), (1.0, -0.5 * protocols.FIBRES)):
+        after = protocols.predicted(protocols.PROTOCOLS["weaker"], s, 1, np.ones((2, 1)))
+        np.testing.assert_allclose(after[:, 0], [100 + step * change, 100 - step * (1 - s)])
+
+
+@pytest.mark.slow
+def test_noise_makes_cells_differ():
+    found = protocols.run_protocol(settings(cells=6), protocols.PROTOCOLS["weaker"], 0.0, QUIET)
+    assert 0.5 < np.std(found["paired"]) < 20
+
+
+def test_cells_needed():
+    assert protocols.cells_needed(1.0, 1.0, power=0.8) == 17  # Cohen (1988), Table 2.4.1
+    assert protocols.cells_needed(0.5, 1.0, power=0.8) == 64
+    assert protocols.cells_needed(54.0, 0.1) == 2
+    assert protocols.cells_needed(0.0, 1.0) is None
+
+
+def other_rule(change):
+    """Makes circuits whose distal synapses follow another rule."""
+    return lambda **arguments: Microcircuit(pathways=[replace(DistalSynapses(), change=change)], **arguments)
+
+
+@pytest.mark.parametrize(
+    ("change", "caught"),
+    [
+        pytest.param("eta_y * (y_pre * a_post - w)", "depresses at s = 1", id="dendrite", marks=pytest.mark.slow),
+        pytest.param("", "depresses at s = 1", id="frozen"),
+        pytest.param("-eta_y * y_pre * a_post", "decay", id="no decay", marks=pytest.mark.slow),
+    ],
+)
+def test_cells_with_another_rule_are_caught(change, caught, monkeypatch):
+    monkeypatch.setattr("biorrr.sims.circuits.circuit_function", lambda named: other_rule(change))
+    asked = settings(circuit="own.py:other", cells=3, pairings=60)
+    name, s = ("weaker", 1.0) if "depresses" in caught else ("output", 0.0)
+    found = protocols.run_protocol(asked, protocols.PROTOCOLS[name], s, QUIET)
+    numbers = GOOD | {f"{name}_paired_s_{s:g}": found["paired"].mean()}
+    assert [claim.holds for claim in results.check_claims(asked, numbers) if caught in claim.text] == [False]
+
+
+GOOD = {
+    "deviation_from_rule": 1.0, "contained": 1.0, "controls_told": 0, "covers": 0.97, "misleads": 0.01,
+    "weaker_paired_s_0": 123.0, "weaker_paired_s_1": 77.0, "instruction_paired_s_1": 55.0,
+    "instruction_other_s_1": 100.0, "instruction_paired_s_0": 94.0, "instruction_other_s_0": 94.0,
+    "output_paired_s_0": 94.0, "output_paired_s_1": 100.0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("wrong", "caught"),
+    [
+        ({"deviation_from_rule": 9.0}, "as the rule says"),
+        ({"contained": 0.7}, "contains the s that it follows"),
+        ({"controls_told": 1}, "none is"),
+        ({"covers": 0.9}, "95 of 100"),
+        ({"misleads": 0.1}, "at most 5 of 100"),
+        ({"weaker_paired_s_1": 104.0}, "depresses at s = 1"),
+        ({"weaker_paired_s_0": 97.0}, "depresses at s = 1"),
+        ({"instruction_other_s_1": 57.0}, "and not the other"),
+        ({"instruction_paired_s_0": 70.0}, "than to the other at s = 0"),
+        ({"output_paired_s_0": 100.0}, "homeostatic decay"),
+        ({"output_paired_s_1": 90.0}, "nothing at s = 1"),
+    ],
+)
+def test_every_claim_can_fail(wrong, caught):
+    assert all(claim.holds for claim in results.check_claims(settings(), GOOD))
+    failed = [claim.text for claim in results.check_claims(settings(), GOOD | wrong) if not claim.holds]
+    assert len(failed) == 1
+    assert caught in failed[0]
+
+
+@pytest.fixture(scope="module")
+def run():
+    """A circuit at s = 0.5 whose distal plasticity was recorded throughout."""
+    data = load(DATA).centred()
+    return Microcircuit(k=2, s=0.5, engine="numpy").run(
+        data.X, data.Y, record=("y", "z", "a", "Vy"), every=1, snapshots=1, progress=False
+    )
+
+
+def test_learning_circuits_are_told_in_every_condition(run):
+    y, z, a = (run.data[name].values[1:] for name in ("y", "z", "a"))
+    for condition, (s, low, high, _) in recording.infer_in_every_condition(
+        (y, z, a, run.data["Vy_trace"].values), 0
+    ).items():
+        assert s == pytest.approx(0.5, abs=0.25 if condition == "sparse" else 0.1)
+        assert low <= 0.5 <= high
+
+
+@pytest.mark.slow
+def test_controls_tell_no_s(monkeypatch):
+    monkeypatch.setattr(recording, "LEARNED", 100)
+    monkeypatch.setattr(recording, "RECORDED", 200)
+    problem = SimpleNamespace(settings=settings(), data=load(DATA))
+    for control in recording.CONTROLS:
+        found = recording.run_control(problem, control, QUIET)
+        assert not found["fooled"], found["words"]
+
+
+def as_arrays(run):
+    return {name: run.data[name].values[1:] for name in ("y", "z", "a")} | {"Vy": run.data["Vy_trace"].values}
+
+
+def test_files_of_every_kind_give_the_same(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run.save("run.nc")
+    arrays = as_arrays(run)
+    np.savez("all.npz", **arrays)
+    for name, values in arrays.items():
+        np.savetxt(f"{name}.csv", values.reshape(len(values), -1), delimiter=",")
+    for named in ("run.nc", "all.npz", "y.csv,z.csv,a.csv,Vy.csv"):
+        assert infer_s(*load_distal(named)).s == pytest.approx(0.5, abs=1e-6), named
+
+
+def test_a_run_in_nwb_can_be_read(run, tmp_path):
+    pytest.importorskip("pynwb")
+    run.to_nwb(tmp_path / "run.nwb")
+    assert infer_s(*load_distal(str(tmp_path / "run.nwb"))).s == pytest.approx(0.5, abs=1e-6)
+
+
+def test_sparse_weights_of_files(run, tmp_path):
+    arrays = as_arrays(run)
+    gaps = arrays["Vy"].copy()
+    gaps[np.arange(len(gaps)) % 5 > 0] = np.nan
+    when = np.arange(0, len(gaps), 5)
+    np.savez(tmp_path / "gaps.npz", **arrays | {"Vy": gaps})
+    np.savez(tmp_path / "when.npz", **arrays | {"Vy": gaps[when], "when": when})
+    for name in ("gaps", "when"):
+        found = load_distal(str(tmp_path / f"{name}.npz"))
+        assert found.y.shape[1] == 5
+        assert infer_s(*found).s == pytest.approx(0.5, abs=0.05)
+    with h5py.File(tmp_path / "slow.nwb", "w") as file:  # weights imaged at a rate of their own
+        file.attrs["nwb_version"] = "2.6.0"
+        for name, values, rate in [(n, arrays[n], 1.0) for n in "yza"] + [("Vy", gaps[when], 0.2)]:
+            series = file.create_group(f"acquisition/{name}")
+            series["data"], series["starting_time"] = values, 0.0
+            series["starting_time"].attrs["rate"] = rate
+    assert infer_s(*load_distal(str(tmp_path / "slow.nwb"))).s == pytest.approx(0.5, abs=0.05)
+
+
+def broken(**changes):
+    """Arrays of a recording, with changes; None takes one out."""
+    rng = np.random.default_rng(0)
+    arrays = {"y": rng.random((9, 3)), "z": rng.random((9, 2)), "a": rng.random((9, 2)), "Vy": rng.random((10, 3, 2))}
+    return {name: values for name, values in (arrays | changes).items() if values is not None}
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"a": None}, "must hold y, z, a and Vy (got Vy, y, z); add a"),
+        ({"z": np.ones((8, 2))}, "y, z and a must have one row per sample"),
+        ({"Vy": np.ones((10, 2, 3))}, "Vy must be (rows, 3, 2), with a weight for each input of y and neuron of z"),
+        ({"Vy": np.ones((4, 3, 2))}, "Vy must have a row before each of 9 samples"),
+        ({"y": np.full((9, 3), np.inf)}, "y must be finite numbers"),
+        ({"y": np.array(["a"] * 9)}, "y must be real numbers (got <U1)"),
+        ({"z": np.ones(9)}, "z must be samples by cells, and not empty (got shape (9,))"),
+        ({"Vy": np.ones((3, 3, 2)), "when": np.array([0, 1, 7])}, "when: must be at least two sample counts in equal"),
+        ({"dVy": np.ones((3, 3, 2))}, "Vy and dVy must have one row per sample, 9 (got 10, 3)"),
+    ],
+)
+def test_incomplete_files_are_refused_in_a_sentence(changes, sentence, tmp_path):
+    np.savez(tmp_path / "mine.npz", **broken(**changes))
+    with pytest.raises(DataError) as error:
+        load_distal(str(tmp_path / "mine.npz"))
+    assert sentence in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("suffix", ["npz", "nc", "nwb", "csv", "txt"])
+def test_damaged_files_are_refused_in_a_sentence(suffix, run, tmp_path, capsys):
+    path = tmp_path / f"mine.{suffix}"
+    for content in (b"", b"no such thing", b"\x89HDF\r\n\x1a\n" + bytes(200)):
+        path.write_bytes(content)
+        assert main.run(["distal", "--recording", str(path), "--out", str(tmp_path / "out")]) == 1
+        said = capsys.readouterr().err
+        assert said.startswith(f"biorrr: {path}: ")
+        assert said.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_run_that_recorded_something_else_is_refused(run, tmp_path):
+    run.data.drop_vars("Vy_trace").to_netcdf(tmp_path / "run.nc", engine="h5netcdf")
+    with pytest.raises(DataError, match=r"record them with record=\('y', 'z', 'a', 'Vy'\), every=1"):
+        load_distal(str(tmp_path / "run.nc"))
+
+
+def test_a_recording_is_answered_with_a_verdict(run, tmp_path, capsys):
+    run.save(tmp_path / "run.nc")
+    out = tmp_path / "out"
+    assert main.run(["distal", "--recording", str(tmp_path / "run.nc"), "--out", str(out)]) == 0
+    assert "verdict        s = 0.500" in capsys.readouterr().out
+    assert {path.name for path in out.iterdir()} == {
+        "config.toml", "run.nc", "summary.json", "captions.md", "recording.png"
+    }  # fmt: skip
+    assert json.loads((out / "summary.json").read_text())["s"] == pytest.approx(0.5, abs=1e-6)
+
+
+def test_a_plan_is_answered_in_a_sentence(tmp_path, capsys):
+    args = [
+        "--synapses",
+        "5",
+        "--samples",
+        "4",
+        "--noise",
+        "0.02",
+        "--experiments",
+        "10",
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    assert main.run(["distal", "--plan", *args]) == 0
+    printed = capsys.readouterr().out
+    assert "5 synapses on 1 neuron, 4 changes of each, noise of 2%: this does not suffice" in printed
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["suffices"] is False
+    assert 4 < summary["smallest_samples"] < 60
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (["--plan", "--recording", "x.npz"], "plan: infers nothing from a recording"),
+        (["--calcium", "3"], "calcium: is of a recording; name it with --recording"),
+        (["--known-noise", "0.1"], "known-noise: is of a recording; name it with --recording"),
+        (["--plan", "--samples", "5000", "--every", "100"], "plan: synapses (at least 40) times samples times every"),
+        (["--noise", "20"], "noise: must lie in [0, 0.9] (got 20.0)"),
+    ],
+)
+def test_mistyped(args, sentence, capsys):
+    assert main.run(["distal", *args]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_command_fills_a_folder(tmp_path, capsys):
+    out = tmp_path / "out"
+    args = ["--data", DATA, "--engine", "numpy", "--quick", "--cells", "3", "--experiments", "10"]
+    assert main.run(["distal", *args, "--out", str(out)]) == 0
+    printed = capsys.readouterr().out
+    assert "with weaker output (a > z)" in printed
+    assert "not judged" in printed
+    figures = {"protocols.png", "inference.png", "power.png"}
+    assert {path.name for path in out.iterdir()} == {"config.toml", "run.nc", "summary.json", "captions.md"} | figures
