@@ -86,6 +86,10 @@ class Experiment(Generic[S]):
         """Refuse settings that do not fit together, and settle those that follow from others."""
         return settings
 
+    def load(self, settings: S, name: str) -> data_sets.Dataset:
+        """Load one of the ``data_names`` of the settings; an experiment that reads other files says how."""
+        return data_sets.load(name)
+
     def fit(self, settings: S, data: data_sets.Dataset) -> S:
         """Check the settings against a data set, and work out from it what they leave open: k must fit, and the ridge.
 

@@ -17,7 +17,7 @@ from biorrr.sims.experiment import Experiment, Findings, Problem, S, StoppedErro
 from biorrr.sims.folder import INTERRUPTED, InterruptedRunError, RunFolder
 from biorrr.sims.interrupts import pressed
 from biorrr.sims.lazy import circuits, data_sets, np
-from biorrr.sims.settings import NO_NUMBERS, ExperimentSettings, config_text, provenance
+from biorrr.sims.settings import NO_NUMBERS, config_text, provenance
 from biorrr.sims.table import print_claims, print_table
 from biorrr.sims.workers import Workers
 
@@ -92,20 +92,22 @@ def _fitted(
     if settings.circuit is not None:
         circuit_function(settings.circuit)  # fails here or not at all
     if not data and len(settings.data_names) == 1:
-        data = [*_data_sets(settings, ())]
+        data = [*_data_sets(experiment, settings, ())]
     checksums = experiment.checksums(settings)
     for chapter, own in experiment.chapters(settings).values():
         with suppress(data_sets.DataError):
             checksums += _fitted(chapter, own, ())[2]
-    for one in _data_sets(settings, data):
+    for one in _data_sets(experiment, settings, data):
         settings = experiment.fit(settings, one)
         checksums.append(one.checksum)
     return settings, data, checksums
 
 
-def _data_sets(settings: ExperimentSettings, data: Sequence[data_sets.Dataset]) -> Iterator[data_sets.Dataset]:
+def _data_sets(
+    experiment: Experiment[S], settings: S, data: Sequence[data_sets.Dataset]
+) -> Iterator[data_sets.Dataset]:
     """The data sets one by one, loaded when it is their turn: all of them together may be too large for memory."""
-    yield from data or map(data_sets.load, settings.data_names)
+    yield from data or (experiment.load(settings, name) for name in settings.data_names)
 
 
 def _investigate(
@@ -125,7 +127,7 @@ def _investigate(
             concluded.append((name, _missing(chapter, str(error))))
             continue
         concluded.append((name, _investigate(chapter, own, sets, checkpoints.within(name), workers, attended)))
-    for number, one in enumerate(() if concluded else _data_sets(settings, data)):
+    for number, one in enumerate(() if concluded else _data_sets(experiment, settings, data)):
         # By number: what the user calls data may be a path.
         kept = checkpoints.within(f"data-{number}") if len(settings.data_names) > 1 else checkpoints
         problem = experiment.prepare(settings, one)

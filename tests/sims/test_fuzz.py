@@ -17,6 +17,7 @@ from biorrr.circuit import CheckpointError, Microcircuit, checkpoint
 from biorrr.circuit.recorder import Recorder
 from biorrr.sims import main
 from biorrr.sims.data import DataError, load
+from biorrr.sims.recordings.dendrites import load_dendrites
 from biorrr.sims.settings import SettingsError
 from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import KEYS, make_plan, read_plan
@@ -158,6 +159,24 @@ def test_data_files(suffix, content, tmp_path):
     code, err = biorrr("learn", "--data", data, "-k", "1")
     assert code in (1, 2)
     assert str(tmp_path) in err or "would simulate" in err
+
+
+FLUORESCENCE = np.random.default_rng(0).integers(-9, 9, (2, 200, 2)).cumsum(axis=1).astype(np.int16)
+DENDRITES = npz(soma=FLUORESCENCE[0], dendrite=FLUORESCENCE[1], rate=np.array(10.0))
+
+
+@fuzz
+@given(
+    suffix=st.sampled_from([".npz", ".nc", ".nwb", ".txt", ""]),
+    content=st.one_of(st.binary(max_size=300), mutated(DENDRITES)),
+)
+def test_recordings_of_dendrites(suffix, content, tmp_path):
+    path = tmp_path / f"mine{suffix}"
+    path.write_bytes(content)
+    with contextlib.suppress(DataError):
+        assert np.isfinite(load_dendrites(path).X).all()
+    code, err = biorrr("instructive", "--recording", str(path), "--out", str(tmp_path / "out"), "--force")
+    assert code == 0 or str(path) in err
 
 
 @fuzz

@@ -1,0 +1,154 @@
+"""Dendritic teaching signals in figures: signals, answers of circuits and controls, power and error rates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, draw_scale_bar, styled
+from biorrr.analysis.instructive import LEVEL, Answer
+
+_WORDS = {
+    "circuit": "circuit that learns", "broadcast": "scalar broadcast", "shuffled": "shuffled across neurons",
+    "soma": "soma + noise", "frozen Q": "circuit, frozen Q",
+}  # fmt: skip
+
+
+@styled
+def plot_signals(
+    times: NDArray, soma: NDArray, dendrite: NDArray, residual: NDArray, sent: NDArray | None, *, ax=None
+) -> np.ndarray:
+    """Signals of a few neurons, one axes per neuron.
+
+    Parameters
+    ----------
+    times : (T,)
+        Seconds.
+    soma, dendrite, residual, sent : (T, N)
+        Fluorescence; what the dendrite says beyond the somas; the error weighted by the neuron's role, if known.
+    """
+    N = soma.shape[1]
+    axes = axes_of(ax, 1, N, "one per neuron", figsize=(2.6 * N, 2.6), sharey=True)[0]
+    rows = {"soma": (soma, COLOURS["proximal"]), "dendrite": (dendrite, COLOURS["distal"]),
+            "residual": (residual, COLOURS["plateau"])}  # fmt: skip
+    for i, panel in enumerate(axes):
+        for level, (name, (values, colour)) in enumerate(rows.items()):
+            if name == "residual" and sent is not None:
+                panel.plot(times, sent[:, i] / 6.3 - level, color=COLOURS["theory"], linewidth=1.6, alpha=0.7)
+            panel.plot(times, values[:, i] / 6.3 - level, color=colour, linewidth=0.7)
+        panel.set(xlabel="time (s)", title=f"neuron {i + 1}", ylim=(-len(rows) + 0.35, 0.65))
+        panel.spines["left"].set_visible(False)
+        panel.set_yticks([])
+    for level, (name, (_, colour)) in enumerate(rows.items()):
+        axes[0].text(-0.04, -level, name, color=colour, ha="right", va="center", fontsize=8,
+                     transform=axes[0].get_yaxis_transform())  # fmt: skip
+    if sent is not None:
+        axes[0].text(-0.04, -2.22, "error by role", color=COLOURS["theory"], ha="right", va="center", fontsize=7,
+                     transform=axes[0].get_yaxis_transform())  # fmt: skip
+    draw_scale_bar(axes[-1], 0, 3.0)
+    return axes
+
+
+@styled
+def plot_answers(
+    asked: Mapping[str, str], must: Mapping[str, Mapping[str, bool | None]], effect: NDArray, yes: NDArray, *, ax=None
+) -> np.ndarray:
+    """Effect sizes of circuits and controls, one axes per question.
+
+    Parameters
+    ----------
+    asked
+        Questions in words.
+    must
+        By what dendrites carry: what the answer to each question must be, None where either will do.
+    effect, yes : (experiments, kinds, questions)
+        Effect sizes, and whether the answer was yes.
+    """
+    axes = axes_of(ax, 1, len(asked), "one per question", figsize=(2.5 * len(asked), 2.6), sharey=True)[0]
+    scatter = 0.3 * (np.arange(len(effect)) / max(1, len(effect) - 1) - 0.5)
+    for q, (panel, (question, words)) in enumerate(zip(axes, asked.items(), strict=True)):
+        panel.axvline(0, color="0.85", linewidth=0.8, zorder=0)
+        for row, (carries, answers) in enumerate(must.items()):
+            colour = COLOURS["proximal"] if carries == "circuit" else "0.35"
+            said = yes[:, row, q] == 1
+            panel.plot(effect[said, row, q], -row + scatter[said], "o", color=colour, markersize=2.5)
+            panel.plot(effect[~said, row, q], -row + scatter[~said], "o", color=colour, markersize=2.5,
+                       fillstyle="none", markeredgewidth=0.6)  # fmt: skip
+            panel.text(1.02, -row, f"{np.nanmean(yes[:, row, q]):.0%}", transform=panel.get_yaxis_transform(),
+                       fontsize=7, va="center",
+                       fontweight="normal" if answers[question] is None else "bold")  # fmt: skip
+        panel.set(xlabel="effect", title=words)
+    axes[0].set_yticks(-np.arange(len(must)), [_WORDS.get(carries, carries) for carries in must])
+    return axes
+
+
+@styled
+def plot_power(
+    asked: Mapping[str, str],
+    noises: ArrayLike,
+    sizes: Sequence[int],
+    power: NDArray,
+    mistaken: NDArray,
+    error_rate: NDArray,
+    experiments: int,
+    noise: float,
+    *,
+    ax=None,
+) -> np.ndarray:
+    """Share of experiments that say yes against imaging noise, one axes per question.
+
+    Parameters
+    ----------
+    noises : (A,)
+        Noise over signal.
+    sizes : (B,)
+        Numbers of neurons.
+    power, mistaken : (A, B, questions)
+        Share that says yes, of circuits that learn and where chance decides.
+    error_rate : (questions,)
+        Share that says yes where chance decides, over all ``experiments``, at one ``noise``.
+    """
+    from scipy.stats import binomtest
+
+    axes = axes_of(ax, 1, len(asked), "one per question", figsize=(2.4 * len(asked), 2.5), sharey=True)[0]
+    shades = ("#9BC9E5", "#4A9CCB", COLOURS["proximal"], "#003F66")
+    for q, (panel, words) in enumerate(zip(axes, asked.values(), strict=True)):
+        panel.axhline(LEVEL, **(THEORY | {"linestyle": "-", "linewidth": 0.8}))
+        for colour, size, said, wrong in zip(shades, sizes, power[..., q].T, mistaken[..., q].T, strict=False):
+            panel.plot(noises, said, "o-", color=colour, markersize=3, label=f"{size} neurons")
+            panel.plot(noises, wrong, "--", color=colour, linewidth=0.8)
+        if np.isfinite(error_rate[q]):
+            found = binomtest(round(error_rate[q] * experiments), experiments).proportion_ci()
+            panel.errorbar([noise], [error_rate[q]], [[error_rate[q] - found.low], [found.high - error_rate[q]]],
+                           fmt="o", color="black", markersize=3, linewidth=1, zorder=5)  # fmt: skip
+        panel.set(xscale="log", xlabel="imaging noise / signal", title=words, ylim=(-0.03, 1.03))
+        panel.set_xticks(np.asarray(noises), [f"{one:g}" for one in np.asarray(noises)])
+        panel.minorticks_off()
+    axes[0].set_ylabel("share that says yes")
+    axes[0].legend(fontsize=7, loc="center left")
+    return axes
+
+
+@styled
+def plot_neurons(answers: Mapping[str, Answer], *, ax=None) -> np.ndarray:
+    """Effect in each neuron, one axes per question.
+
+    Parameters
+    ----------
+    answers
+        By question in words.
+    """
+    axes = axes_of(ax, 1, len(answers), "one per question", figsize=(2.5 * len(answers), 2.5))[0]
+    for panel, (words, answer) in zip(axes, answers.items(), strict=True):
+        number = np.arange(1, len(answer.neurons) + 1)
+        said = answer.p_neurons <= LEVEL
+        panel.axhspan(answer.low, answer.high, color="0.9", zorder=0)
+        panel.axhline(answer.effect, color=COLOURS["proximal"], linewidth=1)
+        panel.axhline(0, color="0.7", linewidth=0.8, zorder=0)
+        panel.plot(number[said], answer.neurons[said], "o", color="black", markersize=3.5)
+        panel.plot(number[~said], answer.neurons[~said], "o", color="black", markersize=3.5, fillstyle="none")
+        panel.set(xlabel="neuron", title=f"{words}: {'yes' if answer.yes else 'no'}")
+    axes[0].set_ylabel("effect")
+    return axes

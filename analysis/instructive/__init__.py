@@ -1,0 +1,11 @@
+"""Do dendrites carry teaching signals? Four questions to recordings of somas and dendrites of the same neurons.
+
+Arrays in, answers out: :func:`ask` takes a :class:`DendriticRecording` and returns an :class:`Answer` to each question.
+"""
+
+from biorrr.analysis.instructive.answer import LEVEL, Answer
+from biorrr.analysis.instructive.questions import QUESTIONS, ask, ask_one
+from biorrr.analysis.instructive.recording import DendriticRecording
+from biorrr.analysis.instructive.residual import dendritic_residual
+
+__all__ = ["LEVEL", "QUESTIONS", "Answer", "DendriticRecording", "ask", "ask_one", "dendritic_residual"]

@@ -1,0 +1,53 @@
+"""What dendrites say beyond the somas, and what the task's error is beyond them.
+
+Somas are known with imaging noise only. Least squares would subtract too little of them, and what is left would pass
+for a signal of the dendrite's own. So slopes are found with the frame before as an instrument: it shares the somas'
+calcium and not the noise of the frame. Dendrites lose their regression on the frame, with the frame before as
+instrument; the error loses its regression on the frame before, with the frame as instrument. The two residuals then
+share no noise, and an error in the slopes of one meets nothing in the other: it does not pass for a relation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+LEAST_CORRELATION = 3.0  # between frames, in its standard errors: with less, one frame tells nothing of the next
+NEGLIGIBLE = 0.01  # of the largest: directions of the somas' covariance that are left out
+
+
+def frame_before(signals: NDArray) -> NDArray:
+    """Each frame's predecessor, (T, N): the same calcium, with noise of its own. The first is its own."""
+    return np.concatenate([signals[:1], signals[:-1]])
+
+
+def dendritic_residual(soma: NDArray, dendrite: NDArray, smooth: bool = True) -> NDArray:
+    """Dendritic signals (T, N) less what the somas of all neurons, (T, N), explain of them.
+
+    All somas, since a signal that all dendrites share would differ between neurons once each has lost its own soma's
+    part of it. Where the indicator is not ``smooth`` from row to row, as in one row per trial, slopes are those of
+    least squares.
+    """
+    frame, before, inverse = _instrument(soma, smooth)
+    d = dendrite - dendrite.mean(axis=0)
+    return d - frame @ (inverse @ (before.T @ d))
+
+
+def error_beyond_somas(soma: NDArray, error: NDArray, smooth: bool = True) -> NDArray:
+    """The task's error (T, J) less what the somas (T, N) explain of it."""
+    frame, before, inverse = _instrument(soma, smooth)
+    e = error - error.mean(axis=0)
+    return e - before @ (inverse.T @ (frame.T @ e))
+
+
+def _instrument(soma: NDArray, smooth: bool) -> tuple[NDArray, NDArray, NDArray]:
+    """The somas, centred, their instrument, (T, N) each, and the inverse of the product of the two, (N, N)."""
+    frame = soma - soma.mean(axis=0)
+    before = frame_before(frame) if smooth else frame
+    correlation = np.median(np.sum(frame * before, axis=0) / np.sum(frame * frame, axis=0))
+    if correlation < LEAST_CORRELATION / np.sqrt(soma.size):
+        raise ValueError(
+            f"soma: must carry over from one frame to the next, as an indicator does (got a correlation of "
+            f"{correlation:.3f}); rows that are trials need a decay of 0"
+        )
+    return frame, before, np.linalg.pinv(before.T @ frame, rcond=NEGLIGIBLE)

@@ -1,0 +1,432 @@
+"""Ask whether dendrites carry teaching signals, in circuits whose answers are known or in your own recording.
+
+Four questions to somas and dendrites imaged together: is what the dendrite says beyond the somas (a) specific to the
+neuron, (b) informative of the task's error, (c) signed by the neuron's causal role, (d) predictive of the later change
+of its activity? Without --recording, circuits that learn are imaged, and controls of which the answers are known;
+error rates and power are measured. The analysis was written from the published abstract of Francioni et al. (Nature
+2026) and has not seen their data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from biorrr.sims.circuits import compiled_if_possible
+from biorrr.sims.claims import Claim
+from biorrr.sims.experiment import Experiment, Findings, Found, Problem
+from biorrr.sims.experiments.helpers.imaged_circuits import FRAMES, MUST, NULL, RATE, learn, observe
+from biorrr.sims.lazy import data_sets, np, xr
+from biorrr.sims.reports.views import Chart, View
+from biorrr.sims.settings import ExperimentSettings, SettingsError, option
+
+ASKED = {
+    "specific": "(a) specific to the neuron",
+    "informative": "(b) informative of the error",
+    "signed": "(c) signed by causal role",
+    "predictive": "(d) predictive of change",
+}
+BATCH = 10  # experiments in a part
+EXAMPLES = 40  # experiments in which all controls are asked, and in which power is measured
+NOISES, SIZES = (0.5, 1.0, 2.0, 4.0), (4, 6, 8)  # noise over signal, and neurons imaged, of which power is measured
+POWER_TRIALS = 500  # of each experiment in which power is measured: in all of them it would be 1 nearly everywhere
+QUICK_EXPERIMENTS = 4
+OTHER = 10_000  # between the seeds of a circuit and of one that has nothing to do with it
+SHOWN = 30.0  # seconds of signals in the figure
+ORIGIN = "written from the published abstract of Francioni et al. (Nature 2026); it has not seen those data"
+# Bounds, fixed beforehand. Of 500 experiments 5 % err, give or take 1 %; of 40, give or take 3.4 %.
+FOUND, MISTAKEN = 0.9, 0.15  # share of the examples in which the answer must be yes at least, and may be yes at most
+ERROR_RATE = (0.02, 0.08)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InstructiveSettings(ExperimentSettings):
+    """What can be set of ``biorrr instructive``."""
+
+    recording: str | None = option(
+        None, "your own recording, an .npz, .nc or .nwb file, in place of circuits", metavar="FILE"
+    )
+    soma: str | None = option(None, "series of the somas, of an .nwb file")
+    dendrite: str | None = option(None, "series of the dendrites, of an .nwb file")
+    error: str | None = option(None, "time series of the task's error, of an .nwb file")
+    role: str | None = option(None, "column of the somas' ROIs that holds their causal role, of an .nwb file")
+    condition: str | None = option(None, "column of the trials that says which are alike, of an .nwb file")
+    decay: float = option(0.5, "seconds within which the indicator decays", at_least=0, at_most=60)
+    data: str = option("digits", "what circuits learn: a name that `biorrr data` lists, or files")
+    k: int = option(8, "pyramidal neurons of each circuit", short="k", at_least=4)
+    ridge: float | None = option(None, "added to Cxx, 0.1 * trace(Cxx)/m by default", at_least=0)
+    stimuli: int = option(60, "samples of the data that are shown, each many times", at_least=2)
+    trials: int = option(2000, f"trials in an experiment, {FRAMES} frames at {RATE:g} Hz each", at_least=200)
+    noise: float = option(1.0, "imaging noise, over the signal's standard deviation", at_least=0)
+    experiments: int = option(500, "experiments in which chance decides, for the error rates", at_least=2)
+    quick: bool = option(False, f"{QUICK_EXPERIMENTS} experiments: a first look, without verdicts")
+
+    @property
+    def data_names(self) -> tuple[str, ...]:
+        """The recording, or what circuits learn."""
+        return (self.recording or self.data,)
+
+
+class Instructive(Experiment[InstructiveSettings]):
+    """``biorrr instructive``: whether dendrites carry teaching signals."""
+
+    settings = InstructiveSettings
+    shows = "[do dendrites teach?](docs/instructive.md) Four questions to somas and dendrites, of circuits or your own"
+    takes = "2 min"
+    paper = "beyond it"
+    measure = "error_rate_max"
+    figures = {
+        "signals": "What is analysed, of three neurons: fluorescence of soma and dendrite, what the dendrite says "
+        "beyond the somas (residual, black), and the task's error as weighted by the neuron's causal role (grey), "
+        "where it is known: what back-propagation would send to it. All are over their standard deviation.",
+        "answers": "Effect sizes, one dot per experiment, filled where the answer is yes (p <= 0.05), with what the "
+        "dendrite carries on the left. On the right, the share of experiments that say yes; in bold where theory "
+        "says what it must be. Only circuits that learn say yes to all four questions.",
+        "power": f"Share of experiments that say yes in {POWER_TRIALS} trials, against imaging noise, for different "
+        "numbers of imaged neurons: circuits that learn (lines, power) and dendrites for which chance decides (dashed, "
+        "which should lie near 5 %, the grey line). Black dots with bars are error rates over all experiments, with "
+        "all trials and with 95 % intervals.",
+        "neurons": "Effect in each neuron. Filled dots are neurons that say yes on their own, corrected for their "
+        "number; the band is the mean over neurons with its 95 % interval.",
+    }
+    charts = (
+        Chart(
+            "Power and error rate",
+            (
+                View(
+                    "share that says yes",
+                    {"power": ""},
+                    {"noise": "imaging noise / signal"},
+                    along=("noise",),
+                    choose=("question",),
+                    percent=True,
+                    name="power",
+                ),
+                View(
+                    "share that says yes where chance decides",
+                    {"mistaken": ""},
+                    {"noise": "imaging noise / signal"},
+                    along=("noise",),
+                    choose=("question",),
+                    percent=True,
+                    name="error rate",
+                ),
+            ),
+        ),
+    )
+
+    # -- before anything is written ------------------------------------------------------------------------------------
+
+    def check(self, settings: InstructiveSettings) -> InstructiveSettings:
+        """Refuse names of a file that is not given; settle how many experiments, and the engine."""
+        for name in ("soma", "dendrite", "error", "role", "condition"):
+            if settings.recording is None and getattr(settings, name) is not None:
+                raise SettingsError(f"{name}: names something of a recording; give the file with --recording")
+        experiments = min(settings.experiments, QUICK_EXPERIMENTS) if settings.quick else settings.experiments
+        engine = settings.engine if settings.recording else compiled_if_possible(settings.engine)
+        return replace(settings, experiments=experiments, engine=engine)
+
+    def load(self, settings: InstructiveSettings, name: str) -> data_sets.Dataset:
+        """Load the recording, or what circuits learn."""
+        if settings.recording is None:
+            return super().load(settings, name)
+        from biorrr.sims.recordings.dendrites import load_dendrites
+
+        names = {part: getattr(settings, part) for part in ("soma", "dendrite", "error", "role", "condition")}
+        return load_dendrites(Path(name), **names)
+
+    def fit(self, settings: InstructiveSettings, data: data_sets.Dataset) -> InstructiveSettings:
+        """Work out the ridge, and refuse more neurons than the data allow."""
+        return settings if settings.recording else super().fit(settings, data)
+
+    # -- for each data set ---------------------------------------------------------------------------------------------
+
+    def prepare(self, settings: InstructiveSettings, data: data_sets.Dataset) -> Problem[InstructiveSettings]:
+        """Nothing is solved exactly here."""
+        return Problem(settings, data, None)  # type: ignore[arg-type]
+
+    def parts(self, problem: Problem[InstructiveSettings], found: Found) -> dict[str, Any]:
+        """Experiments by their seeds, some in each part: where chance decides, the controls, and power."""
+        settings = problem.settings
+        if settings.recording:
+            return {}
+        parts: dict[str, Any] = {}
+        seeds = range(settings.seed, settings.seed + settings.experiments)
+        for kind, chosen in (("chance", seeds), ("controls", seeds[:EXAMPLES]), ("power", seeds[:EXAMPLES])):
+            for first in range(0, len(chosen), BATCH):
+                parts[f"{kind}-{first}"] = (kind, chosen[first : first + BATCH])
+        return parts
+
+    def run_part(self, problem: Problem[InstructiveSettings], part: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Let circuits learn, image them, and ask."""
+        kind, seeds = part
+        rows = [
+            {"chance": by_chance, "controls": with_controls, "power": at_each_noise}[kind](problem, s) for s in seeds
+        ]
+        return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+
+    def conclude(self, problem: Problem[InstructiveSettings], found: Found) -> Findings:
+        """Count the answers, or give those of the recording."""
+        settings = problem.settings
+        if settings.recording:
+            return answered(problem)
+        from biorrr.analysis.figures import instructive as figures
+
+        results = joined(settings, found)
+        numbers = summary(settings, results)
+        rows: dict[str, object] = {}
+        for carries in MUST:
+            rows[f"says yes: {carries}"] = ", ".join(
+                f"{ASKED[question][:3]} {numbers[f'{plain(carries)}_{question}_yes']:.0%}"
+                f"{'' if must is None else ' (must be yes)' if must else ' (must be no)'}"
+                for question, must in MUST[carries].items()
+            )
+        rows["error rate"] = ", ".join(f"{ASKED[q][:3]} {numbers[f'error_rate_{q}']:.1%}" for q in ASKED)
+        rows["origin"] = ORIGIN
+        return Findings(
+            numbers=numbers,
+            title=f"{problem.data.name}: circuits of {settings.k} neurons, {settings.trials} trials, imaging noise "
+            f"{settings.noise:g}; shares of {results.sizes['example']} experiments, error rates of "
+            f"{settings.experiments}",
+            rows=rows,
+            results={"run": results},
+            figures={
+                "signals": partial(figures.plot_signals, *example(problem)),
+                "answers": partial(figures.plot_answers, ASKED, MUST, results["effect"].values, results["yes"].values),
+                "power": partial(
+                    figures.plot_power,
+                    ASKED,
+                    results["noise"].values,
+                    results["neurons"].values,
+                    results["power"].values,
+                    results["mistaken"].values,
+                    results["error_rate"].values,
+                    settings.experiments,
+                    settings.noise,
+                ),
+            },
+            own_tests=check_claims(settings, numbers),
+        )
+
+
+# -- one experiment ----------------------------------------------------------------------------------------------------
+
+
+def by_chance(problem: Problem[InstructiveSettings], seed: int) -> dict[str, Any]:
+    """Whether each question is answered with yes where chance decides, for all neurons and for any one of them."""
+    from biorrr.analysis.instructive import LEVEL, ask_one
+
+    settings = problem.settings
+    learner, other = learn(problem, seed), learn(problem, OTHER + seed)
+    answers = []
+    for question in ASKED:
+        if learner is None or other is None:
+            answers.append((np.nan, np.nan))
+            continue
+        imaged = observe(learner, NULL[question], settings.noise, settings.decay, (seed, 0), other)
+        answer = ask_one(question, imaged, settings.decay)
+        answers.append((float(bool(answer.yes)), float((answer.p_neurons <= LEVEL).any())))
+    return {"yes": np.array(answers)}
+
+
+def with_controls(problem: Problem[InstructiveSettings], seed: int) -> dict[str, Any]:
+    """Effect, interval and p-value of each question, whatever dendrites carry, (kinds, questions, 4)."""
+    from biorrr.analysis.instructive import ask
+
+    settings = problem.settings
+    learners = {frozen: learn(problem, seed, frozen) for frozen in (False, True)}
+    found = np.full((len(MUST), len(ASKED), 4), np.nan)
+    for row, carries in enumerate(MUST):
+        learner = learners[carries == "frozen Q"]
+        if learner is not None:
+            answers = ask(observe(learner, carries, settings.noise, settings.decay, (seed, 1)), settings.decay)
+            found[row] = [(one.effect, one.low, one.high, one.p) for one in answers.values()]
+    return {"answer": found}
+
+
+def at_each_noise(problem: Problem[InstructiveSettings], seed: int) -> dict[str, Any]:
+    """Whether each question is answered with yes, (2, noises, neurons, questions): circuits that learn, and chance."""
+    from biorrr.analysis.instructive import ask_one
+
+    settings = problem.settings
+    learner, other = learn(problem, seed), learn(problem, OTHER + seed)
+    if learner is not None and other is not None:
+        learner, other = learner.first(POWER_TRIALS), other.first(POWER_TRIALS)
+    yes = np.full((2, len(NOISES), len(SIZES), len(ASKED)), np.nan)
+    for i, noise in enumerate(NOISES):
+        for j, neurons in enumerate(SIZES):
+            if learner is None or other is None or neurons > settings.k:
+                continue
+            imaged = {
+                carries: observe(learner, carries, noise, settings.decay, (seed, 2, i, j), other, neurons)
+                for carries in {"circuit", *NULL.values()}
+            }
+            for q, question in enumerate(ASKED):
+                for row, carries in enumerate(("circuit", NULL[question])):
+                    yes[row, i, j, q] = bool(ask_one(question, imaged[carries], settings.decay).yes)
+    return {"yes": yes}
+
+
+# -- what follows ------------------------------------------------------------------------------------------------------
+
+
+def plain(carries: str) -> str:
+    """Name of what dendrites carry, as part of a key."""
+    return carries.lower().replace(" ", "_")
+
+
+def joined(settings: InstructiveSettings, found: Found) -> xr.Dataset:
+    """All answers of all experiments."""
+    from biorrr.analysis.instructive import LEVEL
+
+    def together(kind: str, name: str) -> np.ndarray:
+        return np.concatenate([part[name] for key, part in found.items() if key.startswith(f"{kind}-")])
+
+    answer, yes, chance = together("controls", "answer"), together("power", "yes"), together("chance", "yes")
+    said = np.where(np.isnan(answer[..., 3]), np.nan, answer[..., 3] <= LEVEL)
+    asked = ("example", "carries", "question")
+    share = ("noise", "neurons", "question")
+    return xr.Dataset(
+        {
+            **{name: (asked, answer[..., i]) for i, name in enumerate(("effect", "low", "high", "p"))},
+            "yes": (asked, said),
+            "power": (share, yes[:, 0].mean(axis=0)),
+            "mistaken": (share, yes[:, 1].mean(axis=0)),
+            "error_rate": ("question", np.nanmean(chance[..., 0], axis=0)),
+            "error_rate_any_neuron": ("question", np.nanmean(chance[..., 1], axis=0)),
+        },
+        {
+            "carries": list(MUST), "question": list(ASKED), "noise": list(NOISES), "neurons": list(SIZES),
+            "example": range(settings.seed, settings.seed + len(answer)),
+        },
+    )  # fmt: skip
+
+
+def summary(settings: InstructiveSettings, results: xr.Dataset) -> dict[str, Any]:
+    """Final numbers: shares that say yes, mean effects and intervals, error rates."""
+    numbers: dict[str, Any] = {
+        "data": settings.data, "k": settings.k, "trials": settings.trials, "noise": settings.noise,
+        "experiments": settings.experiments, "examples": results.sizes["example"], "engine": settings.engine,
+    }  # fmt: skip
+    for carries in MUST:
+        for question in ASKED:
+            one = results.sel(carries=carries, question=question)
+            numbers[f"{plain(carries)}_{question}_yes"] = float(one["yes"].mean())
+            numbers[f"{plain(carries)}_{question}_effect"] = float(one["effect"].mean())
+    for question in ASKED:
+        numbers[f"error_rate_{question}"] = float(results["error_rate"].sel(question=question))
+        numbers[f"error_rate_any_neuron_{question}"] = float(results["error_rate_any_neuron"].sel(question=question))
+    numbers["error_rate_max"] = float(results["error_rate"].max())
+    return numbers | {"origin": ORIGIN}
+
+
+def check_claims(settings: InstructiveSettings, numbers: Mapping[str, Any]) -> list[Claim]:
+    """What must be found where the answers are known, and whether it is."""
+    claims = []
+    run = f"{numbers['examples']} experiments on {numbers['data']}, {settings.trials} trials each"
+    words = {
+        "circuit": "a circuit that learns", "broadcast": "a scalar broadcast signal",
+        "shuffled": "plateaus shuffled across neurons", "soma": "dendrites that repeat the soma, with noise",
+        "frozen Q": "a circuit whose interneuron synapses are frozen",
+    }  # fmt: skip
+    for carries, must in MUST.items():
+        for wanted, bounds in ((True, {"low": FOUND}), (False, {"high": MISTAKEN})):
+            shares = {q: numbers[f"{plain(carries)}_{q}_yes"] for q, answer in must.items() if answer is wanted}
+            if not shares:
+                continue
+            worst = float(
+                (np.min if wanted else np.max)([*shares.values()])
+            )  # NaN where a circuit diverged: in no bounds
+            asked = "all four questions" if len(shares) == 4 else ", ".join(ASKED[q] for q in shares)
+            claims.append(
+                Claim(
+                    text=f"{words[carries]}: the answer is {'yes' if wanted else 'no'} to {asked}",
+                    run=run, value=worst, unit="%", **bounds,  # type: ignore[arg-type]
+                    numbers={f"share of yes to {ASKED[q][:3]}": f"{share:.1%}" for q, share in shares.items()},
+                )
+            )  # fmt: skip
+    for question, asked in ASKED.items():
+        claims.append(
+            Claim(
+                text=f"where chance decides whether it is {asked[4:]}, 5 % of experiments say yes",
+                run=f"{settings.experiments} experiments; dendrites carry: {NULL[question]}",
+                value=numbers[f"error_rate_{question}"],
+                low=ERROR_RATE[0],
+                high=ERROR_RATE[1],
+                unit="%",
+                numbers={"any neuron on its own": f"{numbers[f'error_rate_any_neuron_{question}']:.1%}"},
+            )
+        )
+    return claims
+
+
+def example(problem: Problem[InstructiveSettings]) -> tuple:
+    """Signals of the first experiment, for the figure."""
+    settings = problem.settings
+    learner = learn(problem, settings.seed)
+    if learner is None:
+        raise data_sets.DataError(f"{problem.data.name}: the circuit diverged; choose other data or fewer neurons")
+    return signals(observe(learner, "circuit", settings.noise, settings.decay, (settings.seed, 1)), settings.decay)
+
+
+def signals(recording: Any, decay: float) -> tuple:
+    """Times, soma, dendrite, residual and role-weighted error (None where not known), from the middle on."""
+    residual = residual_of(recording, decay)
+    known = recording.error is not None and recording.role is not None
+    sent = recording.imaged_error(decay) @ recording.role.T if known else None
+    first = recording.frames // 2
+    shown = slice(first, min(recording.frames, first + max(2, round(SHOWN * recording.rate))))
+    times = np.arange(recording.frames)[shown] / recording.rate
+    every = (recording.soma, recording.dendrite, residual, sent)
+    return times, *(None if one is None else (one / one.std(axis=0))[shown, :3] for one in every)
+
+
+def answered(problem: Problem[InstructiveSettings]) -> Findings:
+    """The four answers of a recording."""
+    from biorrr.analysis.figures import instructive as figures
+    from biorrr.analysis.instructive import ask
+
+    recording, decay = problem.data.recording, problem.settings.decay  # type: ignore[attr-defined]
+    try:
+        answers = ask(recording, decay)
+    except ValueError as error:
+        raise data_sets.DataError(f"{problem.data.name}: {error}") from error
+    numbers: dict[str, Any] = {"recording": problem.data.name, "neurons": recording.neurons, "frames": recording.frames}
+    for question, answer in answers.items():
+        numbers |= {f"{question}_yes": answer.yes}
+        numbers |= {f"{question}_{name}": getattr(answer, name) for name in ("effect", "low", "high", "p")}
+    asked = {question: one for question, one in answers.items() if not one.unasked}
+    results = xr.Dataset(
+        {
+            "residual": (("frame", "neuron"), residual_of(recording, decay)),
+            **{f"{q}_effect": ("neuron", one.neurons) for q, one in asked.items()},
+            **{f"{q}_p": ("neuron", one.p_neurons) for q, one in asked.items()},
+        }
+    )
+    known = [name for name in ("error", "role", "condition") if getattr(recording, name) is not None]
+    return Findings(
+        numbers=numbers | {"origin": ORIGIN},
+        title=f"{problem.data.name}: {recording.neurons} neurons, {recording.frames} frames at {recording.rate:g} Hz; "
+        f"known: {', '.join(known) or 'nothing of the task'}",
+        rows={ASKED[q]: str(one) for q, one in answers.items()}
+        | ({"to note": "; ".join(problem.data.notes)} if problem.data.notes else {})
+        | {"origin": ORIGIN},
+        results={"run": results},
+        figures={
+            "signals": partial(figures.plot_signals, *signals(recording, decay)),
+            "neurons": partial(figures.plot_neurons, {ASKED[q]: one for q, one in asked.items()}),
+        },
+    )
+
+
+def residual_of(recording: Any, decay: float) -> np.ndarray:
+    """What each dendrite says beyond the somas, (frames, neurons)."""
+    from biorrr.analysis.instructive import dendritic_residual
+
+    return dendritic_residual(recording.soma, recording.dendrite, recording.is_smooth(decay))
+
+
+EXPERIMENT = Instructive()

@@ -1,0 +1,168 @@
+"""Four questions to somas and dendrites: planted signals are found, controls are not, and chance errs in 5 %."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from biorrr.analysis.imaging import imaged
+from biorrr.analysis.instructive import QUESTIONS, Answer, DendriticRecording, ask, ask_one, dendritic_residual
+from biorrr.analysis.instructive.chance import each_neuron, exchanged, own_against_others, shifted_products
+from biorrr.analysis.instructive.residual import error_beyond_somas
+
+RATE, DECAY, FRAMES = 10.0, 0.5, 5
+NOISE = 0.5
+
+
+def planted(carries="teaching", seed=0, trials=500, N=6, J=4, stimuli=12, noise=NOISE):
+    """Neurons whose dendrites carry the error weighted by their role, which changes their response; or a control."""
+    rng = np.random.default_rng(seed)
+    role = rng.standard_normal((N, J))
+    stimulus = rng.integers(stimuli, size=trials)
+    error = rng.standard_normal((trials, J))
+    taught = error @ role.T
+    response, soma = rng.standard_normal((stimuli, N)), np.empty((trials, N))
+    for t, shown in enumerate(stimulus):
+        soma[t] = response[shown]
+        response[shown] = 0.9 * response[shown] + 0.5 * taught[t]
+    soma += 0.5 * error[:, :1]  # somas know something of the error too
+    own = soma / soma.std(axis=0)
+    signal = {
+        "teaching": taught / taught.std(axis=0),
+        "broadcast": error[:, :1] / error[:, :1].std(),
+        "shuffled": np.roll(taught / taught.std(axis=0), 1, axis=1),
+        "soma": np.zeros((trials, 1)),
+        "opposite": -taught / taught.std(axis=0),
+    }[carries]
+    calcium = [imaged(one, FRAMES, DECAY * RATE, noise, rng) for one in (soma, own + signal)]
+    return DendriticRecording(*calcium, RATE, np.repeat(error, FRAMES, 0), role, np.repeat(stimulus, FRAMES))
+
+
+def said(recording):
+    return {question: answer.yes for question, answer in ask(recording, DECAY).items()}
+
+
+def test_planted_teaching_signals_are_found():
+    answers = ask(planted(), DECAY)
+    assert all(answer.yes for answer in answers.values())
+    for answer in answers.values():
+        assert 0 < answer.low < answer.effect < answer.high
+        assert answer.neurons.shape == answer.p_neurons.shape == (6,)
+    assert (answers["signed"].p_neurons <= 0.05).all()
+
+
+@pytest.mark.parametrize(
+    ("carries", "expected"),
+    [
+        ("broadcast", {"specific": False, "informative": True, "signed": False, "predictive": False}),
+        ("shuffled", {"specific": True, "informative": True, "signed": False, "predictive": False}),
+        ("soma", {"specific": False, "informative": False, "signed": False, "predictive": False}),
+        ("opposite", {"specific": True, "informative": True, "signed": False, "predictive": False}),
+    ],
+)
+def test_controls_say_no(carries, expected):
+    assert said(planted(carries, seed=2)) == expected
+
+
+def test_what_is_not_known_is_not_asked():
+    recording = planted()
+    blind = {q: ask_one(q, replace(recording, error=None, role=None), DECAY) for q in QUESTIONS}
+    assert blind["specific"].yes  # by signals that outlast a frame
+    assert blind["predictive"].yes
+    assert str(blind["informative"]) == "cannot be asked: the task’s error is not known"
+    assert "task’s error is not known" in str(blind["signed"])
+    assert blind["signed"].yes is None
+    assert "causal role is not known" in str(ask_one("signed", replace(recording, role=None), DECAY))
+    few = DendriticRecording(
+        recording.soma[:, :4], recording.dendrite[:, :4], RATE, recording.error[:, 0], [1, 1, -1, -1]
+    )
+    assert "can be exchanged in 6 ways, and it takes at least 20" in ask_one("signed", few, DECAY).unasked
+    one = DendriticRecording(recording.soma[:, :1], recording.dendrite[:, :1], RATE)
+    assert "at least 2 neurons" in ask_one("specific", one, DECAY).unasked
+    assert "at least 4 neurons" in ask_one("predictive", one, DECAY).unasked
+    rare = replace(recording, condition=np.arange(recording.frames))
+    assert "conditions are too many" in ask_one("predictive", rare, DECAY).unasked
+
+
+def test_one_signed_error_is_signed():
+    """A brain-computer interface: one error, and neurons that drive the outcome up or down."""
+    recording = planted(N=8, J=1)
+    recording = replace(recording, role=np.sign(recording.role))
+    assert len(np.unique(recording.role)) == 2
+    answer = ask_one("signed", recording, DECAY)
+    assert answer.yes
+    assert not ask_one("signed", replace(recording, role=np.roll([1, 1, 1, 1, -1, -1, -1, -1], 2)), DECAY).yes
+
+
+def test_the_residual_has_nothing_of_the_soma_however_noisy():
+    rng = np.random.default_rng(0)
+    z = imaged(rng.standard_normal((20_000, 3)), FRAMES, DECAY * RATE, 0.0, rng)
+    soma, dendrite = (gain * z + rng.standard_normal(z.shape) for gain in (1.0, 2.0))
+    assert np.abs(dendritic_residual(soma, dendrite).T @ z / len(z)).max() < 0.03
+    by_least_squares = dendritic_residual(soma, dendrite, smooth=False)
+    assert np.diag(by_least_squares.T @ z / len(z)).min() > 0.5  # it subtracts half of it
+    error = error_beyond_somas(soma, z @ rng.standard_normal((3, 2)) + rng.standard_normal((len(z), 2)))
+    assert np.abs(error.T @ z / len(z)).max() < 0.03
+
+
+def test_somas_without_memory_are_refused():
+    rng = np.random.default_rng(0)
+    rows = DendriticRecording(*rng.standard_normal((2, 400, 4)), 10.0)
+    with pytest.raises(ValueError, match=r"soma: must carry over from one frame to the next.*need a decay of 0"):
+        ask(rows, DECAY)
+    assert ask(rows, 0.0)["specific"].p > 0
+
+
+def test_chance():
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((300, 2)), rng.standard_normal((300, 3))  # one stretch
+    products = shifted_products(a, b)
+    np.testing.assert_allclose(products[0], a.T @ b)
+    every = np.array([np.roll(a, -shift, axis=0).T @ b for shift in range(30, 271)])  # by a tenth at least
+    away = np.abs(products[1:, None] - every).max(axis=(2, 3)).min(axis=1)
+    assert away.max() < 1e-9
+    association = np.eye(8) + 0.01 * rng.standard_normal((8, 8))
+    assert exchanged(association) == pytest.approx(1 / 500)
+    assert exchanged(np.ones((8, 1)) * np.arange(8.0)) == 1.0  # the same for all: as a broadcast signal
+    np.testing.assert_allclose(own_against_others(np.eye(3)), 1.0)
+    np.testing.assert_allclose(each_neuron(np.array([[3.0, 0.5], [1.0, 2.0], [0.0, 1.0]]), 0.01), [1 / 3, 1.0])
+    np.testing.assert_allclose(each_neuron(np.array([[3.0, 0.5], [1.0, 2.0]]), 0.9), [0.9, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"soma": np.ones(300)}, "soma: must have the axes frames by neurons"),
+        ({"dendrite": np.ones((300, 3))}, "dendrite: must have the shape of soma"),
+        ({"soma": np.ones((9, 300)), "dendrite": np.ones((9, 300))}, "must have at least 6000 frames.*transposed"),
+        ({"soma": np.full((300, 2), np.nan)}, "soma: must be finite .got nan at 0, 0"),
+        ({"soma": np.ones((300, 2))}, "soma: must change over time .* in neuron 0"),
+        ({"rate": 0.0}, "rate: must be a positive number"),
+        ({"error": np.arange(9.0)}, "error: must have one row per frame, 300 .got 9"),
+        ({"error": np.ones(300)}, "error: must change over time"),
+        ({"error": np.array(["a"] * 300)}, "error: must hold real numbers"),
+        ({"role": [1.0]}, r"role: must have one row per neuron .* \(2, 1\) .got \(1, 1\)"),
+        ({"condition": np.linspace(0, 1, 300)}, "condition: must be one whole number per frame, 300"),
+    ],
+)
+def test_what_is_no_recording(changed, sentence):
+    whole = {"soma": np.random.default_rng(0).standard_normal((300, 2)), "rate": 10.0, "error": np.arange(300.0)}
+    whole["dendrite"] = whole["soma"] + 1
+    DendriticRecording(**whole)
+    with pytest.raises(ValueError, match=sentence):
+        DendriticRecording(**(whole | changed))
+
+
+def test_answers_in_words():
+    answer = Answer(0.3, 0.2, 0.4, 0.002, np.array([0.3, 0.1]), np.array([0.01, 0.2]))
+    assert str(answer) == "yes, effect +0.30 [+0.20, +0.40], p = 0.002; 1 of 2 neurons on their own"
+    assert Answer(0.3, 0.2, 0.4, 0.0501).yes is False
+
+
+@pytest.mark.slow
+def test_chance_errs_in_one_of_twenty():
+    """400 planted experiments per question, within three standard deviations of 5 %."""
+    null = {"specific": "broadcast", "informative": "soma", "signed": "broadcast", "predictive": "soma"}
+    for question, carries in null.items():
+        wrong = [ask_one(question, planted(carries, seed=seed), DECAY).yes for seed in range(400)]
+        assert np.mean(wrong) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400), question

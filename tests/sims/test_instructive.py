@@ -1,0 +1,283 @@
+"""``biorrr instructive``: circuits and controls, every claim that can fail, and recordings of one's own."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from biorrr.circuit.engines.compiler import find_compiler
+from biorrr.sims import main
+from biorrr.sims.data import DataError, load
+from biorrr.sims.experiments import instructive
+from biorrr.sims.experiments.helpers.imaged_circuits import MUST, Learner, observe
+from biorrr.sims.recordings.dendrites import load_dendrites
+
+WRONG = Path(__file__).parent / "wrong_circuits.py"
+
+
+def numbers(**changed):
+    """A summary in which all is as it must be, but for what is changed."""
+    good = {"examples": 40, "data": "digits"}
+    for carries, answers in MUST.items():
+        good |= {
+            f"{instructive.plain(carries)}_{q}_yes": {True: 1.0, None: 0.5, False: 0.05}[a] for q, a in answers.items()
+        }
+    for question in instructive.ASKED:
+        good |= {f"error_rate_{question}": 0.05, f"error_rate_any_neuron_{question}": 0.01}
+    return good | changed
+
+
+def verdicts(**changed):
+    return {
+        claim.text: claim.holds
+        for claim in instructive.check_claims(instructive.InstructiveSettings(), numbers(**changed))
+    }
+
+
+@pytest.mark.parametrize(
+    ("wrong", "caught"),
+    [
+        ({"circuit_specific_yes": 0.8}, "a circuit that learns: the answer is yes"),
+        ({"circuit_predictive_yes": np.nan}, "a circuit that learns: the answer is yes"),
+        ({"broadcast_signed_yes": 0.2}, "a scalar broadcast signal: the answer is no"),
+        ({"broadcast_informative_yes": 0.2}, "a scalar broadcast signal: the answer is yes"),
+        ({"shuffled_predictive_yes": 0.2}, "plateaus shuffled across neurons: the answer is no"),
+        ({"soma_informative_yes": 0.2}, "dendrites that repeat the soma, with noise: the answer is no"),
+        ({"frozen_q_signed_yes": 0.2}, "a circuit whose interneuron synapses are frozen: the answer is no"),
+        ({"error_rate_specific": 0.1}, "where chance decides whether it is specific"),
+        ({"error_rate_predictive": 0.001}, "where chance decides whether it is predictive"),
+    ],
+)
+def test_every_claim_can_fail(wrong, caught):
+    assert set(verdicts().values()) == {True}
+    failed = [text for text, holds in verdicts(**wrong).items() if not holds]
+    assert len(failed) == 1
+    assert failed[0].startswith(caught)
+
+
+def test_what_dendrites_carry():
+    """Each control differs from the circuit in the one thing it is about."""
+    rng = np.random.default_rng(0)
+    z, plateau, other = rng.standard_normal((3, 400, 5))
+    learner = Learner(z, plateau, rng.standard_normal((400, 3)), rng.standard_normal((5, 3)), rng.integers(4, size=400))
+    unrelated = Learner(z, other, learner.error, learner.role, learner.stimulus)
+
+    def correlation(carries, signal):
+        imaged = observe(learner, carries, 0.0, 1e-9, (0, 0), unrelated)
+        dendrite = imaged.dendrite[:: len(imaged.dendrite) // 400]
+        return np.diag(np.corrcoef(dendrite.T, signal.T)[:5, 5:])
+
+    assert (correlation("circuit", plateau) > 0.6).all()
+    assert (correlation("soma", z) > 0.999).all()
+    assert (np.abs(correlation("shuffled", plateau)) < 0.2).all()
+    assert (correlation("shuffled", np.roll(plateau, 1, axis=1)) > 0.6).all()
+    assert (correlation("unrelated", other) > 0.6).all()
+    assert observe(learner, "circuit", 1.0, 0.5, (0, 0), neurons=3).neurons == 3
+
+
+def problem(**settings):
+    experiment = instructive.EXPERIMENT
+    made = experiment.check(instructive.InstructiveSettings(**settings))
+    data = load("digits")
+    return experiment.prepare(experiment.fit(made, data), data)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_compiler() is None, reason="needs a C++ compiler")
+@pytest.mark.parametrize(
+    ("circuit", "learns"), [(None, True), (f"{WRONG}:frozen_q", False), (f"{WRONG}:shuffled_y", True)]
+)
+def test_circuits_are_told_from_wrong_ones(circuit, learns):
+    """Instruction that is shuffled teaches something else, but by the same signals: it is instruction all the same."""
+    asked = problem(circuit=circuit)
+    found = np.stack([instructive.with_controls(asked, seed)["answer"][0, :, 3] for seed in range(6)])
+    assert ((found <= 0.05).mean(axis=0) >= instructive.FOUND).all() == learns
+
+
+# -- recordings --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def arrays():
+    """Five neurons whose dendrites carry the error weighted by their role; 1200 frames."""
+    rng = np.random.default_rng(0)
+    calcium = np.apply_along_axis(np.convolve, 0, rng.standard_normal((1200, 8)), np.exp(-np.arange(20) / 5), "same")
+    role = rng.standard_normal((5, 3))
+    soma, error = calcium[:, :5], calcium[:, 5:]
+    dendrite = soma + error @ role.T + rng.standard_normal(soma.shape)
+    return {"soma": soma + rng.standard_normal(soma.shape), "dendrite": dendrite, "rate": 10.0,
+            "error": error, "role": role, "condition": np.repeat(np.arange(240) % 8, 5)}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def npz(arrays, tmp_path_factory):
+    path = tmp_path_factory.mktemp("dendrites") / "mine.npz"
+    np.savez(path, **arrays)
+    return path
+
+
+@pytest.fixture(scope="module")
+def nwb(arrays, tmp_path_factory):
+    pynwb = pytest.importorskip("pynwb", reason="needs the extra nwb")
+    from pynwb.ophys import Fluorescence, ImageSegmentation, OpticalChannel
+
+    file = pynwb.NWBFile(
+        session_description="Made up.", identifier="x", session_start_time=datetime(2024, 1, 1, tzinfo=UTC)
+    )
+    device = file.create_device(name="microscope")
+    module = file.create_processing_module("ophys", "Made up.")
+    fluorescence = Fluorescence(name="Fluorescence")
+    module.add(fluorescence)
+    for name, values in (("Soma", arrays["soma"]), ("ApicalTuft", arrays["dendrite"])):
+        plane = file.create_imaging_plane(
+            name=f"plane{name}", optical_channel=OpticalChannel(name="green", description="-", emission_lambda=500.0),
+            description="-", device=device, excitation_lambda=900.0, indicator="GCaMP", location="RSC",
+            imaging_rate=10.0,
+        )  # fmt: skip
+        segmentation = ImageSegmentation(name=f"Segmentation{name}")
+        module.add(segmentation)
+        table = segmentation.create_plane_segmentation(name=f"Rois{name}", description="-", imaging_plane=plane)
+        table.add_column(name="causal_role", description="Sign of the drive.")
+        for i in range(5):
+            table.add_roi(pixel_mask=[(i, i, 1.0)], causal_role=float(arrays["role"][i, 0]))
+        rois = table.create_roi_table_region(region=[*range(5)], description="-")
+        fluorescence.create_roi_response_series(
+            name=name, data=values, rois=rois, unit="dF/F", rate=10.0, starting_time=3.0
+        )
+    file.add_acquisition(
+        pynwb.TimeSeries(
+            name="cursor_error", data=arrays["error"][:, 0], unit="deg", timestamps=3.0 + np.arange(1200) / 10
+        )
+    )
+    file.add_trial_column("kind", "Which target.")
+    for start in range(0, 1200, 5):
+        file.add_trial(
+            start_time=3.0 + start / 10, stop_time=3.0 + start / 10 + 0.4, kind=int(arrays["condition"][start])
+        )
+    path = tmp_path_factory.mktemp("nwb") / "mine.nwb"
+    with pynwb.NWBHDF5IO(path, "w") as io:
+        io.write(file)
+    return path
+
+
+def test_a_recording_is_analysed(npz, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert main.run(["instructive", "--recording", str(npz), "--out", str(out)]) == 0
+    printed = capsys.readouterr().out
+    assert "(b) informative of the error  yes, effect +0." in printed
+    assert "(c) signed by causal role     yes" in printed
+    assert "(d) predictive of change      no" in printed
+    assert "has not seen those data" in printed
+    files = {"config.toml", "run.nc", "summary.json", "captions.md", "signals.png", "neurons.png"}
+    assert {path.name for path in out.iterdir()} == files
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["signed_yes"] is True
+    assert summary["signed_low"] < summary["signed_effect"] < summary["signed_high"]
+
+
+def test_without_task_only_two_questions_are_asked(arrays, tmp_path, capsys):
+    np.savez(tmp_path / "bare.npz", **{name: arrays[name] for name in ("soma", "dendrite", "rate")})
+    assert main.run(["instructive", "--recording", str(tmp_path / "bare.npz"), "--out", str(tmp_path / "out")]) == 0
+    printed = capsys.readouterr().out
+    assert "known: nothing of the task" in printed
+    assert "(b) informative of the error  cannot be asked: the task’s error is not known" in printed
+    assert "(a) specific to the neuron    yes" in printed
+
+
+def test_every_format_says_the_same(arrays, npz, nwb, tmp_path):
+    import xarray as xr
+
+    dims = {"soma": ("t", "i"), "dendrite": ("t", "i"), "error": ("t", "j"), "role": ("i", "j"), "condition": "t"}
+    xr.Dataset({name: (dims.get(name, ()), value) for name, value in arrays.items()}).to_netcdf(
+        tmp_path / "mine.nc", engine="h5netcdf"
+    )
+    whole, netcdf = load_dendrites(npz), load_dendrites(tmp_path / "mine.nc")
+    assert whole.checksum == netcdf.checksum
+    held = load_dendrites(nwb, condition="kind")
+    np.testing.assert_array_equal(held.recording.soma, arrays["soma"])
+    np.testing.assert_array_equal(held.recording.dendrite, arrays["dendrite"])
+    np.testing.assert_array_equal(held.recording.error[:, 0], arrays["error"][:, 0])
+    np.testing.assert_array_equal(held.recording.role[:, 0], arrays["role"][:, 0])
+    condition = held.recording.condition
+    assert (condition[4::5] == -1).all()  # between trials
+    np.testing.assert_array_equal(condition[::5], arrays["condition"][::5])
+    assert held.checksum not in (whole.checksum, load_dendrites(nwb).checksum)
+    assert "causal roles are RoisSoma.causal_role" in held.notes
+    assert held.recording.period == 5  # trials come at a fixed pace
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"soma": None}, "must hold soma and dendrite .* and no soma"),
+        ({"rate": np.arange(3.0)}, "rate must be one number"),
+        ({"rate": -1.0}, "rate: must be a positive number"),
+        ({"dendrite": np.ones((7, 5))}, "dendrite: must have the shape of soma"),
+        ({"error": np.ones(7)}, "error: must have one row per frame, 1200"),
+        ({"role": np.ones(4)}, "role: must have one row per neuron"),
+        ({"soma": np.full((1200, 5), np.inf)}, "soma: must be finite"),
+    ],
+)
+def test_an_incomplete_recording_is_one_sentence(arrays, change, sentence, tmp_path):
+    path = tmp_path / "bad.npz"
+    np.savez(path, **{name: value for name, value in (arrays | change).items() if value is not None})
+    with pytest.raises(DataError, match=sentence):
+        load_dendrites(path)
+    assert main.run(["instructive", "--recording", str(path)]) == 1
+
+
+def test_damaged_and_foreign_files_are_one_sentence(npz, nwb, tmp_path, capsys):
+    whole = {".npz": npz.read_bytes(), ".nwb": nwb.read_bytes()}
+    for suffix, content in whole.items():
+        (tmp_path / f"cut{suffix}").write_bytes(content[: len(content) // 2])
+    (tmp_path / "text.nc").write_text("not a file of numbers")
+    for name, sentence in {
+        "cut.npz": "not a readable .npz file", "cut.nwb": "perhaps damaged or truncated",
+        "text.nc": "not a readable NetCDF4 file", "no.npz": "no such file",
+        "x.mat": "must be an .npz, .nc or .nwb file",
+    }.items():  # fmt: skip
+        assert main.run(["instructive", "--recording", str(tmp_path / name)]) == 1
+        err = capsys.readouterr().err
+        assert sentence in err
+        assert err.count("\n") == 1
+    with h5py.File(tmp_path / "link.nc", "w") as file:
+        file["soma"] = h5py.ExternalLink(str(npz), "/")
+    with pytest.raises(DataError, match="all of it must be held in the file itself"):
+        load_dendrites(tmp_path / "link.nc")
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        ({"soma": "Axon"}, "soma: must be one series of ROIs called 'Axon' .*got 0.; name one of .*Soma"),
+        ({"error": "reward"}, "error: must be one time series called 'reward'"),
+        ({"role": "colour"}, "role: no column 'colour' in RoisSoma .*causal_role"),
+        ({"condition": "colour"}, "condition: no column 'colour' in trials"),
+    ],
+)
+def test_wrong_names_in_an_nwb_file(names, sentence, nwb):
+    with pytest.raises(DataError, match=sentence):
+        load_dendrites(nwb, **names)
+
+
+def test_mistyped(npz, capsys):
+    assert main.run(["instructive", "--soma", "Soma"]) == 2
+    assert "soma: names something of a recording; give the file with --recording" in capsys.readouterr().err
+    assert main.run(["instructive", "--recording", str(npz), "--soma", "Soma"]) == 1
+    assert "soma: names something of an .nwb file" in capsys.readouterr().err
+    assert main.run(["instructive", "-k", "2"]) == 2
+    assert "k: must be at least 4 (got 2)" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_command_fills_a_folder(tmp_path, capsys):
+    out = tmp_path / "out"
+    assert main.run(["instructive", "--quick", "--trials", "600", "--out", str(out)]) == 0
+    printed = capsys.readouterr().out
+    assert "says yes: frozen Q" in printed
+    assert "not judged" in printed
+    files = {"config.toml", "run.nc", "summary.json", "captions.md", "signals.png", "answers.png", "power.png"}
+    assert {path.name for path in out.iterdir()} == files
