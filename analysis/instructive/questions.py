@@ -19,7 +19,12 @@ from biorrr.analysis.instructive.chance import (
     shifted_products,
 )
 from biorrr.analysis.instructive.recording import DendriticRecording
-from biorrr.analysis.instructive.residual import dendritic_residual, error_beyond_somas, frame_before
+from biorrr.analysis.instructive.residual import (
+    WithoutMemoryError,
+    dendritic_residual,
+    error_beyond_somas,
+    frame_before,
+)
 
 FOLDS = 10  # stretches of time from which intervals are found
 BLOCKS = 10  # stretches of time between which activity changes
@@ -42,11 +47,14 @@ def ask(recording: DendriticRecording, decay: float) -> dict[str, Answer]:
 
 def ask_one(question: str, recording: DendriticRecording, decay: float) -> Answer:
     """The answer to one of :data:`QUESTIONS`."""
-    residual = dendritic_residual(recording.soma, recording.dendrite, recording.is_smooth(decay))
+    try:
+        residual = dendritic_residual(recording.soma, recording.dendrite, recording.is_smooth(decay))
+    except WithoutMemoryError as error:
+        return Answer(unasked=str(error))
     length = np.linalg.norm(residual, axis=0)
     mute = np.flatnonzero(length <= NEGLIGIBLE * np.linalg.norm(recording.dendrite, axis=0))
     if len(mute):
-        raise ValueError(f"dendrite: must differ from a sum of somas (got nothing else in neuron {mute[0]})")
+        return Answer(unasked=f"the dendrite of neuron {mute[0]} is a sum of somas, and nothing else")
     return QUESTIONS[question](recording, residual / length, decay)
 
 

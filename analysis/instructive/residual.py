@@ -16,6 +16,10 @@ LEAST_CORRELATION = 3.0  # between frames, in its standard errors: with less, on
 NEGLIGIBLE = 0.01  # of the largest: directions of the somas' covariance that are left out
 
 
+class WithoutMemoryError(ValueError):
+    """Somas of which one frame tells nothing of the next: too noisy, too few, or not frames."""
+
+
 def frame_before(signals: NDArray) -> NDArray:
     """Each frame's predecessor, (T, N): the same calcium, with noise of its own. The first is its own."""
     return np.concatenate([signals[:1], signals[:-1]])
@@ -46,8 +50,8 @@ def _instrument(soma: NDArray, smooth: bool) -> tuple[NDArray, NDArray, NDArray]
     before = frame_before(frame) if smooth else frame
     correlation = np.median(np.sum(frame * before, axis=0) / np.sum(frame * frame, axis=0))
     if correlation < LEAST_CORRELATION / np.sqrt(soma.size):
-        raise ValueError(
-            f"soma: must carry over from one frame to the next, as an indicator does (got a correlation of "
-            f"{correlation:.3f}); rows that are trials need a decay of 0"
+        raise WithoutMemoryError(
+            "somas must carry over from one frame to the next, as an indicator does (got a correlation of "
+            f"{correlation:.3f} in {len(soma)} frames); record longer, or set the decay to 0 where rows are trials"
         )
     return frame, before, np.linalg.pinv(before.T @ frame, rcond=NEGLIGIBLE)

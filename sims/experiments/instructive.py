@@ -390,15 +390,14 @@ def answered(problem: Problem[InstructiveSettings]) -> Findings:
     from biorrr.analysis.instructive import ask
 
     recording, decay = problem.data.recording, problem.settings.decay  # type: ignore[attr-defined]
-    try:
-        answers = ask(recording, decay)
-    except ValueError as error:
-        raise data_sets.DataError(f"{problem.data.name}: {error}") from error
+    answers = ask(recording, decay)
     numbers: dict[str, Any] = {"recording": problem.data.name, "neurons": recording.neurons, "frames": recording.frames}
     for question, answer in answers.items():
         numbers |= {f"{question}_yes": answer.yes}
         numbers |= {f"{question}_{name}": getattr(answer, name) for name in ("effect", "low", "high", "p")}
     asked = {question: one for question, one in answers.items() if not one.unasked}
+    if not asked:
+        raise data_sets.DataError(f"{problem.data.name}: nothing can be asked: {answers['specific'].unasked}")
     results = xr.Dataset(
         {
             "residual": (("frame", "neuron"), residual_of(recording, decay)),

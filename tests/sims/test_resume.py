@@ -121,7 +121,7 @@ EXPERIMENTS = [
     pytest.param("hierarchy", ("--areas", 2, "--areas", 2, "--samples", 20_000, "--seeds", 2), 2, id="hierarchy",
                  marks=SLOW),
     pytest.param("distal", ("--experiments", 30, "--seeds", 2, "--cells", 4), 6, id="distal", marks=SLOW),
-    pytest.param("instructive", ("-k", 4, "--trials", 300, "--experiments", 40), 3, id="instructive", marks=SLOW),
+    pytest.param("instructive", ("-k", 4, "--trials", 300, "--experiments", 60), 3, id="instructive", marks=SLOW),
     pytest.param("timing", ("--delays", 1, "--samples", 40_000, "--seeds", 2), 3, id="timing", marks=SLOW),
 ]  # fmt: skip
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from biorrr.analysis.instructive import DendriticRecording
 
 RATE, FRAMES = 10.0, 5  # frames per second, and in each trial
+WARM_UP = 200  # trials before the recording begins: at first errors and plateaus are large together, whatever they say
 # What a dendrite carries, and what the answer to each question must then be; None where either will do.
 MUST: dict[str, dict[str, bool | None]] = {
     "circuit": {"specific": True, "informative": True, "signed": True, "predictive": True},
@@ -62,7 +63,7 @@ def learn(problem: Problem[Any], seed: int, frozen: bool = False) -> Learner | N
     settings, data = problem.settings, problem.data
     rng = np.random.default_rng(seed)
     rows = rng.permutation(len(data.X))[: settings.stimuli]
-    order = rng.integers(len(rows), size=settings.trials)
+    order = rng.integers(len(rows), size=WARM_UP + settings.trials)
     circuit = settings.make_circuit(k=settings.k, s=0.0, ridge=settings.ridge, seed=seed)
     events = [models.Freeze(0, weight) for weight in "QR"] if frozen else []
     try:
@@ -78,7 +79,8 @@ def learn(problem: Problem[Any], seed: int, frozen: bool = False) -> Learner | N
     y, z, plateau = (traces[name].values for name in ("y", "z", "plateau"))
     Vy = traces["Vy_trace"].values.reshape(len(z), y.shape[1], settings.k)
     error = y - np.einsum("tnk,tk->tn", Vy, z)
-    return Learner(z, plateau, error, Vy[-1].T, traces["data_row"].values)
+    recorded = (one[WARM_UP:] for one in (z, plateau, error))
+    return Learner(*recorded, Vy[-1].T, traces["data_row"].values[WARM_UP:])
 
 
 def observe(
