@@ -79,8 +79,8 @@ def learn(problem: Problem[Any], seed: int, frozen: bool = False) -> Learner | N
     y, z, plateau = (traces[name].values for name in ("y", "z", "plateau"))
     Vy = traces["Vy_trace"].values.reshape(len(z), y.shape[1], settings.k)
     error = y - np.einsum("tnk,tk->tn", Vy, z)
-    recorded = (one[WARM_UP:] for one in (z, plateau, error))
-    return Learner(*recorded, Vy[-1].T, traces["data_row"].values[WARM_UP:])
+    z, plateau, error, stimulus = (one[WARM_UP:] for one in (z, plateau, error, traces["data_row"].values))
+    return Learner(z, plateau, error, Vy[-1].T, stimulus)
 
 
 def observe(
