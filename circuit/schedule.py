@@ -70,6 +70,13 @@ class Book:
         self.broadcast: dict[str, str] = {}
         for part in parts.everything:
             self._enter(part)
+        of_the_clock = {name for name, holder in self.broadcast.items() if holder == "clock"}
+        for part in parts.everything:
+            for name in of_the_clock & self.declared[part.name].keys() if part.name != "clock" else ():
+                raise ValueError(
+                    f"{part.name}.{name}: has the name of a variable that the clock broadcasts, by which samples are "
+                    "held and weights change; give yours another name"
+                )
         for pathway in parts.pathways:
             for end in ("source", "target"):
                 if getattr(pathway, end) not in [p.name for p in parts.populations]:

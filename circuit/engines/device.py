@@ -299,5 +299,6 @@ def _symbolic(expression: str) -> Expr | None:
 
 
 def _vanishes(addend: Expr | None, name: str) -> bool:
-    """Whether ``addend`` is 0 wherever ``name`` is."""
-    return addend is not None and addend.subs(Symbol(name, real=True), 0) == 0
+    """Whether ``addend`` reads ``name``, and is 0 wherever that is."""
+    symbol = Symbol(name, real=True)
+    return addend is not None and symbol in addend.free_symbols and addend.subs(symbol, 0) == 0

@@ -8,6 +8,7 @@ caller's Brian2 device or preferences; a circuit found in the cache runs without
 from __future__ import annotations
 
 import importlib.metadata
+import itertools
 import mmap
 import os
 import shutil
@@ -169,19 +170,23 @@ def _collect(folder: Path, job: Job, start: int, stop: int, recorder: Recorder) 
     if traces:
         sizes = [trace.columns for trace in traces]
         rows = np.fromfile(folder / "traces").reshape(-1, sum(sizes))
-        columns = np.split(rows, np.cumsum(sizes)[:-1], axis=1)
         samples = np.repeat(job.recording.samples(start, stop), job.presentation.held)[: len(rows)]
-        recorder.trace(samples.tolist(), {t.label: values for t, values in zip(traces, columns, strict=True)})
+        recorder.trace(samples.tolist(), {t.label: values for t, values in zip(traces, _cut(rows, sizes), strict=True)})
     weighted = job.blueprint.weighted
     sizes = [q.size for q in job.blueprint.state if q.name == "w"]
     due = job.snapshots[(job.snapshots > start) & (job.snapshots <= stop)]
-    rows = np.fromfile(folder / "snapshots").reshape(-1, sum(sizes))
+    rows = np.fromfile(folder / "snapshots")
+    rows = rows.reshape(-1, sum(sizes)) if weighted else rows.reshape(len(due), 0)
     for t, row in zip(due, rows, strict=False):  # fewer rows where the segment diverged
-        weights = np.split(row, np.cumsum(sizes)[:-1])
-        recorder.snapshot(int(t), {p.name: w for p, w in zip(weighted, weights, strict=True)})
+        recorder.snapshot(int(t), {p.name: w for p, w in zip(weighted, _cut(row, sizes), strict=True)})
     left = np.fromfile(folder / "state.new")
-    values = np.split(left[:-1], np.cumsum([q.size for q in job.blueprint.state])[:-1])
+    values = _cut(left[:-1], [q.size for q in job.blueprint.state])
     return dict(zip(job.state, values, strict=True)), int(left[-1:].view(np.int64)[0])
+
+
+def _cut(values: np.ndarray, sizes: list[int]) -> list[np.ndarray]:
+    """Consecutive pieces of ``values`` (..., sum of sizes), one for each of ``sizes``."""
+    return [values[..., end - size : end] for size, end in zip(sizes, itertools.accumulate(sizes), strict=True)]
 
 
 def _lay_out(path: Path, values: np.ndarray) -> tuple[int, int]:

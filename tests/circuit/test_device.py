@@ -1,16 +1,19 @@
 """Plain nested loops give what Brian2's own loops give, and pass over what has nothing to say."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from brian2.parsing.sympytools import str_to_sympy
 
-from biorrr.circuit import Microcircuit
+from biorrr.circuit import Circuit, Microcircuit
 from biorrr.circuit.engines.device import _vanishes
 from biorrr.models import (
     DistalSynapses,
     InterneuronToPyramidal,
     ProximalSynapses,
     PyramidalToInterneuron,
+    SensoryInput,
 )
 
 WEIGHTS = ("Vx", "Vy", "Q", "R")
@@ -40,6 +43,21 @@ def test_what_silences_plasticity(pathway, silent):
     addend = str_to_sympy(pathway.change)
     names = {str(symbol) for symbol in addend.free_symbols}
     assert {name for name in names if _vanishes(addend, name)} == silent
+
+
+@pytest.mark.parametrize("engine", ["numpy", "cpp"])
+def test_a_rule_that_changes_nothing(data, engine):
+    X, Y = data[0][:40], data[1][:40]
+    circuit = Microcircuit(2, pathways=[replace(DistalSynapses(), change="0 * eta_y * w")], engine=engine)
+    run = circuit.run(X, Y, progress=False)
+    np.testing.assert_array_equal(run.data["Vy"][-1], run.data["Vy"][0])
+    assert np.any(run.data["Vx"][-1] != run.data["Vx"][0])
+
+
+@pytest.mark.parametrize("engine", ["numpy", "cpp"])
+def test_a_circuit_without_weights(data, engine):
+    run = Circuit([SensoryInput(6)], [], engine=engine).run({"x": data[0][:40]}, record="x", every=1, progress=False)
+    np.testing.assert_array_equal(run.data["x"], data[0][run.data["data_row"]])
 
 
 def test_silent_fibres_and_factors_that_are_zero_are_skipped(tmp_path, monkeypatch):

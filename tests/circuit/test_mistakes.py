@@ -12,6 +12,7 @@ from biorrr.models import (
     ApicalDrive,
     DistalSynapses,
     InterneuronToPyramidal,
+    Leaky,
     NaiveProximalSynapses,
     Pathway,
     Population,
@@ -129,6 +130,17 @@ MISTAKES = {
         {"populations": [cells(Variable("eta_x", per="circuit", role="parameter"), size=1)]},
         "eta_x: is broadcast by both neuromodulator and vip; rename one of them",
     ),
+    **{
+        f"a variable called {name}": (
+            {
+                "pathways": [replace(DistalSynapses(), variables=(Variable(name, per="synapse", role="memory"),))],
+                **more,
+            },
+            f"distal.{name}: has the name of a variable that the clock broadcasts, by which samples are held and "
+            "weights change; give yours another name",
+        )
+        for name, more in {"onset": {}, "share": {}, "closing": {}, "elapsed": {"dynamics": Leaky()}}.items()
+    },
     "a variable of synapses in cells": (
         {"populations": [cells(Variable("v", per="synapse"))]},
         "vip.v: is declared per synapse, but vip are cells; per must be cell, population or circuit",
