@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
 
-from biorrr.analysis.algorithms.estimator import OnlineFilterLearner
+from biorrr.analysis.algorithms.estimator import OnlineFilterLearner, learner
 from biorrr.analysis.algorithms.kernel import kernel, rate_table
 from biorrr.analysis.algorithms.weights import check_weights
 from biorrr.analysis.checks import given_rates, ridge_pair
@@ -22,6 +22,7 @@ _STEP = 0.5  # share of the largest stable step, on average and for any single s
 _CHECK_EVERY = 100  # iterations offline between looks at whether the gradients have vanished
 
 
+@learner
 class TwoLayerANN(OnlineFilterLearner):
     """Two-layer linear network y^ = Vy Vx'x, trained by backprop on the squared error (Eqs. 12 and 13).
 
@@ -59,8 +60,6 @@ class TwoLayerANN(OnlineFilterLearner):
         How many samples, in shuffled passes through the data, or iterations.
     tol
         Offline, learning ends when both gradients have shrunk to this share of the terms whose difference they are.
-    snapshots
-        How many times `fit` keeps the filters in ``path_``, evenly in log time, or the t at which it does.
     random_state
         Seed of initial weights and of the order of samples.
     Vx0, Vy0
@@ -75,35 +74,16 @@ class TwoLayerANN(OnlineFilterLearner):
     t_
         Samples presented so far, or iterations done.
 
-    Others as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
+    Other parameters and attributes as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
     """
 
-    s = 0.0
-
-    def __init__(
-        self,
-        k: int = 1,
-        *,
-        ridge: float | tuple[float, float] = 0.0,
-        online: bool = True,
-        rates: Rates | str = "auto",
-        steps: int = 100_000,
-        tol: float = 1e-8,
-        snapshots: int | Sequence[int] = 1,
-        random_state: int | np.random.RandomState | None = None,
-        Vx0: ArrayLike | None = None,
-        Vy0: ArrayLike | None = None,
-    ):
-        self.k = k
-        self.ridge = ridge
-        self.online = online
-        self.rates = rates
-        self.steps = steps
-        self.tol = tol
-        self.snapshots = snapshots
-        self.random_state = random_state
-        self.Vx0 = Vx0
-        self.Vy0 = Vy0
+    s: ClassVar = 0.0
+    online: bool = True
+    rates: Rates | str = "auto"
+    steps: int = 100_000
+    tol: float = 1e-8
+    Vx0: ArrayLike | None = None
+    Vy0: ArrayLike | None = None
 
     def _begin(self, X, Y, rng):
         m, n, k = X.shape[1], Y.shape[1], self.k

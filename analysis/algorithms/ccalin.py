@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from scipy import linalg
 
-from biorrr.analysis.algorithms.estimator import FilterLearner
+from biorrr.analysis.algorithms.estimator import FilterLearner, learner
 from biorrr.analysis.algorithms.kernel import kernel
 from biorrr.analysis.covariance import covariances, symmetric_power
 
 _MIN_CONDITION = 1e-8  # of a covariance: directions with less than this share of the variance are left alone
 
 
+@learner
 class CCALin(FilterLearner):
     """CCALin: inexact power iterations on CCA's generalized eigenproblem (supplement A; s = 1).
 
@@ -29,18 +30,12 @@ class CCALin(FilterLearner):
 
     Parameters
     ----------
-    k
-        Rank: how many filters, from 1 to min(m, n).
-    ridge
-        Added to Cxx and Cyy; a pair sets them separately.
     gradient_steps
         Steps of gradient descent in each iteration.
     steps
         How many iterations at most.
     tol
         Learning ends when the norm of A W - B W Gamma, zero for eigenvectors, is this share of that of A W.
-    snapshots
-        How many times `fit` keeps the filters in ``path_``, evenly in log time, or the t at which it does.
     random_state
         Seed of initial weights and of the projection.
 
@@ -49,29 +44,13 @@ class CCALin(FilterLearner):
     Vx_, Wy_ : (m, k), (n, k)
         Directions of x and of y, white in Cxx and in Cyy.
 
-    Others as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
+    Other parameters and attributes as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
     """
 
-    s = 1.0
-
-    def __init__(
-        self,
-        k: int = 1,
-        *,
-        ridge: float | tuple[float, float] = 0.0,
-        gradient_steps: int = 20,
-        steps: int = 1000,
-        tol: float = 1e-6,
-        snapshots: int | Sequence[int] = 1,
-        random_state: int | np.random.RandomState | None = None,
-    ):
-        self.k = k
-        self.ridge = ridge
-        self.gradient_steps = gradient_steps
-        self.steps = steps
-        self.tol = tol
-        self.snapshots = snapshots
-        self.random_state = random_state
+    s: ClassVar = 1.0
+    gradient_steps: int = 20
+    steps: int = 1000
+    tol: float = 1e-6
 
     def _learn(self, X, Y, stops, rng):
         m, n, k = X.shape[1], Y.shape[1], self.k

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from time import process_time
 from typing import NamedTuple, Self
@@ -39,11 +40,28 @@ class Path(NamedTuple):
     Vx: NDArray
 
 
+# Gives a class the constructor that scikit-learn expects: it only stores, and names every parameter. All but k are
+# keyword-only.
+learner = dataclass(kw_only=True, repr=False, eq=False)
+
+
+@learner
 class FilterLearner(FilterPredictor):
     """Learns k filters Vx of X that predict Y; each subclass is one algorithm.
 
-    A subclass has the parameters ``k``, ``ridge``, ``steps``, ``snapshots`` and ``random_state``, an ``s`` (a
-    parameter, or an attribute of the class where the algorithm solves one member of the family only), and `_learn`.
+    A subclass has a parameter ``steps``, an ``s`` (a parameter, or an attribute of the class where the algorithm solves
+    one member of the family only), and `_learn`.
+
+    Parameters
+    ----------
+    k
+        Rank: how many filters, from 1 to min(m, n).
+    ridge
+        Added to Cxx and Cyy; a pair sets them separately.
+    snapshots
+        How many times `fit` keeps the filters in ``path_``, evenly in log time, or the t at which it does.
+    random_state
+        Seed of everything random: initial weights, the order of samples.
 
     Attributes
     ----------
@@ -57,7 +75,10 @@ class FilterLearner(FilterPredictor):
         Means of the training data, removed before anything else.
     """
 
-    _moments: NDArray  # (k, k + n), Czz and Czy of the samples that the readout is regressed on
+    k: int = field(default=1, kw_only=False)
+    ridge: float | tuple[float, float] = 0.0
+    snapshots: int | Sequence[int] = 1
+    random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn from ``X`` (n_samples, m) and ``y`` (n_samples, n) or (n_samples,), both centred first."""
@@ -113,8 +134,8 @@ class FilterLearner(FilterPredictor):
     def _set_readout(self, X: NDArray, Y: NDArray, weight: float = 1.0) -> None:
         """Regress Y on the filters' output, mixing the moments of these samples with earlier ones by ``weight``."""
         Z = X @ self.Vx_
-        moments = np.hstack([Z.T @ Z, Z.T @ Y]) / len(X)
-        self._moments = moments if weight == 1 else (1 - weight) * self._moments + weight * moments
+        moments = np.hstack([Z.T @ Z, Z.T @ Y]) / len(X)  # (k, k + n), Czz and Czy
+        self._moments: NDArray = moments if weight == 1 else (1 - weight) * self._moments + weight * moments
         Czz = self._moments[:, : self.k] + ridge_pair(self.ridge)[0] * self.Vx_.T @ self.Vx_
         self.readout_ = (linalg.pinvh(Czz) @ self._moments[:, self.k :]).T
 
@@ -125,6 +146,7 @@ def _learns_online(learner: FilterLearner) -> bool:
     return True
 
 
+@learner
 class OnlineFilterLearner(FilterLearner):
     """Learns from one sample after another; a subclass has `_begin` and `_present`."""
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from scipy import linalg
 
-from biorrr.analysis.algorithms.estimator import OnlineFilterLearner
+from biorrr.analysis.algorithms.estimator import OnlineFilterLearner, learner
 from biorrr.analysis.algorithms.kernel import kernel
 from biorrr.analysis.checks import ridge_pair
 from biorrr.analysis.covariance import covariances
 
 
+@learner
 class IQMD(OnlineFilterLearner):
     """Iterative quadratic minimum distance: the squared error, minimised in turn over each factor of Vy Vx'.
 
@@ -32,8 +33,6 @@ class IQMD(OnlineFilterLearner):
 
     Parameters
     ----------
-    k
-        Rank: how many filters, from 1 to min(m, n).
     ridge
         Added to Cxx; of a pair the first.
     online
@@ -42,8 +41,6 @@ class IQMD(OnlineFilterLearner):
         How many samples, in shuffled passes through the data, or iterations. By default one pass, or 1000 iterations.
     tol
         Offline, learning ends when the norm of an iteration's change of Vx is this share of Vx's.
-    snapshots
-        How many times `fit` keeps the filters in ``path_``, evenly in log time, or the t at which it does.
     random_state
         Seed of initial weights and of the order of samples.
 
@@ -54,29 +51,13 @@ class IQMD(OnlineFilterLearner):
     t_
         Samples presented so far, or iterations done.
 
-    Others as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
+    Other parameters and attributes as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
     """
 
-    s = 0.0
-
-    def __init__(
-        self,
-        k: int = 1,
-        *,
-        ridge: float | tuple[float, float] = 0.0,
-        online: bool = True,
-        steps: int | None = None,
-        tol: float = 1e-8,
-        snapshots: int | Sequence[int] = 1,
-        random_state: int | np.random.RandomState | None = None,
-    ):
-        self.k = k
-        self.ridge = ridge
-        self.online = online
-        self.steps = steps
-        self.tol = tol
-        self.snapshots = snapshots
-        self.random_state = random_state
+    s: ClassVar = 0.0
+    online: bool = True
+    steps: int | None = None
+    tol: float = 1e-8
 
     def _total_steps(self, n_samples):
         if self.steps is None:

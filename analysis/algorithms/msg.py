@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
-from biorrr.analysis.algorithms.estimator import OnlineFilterLearner
+from biorrr.analysis.algorithms.estimator import OnlineFilterLearner, learner
 from biorrr.analysis.algorithms.kernel import kernel
 from biorrr.analysis.checks import ridge_pair
 from biorrr.analysis.covariance import symmetric_power
@@ -15,6 +15,7 @@ _REFRESH = 0.01  # the whitening is computed anew when the number of samples has
 _NEGLIGIBLE = 1e-12  # singular values that the projection has brought to zero
 
 
+@learner
 class MSGCCA(OnlineFilterLearner):
     """MSG-CCA: stochastic gradient ascent in M = Ux Uy', the relaxed product of whitened directions (s = 1).
 
@@ -31,18 +32,12 @@ class MSGCCA(OnlineFilterLearner):
 
     Parameters
     ----------
-    k
-        Rank: how many filters, from 1 to min(m, n).
-    ridge
-        Added to Cxx and Cyy; a pair sets them separately.
     eta0
         Rate of the first step after the warm-up.
     warmup
         Samples, at the beginning, that only estimate covariances.
     steps
         How many samples `fit` presents, in shuffled passes through the data.
-    snapshots
-        How many times `fit` keeps the filters in ``path_``, evenly in log time, or the t at which it does.
     random_state
         Seed of the order of samples.
 
@@ -53,29 +48,13 @@ class MSGCCA(OnlineFilterLearner):
     t_
         Samples presented so far.
 
-    Others as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
+    Other parameters and attributes as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
     """
 
-    s = 1.0
-
-    def __init__(
-        self,
-        k: int = 1,
-        *,
-        ridge: float | tuple[float, float] = 0.0,
-        eta0: float = 0.1,
-        warmup: int = 100,
-        steps: int = 20_000,
-        snapshots: int | Sequence[int] = 1,
-        random_state: int | np.random.RandomState | None = None,
-    ):
-        self.k = k
-        self.ridge = ridge
-        self.eta0 = eta0
-        self.warmup = warmup
-        self.steps = steps
-        self.snapshots = snapshots
-        self.random_state = random_state
+    s: ClassVar = 1.0
+    eta0: float = 0.1
+    warmup: int = 100
+    steps: int = 20_000
 
     def _begin(self, X, Y, rng):
         sizes = X.shape[1], Y.shape[1]
@@ -115,6 +94,7 @@ class MSGCCA(OnlineFilterLearner):
         self.Wy_[:, :rank] = self._roots[1] @ self._V[:, :rank]
 
 
+@learner
 class CappedMSG(MSGCCA):
     """Capped MSG-CCA: :class:`MSGCCA` with M's rank capped, so that a sample costs O((m + n) cap^2 + cap^3).
 
@@ -129,28 +109,7 @@ class CappedMSG(MSGCCA):
         As in :class:`MSGCCA`.
     """
 
-    def __init__(
-        self,
-        k: int = 1,
-        *,
-        ridge: float | tuple[float, float] = 0.0,
-        cap: int | None = None,
-        eta0: float = 0.1,
-        warmup: int = 100,
-        steps: int = 20_000,
-        snapshots: int | Sequence[int] = 1,
-        random_state: int | np.random.RandomState | None = None,
-    ):
-        super().__init__(
-            k,
-            ridge=ridge,
-            eta0=eta0,
-            warmup=warmup,
-            steps=steps,
-            snapshots=snapshots,
-            random_state=random_state,
-        )
-        self.cap = cap
+    cap: int | None = None
 
     def _max_rank(self) -> int:
         cap = 6 * self.k if self.cap is None else self.cap

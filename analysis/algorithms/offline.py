@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
 
-from biorrr.analysis.algorithms.estimator import FilterLearner
+from biorrr.analysis.algorithms.estimator import FilterLearner, learner
 from biorrr.analysis.algorithms.kernel import kernel, rate_table
 from biorrr.analysis.algorithms.weights import PAPER, initial_weights
 from biorrr.analysis.checks import given_rates
@@ -25,6 +23,7 @@ _Q_GROWTH = 0.5  # no iteration makes Q grow by more than this share
 _CHECK_EVERY = 100  # iterations between looks at whether the gradients have vanished
 
 
+@learner
 class OfflineBioRRR(FilterLearner):
     """Offline Bio-RRR (Alg. 1): gradient descent in Vx and Vy, ascent in Q, on the covariances of all data.
 
@@ -39,12 +38,8 @@ class OfflineBioRRR(FilterLearner):
 
     Parameters
     ----------
-    k
-        Rank: how many filters, from 1 to min(m, n).
     s
         0 is RRMSE, 1 is CCA; Sigma_s^-1 = s Cyy + (1-s) I.
-    ridge
-        Added to Cxx and Cyy; a pair sets them separately.
     rates
         A :class:`~biorrr.models.rates.Rates`, such as ``Rates.paper("mediamill", s, k, "offline")``, or ``"auto"``:
         rates that follow the data, for any scale. With ||.|| the largest eigenvalue and f = 1/(1 + t/1000)::
@@ -56,8 +51,6 @@ class OfflineBioRRR(FilterLearner):
         How many iterations `fit` does at most.
     tol
         Learning ends when each of the three gradients has shrunk to this share of the terms whose difference it is.
-    snapshots
-        How many times `fit` keeps the filters in ``path_``, evenly in log time, or the t at which it does.
     random_state
         Seed of initial weights.
     Vx0, Vy0, Q0
@@ -69,35 +62,16 @@ class OfflineBioRRR(FilterLearner):
     Vx_, Vy_, Q_ : (m, k), (n, k), (k, l)
         Weights.
 
-    Others as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
+    Other parameters and attributes as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
     """
 
-    def __init__(
-        self,
-        k: int = 1,
-        *,
-        s: float = 0.0,
-        ridge: float | tuple[float, float] = 0.0,
-        rates: Rates | str = "auto",
-        steps: int = 20_000,
-        tol: float = 1e-8,
-        snapshots: int | Sequence[int] = 1,
-        random_state: int | np.random.RandomState | None = None,
-        Vx0: ArrayLike | None = None,
-        Vy0: ArrayLike | None = None,
-        Q0: ArrayLike | None = None,
-    ):
-        self.k = k
-        self.s = s
-        self.ridge = ridge
-        self.rates = rates
-        self.steps = steps
-        self.tol = tol
-        self.snapshots = snapshots
-        self.random_state = random_state
-        self.Vx0 = Vx0
-        self.Vy0 = Vy0
-        self.Q0 = Q0
+    s: float = 0.0
+    rates: Rates | str = "auto"
+    steps: int = 20_000
+    tol: float = 1e-8
+    Vx0: ArrayLike | None = None
+    Vy0: ArrayLike | None = None
+    Q0: ArrayLike | None = None
 
     def _learn(self, X, Y, stops, rng):
         m, n, s = X.shape[1], Y.shape[1], self.s

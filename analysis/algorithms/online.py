@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from biorrr.analysis.algorithms.estimator import OnlineFilterLearner
+from biorrr.analysis.algorithms.estimator import OnlineFilterLearner, learner
 from biorrr.analysis.algorithms.kernel import kernel, rate_table
 from biorrr.analysis.algorithms.weights import PAPER, check_weights, initial_weights
 from biorrr.analysis.checks import given_rates, ridge_pair
@@ -15,6 +13,7 @@ from biorrr.models.auto_rates import AUTO, Drive
 from biorrr.models.rates import Rates
 
 
+@learner
 class OnlineBioRRR(OnlineFilterLearner):
     """Online Bio-RRR (Alg. 2): stochastic gradient descent in Vx and Vy, ascent in Q.
 
@@ -31,20 +30,14 @@ class OnlineBioRRR(OnlineFilterLearner):
 
     Parameters
     ----------
-    k
-        Rank: how many filters, from 1 to min(m, n).
     s
         0 is RRMSE, 1 is CCA; Sigma_s^-1 = s Cyy + (1-s) I.
-    ridge
-        Added to Cxx and Cyy; a pair sets them separately.
     rates
         A :class:`~biorrr.models.rates.Rates`, such as ``Rates.paper("mediamill", s, k)``, or ``"auto"``: rates that
         follow the data, for any scale. They are those of the circuit (:mod:`biorrr.models.auto_rates`); what they
         know of the data beforehand is measured on what `fit` is given, or on the first batch of `partial_fit`.
     steps
         How many samples `fit` presents, in shuffled passes through the data.
-    snapshots
-        How many times `fit` keeps the filters in ``path_``, evenly in log time, or the t at which it does.
     random_state
         Seed of initial weights and of the order of samples.
     Vx0, Vy0, Q0, R0
@@ -58,7 +51,7 @@ class OnlineBioRRR(OnlineFilterLearner):
     t_
         Samples presented so far.
 
-    Others as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
+    Other parameters and attributes as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
 
     Examples
     --------
@@ -70,32 +63,13 @@ class OnlineBioRRR(OnlineFilterLearner):
     ([1, 18, 316, 5623, 100000], (5, 6, 2))
     """
 
-    def __init__(
-        self,
-        k: int = 1,
-        *,
-        s: float = 0.0,
-        ridge: float | tuple[float, float] = 0.0,
-        rates: Rates | str = "auto",
-        steps: int = 100_000,
-        snapshots: int | Sequence[int] = 1,
-        random_state: int | np.random.RandomState | None = None,
-        Vx0: ArrayLike | None = None,
-        Vy0: ArrayLike | None = None,
-        Q0: ArrayLike | None = None,
-        R0: ArrayLike | None = None,
-    ):
-        self.k = k
-        self.s = s
-        self.ridge = ridge
-        self.rates = rates
-        self.steps = steps
-        self.snapshots = snapshots
-        self.random_state = random_state
-        self.Vx0 = Vx0
-        self.Vy0 = Vy0
-        self.Q0 = Q0
-        self.R0 = R0
+    s: float = 0.0
+    rates: Rates | str = "auto"
+    steps: int = 100_000
+    Vx0: ArrayLike | None = None
+    Vy0: ArrayLike | None = None
+    Q0: ArrayLike | None = None
+    R0: ArrayLike | None = None
 
     def _begin(self, X, Y, rng):
         self._drive = Drive.of(X, Y, ridge_pair(self.ridge))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from scipy import linalg
 
-from biorrr.analysis.algorithms.estimator import FilterLearner
+from biorrr.analysis.algorithms.estimator import FilterLearner, learner
 from biorrr.analysis.algorithms.kernel import kernel
 from biorrr.analysis.checks import ridge_pair
 from biorrr.analysis.covariance import covariances, symmetric_power
@@ -18,6 +18,7 @@ _ACCURACY = 0.1  # by which each system's gradient is to shrink
 _MAX_PASSES = 20  # through the data, for one system
 
 
+@learner
 class SAA(FilterLearner):
     """Sample average approximation of CCA: shift-and-invert power iterations on all data (s = 1).
 
@@ -34,18 +35,12 @@ class SAA(FilterLearner):
 
     Parameters
     ----------
-    k
-        Rank: how many filters, from 1 to min(m, n).
-    ridge
-        Added to Cxx and Cyy; a pair sets them separately.
     gap
         Distance to rho_1 at which the shift stays; of the order of the gap between rho_k and rho_k+1.
     steps
         How many iterations at most; each takes one or more passes through the data.
     tol
         Learning ends when the norm of A W - B W Gamma, zero for eigenvectors, is this share of that of A W.
-    snapshots
-        How many times `fit` keeps the filters in ``path_``, evenly in log time, or the t at which it does.
     random_state
         Seed of initial weights and of the order of samples.
 
@@ -56,29 +51,13 @@ class SAA(FilterLearner):
     shift_
         Where the shift stayed.
 
-    Others as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
+    Other parameters and attributes as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
     """
 
-    s = 1.0
-
-    def __init__(
-        self,
-        k: int = 1,
-        *,
-        ridge: float | tuple[float, float] = 0.0,
-        gap: float = 0.05,
-        steps: int = 300,
-        tol: float = 1e-4,
-        snapshots: int | Sequence[int] = 1,
-        random_state: int | np.random.RandomState | None = None,
-    ):
-        self.k = k
-        self.ridge = ridge
-        self.gap = gap
-        self.steps = steps
-        self.tol = tol
-        self.snapshots = snapshots
-        self.random_state = random_state
+    s: ClassVar = 1.0
+    gap: float = 0.05
+    steps: int = 300
+    tol: float = 1e-4
 
     def _passes(self, t, n_samples):
         return float(self._gone_through)
