@@ -1,6 +1,15 @@
 """What the tests of every room share."""
 
+import gc
+
 import pytest
+
+
+@pytest.fixture(scope="module", autouse=True)
+def short_garbage_collections():
+    """Brian2 collects garbage before every run, which takes longer than most: leave out what stays for good."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
