@@ -14,6 +14,7 @@ from biorrr.circuit.presentation import pathway_generator, weight_generator
 from biorrr.circuit.units import Units
 from biorrr.models import Area, Pathway
 from biorrr.models.expressions import evaluate, names_in
+from biorrr.models.physical_units import in_si, plain
 
 if TYPE_CHECKING:
     from biorrr.circuit.run import Run
@@ -171,10 +172,12 @@ class _Values:
             if quantity.key in self.open:
                 raise ValueError(f"{quantity.key}.value: depends on itself, by way of {', '.join(self.open)}")
             self.open.append(quantity.key)
-            value = self.parameters.get(quantity.key, quantity.variable.value)
+            variable = quantity.variable
+            value = self.parameters.get(quantity.key, variable.value)
             if isinstance(value, str):
                 value = evaluate(value, self._namespace(quantity, value))
-            scaled = np.asarray(value, dtype=np.float64) * self.units.scale(quantity.variable.scale)
+            value = plain(quantity.key, value, variable.unit)
+            scaled = np.asarray(value, dtype=np.float64) * self.units.scale(variable.scale) * in_si(variable.unit)
             self.found[quantity.key] = np.broadcast_to(scaled, quantity.size).astype(np.float64)
             self.open.remove(quantity.key)
         return self.found[quantity.key]
@@ -206,11 +209,11 @@ class _Values:
         for name in names_in(expression).read:
             if name not in names:
                 own = self.quantities.get(f"{quantity.part}.{name}") or self.broadcast[name]
-                value = self.flat(own)
+                value = self.flat(own) / in_si(own.variable.unit)
                 names[name] = value[0] if value.size == 1 else value
         return names
 
     def _relaxation(self, tau: float) -> float:
         """1 - exp(-tick/tau), the exact step while the drive stands still."""
-        tick = float(self.flat(self.broadcast["tick"])[0])
+        tick = float(self.flat(self.broadcast["tick"])[0]) / in_si("ms")
         return 1 - math.exp(-tick / tau) if tau else 1.0

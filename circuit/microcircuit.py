@@ -41,6 +41,7 @@ from biorrr.models import (
     Instant,
     Leaky,
     LoopDelay,
+    Millivolts,
     Parts,
     Pathway,
     Population,
@@ -138,7 +139,7 @@ class Microcircuit(CircuitBase):
     Q0: object = None
     R0: object = None
     plateau: Graded | Departure = _GRADED
-    dynamics: Instant | Leaky | Settled = _INSTANT
+    dynamics: Instant | Leaky | Settled | Millivolts = _INSTANT
     coding: Analog | Spiking = _ANALOG
     feedback: float = 0.0
     rho: float = 1.0
@@ -168,7 +169,7 @@ class Microcircuit(CircuitBase):
             engine=one_of("engine", self.engine, ENGINES),
             seed=whole_number("seed", self.seed, minimum=0),
             plateau=instance_of("plateau", self.plateau, Graded, Departure),
-            dynamics=instance_of("dynamics", self.dynamics, Instant, Leaky, Settled),
+            dynamics=instance_of("dynamics", self.dynamics, Instant, Leaky, Settled, Millivolts),
             feedback=number_within("feedback", self.feedback, 0),
             rho=number_within("rho", self.rho, 1e-300),
             coding=instance_of("coding", self.coding, Analog, Spiking),

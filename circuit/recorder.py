@@ -67,6 +67,8 @@ class Recorder:
         first = len(self.trace_samples)
         self.trace_samples.extend(samples)
         last = len(self.trace_samples)
+        if first == last:
+            return
         for name, rows in values.items():
             held = self._rows.get(name, np.empty((0, rows.shape[1])))
             if len(held) < last:

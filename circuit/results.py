@@ -13,6 +13,7 @@ from biorrr.circuit.blueprint import Blueprint, as_matrix
 from biorrr.circuit.recording import Trace, dimensions
 from biorrr.circuit.simulation import Simulated, outward
 from biorrr.models import Pathway
+from biorrr.models.physical_units import in_si
 
 
 def dataset(simulated: Simulated, attrs: Mapping[str, object], labels: Mapping[str, list]) -> xr.Dataset:
@@ -32,8 +33,10 @@ def dataset(simulated: Simulated, attrs: Mapping[str, object], labels: Mapping[s
     seen, variables, meanings = _snapshots(simulated)
     trace_samples, traces = _traces(simulated)
     variables |= traces
+    units: dict[str, str] = {}
     for trace in job.recording.traces:
         meanings[trace.label] = trace.quantity.variable.meaning
+        units[trace.label] = trace.quantity.variable.unit
     variables["seen"] = (("snapshot",), np.asarray(seen, dtype=np.int64))
     for port in blueprint.ports:
         feed = job.feeds[port.name]
@@ -75,7 +78,7 @@ def dataset(simulated: Simulated, attrs: Mapping[str, object], labels: Mapping[s
     out["seen"].attrs["long_name"] = "samples seen before this snapshot"
     out["state"].attrs["long_name"] = "weights and memories as the engine holds them, for runs that continue this one"
     for name, meaning in meanings.items():
-        out[name].attrs.update(long_name=meaning, units="1")
+        out[name].attrs.update(long_name=meaning, units=units.get(name, "1"))
     return out
 
 
@@ -120,7 +123,8 @@ def _traces(simulated: Simulated) -> tuple[list[int], dict[str, tuple]]:
     out: dict[str, tuple] = {}
     for trace in job.recording.traces:
         rows = recorder.traces.get(trace.label, np.empty((0, trace.columns)))[:whole]
-        rows /= simulated.units.scale(trace.quantity.variable.scale)  # in place: they can be large
+        variable = trace.quantity.variable
+        rows /= simulated.units.scale(variable.scale) * in_si(variable.unit)  # in place: they can be large
         out[trace.label] = _shaped(trace, rows, held, job.blueprint)
     if held > 1 and out and not job.blueprint.settles:
         (tick,) = (v.value for v in job.blueprint.parts["clock"].variables if v.name == "tick")
@@ -138,7 +142,8 @@ def _shaped(trace: Trace, rows: np.ndarray, held: int, blueprint: Blueprint) -> 
         shape = blueprint.weight_shape(part)
         rows = np.stack([as_matrix(part, row, shape) for row in rows]) if len(rows) else np.empty((0, *shape))
         shape = shape[::-1] if part.target_by_source else shape
-    if trace.quantity.name == "w" or blueprint.settles:  # worth recording once the sample is over, or has settled
+    at_end = trace.quantity.name == "w" or trace.quantity.variable.at_end or blueprint.settles
+    if at_end:  # worth recording once the sample is over, or has settled
         return ("sample", *dims), rows[held - 1 :: held].reshape(-1, *shape)
     if held > 1:
         return ("sample", "time", *dims), rows.reshape(-1, held, *shape)

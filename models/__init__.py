@@ -12,6 +12,7 @@ from biorrr.models.equilibrium import AreaWeights, equilibrium, settled_filters,
 from biorrr.models.inputs import InstructiveInput, SensoryInput
 from biorrr.models.lesions import CutInstruction, Event, Freeze, Silence, SilencedInterneurons, SwapData
 from biorrr.models.microcircuit import microcircuit_parts
+from biorrr.models.millivolts import BurstingCells, Millivolts, SomatostatinCells
 from biorrr.models.neuromodulator import AdaptiveNeuromodulator, AdaptiveRates, Neuromodulator
 from biorrr.models.neurons import Interneurons, PyramidalNeurons
 from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, with_values
@@ -40,6 +41,7 @@ __all__ = [
     "ApicalFeedback",
     "Area",
     "AreaWeights",
+    "BurstingCells",
     "Clock",
     "CutInstruction",
     "DalesLaw",
@@ -57,6 +59,7 @@ __all__ = [
     "LateInstruction",
     "Leaky",
     "LoopDelay",
+    "Millivolts",
     "NaiveProximalSynapses",
     "Neuromodulator",
     "Parts",
@@ -74,6 +77,7 @@ __all__ = [
     "Sign",
     "Silence",
     "SilencedInterneurons",
+    "SomatostatinCells",
     "SparseConnections",
     "Spiking",
     "Step",

@@ -24,7 +24,8 @@ _KEPT = (
         per="circuit", role="parameter", value=1.0,
     ),
     Variable(
-        "tick", "length of a tick in ms, infinite where all is instant", per="circuit", role="parameter", value=math.inf
+        "tick", "length of a tick, infinite where all is instant", per="circuit", role="parameter", value=math.inf,
+        unit="ms",
     ),
 )  # fmt: skip
 

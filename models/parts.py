@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from biorrr.models.checks import one_of, whole_number
+from biorrr.models.physical_units import UNITS
 
 # Names that Brian2 keeps for itself.
-_RESERVED = ("i", "j", "t", "dt", "N", "xi", "e", "E", "I", "lambda", "w", "plastic", "t_in_timesteps")
+_RESERVED = ("i", "j", "t", "dt", "N", "xi", "e", "E", "I", "lambda", "w", "plastic", "t_in_timesteps",
+             "refractory", "not_refractory", "lastspike")
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,11 @@ class Variable:
     scale
         How it scales with the units of the data: a product of powers of `x`, `y`, `z`, `a` and `n`, such as "a" for a
         current like a, or "z / a".
+    unit
+        Its physical unit, one of :data:`biorrr.models.physical_units.UNITS`; "1" where it has none. Brian2 checks that
+        statements agree with it.
+    at_end
+        True where what counts is its value when a sample ends: a trace then has one value per sample, not one per tick.
     """
 
     name: str
@@ -48,6 +55,8 @@ class Variable:
     role: str = "activity"
     value: float | str = 0.0
     scale: str = "1"
+    unit: str = "1"
+    at_end: bool = False
 
     def __post_init__(self) -> None:
         ends = self.name.endswith(("_pre", "_post"))
@@ -58,6 +67,12 @@ class Variable:
             )
         one_of("Variable.per", self.per, ("cell", "population", "synapse", "pathway", "circuit"))
         one_of("Variable.role", self.role, ("activity", "memory", "parameter", "input"))
+        one_of("Variable.unit", self.unit, UNITS)
+
+
+def parameter(name: str, meaning: str, value: float | str, unit: str = "1", scale: str = "1") -> Variable:
+    """A parameter that all cells of a population share."""
+    return Variable(name, meaning, "population", "parameter", value, scale, unit)
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,8 @@ class Stream(IntEnum):
     WIRING = 7
     POLARITY = 8
     RASTER = 9
+    SOMA_NOISE = 10
+    INTERNEURON_NOISE = 11
     OWN = 1000
 
 

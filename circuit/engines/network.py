@@ -16,6 +16,7 @@ from biorrr.circuit.blueprint import Blueprint
 from biorrr.circuit.schedule import PENDING, Action, weight_change
 from biorrr.models import Pathway, Population, Variable
 from biorrr.models.expressions import names_in, only_where
+from biorrr.models.physical_units import dimension_of
 from biorrr.models.random_draws import brian2_draws
 
 # One tick is one second of Brian2's time: whole numbers keep clocks exact however long a run is.
@@ -72,7 +73,9 @@ def build_network(blueprint: Blueprint, name: str = "", present: brian2.Function
         parts[pathway.name] = brian2.Synapses(
             parts[pathway.source],
             parts[pathway.target],
-            _synapse_equations(pathway, currents, [name for part, name in kept if part == pathway.name]),
+            _synapse_equations(
+                pathway, blueprint.parts[pathway.target], currents, [name for part, name in kept if part == pathway.name]
+            ),
             clock=clock,
             name=prefix + pathway.name,
             namespace={},
@@ -135,18 +138,23 @@ def _combined(blueprint: Blueprint) -> list[Action]:
 
 
 def _cell_equations(population: Population, filled: list[str]) -> str:
-    declared = {variable.name for variable in population.variables}
-    lines = [f"{v.name} : 1{_flags(v)}" for v in population.variables]
-    return "\n".join([*lines, *(f"{name} : 1" for name in filled if name not in declared)])
+    declared = {variable.name: variable for variable in population.variables}
+    lines = [f"{v.name} : {dimension_of(v.unit)}{_flags(v)}" for v in population.variables]
+    beside = {name: name.partition("_by_")[0] for name in filled if name not in declared}
+    units = {name: declared[stem].unit if stem in declared else "1" for name, stem in beside.items()}
+    return "\n".join([*lines, *(f"{name} : {dimension_of(unit)}" for name, unit in units.items())])
 
 
-def _synapse_equations(pathway: Pathway, currents: list[Action], kept: list[str]) -> str:
+def _synapse_equations(pathway: Pathway, target: Population, currents: list[Action], kept: list[str]) -> str:
     lines = ["w : 1"] if pathway.weighted else []
     lines += ["plastic : 1 (shared, constant)"] if pathway.plastic else []
     lines += [f"{PENDING.name} : 1"] if pathway.averaged else []
-    lines += [f"{v.name} : 1{_flags(v)}" for v in pathway.variables]
+    lines += [f"{v.name} : {dimension_of(v.unit)}{_flags(v)}" for v in pathway.variables]
     lines += [f"{name} : 1" for name in kept]
-    lines += [f"{action.drives}_post = {action.code} : 1 (summed)" for action in currents]
+    units = {v.name: v.unit for v in target.variables}
+    for action in currents:
+        dimension = dimension_of(units.get(action.drives.partition("_by_")[0], "1"))
+        lines.append(f"{action.drives}_post = {action.code} : {dimension} (summed)")
     return "\n".join(lines)
 
 
