@@ -21,6 +21,7 @@ from biorrr.circuit.table import departures_in_words
 from biorrr.circuit.units import Units
 from biorrr.models import Clock, Departure, Event, Parts, Pathway, Population, departed
 from biorrr.models.checks import one_of, whole_number
+from biorrr.models.physical_units import in_si
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,7 +140,10 @@ class Circuit(CircuitBase):
         warn_of_shuffling(order, self.departures, self.parts)
         seed = self.seed if seed is None else whole_number("seed", seed, minimum=0)
         blueprint = self.sized({name: feed.values.shape[1] for name, feed in checked.feeds.items()}, checked.moving)
-        feeds = {name: replace(feed, gain=feed.unit) for name, feed in checked.feeds.items()}
+        feeds = {
+            port.name: replace(checked.feeds[port.name], gain=checked.feeds[port.name].unit * in_si(self._unit(port)))
+            for port in self.ports
+        }
         units = Units()
         presentation = Presentation(
             checked.n_samples, checked.feeds[names[0]].values.shape[1], order, 0, 0.0, seed, blueprint.held, names[0]
@@ -161,6 +165,10 @@ class Circuit(CircuitBase):
         if simulated.outcome.ended == "diverged":
             raise Diverged.at(simulated.outcome.samples, "lower the rates of plasticity", run)
         return run
+
+    def _unit(self, port: Port) -> str:
+        """The unit of the variable that a port sets, in which its data are given."""
+        return next(v.unit for v in self.parts[port.population].variables if v.name == port.variable)
 
     def _sketch(self, sizes: Mapping[str, int] | None = None) -> Blueprint:
         if sizes is None and self._engines.last_blueprint is not None:

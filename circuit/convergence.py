@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from biorrr.circuit.circuit import Circuit
 from biorrr.models import (
@@ -114,7 +115,7 @@ def _modulator(instructions: Sequence[Instruction], x: Rate, q: Rate) -> Populat
     """Broadcasts the rates, and each area's regression and ridge."""
     rates = {"x": x, "q": q, "r": q} | {f"y_{area.name}": area.rate for area in instructions}
     lines = [f"eta_{path} = eta0_{path} / (1 + sample / N_{path})" for path in rates]
-    parameter = {"per": "circuit", "role": "parameter"}
+    parameter: dict[str, Any] = {"per": "circuit", "role": "parameter"}
     variables = [Variable(f"eta_{path}", "learning rate", per="circuit") for path in rates]
     for path, rate in rates.items():
         variables.append(Variable(f"eta0_{path}", "rate at the first sample", value=rate.eta0, **parameter))

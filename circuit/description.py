@@ -60,9 +60,11 @@ def _pathway(pathway: Pathway, blueprint: Blueprint) -> list[str]:
 def _variables(part: Population | Pathway) -> list[str]:
     lines = []
     for variable in part.variables:
-        value = f" = {variable.value}" if variable.role == "parameter" else ""
+        unit = f" {variable.unit}" if variable.unit != "1" else ""
+        value = f" = {variable.value}{unit}" if variable.role == "parameter" else ""
+        measured = f", in{unit}" if unit and not value else ""
         role = "" if variable.role == "activity" else f", {variable.role}"
-        lines.append(f"      {f'{variable.name}{value}':<24} # {variable.meaning} (per {variable.per}{role})")
+        lines.append(f"      {f'{variable.name}{value}':<24} # {variable.meaning} (per {variable.per}{role}{measured})")
     return lines
 
 

@@ -29,6 +29,7 @@ from biorrr.circuit.statistics import chunks
 from biorrr.circuit.table import departures_in_words, regression, ridge_in_words
 from biorrr.circuit.units import Units
 from biorrr.models import (
+    RUNGS,
     AdaptiveRates,
     Analog,
     ApicalDrive,
@@ -89,6 +90,9 @@ class Microcircuit(CircuitBase):
         Seed of the initial weights, the order of samples and the order of replay.
     Vx0, Vy0, Q0, R0
         Initial weights in the data's units, shapes (m, k), (n, k), (k, l), (l, k); drawn from the seed unless given.
+    cell
+        What cells are: "algebraic" (the paper's), "leaky", "spiking" or "millivolts" (:data:`biorrr.models.RUNGS` says
+        what each adds), as shorthand for ``dynamics`` and ``coding``; or :class:`~biorrr.models.Millivolts`.
     plateau, dynamics, coding
         Departures from the paper's circuit: what a plateau is (:mod:`biorrr.models.plateaus`), how activity unfolds in
         time (:mod:`biorrr.models.dynamics`), whether cells spike (:mod:`biorrr.models.coding`).
@@ -138,6 +142,7 @@ class Microcircuit(CircuitBase):
     Vy0: object = None
     Q0: object = None
     R0: object = None
+    cell: str | Millivolts = "algebraic"
     plateau: Graded | Departure = _GRADED
     dynamics: Instant | Leaky | Settled | Millivolts = _INSTANT
     coding: Analog | Spiking = _ANALOG
@@ -181,6 +186,7 @@ class Microcircuit(CircuitBase):
             pathways=tuple(self.pathways),
             populations=tuple(self.populations),
         )
+        self._choose_cell()
         self._check_feedback()
         self._freeze(parts=self._made())
         self._check_parts()
@@ -190,6 +196,26 @@ class Microcircuit(CircuitBase):
     @property
     def _ridges(self) -> tuple[float, float]:
         return cast(tuple[float, float], self.ridge)
+
+    def _choose_cell(self) -> None:
+        """Settle dynamics and coding as ``cell`` says, and refuse what cells in millivolts do by themselves."""
+        if isinstance(self.cell, str):
+            rung = RUNGS[one_of("cell", self.cell, tuple(RUNGS))]
+        else:
+            rung = dataclasses.replace(RUNGS["millivolts"], dynamics=instance_of("cell", self.cell, Millivolts))
+        for name, paper in (("dynamics", _INSTANT), ("coding", _ANALOG)):
+            given, meant = getattr(self, name), getattr(rung, name)
+            if meant != paper and given not in (paper, meant):
+                raise ValueError(f"{name}: cell={self.cell!r} stands for {meant} (got {given}); leave out one of them")
+            self._freeze(**{name: given if meant == paper else meant})
+        if not isinstance(self.dynamics, Millivolts):
+            return
+        odd = {
+            "coding": isinstance(self.coding, Spiking), "plateau": isinstance(self.plateau, Departure),
+            "delay": self.delay > 0, "apical_gain": self.apical_gain > 0, "feedback": self.feedback > 0,
+        }  # fmt: skip
+        for name in (name for name, given in odd.items() if given):
+            raise ValueError(f"{name}: does not go with cells in millivolts, which have their own; leave out one of them")
 
     def _check_feedback(self) -> None:
         """What goes with apical feedback, and what does not go without."""

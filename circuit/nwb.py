@@ -10,20 +10,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from biorrr.models.physical_units import dimension_of, in_si
+
 if TYPE_CHECKING:
     from biorrr.circuit.run import Run
 
 _STIMULI = ("x", "y")
 # The paper's circuit has no clock but its samples; NWB needs seconds.
 _SECONDS_PER_SAMPLE = 1.0
+# Dimensions as NWB writes them.
+_SI_NAMES = {
+    "volt": "volts", "second": "seconds", "amp": "amperes", "siemens": "siemens", "farad": "farads", "hertz": "hertz",
+}  # fmt: skip
 
 
 def write(run: Run, path: str | os.PathLike) -> None:
     """Write the traces ``run`` has recorded to ``path``, whole or not at all.
 
     Inputs x and y become stimuli, all else a processing module called "simulation". A sample lasts as long as the
-    circuit held it, or one second where activity is instant. Quantities keep the units of the data, so NWB's unit is
-    "a.u.".
+    circuit held it, or one second where activity is instant; what a sample ends with is written at its beginning.
+    Potentials and currents have their units, with NWB's conversion to the SI; other quantities keep the units of the
+    data, so that NWB's unit is "a.u.".
     """
     try:
         from pynwb import NWBHDF5IO, NWBFile, TimeSeries
@@ -50,13 +57,19 @@ def write(run: Run, path: str | os.PathLike) -> None:
         source_script_file_name="biorrr/circuit/nwb.py",
     )
     simulation = file.create_processing_module("simulation", "Activity and learning rates of the simulated circuit.")
-    when = _sampling(held * run.moments())
+    when = {
+        True: _sampling(held * run.moments()),
+        False: _sampling(held * run.data["sample"].values.astype(np.float64)),
+    }
     for name in names:
+        trace = run.data[name]
+        sampled = when["time" in trace.dims or "time" not in run.data.dims]
         series = TimeSeries(
-            name=name, description=run.data[name].attrs["long_name"], data=run.trace(name), unit="a.u.", **when
-        )
-        if "timestamps" in when:
-            when["timestamps"] = series  # the others share those of the last
+            name=name, description=trace.attrs["long_name"], data=run.trace(name), **_unit(trace.attrs["units"]),
+            **sampled,
+        )  # fmt: skip
+        if "timestamps" in sampled:
+            sampled["timestamps"] = series  # the others share those of the last
         if name in _STIMULI:
             file.add_stimulus(series)
         else:
@@ -69,6 +82,13 @@ def write(run: Run, path: str | os.PathLike) -> None:
         aside.replace(path)
     finally:
         aside.unlink(missing_ok=True)
+
+
+def _unit(unit: str) -> dict[str, Any]:
+    """The unit of a series as NWB wants it: that of the SI, and by what to multiply."""
+    if unit == "1":
+        return {"unit": "a.u."}
+    return {"unit": _SI_NAMES[dimension_of(unit)], "conversion": in_si(unit)}
 
 
 def _sampling(times: np.ndarray) -> dict[str, Any]:

@@ -126,7 +126,7 @@ def _traces(simulated: Simulated) -> tuple[list[int], dict[str, tuple]]:
         variable = trace.quantity.variable
         rows /= simulated.units.scale(variable.scale) * in_si(variable.unit)  # in place: they can be large
         out[trace.label] = _shaped(trace, rows, held, job.blueprint)
-    if held > 1 and out and not job.blueprint.settles:
+    if any("time" in dims for dims, _ in out.values()):
         (tick,) = (v.value for v in job.blueprint.parts["clock"].variables if v.name == "tick")
         out["time"] = (("time",), float(tick) * np.arange(1, held + 1))
     return samples[:whole:held], out

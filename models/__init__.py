@@ -10,6 +10,7 @@ from biorrr.models.dynamics import Instant, Leaky
 from biorrr.models.eligibility import Eligibility
 from biorrr.models.equilibrium import AreaWeights, equilibrium, settled_filters, settling_matrix
 from biorrr.models.inputs import InstructiveInput, SensoryInput
+from biorrr.models.ladder import RUNGS, Rung
 from biorrr.models.lesions import CutInstruction, Event, Freeze, Silence, SilencedInterneurons, SwapData
 from biorrr.models.microcircuit import microcircuit_parts
 from biorrr.models.millivolts import BurstingCells, Millivolts, SomatostatinCells
@@ -33,6 +34,7 @@ from biorrr.models.weight_dependence import WeightDependentPlasticity
 
 __all__ = [
     "PHASES",
+    "RUNGS",
     "AdaptiveNeuromodulator",
     "AdaptiveRates",
     "AllOrNone",
@@ -71,6 +73,7 @@ __all__ = [
     "Rate",
     "Rates",
     "Rectified",
+    "Rung",
     "SensoryInput",
     "Settled",
     "SettlingClock",

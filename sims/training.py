@@ -15,6 +15,19 @@ from biorrr.sims.settings import ExperimentSettings, option
 CONVERGED_SAMPLES = 2_000_000
 JUDGED_SAMPLES = 1_000_000
 
+CELLS = ("algebraic", "leaky", "spiking", "millivolts")  # the rungs of biorrr.models.RUNGS
+MILLIVOLT_EPOCHS = 12  # cells in millivolts take a thousand times as long: on digits excess is 2 to 3 % by then
+
+
+def cell_option() -> Any:
+    """The setting of what cells are."""
+    return option("algebraic", "what cells are; algebraic ones are the paper's", choices=CELLS)
+
+
+def cell_arguments(cell: str) -> dict[str, Any]:
+    """What a circuit must be told of its cells: nothing where they are the paper's."""
+    return {} if cell == "algebraic" else {"cell": cell}
+
 
 @dataclass(frozen=True, kw_only=True)
 class LearnerSettings(ExperimentSettings):

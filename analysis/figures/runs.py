@@ -53,7 +53,7 @@ def plateau_of(
     theory = {
         title: {name: _rows(signal, cells) for name, signal in one.theory.items()} for title, one in chosen.items()
     }
-    held = "time" in data.dims
+    held = _held(data)
     return plot_plateau(
         {title: {name: _rows(trace, cells) for name, trace in one.traces.items()} for title, one in chosen.items()},
         theory if any(theory.values()) else None,
@@ -122,7 +122,7 @@ def raster_of(
         fired, who, each = spikes
         kept = np.isin(who // each, cells)
         place = np.array([cells.index(one) for one in who[kept] // each], dtype=int)
-        step = _hold(data) / data.sizes.get("time", 1)
+        step = _hold(data) / (data.sizes["time"] if _held(data) else 1)
         timed = starts[0] + step * fired[kept], place * each + who[kept] % each, each
     return plot_raster(
         moments(data, last.samples),
@@ -133,6 +133,11 @@ def raster_of(
         neurons=[_name(data, cell) for cell in cells],
         ax=ax,
     )
+
+
+def _held(data: xr.Dataset) -> bool:
+    """Whether neurons were recorded tick by tick while a sample was held, and not once per sample."""
+    return "time" in (data["plateau"] if "plateau" in data else data).dims
 
 
 # -- what they are made of ---------------------------------------------------------------------------------------------
@@ -163,7 +168,7 @@ def stages(
         rows = x - data["mean_x"].values, y - data["mean_y"].values
     return stages_of_learning(
         data["sample"].values, _traces(data), data["seen"].values, data["Vx"].values, data["Vy"].values,
-        shown=shown or (HELD_SAMPLES if "time" in data.dims else SAMPLES), data=rows, exact=exact,
+        shown=shown or (HELD_SAMPLES if _held(data) else SAMPLES), data=rows, exact=exact,
     )  # fmt: skip
 
 
@@ -175,7 +180,7 @@ def last_samples(data: xr.Dataset, shown: int) -> Stage:
 def moments(data: xr.Dataset, samples: NDArray) -> NDArray:
     """When each tick of ``samples`` ends, in the unit of :func:`unit_of`; milliseconds count from the first of them."""
     starts = onsets(data, samples)
-    if "time" not in data.dims:
+    if not _held(data):
         return starts
     within = data["time"].values * _hold(data) / data["time"].values[-1]
     return (starts[:, None] + within).ravel()
@@ -185,19 +190,19 @@ def onsets(data: xr.Dataset, samples: NDArray) -> NDArray:
     """When each of ``samples`` comes on, in the unit of :func:`unit_of`."""
     if _in_seconds(data):
         return _hold(data) * samples
-    return _hold(data) * (samples - samples[0]) if "time" in data.dims else samples
+    return _hold(data) * (samples - samples[0]) if _held(data) else samples
 
 
 def _hold(data: xr.Dataset) -> float:
     """How long a sample lasts, in the unit of :func:`unit_of`."""
     if _in_seconds(data):
         return float(data.attrs["seconds_per_sample"])
-    return float(data["time"].values[-1]) if "time" in data.dims else 1.0
+    return float(data["time"].values[-1]) if _held(data) else 1.0
 
 
 def unit_of(data: xr.Dataset) -> str:
     """Label of the horizontal axis."""
-    return "time (s)" if _in_seconds(data) else "time (ms)" if "time" in data.dims else "sample"
+    return "time (s)" if _in_seconds(data) else "time (ms)" if _held(data) else "sample"
 
 
 def _in_seconds(data: xr.Dataset) -> bool:

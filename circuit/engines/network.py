@@ -11,11 +11,13 @@ from dataclasses import dataclass, field, replace
 
 import brian2
 import numpy as np
+from brian2.equations.unitcheck import check_units_statements
+from brian2.parsing.expressions import parse_expression_dimensions
 
 from biorrr.circuit.blueprint import Blueprint
 from biorrr.circuit.schedule import PENDING, Action, weight_change
 from biorrr.models import Pathway, Population, Variable
-from biorrr.models.expressions import names_in, only_where
+from biorrr.models.expressions import CONSTANTS, names_in, only_where
 from biorrr.models.physical_units import dimension_of
 from biorrr.models.random_draws import brian2_draws
 
@@ -100,7 +102,34 @@ def build_network(blueprint: Blueprint, name: str = "", present: brian2.Function
         if action.when and present is None:
             _let_rest(step, action.when, built)
     built.network.add(*parts.values())
+    for action in actions:
+        if any(v.unit != "1" for v in blueprint.parts[action.part].variables):
+            try:
+                _check_dimensions(parts[action.part], action)
+            except ValueError:
+                for part in parts.values():
+                    part._network = built.network.id  # else Brian2 warns of objects that no network has run
+                raise
     return built
+
+
+def _check_dimensions(part: brian2.Group, action: Action) -> None:
+    """Refuse statements whose two sides have different dimensions, by Brian2's own check, in one sentence."""
+    names = names_in(action.code)
+    own = {name for name in (*names.read, *names.written) if name in part.variables}
+    constants = {name for name in CONSTANTS if name in action.code}
+    known = part.resolve_all(own | constants | set(names.called), run_namespace={})
+    try:
+        if action.drives:
+            found = parse_expression_dimensions(action.code, known)
+            brian2.fail_for_dimension_mismatch(
+                brian2.Quantity(1, dim=found), brian2.Quantity(1, dim=part.variables[f"{action.drives}_post"].dim),
+                "what a synapse adds and what it adds to",
+            )  # fmt: skip
+        else:
+            check_units_statements(action.code, known)
+    except brian2.DimensionMismatchError as error:
+        raise ValueError(f"{action.part}: units do not agree in phase {action.phase!r}: {error}") from error
 
 
 def _let_rest(step: brian2.CodeRunner, when: str, built: BuiltNetwork) -> None:

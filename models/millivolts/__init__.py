@@ -2,6 +2,7 @@
 
 from biorrr.models.millivolts.bursting_cells import BurstingCells
 from biorrr.models.millivolts.departure import Millivolts
+from biorrr.models.millivolts.fans import fan_in, fan_out
 from biorrr.models.millivolts.somatostatin_cells import SomatostatinCells
 
-__all__ = ["BurstingCells", "Millivolts", "SomatostatinCells"]
+__all__ = ["BurstingCells", "Millivolts", "SomatostatinCells", "fan_in", "fan_out"]

@@ -21,8 +21,9 @@ from biorrr.models.clock import HoldingClock
 from biorrr.models.departure import Departure
 from biorrr.models.dynamics import milliseconds
 from biorrr.models.millivolts.bursting_cells import BurstingCells
+from biorrr.models.millivolts.fans import fan_in, fan_out
 from biorrr.models.millivolts.somatostatin_cells import SomatostatinCells
-from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, parameter, with_values
+from biorrr.models.parts import Parts, Population, Step, Variable, parameter, with_values
 from biorrr.models.physical_units import plain
 
 _TIMES = ("hold", "latency", "dt", "filter")
@@ -30,7 +31,10 @@ _CURRENTS = ("rest_soma", "gain_soma", "rest_dendrite", "gain_dendrite", "rest_i
 # What has been counted in a sample: whether this tick counts, and how many ticks have.
 _COUNTS, _COUNTED = "clip(elapsed + 1 - latency, 0, 1)", "clip(elapsed + 1 - latency, 1, inf)"
 _BEFORE = 20  # samples in which cells find their means, before synapses learn
-_PACE = "closing * clip(1 / (sample + 1), 1 / homeostasis, 1)"  # of means that cells keep
+# Of means that cells keep: where they begin counts as much as ten samples.
+_PACE = "closing * clip(1 / (sample + 11), 1 / homeostasis, 1)"
+# Of the distal current nothing is known beforehand.
+_DRIVE_PACE = "closing * clip(1 / (sample + 1), 1 / homeostasis, 1)"
 
 # Where means begin, in Hz: what the cells do at rest.
 _REST_EVENTS, _REST_BURSTS, _REST_SPIKES = 5.0, 1.8, 20.0
@@ -74,8 +78,8 @@ class Millivolts(Departure):
 
     population: int = 100
     interneuron_population: int = 50
-    hold: float = 100.0
-    latency: float = 20.0
+    hold: float = 150.0
+    latency: float = 30.0
     dt: float = 0.5
     filter: float = 20.0
     homeostasis: float = 500.0
@@ -88,8 +92,8 @@ class Millivolts(Departure):
     event_slope: float = 0.03
     burst_slope: float = 0.0021
     spike_slope: float = 0.5
-    cell: Population = field(default_factory=BurstingCells)
-    interneuron: Population = field(default_factory=SomatostatinCells)
+    cell: Population = field(default_factory=BurstingCells, repr=False)
+    interneuron: Population = field(default_factory=SomatostatinCells, repr=False)
 
     def __post_init__(self) -> None:
         whole_number("Millivolts.population", self.population, minimum=1)
@@ -119,6 +123,9 @@ class Millivolts(Departure):
         clock = with_values(HoldingClock(), held=float(self.held), tick=self.dt, lapse=self.dt / 1000)
         parts = self._pyramidal(parts.having(clock))
         parts = self._interneurons(parts)
+        modulator = parts["neuromodulator"]
+        rates = tuple(replace(v, at_end=v.name.startswith("eta_")) for v in modulator.variables)
+        parts = parts.having(replace(modulator, variables=rates))
         heard = "(waking * heard_pre + (1 - waking) * {}_pre)"
         recruitment, inhibitory = parts["recruitment"], parts["inhibitory"]
         parts = parts.having(
@@ -137,13 +144,13 @@ class Millivolts(Departure):
         """Cells behind the outputs, what drives them, and what is read from them."""
         output = parts["pyramidal"]
         cells = replace(self.cell, size=self.population * int(output.size or 1))
-        at_end = {"z", "inhibition", "plateau"}
+        at_end = {"z", "a", "inhibition", "plateau"}
         parts = parts.having(
             replace(output, variables=tuple(replace(v, at_end=v.name in at_end) for v in output.variables)),
             cells,
-            _fan_out("soma_currents", output.name, cells.name, {"I_s": "soma_current", "I_d": "dendrite_current"},
+            fan_out("soma_currents", output.name, cells.name, {"I_s": "soma_current", "I_d": "dendrite_current"},
                      self.population, "cells"),
-            _fan_in("output_spikes", cells.name, output.name, {"event_sum": "event", "burst_sum": "burst"},
+            fan_in("output_spikes", cells.name, output.name, {"event_sum": "event", "burst_sum": "burst"},
                     self.population, "output"),
         )  # fmt: skip
         return parts.adding(
@@ -173,7 +180,7 @@ class Millivolts(Departure):
                 "membrane",
                 """
                 soma_current = rest_soma + gain_soma * clip(z, -8, 8)
-                dendrite_current = rest_dendrite + gain_dendrite * clip((a - inhibited) / sqrt(usual_drive), -6, 6)
+                dendrite_current = rest_dendrite + gain_dendrite * clip((a - inhibited) / sqrt(usual_drive + 1e-300), -6, 6)
                 """,
             ),
             Step(
@@ -203,7 +210,7 @@ class Millivolts(Departure):
                 plateau = sqrt(usual_drive) * unusual / burst_gain
                 usual_events += {_PACE} * (event_rate - usual_events)
                 usual_bursts += {_PACE} * (burst_rate - usual_bursts)
-                usual_drive += {_PACE} * (drive**2 - usual_drive)
+                usual_drive += {_DRIVE_PACE} * (drive**2 - usual_drive)
                 """,
             ),
         )  # fmt: skip
@@ -218,9 +225,9 @@ class Millivolts(Departure):
             # Outputs of unit variance make of an interneuron the root of the sum of squares of its weights.
             replace(recruitment, sums=(*recruitment.sums, ("strength", "w**2"))),
             cells,
-            _fan_out("interneuron_currents", whole.name, cells.name, {"I_in": "interneuron_current"},
+            fan_out("interneuron_currents", whole.name, cells.name, {"I_in": "interneuron_current"},
                      self.interneuron_population, "interneuron cells"),
-            _fan_in("interneuron_spikes", cells.name, whole.name, {"spike_sum": "spike"},
+            fan_in("interneuron_spikes", cells.name, whole.name, {"spike_sum": "spike"},
                     self.interneuron_population, "interneuron output"),
         )  # fmt: skip
         return parts.adding(
@@ -264,26 +271,3 @@ class Millivolts(Departure):
             parameter("filter_step", "relaxation of synapses per tick", f"relaxation({self.filter!r})"),
             parameter("homeostasis", "samples over which cells find their means", float(self.homeostasis)),
         )
-
-
-def _fan_out(name: str, source: str, target: str, fills: dict[str, str], each: int, phase: str) -> Pathway:
-    """Hands what one cell of ``source`` has to the ``each`` cells of ``target`` that stand for it."""
-    count = f"cells('{target}')"
-    own = f"int(floor(i / {count}) == floor((i % {count}) / {each}))"
-    return _between(name, source, target, fills, own, phase)
-
-
-def _fan_in(name: str, source: str, target: str, fills: dict[str, str], each: int, phase: str) -> Pathway:
-    """Adds up what the ``each`` cells of ``source`` have that stand for one of ``target``."""
-    count = f"cells('{target}')"
-    own = f"int(floor(floor(i / {count}) / {each}) == i % {count})"
-    return _between(name, source, target, fills, own, phase)
-
-
-def _between(name: str, source: str, target: str, fills: dict[str, str], own: str, phase: str) -> Pathway:
-    (first, *others) = ((filled, f"own * {said}_pre") for filled, said in fills.items())
-    return Pathway(
-        name, source, target, *first, phase, weighted=False, sums=tuple(others),
-        variables=(Variable("own", "1 where the cell stands for the other", "synapse", "parameter", own),),
-        meaning=f"between {source} and {target}",
-    )  # fmt: skip

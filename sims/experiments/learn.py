@@ -8,7 +8,7 @@ the numbers are means with their spread.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,16 @@ from biorrr.sims.experiment import Datasets, Findings, Found, Problem
 from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
 from biorrr.sims.rates import RatesSettings
 from biorrr.sims.reports.views import SEEN, Chart, View
-from biorrr.sims.training import Training, TrainingSettings, heading, scores
+from biorrr.sims.settings import option
+from biorrr.sims.training import (
+    MILLIVOLT_EPOCHS,
+    Training,
+    TrainingSettings,
+    cell_arguments,
+    cell_option,
+    heading,
+    scores,
+)
 
 SPREAD = ("objective", "excess", "angle_max_deg", "whitening_error", "r_minus_qt")  # numbers that differ between seeds
 
@@ -24,6 +33,11 @@ SPREAD = ("objective", "excess", "angle_max_deg", "whitening_error", "r_minus_qt
 @dataclass(frozen=True, kw_only=True)
 class LearnSettings(RatesSettings, TrainingSettings):
     """What can be set of ``biorrr learn``."""
+
+    epochs: int | None = option(  # type: ignore[assignment]
+        None, f"number of passes over the data; 60 by default, {MILLIVOLT_EPOCHS} with cells in millivolts", at_least=1
+    )
+    cell: str = cell_option()
 
 
 class Learn(Training[LearnSettings]):
@@ -68,16 +82,21 @@ class Learn(Training[LearnSettings]):
         ),
     )
 
+    def check(self, settings: LearnSettings) -> LearnSettings:
+        """Settle how long to learn."""
+        usual = MILLIVOLT_EPOCHS if settings.cell == "millivolts" else TrainingSettings.epochs
+        return replace(settings, epochs=settings.epochs or usual)
+
     def fit(self, settings: LearnSettings, data: data_sets.Dataset) -> LearnSettings:
         """Refuse rates that there are none of."""
         settings.given_rates(data.name, settings.s, settings.k)
         return super().fit(settings, data)
 
     def circuit_options(self, problem: Problem[LearnSettings]) -> dict[str, Any]:
-        """The rates, where they do not follow the data."""
+        """The cells, where they are not the paper's, and the rates, where they do not follow the data."""
         settings = problem.settings
         rates = settings.given_rates(problem.data.name, settings.s, settings.k)
-        return {} if rates is None else {"rates": rates}
+        return cell_arguments(settings.cell) | ({} if rates is None else {"rates": rates})
 
     def conclude(self, problem: Problem[LearnSettings], found: Found) -> Findings:
         """Score the run of each seed; draw the first."""

@@ -12,13 +12,14 @@ s, run.nc and plateau.png are those of the first, run-s-1.nc and plateau-s-1.png
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from biorrr.sims.circuits import completed
 from biorrr.sims.claims import Claim
 from biorrr.sims.experiment import Datasets, Findings, Found, Problem
+from biorrr.sims.experiments.helpers import millivolts
 from biorrr.sims.experiments.helpers.agreement import (
     COMPARED,
     NULLS,
@@ -35,10 +36,20 @@ from biorrr.sims.experiments.helpers.agreement import (
     theory,
 )
 from biorrr.sims.experiments.helpers.optimum import learning, optimum_claims
-from biorrr.sims.lazy import analysis, circuits, np, xr
+from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
 from biorrr.sims.reports.views import SEEN, Chart, View
 from biorrr.sims.settings import option, seeds_option
-from biorrr.sims.training import FamilyProblem, FamilySettings, FamilyTraining, heading, learner
+from biorrr.sims.training import (
+    MILLIVOLT_EPOCHS,
+    FamilyProblem,
+    FamilySettings,
+    FamilyTraining,
+    cell_arguments,
+    cell_option,
+    heading,
+    learner,
+    let_learn,
+)
 
 NETWORK_STEPS = 200_000  # at most: on digits gradients vanish after 20,000, on V1-V2 after 3,000
 SHOWN_SAMPLES, SHOWN_NEURONS = 50, 4  # that fit a page
@@ -51,9 +62,15 @@ class PlateauSettings(FamilySettings):
     """What can be set of ``biorrr plateau``."""
 
     seeds: int = seeds_option(5)
+    cell: str = cell_option()
     amplitude: float = option(0.0, "record all-or-none plateaus of this size, in r.m.s. of their drive", at_least=0)
     spiking: int = option(0, "record with so many spiking cells for each neuron", at_least=0)
     leaky: bool = option(False, "record with leaky membranes, in milliseconds")
+
+    @property
+    def cells(self) -> dict[str, Any]:
+        """What the circuit must be told of its cells."""
+        return cell_arguments(self.cell)
 
 
 @dataclass(frozen=True)
@@ -90,7 +107,7 @@ class Plateau(FamilyTraining[PlateauSettings]):
         "mark one spike. Below, for each neuron, its plateau, the distal current, the inhibition and the output, on "
         "the scales that the bars show. A faint line marks where a new sample comes on: with leaky membranes all "
         "signals relax from there towards what the sample asks for.",
-    }
+    } | millivolts.CAPTIONS
     charts = (
         Chart(
             "Plateaus and theory through learning",
@@ -160,7 +177,14 @@ class Plateau(FamilyTraining[PlateauSettings]):
             ),
             "With the departures that were asked for, and with learning off.",
         ),
+        *millivolts.CHARTS,
     )
+
+    def fit(self, settings: PlateauSettings, data: data_sets.Dataset) -> PlateauSettings:
+        """Work out the ridge, and how many epochs it takes: fewer with cells in millivolts, which take long."""
+        if settings.cell == "millivolts":
+            settings = replace(settings, epochs=settings.epochs or MILLIVOLT_EPOCHS)
+        return super().fit(settings, data)
 
     def parts(self, problem: Problem[PlateauSettings], found: Found) -> dict[str, Any]:
         """Circuits and networks that learn; then these circuits with learning off, at stages of learning."""
@@ -168,7 +192,13 @@ class Plateau(FamilyTraining[PlateauSettings]):
         parts = super().parts(problem, found)
         if 0 in settings.s:
             parts |= {Network(seed).name: Network(seed) for seed in settings.every_seed}
+        if settings.cell == "millivolts":
+            parts["clamp"] = millivolts.Clamp()
         if set(parts) <= set(found):
+            if settings.cell == "millivolts":
+                first = found[learner(settings.s[0], settings.seed)]
+                for stage, snapshot in (("before", 0), ("after", -1)):
+                    parts[f"cells-{stage}"] = millivolts.CellStage(at_snapshot(first, snapshot))
             for s in settings.s:
                 for seed in settings.every_seed:
                     name = learner(s, seed)
@@ -183,7 +213,12 @@ class Plateau(FamilyTraining[PlateauSettings]):
         """Let a circuit or a network learn, or show all data to a circuit that has learned."""
         settings, data = problem.settings, problem.data
         if isinstance(part, tuple):
-            return super().run_part(problem, part, options)
+            s, seed = part
+            return let_learn(problem, s, seed, settings.cells, record=(), snapshots=self.snapshots, **options)
+        if isinstance(part, millivolts.Clamp):
+            return millivolts.clamp()
+        if isinstance(part, millivolts.CellStage):
+            return millivolts.record_cells(problem, part.run)
         if isinstance(part, Network):
             network = analysis.TwoLayerANN(
                 settings.k, ridge=settings.ridge, online=False, steps=NETWORK_STEPS, random_state=part.seed
@@ -192,14 +227,18 @@ class Plateau(FamilyTraining[PlateauSettings]):
         assert isinstance(part, circuits.Run)
         # Without a ridge: replay changes nothing where nothing is learned.
         attrs = part.data.attrs
-        circuit = settings.make_circuit(k=settings.k, s=attrs["s"], engine=attrs["engine"])
+        circuit = settings.make_circuit(k=settings.k, s=attrs["s"], engine=attrs["engine"], **settings.cells)
         run = circuit.run(
             data.X, data.Y, order="sequential", record=TRACES, every=1, snapshots=1, plastic=False, start=part,
             centre=True, **options,
         )  # fmt: skip
         traces = completed(run).data
         in_order = np.argsort(traces["sample"].values % len(data.X))
-        return {name: traces[name].values[in_order] for name in TRACES}
+        # Of a sample that is held, the mean over its time.
+        return {
+            name: traces[name].mean("time").values[in_order] if "time" in traces[name].dims else traces[name].values[in_order]
+            for name in TRACES
+        }
 
     def conclude(self, problem: Problem[PlateauSettings], found: Found) -> Findings:
         """Compare what was recorded with theory, and draw the first seed at each s."""
@@ -234,6 +273,17 @@ class Plateau(FamilyTraining[PlateauSettings]):
             recording = record_learned(first, problem, settings.amplitude, settings.spiking, settings.leaky)
             figures["recording"] = recording.plot_raster
             results["run"] = results["run"].assign(as_variables(recording))
+        if settings.cell == "millivolts":
+            cells = {stage: found[f"cells-{stage}"] for stage in millivolts.STAGES}
+            errors = {
+                stage: at.expected["plateau"][: millivolts.SHOWN_SAMPLES, 0] / np.sqrt(np.mean(at.expected["plateau"][:, 0] ** 2))
+                for stage, at in (("before", members[0].before[0]), ("after", members[0].after[0]))
+            }
+            figures |= millivolts.drawn(cells, errors, found["clamp"])
+            results["run"] = results["run"].assign(millivolts.as_variables(cells, found["clamp"]))
+            results |= {f"cells-{stage}": run for stage, run in cells.items()}
+            rows |= millivolts.rows(found["clamp"])
+            numbers |= millivolts.numbers(found["clamp"])
         seen = first.data["seen"].values
         courses = [f"{name}_{measure}" for name in sorted(members[0].after[0].expected)
                    for measure in ("correlation", "relative_error")]  # fmt: skip

@@ -1,0 +1,28 @@
+"""Between one that stands for a population and the cells that it stands for: currents fan out, spikes fan in."""
+
+from __future__ import annotations
+
+from biorrr.models.parts import Pathway, Variable
+
+
+def fan_out(name: str, source: str, target: str, fills: dict[str, str], each: int, phase: str) -> Pathway:
+    """Hands what one cell of ``source`` has to the ``each`` cells of ``target`` that stand for it."""
+    count = f"cells('{target}')"
+    own = f"int(floor(i / {count}) == floor((i % {count}) / {each}))"
+    return _between(name, source, target, fills, own, phase)
+
+
+def fan_in(name: str, source: str, target: str, fills: dict[str, str], each: int, phase: str) -> Pathway:
+    """Adds up what the ``each`` cells of ``source`` have that stand for one of ``target``."""
+    count = f"cells('{target}')"
+    own = f"int(floor(floor(i / {count}) / {each}) == i % {count})"
+    return _between(name, source, target, fills, own, phase)
+
+
+def _between(name: str, source: str, target: str, fills: dict[str, str], own: str, phase: str) -> Pathway:
+    (first, *others) = ((filled, f"own * {said}_pre") for filled, said in fills.items())
+    return Pathway(
+        name, source, target, *first, phase, weighted=False, sums=tuple(others),
+        variables=(Variable("own", "1 where the cell stands for the other", "synapse", "parameter", own),),
+        meaning=f"between {source} and {target}",
+    )  # fmt: skip

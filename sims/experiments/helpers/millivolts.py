@@ -1,0 +1,231 @@
+"""Cells in millivolts as an electrode sees them: one cell and its population before and after learning, and how it fires."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from biorrr.sims.circuits import completed
+from biorrr.sims.experiment import Problem
+from biorrr.sims.lazy import circuits, models, np, xr
+from biorrr.sims.reports.views import Chart, View
+
+SHOWN_SAMPLES = 8
+DENDRITE = (-150.0, -50.0, 35.0, 120.0, 205.0, 290.0, 400.0)  # pA
+SOMA = (200.0, 300.0, 400.0, 500.0, 600.0, 700.0)
+PLATEAU, SHORTEST = -38.0, 5.0  # mV that a calcium plateau exceeds, half of its current's activation, for so many ms
+STAGES = {"before": "before learning", "after": "after learning"}
+CAPTIONS = {
+    "cell": "One pyramidal cell of the first neuron in millivolts, below the raster of the population that stands for "
+    "this neuron, before and after learning, with learning off. Faint lines mark where a sample comes on. Samples in "
+    "which theory says that the teaching signal is larger than usual are shaded, yellow and + where it should be "
+    "above rest, grey and – where below: after learning there should be more bursts (red) in yellow samples and fewer "
+    "in grey ones. The dendrite gets the distal excitation (orange) less the inhibition (green), which is inhibition "
+    "of either sign about a tonic level. Spikes of the soma are drawn to 10 mV.",
+    "firing": "How the cell fires under constant currents and its background noise. The rate of events, lone spikes and "
+    "bursts alike, follows the somatic current (right), and the probability that an event is a burst the dendritic one "
+    "(left). Dashed lines: where cells of the circuit rest.",
+}
+
+CHARTS = (
+    Chart(
+        "One cell in millivolts",
+        (
+            View(
+                "membrane potential (mV)",
+                {"cell_Vs": "soma", "cell_Vd": "dendrite"},
+                {"cell_time": "time (ms)"},
+                along=("cell_moment",),
+                choose=("cell_stage",),
+                log="",
+            ),
+            View(
+                "current (pA)",
+                {
+                    "cell_distal": "distal excitation",
+                    "cell_inhibitory": "inhibition",
+                    "cell_calcium": "calcium current",
+                },
+                {"cell_time": "time (ms)"},
+                along=("cell_moment",),
+                choose=("cell_stage",),
+                log="",
+            ),
+            View(
+                "cells per tick",
+                {"cell_events": "events", "cell_bursts": "bursts"},
+                {"cell_time": "time (ms)"},
+                along=("cell_moment",),
+                choose=("cell_stage",),
+                log="",
+                name="events and bursts of its population",
+            ),
+        ),
+        "With learning off, on the first samples of the data.",
+    ),
+    Chart(
+        "How the cell fires",
+        tuple(
+            View(label, {f"{name}_{into}": ""}, {f"clamp_{into}": f"{compartment} current (pA)"},
+                 along=(f"{into}_level",), log="", name=f"{label}, {compartment} current")
+            for name, label in (("event_rate", "rate of events (Hz)"), ("burst_probability", "burst probability"))
+            for into, compartment in (("dendrite", "dendritic"), ("soma", "somatic"))
+        ),
+        "Under constant currents and background noise.",
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Clamp:
+    """Cells to be recorded under constant currents."""
+
+
+@dataclass(frozen=True)
+class CellStage:
+    """A circuit whose cells are to be recorded."""
+
+    run: circuits.Run
+
+
+def clamp() -> dict[str, np.ndarray]:
+    """Rates and burst probabilities against the current into each compartment, and plateaus at rest."""
+    from biorrr.circuit.current_clamp import current_clamp, firing
+
+    rest = models.Millivolts()
+    out: dict[str, np.ndarray] = {}
+    fixed: dict[str, Any] = {"cells": 40, "duration": 5300.0, "dt": 0.25, "record": ("spike", "event", "burst", "Vd")}
+    for name, (soma, dendrite) in {
+        "dendrite": (rest.rest_soma, np.array(DENDRITE)), "soma": (np.array(SOMA), rest.rest_dendrite),
+    }.items():  # fmt: skip
+        run = current_clamp(soma, dendrite, **fixed)
+        levels = max(np.size(soma), np.size(dendrite))
+        found = firing(run, levels)
+        out[f"event_rate_{name}"] = found["event_rate"].mean("cell").values
+        out[f"burst_probability_{name}"] = found["burst_probability"].values
+        if name == "dendrite":
+            at_rest = list(DENDRITE).index(rest.rest_dendrite)
+            Vd = run.data["Vd"].values[0].reshape(-1, levels, fixed["cells"])[:, at_rest]
+            out |= plateaus(Vd, fixed["dt"])
+    return out
+
+
+def plateaus(Vd: np.ndarray, dt: float) -> dict[str, np.ndarray]:
+    """Rate (Hz) and median duration (ms) of calcium plateaus in potentials (T, cells) of dendrites."""
+    above = np.vstack([np.zeros((1, Vd.shape[1])), Vd > PLATEAU, np.zeros((1, Vd.shape[1]))])
+    edges = np.diff(above, axis=0).T  # cell by cell, so that beginnings and ends pair up
+    lasted = dt * (np.nonzero(edges < 0)[1] - np.nonzero(edges > 0)[1])
+    lasted = lasted[lasted >= SHORTEST]
+    seconds = Vd.size * dt / 1000
+    duration = np.median(lasted) if len(lasted) else np.nan
+    return {"plateau_rate": np.array(len(lasted) / seconds), "plateau_duration": np.array(duration)}
+
+
+def record_cells(problem: Problem[Any], run: circuits.Run) -> circuits.Run:
+    """Show a few samples to the circuit of ``run`` with learning off, and record the cells of its first neuron."""
+    settings, attrs = problem.settings, run.data.attrs
+    made = models.RUNGS["millivolts"].dynamics
+    assert isinstance(made, models.Millivolts)
+    first = list(range(made.population))
+    circuit = settings.make_circuit(k=settings.k, s=attrs["s"], engine=attrs["engine"], cell="millivolts")
+    names = ("Vs", "Vd", "calcium", "bursting_cells.spike", "event", "burst")
+    outputs = ("a", "inhibited", "usual_drive", "soma_current", "dendrite_current", "z", "plateau")
+    return completed(
+        circuit.run(
+            problem.data.X, problem.data.Y, order=np.arange(SHOWN_SAMPLES), snapshots=1, plastic=False, start=run,
+            record=dict.fromkeys(names, first) | dict.fromkeys(outputs, True), every=1, centre=True, progress=False,
+        )
+    )  # fmt: skip
+
+
+def traces(recorded: Mapping[str, circuits.Run]) -> dict[str, dict[str, np.ndarray]]:
+    """Signals of one cell and its population by stage, as :func:`plot_cell` takes them: the cell that bursts most."""
+    gain = models.Millivolts().gain_dendrite
+    cell = int(recorded["after"].data["burst"].values.sum(axis=(0, 1)).argmax())
+    out = {}
+    for stage, run in recorded.items():
+        data, held = run.data, run.data.sizes["time"]
+        size = np.sqrt(data["usual_drive"].values[:, :, 0].ravel())
+        flat = {name: run.trace(name) for name in ("Vs", "Vd", "calcium", "bursting_cells_spike", "event", "burst")}
+        out[stage] = {
+            "time": float(data["time"].values[0]) * np.arange(1, len(size) + 1),
+            **{name: flat[name][:, cell] for name in ("Vs", "Vd", "calcium")},
+            "fired": flat["bursting_cells_spike"][:, cell],
+            "distal": gain * np.repeat(data["a"].values[:, 0], held) / size,
+            "inhibitory": gain * data["inhibited"].values[:, :, 0].ravel() / size,
+            "event": flat["event"],
+            "burst": flat["burst"],
+        }
+    return out
+
+
+def drawn(
+    recorded: Mapping[str, circuits.Run], errors: Mapping[str, np.ndarray], clamped: Mapping[str, np.ndarray]
+) -> dict[str, Callable[[], Any]]:
+    """The figures; ``errors`` by stage are what theory says of the samples shown, in units of the r.m.s."""
+    from biorrr.analysis.figures.millivolts import plot_cell, plot_firing
+
+    rest = models.Millivolts()
+    shown = traces(recorded)
+    onsets = rest.hold * np.arange(SHOWN_SAMPLES)
+    found = [
+        {name: clamped[f"{name}_{into}"] for name in ("event_rate", "burst_probability")} for into in ("dendrite", "soma")
+    ]
+    return {
+        "cell": partial(
+            plot_cell,
+            {STAGES[stage]: signals for stage, signals in shown.items()},
+            onsets=dict.fromkeys(STAGES.values(), onsets),
+            errors={STAGES[stage]: errors[stage] for stage in shown},
+        ),
+        "firing": partial(
+            plot_firing, DENDRITE, found[0], SOMA, found[1], rest=(rest.rest_soma, rest.rest_dendrite)
+        ),
+    }
+
+
+def as_variables(recorded: Mapping[str, circuits.Run], clamped: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """Variables for run.nc: signals of one cell as cell_<name> (cell_stage, cell_moment), and how it fires."""
+    shown = traces(recorded)
+    units = {"Vs": "mV", "Vd": "mV", "calcium": "pA", "distal": "pA", "inhibitory": "pA"}
+    variables = {
+        f"cell_{name}": xr.Variable(
+            ("cell_stage", "cell_moment"), np.stack([shown[stage][name] for stage in STAGES]), {"units": unit}
+        )
+        for name, unit in units.items()
+    }
+    variables |= {
+        f"cell_{name}s": xr.Variable(
+            ("cell_stage", "cell_moment"), np.stack([shown[stage][name].sum(axis=1) for stage in STAGES]), {"units": "1"}
+        )
+        for name in ("event", "burst")
+    }
+    variables["cell_time"] = xr.Variable("cell_moment", shown["after"]["time"], {"units": "ms"})
+    for into, levels in (("dendrite", DENDRITE), ("soma", SOMA)):
+        variables[f"clamp_{into}"] = xr.Variable(f"{into}_level", np.array(levels), {"units": "pA"})
+        for name in ("event_rate", "burst_probability"):
+            variables[f"{name}_{into}"] = xr.Variable(f"{into}_level", clamped[f"{name}_{into}"])
+    return variables
+
+
+def numbers(clamped: Mapping[str, np.ndarray]) -> dict[str, float]:
+    """Of the cell at rest, for summary.json."""
+    at = list(DENDRITE).index(models.Millivolts().rest_dendrite)
+    return {
+        "rest_event_rate": float(clamped["event_rate_dendrite"][at]),
+        "rest_burst_probability": float(clamped["burst_probability_dendrite"][at]),
+        "rest_plateau_rate": float(clamped["plateau_rate"]),
+        "rest_plateau_duration": float(clamped["plateau_duration"]),
+    }
+
+
+def rows(clamped: Mapping[str, np.ndarray]) -> dict[str, str]:
+    """The same in words."""
+    found = numbers(clamped)
+    return {
+        "a cell at rest": f"{found['rest_event_rate']:.1f} events per second, {found['rest_burst_probability']:.0%} of "
+        f"them bursts; {found['rest_plateau_rate']:.1f} calcium plateaus per second, of "
+        f"{found['rest_plateau_duration']:.0f} ms (median)"
+    }
