@@ -5,10 +5,10 @@ What the paper's circuit writes as numbers becomes currents and spikes::
     I_s = rest_soma + gain_soma Vx'x                       into the somata of one output
     I_d = rest_dendrite + gain_dendrite (a - Qn) / r.m.s.  into their dendrites
     z = (rate of events - its mean) / event_slope          what the outputs say
-    plateau = (rate of bursts - p rate of events) r.m.s. / burst_slope,  p the mean burst probability
+    plateau = (burst probability - its mean) r.m.s. / burst_slope
 
-so that teaching is by the deviation of bursts from what is usual for so many events (Payeur et al. 2021). Rates are
-counted over a sample, from `latency` on, and weights change when it ends, by the paper's rules. Means and the r.m.s.
+so that teaching is by the deviation of bursts from what is usual for so many events (Payeur et al. 2021), divided by
+the number of events: without that, the output would multiply the teaching signal. Rates are counted over a sample, from `latency` on, and weights change when it ends, by the paper's rules. Means and the r.m.s.
 of the distal current are those of the last samples: cells keep to their working point, as homeostasis does.
 """
 
@@ -206,8 +206,8 @@ class Millivolts(Departure):
                 event_rate = event_count / ({_COUNTED} * tick)
                 burst_rate = burst_count / ({_COUNTED} * tick)
                 drive = plateau
-                unusual = burst_rate / usual_events - usual_bursts / usual_events * event_rate / usual_events
-                plateau = sqrt(usual_drive) * unusual / burst_gain
+                surplus = burst_rate - usual_bursts / usual_events * event_rate
+                plateau = sqrt(usual_drive) * surplus / clip(event_rate, usual_events / 4, 1e9 * usual_events) / burst_gain
                 usual_events += {_PACE} * (event_rate - usual_events)
                 usual_bursts += {_PACE} * (burst_rate - usual_bursts)
                 usual_drive += {_DRIVE_PACE} * (drive**2 - usual_drive)
