@@ -5,11 +5,12 @@ What the paper's circuit writes as numbers becomes currents and spikes::
     I_s = rest_soma + gain_soma Vx'x                       into the somata of one output
     I_d = rest_dendrite + gain_dendrite (a - Qn) / r.m.s.  into their dendrites
     z = (rate of events - its mean) / event_slope          what the outputs say
-    plateau = (burst probability - its mean) r.m.s. / burst_slope
+    plateau = (rate of bursts - p rate of events) r.m.s. / (mean rate of events * burst_slope)
 
-so that teaching is by the deviation of bursts from what is usual for so many events (Payeur et al. 2021), divided by
-the number of events: without that, the output would multiply the teaching signal. Rates are counted over a sample, from `latency` on, and weights change when it ends, by the paper's rules. Means and the r.m.s.
-of the distal current are those of the last samples: cells keep to their working point, as homeostasis does.
+with p the mean burst probability: bursts teach by how many more there are than is usual for so many events (Payeur et
+al. 2021). Rates are counted over a sample, from `latency` on, and weights change when it ends, by the paper's rules.
+Means and the r.m.s. of the distal current are those of the last samples: cells keep to their working point, as
+homeostasis does.
 """
 
 from __future__ import annotations
@@ -207,7 +208,7 @@ class Millivolts(Departure):
                 burst_rate = burst_count / ({_COUNTED} * tick)
                 drive = plateau
                 surplus = burst_rate - usual_bursts / usual_events * event_rate
-                plateau = sqrt(usual_drive) * surplus / clip(event_rate, usual_events / 4, 1e9 * usual_events) / burst_gain
+                plateau = sqrt(usual_drive) * surplus / usual_events / burst_gain
                 usual_events += {_PACE} * (event_rate - usual_events)
                 usual_bursts += {_PACE} * (burst_rate - usual_bursts)
                 usual_drive += {_DRIVE_PACE} * (drive**2 - usual_drive)

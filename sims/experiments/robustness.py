@@ -17,14 +17,23 @@ from typing import Any
 
 from biorrr.sims.circuits import completed
 from biorrr.sims.experiment import Datasets, Experiment, Findings, Found, Problem, check_rank, default_ridge
-from biorrr.sims.experiments.helpers.departures import DEPARTURES, Reference, lesions, presented
+from biorrr.sims.experiments.helpers.departures import (
+    DEPARTURES,
+    MILLIVOLT_DEPARTURES,
+    DepartureRange,
+    Reference,
+    lesions,
+    presented,
+)
 from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
 from biorrr.sims.reports.views import Chart, View
 from biorrr.sims.settings import ExperimentSettings, SettingsError, option, seeds_option
+from biorrr.sims.training import cell_arguments
 
 TOLERATED = 0.05  # excess up to which the circuit counts as learning
 NOT_LEARNED = 1.0  # excess of filters that explain nothing: what a circuit that diverged is given
 QUICK_SAMPLES, QUICK_SEEDS = 10_000, 2
+SAMPLES = {"algebraic": 60_000, "millivolts": 20_000}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,15 +44,24 @@ class RobustnessSettings(ExperimentSettings):
     departures: tuple[str, ...] = option(("all",), "which to try, by the names in the table; may be repeated")
     k: int = option(2, "pyramidal neurons, the rank of the regression", short="k", at_least=1)
     s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
-    samples: int = option(60_000, "samples each circuit sees, to the end of an epoch", at_least=1)
+    samples: int | None = option(
+        None, f"samples each circuit sees, to the end of an epoch; {SAMPLES['algebraic']:,} by default, "
+        f"{SAMPLES['millivolts']:,} with cells in millivolts", at_least=1,
+    )  # fmt: skip
     seeds: int = seeds_option(5)
+    cell: str = option("algebraic", "what cells are before they are changed", choices=tuple(SAMPLES))
     quick: bool = option(False, f"a first look: every other value, {QUICK_SEEDS} seeds, {QUICK_SAMPLES} samples")
 
     @property
     def tried(self) -> dict[str, Sequence[Any]]:
         """Departures to try, with their values."""
-        names = DEPARTURES if self.departures == ("all",) else self.departures
-        return {name: DEPARTURES[name].values[:: 2 if self.quick else 1] for name in names}
+        names = self.ranges if self.departures == ("all",) else self.departures
+        return {name: self.ranges[name].values[:: 2 if self.quick else 1] for name in names}
+
+    @property
+    def ranges(self) -> dict[str, DepartureRange]:
+        """Departures that there are, from such cells."""
+        return MILLIVOLT_DEPARTURES if self.cell == "millivolts" else DEPARTURES
 
 
 @dataclass(frozen=True)
@@ -78,10 +96,11 @@ class Robustness(Experiment[RobustnessSettings]):
     def check(self, settings: RobustnessSettings) -> RobustnessSettings:
         """Refuse departures that do not exist, and settle how many samples and seeds."""
         for name in settings.departures:
-            if name not in ("all", *DEPARTURES):
-                raise SettingsError(f"departures: must be among {', '.join(DEPARTURES)} (got {name!r})")
+            if name not in ("all", *settings.ranges):
+                raise SettingsError(f"departures: must be among {', '.join(settings.ranges)} (got {name!r})")
+        settings = replace(settings, samples=settings.samples or SAMPLES[settings.cell])
         if settings.quick:
-            samples, seeds = min(settings.samples, QUICK_SAMPLES), min(settings.seeds, QUICK_SEEDS)
+            samples, seeds = min(settings.samples or QUICK_SAMPLES, QUICK_SAMPLES), min(settings.seeds, QUICK_SEEDS)
             settings = replace(settings, samples=samples, seeds=seeds)
         return settings
 
@@ -111,11 +130,14 @@ class Robustness(Experiment[RobustnessSettings]):
         """Excess of one circuit after learning; and plateaus of the paper's in the second half."""
         settings, data = problem.settings, problem.data
         reference = Reference(part.plateau, settings.k)
-        departure = DEPARTURES[part.departure].settings(part.value, reference) if part.departure else {}
+        departure = cell_arguments(settings.cell)
+        if part.departure:
+            departure |= settings.ranges[part.departure].settings(part.value, reference)
         lesion = part.value if part.departure == "lesion" else None
         circuit = settings.make_circuit(
             k=settings.k, s=settings.s, ridge=problem.exact.ridge[0], seed=part.seed, **departure
         )
+        assert settings.samples is not None
         epochs = -(-settings.samples // len(data.X))
         events = lesions(lesion, epochs * len(data.X) // 2, data.X, data.Y) if lesion else ()
         order = presented(part.departure, part.value, len(data.X), epochs, part.seed)
@@ -139,7 +161,7 @@ class Robustness(Experiment[RobustnessSettings]):
 
     def conclude(self, problem: Problem[RobustnessSettings], found: Found) -> xr.Dataset:
         """Excess by departure, each (value, seed), and of the paper's circuit (seed,)."""
-        settings = problem.settings
+        settings, ranges = problem.settings, problem.settings.ranges
         seeds = list(settings.every_seed)
         excess = iter([float(part["excess"]) for part in found.values()])
 
@@ -148,7 +170,7 @@ class Robustness(Experiment[RobustnessSettings]):
 
         results = xr.Dataset({"plain": ("seed", following(len(seeds)))}, {"seed": seeds})
         for name, values in settings.tried.items():
-            label = {"long_name": DEPARTURES[name].label.replace("\n", " ")}
+            label = {"long_name": ranges[name].label.replace("\n", " ")}
             results = results.assign_coords({f"{name}_value": list(values)})
             results[name] = ((f"{name}_value", "seed"), following(len(values), len(seeds)), label)
         return results
@@ -157,13 +179,14 @@ class Robustness(Experiment[RobustnessSettings]):
         """How far each departure can go on each data set."""
         from biorrr.analysis.figures.robustness import plot_departures
 
+        ranges = settings.ranges
         results = xr.concat(concluded, dim="data").assign_coords(data=list(settings.data))
         plain = dict(zip(settings.data, results["plain"].mean("seed").values, strict=True))
         numbers: dict[str, Any] = {f"{data}_plain": score for data, score in plain.items()}
         for name in settings.tried:
             for data in settings.data:
                 mean = results[name].sel(data=data).mean("seed")
-                numbers[f"{data}_{name}"] = farthest(mean, DEPARTURES[name].ordered)
+                numbers[f"{data}_{name}"] = farthest(mean, ranges[name].ordered)
         return Findings(
             numbers={"tolerated": TOLERATED, "samples": settings.samples, "seeds": settings.seeds} | numbers,
             title=f"farthest from the paper's circuit with excess below {TOLERATED:.0%}, mean over "
@@ -174,10 +197,10 @@ class Robustness(Experiment[RobustnessSettings]):
                 "robustness": partial(
                     plot_departures,
                     {
-                        DEPARTURES[name].label: (results[f"{name}_value"].values, results[name].values)
+                        ranges[name].label: (results[f"{name}_value"].values, results[name].values)
                         for name in settings.tried
                     },
-                    {DEPARTURES[name].label for name in settings.tried if not DEPARTURES[name].ordered},
+                    {ranges[name].label for name in settings.tried if not ranges[name].ordered},
                     plain,
                     TOLERATED,
                 )

@@ -198,7 +198,7 @@ class Cells:
             inhibition_sum = inhibition_sum + counts * self.inhibited
             inhibition = inhibition_sum / counted
         E, B = 1000 * events / (counted * dt), 1000 * bursts / (counted * dt)
-        unusual = (B - self.bursts / self.events * E) / np.maximum(E, self.events / 4)
+        unusual = (B - self.bursts / self.events * E) / self.events
         plateau = np.sqrt(self.drive) * unusual / (made.burst_slope * made.gain_dendrite)
         pace = max(1 / (self.sample + 11), 1 / made.homeostasis)
         self.spikes = self.spikes + pace * (1000 * spikes / (counted * dt) - self.spikes)

@@ -120,6 +120,36 @@ DEPARTURES = {
 }  # fmt: skip
 
 
+# Of circuits of cells in millivolts.
+MILLIVOLT_DEPARTURES = {
+    departure.name: departure
+    for departure in (
+        DepartureRange(
+            "population", "cells for\neach output", (200, 100, 50, 25, 10),
+            lambda cells, ref: {"cell": models.Millivolts(cells, max(cells // 2, 1))},
+        ),
+        DepartureRange(
+            "hold", "time for which a\nsample is held (ms)", (200, 150, 100, 60, 40),
+            lambda hold, ref: {"cell": models.Millivolts(hold=hold, latency=hold / 5)},
+        ),
+        DepartureRange(
+            "background", "s.d. of background\ncurrents (pA)", (150, 300, 450, 600),
+            lambda sigma, ref: {"cell": models.Millivolts(cell=_cell(sigma_s=sigma, sigma_d=sigma))},
+            ordered=False,
+        ),
+        DepartureRange(
+            "calcium", "calcium current of\nthe dendrite (pA)", (1200, 900, 600, 300, 0),
+            lambda current, ref: {"cell": models.Millivolts(cell=_cell(g_d=current))},
+        ),
+    )
+}  # fmt: skip
+
+
+def _cell(**values: float) -> models.Population:
+    """The bursting cell with other values of its parameters."""
+    return models.with_values(models.BurstingCells(), **{name: float(value) for name, value in values.items()})
+
+
 def presented(departure: str, value: Any, n_samples: int, epochs: int, seed: int) -> np.ndarray | None:
     """The order in which samples come, where a departure has its own: like ones in a row, as in slow sequences."""
     if departure != "delay_in_runs":

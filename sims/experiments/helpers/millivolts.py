@@ -97,11 +97,10 @@ def clamp() -> dict[str, np.ndarray]:
     rest = models.Millivolts()
     out: dict[str, np.ndarray] = {}
     fixed: dict[str, Any] = {"cells": 40, "duration": 5300.0, "dt": 0.25, "record": ("spike", "event", "burst", "Vd")}
-    for name, (soma, dendrite) in {
-        "dendrite": (rest.rest_soma, np.array(DENDRITE)), "soma": (np.array(SOMA), rest.rest_dendrite),
-    }.items():  # fmt: skip
-        run = current_clamp(soma, dendrite, **fixed)
-        levels = max(np.size(soma), np.size(dendrite))
+    injected = {"dendrite": (rest.rest_soma, DENDRITE), "soma": (SOMA, rest.rest_dendrite)}
+    for name, currents in injected.items():
+        run = current_clamp(*currents, **fixed)
+        levels = len({"dendrite": DENDRITE, "soma": SOMA}[name])
         found = firing(run, levels)
         out[f"event_rate_{name}"] = found["event_rate"].mean("cell").values
         out[f"burst_probability_{name}"] = found["burst_probability"].values
