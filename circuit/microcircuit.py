@@ -215,7 +215,9 @@ class Microcircuit(CircuitBase):
             "delay": self.delay > 0, "apical_gain": self.apical_gain > 0, "feedback": self.feedback > 0,
         }  # fmt: skip
         for name in (name for name, given in odd.items() if given):
-            raise ValueError(f"{name}: does not go with cells in millivolts, which have their own; leave out one of them")
+            raise ValueError(
+                f"{name}: does not go with cells in millivolts, which have their own; leave out one of them"
+            )
 
     def _check_feedback(self) -> None:
         """What goes with apical feedback, and what does not go without."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from biorrr.models.coding import Analog, Spiking
 from biorrr.models.dynamics import Instant, Leaky
@@ -25,8 +25,8 @@ class Rung:
 
     adds: str
     limit: str
-    dynamics: Instant | Leaky | Millivolts = Instant()
-    coding: Analog | Spiking = Analog()
+    dynamics: Instant | Leaky | Millivolts = field(default_factory=Instant)
+    coding: Analog | Spiking = field(default_factory=Analog)
 
 
 RUNGS = {

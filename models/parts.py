@@ -14,8 +14,24 @@ from biorrr.models.checks import one_of, whole_number
 from biorrr.models.physical_units import UNITS
 
 # Names that Brian2 keeps for itself.
-_RESERVED = ("i", "j", "t", "dt", "N", "xi", "e", "E", "I", "lambda", "w", "plastic", "t_in_timesteps",
-             "refractory", "not_refractory", "lastspike")
+_RESERVED = (
+    "i",
+    "j",
+    "t",
+    "dt",
+    "N",
+    "xi",
+    "e",
+    "E",
+    "I",
+    "lambda",
+    "w",
+    "plastic",
+    "t_in_timesteps",
+    "refractory",
+    "not_refractory",
+    "lastspike",
+)
 
 
 @dataclass(frozen=True)

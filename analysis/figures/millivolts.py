@@ -1,4 +1,4 @@
-"""Cells in millivolts: membrane potentials, currents and spikes of one cell and of its population, and how they fire."""
+"""Cells in millivolts: potentials, currents and spikes of one cell and of its population, and how it fires."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def plot_cell(
     Parameters
     ----------
     stages
-        By title of the column, then by name: time (T,) in ms; Vs, Vd (T,) in mV; calcium (T,) in pA; fired (T,), 1 where
-        the cell fires; distal and inhibitory (T,), the currents that the distal dendrite gets, in pA; event and burst
-        (T, cells) of the population, 1 where one begins.
+        By title of the column, then by name: time (T,) in ms; Vs, Vd (T,) in mV; calcium (T,) in pA; fired (T,), 1
+        where the cell fires; distal and inhibitory (T,), the currents that the distal dendrite gets, in pA; event and
+        burst (T, cells) of the population, 1 where one begins.
     onsets
         By title: when samples come on, in ms.
     errors : (samples,)

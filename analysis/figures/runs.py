@@ -137,7 +137,7 @@ def raster_of(
 
 def _held(data: xr.Dataset) -> bool:
     """Whether neurons were recorded tick by tick while a sample was held, and not once per sample."""
-    return "time" in (data["plateau"] if "plateau" in data else data).dims
+    return "time" in data.get("plateau", data).dims
 
 
 # -- what they are made of ---------------------------------------------------------------------------------------------

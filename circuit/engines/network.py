@@ -76,7 +76,10 @@ def build_network(blueprint: Blueprint, name: str = "", present: brian2.Function
             parts[pathway.source],
             parts[pathway.target],
             _synapse_equations(
-                pathway, blueprint.parts[pathway.target], currents, [name for part, name in kept if part == pathway.name]
+                pathway,
+                blueprint.parts[pathway.target],
+                currents,
+                [name for part, name in kept if part == pathway.name],
             ),
             clock=clock,
             name=prefix + pathway.name,

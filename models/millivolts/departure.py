@@ -82,10 +82,10 @@ class Millivolts(Departure):
     hold: float = 150.0
     latency: float = 30.0
     dt: float = 0.5
-    filter: float = 20.0
+    filter: float = 10.0
     homeostasis: float = 500.0
     rest_soma: float = 400.0
-    gain_soma: float = 80.0
+    gain_soma: float = 60.0
     rest_dendrite: float = 120.0
     gain_dendrite: float = 70.0
     rest_interneuron: float = 120.0
@@ -181,7 +181,8 @@ class Millivolts(Departure):
                 "membrane",
                 """
                 soma_current = rest_soma + gain_soma * clip(z, -8, 8)
-                dendrite_current = rest_dendrite + gain_dendrite * clip((a - inhibited) / sqrt(usual_drive + 1e-300), -6, 6)
+                pull = (a - inhibited) / sqrt(usual_drive + 1e-300)
+                dendrite_current = rest_dendrite + gain_dendrite * clip(pull, -6, 6)
                 """,
             ),
             Step(

@@ -236,7 +236,9 @@ class Plateau(FamilyTraining[PlateauSettings]):
         in_order = np.argsort(traces["sample"].values % len(data.X))
         # Of a sample that is held, the mean over its time.
         return {
-            name: traces[name].mean("time").values[in_order] if "time" in traces[name].dims else traces[name].values[in_order]
+            name: traces[name].mean("time").values[in_order]
+            if "time" in traces[name].dims
+            else traces[name].values[in_order]
             for name in TRACES
         }
 
@@ -276,7 +278,8 @@ class Plateau(FamilyTraining[PlateauSettings]):
         if settings.cell == "millivolts":
             cells = {stage: found[f"cells-{stage}"] for stage in millivolts.STAGES}
             errors = {
-                stage: at.expected["plateau"][: millivolts.SHOWN_SAMPLES, 0] / np.sqrt(np.mean(at.expected["plateau"][:, 0] ** 2))
+                stage: at.expected["plateau"][: millivolts.SHOWN_SAMPLES, 0]
+                / np.sqrt(np.mean(at.expected["plateau"][:, 0] ** 2))
                 for stage, at in (("before", members[0].before[0]), ("after", members[0].after[0]))
             }
             figures |= millivolts.drawn(cells, errors, found["clamp"])

@@ -137,8 +137,7 @@ class Robustness(Experiment[RobustnessSettings]):
         circuit = settings.make_circuit(
             k=settings.k, s=settings.s, ridge=problem.exact.ridge[0], seed=part.seed, **departure
         )
-        assert settings.samples is not None
-        epochs = -(-settings.samples // len(data.X))
+        epochs = -(-(settings.samples or SAMPLES[settings.cell]) // len(data.X))
         events = lesions(lesion, epochs * len(data.X) // 2, data.X, data.Y) if lesion else ()
         order = presented(part.departure, part.value, len(data.X), epochs, part.seed)
         try:

@@ -242,7 +242,10 @@ def test_rules_stay_local():
     ("settings", "text"),
     [
         ({"plateau": "all-or-none"}, r"plateau: must be one of Graded\(...\), Departure\(...\) \(got 'all-or-none'\)"),
-        ({"dynamics": 3}, r"dynamics: must be one of Instant\(...\), Leaky\(...\), Settled\(...\), Millivolts\(...\) \(got 3\)"),
+        (
+            {"dynamics": 3},
+            r"dynamics: must be one of Instant\(...\), Leaky\(...\), Settled\(...\), Millivolts\(...\) \(got 3\)",
+        ),
         ({"delay": -1}, "delay: must be a whole number, at least 0"),
         ({"transmission_noise": -1}, "transmission_noise: must be finite and at least 0"),
         ({"connection_probability": (1, 1, 1)}, "connection_probability: must be a number or a pair"),

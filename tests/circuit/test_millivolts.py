@@ -136,7 +136,12 @@ class Cells:
         self.V = -60 + 15 * uniform_draw(self.seed, 11, -1, others)
         self.ni, self.since_i = np.zeros(l * Pi), np.full(l * Pi, 1000.0)
         self.z_heard, self.n_heard, self.inhibited = np.zeros(k), np.zeros(l), np.zeros(k)
-        self.events, self.bursts, self.drive, self.spikes = np.full(k, 5.0), np.full(k, 1.8), np.ones(k), np.full(l, 20.0)
+        self.events, self.bursts, self.drive, self.spikes = (
+            np.full(k, 5.0),
+            np.full(k, 1.8),
+            np.ones(k),
+            np.full(l, 20.0),
+        )
         self.sample = 0
 
     def present(self, x, y, eta):
@@ -171,7 +176,11 @@ class Cells:
             event = fired & (self.since > 16)
             burst = fired & ~event & (self.bursting == 0)
             self.bursting = np.where(event, 0, self.bursting + burst)
-            self.ws, self.Vs, self.since = self.ws + fired, np.where(fired, -70, self.Vs), np.where(fired, 0, self.since)
+            self.ws, self.Vs, self.since = (
+                self.ws + fired,
+                np.where(fired, -70, self.Vs),
+                np.where(fired, 0, self.since),
+            )
             event, burst = (each.reshape(k, P).sum(axis=1) / P for each in (event, burst))
             counts = tick + 1 - latency >= 1
             counted = max(tick + 1 - latency, 1)
@@ -203,7 +212,9 @@ class Cells:
         pace = max(1 / (self.sample + 11), 1 / made.homeostasis)
         self.spikes = self.spikes + pace * (1000 * spikes / (counted * dt) - self.spikes)
         self.events, self.bursts = self.events + pace * (E - self.events), self.bursts + pace * (B - self.bursts)
-        self.drive = self.drive + max(1 / (self.sample + 1), 1 / made.homeostasis) * ((a - inhibition) ** 2 - self.drive)
+        self.drive = self.drive + max(1 / (self.sample + 1), 1 / made.homeostasis) * (
+            (a - inhibition) ** 2 - self.drive
+        )
         if self.sample >= 20:
             self.Vx = self.Vx + eta["x"] * np.outer(x, plateau)
             self.Vy = self.Vy + eta["y"] * (np.outer(y, z) - self.Vy)
@@ -306,7 +317,6 @@ def test_units_that_do_not_agree_are_refused(right, wrong, said):
 
 
 def test_currents_of_the_wrong_dimension_are_refused():
-    (step,) = BurstingCells().steps
     odd = replace(
         BurstingCells(),
         variables=tuple(replace(v, unit="mV") if v.name == "I_d" else v for v in BurstingCells().variables),

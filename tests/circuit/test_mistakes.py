@@ -73,7 +73,7 @@ MISTAKES = {
     ),
     "a phase that does not exist": (
         {"populations": [cells(V)], "pathways": [to_vip(phase="noon")]},
-        "to_vip.phase: there is no phase called 'noon'; in order there are input, drive, membrane, output,",
+        "to_vip.phase: there is no phase called 'noon'; in order there are input, drive, membrane, cells, output,",
     ),
     "a statement where an expression belongs": (
         {"pathways": [replace(DistalSynapses(), change="w += eta_y * y_pre")]},

@@ -108,7 +108,12 @@ def test_own_file_and_figure_format(tmp_path, capsys):
         (["-k", "6"], 2, "k: must not exceed min(m, n) = 5 of synthetic (got 6); reduce k"),
         (["-s", "1.5"], 2, "s: must lie in [0, 1] (got 1.5); 0 is RRMSE, 1 is CCA"),
         (["-s", "nan"], 2, "s: must be a finite number (got nan); 0 is RRMSE, 1 is CCA"),
-        (["--epochs", "0"], 2, "epochs: must be at least 1 (got 0); number of passes over the data"),
+        (
+            ["--epochs", "0"],
+            2,
+            "epochs: must be at least 1 (got 0); number of passes over the data; 60 by default, 12 with cells in "
+            "millivolts",
+        ),
         (
             ["--ridge", "-1"],
             2,

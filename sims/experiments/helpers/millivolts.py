@@ -1,4 +1,4 @@
-"""Cells in millivolts as an electrode sees them: one cell and its population before and after learning, and how it fires."""
+"""Cells in millivolts as an electrode sees them: one cell and its population, and how the cell fires."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ CAPTIONS = {
     "above rest, grey and – where below: after learning there should be more bursts (red) in yellow samples and fewer "
     "in grey ones. The dendrite gets the distal excitation (orange) less the inhibition (green), which is inhibition "
     "of either sign about a tonic level. Spikes of the soma are drawn to 10 mV.",
-    "firing": "How the cell fires under constant currents and its background noise. The rate of events, lone spikes and "
-    "bursts alike, follows the somatic current (right), and the probability that an event is a burst the dendritic one "
-    "(left). Dashed lines: where cells of the circuit rest.",
+    "firing": "How the cell fires under constant currents and its background noise. The rate of events, lone spikes "
+    "and bursts alike, follows the somatic current (right), and the probability that an event is a burst the dendritic "
+    "one (left). Dashed lines: where cells of the circuit rest.",
 }
 
 CHARTS = (
@@ -170,7 +170,8 @@ def drawn(
     shown = traces(recorded)
     onsets = rest.hold * np.arange(SHOWN_SAMPLES)
     found = [
-        {name: clamped[f"{name}_{into}"] for name in ("event_rate", "burst_probability")} for into in ("dendrite", "soma")
+        {name: clamped[f"{name}_{into}"] for name in ("event_rate", "burst_probability")}
+        for into in ("dendrite", "soma")
     ]
     return {
         "cell": partial(
@@ -179,9 +180,7 @@ def drawn(
             onsets=dict.fromkeys(STAGES.values(), onsets),
             errors={STAGES[stage]: errors[stage] for stage in shown},
         ),
-        "firing": partial(
-            plot_firing, DENDRITE, found[0], SOMA, found[1], rest=(rest.rest_soma, rest.rest_dendrite)
-        ),
+        "firing": partial(plot_firing, DENDRITE, found[0], SOMA, found[1], rest=(rest.rest_soma, rest.rest_dendrite)),
     }
 
 
@@ -197,7 +196,9 @@ def as_variables(recorded: Mapping[str, circuits.Run], clamped: Mapping[str, np.
     }
     variables |= {
         f"cell_{name}s": xr.Variable(
-            ("cell_stage", "cell_moment"), np.stack([shown[stage][name].sum(axis=1) for stage in STAGES]), {"units": "1"}
+            ("cell_stage", "cell_moment"),
+            np.stack([shown[stage][name].sum(axis=1) for stage in STAGES]),
+            {"units": "1"},
         )
         for name in ("event", "burst")
     }
