@@ -3,6 +3,10 @@
 import gc
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("any machine", deadline=None)  # nothing here asserts speed
+settings.load_profile("any machine")
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -24,9 +24,7 @@ from biorrr.sims.sweeps.plan import KEYS, make_plan, read_plan
 from biorrr.sims.training import Training
 
 # More where there is time: BIORRR_FUZZ=2000 makes a night of it.
-fuzz = settings(
-    deadline=None, max_examples=int(os.environ.get("BIORRR_FUZZ", "25")), suppress_health_check=[*HealthCheck]
-)
+fuzz = settings(max_examples=int(os.environ.get("BIORRR_FUZZ", "25")), suppress_health_check=[*HealthCheck])
 
 
 @pytest.fixture(autouse=True)

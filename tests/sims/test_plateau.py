@@ -16,7 +16,7 @@ from biorrr.sims.experiments.helpers.agreement import Member, Stage, theory
 from biorrr.sims.experiments.plateau import EXPERIMENT, Network, PlateauSettings, check_claims
 
 DATA = "synthetic:samples=200,m=6,n=5,latents=2"
-SMALL = ["--data", DATA, "--engine", "numpy", "--epochs", "12", "--seeds", "1", "--ridge", "0"]
+SMALL = ["--data", DATA, "--engine", "cpp", "--epochs", "12", "--seeds", "1", "--ridge", "0"]
 WRONG = Path(__file__).with_name("wrong_circuits.py")
 
 
@@ -152,7 +152,7 @@ def test_data_that_cannot_tell_give_no_verdict(settled_weights):
 @pytest.mark.parametrize("circuit", ["shuffled_y", "frozen_vx", "frozen_q"])
 def test_wrong_circuits_are_found_out_from_end_to_end(circuit, tmp_path, monkeypatch):
     monkeypatch.setattr("biorrr.sims.training.JUDGED_SAMPLES", 1000)
-    args = ["--data", DATA, "--engine", "numpy", "--epochs", "20", "--seeds", "1", "--ridge", "0", "-s", "0"]
+    args = ["--data", DATA, "--engine", "cpp", "--epochs", "20", "--seeds", "1", "--ridge", "0", "-s", "0"]
     assert main.run(["plateau", *args, "--circuit", f"{WRONG}:{circuit}", "--out", str(tmp_path / "run")]) == 0
     claims = json.loads((tmp_path / "run/summary.json").read_text())["claims"]
     assert {claim["verdict"] for claim in claims[2:]} == {"does not hold"}

@@ -30,7 +30,7 @@ DATA = "synthetic:samples=100,m=6,n=5,latents=3"
 def met(tmp_path_factory):
     """Folder and results of a small run; not to be changed."""
     folder = tmp_path_factory.mktemp("symmetry") / "run"
-    args = ["--data", DATA, "--engine", "numpy", "--seeds", "1", "--etas", "0.04", "--etas", "0.02"]
+    args = ["--data", DATA, "--engine", "cpp", "--seeds", "1", "--etas", "0.04", "--etas", "0.02"]
     assert main.run(["symmetry", *args, "--out", str(folder)]) == 0
     with xr.open_dataset(folder / "run.nc", engine="h5netcdf") as results:
         return folder, results.load()
@@ -135,7 +135,7 @@ def test_starts_have_the_eigenvalues_asked_for():
 
 def test_divergence_is_a_result(tmp_path, monkeypatch):
     monkeypatch.setattr("biorrr.sims.experiments.symmetry.HASTY_PROXIMAL", 50.0)  # far above what is stable
-    args = ["--data", DATA, "--engine", "numpy", "--seeds", "1", "--etas", "0.1", "--out", str(tmp_path / "run")]
+    args = ["--data", DATA, "--engine", "cpp", "--seeds", "1", "--etas", "0.1", "--out", str(tmp_path / "run")]
     assert main.run(["symmetry", *args]) == 0
     test = json.loads((tmp_path / "run/summary.json").read_text())["own_tests"][1]
     assert test["diverged"] == 1
