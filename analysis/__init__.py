@@ -9,7 +9,8 @@ from importlib import import_module
 
 _HOMES = {
     "exact": ("ReducedRankRegression",),
-    "hierarchy": ("HierarchicalRRR", "HierarchyYardstick", "HierarchyOptimum", "plateau_theory"),
+    "hierarchical_rrr": ("HierarchicalRRR",),
+    "hierarchy": ("HierarchyYardstick", "HierarchyOptimum", "plateau_theory"),
     "deep_linear": ("backprop_linear",),
     "instructions": ("joint_instruction",),
     "rank": ("RankCV",),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from biorrr.analysis.figures.wiring import MOST_CELLS
 from biorrr.sims.reports.plain import plain
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 SHOWN_SNAPSHOTS = 60  # positions of the slider
 AUDITED_SAMPLES = 300  # points of the audit's scatter, a neuron
-SHOWN_CELLS = 16  # of each kind
 PAPER_CELLS = ("sensory", "instructive", "pyramidal", "interneurons")
 
 
@@ -70,7 +70,7 @@ def circuit_charts(run: Any, exact: Exact | None) -> dict[str, Any]:
     data = run.data
     seen = data["seen"].values
     kept = np.unique(np.linspace(0, len(seen) - 1, min(SHOWN_SNAPSHOTS, len(seen))).astype(int))
-    few = slice(SHOWN_CELLS)
+    few = slice(MOST_CELLS)
     charts: dict[str, Any] = {
         "seen": plain(seen),
         "s": float(data.attrs["s"]),
@@ -143,7 +143,7 @@ def _pathways(run: Any) -> dict[str, dict[str, str]]:
 def _own_parts(run: Any, kept: np.ndarray) -> dict[str, Any]:
     """Populations and pathways that the paper's circuit does not have, with their weights at the snapshots ``kept``."""
     circuit = json.loads(run.data.attrs["circuit"])
-    few = slice(SHOWN_CELLS)
+    few = slice(MOST_CELLS)
     pathways = []
     for pathway in circuit["pathways"]:
         if pathway["weight"] in ("Vx", "Vy", "Q", "R"):
@@ -152,7 +152,7 @@ def _own_parts(run: Any, kept: np.ndarray) -> dict[str, Any]:
         weights = weights.transpose(0, 2, 1) if pathway["target_by_source"] else weights
         pathways.append({**pathway, "values": plain(weights[:, few, few])})
     own = [p for p in circuit["populations"] if p["name"] not in PAPER_CELLS]
-    return {"populations": [{**p, "size": min(p["size"], SHOWN_CELLS)} for p in own], "pathways": pathways}
+    return {"populations": [{**p, "size": min(p["size"], MOST_CELLS)} for p in own], "pathways": pathways}
 
 
 def _predicted_symmetry(run: Any) -> np.ndarray:

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from biorrr.analysis.figures.wiring import MOST_CELLS
 from biorrr.sims.claims import FAILS, HOLDS, NOT_JUDGED
 from biorrr.sims.folder import CONFIG, INTERRUPTED, RESULTS
 from biorrr.sims.reports.bench import bench_charts
-from biorrr.sims.reports.circuit import SHOWN_CELLS, circuit_charts, solve_exactly
+from biorrr.sims.reports.circuit import circuit_charts, solve_exactly
 from biorrr.sims.reports.curves import charts_of
 from biorrr.sims.reports.data import find_data
 from biorrr.sims.reports.files import ReportError
+from biorrr.sims.reports.plain import in_percent
 from biorrr.sims.reports.record import Record, read_record
 
 if TYPE_CHECKING:
@@ -56,7 +58,11 @@ def _gathered(record: Record, given: Sequence[Dataset]) -> dict[str, Any]:
         "sentence": _sentence(record, run),
         "claims": [_claim(one) for one in record.claims],
         "own_tests": [_claim(one) for one in record.own_tests],
-        "numbers": {name: value for name, value in record.summary.items() if isinstance(value, int | float | str)},
+        "numbers": {
+            name: in_percent(name, value)
+            for name, value in record.summary.items()
+            if isinstance(value, int | float | str)
+        },
         "settings": record.settings,
         "versions": record.provenance,
         "command": f"biorrr {record.experiment} --config {CONFIG}",
@@ -113,7 +119,7 @@ def _which(record: Record, run: Run) -> str:
     """Say what of several seeds and of many cells is drawn."""
     seeds, cells = record.settings.get("seeds", 1), max(run.data.sizes["pyramidal"], run.data.sizes["interneuron"])
     first = f"Of {seeds} seeds this is the first. " if seeds != 1 else ""
-    return first + (f"Of {cells} cells the first {SHOWN_CELLS} of each kind are drawn." if cells > SHOWN_CELLS else "")
+    return first + (f"Of {cells} cells the first {MOST_CELLS} of each kind are drawn." if cells > MOST_CELLS else "")
 
 
 def _claim(one: dict[str, Any]) -> dict[str, Any]:

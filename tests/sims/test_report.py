@@ -268,6 +268,14 @@ def test_claims_are_told_with_their_numbers(tmp_path):
     assert gathered["claims"][0] == {"text": "R meets Q'", "verdict": "✓ holds", "numbers": {"runs": 8}}
 
 
+def test_fractions_are_read_in_percent(tmp_path):
+    summary = {"excess": 0.0123, "plateau_relative_error_end": 0.5, "samples": 600, "whitening_error": 0.01}
+    folder = write_folder(tmp_path / "one", "symmetry", {"run": xr.Dataset()}, summary, 'data = "digits"')
+    assert gather_run(folder)["numbers"] == {
+        "excess": "1.23 %", "plateau_relative_error_end": "50 %", "samples": 600, "whitening_error": 0.01,
+    }  # fmt: skip
+
+
 def test_figures_are_put_into_the_page_or_named(tmp_path):
     (tmp_path / "audit.png").write_bytes(PNG + b"small")
     (tmp_path / "wiring-3.svg").write_text("<svg/>")
