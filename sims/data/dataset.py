@@ -150,10 +150,6 @@ class Dataset:
             forget_pages(view)
         self.check_unchanged()
 
-    def constant_inputs(self) -> int:
-        """How many of the m inputs never change."""
-        return int(np.sum(np.ptp(self.X, axis=0) == 0))
-
     def _checked(self, view: str, values: np.ndarray) -> np.ndarray:
         """``values`` as a (T, columns) float64 array, or a DataError that says what is wrong with it."""
         if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiub":

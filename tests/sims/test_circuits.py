@@ -99,6 +99,7 @@ NEEDS_DATA = pytest.mark.skipif(not os.environ.get("BIORRR_DATA"), reason="needs
 SMALL = {name: QUICK for name in experiment_names()} | {
     "communication": ("--ranks", 1, "--folds", 2),
     "images": ("--data", "mnist", "--steps", 10),
+    "instructive": (*QUICK, "-k", 4),
 }
 # One simulates no circuit, the other is made of the rest.
 del SMALL["sensitivity"], SMALL["paper"]
