@@ -84,7 +84,9 @@ def size_caveats(samples: int, seen: NDArray) -> tuple[str, ...]:
             f"below {FEW_SAMPLES} the interval is often infinite."
         )
     if seen.shape[1] == 1 and not said:
-        said.append("With one neuron it cannot be told which quantity is noisy; the interval allows for that.")
+        said.append(
+            "With one neuron it cannot be told which quantity is noisy; the interval is twice as wide for that."
+        )
     return tuple(said)
 
 

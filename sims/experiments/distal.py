@@ -134,7 +134,9 @@ class Distal(Experiment[DistalSettings]):
             planned(settings)
         if settings.quick:
             settings = replace(settings, experiments=min(settings.experiments, QUICK_EXPERIMENTS), seeds=1)
-        return replace(settings, s=tuple(dict.fromkeys(settings.s)))
+        # Runs are so short that compiling them would take longer.
+        engine = "numpy" if settings.engine == "auto" else settings.engine
+        return replace(settings, engine=engine, s=tuple(dict.fromkeys(settings.s)))
 
     def checksums(self, settings: DistalSettings) -> list[str]:
         """Of the recording."""

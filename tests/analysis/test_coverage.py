@@ -45,7 +45,9 @@ def experiments(s, k, n, samples, noise, every=1, observed_synapses=None, N=np.i
         noisy = DistalRecordings(
             *(observed(one, fractions.get(name, 0.0), rng) for name, one in zip(QUANTITIES, clean, strict=True))
         )
-        found = infer_s(*noisy, noise=noise if known else None)
+        # Known as a fraction of what is recorded, noise included.
+        recorded = {name: fraction / np.sqrt(1 + fraction**2) for name, fraction in fractions.items()}
+        found = infer_s(*noisy, noise=recorded if known else None)
         ends.append((found.low, found.high))
     return np.array(ends)
 

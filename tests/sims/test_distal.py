@@ -1,5 +1,6 @@
 """``biorrr distal``: protocols, inference from files, plans, and circuits that are caught with other rules."""
 
+import hashlib
 import json
 from dataclasses import replace
 from types import SimpleNamespace
@@ -231,6 +232,8 @@ def test_a_recording_is_answered_with_a_verdict(run, tmp_path, capsys):
         "config.toml", "run.nc", "summary.json", "captions.md", "recording.png"
     }  # fmt: skip
     assert json.loads((out / "summary.json").read_text())["s"] == pytest.approx(0.5, abs=1e-6)
+    # By this `resume` and `--config` know whether the recording has changed.
+    assert hashlib.sha256((tmp_path / "run.nc").read_bytes()).hexdigest() in (out / "config.toml").read_text()
 
 
 def test_a_plan_is_answered_in_a_sentence(tmp_path, capsys):

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 import tomli_w
@@ -17,7 +18,10 @@ from biorrr.circuit import CheckpointError, Microcircuit, checkpoint
 from biorrr.circuit.recorder import Recorder
 from biorrr.sims import main
 from biorrr.sims.data import DataError, load
+from biorrr.sims.experiments import distal
+from biorrr.sims.experiments.helpers import distal_plan
 from biorrr.sims.recordings.dendrites import load_dendrites
+from biorrr.sims.recordings.distal import load_distal
 from biorrr.sims.settings import SettingsError
 from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import KEYS, make_plan, read_plan
@@ -35,6 +39,8 @@ def no_simulation(monkeypatch):
         raise ValueError("would simulate")
 
     monkeypatch.setattr(Training, "run_part", run_part)
+    monkeypatch.setattr(distal, "run_protocol", lambda *_: run_part(*range(4)))
+    monkeypatch.setattr(distal_plan, "run_plan", lambda *_: run_part(*range(4)))
 
 
 def biorrr(*args):
@@ -175,6 +181,47 @@ def test_recordings_of_dendrites(suffix, content, tmp_path):
         assert np.isfinite(load_dendrites(path).X).all()
     code, err = biorrr("instructive", "--recording", str(path), "--out", str(tmp_path / "out"), "--force")
     assert code == 0 or str(path) in err
+
+
+def plastic(kind):
+    """A recording of distal plasticity as a file's content."""
+    rng = np.random.default_rng(0)
+    arrays = {name: rng.random((5, 2)) for name in ("y", "z", "a")} | {"Vy": rng.random((6, 2, 2))}
+    if kind == ".npz":
+        return npz(**arrays)
+    file = io.BytesIO()
+    with h5py.File(file, "w") as held:
+        held.attrs["nwb_version"] = "2.6.0"
+        for name, values in arrays.items():
+            series = held.create_group(name)
+            series["data"], series["starting_time"] = values, 0.0
+            series["starting_time"].attrs["rate"] = 1.0
+    return file.getvalue()
+
+
+@fuzz
+@given(data=st.data(), suffix=st.sampled_from([".npz", ".nwb", ".nc", ".csv", ""]))
+def test_recordings_of_distal_plasticity(data, suffix, tmp_path):
+    path = tmp_path / f"y{suffix}"
+    path.write_bytes(data.draw(st.one_of(mutated(plastic(suffix)), st.binary(max_size=100))))
+    code, err = biorrr("distal", "--recording", str(path))
+    refused = contextlib.nullcontext() if code == 0 else pytest.raises(DataError)
+    with refused:
+        load_distal(str(path))
+    assert code == 0 or err.startswith(f"biorrr: {path}: ")
+
+
+DISTAL = [
+    "--plan", "--recording", "--calcium", "--known-noise", "--synapses", "--samples", "--noise", "--every", "--neurons",
+    "--experiments", "--cells", "--pairings", "-s", "-k", "--set", "plan=1", "y.csv,z.csv", "0", "1", "-1", "1e9",
+    "nan",
+]  # fmt: skip
+
+
+@fuzz
+@given(rest=st.lists(st.one_of(words, st.sampled_from(DISTAL)), max_size=5))
+def test_command_lines_of_distal(rest):
+    biorrr("distal", *rest)
 
 
 @fuzz
