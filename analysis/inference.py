@@ -30,7 +30,7 @@ from biorrr.analysis.distal_noise import QUANTITIES, NoisyTerm, Residual, dot
 from biorrr.analysis.inferred_s import InferredS, fit_caveats, size_caveats
 
 ROUNDING, UNBOUNDED = 1e-8, 1e3  # distance of the nearest and the farthest end of an interval from the estimate
-ONE_NEURON = 2.0  # by how much one neuron's interval is wider: with noise in z or a alone it covered 57 to 89 % without
+ONE_NEURON = 1.5  # by how much one neuron's interval is wider: with noise in z or a alone it covered 57 to 89 % without
 MISFIT, EXACT = 2.0, 1e-4  # how often what known noise leaves in the mean, and what share beside it, is too much
 
 

@@ -85,7 +85,8 @@ def size_caveats(samples: int, seen: NDArray) -> tuple[str, ...]:
         )
     if seen.shape[1] == 1 and not said:
         said.append(
-            "With one neuron it cannot be told which quantity is noisy; the interval is twice as wide for that."
+            "With one neuron it cannot be told which quantity is noisy; the interval is half as wide again for that, "
+            "and may still miss s by 0.02 if z or a alone is noisy."
         )
     return tuple(said)
 
