@@ -1,14 +1,17 @@
 """Cells in millivolts: the cell against an ODE solver, the circuit against a plain loop, units, and what it learns."""
 
+import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+from biorrr.analysis import excess
 from biorrr.circuit import Microcircuit, Run
 from biorrr.circuit.current_clamp import current_clamp, firing
 from biorrr.models import RUNGS, BurstingCells, Leaky, Millivolts, Rate, Rates, Spiking, uniform_draw, with_values
+from biorrr.sims.data import load
 
 QUIET = with_values(BurstingCells(), sigma_s=0.0, sigma_d=0.0)
 SMALL = Millivolts(population=4, interneuron_population=3, hold=30.0, latency=10.0)
@@ -323,6 +326,51 @@ def test_currents_of_the_wrong_dimension_are_refused():
     )
     with pytest.raises(ValueError, match="units do not agree"):
         current_clamp(0.0, 0.0, cell=odd, cells=1, duration=2.0, engine="numpy")
+
+
+@pytest.mark.slow
+def test_noise_falls_with_the_number_of_cells():
+    """Towards the rung below: over noise of different seeds, the variance of what is read goes as one over cells."""
+    X, Y = small_data()
+    variances = []
+    for cells in (25, 100, 400):
+        made = Millivolts(population=cells, interneuron_population=cells)
+        said = []
+        for seed in range(4):
+            run = Microcircuit(2, rates=RATES, cell=made, engine="cpp", seed=seed, **START).run(
+                X, Y, epochs=2, order="sequential", plastic=False, record=("z", "plateau"), every=1, progress=False
+            )
+            said.append([run.data["z"].values[40:], run.data["plateau"].values[40:]])
+        variances.append(np.var(said, axis=0).mean(axis=(1, 2)))
+    ratios = np.array(variances[:-1]) / variances[1:]
+    assert (ratios > 2.5).all(), ratios
+    assert (ratios < 6).all(), ratios
+
+
+START = {
+    "Vx0": np.random.default_rng(5).standard_normal((5, 2)) / 2,
+    "Vy0": np.random.default_rng(6).standard_normal((3, 2)) / 2,
+    "Q0": np.eye(2) / 2,
+    "R0": np.eye(2) / 2,
+}
+
+
+@pytest.mark.slow
+def test_digits_are_learned_and_without_calcium_they_are_not():
+    data = load("digits").centred()
+    ridge = 0.1 * float(np.square(data.X).mean())
+    left = {}
+    for name, cell in (
+        ("whole", BurstingCells()),
+        ("no calcium", with_values(BurstingCells(), g_d=0.0, g_s=0.0)),
+    ):
+        circuit = Microcircuit(2, ridge=ridge, cell=Millivolts(cell=cell), engine="cpp")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # three pixels never change
+            run = circuit.run(data.X, data.Y, epochs=4, record=(), progress=False)
+        left[name] = excess(run.Vx, data.X, data.Y, 0.0, ridge)
+    assert left["whole"] < 0.1
+    assert left["no calcium"] > 2 * left["whole"]
 
 
 # -- the ladder --------------------------------------------------------------------------------------------------------

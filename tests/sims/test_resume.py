@@ -106,6 +106,7 @@ SLOW = pytest.mark.slow
 # Command, options, and how many files of its checkpoints are there when it is killed.
 EXPERIMENTS = [
     pytest.param("learn", ("--seeds", 3, "--epochs", 300), 2, id="learn", marks=SLOW),
+    pytest.param("learn", ("--cell", "millivolts", "--epochs", 2), 1, id="learn-millivolts", marks=SLOW),
     pytest.param("compare", ("-k", 2, "--seeds", 2, "--steps", 60_000), 5, id="compare", marks=SLOW),
     pytest.param("family", ("--seeds", 2, "--epochs", 800, "-s", 0), 2, id="family", marks=SLOW),
     pytest.param("plateau", ("--seeds", 2, "--epochs", 800, "-s", 0), 2, id="plateau", marks=SLOW),
@@ -128,7 +129,7 @@ EXPERIMENTS = [
 
 def test_no_experiment_is_left_out():
     """That of the whole paper, which is made of others, is cut short in test_paper.py."""
-    assert {param.id for param in EXPERIMENTS} == {*experiment_names()} - {"paper"}
+    assert {param.values[0] for param in EXPERIMENTS} == {*experiment_names()} - {"paper"}
 
 
 @pytest.mark.skipif(find_compiler() is None, reason="needs a C++ compiler")
