@@ -98,6 +98,27 @@ def phases() -> str:
     return _table(("phase", "what happens"), [(f"`{phase}`", meaning) for phase, meaning in PHASES.items()])
 
 
+def ladder() -> str:
+    """What cells can be, one rung above the other."""
+    from biorrr.models import RUNGS
+
+    rows = [(f'`cell="{name}"`', rung.adds, rung.limit) for name, rung in RUNGS.items()]
+    return _table(("rung", "what it adds", "becomes the rung below as"), rows)
+
+
+def cell_parameters() -> str:
+    """Parameters of the two kinds of cell in millivolts."""
+    from biorrr.models import BurstingCells, SomatostatinCells
+
+    rows = [
+        (f"`{part.name}.{v.name}`", f"{v.value:g} {v.unit}", v.meaning)
+        for part in (BurstingCells(), SomatostatinCells())
+        for v in part.variables
+        if v.role == "parameter" and not isinstance(v.value, str)
+    ]
+    return _table(("parameter", "value", "meaning"), rows)
+
+
 def own_part(name: str) -> str:
     """An example of a part of one's own, as the tests run it."""
     text = (Path(__file__).parents[1] / "tests" / "own_parts" / "own_parts.py").read_text()
@@ -276,6 +297,6 @@ GENERATED = {
     made.__name__: made
     for made in (
         description, pathways, cells, rates, locality, phases, mistakes, commands, frame, data_sets, citations,
-        reference,
+        reference, ladder, cell_parameters,
     )
 } | {f"own_{name}": functools.partial(own_part, name) for name in OWN_PARTS}  # fmt: skip
