@@ -21,6 +21,7 @@ from biorrr.models.checks import number_within, whole_number
 from biorrr.models.clock import HoldingClock
 from biorrr.models.departure import Departure
 from biorrr.models.dynamics import milliseconds
+from biorrr.models.expressions import renamed
 from biorrr.models.millivolts.bursting_cells import BurstingCells
 from biorrr.models.millivolts.fans import fan_in, fan_out
 from biorrr.models.millivolts.somatostatin_cells import SomatostatinCells
@@ -31,6 +32,7 @@ _TIMES = ("hold", "latency", "dt", "filter")
 _CURRENTS = ("rest_soma", "gain_soma", "rest_dendrite", "gain_dendrite", "rest_interneuron", "gain_interneuron")
 # What has been counted in a sample: whether this tick counts, and how many ticks have.
 _COUNTS, _COUNTED = "clip(elapsed + 1 - latency, 0, 1)", "clip(elapsed + 1 - latency, 1, inf)"
+_SPEAKS = {"z": "output", "n": "interneuron output"}
 _BEFORE = 20  # samples in which cells find their means, before synapses learn
 # Of means that cells keep: where they begin counts as much as ten samples.
 _PACE = "closing * clip(1 / (sample + 11), 1 / homeostasis, 1)"
@@ -127,12 +129,14 @@ class Millivolts(Departure):
         modulator = parts["neuromodulator"]
         rates = tuple(replace(v, at_end=v.name.startswith("eta_")) for v in modulator.variables)
         parts = parts.having(replace(modulator, variables=rates))
-        heard = "(waking * heard_pre + (1 - waking) * {}_pre)"
-        recruitment, inhibitory = parts["recruitment"], parts["inhibitory"]
-        parts = parts.having(
-            replace(recruitment, current=f"w * {heard.format('z')}"),
-            replace(inhibitory, current=f"w * {heard.format('n')}"),
-        )
+        for name, said in (("recruitment", "z"), ("inhibitory", "n")):
+            pathway = parts[name]
+            parts = parts.having(replace(pathway, current=renamed(pathway.current, {f"{said}_pre": "carried_pre"})))
+            parts = parts.adding(
+                pathway.source,
+                Variable("carried", "what reaches other cells", scale=said),
+                Step(_SPEAKS[said], f"carried = waking * heard + (1 - waking) * {said}", replays=True),
+            )
         return parts.having(
             *(
                 replace(pathway, change=f"closing * int(sample >= {_BEFORE}) * ({pathway.change})")
