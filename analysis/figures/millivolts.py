@@ -85,16 +85,16 @@ def plot_cell(
 
 
 def _shade(panels: NDArray, onsets: NDArray, end: float, errors: NDArray) -> None:
-    """Shade samples whose error is larger than its r.m.s., and say on top which way."""
+    """Shade samples whose error is larger than its r.m.s., and say which way beside the burst probability."""
     for first, last, error in zip(onsets, [*onsets[1:], end], errors, strict=True):
         for panel in panels:
             panel.axvline(first, color="0.9", linewidth=0.6, zorder=0)
             if abs(error) > 1:
                 panel.axvspan(first, last, color=_MARKED if error > 0 else "0.88", zorder=0, linewidth=0)
         if abs(error) > 1:
-            panels[0].text(
-                (first + last) / 2, 1.0, "+" if error > 0 else "–", ha="center", va="bottom", fontsize=8,
-                transform=panels[0].get_xaxis_transform(),
+            panels[1].text(
+                (first + last) / 2, 0.95, "+" if error > 0 else "–", ha="center", va="top", fontsize=9,
+                transform=panels[1].get_xaxis_transform(),
             )  # fmt: skip
 
 

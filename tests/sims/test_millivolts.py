@@ -43,8 +43,8 @@ def test_figures_of_cells():
                      errors={"one": [2, 0], "two": [-2, 0]})  # fmt: skip
     assert axes.shape == (6, 2)
     assert axes[-1, 0].get_xlabel() == "time (ms)"
-    assert [text.get_text() for text in axes[0, 0].texts] == ["+"]
-    assert [text.get_text() for text in axes[0, 1].texts] == ["–"]
+    assert [text.get_text() for text in axes[1, 0].texts] == ["+"]
+    assert [text.get_text() for text in axes[1, 1].texts] == ["–"]
     found = {"event_rate": [1, 2], "burst_probability": [0.1, 0.2]}
     axes = plot_firing([0, 100], found, [200, 300], found, rest=(250, 50))
     assert axes[0, 0].get_ylabel() == "rate of events (Hz)"
