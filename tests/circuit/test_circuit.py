@@ -62,6 +62,22 @@ def test_it_equals_a_plain_loop(engine, inputs, weights):
     assert run.data["told"].dims == ("sample", "V2")
 
 
+@pytest.mark.parametrize("engine", ["numpy", "cpp", "cython"])
+def test_the_smallest_circuit_that_learns(engine, inputs, weights):
+    """Oja's rule: few enough steps for Cython to compile quickly."""
+    A = weights["A"][:, :1].copy()
+    for light in inputs["image"]:
+        u = light @ A
+        A = A + ETA * u * (light[:, None] - u * A)
+    rule = f"{ETA} * u_post * (light_pre - u_post * w)"
+    retina = Population(name="retina", variables=[Variable("light", "light", role="input")])
+    oja = Pathway("first", "retina", "V1", "u", "w * light_pre", "drive", rule, weight="A")
+    circuit = Circuit([retina, Population(1, "V1", [Variable("u", "output")])], [oja], engine=engine)
+    start = {"A": weights["A"][:, :1]}
+    run = circuit.run({"light": inputs["image"]}, order="sequential", weights=start, progress=False)
+    np.testing.assert_allclose(run.weights["A"], A, rtol=0, atol=1e-12)
+
+
 def test_it_is_continued_saved_and_pickled(inputs, weights, tmp_path):
     circuit = two_areas()
     whole = circuit.run(inputs, epochs=2, weights=weights, progress=False)

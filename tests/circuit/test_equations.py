@@ -5,7 +5,8 @@ import pytest
 
 from biorrr.circuit.presentation import Presentation
 
-ENGINES = ["numpy", "cpp", "cython"]
+# A whole circuit takes Cython half a minute to compile; test_circuit.py has a small one.
+ENGINES = ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)]
 WEIGHTS = ("Vx", "Vy", "Q", "R")
 TRACES = ("x", "y", "z", "a", "n", "inhibition", "plateau")
 EXACT = {"rtol": 0, "atol": 1e-12}

@@ -5,7 +5,8 @@ import pytest
 
 from biorrr.models import Rate, Rates
 
-ENGINES = ["numpy", "cpp", "cython"]
+# A whole circuit takes Cython half a minute to compile; test_circuit.py has a small one.
+ENGINES = ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)]
 CONSTANT = Rates(x=Rate(0.003), y=Rate(0.01), q=Rate(0.02))
 DECAYING = Rates(x=Rate(0.003, 500), y=Rate(0.02, 500), q=Rate(0.03, 300))
 
