@@ -93,11 +93,13 @@ def test_our_code_never_unpickles_evaluates_or_runs_a_shell():
 def test_settings_are_numbers_and_choices():
     """Text that is free stands only for data, what is in them, a circuit of the user's own and departures.
 
-    Data are a name or a path to their loader, areas, events and columns are looked up in a recording, departures among
-    ours, and a circuit is run only where the user names it (tests/sims/test_circuits.py). The rest are choices.
+    Data and recordings are a name or a path to their loader, areas, events and columns are looked up in a recording,
+    departures among ours, and a circuit is run only where the user names it (tests/sims/test_circuits.py). The rest are
+    choices.
     """
     in_a_recording = ("source", "target", "align", "condition", "area", "trials", "series")
-    free = ("data", "circuit", "departures", *in_a_recording)
+    of_dendrites = ("soma", "dendrite", "error", "role")
+    free = ("data", "recording", "circuit", "departures", *in_a_recording, *of_dendrites)
     for experiment in map(find_experiment, experiment_names()):
         for name, (kind, _, _) in kinds(experiment.settings).items():
             choices = experiment.settings.__dataclass_fields__[name].metadata["choices"]
