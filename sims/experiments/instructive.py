@@ -16,30 +16,28 @@ from pathlib import Path
 from typing import Any
 
 from biorrr.sims.circuits import compiled_if_possible
-from biorrr.sims.claims import Claim
 from biorrr.sims.experiment import Experiment, Findings, Found, Problem
 from biorrr.sims.experiments.helpers.imaged_circuits import FRAMES, MUST, NULL, RATE, learn, observe
-from biorrr.sims.lazy import data_sets, np, xr
+from biorrr.sims.experiments.helpers.imaged_circuits_results import (
+    ASKED,
+    NOISES,
+    ORIGIN,
+    SIZES,
+    check_claims,
+    joined,
+    plain,
+    summary,
+)
+from biorrr.sims.experiments.helpers.recording_answers import answered, signals
+from biorrr.sims.lazy import data_sets, np
 from biorrr.sims.reports.views import Chart, View
 from biorrr.sims.settings import ExperimentSettings, SettingsError, option
 
-ASKED = {
-    "specific": "(a) specific to the neuron",
-    "informative": "(b) informative of the error",
-    "signed": "(c) signed by causal role",
-    "predictive": "(d) predictive of change",
-}
 BATCH = 10  # experiments in a part
 EXAMPLES = 40  # experiments in which all controls are asked, and in which power is measured
-NOISES, SIZES = (0.5, 1.0, 2.0, 4.0), (4, 6, 8)  # noise over signal, and neurons imaged, of which power is measured
 POWER_TRIALS = 500  # of each experiment in which power is measured: in all of them it would be 1 nearly everywhere
 QUICK_EXPERIMENTS = 4
 OTHER = 10_000  # between the seeds of a circuit and of one that has nothing to do with it
-SHOWN = 30.0  # seconds of signals in the figure
-ORIGIN = "written from the published abstract of Francioni et al. (Nature 2026); it has not seen those data"
-# Bounds, fixed beforehand. Of 500 experiments 5 % err, give or take 1 %; of 40, give or take 3.4 %.
-FOUND, MISTAKEN = 0.9, 0.15  # share of the examples in which the answer must be yes at least, and may be yes at most
-ERROR_RATE = (0.02, 0.08)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -270,99 +268,6 @@ def at_each_noise(problem: Problem[InstructiveSettings], seed: int) -> dict[str,
     return {"yes": yes}
 
 
-# -- what follows ------------------------------------------------------------------------------------------------------
-
-
-def plain(carries: str) -> str:
-    """Name of what dendrites carry, as part of a key."""
-    return carries.lower().replace(" ", "_")
-
-
-def joined(settings: InstructiveSettings, found: Found) -> xr.Dataset:
-    """All answers of all experiments."""
-    from biorrr.analysis.instructive import LEVEL
-
-    def together(kind: str, name: str) -> np.ndarray:
-        return np.concatenate([part[name] for key, part in found.items() if key.startswith(f"{kind}-")])
-
-    answer, yes, chance = together("controls", "answer"), together("power", "yes"), together("chance", "yes")
-    said = np.where(np.isnan(answer[..., 3]), np.nan, answer[..., 3] <= LEVEL)
-    asked = ("example", "carries", "question")
-    share = ("noise", "neurons", "question")
-    return xr.Dataset(
-        {
-            **{name: (asked, answer[..., i]) for i, name in enumerate(("effect", "low", "high", "p"))},
-            "yes": (asked, said),
-            "power": (share, yes[:, 0].mean(axis=0)),
-            "mistaken": (share, yes[:, 1].mean(axis=0)),
-            "error_rate": ("question", np.nanmean(chance[..., 0], axis=0)),
-            "error_rate_any_neuron": ("question", np.nanmean(chance[..., 1], axis=0)),
-        },
-        {
-            "carries": list(MUST), "question": list(ASKED), "noise": list(NOISES), "neurons": list(SIZES),
-            "example": range(settings.seed, settings.seed + len(answer)),
-        },
-    )  # fmt: skip
-
-
-def summary(settings: InstructiveSettings, results: xr.Dataset) -> dict[str, Any]:
-    """Final numbers: shares that say yes, mean effects and intervals, error rates."""
-    numbers: dict[str, Any] = {
-        "data": settings.data, "k": settings.k, "trials": settings.trials, "noise": settings.noise,
-        "experiments": settings.experiments, "examples": results.sizes["example"], "engine": settings.engine,
-    }  # fmt: skip
-    for carries in MUST:
-        for question in ASKED:
-            one = results.sel(carries=carries, question=question)
-            numbers[f"{plain(carries)}_{question}_yes"] = float(one["yes"].mean())
-            numbers[f"{plain(carries)}_{question}_effect"] = float(one["effect"].mean())
-    for question in ASKED:
-        numbers[f"error_rate_{question}"] = float(results["error_rate"].sel(question=question))
-        numbers[f"error_rate_any_neuron_{question}"] = float(results["error_rate_any_neuron"].sel(question=question))
-    numbers["error_rate_max"] = float(results["error_rate"].max())
-    return numbers | {"origin": ORIGIN}
-
-
-def check_claims(settings: InstructiveSettings, numbers: Mapping[str, Any]) -> list[Claim]:
-    """What must be found where the answers are known, and whether it is."""
-    claims = []
-    run = f"{numbers['examples']} experiments on {numbers['data']}, {settings.trials} trials each"
-    words = {
-        "circuit": "a circuit that learns", "broadcast": "a scalar broadcast signal",
-        "shuffled": "plateaus shuffled across neurons", "soma": "dendrites that repeat the soma, with noise",
-        "frozen Q": "a circuit whose interneuron synapses are frozen",
-    }  # fmt: skip
-    for carries, must in MUST.items():
-        for wanted, bounds in ((True, {"low": FOUND}), (False, {"high": MISTAKEN})):
-            shares = {q: numbers[f"{plain(carries)}_{q}_yes"] for q, answer in must.items() if answer is wanted}
-            if not shares:
-                continue
-            worst = float(
-                (np.min if wanted else np.max)([*shares.values()])
-            )  # NaN where a circuit diverged: in no bounds
-            asked = "all four questions" if len(shares) == 4 else ", ".join(ASKED[q] for q in shares)
-            claims.append(
-                Claim(
-                    text=f"{words[carries]}: the answer is {'yes' if wanted else 'no'} to {asked}",
-                    run=run, value=worst, unit="%", **bounds,  # type: ignore[arg-type]
-                    numbers={f"share of yes to {ASKED[q][:3]}": f"{share:.1%}" for q, share in shares.items()},
-                )
-            )  # fmt: skip
-    for question, asked in ASKED.items():
-        claims.append(
-            Claim(
-                text=f"where chance decides whether it is {asked[4:]}, 5 % of experiments say yes",
-                run=f"{settings.experiments} experiments; dendrites carry: {NULL[question]}",
-                value=numbers[f"error_rate_{question}"],
-                low=ERROR_RATE[0],
-                high=ERROR_RATE[1],
-                unit="%",
-                numbers={"any neuron on its own": f"{numbers[f'error_rate_any_neuron_{question}']:.1%}"},
-            )
-        )
-    return claims
-
-
 def example(problem: Problem[InstructiveSettings]) -> tuple:
     """Signals of the first experiment, for the figure."""
     settings = problem.settings
@@ -370,62 +275,6 @@ def example(problem: Problem[InstructiveSettings]) -> tuple:
     if learner is None:
         raise data_sets.DataError(f"{problem.data.name}: the circuit diverged; choose other data or fewer neurons")
     return signals(observe(learner, "circuit", settings.noise, settings.decay, (settings.seed, 1)), settings.decay)
-
-
-def signals(recording: Any, decay: float) -> tuple:
-    """Times, soma, dendrite, residual and role-weighted error (None where not known), from the middle on."""
-    residual = residual_of(recording, decay)
-    known = recording.error is not None and recording.role is not None
-    sent = recording.imaged_error(decay) @ recording.role.T if known else None
-    first = recording.frames // 2
-    shown = slice(first, min(recording.frames, first + max(2, round(SHOWN * recording.rate))))
-    times = np.arange(recording.frames)[shown] / recording.rate
-    every = (recording.soma, recording.dendrite, residual, sent)
-    return times, *(None if one is None else (one / one.std(axis=0))[shown, :3] for one in every)
-
-
-def answered(problem: Problem[InstructiveSettings]) -> Findings:
-    """The four answers of a recording."""
-    from biorrr.analysis.figures import instructive as figures
-    from biorrr.analysis.instructive import ask
-
-    recording, decay = problem.data.recording, problem.settings.decay  # type: ignore[attr-defined]
-    answers = ask(recording, decay)
-    numbers: dict[str, Any] = {"recording": problem.data.name, "neurons": recording.neurons, "frames": recording.frames}
-    for question, answer in answers.items():
-        numbers |= {f"{question}_yes": answer.yes}
-        numbers |= {f"{question}_{name}": getattr(answer, name) for name in ("effect", "low", "high", "p")}
-    asked = {question: one for question, one in answers.items() if not one.unasked}
-    if not asked:
-        raise data_sets.DataError(f"{problem.data.name}: nothing can be asked: {answers['specific'].unasked}")
-    results = xr.Dataset(
-        {
-            "residual": (("frame", "neuron"), residual_of(recording, decay)),
-            **{f"{q}_effect": ("neuron", one.neurons) for q, one in asked.items()},
-            **{f"{q}_p": ("neuron", one.p_neurons) for q, one in asked.items()},
-        }
-    )
-    known = [name for name in ("error", "role", "condition") if getattr(recording, name) is not None]
-    return Findings(
-        numbers=numbers | {"origin": ORIGIN},
-        title=f"{problem.data.name}: {recording.neurons} neurons, {recording.frames} frames at {recording.rate:g} Hz; "
-        f"known: {', '.join(known) or 'nothing of the task'}",
-        rows={ASKED[q]: str(one) for q, one in answers.items()}
-        | ({"to note": "; ".join(problem.data.notes)} if problem.data.notes else {})
-        | {"origin": ORIGIN},
-        results={"run": results},
-        figures={
-            "signals": partial(figures.plot_signals, *signals(recording, decay)),
-            "neurons": partial(figures.plot_neurons, {ASKED[q]: one for q, one in asked.items()}),
-        },
-    )
-
-
-def residual_of(recording: Any, decay: float) -> np.ndarray:
-    """What each dendrite says beyond the somas, (frames, neurons)."""
-    from biorrr.analysis.instructive import dendritic_residual
-
-    return dendritic_residual(recording.soma, recording.dendrite, recording.is_smooth(decay))
 
 
 EXPERIMENT = Instructive()

@@ -13,6 +13,7 @@ from biorrr.sims import main
 from biorrr.sims.data import DataError, load
 from biorrr.sims.experiments import instructive
 from biorrr.sims.experiments.helpers.imaged_circuits import MUST, Learner, observe
+from biorrr.sims.experiments.helpers.imaged_circuits_results import FOUND
 from biorrr.sims.recordings.dendrites import load_dendrites
 
 WRONG = Path(__file__).parent / "wrong_circuits.py"
@@ -94,7 +95,7 @@ def test_circuits_are_told_from_wrong_ones(circuit, learns):
     """Instruction that is shuffled teaches something else, but by the same signals: it is instruction all the same."""
     asked = problem(circuit=circuit)
     found = np.stack([instructive.with_controls(asked, seed)["answer"][0, :, 3] for seed in range(6)])
-    assert ((found <= 0.05).mean(axis=0) >= instructive.FOUND).all() == learns
+    assert ((found <= 0.05).mean(axis=0) >= FOUND).all() == learns
 
 
 # -- recordings --------------------------------------------------------------------------------------------------------
