@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 LEAST_CORRELATION = 3.0  # between frames, in its standard errors: with less, one frame tells nothing of the next
-NEGLIGIBLE = 0.01  # of the largest: directions of the somas' covariance that are left out
 
 
 class WithoutMemoryError(ValueError):
@@ -54,4 +53,4 @@ def _instrument(soma: NDArray, smooth: bool) -> tuple[NDArray, NDArray, NDArray]
             "somas must carry over from one frame to the next, as an indicator does (got a correlation of "
             f"{correlation:.3f} in {len(soma)} frames); record longer, or set the decay to 0 where rows are trials"
         )
-    return frame, before, np.linalg.pinv(before.T @ frame, rcond=NEGLIGIBLE)
+    return frame, before, np.linalg.pinv(before.T @ frame)  # all directions: what is left of one leaks

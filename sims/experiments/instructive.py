@@ -88,7 +88,8 @@ class Instructive(Experiment[InstructiveSettings]):
         "which should lie near 5 %, the grey line). Black dots with bars are error rates over all experiments, with "
         "all trials and with 95 % intervals.",
         "neurons": "Effect in each neuron. Filled dots are neurons that say yes on their own, corrected for their "
-        "number; the band is the mean over neurons with its 95 % interval.",
+        "number. The band is the effect over all neurons with its 95 % interval: their mean, but for (a), where it is "
+        "that of the combination of neurons that says most.",
     }
     charts = (
         Chart(
