@@ -104,7 +104,7 @@ class BurstingCells(Population):
             able = int(since + tick / 2 > t_ref)
             Vs = able * (Vs + step_s * (soma_goal - Vs)) + (1 - able) * V_r
             spike = int(Vs > V_T)
-            event = spike * int(since > burst_gap)
+            event = spike * int(since + tick / 2 > burst_gap)
             burst = (spike - event) * (1 - bursting)
             bursting = (1 - event) * (bursting + burst)
             w_s += spike

@@ -176,7 +176,7 @@ class Cells:
             self.since = self.since + dt
             self.Vs = np.where(self.since + dt / 2 > 3, self.Vs + (1 - np.exp(-dt / 16)) * (soma - self.Vs), -70.0)
             fired = self.Vs > -50
-            event = fired & (self.since > 16)
+            event = fired & (self.since + dt / 2 > 16)
             burst = fired & ~event & (self.bursting == 0)
             self.bursting = np.where(event, 0, self.bursting + burst)
             self.ws, self.Vs, self.since = (
