@@ -20,6 +20,7 @@ from brian2.utils.stringtools import stripped_deindented_lines
 from sympy import Expr, Symbol
 
 from biorrr.circuit.blueprint import Blueprint
+from biorrr.circuit.engines.function_calls import calls_first, lines_of
 from biorrr.circuit.schedule import Action
 
 _WAKING, _LATER = "_waking", "_later"  # whether a sample is on, and whether in another tick than its first
@@ -70,6 +71,7 @@ int main()
 }}
 """
 _BROADCAST = re.compile(r"\s*const double \w+ = _ptr_array_\w+\[0\];\s*$")
+_MANY = 8  # cells, from which on a loop over them is worth vectorising
 _DENSE = {"summed_variable": "dense_summed_variable", "stateupdate": "dense_stateupdate"}
 
 
@@ -95,11 +97,11 @@ class _Loops:
 
     def broadcast(self, code) -> str:
         """The lines of ``code`` that fetch what is broadcast: the same for all synapses, so once is enough."""
-        return "\n".join(line for line in _lines(code) if _BROADCAST.match(line))
+        return "\n".join(line for line in lines_of(code) if _BROADCAST.match(line))
 
     def direct(self, code) -> str:
         """The other lines, with the look-ups of a synapse's two cells replaced by the loop counters."""
-        inner = "\n".join(line for line in _lines(code) if not _BROADCAST.match(line))
+        inner = "\n".join(line for line in lines_of(code) if not _BROADCAST.match(line))
         return inner.replace(f"{self.source_index}[_idx]", "_source").replace(f"{self.target_index}[_idx]", "_target")
 
 
@@ -141,15 +143,18 @@ class DenseDevice(CPPStandaloneDevice):
         return codeobj_class or DenseCodeObject
 
     def code_object(self, owner, name, abstract_code, variables, template_name, variable_indices, **kwds):
-        """Brian2's, with our template where all of a step's synapses are there."""
+        """Brian2's, with our template where all of a step's synapses are there, or where it is a step of many cells."""
         step = _step(name)
         action = self.actions.get(step)
         group = getattr(owner, "synapses", owner)
         if action is not None:
             self.due[step] = self._due(group, action, variable_indices)
+            more: dict[str, object] = {}
             if hasattr(group, "summed_updaters") and self.dense and template_name in _DENSE:
-                template_name = _DENSE[template_name]
-                kwds["template_kwds"] = {**(kwds.get("template_kwds") or {}), "loops": self._loops(group, action)}
+                template_name, more = _DENSE[template_name], {"loops": self._loops(group, action)}
+            elif template_name == "stateupdate" and self.dense and len(group) >= _MANY:
+                template_name, more = "cell_stateupdate", {"calls_first": calls_first}
+            kwds["template_kwds"] = {**(kwds.get("template_kwds") or {}), **more}
         return super().code_object(owner, name, abstract_code, variables, template_name, variable_indices, **kwds)
 
     def _value(self, group, name: str) -> str:
@@ -284,10 +289,6 @@ class DenseDevice(CPPStandaloneDevice):
 def _step(code_object: str) -> str:
     """What a code object carries out, from its name."""
     return code_object.split("_codeobject")[0]
-
-
-def _lines(code) -> list[str]:
-    return code.splitlines() if isinstance(code, str) else list(code)
 
 
 def _symbolic(expression: str) -> Expr | None:

@@ -219,7 +219,7 @@ def _description(blueprint: Blueprint) -> dict:
     """All that shapes the compiled program: every field of every part, and the sources that make code of them."""
     here = Path(__file__).parent
     sources = [
-        *(here / name for name in ("network.py", "device.py", "standalone.py")),
+        *(here / name for name in ("network.py", "device.py", "function_calls.py", "standalone.py")),
         *(here.parent / name for name in ("schedule.py", "held_samples.py", "blueprint.py")),
         *sorted((here / "templates").iterdir()),
     ]

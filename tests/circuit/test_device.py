@@ -8,6 +8,7 @@ from brian2.parsing.sympytools import str_to_sympy
 
 from biorrr.circuit import Circuit, Microcircuit
 from biorrr.circuit.engines.device import _vanishes
+from biorrr.circuit.engines.function_calls import calls_first
 from biorrr.models import (
     DistalSynapses,
     InterneuronToPyramidal,
@@ -87,3 +88,30 @@ def test_silent_fibres_and_factors_that_are_zero_are_skipped(tmp_path, monkeypat
     assert "brian::_array_neuromodulator_replay_gain[0] != 0" in due("proximal_replay")
     assert "_source = 0; _source < 4" in of("distal_change")
     assert "_source = _active_instructive.begin" in of("distal_summed_variable_a")
+
+
+FETCHED = ["double V = _ptr_array_cells_V[_idx];", "const double gain = _ptr_array_clock_gain[0];"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "calls", "rest"),
+    [
+        (
+            ["const double open = 1.0/(1.0 + exp(_lio_1 * (- (gain + V))));", "V += exp(1) * tanh(V);"],
+            [*FETCHED, "_called_0[_idx] = exp(_lio_1 * (- (gain + V)));", "_called_1[_idx] = exp(1);",
+             "_called_2[_idx] = tanh(V);"],
+            ["const double open = 1.0/(1.0 + _called_0[_idx]);", "V += _called_1[_idx] * _called_2[_idx];"],
+        ),
+        # What has changed, what is made on the way and what is drawn in an order are not there when the loop begins.
+        (["V *= 2;", "V = exp(V);"], [], None),
+        (["const double twice = 2 * V;", "V = exp(twice);"], [], None),
+        (["V = log(_rand(_vectorisation_idx));"], [], None),
+        # Other functions, and names that only begin like one.
+        (["V = sqrt(V) + my_exp(V) + expected(V);"], [], None),
+    ],
+)  # fmt: skip
+def test_calls_that_can_go_first(lines, calls, rest):
+    found = calls_first("\n".join([*FETCHED, *lines]))
+    assert found.calls == calls
+    assert found.count == sum(line.startswith("_called") for line in calls)
+    assert found.rest == [*FETCHED, *(lines if rest is None else rest)]
