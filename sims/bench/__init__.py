@@ -70,6 +70,13 @@ def bench(settings: BenchSettings, folder: RunFolder) -> None:
     for row in results.get("held_samples", ()):
         c, circuit = (row["microseconds"][name] for name in ("leaky_c_loop", "circuit"))
         print(f"  {row['size']}, {row['ticks']} ticks of {row['inputs']}: C {c:.3g}, circuit {circuit:.3g}")
+    if "millivolts" in results:
+        row = results["millivolts"]
+        c, circuit, brian2 = (row["microseconds"][name] for name in ("millivolt_c_loop", "circuit", "stock_brian2"))
+        print(
+            f"  {row['size']}, {row['ticks']} ticks of {row['cells']} + {row['interneurons']} cells in millivolts: "
+            f"C {c:.0f}, circuit {circuit:.0f}, stock Brian2 {brian2:.0f}"
+        )
     print_table("goals", {goal.name: goal.verdict for goal in goals})
     print(f"written to {folder.path}")
 

@@ -25,6 +25,7 @@ def measure(settings: BenchSettings) -> tuple[dict[str, Any], list[Goal]]:
     from biorrr.sims.bench import (
         held_samples,
         many_runs,
+        millivolts,
         overhead,
         peak_memory,
         race,
@@ -55,6 +56,7 @@ def measure(settings: BenchSettings) -> tuple[dict[str, Any], list[Goal]]:
                 for size in held_samples.HELD_SIZES
             ),
             ("settling", "settling", partial(settling.settling, seconds, repeats)),
+            ("cells in millivolts", "millivolts", partial(millivolts.millivolts, "64x10x2", seconds, repeats)),
             ("start-up", "startup", partial(start_up.start_up, repeats)),
             *(
                 (f"whole process at {size}", "whole_process",

@@ -7,9 +7,20 @@ import numpy as np
 import psutil
 import pytest
 
-from biorrr.sims.bench import held_samples, measurements, overhead, peak_memory, race, time_per_sample, time_per_synapse
+from biorrr.circuit import Microcircuit
+from biorrr.models import Millivolts, Rate, Rates
+from biorrr.sims.bench import (
+    held_samples,
+    measurements,
+    millivolts,
+    overhead,
+    peak_memory,
+    race,
+    time_per_sample,
+    time_per_synapse,
+)
 from biorrr.sims.bench.contestants import CONTESTANTS, prepare
-from biorrr.sims.bench.contestants.task import Task
+from biorrr.sims.bench.contestants.task import MillivoltTask, Task
 from biorrr.sims.bench.goal import Goal
 from biorrr.sims.main import run
 
@@ -37,6 +48,46 @@ def test_held_samples(spiking):
     assert all(us > 0 for us in results["microseconds"].values())
     inputs = "inputs that spike" if spiking else "held inputs"
     assert goal.name == f"6x4x2, 20 ticks of {inputs}: circuit over C"
+
+
+# 32 ticks of 0.5 ms add up to a little more than 16 ms, 160 ticks of 0.1 ms to a little less.
+@pytest.mark.parametrize("dt", [0.5, 0.1])
+def test_a_loop_in_C_and_the_circuit_in_millivolts_learn_the_same(dt):
+    """So many samples that some spikes follow another by just 16 ms: rounding must not decide if that is a burst."""
+    cells = Millivolts(population=4, interneuron_population=3, hold=30.0, latency=10.0, dt=dt)
+    task = MillivoltTask(5, 3, 2, cells=cells)
+    learners = prepare(task, ("circuit", "millivolt_c_loop"))
+    expected, learned = learners["millivolt_c_loop"](1000), learners["circuit"](1000)
+    for matrix, values in expected.items():
+        assert np.abs(values - getattr(task, matrix)).max() > 0.1
+        np.testing.assert_allclose(learned[matrix], values, rtol=1e-9, atol=1e-12, err_msg=matrix)
+
+
+@pytest.mark.slow
+def test_millivolts(monkeypatch):
+    """All that is reported; and stock Brian2 simulates the same cells, by their rates and by what Q and R become."""
+    learners = {}
+    monkeypatch.setattr(millivolts, "prepare", lambda *what: learners.update(prepare(*what)) or learners)
+    results, goals = millivolts.millivolts("64x10x2", seconds=0.005, repeats=2)
+    assert results["largest_difference_of_weights"] < 1e-12
+    assert set(results["microseconds"]) == {"circuit", "millivolt_c_loop", "stock_brian2"}
+    assert all(us > 0 for us in results["microseconds"].values())
+    assert [(goal.name, goal.limit) for goal in goals] == [
+        ("64x10x2 in millivolts: circuit over C", 3.0), ("64x10x2 in millivolts: circuit over stock Brian2", 1.0),
+    ]  # fmt: skip
+    task = MillivoltTask(64, 10, 2)
+    stock = learners["stock_brian2"](200)
+    rates = Rates(*(Rate(eta0, N) for eta0, N in zip(task.eta0, task.N, strict=True)))
+    start = {f"{name}0": getattr(task, name) for name in ("Vx", "Vy", "Q", "R")}
+    means = ("usual_events", "usual_bursts", "usual_spikes")
+    run = Microcircuit(2, rates=rates, cell=task.cells, engine="cpp", **start).run(
+        task.X, task.Y, order=np.arange(200), record=means, every=1, progress=False
+    )
+    for name in means:
+        np.testing.assert_allclose(stock[name], run.data[name].values[-1, -1], rtol=0.05, err_msg=name)
+    for name in ("Q", "R"):
+        assert np.abs(getattr(run, name) - getattr(task, name)).max() > 0.03
+        np.testing.assert_allclose(stock[name], getattr(run, name), atol=0.01, err_msg=name)
 
 
 def test_race():
@@ -152,12 +203,17 @@ def test_report(monkeypatch, tmp_path, capsys):
     results["growth"] = {"nanoseconds_per_synapse": rows, "bandwidth_limit": 0.8}
     held = {"leaky_c_loop": 3.25, "circuit": 5.5}
     results["held_samples"] = [{"size": "6x4x2", "ticks": 200, "inputs": "held inputs", "microseconds": held}]
+    results["millivolts"] = {
+        "size": "6x4x2", "ticks": 300, "cells": 200, "interneurons": 100,
+        "microseconds": {"millivolt_c_loop": 500.0, "circuit": 700.0, "stock_brian2": 1500.0},
+    }  # fmt: skip
     goals = [Goal("over C", 2.0, 3.0), Goal("over numba", 1.5, 1.0), Goal("over JAX", None, 1.0, "not installed")]
     monkeypatch.setattr(measurements, "measure", lambda settings: (results, goals))
     assert run(["bench", "--out", str(tmp_path / "out")]) == 0
     said = capsys.readouterr().out
     assert "2, at most 3: reached" in said
     assert "6x4x2, 200 ticks of held inputs: C 3.25, circuit 5.5" in said
+    assert "300 ticks of 200 + 100 cells in millivolts: C 500, circuit 700, stock Brian2 1500" in said
     assert "1.5, at most 1: NOT reached" in said
     assert "not measured (not installed)" in said
     written = json.loads((tmp_path / "out" / "bench.json").read_text())
@@ -183,7 +239,7 @@ def test_everything_is_measured(tmp_path):
     assert run(["bench", "--sizes", "6x4x2", "--repeats", "1", "--out", str(tmp_path / "out")]) == 0
     written = json.loads((tmp_path / "out" / "bench.json").read_text())
     measured = {"machine", "speed", "startup", "whole_process", "memory", "growth", "crowd", "recording", "goals"}
-    measured |= {"held_samples"}
+    measured |= {"held_samples", "settling", "millivolts"}
     assert set(written) == measured
     assert [row["size"] for row in written["whole_process"]] == ["100x120x4", "3072x100x8"]
     assert [goal["name"] for goal in written["goals"] if goal["measured"] is None] in (

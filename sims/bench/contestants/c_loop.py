@@ -6,6 +6,7 @@ import ctypes
 import shlex
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ array = np.ctypeslib.ndpointer(np.float64, flags="C_CONTIGUOUS")
 indices = np.ctypeslib.ndpointer(np.int64, flags="C_CONTIGUOUS")
 
 
-def compiled(source: str, constants: dict[str, int]):
+def compiled(source: str, constants: Mapping[str, float]):
     """The function `learn` of a C file beside this one, compiled for such ``constants``."""
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / "loop.so"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from biorrr.models import Departure, Leaky, Parts, Settled, Step, Stream
+from biorrr.models import Departure, Leaky, Millivolts, Parts, Settled, Step, Stream
 
 
 @dataclass(frozen=True)
@@ -141,3 +141,21 @@ class SettledTask(Task):
     def circuit_options(self) -> dict[str, object]:
         """Apical feedback, and how outputs settle."""
         return {"feedback": self.feedback, "dynamics": Settled(self.ticks)}
+
+
+@dataclass(frozen=True)
+class MillivoltTask(Task):
+    """The same for populations of spiking cells in millivolts, to which every sample is shown for a while.
+
+    Parameters
+    ----------
+    cells
+        The cells, how many stand for one output and for one interneuron, and how long a sample is held.
+    """
+
+    cells: Millivolts = field(default_factory=Millivolts)
+
+    @property
+    def circuit_options(self) -> dict[str, object]:
+        """Cells in millivolts."""
+        return {"cell": self.cells}
