@@ -23,7 +23,7 @@ TOOLS = {
     "report": ("biorrr.sims.report", "Write a page to look at in a browser, of one run or several side by side."),
     "bench": (
         "biorrr.sims.bench",
-        "Measure how fast the circuit is, beside the same equations in NumPy, numba, JAX and C.",
+        "Measure how fast the circuit is, beside the same equations in NumPy, numba, JAX, C and stock Brian2.",
     ),
     "doctor": (
         "biorrr.sims.doctor",

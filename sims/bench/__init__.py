@@ -32,7 +32,7 @@ class BenchSettings(Settings):
 
 
 def bench(settings: BenchSettings, folder: RunFolder) -> None:
-    """Measure how fast the circuit is, and compare with the same equations in NumPy, numba, JAX and C.
+    """Measure how fast the circuit is, and compare with the same equations in NumPy, numba, JAX, C and stock Brian2.
 
     Prints a table, and writes bench.json, summary.json and a figure. All on one thread; time per sample is the slope
     between two run lengths, the median of several repeats. Other work on the machine disturbs it.
