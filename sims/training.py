@@ -116,7 +116,10 @@ class FamilyProblem(Problem[F], Generic[F]):
 
     @property
     def unjudged(self) -> str:
-        """Why claims about the optimum have no verdict, where circuits learn too shortly to come near it."""
+        """Why claims about the optimum have no verdict: circuits are not the paper's, or learn too shortly for it."""
+        cell = getattr(self.settings, "cell", "algebraic")
+        if cell != "algebraic":
+            return f"the paper's claims are about algebraic cells, and these are {cell}"
         if self.samples >= JUDGED_SAMPLES:
             return ""
         return f"{self.samples:,} samples are too few to come near the optimum; it takes {JUDGED_SAMPLES:,}"

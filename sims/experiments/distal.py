@@ -76,7 +76,7 @@ class Distal(Experiment[DistalSettings]):
 
     settings = DistalSettings
     shows = "[which rule distal synapses follow](docs/distal.md): protocols, inference of s, planning"
-    takes = "1 min"
+    takes = "30 s"
     paper = 'Sec. 5.2, "Comparison with neuroscience experiments"'
     measure = "power"
     figures = {

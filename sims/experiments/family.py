@@ -56,7 +56,7 @@ class Family(FamilyTraining[FamilyExperimentSettings]):
 
     settings = FamilyExperimentSettings
     shows = "one circuit learns every member of the family between RRMSE and CCA"
-    takes = "50 s"
+    takes = "24 s"
     paper = 'Sec. 3.2, "Parametrizing the projection matrix"; Sec. 5.1, "Neural circuit"'
     measure = "excess_max"
     snapshots = 2

@@ -58,7 +58,7 @@ class HierarchyExperiment(Experiment[HierarchySettings]):
 
     settings = HierarchySettings
     shows = "stacked areas with apical feedback reach their joint optimum"
-    takes = "2 min"
+    takes = "20 s"
     paper = "beyond it"
     measure = "excess"
     figures = {

@@ -73,7 +73,7 @@ class Instructive(Experiment[InstructiveSettings]):
 
     settings = InstructiveSettings
     shows = "[do dendrites teach?](docs/instructive.md) Four questions to somas and dendrites, of circuits or your own"
-    takes = "1.5 min"
+    takes = "1.2 min"
     paper = "beyond it"
     measure = "error_rate_max"
     figures = {

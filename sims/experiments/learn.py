@@ -45,7 +45,7 @@ class Learn(Training[LearnSettings]):
 
     settings = LearnSettings
     shows = "the circuit comes within a fraction of a percent of the exact optimum"
-    takes = "13 s"
+    takes = "7 s"
     measure = "excess"
     recorded = ("plateau", "a", "inhibition", "z")
     keeps_unfinished = True

@@ -90,7 +90,7 @@ class Plateau(FamilyTraining[PlateauSettings]):
 
     settings = PlateauSettings
     shows = "plateaus come to equal the back-propagated error"
-    takes = "45 s"
+    takes = "22 s"
     paper = PLACE
     measure = "plateau_relative_error_end"
     figures = {

@@ -77,7 +77,7 @@ class Symmetry(Experiment[SymmetrySettings]):
 
     settings = SymmetrySettings
     shows = "R finds Q' at the predicted rate, from unrelated starts"
-    takes = "14 s"
+    takes = "9 s"
     paper = PLACE
     measure = "relative_error_max"
     figures = {

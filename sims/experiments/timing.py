@@ -62,7 +62,7 @@ class Timing(Experiment[TimingSettings]):
 
     settings = TimingSettings
     shows = "[plasticity across seconds](docs/time.md): lags, late instruction, place fields"
-    takes = "1 min"
+    takes = "22 s"
     paper = "beyond it"
     measure = "angle_traces"
     figures = {

@@ -59,6 +59,7 @@ def test_plateaus_in_millivolts_fill_a_folder(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "a cell at rest" in printed
     assert "not judged" in printed
+    assert "the paper's claims are about algebraic cells, and these are millivolts" in printed
     files = {"cell.png", "firing.png", "plateau.png", "audit.png", "cells-before.nc", "cells-after.nc", "run.nc"}
     assert files <= {path.name for path in out.iterdir()}
     summary = json.loads((out / "summary.json").read_text())

@@ -21,9 +21,9 @@ CAPTIONS = {
     "cell": "One pyramidal cell of the first neuron in millivolts, below the raster of the population that stands for "
     "this neuron, before and after learning, with learning off. Faint lines mark where a sample comes on. Samples in "
     "which theory says that the teaching signal is larger than usual are shaded, yellow and + where it should be "
-    "above rest, grey and – where below: after learning there should be more bursts (red) in yellow samples and fewer "
-    "in grey ones. The dendrite gets the distal excitation (orange) less the inhibition (green), which is inhibition "
-    "of either sign about a tonic level. Spikes of the soma are drawn to 10 mV.",
+    "above rest, grey and – where below: after learning there tend to be more bursts (red) in yellow samples and "
+    "fewer in grey ones, but single samples scatter. The dendrite gets the distal excitation (orange) less the "
+    "inhibition (green), which is of either sign about a tonic level. Spikes of the soma are drawn to 10 mV.",
     "firing": "How the cell fires under constant currents and its background noise. The rate of events, lone spikes "
     "and bursts alike, follows the somatic current (right), and the probability that an event is a burst the dendritic "
     "one (left). Dashed lines: where cells of the circuit rest.",
