@@ -79,7 +79,7 @@ class Robustness(Experiment[RobustnessSettings]):
 
     settings = RobustnessSettings
     shows = "[how much biology](docs/robustness.md) the theory survives"
-    takes = "4 min"
+    takes = "2.5 min"
     paper = "beyond it"
     figures = {
         "robustness": "How much biology the circuit survives. Each panel changes one thing about the paper's circuit, "
