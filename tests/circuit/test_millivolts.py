@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from biorrr.analysis import excess
-from biorrr.circuit import Microcircuit, Run
+from biorrr.circuit import Diverged, Microcircuit, Run
 from biorrr.circuit.current_clamp import current_clamp, firing
 from biorrr.models import RUNGS, BurstingCells, Leaky, Millivolts, Rate, Rates, Spiking, uniform_draw, with_values
 from biorrr.sims.data import load
@@ -367,8 +367,11 @@ def test_digits_are_learned_and_without_calcium_they_are_not():
         circuit = Microcircuit(2, ridge=ridge, cell=Millivolts(cell=cell), engine="cpp")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # three pixels never change
-            run = circuit.run(data.X, data.Y, epochs=4, record=(), progress=False)
-        left[name] = excess(run.Vx, data.X, data.Y, 0.0, ridge)
+            try:
+                run = circuit.run(data.X, data.Y, epochs=4, record=(), progress=False)
+                left[name] = excess(run.Vx, data.X, data.Y, 0.0, ridge)
+            except Diverged:  # without bursts nothing holds outputs back, and Q fades
+                left[name] = 1.0
     assert left["whole"] < 0.1
     assert left["no calcium"] > 2 * left["whole"]
 
