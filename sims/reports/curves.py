@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from biorrr.analysis import Yardstick
 
-SHOWN_POINTS = 300  # of a line: what a screen is wide
-
 
 def charts_of(name: str, results: Mapping[str, xr.Dataset], exact: Yardstick | None = None) -> list[dict[str, Any]]:
     """The charts of an experiment as plain values: those that its ``results``, by name of file, have variables for."""
@@ -82,10 +80,14 @@ def _lines(view: View, dataset: xr.Dataset, name: str) -> Iterator[dict[str, Any
             "theory": name in view.theory,
             "quantity": quantity_of(name) if not words else None,  # several lines of one quantity need several colours
         }
-        yield line | {"repeat": None} | _points(here, repeated)
+        yield line | {"repeat": None} | _points(here, repeated, view.points)
         for turn in _places(sizes, repeated) if repeated else ():
             which = ", ".join(f"{dim} {_index(variable, dim, at)}" for dim, at in turn.items())
-            yield line | {"repeat": which} | _points({key: _at(part, turn) for key, part in here.items()}, [])
+            yield (
+                line
+                | {"repeat": which}
+                | _points({key: _at(part, turn) for key, part in here.items()}, [], view.points)
+            )
 
 
 def _places(sizes: Mapping[Any, int], dims: list) -> Iterator[dict[Any, int]]:
@@ -101,8 +103,8 @@ def _index(variable: xr.DataArray, dim: str, at: int) -> str:
     return str(variable[dim].values[at]) if dim in variable.coords else str(at + 1)
 
 
-def _points(here: Mapping[str, xr.DataArray], repeated: list[str]) -> dict[str, Any]:
-    """The points of one line, means over what is ``repeated``: y, and a list of x for each that it is drawn against."""
+def _points(here: Mapping[str, xr.DataArray], repeated: list[str], most: int) -> dict[str, Any]:
+    """The first points of one line, means over what is ``repeated``: y, and a list of x for each x of the view."""
     import numpy as np
 
     # The mean ends where the first of the runs does.
@@ -111,5 +113,5 @@ def _points(here: Mapping[str, xr.DataArray], repeated: list[str]) -> dict[str, 
         for key, part in here.items()
     }
     y = means.pop("y")
-    shown = np.flatnonzero(np.isfinite(y))[:SHOWN_POINTS]
+    shown = np.flatnonzero(np.isfinite(y))[:most]
     return {"y": plain(y[shown]), "x": [plain(x[shown]) for x in means.values()]}

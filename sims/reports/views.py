@@ -7,7 +7,11 @@ from dataclasses import dataclass
 
 SEEN = {"seen": "samples seen"}
 # The quantity that a variable is of, by a part of its name: each has one colour, here and in the figures.
-_QUANTITIES = {"plateau": "plateau", "a": "distal", "inhibition": "Q", "z": "proximal", "spikes": "proximal"}
+_QUANTITIES = {
+    "plateau": "plateau", "a": "distal", "inhibition": "Q", "z": "proximal", "spikes": "proximal",
+    "Vs": "proximal", "Vd": "plateau", "distal": "distal", "inhibitory": "Q", "calcium": "plateau",
+    "events": "plateau", "bursts": "distal",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,7 @@ class View:
     percent: bool = False  # whether values are fractions, to be read in percent
     window: int = 0  # how much of the horizontal axis is in sight at first; 0 for all
     name: str = ""  # of the view where there is a choice, if not its label
+    points: int = 300  # the first so many of a line are drawn: what a screen is wide
 
 
 @dataclass(frozen=True)

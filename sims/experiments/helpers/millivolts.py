@@ -13,6 +13,7 @@ from biorrr.sims.lazy import circuits, models, np, xr
 from biorrr.sims.reports.views import Chart, View
 
 SHOWN_SAMPLES = 8
+SHOWN_POINTS = 10_000  # on the report page: every tick, since a spike lasts one
 DENDRITE = (-150.0, -50.0, 35.0, 120.0, 205.0, 290.0, 400.0)  # pA
 SOMA = (200.0, 300.0, 400.0, 500.0, 600.0, 700.0)
 PLATEAU, SHORTEST = -38.0, 5.0  # mV that a calcium plateau exceeds, half of its current's activation, for so many ms
@@ -38,8 +39,9 @@ CHARTS = (
                 {"cell_Vs": "soma", "cell_Vd": "dendrite"},
                 {"cell_time": "time (ms)"},
                 along=("cell_moment",),
-                choose=("cell_stage",),
+                choose=("s", "recorded"),
                 log="",
+                points=SHOWN_POINTS,
             ),
             View(
                 "current (pA)",
@@ -50,16 +52,18 @@ CHARTS = (
                 },
                 {"cell_time": "time (ms)"},
                 along=("cell_moment",),
-                choose=("cell_stage",),
+                choose=("s", "recorded"),
                 log="",
+                points=SHOWN_POINTS,
             ),
             View(
                 "cells per tick",
                 {"cell_events": "events", "cell_bursts": "bursts"},
                 {"cell_time": "time (ms)"},
                 along=("cell_moment",),
-                choose=("cell_stage",),
+                choose=("s", "recorded"),
                 log="",
+                points=SHOWN_POINTS,
                 name="events and bursts of its population",
             ),
         ),
@@ -68,8 +72,8 @@ CHARTS = (
     Chart(
         "How the cell fires",
         tuple(
-            View(label, {f"{name}_{into}": ""}, {f"clamp_{into}": f"{compartment} current (pA)"},
-                 along=(f"{into}_level",), log="", name=f"{label}, {compartment} current")
+            View(label, {f"{name}_{into}": "cell"}, {f"clamp_{into}": f"{compartment} current (pA)"},
+                 along=(f"{into}_level",), choose=("s",), log="", name=f"{label}, {compartment} current")
             for name, label in (("event_rate", "rate of events (Hz)"), ("burst_probability", "burst probability"))
             for into, compartment in (("dendrite", "dendritic"), ("soma", "somatic"))
         ),
@@ -185,23 +189,24 @@ def drawn(
 
 
 def as_variables(recorded: Mapping[str, circuits.Run], clamped: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """Variables for run.nc: signals of one cell as cell_<name> (cell_stage, cell_moment), and how it fires."""
+    """Variables for run.nc: signals of one cell as cell_<name> (recorded, cell_moment), and how it fires."""
     shown = traces(recorded)
     units = {"Vs": "mV", "Vd": "mV", "calcium": "pA", "distal": "pA", "inhibitory": "pA"}
     variables = {
         f"cell_{name}": xr.Variable(
-            ("cell_stage", "cell_moment"), np.stack([shown[stage][name] for stage in STAGES]), {"units": unit}
+            ("recorded", "cell_moment"), np.stack([shown[stage][name] for stage in STAGES]), {"units": unit}
         )
         for name, unit in units.items()
     }
     variables |= {
         f"cell_{name}s": xr.Variable(
-            ("cell_stage", "cell_moment"),
+            ("recorded", "cell_moment"),
             np.stack([shown[stage][name].sum(axis=1) for stage in STAGES]),
             {"units": "1"},
         )
         for name in ("event", "burst")
     }
+    variables["recorded"] = xr.Variable("recorded", list(STAGES.values()))
     variables["cell_time"] = xr.Variable("cell_moment", shown["after"]["time"], {"units": "ms"})
     for into, levels in (("dendrite", DENDRITE), ("soma", SOMA)):
         variables[f"clamp_{into}"] = xr.Variable(f"{into}_level", np.array(levels), {"units": "pA"})
