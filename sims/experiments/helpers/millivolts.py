@@ -30,41 +30,32 @@ CAPTIONS = {
     "one (left). Dashed lines: where cells of the circuit rest.",
 }
 
+
+def _in_time(label: str, lines: dict[str, str], name: str = "") -> View:
+    """Signals of the cell against time, at one stage of learning at a time."""
+    return View(
+        label, lines, {"cell_time": "time (ms)"}, along=("cell_moment",), choose=("s", "recorded"), log="",
+        points=SHOWN_POINTS, name=name,
+    )  # fmt: skip
+
+
 CHARTS = (
     Chart(
         "One cell in millivolts",
         (
-            View(
-                "membrane potential (mV)",
-                {"cell_Vs": "soma", "cell_Vd": "dendrite"},
-                {"cell_time": "time (ms)"},
-                along=("cell_moment",),
-                choose=("s", "recorded"),
-                log="",
-                points=SHOWN_POINTS,
-            ),
-            View(
+            _in_time("membrane potential (mV)", {"cell_Vs": "soma", "cell_Vd": "dendrite"}),
+            _in_time(
                 "current (pA)",
                 {
                     "cell_distal": "distal excitation",
                     "cell_inhibitory": "inhibition",
                     "cell_calcium": "calcium current",
                 },
-                {"cell_time": "time (ms)"},
-                along=("cell_moment",),
-                choose=("s", "recorded"),
-                log="",
-                points=SHOWN_POINTS,
             ),
-            View(
+            _in_time(
                 "cells per tick",
                 {"cell_events": "events", "cell_bursts": "bursts"},
-                {"cell_time": "time (ms)"},
-                along=("cell_moment",),
-                choose=("s", "recorded"),
-                log="",
-                points=SHOWN_POINTS,
-                name="events and bursts of its population",
+                "events and bursts of its population",
             ),
         ),
         "With learning off, on the first samples of the data.",
