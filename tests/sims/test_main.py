@@ -11,8 +11,8 @@ import pytest
 
 from biorrr.sims import main
 from biorrr.sims.experiment import StoppedError
-from biorrr.sims.options import command
-from biorrr.sims.settings import Settings, option
+from biorrr.sims.cli.options import command
+from biorrr.sims.lab.settings import Settings, option
 
 
 @dataclass(frozen=True, kw_only=True)

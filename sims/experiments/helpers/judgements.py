@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from biorrr.sims.claims import Claim
+from biorrr.sims.lab.claims import Claim
 from biorrr.sims.experiments.helpers.race import Curve
 from biorrr.sims.lazy import np
 
