@@ -10,16 +10,16 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from biorrr.sims.experiment import Experiment, Findings, Problem, S, StoppedError, caption_of
 from biorrr.sims.lab.checkpoints import NOT_KEPT, Checkpoints
 from biorrr.sims.lab.circuits import circuit_function
 from biorrr.sims.lab.claims import QUICK, Claim, without_verdicts
-from biorrr.sims.experiment import Experiment, Findings, Problem, S, StoppedError, caption_of
 from biorrr.sims.lab.folder import INTERRUPTED, InterruptedRunError, RunFolder
 from biorrr.sims.lab.interrupts import pressed
-from biorrr.sims.lazy import circuits, data_sets, np
+from biorrr.sims.lab.processes import Workers
 from biorrr.sims.lab.settings import NO_NUMBERS, config_text, provenance
 from biorrr.sims.lab.table import print_claims, print_table
-from biorrr.sims.lab.processes import Workers
+from biorrr.sims.lazy import circuits, data_sets, np
 
 
 def carry_out(

@@ -45,8 +45,8 @@ def find_command(name: str) -> Callable[..., None]:
     if name in TOOLS:
         return importlib.import_module(TOOLS[name][0]).command
     experiment = find_experiment(name)
-    from biorrr.sims.frame import carry_out
     from biorrr.sims.cli.options import command
+    from biorrr.sims.frame import carry_out
 
     about = sys.modules[type(experiment).__module__].__doc__
     return command(experiment.settings, functools.partial(carry_out, experiment), name, about)

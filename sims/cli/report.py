@@ -35,9 +35,9 @@ def command(
     has learned a file of yours, name the file with --data.
     """
     from biorrr.sims.data import load
+    from biorrr.sims.page.document import MOST_BYTES, charting_library, page
     from biorrr.sims.page.figures import gather_figures
     from biorrr.sims.page.files import ReportError
-    from biorrr.sims.page.document import MOST_BYTES, charting_library, page
     from biorrr.sims.page.run import gather_run
     from biorrr.sims.page.sweep import gather_sweep, is_sweep
 

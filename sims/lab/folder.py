@@ -36,8 +36,8 @@ from biorrr.sims.lab.contents import INTERRUPTED as INTERRUPTED
 from biorrr.sims.lab.contents import FolderError as FolderError
 from biorrr.sims.lab.files import whole_file
 from biorrr.sims.lab.interrupts import held_back
-from biorrr.sims.lazy import circuits, np, xr
 from biorrr.sims.lab.settings import PROVENANCE, VERSIONS, read_config
+from biorrr.sims.lazy import circuits, np, xr
 
 PATIENCE = 0.5  # seconds to wait for a lock: who only looks has it for a moment, and so have children of the dead
 

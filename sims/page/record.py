@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biorrr.sims.lab.folder import CONFIG, RESULTS, SUMMARY, is_in_use
+from biorrr.sims.lab.settings import PROVENANCE
 from biorrr.sims.main import commands
 from biorrr.sims.page.files import ReportError, opened_inside
-from biorrr.sims.lab.settings import PROVENANCE
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -5,11 +5,11 @@ import math
 
 import pytest
 
-from biorrr.sims.lab.claims import Claim
 from biorrr.sims.experiments import compare
 from biorrr.sims.experiments.compare import CompareSettings
-from biorrr.sims.lab.folder import RunFolder
 from biorrr.sims.frame import carry_out
+from biorrr.sims.lab.claims import Claim
+from biorrr.sims.lab.folder import RunFolder
 from biorrr.sims.lab.table import print_claims
 
 

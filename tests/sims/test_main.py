@@ -10,8 +10,8 @@ from importlib.metadata import version
 import pytest
 
 from biorrr.sims import main
-from biorrr.sims.experiment import StoppedError
 from biorrr.sims.cli.options import command
+from biorrr.sims.experiment import StoppedError
 from biorrr.sims.lab.settings import Settings, option
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.lab.circuits import completed
 from biorrr.sims.experiment import Problem
+from biorrr.sims.lab.circuits import completed
 from biorrr.sims.lazy import circuits, models, np, xr
 from biorrr.sims.page.views import Chart, View
 

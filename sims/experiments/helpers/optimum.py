@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from biorrr.sims.lab.claims import Claim
-from biorrr.sims.lazy import np
 from biorrr.sims.lab.training import FamilyProblem
+from biorrr.sims.lazy import np
 
 EXCESS = 0.03
 WHITENING = 0.05

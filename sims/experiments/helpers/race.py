@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter, process_time
 from typing import Any, ClassVar
 
-from biorrr.sims.lab.circuits import compiled_if_possible, completed
 from biorrr.sims.experiment import Experiment, Found, Problem, S, StoppedError
+from biorrr.sims.lab.circuits import compiled_if_possible, completed
 from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, xr
 from biorrr.sims.page.views import Chart, View
 
