@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from biorrr.sims.data.dataset import DataError
+from biorrr.sims.data.values import DataError
 from biorrr.sims.recordings.trials import Trials
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from biorrr.sims.data.dataset import DataError
+from biorrr.sims.data.values import DataError
 from biorrr.sims.recordings.loading import open_recording
 from biorrr.sims.recordings.recording import Recording
 from biorrr.sims.recordings.trials import Trials, counted, listed

@@ -8,7 +8,7 @@ import h5py
 import numpy as np
 
 from biorrr.circuit.netcdf import MOST_PACKED
-from biorrr.sims.data.dataset import DataError
+from biorrr.sims.data.values import DataError
 
 
 class Table:

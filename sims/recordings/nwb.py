@@ -12,7 +12,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from biorrr.sims.data.dataset import DataError
+from biorrr.sims.data.values import DataError
 from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces
 from biorrr.sims.recordings.hdf5_tables import Table, check_claim, kind_of, read, refuse_outside_storage, text
 from biorrr.sims.recordings.recording import Recording

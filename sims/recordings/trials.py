@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from biorrr.sims.data.dataset import DataError
+from biorrr.sims.data.values import DataError
 
 SHOWN = 12  # names that are listed in an error
 
