@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from biorrr.sims.data.values import Data, FileData, Samples
-from biorrr.sims.settings import option
+from biorrr.sims.lab.settings import option
 
 if TYPE_CHECKING:
     from biorrr.sims.data.dataset import Dataset

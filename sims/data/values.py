@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
-from biorrr.sims.settings import Settings, SettingsError, key_of, option, parsed
-from biorrr.sims.settings import kinds as types_of
+from biorrr.sims.lab.settings import Settings, SettingsError, key_of, option, parsed
+from biorrr.sims.lab.settings import kinds as types_of
 
 if TYPE_CHECKING:
     from biorrr.sims.data.stores import Store
