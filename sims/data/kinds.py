@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from biorrr.sims.data.values import Data, FileData, Samples
+from biorrr.sims.data.values import FileData, Samples
 from biorrr.sims.lab.settings import option
 
 if TYPE_CHECKING:
@@ -136,8 +136,7 @@ class CIFAR100(Pictures):
 
 
 CATALOGUE: dict[str, type[NamedData]] = {
-    one.kind: one
-    for one in (Digits, Synthetic, V1V2, Planted, MediaMill, MNIST, FashionMNIST, CIFAR10, CIFAR100)
+    one.kind: one for one in (Digits, Synthetic, V1V2, Planted, MediaMill, MNIST, FashionMNIST, CIFAR10, CIFAR100)
 }
 
 
@@ -188,9 +187,7 @@ class Pair(FileData, Samples):
     )
     bin: float = option(0.1, "seconds in a time bin", at_least=1e-4)
     lag: float = option(0.0, "seconds by which the target comes later than the source")
-    condition: str | None = option(
-        None, "column of the trials that says which are alike; several joined by +"
-    )
+    condition: str | None = option(None, "column of the trials that says which are alike; several joined by +")
     minimum_rate: float = option(0.5, "spikes per second below which a unit is left out", at_least=0)
     quality: str = option("good", "units to take, by spike sorting", choices=("good", "all"))
     scale: str = option("none", "scale of the counts", choices=("none", "sqrt", "zscore"))

@@ -76,7 +76,7 @@ def open_store(path: Path) -> Iterator[Store]:
                 yield store
         elif start.startswith(b"\x93NUMPY"):
             yield _Npy(path)
-        elif start.startswith(b"MATLAB 5.0") or path.suffix.lower() == ".mat" and HDF5_SIGNATURE not in start:
+        elif start.startswith(b"MATLAB 5.0") or (path.suffix.lower() == ".mat" and HDF5_SIGNATURE not in start):
             yield _Matlab(path, file)
         elif HDF5_SIGNATURE in start or path.suffix.lower() in (".nwb", ".nc", ".h5", ".hdf5"):
             with open_hdf5(path) as root:

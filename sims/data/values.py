@@ -78,7 +78,7 @@ class Data(Settings):
         """Return the kinds of data below this class, in the order of their declaration."""
         from biorrr.sims.data import kinds  # noqa: F401 (declares them)
 
-        return [one for one in _subclasses(cls) if one.kind]
+        return [cls] if cls.kind else [one for one in _subclasses(cls) if one.kind]
 
     @classmethod
     def made_from(cls, given: Any, options: Mapping[str, Any] = {}) -> Self:
@@ -113,7 +113,7 @@ class Data(Settings):
     def _of_fields(cls, place: Any, fields: dict[str, Any]) -> Self:
         """Make the value that is found at ``place``, the name of a data set or the path of a file."""
         kinds = {one.kind: one for one in cls.kinds()}
-        kind = fields.pop("kind", None)
+        kind = fields.pop("kind", None) or cls.kind or None
         if kind is not None and kind not in kinds:
             raise DataError(f"kind: must be one of {', '.join(kinds)} (got {kind!r})")
         if kind is None and isinstance(place, str) and place in kinds:
