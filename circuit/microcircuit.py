@@ -57,7 +57,7 @@ from biorrr.models import (
     with_values,
 )
 from biorrr.models.auto_rates import Drive
-from biorrr.models.checks import instance_of, number_within, one_of, whole_number
+from biorrr.models.validation import instance_of, number_within, one_of, whole_number
 
 _GRADED, _INSTANT, _ANALOG = Graded(), Instant(), Analog()  # the paper's circuit
 _PORTS = (Port("x", "sensory", "x"), Port("y", "instructive", "y"))
@@ -94,8 +94,9 @@ class Microcircuit(CircuitBase):
         What cells are: "algebraic" (the paper's), "leaky", "spiking" or "millivolts" (:data:`biorrr.models.RUNGS` says
         what each adds), as shorthand for ``dynamics`` and ``coding``; or :class:`~biorrr.models.Millivolts`.
     plateau, dynamics, coding
-        Departures from the paper's circuit: what a plateau is (:mod:`biorrr.models.plateaus`), how activity unfolds in
-        time (:mod:`biorrr.models.dynamics`), whether cells spike (:mod:`biorrr.models.coding`).
+        Departures from the paper's circuit: what a plateau is (:mod:`biorrr.models.departures.plateaus`), how activity
+        unfolds in time (:mod:`biorrr.models.departures.dynamics`), whether cells spike
+        (:mod:`biorrr.models.departures.spiking`).
     feedback, rho
         Gain c of the plateau at the soma, with interneurons that hear the output it makes, and the variance that the
         output is brought to. Each sample then settles to its equilibrium (:class:`~biorrr.models.Settled`) before

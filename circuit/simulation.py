@@ -26,7 +26,7 @@ from biorrr.circuit.recorder import Recorder
 from biorrr.circuit.recording import recording_of
 from biorrr.circuit.units import Units
 from biorrr.models import Event
-from biorrr.models.checks import LARGEST_WHOLE, number_within, truth, whole_number
+from biorrr.models.validation import LARGEST_WHOLE, number_within, truth, whole_number
 
 if TYPE_CHECKING:
     from biorrr.circuit.run import Run

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from biorrr.models.checks import number_within
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts, Variable
 from biorrr.models.random_draws import Stream
+from biorrr.models.validation import number_within
 
 
 @dataclass(frozen=True)

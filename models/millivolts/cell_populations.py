@@ -17,16 +17,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from biorrr.models.checks import number_within, whole_number
-from biorrr.models.clock import HoldingClock
 from biorrr.models.departure import Departure
-from biorrr.models.dynamics import milliseconds
+from biorrr.models.departures.dynamics import milliseconds
 from biorrr.models.expressions import renamed
 from biorrr.models.millivolts.bursting_cells import BurstingCells
 from biorrr.models.millivolts.fans import fan_in, fan_out
 from biorrr.models.millivolts.somatostatin_cells import SomatostatinCells
+from biorrr.models.paper.clock import HoldingClock
 from biorrr.models.parts import Parts, Population, Step, Variable, parameter, with_values
 from biorrr.models.physical_units import plain
+from biorrr.models.validation import number_within, whole_number
 
 _TIMES = ("hold", "latency", "dt", "filter")
 _CURRENTS = ("rest_soma", "gain_soma", "rest_dendrite", "gain_dendrite", "rest_interneuron", "gain_interneuron")

@@ -14,10 +14,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from biorrr.models.departure import Departure
-from biorrr.models.neurons import Interneurons, PyramidalNeurons
+from biorrr.models.paper.neurons import Interneurons, PyramidalNeurons
+from biorrr.models.paper.synapses import (
+    DistalSynapses,
+    InterneuronToPyramidal,
+    ProximalSynapses,
+    PyramidalToInterneuron,
+)
 from biorrr.models.parts import Parts, Pathway, Population, Step, Variable
 from biorrr.models.rates import Rates
-from biorrr.models.synapses import DistalSynapses, InterneuronToPyramidal, ProximalSynapses, PyramidalToInterneuron
 
 
 @dataclass(frozen=True)
@@ -30,8 +35,8 @@ class Area:
         How many pyramidal neurons and interneurons.
     feedback
         Gain c of the plateau at the soma.
-    suffix
-        Ends the names of its parts and rates, such as "_1"; empty in a circuit of one area.
+    number
+        Of the area in a hierarchy, from 1: it ends the names of its parts and rates. 0 in a microcircuit.
     below, above
         Population and variable that drive its proximal and its distal synapses.
     weights
@@ -41,10 +46,15 @@ class Area:
     k: int
     interneurons: int
     feedback: float
-    suffix: str = ""
+    number: int = 0
     below: tuple[str, str] = ("sensory", "x")
     above: tuple[str, str] = ("instructive", "y")
     weights: tuple[str, str, str, str] = ("Vx", "Vy", "Q", "R")
+
+    @property
+    def suffix(self) -> str:
+        """Ending of the names of its parts and rates, such as "_1"; empty in a microcircuit."""
+        return f"_{self.number}" if self.number else ""
 
     @property
     def pyramidal(self) -> str:
@@ -91,13 +101,15 @@ class Area:
                 Step("apical", f"shortfall = basal + feedback{self.suffix} * plateau - z", replays=True),
             ),
             meaning="Two-compartment neurons whose plateau teaches and drives the soma.",
+            area=self.number,
         )
         cells = Interneurons()
         variables = tuple(replace(v, scale=self._scale(v.scale)) for v in cells.variables)
         dimension = f"{cells.dimension}{self.suffix}"
         inhibiting = replace(
-            cells, size=self.interneurons, name=self.inhibiting, dimension=dimension, variables=variables
-        )
+            cells, size=self.interneurons, name=self.inhibiting, dimension=dimension, variables=variables,
+            area=self.number,
+        )  # fmt: skip
         return pyramidal, inhibiting
 
     def pathways(self) -> tuple[Pathway, ...]:
@@ -137,7 +149,7 @@ class Area:
             change=f"eta_r{at} * (n_post * z_pre - rho * w)", replay=f"eta_r{at} * replay_gain * n_post * z_pre",
             scale=self._scale("n / z"), equation=f"d{R} = eta_q{at} (n z' - rho {R})",
         )  # fmt: skip
-        return proximal, distal, inhibitory, recruitment
+        return tuple(replace(p, area=self.number) for p in (proximal, distal, inhibitory, recruitment))
 
 
 def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Population:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from biorrr.models.checks import number_within
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts, Step, Variable
 from biorrr.models.random_draws import Stream
+from biorrr.models.validation import number_within
 
 
 @dataclass(frozen=True)

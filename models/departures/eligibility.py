@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 
-from biorrr.models.checks import number_within
 from biorrr.models.departure import Departure
-from biorrr.models.dynamics import milliseconds
+from biorrr.models.departures.dynamics import milliseconds
 from biorrr.models.expressions import renamed
 from biorrr.models.parts import Parts, Step, Variable
+from biorrr.models.validation import number_within
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from biorrr.models.checks import whole_number
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts, Step, Variable
 from biorrr.models.random_draws import Stream, stream_of
+from biorrr.models.validation import whole_number
 
 _STREAMS = {
     "z": Stream.PROXIMAL,

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from biorrr.models.clock import Clock
-from biorrr.models.inputs import InstructiveInput, SensoryInput
-from biorrr.models.neuromodulator import Neuromodulator
-from biorrr.models.neurons import Interneurons, PyramidalNeurons
+from biorrr.models.paper.clock import Clock
+from biorrr.models.paper.fibres import InstructiveInput, SensoryInput
+from biorrr.models.paper.neuromodulator import Neuromodulator
+from biorrr.models.paper.neurons import Interneurons, PyramidalNeurons
+from biorrr.models.paper.synapses import (
+    DistalSynapses,
+    InterneuronToPyramidal,
+    ProximalSynapses,
+    PyramidalToInterneuron,
+)
 from biorrr.models.parts import Parts
 from biorrr.models.rates import Rates
-from biorrr.models.synapses import DistalSynapses, InterneuronToPyramidal, ProximalSynapses, PyramidalToInterneuron
 
 
 def microcircuit_parts(k: int, interneurons: int, rates: Rates | None = None) -> Parts:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from biorrr.models.checks import whole_number
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts, Step, Variable
+from biorrr.models.validation import whole_number
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 
-from biorrr.models.checks import number_within
-from biorrr.models.clock import HoldingClock
 from biorrr.models.departure import Departure
+from biorrr.models.paper.clock import HoldingClock
 from biorrr.models.parts import Parts, Step, Variable, with_values
+from biorrr.models.validation import number_within
 
 
 @dataclass(frozen=True)

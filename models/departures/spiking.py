@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from biorrr.models.checks import number_within, whole_number
 from biorrr.models.departure import Departure
-from biorrr.models.dynamics import milliseconds
+from biorrr.models.departures.dynamics import milliseconds
 from biorrr.models.parts import Parts, Step, Variable
 from biorrr.models.random_draws import Stream, uniform_draw
+from biorrr.models.validation import number_within, whole_number
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields, replace
 
-from biorrr.models.checks import number_within
 from biorrr.models.departure import Departure
-from biorrr.models.eligibility import seconds, with_trace
+from biorrr.models.departures.eligibility import seconds, with_trace
 from biorrr.models.parts import Parts, Step, Variable
+from biorrr.models.validation import number_within
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, replace
 
-from biorrr.models.checks import number_within, whole_number
-from biorrr.models.clock import SettlingClock
 from biorrr.models.departure import Departure
+from biorrr.models.paper.clock import SettlingClock
 from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, with_values
+from biorrr.models.validation import number_within, whole_number
 
 # Ticks, and the smallest eigenvalue met while areas learned digits, V1-V2 and synthetic data, by the number of areas.
 _USUAL = {1: (100, 1.0), 2: (130, 0.2), 3: (200, 0.1)}

@@ -1,8 +1,8 @@
 """The four pathways of the microcircuit, each current beside the rule that changes it.
 
 Names without `_pre` or `_post` other than the synapse's own `w` are broadcast to all synapses of a pathway alike: the
-rates `eta_...` and what goes with them (:mod:`biorrr.models.neuromodulator`). In spontaneous replay, by which the ridge
-on Cxx stays local, Vx, Q and R learn without decay and Vy does not learn.
+rates `eta_...` and what goes with them (:mod:`biorrr.models.paper.neuromodulator`). In spontaneous replay, by which the
+ridge on Cxx stays local, Vx, Q and R learn without decay and Vy does not learn.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ class ProximalSynapses(Pathway):
     scale: str = "z / x"
     meaning: str = "proximal weights"
     equation: str = "dVx = eta_x x (a - Qn)'"
+    kind: str = "proximal"
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class DistalSynapses(Pathway):
     scale: str = "a / y"
     meaning: str = "distal weights"
     equation: str = "dVy = eta_y (y (z - s a)' - (1 - s) Vy)"
+    kind: str = "distal"
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ class PyramidalToInterneuron(Pathway):
     target_by_source: bool = True
     meaning: str = "pyramidal-to-interneuron weights"
     equation: str = "dR = eta_q (n z' - R)"
+    kind: str = "recruitment"
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,7 @@ class InterneuronToPyramidal(Pathway):
     target_by_source: bool = True
     meaning: str = "interneuron-to-pyramidal weights"
     equation: str = "dQ = eta_q (z n' - Q)"
+    kind: str = "inhibitory"
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ class SensoryInput(Population):
     variables: tuple[Variable, ...] = (Variable("x", "sensory input", role="input", scale="x"),)
     meaning: str = "Feedforward fibres, one per feature of x; they end on proximal dendrites."
     dimension: str = "input"
+    kind: str = "sensory"
 
 
 @dataclass(frozen=True)
@@ -25,3 +26,4 @@ class InstructiveInput(Population):
     variables: tuple[Variable, ...] = (Variable("y", "instructive input", role="input", scale="y"),)
     meaning: str = "Fibres from other areas, one per feature of y; they end on the distal tuft."
     dimension: str = "instruction"
+    kind: str = "instructive"

@@ -21,6 +21,7 @@ class PyramidalNeurons(Population):
     steps: tuple[Step, ...] = (Step("plateau", "plateau = a - inhibition", replays=True),)
     meaning: str = "Two-compartment neurons: the soma speaks, the distal dendrite teaches."
     shape: str = "triangle"
+    kind: str = "pyramidal"
 
 
 @dataclass(frozen=True)
@@ -31,3 +32,4 @@ class Interneurons(Population):
     variables: tuple[Variable, ...] = (Variable("n", "interneuron activity", scale="n"),)  # Rz; Q'z once R has met Q'
     meaning: str = "Somatostatin-like interneurons: driven by pyramidal output, they inhibit the distal dendrite."
     dimension: str = "interneuron"
+    kind: str = "interneuron"
