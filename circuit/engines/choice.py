@@ -6,8 +6,8 @@ import functools
 import threading
 from typing import Any
 
-from biorrr.circuit.blueprint import Blueprint
-from biorrr.circuit.checks import warn
+from biorrr.circuit.compile.blueprint import Blueprint
+from biorrr.circuit.stimulus.data_checks import warn
 from biorrr.circuit.engines import compiler
 from biorrr.circuit.engines.brian2_import import import_brian2
 

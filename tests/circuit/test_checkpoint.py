@@ -11,7 +11,8 @@ import time
 import numpy as np
 import pytest
 
-from biorrr.circuit import CheckpointError, Microcircuit, checkpoint
+from biorrr.circuit import CheckpointError, Microcircuit
+from biorrr.circuit.simulation import checkpoint
 from biorrr.circuit.engines import standalone
 from biorrr.circuit.engines.compiler import find_compiler
 from biorrr.models import CutInstruction, Freeze, Silence

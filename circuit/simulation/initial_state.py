@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biorrr.circuit.blueprint import Blueprint, Quantity, as_synapses
-from biorrr.circuit.checks import check_weights
-from biorrr.circuit.presentation import pathway_generator, weight_generator
-from biorrr.circuit.units import Units
+from biorrr.circuit.compile.blueprint import Blueprint, Quantity, as_synapses
+from biorrr.circuit.stimulus.data_checks import check_weights
+from biorrr.circuit.stimulus.presentation import pathway_generator, weight_generator
+from biorrr.circuit.stimulus.units import Units
 from biorrr.models import Area, Pathway
 from biorrr.models.expressions import evaluate, names_in
 from biorrr.models.physical_units import in_si, plain
 
 if TYPE_CHECKING:
-    from biorrr.circuit.run import Run
+    from biorrr.circuit.results.run import Run
 
 
 def initial_state(

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from biorrr.circuit.held_samples import Program, program
-from biorrr.circuit.schedule import PENDING, Action, schedule, watched
+from biorrr.circuit.compile.held_samples import Program, program
+from biorrr.circuit.compile.schedule import PENDING, Action, schedule, watched
 from biorrr.models import Parts, Pathway, Population, Variable
 
 

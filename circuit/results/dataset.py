@@ -9,9 +9,9 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 
-from biorrr.circuit.blueprint import Blueprint, as_matrix
-from biorrr.circuit.recording import Trace, dimensions
-from biorrr.circuit.simulation import Simulated, outward
+from biorrr.circuit.compile.blueprint import Blueprint, as_matrix
+from biorrr.circuit.simulation.recorded_traces import Trace, dimensions
+from biorrr.circuit.simulation.simulate import Simulated, outward
 from biorrr.models import Pathway
 from biorrr.models.physical_units import in_si
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from biorrr.circuit.blueprint import Blueprint
-from biorrr.circuit.schedule import ORDER, Action
+from biorrr.circuit.compile.blueprint import Blueprint
+from biorrr.circuit.compile.schedule import ORDER, Action
 from biorrr.models import Pathway, Population
 
 

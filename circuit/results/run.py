@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from biorrr.circuit.netcdf import UnsafeFileError, read_netcdf, write_netcdf
-from biorrr.circuit.table import Tabled, regression, ridge_in_words
-from biorrr.circuit.wiring import cell_graph
+from biorrr.circuit.results.netcdf import UnsafeFileError, read_netcdf, write_netcdf
+from biorrr.circuit.results.text_table import Tabled, regression, ridge_in_words
+from biorrr.circuit.results.graph import cell_graph
 from biorrr.models import AreaWeights, Spiking, equilibrium
 
 if TYPE_CHECKING:
@@ -326,7 +326,7 @@ class Run(Tabled):
 
     def to_nwb(self, path: str | os.PathLike) -> None:
         """Write traces and stimulus as NWB; see :func:`biorrr.circuit.nwb.write`."""
-        from biorrr.circuit.nwb import write
+        from biorrr.circuit.results.nwb import write
 
         write(self, path)
 

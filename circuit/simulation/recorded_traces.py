@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from biorrr.circuit.blueprint import Blueprint, Quantity
+from biorrr.circuit.compile.blueprint import Blueprint, Quantity
 from biorrr.models import Parts, Pathway
 from biorrr.models.checks import whole_number
 

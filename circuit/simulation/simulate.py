@@ -14,22 +14,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biorrr.circuit.blueprint import Blueprint
-from biorrr.circuit.checkpoint import CheckpointedEngine
-from biorrr.circuit.checks import check_unchanged, warn
+from biorrr.circuit.compile.blueprint import Blueprint
+from biorrr.circuit.simulation.checkpoint import CheckpointedEngine
+from biorrr.circuit.stimulus.data_checks import check_unchanged, warn
 from biorrr.circuit.engines.choice import Engines
-from biorrr.circuit.engines.job import Engine, Feed, Job, Outcome
-from biorrr.circuit.lesions import LesionedEngine, check_events
-from biorrr.circuit.presentation import Presentation
-from biorrr.circuit.progress import progress_bar
-from biorrr.circuit.recorder import Recorder
-from biorrr.circuit.recording import recording_of
-from biorrr.circuit.units import Units
+from biorrr.circuit.simulation.job import Engine, Job, Outcome
+from biorrr.circuit.stimulus.feeds import Feed
+from biorrr.circuit.simulation.events import LesionedEngine, check_events
+from biorrr.circuit.stimulus.presentation import Presentation
+from biorrr.circuit.simulation.progress import progress_bar
+from biorrr.circuit.simulation.recorder import Recorder
+from biorrr.circuit.simulation.recorded_traces import recording_of
+from biorrr.circuit.stimulus.units import Units
 from biorrr.models import Event
 from biorrr.models.checks import LARGEST_WHOLE, number_within, truth, whole_number
 
 if TYPE_CHECKING:
-    from biorrr.circuit.run import Run
+    from biorrr.circuit.results.run import Run
 
 Callback = Callable[[int, dict[str, np.ndarray]], bool | None]
 

@@ -19,8 +19,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from biorrr.circuit.checks import check_data
-from biorrr.circuit.presentation import generator
+from biorrr.circuit.stimulus.data_checks import check_data
+from biorrr.circuit.stimulus.presentation import generator
 from biorrr.models.checks import number_within, whole_number
 
 _POISSON = 4  # the stream of random numbers; those before it are in presentation.py

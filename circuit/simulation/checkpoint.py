@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biorrr.circuit.engines.job import Engine, Job, Outcome
-from biorrr.circuit.recorder import Recorder
-from biorrr.circuit.statistics import chunks
+from biorrr.circuit.simulation.job import Engine, Job, Outcome
+from biorrr.circuit.simulation.recorder import Recorder
+from biorrr.circuit.stimulus.statistics import chunks
 
 if TYPE_CHECKING:
     from biorrr.models import Event

@@ -7,50 +7,11 @@ from typing import Protocol
 
 import numpy as np
 
-from biorrr.circuit.blueprint import Blueprint
-from biorrr.circuit.presentation import Presentation
-from biorrr.circuit.recorder import Recorder
-from biorrr.circuit.recording import Recording
-from biorrr.circuit.signals import LiveInput
-
-
-@dataclass(frozen=True)
-class Feed:
-    """The data of one port.
-
-    Parameters
-    ----------
-    values
-        As given, shape (n_samples, features); memory maps stay on disk.
-    mean
-        Subtracted from each sample, shape (features,).
-    gain
-        By which each sample is multiplied after that.
-    centred
-        Whether ``mean`` is that of the values, and not 0.
-    file
-        Name, size and time of the file that the values are read from when the run begins; None for those in memory.
-    unit
-        What a value of 1 stands for.
-    held, ticks
-        Ticks for which a sample is held, and for which a row is shown: equal where every sample is one row.
-    live
-        What says the values tick by tick, where they are not known beforehand.
-    """
-
-    values: np.ndarray
-    mean: np.ndarray
-    gain: float
-    centred: bool = False
-    file: tuple[str, int, int] | None = None
-    unit: float = 1.0
-    held: int = 1
-    ticks: int = 1
-    live: LiveInput | None = None
-
-    def row(self, sample: int, tick: int) -> int:
-        """The row that is shown at a ``tick`` of the sample that is number ``sample`` of the data."""
-        return sample if self.ticks == self.held else (sample * self.held + tick) // self.ticks
+from biorrr.circuit.compile.blueprint import Blueprint
+from biorrr.circuit.stimulus.presentation import Presentation
+from biorrr.circuit.simulation.recorder import Recorder
+from biorrr.circuit.simulation.recorded_traces import Recording
+from biorrr.circuit.stimulus.feeds import Feed
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from biorrr.models import Area, Settled
 
 if TYPE_CHECKING:
-    from biorrr.circuit.run import Run
-    from biorrr.circuit.simulation import Simulated
+    from biorrr.circuit.results.run import Run
+    from biorrr.circuit.simulation.simulate import Simulated
 
 
 class Unsettled(ArithmeticError):

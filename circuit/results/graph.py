@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import networkx as nx
 import numpy as np
 
-from biorrr.circuit.blueprint import Blueprint
+from biorrr.circuit.compile.blueprint import Blueprint
 
 if TYPE_CHECKING:
-    from biorrr.circuit.run import Run
+    from biorrr.circuit.results.run import Run
 
 
 def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:

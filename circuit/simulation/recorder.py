@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from biorrr.circuit.run import Run
+    from biorrr.circuit.results.run import Run
 
 
 class Diverged(ArithmeticError):

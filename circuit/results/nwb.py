@@ -13,7 +13,7 @@ import numpy as np
 from biorrr.models.physical_units import dimension_of, in_si
 
 if TYPE_CHECKING:
-    from biorrr.circuit.run import Run
+    from biorrr.circuit.results.run import Run
 
 _STIMULI = ("x", "y")
 # The paper's circuit has no clock but its samples; NWB needs seconds.
@@ -54,7 +54,7 @@ def write(run: Run, path: str | os.PathLike) -> None:
             subject_id="microcircuit", description="A simulated circuit, not an animal.", age="P0D", sex="U"
         ),
         source_script="biorrr, Run.to_nwb",
-        source_script_file_name="biorrr/circuit/nwb.py",
+        source_script_file_name="biorrr/circuit/results/nwb.py",
     )
     simulation = file.create_processing_module("simulation", "Activity and learning rates of the simulated circuit.")
     when = {

@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 
-from biorrr.circuit.statistics import chunks
+from biorrr.circuit.stimulus.statistics import chunks
 from biorrr.models import LateInstruction
 
 # The largest absolute value of data: sums of fourth powers, and the units between, must not overflow.

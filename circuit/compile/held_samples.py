@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from biorrr.circuit.schedule import PENDING, Action, Book, merged, ordered, weight_change
+from biorrr.circuit.compile.schedule import PENDING, Action, Book, merged, ordered, weight_change
 from biorrr.models import Parts, Pathway
 from biorrr.models.algebra import assignments, product, products, reduced
 from biorrr.models.clock import HoldingClock, SettlingClock
