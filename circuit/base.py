@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint, Port
-from biorrr.circuit.engines.choice import Engines
-from biorrr.circuit.simulation.initial_state import initial_state
 from biorrr.circuit.compile.schedule import schedule
+from biorrr.circuit.engines.choice import Engines
 from biorrr.circuit.results.text_table import Tabled
+from biorrr.circuit.simulation.initial_state import initial_state
 from biorrr.circuit.stimulus.units import Units
 from biorrr.models import Parts
 

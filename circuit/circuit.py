@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, replace
 
 from biorrr.circuit.base import CircuitBase
 from biorrr.circuit.compile.blueprint import Blueprint, Port
-from biorrr.circuit.stimulus.data_checks import check_order, warn_of_shuffling
 from biorrr.circuit.engines.choice import ENGINES
-from biorrr.circuit.simulation.initial_state import given_weights, initial_state
-from biorrr.circuit.stimulus.feeds import check_inputs
-from biorrr.circuit.stimulus.presentation import Presentation
-from biorrr.circuit.simulation.recorder import Diverged
 from biorrr.circuit.results.dataset import dataset
 from biorrr.circuit.results.run import Run
-from biorrr.circuit.simulation.simulate import Callback, RunOptions, Stimulus, samples_of, simulate
 from biorrr.circuit.results.text_table import departures_in_words
+from biorrr.circuit.simulation.initial_state import given_weights, initial_state
+from biorrr.circuit.simulation.recorder import Diverged
+from biorrr.circuit.simulation.simulate import Callback, RunOptions, Stimulus, samples_of, simulate
+from biorrr.circuit.stimulus.data_checks import check_order, warn_of_shuffling
+from biorrr.circuit.stimulus.feeds import check_inputs
+from biorrr.circuit.stimulus.presentation import Presentation
 from biorrr.circuit.stimulus.units import Units
 from biorrr.models import Clock, Departure, Event, Parts, Pathway, Population, departed
 from biorrr.models.checks import one_of, whole_number

@@ -20,8 +20,8 @@ from brian2.utils.stringtools import stripped_deindented_lines
 from sympy import Expr, Symbol
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.engines.function_calls import calls_first, lines_of
 from biorrr.circuit.compile.schedule import Action
+from biorrr.circuit.engines.function_calls import calls_first, lines_of
 
 _WAKING, _LATER = "_waking", "_later"  # whether a sample is on, and whether in another tick than its first
 _OBJECTS = """#pragma once

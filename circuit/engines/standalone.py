@@ -24,14 +24,14 @@ from pathlib import Path
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint, Quantity
-from biorrr.circuit.stimulus.data_checks import check_unchanged
+from biorrr.circuit.compile.schedule import PENDING
 from biorrr.circuit.engines import cache, compiler
 from biorrr.circuit.engines.brian2_import import import_brian2
 from biorrr.circuit.engines.interrupt import held_interrupt
-from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.engines.segment_folder import segment_folder
+from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.recorder import Recorder
-from biorrr.circuit.compile.schedule import PENDING
+from biorrr.circuit.stimulus.data_checks import check_unchanged
 from biorrr.models import random_draws
 
 _SEGMENT_SECONDS = 1.0  # aim; short enough for progress and Ctrl-C, long against the 5 ms a program takes to start

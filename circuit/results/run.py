@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from biorrr.circuit.results.graph import cell_graph
 from biorrr.circuit.results.netcdf import UnsafeFileError, read_netcdf, write_netcdf
 from biorrr.circuit.results.text_table import Tabled, regression, ridge_in_words
-from biorrr.circuit.results.graph import cell_graph
 from biorrr.models import AreaWeights, Spiking, equilibrium
 
 if TYPE_CHECKING:

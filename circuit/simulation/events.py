@@ -9,10 +9,10 @@ from itertools import pairwise
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.stimulus.data_checks import check_data
 from biorrr.circuit.simulation.job import Engine, Job, Outcome
-from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.simulation.recorder import Recorder
+from biorrr.circuit.stimulus.data_checks import check_data
+from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.statistics import moments
 from biorrr.models import CutInstruction, Event, Freeze, Silence, SilencedInterneurons, SwapData, departed
 

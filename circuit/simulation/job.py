@@ -8,10 +8,10 @@ from typing import Protocol
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.stimulus.presentation import Presentation
-from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.circuit.simulation.recorded_traces import Recording
+from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.circuit.stimulus.feeds import Feed
+from biorrr.circuit.stimulus.presentation import Presentation
 
 
 @dataclass(frozen=True)

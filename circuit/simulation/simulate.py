@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.simulation.checkpoint import CheckpointedEngine
-from biorrr.circuit.stimulus.data_checks import check_unchanged, warn
 from biorrr.circuit.engines.choice import Engines
-from biorrr.circuit.simulation.job import Engine, Job, Outcome
-from biorrr.circuit.stimulus.feeds import Feed
+from biorrr.circuit.simulation.checkpoint import CheckpointedEngine
 from biorrr.circuit.simulation.events import LesionedEngine, check_events
-from biorrr.circuit.stimulus.presentation import Presentation
+from biorrr.circuit.simulation.job import Engine, Job, Outcome
 from biorrr.circuit.simulation.progress import progress_bar
-from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.circuit.simulation.recorded_traces import recording_of
+from biorrr.circuit.simulation.recorder import Recorder
+from biorrr.circuit.stimulus.data_checks import check_unchanged, warn
+from biorrr.circuit.stimulus.feeds import Feed
+from biorrr.circuit.stimulus.presentation import Presentation
 from biorrr.circuit.stimulus.units import Units
 from biorrr.models import Event
 from biorrr.models.checks import LARGEST_WHOLE, number_within, truth, whole_number

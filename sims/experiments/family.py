@@ -110,7 +110,7 @@ class Family(FamilyTraining[FamilyExperimentSettings]):
         """Let a circuit learn, or fit the distal rule to what it does in its first samples."""
         if not isinstance(part, Recording):
             return super().run_part(problem, part, options)
-        from biorrr.analysis.distal_rule import fit_distal_rule
+        from biorrr.analysis.distal.rule import fit_distal_rule
 
         settings, data = problem.settings, problem.data
         circuit = settings.make_circuit(k=settings.k, s=part.s, ridge=settings.ridge, seed=settings.seed)

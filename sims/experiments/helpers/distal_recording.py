@@ -45,8 +45,8 @@ def record(
 
 def observe(condition: str, y, z, a, Vy, rng: np.random.Generator) -> Any:
     """What is left of a recording in one of the conditions."""
-    from biorrr.analysis.distal_observation import between_observations, calcium, deconvolved
-    from biorrr.analysis.distal_power import observed
+    from biorrr.analysis.distal.observation import between_observations, calcium, deconvolved
+    from biorrr.analysis.distal.power import observed
 
     every = EVERY if condition == "sparse" else 1
     when = np.arange(0, len(Vy), every)

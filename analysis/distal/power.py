@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.distal_observation import DistalRecordings, between_observations
-from biorrr.analysis.inference import infer_s
+from biorrr.analysis.distal.inference import infer_s
+from biorrr.analysis.distal.observation import DistalRecordings, between_observations
 
 FIBRES = 40  # distal synapses of each neuron, unless more are to be observed
 LEARNED = 300  # samples before the recording begins

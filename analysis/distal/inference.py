@@ -26,8 +26,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student
 
 from biorrr.analysis.checks import as_floats, ridge_pair
-from biorrr.analysis.distal_noise import QUANTITIES, NoisyTerm, Residual, dot
-from biorrr.analysis.inferred_s import InferredS, fit_caveats, size_caveats
+from biorrr.analysis.distal.inferred_s import InferredS, fit_caveats, size_caveats
+from biorrr.analysis.distal.noise import QUANTITIES, NoisyTerm, Residual, dot
 
 ROUNDING, UNBOUNDED = 1e-8, 1e3  # distance of the nearest and the farthest end of an interval from the estimate
 ONE_NEURON = 1.5  # by how much one neuron's interval is wider: with noise in z or a alone it covered 57 to 89 % without
