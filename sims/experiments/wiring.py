@@ -13,8 +13,8 @@ from functools import partial
 from typing import Any
 
 from biorrr.sims.experiment import Findings, Found, Problem
+from biorrr.sims.lab.training import Training, TrainingSettings, heading
 from biorrr.sims.lazy import nx
-from biorrr.sims.training import Training, TrainingSettings, heading
 
 
 class Wiring(Training[TrainingSettings]):

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from biorrr.sims.circuits import check_circuit
-from biorrr.sims.contents import inside
-from biorrr.sims.folder import FolderError, RunFolder, is_in_use
-from biorrr.sims.settings import PROVENANCE, SettingsError, provenance, read_config
+from biorrr.sims.lab.circuits import check_circuit
+from biorrr.sims.lab.contents import inside
+from biorrr.sims.lab.folder import FolderError, RunFolder, is_in_use
+from biorrr.sims.lab.settings import PROVENANCE, SettingsError, provenance, read_config
 from biorrr.sims.sweeps.ledger import TABLE, Ledger
 from biorrr.sims.sweeps.plan import Plan, make_plan, read_plan
 

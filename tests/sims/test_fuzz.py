@@ -21,12 +21,12 @@ from biorrr.sims import main
 from biorrr.sims.data import DataError, load
 from biorrr.sims.experiments import distal
 from biorrr.sims.experiments.helpers import distal_plan
+from biorrr.sims.lab.settings import SettingsError
+from biorrr.sims.lab.training import Training
 from biorrr.sims.recordings.dendrites import load_dendrites
 from biorrr.sims.recordings.distal import load_distal
-from biorrr.sims.settings import SettingsError
 from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import KEYS, make_plan, read_plan
-from biorrr.sims.training import Training
 
 # More where there is time: BIORRR_FUZZ=2000 makes a night of it.
 fuzz = settings(max_examples=int(os.environ.get("BIORRR_FUZZ", "25")), suppress_health_check=[*HealthCheck])
@@ -352,7 +352,7 @@ def reshape(path, shape, private):
 @given(data=st.data())
 def test_folders_of_strangers(data, strangers, tmp_path, monkeypatch, files_opened, put_outside, decoded):
     """Links, pipes, damage and storage elsewhere: only the folder is read, and only the page is written."""
-    monkeypatch.setattr("biorrr.sims.reports.page.charting_library", lambda: "// charts")
+    monkeypatch.setattr("biorrr.sims.page.document.charting_library", lambda: "// charts")
     *sent, private = strangers
     folder = tmp_path / "sent"
     page, aside = folder / "report.html", folder / f".{os.getpid()}-report.html"

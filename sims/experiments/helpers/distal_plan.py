@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from biorrr.sims.experiment import Findings, Found
+from biorrr.sims.lab.settings import SettingsError
 from biorrr.sims.lazy import analysis, np, xr
-from biorrr.sims.settings import SettingsError
 
 # Power curves: what is varied at which values, and what is kept.
 CURVES: dict[str, tuple[tuple[int, ...], dict[str, int]]] = {

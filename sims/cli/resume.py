@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from biorrr.sims.circuits import check_circuit
-from biorrr.sims.contents import CONFIG, FolderError, finished, inside
-from biorrr.sims.folder import ResumedFolder
+from biorrr.sims.lab.circuits import check_circuit
+from biorrr.sims.lab.contents import CONFIG, FolderError, finished, inside
+from biorrr.sims.lab.folder import ResumedFolder
+from biorrr.sims.lab.settings import PROVENANCE, read_config, resolve
 from biorrr.sims.main import commands, find_command
-from biorrr.sims.settings import PROVENANCE, read_config, resolve
 from biorrr.sims.sweeps.run import PLAN, resume_sweep
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from biorrr.sims.files import whole_file
+from biorrr.sims.lab.files import whole_file
 
 # All that gathers takes long to import: it is imported where it is used, so that --help need not wait.
 MARGIN = 200_000  # bytes for markup, style and tables
@@ -35,11 +35,11 @@ def command(
     has learned a file of yours, name the file with --data.
     """
     from biorrr.sims.data import load
-    from biorrr.sims.reports.figures import gather_figures
-    from biorrr.sims.reports.files import ReportError
-    from biorrr.sims.reports.page import MOST_BYTES, charting_library, page
-    from biorrr.sims.reports.run import gather_run
-    from biorrr.sims.reports.sweep import gather_sweep, is_sweep
+    from biorrr.sims.page.document import MOST_BYTES, charting_library, page
+    from biorrr.sims.page.figures import gather_figures
+    from biorrr.sims.page.files import ReportError
+    from biorrr.sims.page.run import gather_run
+    from biorrr.sims.page.sweep import gather_sweep, is_sweep
 
     path = out or folders[0] / "report.html"
     # A link in a folder that was sent is replaced, and where it leads to is not looked at.

@@ -8,7 +8,7 @@ from typing import Any
 
 from biorrr.sims.experiment import caption_of
 from biorrr.sims.experiments import experiment_names, find_experiment
-from biorrr.sims.reports.files import ReportError, opened_inside
+from biorrr.sims.page.files import ReportError, opened_inside
 
 # Of the commands that are no experiments.
 OTHERS = {

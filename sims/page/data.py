@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from biorrr.sims.data import CATALOGUE, Dataset, load
 from biorrr.sims.data.source import no_downloads
-from biorrr.sims.reports.files import is_inside
-from biorrr.sims.reports.record import Record
+from biorrr.sims.page.files import is_inside
+from biorrr.sims.page.record import Record
 
 if TYPE_CHECKING:
     from biorrr.circuit import Run

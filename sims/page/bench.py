@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.reports.files import opened_inside
+from biorrr.sims.page.files import opened_inside
 
 FILE = "bench.json"
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 from biorrr.sims.experiment import Experiment, Found, Problem
+from biorrr.sims.lab.settings import ExperimentSettings, option
 from biorrr.sims.lazy import analysis, circuits, data_sets
-from biorrr.sims.settings import ExperimentSettings, option
 
 # What the theory says of the optimum is seen only near it: on digits and V1-V2 (k = 2) plateaus come within 5 % of it
 # after a million samples and within 1 % after two.

@@ -8,10 +8,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.reports.files import ReportError
-from biorrr.sims.reports.plain import without_home
+from biorrr.sims.page.files import ReportError
+from biorrr.sims.page.plain import without_home
 
-PARTS = Path(__file__).parent.parent / "page"
+PARTS = Path(__file__).parent / "assets"
 SCRIPTS = ("chart.js", "circuit.js", "curves.js", "sweep.js", "start.js")
 MOST_BYTES = 8_000_000
 

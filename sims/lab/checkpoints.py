@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.files import whole_file
-from biorrr.sims.folder import RunFolder
+from biorrr.sims.lab.files import whole_file
+from biorrr.sims.lab.folder import RunFolder
 from biorrr.sims.lazy import circuits, np
 
 

@@ -8,7 +8,7 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from biorrr.sims.settings import PROVENANCE, SettingsError, read_config
+from biorrr.sims.lab.settings import PROVENANCE, SettingsError, read_config
 
 CONFIG, RESULTS, SUMMARY = "config.toml", "run.nc", "summary.json"
 CAPTIONS = "captions.md"

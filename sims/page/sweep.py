@@ -9,10 +9,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.folder import is_in_use
-from biorrr.sims.reports.files import ReportError, is_linked, opened_inside
-from biorrr.sims.reports.plain import plain
-from biorrr.sims.settings import PROVENANCE, SettingsError, key_of
+from biorrr.sims.lab.folder import is_in_use
+from biorrr.sims.lab.settings import PROVENANCE, SettingsError, key_of
+from biorrr.sims.page.files import ReportError, is_linked, opened_inside
+from biorrr.sims.page.plain import plain
 from biorrr.sims.sweeps.ledger import POINTS, Ledger
 from biorrr.sims.sweeps.plan import Plan, read_plan
 from biorrr.sims.sweeps.run import PLAN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from biorrr.sims.claims import Claim
+from biorrr.sims.lab.claims import Claim
 
 
 def print_table(title: str, rows: Mapping[str, object]) -> None:

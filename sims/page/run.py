@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biorrr.analysis.figures.wiring import MOST_CELLS
-from biorrr.sims.claims import FAILS, HOLDS, NOT_JUDGED
-from biorrr.sims.folder import CONFIG, INTERRUPTED, RESULTS
-from biorrr.sims.reports.bench import bench_charts
-from biorrr.sims.reports.circuit import circuit_charts, solve_exactly
-from biorrr.sims.reports.curves import charts_of
-from biorrr.sims.reports.data import find_data
-from biorrr.sims.reports.files import ReportError
-from biorrr.sims.reports.plain import in_percent
-from biorrr.sims.reports.record import Record, read_record
+from biorrr.sims.lab.claims import FAILS, HOLDS, NOT_JUDGED
+from biorrr.sims.lab.folder import CONFIG, INTERRUPTED, RESULTS
+from biorrr.sims.page.bench import bench_charts
+from biorrr.sims.page.circuit import circuit_charts, solve_exactly
+from biorrr.sims.page.curves import charts_of
+from biorrr.sims.page.data import find_data
+from biorrr.sims.page.files import ReportError
+from biorrr.sims.page.plain import in_percent
+from biorrr.sims.page.record import Record, read_record
 
 if TYPE_CHECKING:
     from biorrr.circuit import Run

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biorrr.analysis.figures.wiring import MOST_CELLS
-from biorrr.sims.reports.plain import plain
+from biorrr.sims.page.plain import plain
 
 if TYPE_CHECKING:
     from biorrr.sims.data import Dataset

@@ -112,7 +112,7 @@ class ExperimentSettings(Settings):
 
     def make_circuit(self, **arguments: Any) -> Any:
         """Make the circuit to simulate, with ``arguments`` of :class:`~biorrr.circuit.Microcircuit`."""
-        from biorrr.sims.circuits import make_circuit
+        from biorrr.sims.lab.circuits import make_circuit
 
         return make_circuit(self.circuit, **{"engine": self.engine} | arguments)
 

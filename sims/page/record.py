@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biorrr.sims.folder import CONFIG, RESULTS, SUMMARY, is_in_use
+from biorrr.sims.lab.folder import CONFIG, RESULTS, SUMMARY, is_in_use
+from biorrr.sims.lab.settings import PROVENANCE
 from biorrr.sims.main import commands
-from biorrr.sims.reports.files import ReportError, opened_inside
-from biorrr.sims.settings import PROVENANCE
+from biorrr.sims.page.files import ReportError, opened_inside
 
 if TYPE_CHECKING:
     import xarray as xr

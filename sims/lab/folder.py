@@ -17,8 +17,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.claims import Claim
-from biorrr.sims.contents import (
+from biorrr.sims.lab.claims import Claim
+from biorrr.sims.lab.contents import (
     BEING_WRITTEN,
     CAPTIONS,
     CHECKPOINTS,
@@ -32,12 +32,12 @@ from biorrr.sims.contents import (
     settle,
     unfinished,
 )
-from biorrr.sims.contents import INTERRUPTED as INTERRUPTED
-from biorrr.sims.contents import FolderError as FolderError
-from biorrr.sims.files import whole_file
-from biorrr.sims.interrupts import held_back
+from biorrr.sims.lab.contents import INTERRUPTED as INTERRUPTED
+from biorrr.sims.lab.contents import FolderError as FolderError
+from biorrr.sims.lab.files import whole_file
+from biorrr.sims.lab.interrupts import held_back
+from biorrr.sims.lab.settings import PROVENANCE, VERSIONS, read_config
 from biorrr.sims.lazy import circuits, np, xr
-from biorrr.sims.settings import PROVENANCE, VERSIONS, read_config
 
 PATIENCE = 0.5  # seconds to wait for a lock: who only looks has it for a moment, and so have children of the dead
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from biorrr.sims.experiments import experiment_names, find_experiment
-from biorrr.sims.reports.plain import plain
-from biorrr.sims.reports.views import View, quantity_of
+from biorrr.sims.page.plain import plain
+from biorrr.sims.page.views import View, quantity_of
 
 if TYPE_CHECKING:
     import xarray as xr

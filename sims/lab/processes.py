@@ -15,7 +15,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from biorrr.sims.interrupts import held_back
+from biorrr.sims.lab.interrupts import held_back
 
 _PR_SET_PDEATHSIG = 1  # of Linux's prctl
 

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
-from biorrr.sims.folder import RunFolder
-from biorrr.sims.settings import Settings, key_of, kinds, length_of, listed_fields, resolve
+from biorrr.sims.lab.folder import RunFolder
+from biorrr.sims.lab.settings import Settings, key_of, kinds, length_of, listed_fields, resolve
 
 # The options every experiment has beside its settings: name, type, default, option.
 FRAME = (

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.settings import SettingsError
+from biorrr.sims.lab.settings import SettingsError
 
 
 class CircuitError(ValueError):

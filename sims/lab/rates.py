@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from biorrr.sims.lab.settings import ExperimentSettings, SettingsError, option
 from biorrr.sims.lazy import models
-from biorrr.sims.settings import ExperimentSettings, SettingsError, option
 
 ETA0 = "eta_x at the first sample, instead of the printed one; eta_y and eta_q keep their proportion to it"
 N = "samples in which the rates halve, instead of the printed number"
