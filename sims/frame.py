@@ -154,7 +154,7 @@ def run_parts(
 
     ``attended`` runs show how far they have come.
     """
-    from biorrr.circuit.progress import progress_bar
+    from biorrr.circuit.simulation.progress import progress_bar
 
     found: dict[str, Any] = {}
     failure = ""

@@ -15,7 +15,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from biorrr.circuit.netcdf import MOST_PACKED, is_held
+from biorrr.circuit.results.netcdf import MOST_PACKED, is_held
 from biorrr.sims.data.regular_files import check_regular
 from biorrr.sims.data.values import DataError
 from biorrr.sims.data.words import brief, listed

@@ -232,7 +232,7 @@ class RunFolder:
 
     def write_results(self, results: circuits.Run | xr.Dataset, name: str = RESULTS) -> None:
         """Write what an experiment has found as NetCDF4."""
-        from biorrr.circuit.netcdf import write_netcdf
+        from biorrr.circuit.results.netcdf import write_netcdf
 
         with self.writing(name) as path:
             if isinstance(results, circuits.Run):

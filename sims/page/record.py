@@ -91,7 +91,7 @@ def _table(folder: Path, name: str, parse: Any) -> dict[str, Any]:
 
 
 def _dataset(path: Path, again: str) -> xr.Dataset:
-    from biorrr.circuit.netcdf import UnsafeFileError, read_netcdf
+    from biorrr.circuit.results.netcdf import UnsafeFileError, read_netcdf
 
     with opened_inside(path, path.parent) as file:
         try:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from biorrr.analysis.distal_observation import DistalRecordings, between_observations, deconvolved
+from biorrr.analysis.distal.observation import DistalRecordings, between_observations, deconvolved
 from biorrr.sims.data.dataset import LARGEST
 from biorrr.sims.data.hdf5 import Group
 from biorrr.sims.data.kinds import Plasticity

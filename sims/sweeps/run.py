@@ -153,7 +153,7 @@ def _carry_out(
     """Compute what is not finished, and write table and figure; returns the table's rows."""
     import tomli_w
 
-    from biorrr.circuit.progress import progress_bar
+    from biorrr.circuit.simulation.progress import progress_bar
     from biorrr.sims.data import load
     from biorrr.sims.sweeps.compute import check_installed, checksum_of, compute, in_memory
     from biorrr.sims.sweeps.figure import plot_sweep

@@ -14,8 +14,9 @@ import tomli_w
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from biorrr.circuit import CheckpointError, Microcircuit, checkpoint
-from biorrr.circuit.recorder import Recorder
+from biorrr.circuit import CheckpointError, Microcircuit
+from biorrr.circuit.simulation import checkpoint
+from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.sims import main
 from biorrr.sims.data import DataError, load
 from biorrr.sims.experiments import distal
@@ -267,7 +268,7 @@ def checkpointed(tmp_path_factory):
 
     rng = np.random.default_rng(0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("biorrr.circuit.simulation.CheckpointedEngine", Spy)
+        patch.setattr("biorrr.circuit.simulation.simulate.CheckpointedEngine", Spy)
         X, Y = rng.standard_normal((6, 3)), rng.standard_normal((6, 2))
         Microcircuit(k=1, engine="numpy").run(X, Y, centre=True, checkpoint=path)
     return path, path.read_bytes(), *seen[0]
