@@ -1,7 +1,7 @@
 """Data to learn from: named sets, fetched from their homes, and the user's own files.
 
-Data are values: ``Synthetic(m=40)``, ``Arrays("mine.npz")`` or ``Pair("session.nwb", source="V1", target="V2")`` say what
-to load, and ``load()`` loads it.
+Data are values: ``Synthetic(m=40)``, ``Arrays("mine.npz")`` or ``Pair("session.nwb", source="V1", target="V2")`` say
+what to load, and their ``load()`` loads it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """HDF5 files, read behind one guard: NWB, NetCDF4, MATLAB 7.3 and plain ones.
 
 All access goes through :class:`Group` and :class:`Array`. Whatever a damaged file makes the library raise becomes a
-:class:`DataError` that names the file and the object. Nothing is read from other files: external links, external storage
-and virtual datasets are refused when the file is opened.
+:class:`DataError` that names the file and the object. Nothing is read from other files: external links, external
+storage and virtual datasets are refused when the file is opened.
 """
 
 from __future__ import annotations
@@ -128,8 +128,7 @@ class Array(_Held):
     def numbers(self, *ndim: int) -> np.ndarray:
         """Read all values as floats, of one of the numbers of dimensions given."""
         if not self.is_number or self.ndim not in ndim:
-            wanted = " or ".join({0: "one number", 1: "a list of numbers", 2: "a table of numbers"}.get(one, f"{one} axes")
-                                 for one in ndim)  # fmt: skip
+            wanted = " or ".join(("one number", "a list of numbers", "a table of numbers")[one] for one in ndim)
             raise DataError(f"{self.file}: {self.name} must be {wanted} (got shape {self.shape}, {brief(self.dtype)})")
         return self[()].astype(float)
 
@@ -230,8 +229,8 @@ class Group(_Held):
                     if not isinstance(link, h5py.SoftLink) and not is_held(group._held, name):
                         raise DataError(
                             f"{self.file}: all of it must be held in the file itself (got "
-                            f"{group.name.rstrip('/')}/{name}, a link, external storage or a virtual dataset, which can "
-                            "read any other file); make a plain copy of it"
+                            f"{group.name.rstrip('/')}/{name}, a link, external storage or a virtual dataset, which "
+                            "can read any other file); make a plain copy of it"
                         )
         return frozenset(addresses)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from biorrr.sims.data.values import FileData, Samples
+from biorrr.sims.data.values import FileData, Samples, kind_in
 from biorrr.sims.lab.settings import option
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class NamedData(Samples):
     module: ClassVar[str]  # of biorrr.sims.data, which reads it
 
     @classmethod
-    def source(cls) -> Source:
+    def origin(cls) -> Source:
         """Return where the data set comes from."""
         return cls._reader().SOURCES[cls.kind]
 
@@ -46,6 +46,12 @@ class NamedData(Samples):
         assert isinstance(table, dict)
         return {"name": table.pop("kind")} | table
 
+    def __str__(self) -> str:
+        usual = type(self)()
+        names = [one.name for one in fields(self) if getattr(self, one.name) != getattr(usual, one.name)]
+        told = ", ".join(f"{name} {getattr(self, name)}" for name in names)
+        return f"{self.kind} ({told})" if told else self.kind
+
 
 @dataclass(frozen=True, kw_only=True)
 class Digits(NamedData):
@@ -58,7 +64,7 @@ class Digits(NamedData):
 class Synthetic(NamedData):
     """Two Gaussian views of the same latent variables; see :mod:`biorrr.sims.data.synthetic`."""
 
-    kind, module = "synthetic", "synthetic"
+    kind, module, made_on_the_spot = "synthetic", "synthetic", True
     samples: int = option(2000, "number of samples", at_least=1)
     m: int = option(30, "inputs in X", at_least=1)
     n: int = option(20, "targets in Y", at_least=1)
@@ -80,7 +86,7 @@ class V1V2(NamedData):
 class Planted(NamedData):
     """Poisson spikes of two areas with a planted communication subspace; see :mod:`biorrr.sims.data.planted`."""
 
-    kind, module = "planted", "planted"
+    kind, module, made_on_the_spot = "planted", "planted", True
     trials: int = option(400, "number of trials", at_least=2)
     bins: int = option(10, "bins of 100 ms in a trial", at_least=2)
     source_units: int = option(80, "units in the source area", at_least=2)
@@ -144,11 +150,29 @@ CATALOGUE: dict[str, type[NamedData]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
+class SampleFile(FileData, Samples):
+    """A file of samples of whichever kind it holds: its contents decide when it is loaded."""
+
+    kind = "file"
+
+    def _read(self) -> Dataset:
+        from biorrr.sims.data.stores import open_store
+
+        with open_store(Path(self.file)) as store:
+            kind = kind_in(store, Samples)
+        return kind(self.file)._read()
+
+    def plain(self) -> dict[str, Any]:
+        """Return a table with the path alone."""
+        return {"file": self.file}
+
+
+@dataclass(frozen=True, kw_only=True)
 class Arrays(FileData, Samples):
     """X and Y in one file (.npz, .mat, .nc, HDF5), in a folder of .csv or .npy files, or each in a file of its own."""
 
     kind = "arrays"
-    holds, needs, decides = "X and Y", ("X", "Y"), ("y",)
+    holds, needs = "X and Y", ("X", "Y")
     y: str | None = option(None, "file with Y, where --data holds X alone (.csv, .npy)", metavar="FILE", kw_only=False)
 
     @property
@@ -176,7 +200,7 @@ class Pair(FileData, Samples):
 
     kind = "areas"
     holds = "a recording of areas (NWB, or activity and areas)"
-    needs, decides = ("activity", "areas"), ("source", "target")
+    needs = ("activity", "areas")
     source: str | None = option(None, "area that predicts, of a recording")
     target: str | None = option(None, "area that is predicted, of a recording or of v1v2")
     align: str = option("start", "event that the window is counted from")
@@ -199,6 +223,9 @@ class Pair(FileData, Samples):
         from biorrr.sims.recordings.opening import open_recording
 
         return open_recording(self.file, area=self.area, trials=self.trials, series=self.series).take(self)
+
+    def __str__(self) -> str:
+        return f"{self.file}, {self.source} to {self.target}" if self.source and self.target else self.file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,8 +262,3 @@ class Plasticity(FileData):
         from biorrr.sims.recordings.plasticity import read_plasticity
 
         return read_plasticity(self)
-
-
-# -- options of a command ----------------------------------------------------------------------------------------------
-
-MADE_ON_THE_SPOT = (Synthetic, Planted)  # their many options are given with --set data.m=40, or as synthetic:m=40

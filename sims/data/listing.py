@@ -33,7 +33,7 @@ def command(
         print(describe(check, trials))
         return
     for name, named in CATALOGUE.items():
-        source = named.source()
+        source = named.origin()
         print(name)
         print(f"    {source.summary}")
         for label, text in (

@@ -35,6 +35,7 @@ class Data(Settings):
     """
 
     kind: ClassVar[str] = ""
+    made_on_the_spot: ClassVar[bool] = False  # its many options are given as synthetic:m=40, or with --set data.m=40
 
     def load(self) -> Any:
         """Read the data.
@@ -68,8 +69,13 @@ class Data(Settings):
         given = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {"kind": self.kind} | {key_of(name): value for name, value in given.items() if value is not None}
 
-    def __str__(self) -> str:
+    @property
+    def name(self) -> str:
+        """What the data are called: the name of the data set, or the path of the file."""
         return self.kind
+
+    def __str__(self) -> str:
+        return self.name
 
     # -- making values -------------------------------------------------------------------------------------------------
 
@@ -81,6 +87,12 @@ class Data(Settings):
         return [cls] if cls.kind else [one for one in _subclasses(cls) if one.kind]
 
     @classmethod
+    def file_kinds(cls) -> list[str]:
+        """Return the kinds between which the contents of a file decide, where there are several."""
+        found = [one.kind for one in cls.kinds() if issubclass(one, FileData) and one.needs]
+        return found if len(found) > 1 else []
+
+    @classmethod
     def made_from(cls, given: Any, options: Mapping[str, Any] = {}) -> Self:
         """Make a value of one of the kinds below this class.
 
@@ -88,8 +100,8 @@ class Data(Settings):
         ----------
         given
             A value; a table as :meth:`plain` makes it; the name of a data set, alone or with options after a colon
-            (``"synthetic:m=40,noise=0.5"``); or the path of a file. The kind of a file is read from its contents
-            unless the table or the options say it.
+            (``"synthetic:m=40,noise=0.5"``); or the path of a file. Nothing is read here: unless the table or the
+            options say the kind of a file, its contents decide when it is loaded.
         options
             Fields of the value, in place of those ``given``. Text is read as the field's type.
         """
@@ -128,12 +140,22 @@ class Data(Settings):
         near = difflib.get_close_matches(place, kinds, n=1)
         if near and not Path(place).exists() and not Path(place).suffix:
             raise DataError(f"{place}: no such data set or file; did you mean {near[0]!r}?")
-        return _made(_kind_in(place, fields, cls), fields | {"file": place})
+        return _made(cls._kind_with(place, fields), fields | {"file": place})
+
+    @classmethod
+    def _kind_with(cls, place: str, fields: Mapping[str, Any]) -> type[Self]:
+        """Return the kind of a file that takes all the options given; the undecided kind if several do."""
+        files = [one for one in cls.kinds() if issubclass(one, FileData)]
+        if not files:
+            raise DataError(f"{place}: no such data set; there are {', '.join(one.kind for one in cls.kinds())}")
+        fitting = [one for one in files if set(fields) <= set(types_of(one))]
+        undecided = [one for one in files if not one.needs]
+        return fitting[0] if len(fitting) == 1 else (undecided or fitting or files)[0]
 
     @classmethod
     def _wanted(cls) -> str:
         named = any(not issubclass(one, FileData) for one in cls.kinds())
-        held = [one.holds for one in cls.kinds() if issubclass(one, FileData)]
+        held = [one.holds for one in cls.kinds() if issubclass(one, FileData) and one.needs]
         return " or ".join(["a name that `biorrr data` lists"] * named + [f"a file with {one}" for one in held])
 
 
@@ -145,7 +167,6 @@ class FileData(Data):
 
     holds: ClassVar[str] = ""  # what such a file holds, in words
     needs: ClassVar[tuple[str, ...]] = ()  # names of arrays by which a file of arrays is known
-    decides: ClassVar[tuple[str, ...]] = ()  # options that no other kind has, and that so decide for this one
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -157,7 +178,9 @@ class FileData(Data):
         """Return True if the store may hold data of this kind."""
         return store.is_nwb or set(cls.needs) <= set(store.names)
 
-    def __str__(self) -> str:
+    @property
+    def name(self) -> str:
+        """Path of the file."""
         return self.file
 
 
@@ -172,26 +195,17 @@ def _subclasses(cls: type[D]) -> Iterator[type[D]]:
         yield from _subclasses(one)
 
 
-def _kind_in(file: str, fields: Mapping[str, Any], wanted: type[Data]) -> type[Data]:
-    """Return the kind of data that the file holds, by its contents and by the options given beside it."""
-    from biorrr.sims.data.stores import open_store
-
-    kinds = [one for one in wanted.kinds() if issubclass(one, FileData)]
-    if not kinds:
-        names = ", ".join(one.kind for one in wanted.kinds())
-        raise DataError(f"{file}: no such data set; there are {names}")
-    for one in kinds:
-        if any(fields.get(name) is not None for name in one.decides):
-            return one
-    with open_store(Path(file)) as store:
-        fitting = [one for one in kinds if one.fits(store)]
-        if len(fitting) == 1:
-            return fitting[0]
-        if not fitting:
-            wants = ", or ".join(one.holds for one in kinds)
-            raise DataError(f"{file}: must hold {wants} (got {store.described})")
+def kind_in(store: Store, wanted: type[Data]) -> type[FileData]:
+    """Return the kind of data that a file holds, by its contents; refuse one that holds none or several."""
+    kinds = [one for one in wanted.kinds() if issubclass(one, FileData) and one.needs]
+    fitting = [one for one in kinds if one.fits(store)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if not fitting:
+        wants = ", or ".join(one.holds for one in kinds)
+        raise DataError(f"{store.path}: must hold {wants} (got {store.described})")
     ways = ", ".join(f"--kind {one.kind} takes {one.holds}" for one in fitting)
-    raise DataError(f"{file}: holds data of several kinds; {ways}")
+    raise DataError(f"{store.path}: holds data of several kinds; {ways}")
 
 
 def _made(kind: type[D], fields: Mapping[str, Any]) -> D:

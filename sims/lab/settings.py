@@ -59,6 +59,10 @@ def option(
     )
 
 
+DATA_FORM = "NAME|FILE"
+DATA_HELP = "a name that `biorrr data` lists, a file with X and Y, or a recording of two areas"
+
+
 def seeds_option(default: int) -> Any:
     """Declare how many seeds an experiment runs unless told otherwise."""
     return option(default, "number of seeds, counted from --seed on", at_least=1)
@@ -272,6 +276,8 @@ def config_text(settings: Settings, provenance: Mapping[str, Any]) -> str:
 
 def plain(value: Any) -> Any:
     """Return the value of a setting as TOML and JSON hold it: data are tables."""
-    if isinstance(value, tuple):
+    if isinstance(value, tuple | list):
         return [plain(one) for one in value]
+    if isinstance(value, Mapping):
+        return {key: plain(one) for key, one in value.items()}
     return value.plain() if isinstance(value, Settings) else value  # type: ignore[attr-defined]

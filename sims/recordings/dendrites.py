@@ -36,9 +36,9 @@ def read_dendrites(value: Dendrites) -> Measured:
 
     A file of arrays has ``soma`` and ``dendrite`` (frames, neurons), ``rate`` in frames per second, and if known
     ``error`` (frames,) or (frames, components), ``role`` (neurons,) or (neurons, components), ``condition`` (frames,),
-    and ``period`` in frames, of trials at a fixed pace. An NWB file has two series of ROIs, a time series for the error,
-    a column of the table of the somas' ROIs for the role, and a column of the trials for the condition. Unless they are
-    named, they are found by words such as soma, apical, error and role; conditions are not guessed.
+    and ``period`` in frames, of trials at a fixed pace. An NWB file has two series of ROIs, a time series for the
+    error, a column of the table of the somas' ROIs for the role, and a column of the trials for the condition. Unless
+    they are named, they are found by words such as soma, apical, error and role; conditions are not guessed.
     """
     path, used = Path(value.file), {}
     with open_store(path) as store:

@@ -148,9 +148,9 @@ def series_in(root: Group) -> list[Group]:
     """Return all time series of numbers in a file, of one or two dimensions or more, each once."""
     found = []
     for group in root.walk():
-        if kind_of(group) and "data" in group.names() and isinstance(held := group.get("data"), Array):
-            if held.is_number and held.ndim:
-                found.append(group)
+        held = group.get("data") if "data" in group.names() else None
+        if isinstance(held, Array) and held.is_number and held.ndim:
+            found.append(group)
     return found
 
 
