@@ -144,13 +144,12 @@ class Data(Settings):
 
     @classmethod
     def _kind_with(cls, place: str, fields: Mapping[str, Any]) -> type[Self]:
-        """Return the kind of a file that takes all the options given; the undecided kind if several do."""
+        """Return the kind of a file that takes most of the options given; the undecided kind if there are none."""
         files = [one for one in cls.kinds() if issubclass(one, FileData)]
         if not files:
             raise DataError(f"{place}: no such data set; there are {', '.join(one.kind for one in cls.kinds())}")
-        fitting = [one for one in files if set(fields) <= set(types_of(one))]
-        undecided = [one for one in files if not one.needs]
-        return fitting[0] if len(fitting) == 1 else (undecided or fitting or files)[0]
+        files.sort(key=lambda one: bool(one.needs))  # first that which its contents decide
+        return max(files, key=lambda one: len(set(fields) & set(types_of(one))))
 
     @classmethod
     def _wanted(cls) -> str:
