@@ -35,8 +35,10 @@ def read_plasticity(value: Plasticity) -> Measured:
         if store.is_nwb:
             found = _from_nwb(opened_nwb(path))
         else:
-            found = {name: store.read(name) for name in (*KNOWN, "when") if name in store.names}
-            if AFTER in found and "sample" in store.names:
+            is_run = "sample" in store.names  # whose Vy are the snapshots
+            names = (*ACTIVITIES, AFTER) if is_run else (*KNOWN, "when")
+            found = {name: store.read(name) for name in names if name in store.names}
+            if is_run:
                 found["moments"] = _numbers(value.file, "sample", store.read("sample"), 1)
     used = {"arrays": listed(found)} | ({} if value.calcium is None else {"calcium": f"{value.calcium:g} samples"})
     return Measured(value.file, _arranged(value.file, found, value.calcium), used)
