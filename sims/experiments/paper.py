@@ -127,8 +127,8 @@ class PaperSettings(ExperimentSettings):
     quick: bool = option(False, "fewer samples and seeds: a first look, without verdicts")
 
     @property
-    def data_names(self) -> tuple[str, ...]:
-        """None: the chapters read their own."""
+    def every_data(self) -> tuple[Any, ...]:
+        """Return none: the chapters read their own."""
         return ()
 
 
@@ -141,7 +141,7 @@ class PaperSettings(ExperimentSettings):
 def paper(lab: Lab, settings: PaperSettings) -> Findings:
     """Run all experiments that the paper reports, and put their claims on one page."""
     chapters = chapters_of(settings)
-    lab.declare(*(data for _, own in chapters.values() for data in own.data_names))
+    lab.declare(*(data for _, own in chapters.values() for data in own.every_data))
     found = {name: lab.chapter(name, chapter, own) for name, (chapter, own) in chapters.items()}
 
     claims = [explained(claim) for findings in found.values() for claim in findings.claims] + [*UNTESTABLE]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from biorrr.sims.data import Samples
 from biorrr.sims.lab import (
     SEEN,
     Chart,
@@ -30,6 +31,7 @@ from biorrr.sims.lab import (
 )
 from biorrr.sims.lab.checks import check_rank
 from biorrr.sims.lab.circuits import compiled_if_possible
+from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP
 from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, xr
 
 SNAPSHOTS = 60
@@ -45,7 +47,7 @@ PROXIMAL, HASTY_PROXIMAL, DISTAL = 0.2, 1.0, 0.01
 class SymmetrySettings(ExperimentSettings):
     """Settings of ``biorrr symmetry``."""
 
-    data: str = option("digits", "a name that `biorrr data` lists, an .npz or .mat file with X and Y, or x.csv,y.csv")
+    data: Samples = option("digits", DATA_HELP, metavar=DATA_FORM)
     k: int = option(2, "pyramidal neurons, and as many interneurons", short="k", at_least=1)
     s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
     etas: tuple[float, ...] = option(

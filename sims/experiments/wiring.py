@@ -38,7 +38,7 @@ CAPTIONS = {
 )
 def wiring(lab: Lab, settings: TrainingSettings) -> Findings:
     """Let circuits learn, and spell out the graph of each."""
-    from biorrr.circuit.wiring import cell_graph
+    from biorrr.circuit.results.graph import cell_graph
 
     data = lab.load(settings.data)
     check_rank(settings.k, data)

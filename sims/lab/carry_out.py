@@ -30,7 +30,7 @@ def carry_out(
     folder
         Not yet open; see :class:`~biorrr.sims.lab.folder.RunFolder`.
     given
-        Data sets that are at hand already, by the value of the setting that names them.
+        Data that are loaded already, by their value.
     workers
         Number of processes that run items side by side; one for each processor unless given, 1 for this one alone.
     """

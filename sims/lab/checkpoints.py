@@ -61,7 +61,7 @@ class Checkpoints:
         return arrays
 
     def _keep_dataset(self, path: Path, identity: Mapping[str, Any], result: xr.Dataset) -> None:
-        from biorrr.circuit.netcdf import write_netcdf
+        from biorrr.circuit.results.netcdf import write_netcdf
 
         with whole_file(path) as partial:
             write_netcdf(result.assign_attrs({IDENTITY: json.dumps(dict(identity))}), partial)
@@ -95,7 +95,7 @@ def _read_arrays(path: Path) -> tuple[dict[str, np.ndarray], Any]:
 
 
 def _read_dataset(path: Path) -> tuple[xr.Dataset, Any]:
-    from biorrr.circuit.netcdf import read_netcdf
+    from biorrr.circuit.results.netcdf import read_netcdf
 
     dataset = read_netcdf(path)
     return dataset, json.loads(dataset.attrs.pop(IDENTITY))

@@ -234,7 +234,7 @@ class RunFolder:
 
     def write_results(self, results: circuits.Run | xr.Dataset, stem: str, **about: str) -> None:
         """Write a run or a dataset as NetCDF4, as ``<stem>.nc``; ``about`` are fields of its entry."""
-        from biorrr.circuit.netcdf import write_netcdf
+        from biorrr.circuit.results.netcdf import write_netcdf
 
         is_run = isinstance(results, circuits.Run)
         with self.writing(Entry(f"{stem}.nc", RUN if is_run else DATASET, **about)) as path:

@@ -19,6 +19,7 @@ from biorrr.sims.lab.findings import Findings
 from biorrr.sims.lab.folder import RunFolder
 from biorrr.sims.lab.interrupts import pressed
 from biorrr.sims.lab.processes import Workers
+from biorrr.sims.lab.quantities import Quantity
 from biorrr.sims.lab.settings import NO_NUMBERS, ExperimentSettings, config_text, provenance
 from biorrr.sims.lazy import circuits, data_sets
 
@@ -44,7 +45,7 @@ class Workplace:
     folder
         Not yet open. It is claimed by the first :meth:`Lab.map`; None for a point of a sweep, which keeps nothing.
     given
-        Data sets that are at hand already, by the value of the setting that names them.
+        Data that are loaded already, by their value.
     workers
         Number of processes that run items side by side; 1 for this process alone.
     """
@@ -101,22 +102,25 @@ class Lab(Generic[S]):
         self.failure = ""  # why the only item is unfinished, where that is allowed
         self._experiment, self._chapter = experiment, chapter
         self._workplace = workplace or Workplace()
+        self._used: dict[str, Quantity] = {}  # what was taken of files: areas, event, window
         self._asked: Counter[tuple[str, str]] = Counter()
 
     # -- data and settings ---------------------------------------------------------------------------------------------
 
     def load(self, data: Any) -> Any:
-        """Load a data set; its checksum becomes part of what the run's results belong to."""
+        """Load data, a value of :mod:`biorrr.sims.data`; their checksum is part of what the results belong to."""
         given = self._workplace.given
-        loaded = given[data] if data in given else data_sets.load(data) if isinstance(data, str) else data.load()
+        loaded = given[data] if data in given else data.load()
         self._workplace.note(data, loaded.checksum)
+        self._used |= {f"data_{name}": Quantity(f"data_{name}", text, "", f"data {name.replace('_', ' ')}")
+                       for name, text in loaded.used.items()}  # fmt: skip
         return loaded
 
     def declare(self, *data: Any) -> None:
         """Note the checksums of data that chapters will load, one after another; those that are missing are skipped."""
         for one in data:
             with suppress(data_sets.DataError):
-                self._workplace.note(one, data_sets.load(one).checksum if isinstance(one, str) else one.checksum())
+                self._workplace.note(one, one.checksum())
 
     def set(self, **values: Any) -> S:
         """Change settings that follow from others or from the data; config.toml holds what they became."""
@@ -148,7 +152,7 @@ class Lab(Generic[S]):
         keep_unfinished
             Return a single item's run if it was interrupted or has diverged; :attr:`failure` then says why it ended.
         """
-        from biorrr.circuit.progress import progress_bar
+        from biorrr.circuit.simulation.progress import progress_bar
 
         jobs = {self._name(function, item): item for item in _checked(items)}
         checkpoints = self._workplace.claim(self.settings.checkpoint)
@@ -183,7 +187,7 @@ class Lab(Generic[S]):
         settings = {field.name: getattr(self.settings, field.name) for field in dataclasses.fields(self.settings)}
         return {"function": f"{function.__module__}.{function.__qualname__}"} | {
             "data": ",".join(self._workplace.checksums.values()),
-            **{name: str(value) for name, value in settings.items() if name not in NO_NUMBERS},
+            **{name: repr(value) for name, value in settings.items() if name not in NO_NUMBERS},
         }
 
     def chapter(self, name: str, experiment: Experiment, settings: Any) -> Findings:
@@ -208,8 +212,14 @@ class Lab(Generic[S]):
         quick = QUICK if getattr(self.settings, "quick", False) else ""
         why = quick or (self.failure and f"the run has not come to its end: {self.failure}")
         claims, own_tests = (without_verdicts(judged, why) for judged in (found.claims, found.own_tests))
+        quantities = [*found.quantities, *self._used.values()]
         return replace(
-            found, claims=claims, own_tests=own_tests, failure=self.failure, experiment=self._experiment.name
+            found,
+            quantities=quantities,
+            claims=claims,
+            own_tests=own_tests,
+            failure=self.failure,
+            experiment=self._experiment.name,
         )
 
     def config(self, **more: Any) -> str:

@@ -59,17 +59,15 @@ def adapted(old: Any) -> Legacy:
 
 def _run(old: Any, lab: Lab[Any], settings: Any) -> Findings:
     settings = old.check(settings)
-    for number, checksum in enumerate(old.checksums(settings)):
-        lab._workplace.note(f"file {number}", checksum)
     only = None
-    for name in settings.data_names:
-        data = _load(old, lab, settings, name)
+    for value in settings.every_data:
+        data = lab.load(value)
         settings = old.fit(settings, data)
-        only = data if len(settings.data_names) == 1 else None
+        only = data if len(settings.every_data) == 1 else None
     settings = lab.set(**{field.name: getattr(settings, field.name) for field in fields(settings)})
     concluded = []
-    for name in settings.data_names:
-        problem = old.prepare(settings, _load(old, lab, settings, name) if only is None else only)
+    for value in settings.every_data:
+        problem = old.prepare(settings, lab.load(value) if only is None else only)
         found: dict[str, Any] = {}
         while True:
             parts = old.parts(problem, found)
@@ -80,14 +78,6 @@ def _run(old: Any, lab: Lab[Any], settings: Any) -> Findings:
             found |= {part.name: result for part, result in done.items()}
         concluded.append(old.conclude(problem, found))
     return _converted(old.combine(settings, concluded))
-
-
-def _load(old: Any, lab: Lab[Any], settings: Any, name: str) -> Any:
-    if name in lab._workplace.given:
-        return lab.load(name)
-    data = old.load(settings, name)
-    lab._workplace.note(name, data.checksum)
-    return data
 
 
 def run_part(job: Job, part: Part, old: Any, problem: Any, parts: Mapping[str, Any]) -> Any:

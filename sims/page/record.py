@@ -96,7 +96,7 @@ def _table(folder: Path, name: str, parse: Any) -> dict[str, Any]:
 
 
 def _dataset(path: Path, again: str) -> xr.Dataset:
-    from biorrr.circuit.netcdf import UnsafeFileError, read_netcdf
+    from biorrr.circuit.results.netcdf import UnsafeFileError, read_netcdf
 
     if not os.path.lexists(path):
         raise ReportError(f"{path.parent}: {path.name} is missing; {again}")
