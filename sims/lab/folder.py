@@ -301,8 +301,12 @@ class ResumedFolder(RunFolder):
             warnings.warn(
                 f"resumed with other versions ({'; '.join(differing)}): the last bits may differ", stacklevel=3
             )
-        with self._resumable():
-            yield
+        try:
+            with self._resumable():
+                yield
+        except BaseException:
+            self.release()
+            raise
 
 
 def is_in_use(path: Path) -> bool:

@@ -59,7 +59,7 @@ def _gathered(record: Record, given: Sequence[str]) -> dict[str, Any]:
         "claims": [_claim(one) for one in record.claims],
         "own_tests": [_claim(one) for one in record.own_tests],
         "numbers": {
-            name: readable(value, record.inventory.unit_of(name)) if isinstance(value, float) else value
+            name: readable(value, unit) if (unit := record.inventory.unit_of(name)) else value
             for name, value in record.summary.items()
             if isinstance(value, int | float | str)
         },

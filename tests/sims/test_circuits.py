@@ -99,7 +99,8 @@ NEEDS_DATA = pytest.mark.skipif(not os.environ.get("BIORRR_DATA"), reason="needs
 SMALL = {name: QUICK for name in experiment_names()} | {
     "communication": ("--ranks", 1, "--folds", 2),
     "images": ("--data", "mnist", "--steps", 10),
-    "instructive": (*QUICK, "-k", 4),
+    "distal": ("--task", *QUICK[1:]),
+    "instructive": ("--task", *QUICK[1:], "-k", 4),
 }
 # One simulates no circuit, the other is made of the rest.
 del SMALL["sensitivity"], SMALL["paper"]
@@ -107,7 +108,7 @@ del SMALL["sensitivity"], SMALL["paper"]
 
 @pytest.mark.parametrize(
     "experiment",
-    [pytest.param(name, marks=NEEDS_DATA if "--data" not in SMALL[name] or name == "images" else ()) for name in SMALL],
+    [pytest.param(name, marks=NEEDS_DATA if name == "communication" or name == "images" else ()) for name in SMALL],
 )
 def test_every_experiment_asks_it_for_its_circuits(own, capsys, experiment):
     """And says in one sentence that it failed, with nothing left behind."""
