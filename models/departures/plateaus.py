@@ -15,11 +15,6 @@ from biorrr.models.validation import number_within
 
 
 @dataclass(frozen=True)
-class Graded:
-    """As large as its drive and of either sign, a - Qn: the paper's plateau."""
-
-
-@dataclass(frozen=True)
 class AllOrNone(Departure):
     """Plateaus of one size, whose number in a sample is Poisson distributed with mean |a - Qn| / amplitude.
 
@@ -34,7 +29,12 @@ class AllOrNone(Departure):
     amplitude: float
 
     def __post_init__(self) -> None:
-        number_within("AllOrNone.amplitude", self.amplitude, math.ulp(0), remedy="; Graded() is the small limit")
+        number_within(
+            "AllOrNone.amplitude",
+            self.amplitude,
+            math.ulp(0),
+            remedy="; graded plateaus are the small limit",
+        )
 
     def alter(self, parts: Parts) -> Parts:
         """Turn the drive into a number of plateaus."""
