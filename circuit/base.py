@@ -292,15 +292,15 @@ class CircuitBase(Tabled):
         seed = self.seed if seed is None else as_seed(seed)
         blueprint = self._sized(inputs.sizes, inputs.moving, silenced(events))
         begin = self._beginning(blueprint, inputs, seed)
-        given = given_weights({**self.initial, **(weights or {})}, blueprint, begin.units)
-        state = initial_state(
-            blueprint, begin.units, seed, {**begin.weights, **given}, {**begin.parameters, **(parameters or {})}, start
-        )
         port = self.ports[0].name
         presentation = Presentation(
             inputs.n_samples, inputs.sizes[port], order, begin.replay, seed, timing.held, port, timing.replay_held
         )
         stimulus = Stimulus.of(presentation, self._feeds(inputs, begin), epochs, start)
+        given = given_weights({**self.initial, **(weights or {})}, blueprint, begin.units)
+        state = initial_state(
+            blueprint, begin.units, seed, {**begin.weights, **given}, {**begin.parameters, **(parameters or {})}, start
+        )
         options = RunOptions(
             self._TRACED if record is None else record, every, snapshots, plastic, callback, progress,
             Checkpoint.of(checkpoint), events,

@@ -135,7 +135,7 @@ def warn_of_rank(k: int, views: Mapping[str, np.ndarray]) -> None:
         # A few random directions have the rank of the whole, up to their number.
         mixed = rows @ np.random.default_rng(0).standard_normal((rows.shape[1], k + 4))
         rank = int(np.linalg.matrix_rank(mixed)) if mixed.any() else 0
-        if rank < min(k, len(rows)):
+        if rank < k < len(rows):
             warn(
                 f"{name}: its rank is {rank}, below k = {k}; some pyramidal neurons have nothing to learn, and what "
                 f"they converge to has no meaning: reduce k to {max(rank, 1)}"

@@ -10,11 +10,13 @@ from biorrr.circuit import Circuit, Microcircuit
 from biorrr.circuit.engines.device import _vanishes
 from biorrr.circuit.engines.function_calls import calls_first
 from biorrr.models import (
+    DalesLaw,
     DistalSynapses,
     InterneuronToPyramidal,
     ProximalSynapses,
     PyramidalToInterneuron,
     SensoryInput,
+    SparseConnections,
 )
 
 WEIGHTS = ("Vx", "Vy", "Q", "R")
@@ -65,7 +67,7 @@ def test_silent_fibres_and_factors_that_are_zero_are_skipped(tmp_path, monkeypat
     """In the code itself, with departures that wrap the rule too: a mistake here would cost speed, not correctness."""
     monkeypatch.setenv("BIORRR_KEEP_SOURCES", str(tmp_path / "sources"))
     monkeypatch.setenv("BIORRR_CACHE", str(tmp_path / "cache"))
-    circuit = Microcircuit(2, engine="cpp", connection_probability=0.5, dale=("Vx",))
+    circuit = Microcircuit(2, engine="cpp", departures=[SparseConnections(0.5, 0.5), DalesLaw(("Vx",))])
     circuit.build(6, 4)
     code = {path.stem: path.read_text() for path in (tmp_path / "sources" / "code_objects").glob("*.cpp")}
 
