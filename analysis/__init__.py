@@ -42,8 +42,8 @@ _HOMES = {
         "traced_fixed_point",
         "fixed_point_residual",
     ),
-    "inference": ("infer_s",),
-    "inferred_s": ("InferredS",),
+    "distal.inference": ("infer_s",),
+    "distal.inferred_s": ("InferredS",),
     "metrics": (
         "objective",
         "excess",

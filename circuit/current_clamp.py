@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from biorrr.circuit.circuit import Circuit
-from biorrr.circuit.run import Run
+from biorrr.circuit.results.run import Run
 from biorrr.models import BurstingCells, HoldingClock, Population, Variable, with_values
 from biorrr.models.checks import number_within, whole_number
 from biorrr.models.dynamics import milliseconds

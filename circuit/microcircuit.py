@@ -12,22 +12,21 @@ from typing import Any, cast
 import numpy as np
 
 from biorrr.circuit.base import CircuitBase
-from biorrr.circuit.blueprint import Blueprint, Port
-from biorrr.circuit.checks import check_order, warn_of_shuffling
+from biorrr.circuit.compile.blueprint import Blueprint, Port
 from biorrr.circuit.engines.choice import ENGINES
-from biorrr.circuit.engines.job import Feed
-from biorrr.circuit.initial_state import drawn_areas, drawn_weights, given_weights, initial_state
-from biorrr.circuit.inputs import Inputs, check_inputs
-from biorrr.circuit.lesions import silenceable
-from biorrr.circuit.presentation import Presentation
-from biorrr.circuit.recorder import Diverged
-from biorrr.circuit.results import dataset
-from biorrr.circuit.run import Run
-from biorrr.circuit.settling import area_settings, check_settled
-from biorrr.circuit.simulation import Callback, RunOptions, Simulated, Stimulus, samples_of, simulate
-from biorrr.circuit.statistics import chunks
-from biorrr.circuit.table import departures_in_words, regression, ridge_in_words
-from biorrr.circuit.units import Units
+from biorrr.circuit.results.dataset import dataset
+from biorrr.circuit.results.run import Run
+from biorrr.circuit.results.text_table import departures_in_words, regression, ridge_in_words
+from biorrr.circuit.simulation.events import silenceable
+from biorrr.circuit.simulation.initial_state import drawn_areas, drawn_weights, given_weights, initial_state
+from biorrr.circuit.simulation.recorder import Diverged
+from biorrr.circuit.simulation.simulate import Callback, RunOptions, Simulated, Stimulus, samples_of, simulate
+from biorrr.circuit.simulation.unsettled import area_settings, check_settled
+from biorrr.circuit.stimulus.data_checks import check_order, warn_of_shuffling
+from biorrr.circuit.stimulus.feeds import Feed, Inputs, check_inputs
+from biorrr.circuit.stimulus.presentation import Presentation
+from biorrr.circuit.stimulus.statistics import chunks
+from biorrr.circuit.stimulus.units import Units
 from biorrr.models import (
     RUNGS,
     AdaptiveRates,

@@ -13,11 +13,11 @@ import re
 from pathlib import Path
 
 from biorrr.circuit import Microcircuit
-from biorrr.sims import options
+from biorrr.sims.cli import options
 from biorrr.sims.data import CATALOGUE
+from biorrr.sims.lab.settings import WORDS, key_of, kinds, length_of, listed_fields
 from biorrr.sims.main import commands as command_names
 from biorrr.sims.main import find_command
-from biorrr.sims.settings import WORDS, key_of, kinds, length_of, listed_fields
 
 OWN_PARTS = ("oja", "saturating", "tiring", "depressing", "basket", "combined")
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
-from biorrr.sims.claims import Claim
+from biorrr.sims.cli.options import command as command
+from biorrr.sims.lab.claims import Claim
+from biorrr.sims.lab.settings import ExperimentSettings, SettingsError
+from biorrr.sims.lab.settings import provenance as provenance
 from biorrr.sims.lazy import analysis, data_sets, np, xr
-from biorrr.sims.options import command as command
-from biorrr.sims.reports.views import Chart
-from biorrr.sims.settings import ExperimentSettings, SettingsError
-from biorrr.sims.settings import provenance as provenance
+from biorrr.sims.page.views import Chart
 
 S = TypeVar("S", bound=ExperimentSettings)
 Found = Mapping[str, Any]  # results of parts, by name

@@ -10,16 +10,16 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from biorrr.sims.checkpoints import NOT_KEPT, Checkpoints
-from biorrr.sims.circuits import circuit_function
-from biorrr.sims.claims import QUICK, Claim, without_verdicts
 from biorrr.sims.experiment import Experiment, Findings, Problem, S, StoppedError, caption_of
-from biorrr.sims.folder import INTERRUPTED, InterruptedRunError, RunFolder
-from biorrr.sims.interrupts import pressed
+from biorrr.sims.lab.checkpoints import NOT_KEPT, Checkpoints
+from biorrr.sims.lab.circuits import circuit_function
+from biorrr.sims.lab.claims import QUICK, Claim, without_verdicts
+from biorrr.sims.lab.folder import INTERRUPTED, InterruptedRunError, RunFolder
+from biorrr.sims.lab.interrupts import pressed
+from biorrr.sims.lab.processes import Workers
+from biorrr.sims.lab.settings import NO_NUMBERS, config_text, provenance
+from biorrr.sims.lab.table import print_claims, print_table
 from biorrr.sims.lazy import circuits, data_sets, np
-from biorrr.sims.settings import NO_NUMBERS, config_text, provenance
-from biorrr.sims.table import print_claims, print_table
-from biorrr.sims.workers import Workers
 
 
 def carry_out(
@@ -36,7 +36,7 @@ def carry_out(
     experiment, settings
         What to run.
     folder
-        Not yet open. It is claimed before anything is simulated; see :class:`~biorrr.sims.folder.RunFolder`.
+        Not yet open. It is claimed before anything is simulated; see :class:`~biorrr.sims.lab.folder.RunFolder`.
     data
         The data sets of ``settings.data_names``, where they are at hand already.
     workers
@@ -154,7 +154,7 @@ def run_parts(
 
     ``attended`` runs show how far they have come.
     """
-    from biorrr.circuit.progress import progress_bar
+    from biorrr.circuit.simulation.progress import progress_bar
 
     found: dict[str, Any] = {}
     failure = ""

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import jinja2
 
-from biorrr.circuit.blueprint import Blueprint
+from biorrr.circuit.compile.blueprint import Blueprint
+from biorrr.circuit.compile.schedule import PENDING
 from biorrr.circuit.engines.brian2_import import import_brian2
 from biorrr.circuit.engines.cpp_steps import Memory, Translator, calls_apart
-from biorrr.circuit.schedule import PENDING
 from biorrr.models import random_draws
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -52,7 +52,10 @@ def write_source(circuit: Blueprint) -> str:
     clock, _ = circuit.stage
     written = {name for action in circuit.program.actions for name in action.writes}
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES), undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     return environment.get_template("circuit.cpp").render(
         headers=_HEADERS,

@@ -11,14 +11,16 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from biorrr.circuit.blueprint import Blueprint
-from biorrr.circuit.schedule import Action
+from biorrr.circuit.compile.blueprint import Blueprint
+from biorrr.circuit.compile.schedule import Action
 from biorrr.models import Pathway, Population
 from biorrr.models.algebra import assignments, vanishes
 from biorrr.models.expressions import FUNCTIONS, names_in
 
 # Functions that the compiler does not vectorise: in a loop of their own they do not hold up the rest of a step.
-_SLOW = frozenset("exp expm1 log log10 log1p sin cos tan sinh cosh tanh arcsin arccos arctan".split())
+_SLOW = frozenset(
+    ["exp", "expm1", "log", "log10", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan"]
+)
 _MANY = 8  # cells, from which on a loop over them is worth vectorising
 _SPELLING = {"abs": "fabs", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "clip": "_clip", "sign": "_sign",
              "int": "_int"}  # fmt: skip

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 import brian2
 import numpy as np
 
-from biorrr.circuit.blueprint import Blueprint
+from biorrr.circuit.compile.blueprint import Blueprint
+from biorrr.circuit.compile.schedule import PENDING, Action, weight_change
 from biorrr.circuit.engines import brian2_private
-from biorrr.circuit.schedule import PENDING, Action, weight_change
 from biorrr.models import Pathway, Population, Variable
 from biorrr.models.expressions import names_in, only_where
 from biorrr.models.physical_units import dimension_of

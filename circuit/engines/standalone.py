@@ -20,15 +20,15 @@ from pathlib import Path
 
 import numpy as np
 
-from biorrr.circuit.blueprint import Blueprint
-from biorrr.circuit.checks import check_unchanged
+from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.engines import cache, compiler
 from biorrr.circuit.engines.cpp_source import ELEMENT_TYPES, TEMPLATES, Exit, write_source
 from biorrr.circuit.engines.interrupt import held_interrupt
-from biorrr.circuit.engines.job import Job, Outcome
 from biorrr.circuit.engines.segment_folder import segment_folder
-from biorrr.circuit.recorder import Recorder
-from biorrr.models import random_draws
+from biorrr.circuit.simulation.job import Job, Outcome
+from biorrr.circuit.simulation.recorder import Recorder
+from biorrr.circuit.stimulus.data_checks import check_unchanged
+from biorrr.models import algebra, expressions, random_draws
 
 _SEGMENT_SECONDS = 1.0  # aim; short enough for progress and Ctrl-C, long against the 5 ms a program takes to start
 _FIRST_SEGMENT = 2_000  # samples, before the speed is known
@@ -204,8 +204,9 @@ def _description(blueprint: Blueprint) -> dict:
     here = Path(__file__).parent
     sources = [
         *(here / name for name in ("cpp_source.py", "cpp_steps.py")),
-        *(here.parent / name for name in ("schedule.py", "held_samples.py", "blueprint.py")),
+        *sorted((here.parent / "compile").glob("*.py")),
         *sorted(TEMPLATES.iterdir()),
+        *(Path(str(module.__file__)) for module in (algebra, expressions)),
     ]
     return {
         "circuit": repr(blueprint.code),

@@ -29,7 +29,7 @@ def arrays(path: Path, names: tuple[str, ...]) -> dict[str, np.ndarray]:
 def _version_7_3(path: Path, names: tuple[str, ...]) -> dict[str, np.ndarray]:
     import h5py
 
-    from biorrr.circuit.netcdf import is_held
+    from biorrr.circuit.results.netcdf import is_held
 
     held = {}
     try:

@@ -14,11 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from biorrr.sims.circuits import completed
 from biorrr.sims.experiment import Experiment, Findings, Found, Problem
+from biorrr.sims.lab.circuits import completed
+from biorrr.sims.lab.settings import ExperimentSettings, SettingsError, option
 from biorrr.sims.lazy import analysis, data_sets, np
-from biorrr.sims.reports.views import Chart, View
-from biorrr.sims.settings import ExperimentSettings, SettingsError, option
+from biorrr.sims.page.views import Chart, View
 
 if TYPE_CHECKING:
     from biorrr.analysis.communication import FoldMoments, Prediction

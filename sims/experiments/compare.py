@@ -19,13 +19,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from biorrr.sims.claims import Claim
 from biorrr.sims.experiment import Findings, Found, Problem, check_rank
 from biorrr.sims.experiments.helpers.judgements import SAME, comparable, fewest, matching, white
 from biorrr.sims.experiments.helpers.race import CIRCUIT, Curve, Curves, Heat, Lap, Race, Tracks, join_heats
+from biorrr.sims.lab.claims import Claim
+from biorrr.sims.lab.rates import ETA0, RatesSettings
+from biorrr.sims.lab.settings import SettingsError, option, seeds_option
 from biorrr.sims.lazy import analysis, data_sets
-from biorrr.sims.rates import ETA0, RatesSettings
-from biorrr.sims.settings import SettingsError, option, seeds_option
 
 STEPS = {"online": 100_000, "offline": 20_000}  # as in the paper: five of its epochs, and one
 QUICK_STEPS = {"online": 10_000, "offline": 500}

@@ -23,8 +23,8 @@ from biorrr.sims.experiments.helpers.distal_recording import (
     record,
     run_control,
 )
-from biorrr.sims.reports.views import Chart, View
-from biorrr.sims.settings import ExperimentSettings, SettingsError, key_of, option, seeds_option
+from biorrr.sims.lab.settings import ExperimentSettings, SettingsError, key_of, option, seeds_option
+from biorrr.sims.page.views import Chart, View
 
 QUICK_EXPERIMENTS = 20
 

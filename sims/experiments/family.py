@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.circuits import completed
-from biorrr.sims.claims import Claim
 from biorrr.sims.experiment import Findings, Found, Problem
 from biorrr.sims.experiments.helpers.agreement import TOLERATED
 from biorrr.sims.experiments.helpers.optimum import EXCESS, WHITENING, learning
+from biorrr.sims.lab.circuits import completed
+from biorrr.sims.lab.claims import Claim
+from biorrr.sims.lab.settings import option, seeds_option
+from biorrr.sims.lab.training import FamilyProblem, FamilySettings, FamilyTraining, heading, learner
 from biorrr.sims.lazy import analysis, circuits, np, xr
-from biorrr.sims.reports.views import Chart, View
-from biorrr.sims.settings import option, seeds_option
-from biorrr.sims.training import FamilyProblem, FamilySettings, FamilyTraining, heading, learner
+from biorrr.sims.page.views import Chart, View
 
 RECORDED = ("y", "z", "a", "Vy")
 RECORDED_SAMPLES = 300
@@ -110,7 +110,7 @@ class Family(FamilyTraining[FamilyExperimentSettings]):
         """Let a circuit learn, or fit the distal rule to what it does in its first samples."""
         if not isinstance(part, Recording):
             return super().run_part(problem, part, options)
-        from biorrr.analysis.distal_rule import fit_distal_rule
+        from biorrr.analysis.distal.rule import fit_distal_rule
 
         settings, data = problem.settings, problem.data
         circuit = settings.make_circuit(k=settings.k, s=part.s, ridge=settings.ridge, seed=settings.seed)

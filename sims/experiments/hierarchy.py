@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from biorrr.sims.circuits import compiled_if_possible, completed, make_circuit
-from biorrr.sims.claims import Claim
 from biorrr.sims.experiment import Experiment, Findings, Found, Problem
+from biorrr.sims.lab.circuits import compiled_if_possible, completed, make_circuit
+from biorrr.sims.lab.claims import Claim
+from biorrr.sims.lab.settings import ExperimentSettings, SettingsError, option, seeds_option
 from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, xr
-from biorrr.sims.reports.views import SEEN, Chart, View
-from biorrr.sims.settings import ExperimentSettings, SettingsError, option, seeds_option
+from biorrr.sims.page.views import SEEN, Chart, View
 
 SNAPSHOTS = 40
 FOLLOWED = 0.1  # of the samples learned, for which a lesion is followed

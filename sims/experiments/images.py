@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from biorrr.sims.claims import Claim
 from biorrr.sims.experiment import Datasets, Findings, Found, Problem
 from biorrr.sims.experiments.helpers.judgements import comparable
 from biorrr.sims.experiments.helpers.race import CIRCUIT, Curve, Heat, Lap, Race, Tracks, as_dataset
+from biorrr.sims.lab.claims import Claim
+from biorrr.sims.lab.settings import ExperimentSettings, SettingsError, option, seeds_option
 from biorrr.sims.lazy import analysis, data_sets, models
-from biorrr.sims.settings import ExperimentSettings, SettingsError, option, seeds_option
 
 RANKS = {"mnist": 1, "fashion-mnist": 2, "cifar10": 4, "cifar100": 8}  # the paper's, one for each data set
 BIO, BACKPROP = "Bio-RRMSE", "backprop"

@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.circuits import compiled_if_possible
 from biorrr.sims.experiment import Experiment, Findings, Found, Problem
 from biorrr.sims.experiments.helpers.imaged_circuits import FRAMES, MUST, NULL, RATE, learn, observe
 from biorrr.sims.experiments.helpers.imaged_circuits_results import (
@@ -29,9 +28,10 @@ from biorrr.sims.experiments.helpers.imaged_circuits_results import (
     summary,
 )
 from biorrr.sims.experiments.helpers.recording_answers import answered, signals
+from biorrr.sims.lab.circuits import compiled_if_possible
+from biorrr.sims.lab.settings import ExperimentSettings, SettingsError, option
 from biorrr.sims.lazy import data_sets, np
-from biorrr.sims.reports.views import Chart, View
-from biorrr.sims.settings import ExperimentSettings, SettingsError, option
+from biorrr.sims.page.views import Chart, View
 
 BATCH = 10  # experiments in a part
 EXAMPLES = 40  # experiments in which all controls are asked, and in which power is measured

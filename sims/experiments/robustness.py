@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from biorrr.sims.circuits import completed
 from biorrr.sims.experiment import Datasets, Experiment, Findings, Found, Problem, check_rank, default_ridge
 from biorrr.sims.experiments.helpers.departures import (
     DEPARTURES,
@@ -25,10 +24,11 @@ from biorrr.sims.experiments.helpers.departures import (
     lesions,
     presented,
 )
+from biorrr.sims.lab.circuits import completed
+from biorrr.sims.lab.settings import ExperimentSettings, SettingsError, option, seeds_option
+from biorrr.sims.lab.training import cell_arguments
 from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
-from biorrr.sims.reports.views import Chart, View
-from biorrr.sims.settings import ExperimentSettings, SettingsError, option, seeds_option
-from biorrr.sims.training import cell_arguments
+from biorrr.sims.page.views import Chart, View
 
 TOLERATED = 0.05  # excess up to which the circuit counts as learning
 NOT_LEARNED = 1.0  # excess of filters that explain nothing: what a circuit that diverged is given

@@ -16,8 +16,8 @@ from biorrr.sims.experiment import Findings, Found, Problem, check_rank
 from biorrr.sims.experiments.compare import DIRECTIONS, default_direction, plain_name
 from biorrr.sims.experiments.helpers.judgements import insensitive
 from biorrr.sims.experiments.helpers.race import Heat, Lap, Race, Tracks, run_lap
+from biorrr.sims.lab.settings import ExperimentSettings, SettingsError, option, seeds_option
 from biorrr.sims.lazy import analysis, data_sets, models, np, xr
-from biorrr.sims.settings import ExperimentSettings, SettingsError, option, seeds_option
 
 HALF_DECADES = (1, 0, -1, -2, -3, -4, -5)  # of eta0 over the printed one: beyond what is stable, and two decades below
 N = tuple(float(n) for n in (100, 316, 1_000, 3_162, 10_000))  # samples; the printed ones are 200 to 7000

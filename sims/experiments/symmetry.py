@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from biorrr.sims.circuits import compiled_if_possible, completed
-from biorrr.sims.claims import Claim
 from biorrr.sims.experiment import Datasets, Experiment, Findings, Found, Problem
+from biorrr.sims.lab.circuits import compiled_if_possible, completed
+from biorrr.sims.lab.claims import Claim
+from biorrr.sims.lab.settings import ExperimentSettings, option, seeds_option
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
-from biorrr.sims.reports.views import SEEN, Chart, View
-from biorrr.sims.settings import ExperimentSettings, option, seeds_option
+from biorrr.sims.page.views import SEEN, Chart, View
 
 SNAPSHOTS = 60
 UNEQUAL = (0.25, 0.5, 2.0, 4.0)  # rate of R over that of Q

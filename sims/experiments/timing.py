@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from biorrr.sims.circuits import compiled_if_possible, completed
-from biorrr.sims.claims import Claim
 from biorrr.sims.experiment import Experiment, Findings, Found, Problem, check_rank
+from biorrr.sims.lab.circuits import compiled_if_possible, completed
+from biorrr.sims.lab.claims import Claim
+from biorrr.sims.lab.settings import ExperimentSettings, option, seeds_option
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
-from biorrr.sims.reports.views import Chart, View
-from biorrr.sims.settings import ExperimentSettings, option, seeds_option
+from biorrr.sims.page.views import Chart, View
 
 # The pairing protocol of Bittner et al. (2017): ten pulses at 20 Hz and a plateau of 300 ms, paired five times.
 PULSES, PULSE_INTERVAL, PLATEAU, PAIRINGS = 10, 0.05, 0.3, 5

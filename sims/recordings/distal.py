@@ -9,8 +9,8 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from biorrr.analysis.distal_observation import DistalRecordings, between_observations, deconvolved
-from biorrr.circuit.netcdf import UnsafeFileError, read_netcdf
+from biorrr.analysis.distal.observation import DistalRecordings, between_observations, deconvolved
+from biorrr.circuit.results.netcdf import UnsafeFileError, read_netcdf
 from biorrr.sims.data import csv_files
 from biorrr.sims.data.dataset import LARGEST, DataError, check_stamps, file_stamp
 from biorrr.sims.recordings.hdf5_tables import read

@@ -7,7 +7,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from biorrr.circuit.netcdf import MOST_PACKED
+from biorrr.circuit.results.netcdf import MOST_PACKED
 from biorrr.sims.data.dataset import DataError
 
 

@@ -297,7 +297,7 @@ class Recording:
         self, units: list[int], windows: Windows, side: str, minimum_rate: float, scale: str, notes: list[str]
     ) -> tuple[np.ndarray, list[int], np.ndarray | None]:
         """Binned activity (trials * bins, units), the units that are in it, and their mean rates."""
-        from biorrr.circuit.progress import progress_bar
+        from biorrr.circuit.simulation.progress import progress_bar
 
         samples = len(windows.starts) * windows.bins
         columns = Columns(samples, samples * len(units) * 8 > IN_MEMORY)

@@ -18,10 +18,10 @@ import numpy as np
 
 from biorrr.sims.experiment import StoppedError
 from biorrr.sims.experiments import find_experiment
-from biorrr.sims.folder import RunFolder, plain_value
 from biorrr.sims.frame import carry_out, evaluate
-from biorrr.sims.interrupts import held_back
-from biorrr.sims.settings import Settings, SettingsError
+from biorrr.sims.lab.folder import RunFolder, plain_value
+from biorrr.sims.lab.interrupts import held_back
+from biorrr.sims.lab.settings import Settings, SettingsError
 from biorrr.sims.sweeps.ledger import plain_curves
 from biorrr.sims.sweeps.plan import Plan
 

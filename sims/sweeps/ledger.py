@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.contents import inside
-from biorrr.sims.files import whole_file
-from biorrr.sims.settings import Settings, key_of
+from biorrr.sims.lab.contents import inside
+from biorrr.sims.lab.files import whole_file
+from biorrr.sims.lab.settings import Settings, key_of
 from biorrr.sims.sweeps.plan import Plan, plain
 
 POINTS, TABLE = "points", "sweep.parquet"

@@ -12,7 +12,7 @@ from typing import Any
 
 from biorrr.sims.experiment import Experiment
 from biorrr.sims.experiments import experiment_names, find_experiment
-from biorrr.sims.settings import (
+from biorrr.sims.lab.settings import (
     NO_NUMBERS,
     PROVENANCE,
     Settings,

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from biorrr.sims.circuits import check_circuit
-from biorrr.sims.contents import inside
-from biorrr.sims.folder import FolderError, RunFolder, is_in_use
-from biorrr.sims.settings import PROVENANCE, SettingsError, provenance, read_config
+from biorrr.sims.lab.circuits import check_circuit
+from biorrr.sims.lab.contents import inside
+from biorrr.sims.lab.folder import FolderError, RunFolder, is_in_use
+from biorrr.sims.lab.settings import PROVENANCE, SettingsError, provenance, read_config
 from biorrr.sims.sweeps.ledger import TABLE, Ledger
 from biorrr.sims.sweeps.plan import Plan, make_plan, read_plan
 
@@ -153,7 +153,7 @@ def _carry_out(
     """Compute what is not finished, and write table and figure; returns the table's rows."""
     import tomli_w
 
-    from biorrr.circuit.progress import progress_bar
+    from biorrr.circuit.simulation.progress import progress_bar
     from biorrr.sims.data import load
     from biorrr.sims.sweeps.compute import check_installed, checksum_of, compute, in_memory
     from biorrr.sims.sweeps.figure import plot_sweep

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from biorrr.analysis import infer_s
-from biorrr.analysis.distal_noise import QUANTITIES
-from biorrr.analysis.distal_observation import DistalRecordings, between_observations
-from biorrr.analysis.distal_power import observed, simulate_circuits
+from biorrr.analysis.distal.noise import QUANTITIES
+from biorrr.analysis.distal.observation import DistalRecordings, between_observations
+from biorrr.analysis.distal.power import observed, simulate_circuits
 
 EXPERIMENTS = 500
 USUAL = {"k": 2, "n": 6, "samples": 200, "noise": 0.1}

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from biorrr.analysis import distal_power as power
-from biorrr.analysis.distal_power import Design
+from biorrr.analysis.distal import power
+from biorrr.analysis.distal.power import Design
 
 
 @pytest.mark.parametrize("s", [0.0, 0.7])

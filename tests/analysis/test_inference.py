@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from biorrr.analysis import infer_s
-from biorrr.analysis.distal_observation import between_observations, calcium, deconvolved
-from biorrr.analysis.distal_power import observed, simulate_circuits
+from biorrr.analysis.distal.observation import between_observations, calcium, deconvolved
+from biorrr.analysis.distal.power import observed, simulate_circuits
 
 
 def record(s, k, seed, noise=0.05, **circuit):

@@ -120,7 +120,10 @@ v *= exp(-x / 3) / (1 + exp(tanh(x) - v)) + arctan(x) + log1p(abs(x)) + floor(x)
 memory = 0.5 * memory + v
 """
 CELLS = Population(
-    9, "cells", (Variable("x", role="input"), Variable("v"), Variable("memory", role="memory")), (Step("input", LANGUAGE),)
+    9,
+    "cells",
+    (Variable("x", role="input"), Variable("v"), Variable("memory", role="memory")),
+    (Step("input", LANGUAGE),),
 )
 SHARED = Population(
     9, "cells", (Variable("x", role="input"), Variable("level", per="population", role="memory"), Variable("v")),

@@ -68,7 +68,7 @@ def other_rule(change):
     ],
 )
 def test_cells_with_another_rule_are_caught(change, caught, monkeypatch):
-    monkeypatch.setattr("biorrr.sims.circuits.circuit_function", lambda named: other_rule(change))
+    monkeypatch.setattr("biorrr.sims.lab.circuits.circuit_function", lambda named: other_rule(change))
     asked = settings(circuit="own.py:other", cells=3, pairings=60)
     name, s = ("weaker", 1.0) if "depresses" in caught else ("output", 0.0)
     found = protocols.run_protocol(asked, protocols.PROTOCOLS[name], s, QUIET)

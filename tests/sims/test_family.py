@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from biorrr.analysis.distal_rule import fit_distal_rule
+from biorrr.analysis.distal.rule import fit_distal_rule
 from biorrr.sims import main
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.experiments.family import EXPERIMENT, FamilyExperimentSettings, check_claims, measured

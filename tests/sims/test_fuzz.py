@@ -14,18 +14,19 @@ import tomli_w
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from biorrr.circuit import CheckpointError, Microcircuit, checkpoint
-from biorrr.circuit.recorder import Recorder
+from biorrr.circuit import CheckpointError, Microcircuit
+from biorrr.circuit.simulation import checkpoint
+from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.sims import main
 from biorrr.sims.data import DataError, load
 from biorrr.sims.experiments import distal
 from biorrr.sims.experiments.helpers import distal_plan
+from biorrr.sims.lab.settings import SettingsError
+from biorrr.sims.lab.training import Training
 from biorrr.sims.recordings.dendrites import load_dendrites
 from biorrr.sims.recordings.distal import load_distal
-from biorrr.sims.settings import SettingsError
 from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import KEYS, make_plan, read_plan
-from biorrr.sims.training import Training
 
 # More where there is time: BIORRR_FUZZ=2000 makes a night of it.
 fuzz = settings(max_examples=int(os.environ.get("BIORRR_FUZZ", "25")), suppress_health_check=[*HealthCheck])
@@ -267,7 +268,7 @@ def checkpointed(tmp_path_factory):
 
     rng = np.random.default_rng(0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("biorrr.circuit.simulation.CheckpointedEngine", Spy)
+        patch.setattr("biorrr.circuit.simulation.simulate.CheckpointedEngine", Spy)
         X, Y = rng.standard_normal((6, 3)), rng.standard_normal((6, 2))
         Microcircuit(k=1, engine="numpy").run(X, Y, centre=True, checkpoint=path)
     return path, path.read_bytes(), *seen[0]
@@ -351,7 +352,7 @@ def reshape(path, shape, private):
 @given(data=st.data())
 def test_folders_of_strangers(data, strangers, tmp_path, monkeypatch, files_opened, put_outside, decoded):
     """Links, pipes, damage and storage elsewhere: only the folder is read, and only the page is written."""
-    monkeypatch.setattr("biorrr.sims.reports.page.charting_library", lambda: "// charts")
+    monkeypatch.setattr("biorrr.sims.page.document.charting_library", lambda: "// charts")
     *sent, private = strangers
     folder = tmp_path / "sent"
     page, aside = folder / "report.html", folder / f".{os.getpid()}-report.html"

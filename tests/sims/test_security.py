@@ -12,7 +12,7 @@ import pytest
 
 from biorrr.sims import main
 from biorrr.sims.experiments import experiment_names, find_experiment
-from biorrr.sims.settings import kinds
+from biorrr.sims.lab.settings import kinds
 from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import make_plan
 

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from biorrr.sims.experiment import Findings, Found
+from biorrr.sims.lab.settings import SettingsError
 from biorrr.sims.lazy import analysis, np, xr
-from biorrr.sims.settings import SettingsError
 
 # Power curves: what is varied at which values, and what is kept.
 CURVES: dict[str, tuple[tuple[int, ...], dict[str, int]]] = {
@@ -22,7 +22,7 @@ MOST = {"samples": 2560, "synapses": 320}  # beyond which a plan looks no furthe
 
 def power_curve(settings: Any, what: str, values: Sequence[int], kept: Mapping[str, Any]) -> dict[str, Any]:
     """Power, coverage and share of misleading experiments, (values,), where ``what`` is varied; s is 0 and 1."""
-    from biorrr.analysis.distal_power import Design, try_design
+    from biorrr.analysis.distal.power import Design, try_design
 
     outcomes = [
         [
@@ -40,7 +40,7 @@ def power_curve(settings: Any, what: str, values: Sequence[int], kept: Mapping[s
 
 def planned(settings: Any) -> Any:
     """The design that the settings describe, if it can be simulated."""
-    from biorrr.analysis.distal_power import LARGEST, Design, size_of
+    from biorrr.analysis.distal.power import LARGEST, Design, size_of
 
     design = Design(settings.synapses, settings.samples, settings.noise, settings.neurons, settings.every)
     if size_of(design) > LARGEST:
@@ -63,7 +63,7 @@ def plan_parts(settings: Any) -> dict[str, Any]:
 
 def run_plan(settings: Any, kind: str, which: Any) -> dict[str, Any]:
     """What comes of a planned design, or the smallest number with which it suffices; -1 where none does."""
-    from biorrr.analysis.distal_power import LARGEST, size_of, smallest, try_design
+    from biorrr.analysis.distal.power import LARGEST, size_of, smallest, try_design
 
     design = planned(settings)
     if kind == "outcome":

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from biorrr.sims.circuits import completed
 from biorrr.sims.experiment import Problem
+from biorrr.sims.lab.circuits import completed
 from biorrr.sims.lazy import analysis, np
 
 LEARNED, RECORDED = 1000, 1000  # samples before the recording, and in it
@@ -45,8 +45,8 @@ def record(
 
 def observe(condition: str, y, z, a, Vy, rng: np.random.Generator) -> Any:
     """What is left of a recording in one of the conditions."""
-    from biorrr.analysis.distal_observation import between_observations, calcium, deconvolved
-    from biorrr.analysis.distal_power import observed
+    from biorrr.analysis.distal.observation import between_observations, calcium, deconvolved
+    from biorrr.analysis.distal.power import observed
 
     every = EVERY if condition == "sparse" else 1
     when = np.arange(0, len(Vy), every)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from biorrr.sims.claims import Claim
 from biorrr.sims.experiment import Found
 from biorrr.sims.experiments.helpers.imaged_circuits import MUST, NULL
+from biorrr.sims.lab.claims import Claim
 from biorrr.sims.lazy import np, xr
 
 ASKED = {

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from biorrr.sims.settings import NO_NUMBERS, Settings, key_of, provenance
+from biorrr.sims.lab.settings import NO_NUMBERS, Settings, key_of, provenance
 
 SECONDS = ("bin", "lag", "window")
 HERTZ = ("minimum-rate",)

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from biorrr.sims.claims import Claim
 from biorrr.sims.experiment import Findings, Found, Problem, check_rank
 from biorrr.sims.experiments.helpers.race import Heat, Race, Tracks
+from biorrr.sims.lab.claims import Claim
+from biorrr.sims.lab.settings import ExperimentSettings, option, seeds_option
 from biorrr.sims.lazy import analysis, data_sets, np
-from biorrr.sims.settings import ExperimentSettings, option, seeds_option
 
 # Bounds, fixed before anything was run.
 EQUAL = 1e-8  # two ways to the same number agree

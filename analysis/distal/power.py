@@ -1,0 +1,175 @@
+"""How many synapses, samples and how little noise it takes to tell RRMSE from CCA by distal plasticity.
+
+Experiments are simulated by the paper's equations (Eqs. 9 to 11), many side by side, each a circuit of its own that
+has begun to learn; part of its distal synapses is observed, with noise, and s is inferred.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biorrr.analysis.distal.inference import infer_s
+from biorrr.analysis.distal.observation import DistalRecordings, between_observations
+
+FIBRES = 40  # distal synapses of each neuron, unless more are to be observed
+LEARNED = 300  # samples before the recording begins
+RATE = 0.003  # of distal plasticity; proximal synapses learn twice as fast
+LATENTS = np.array([1.3, 1.0, 0.7])  # standard deviations of the causes that sensory and instructive inputs share
+INPUTS, NOISE = 10, 0.6  # sensory inputs, and standard deviation of what is not shared
+LARGEST = 10_000_000  # numbers in the largest array of experiments that are simulated side by side, or of one of them
+INPUT_POWER = 6.0  # number of fibres of unit gain that all distal inputs together are as strong as
+
+
+@dataclass(frozen=True)
+class Design:
+    """One experiment as it could be planned.
+
+    Parameters
+    ----------
+    synapses
+        Distal synapses observed on each neuron.
+    samples
+        Observed changes of each synapse.
+    noise
+        Of every recording, as a fraction of its root mean square.
+    neurons
+        How many are recorded together.
+    every
+        Samples from one observation of the weights to the next.
+    """
+
+    synapses: int
+    samples: int
+    noise: float
+    neurons: int = 1
+    every: int = 1
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of many simulated experiments in which the circuits follow the same s.
+
+    Attributes
+    ----------
+    tells
+        Share of experiments whose interval excludes the opposite end of the family (for s between them, either end).
+    misleads
+        Share whose interval excludes the end that the circuits follow (for s between them, both).
+    covers
+        Share whose interval contains s.
+    width
+        Median width of the intervals.
+    """
+
+    tells: float
+    misleads: float
+    covers: float
+    width: float
+
+
+def simulate_circuits(
+    s: float, n: int, k: int, samples: int, experiments: int, seed: int | list[int], N: float = np.inf
+) -> tuple[NDArray, ...]:
+    """Simulate circuits of k neurons with n distal synapses each, after they have begun to learn.
+
+    Rates fall to half within the first ``N`` samples, of the 300 before the recording too.
+
+    Returns
+    -------
+    y, z, a : (experiments, samples, n), (experiments, samples, k), (experiments, samples, k)
+    Vy : (experiments, samples + 1, n, k)
+        Before each sample, and after the last.
+    """
+    rng = np.random.default_rng(seed)
+    E, gain = experiments, np.sqrt(min(1.0, INPUT_POWER / n))
+    to_x, to_y = rng.standard_normal((E, len(LATENTS), INPUTS)), rng.standard_normal((E, len(LATENTS), n))
+    Vx, Vy = 0.1 * rng.standard_normal((E, INPUTS, k)), 0.1 * rng.standard_normal((E, n, k))
+    Q = np.tile(0.3 * np.eye(k), (E, 1, 1))
+    y, z, a = np.empty((E, samples, n)), np.empty((E, samples, k)), np.empty((E, samples, k))
+    weights = np.empty((E, samples + 1, n, k))
+    for t in range(-LEARNED, samples):
+        causes = 0.5 * LATENTS * rng.standard_normal((E, 1, len(LATENTS)))
+        x_t = (causes @ to_x)[:, 0] + NOISE * rng.standard_normal((E, INPUTS))
+        y_t = gain * ((causes @ to_y)[:, 0] + NOISE * rng.standard_normal((E, n)))
+        z_t, a_t = np.einsum("ei,eij->ej", x_t, Vx), np.einsum("ei,eij->ej", y_t, Vy)
+        interneurons = np.einsum("ejl,ej->el", Q, z_t)
+        if t >= 0:
+            y[:, t], z[:, t], a[:, t], weights[:, t] = y_t, z_t, a_t, Vy
+        rate = RATE / (1 + (t + LEARNED) / N)
+        plateau = a_t - np.einsum("ejl,el->ej", Q, interneurons)
+        Vx = Vx + 2 * rate * x_t[:, :, None] * plateau[:, None, :]
+        Vy = Vy + rate * (y_t[:, :, None] * (z_t - s * a_t)[:, None, :] - (1 - s) * Vy)
+        Q = Q + rate * (z_t[:, :, None] * interneurons[:, None, :] - Q)
+    weights[:, samples] = Vy
+    return y, z, a, weights
+
+
+def observed(values: NDArray, noise: float, rng: np.random.Generator) -> NDArray:
+    """``values`` with noise of that fraction of their root mean square."""
+    return values + noise * np.sqrt(np.mean(values**2)) * rng.standard_normal(values.shape)
+
+
+def size_of(design: Design) -> int:
+    """Numbers that one simulated experiment of a design holds in its largest array."""
+    return max(FIBRES, design.synapses) * design.samples * design.every * design.neurons
+
+
+def try_design(design: Design, s: float, experiments: int, seed: int) -> Outcome:
+    """Carry out many simulated experiments of a design, on circuits that follow ``s``."""
+    n, rng = max(FIBRES, design.synapses), np.random.default_rng([seed, 1])
+    when = design.every * np.arange(design.samples + 1)
+    seen = slice(design.synapses)  # inputs are drawn alike, so any will do
+    together = int(np.clip(LARGEST // size_of(design), 1, experiments))
+    ends = []
+    for first in range(0, experiments, together):
+        some = min(together, experiments - first)
+        circuits = simulate_circuits(s, n, design.neurons, int(when[-1]), some, [seed, first])
+        for y, z, a, Vy in zip(*circuits, strict=True):
+            recordings = between_observations(y[:, seen], z, a, Vy[when][:, seen], when)
+            found = infer_s(*DistalRecordings(*(observed(values, design.noise, rng) for values in recordings)))
+            ends.append((found.low, found.high))
+    low, high = np.array(ends).T
+    excludes_0, excludes_1 = low > 0, high < 1
+    right, wrong = (
+        (excludes_1, excludes_0) if s == 0 else (excludes_0, excludes_1) if s == 1
+        else (excludes_0 | excludes_1, (low > 1) | (high < 0))
+    )  # fmt: skip
+    return Outcome(
+        float(np.mean(right)),
+        float(np.mean(wrong)),
+        float(np.mean((low <= s) & (s <= high))),
+        float(np.median(high - low)),
+    )
+
+
+def power_of(design: Design, experiments: int, seed: int) -> float:
+    """Share of experiments that tell RRMSE from CCA, whichever of the two circuits follow: the smaller one."""
+    return min(try_design(design, s, experiments, seed).tells for s in (0.0, 1.0))
+
+
+def smallest(
+    design: Design, field: str, enough: float, most: int, experiments: int, seed: int
+) -> tuple[int | None, dict[int, float]]:
+    """The smallest ``field`` ("samples" or "synapses") with which a design reaches a power, and the power of all tried.
+
+    Power grows with both, so that halving finds it, to five percent and as exactly as the number of experiments allows;
+    None where ``most`` does not suffice.
+    """
+    tried: dict[int, float] = {}
+
+    def suffices(number: int) -> bool:
+        tried[number] = power_of(replace(design, **{field: number}), experiments, seed)  # type: ignore[arg-type]
+        return tried[number] >= enough
+
+    low, high = 1, 2
+    while not suffices(high):
+        if high >= most:
+            return None, tried
+        low, high = high, min(2 * high, most)
+    while high - low > max(1, high // 20):
+        middle = (low + high) // 2
+        low, high = (low, middle) if suffices(middle) else (middle, high)
+    return high, tried
