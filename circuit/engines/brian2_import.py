@@ -23,6 +23,20 @@ def is_tested(version: str) -> bool:
     return ".".join(version.split(".")[:2]) in TESTED
 
 
+class UntestedBrian2(RuntimeError):
+    """The installed Brian2 is not one with which the C++ engine was tested."""
+
+
+def check_tested() -> None:
+    """Refuse a Brian2 with which the C++ engine was not tested."""
+    if not is_tested(installed_brian2()):
+        *most, last = TESTED
+        raise UntestedBrian2(
+            f"engine 'cpp': Brian2 must be {', '.join(most)} or {last}, with which it was tested (got "
+            f"{installed_brian2()}); install one of those, or use engine='numpy'"
+        )
+
+
 def import_brian2() -> None:
     """Import Brian2 from whatever thread, such as a Dask worker's.
 

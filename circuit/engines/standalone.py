@@ -7,7 +7,6 @@ caller's Brian2 device or preferences; a circuit found in the cache runs without
 
 from __future__ import annotations
 
-import importlib.metadata
 import itertools
 import mmap
 import os
@@ -22,6 +21,7 @@ import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.engines import cache, compiler
+from biorrr.circuit.engines.brian2_import import check_tested, installed_brian2
 from biorrr.circuit.engines.cpp_source import ELEMENT_TYPES, TEMPLATES, Exit, write_source
 from biorrr.circuit.engines.interrupt import held_interrupt
 from biorrr.circuit.engines.segment_folder import segment_folder
@@ -43,6 +43,7 @@ class StandaloneEngine:
             raise compiler.NoCompiler(
                 f"engine 'cpp': no C++ compiler found; {compiler.HOW_TO_INSTALL}, or use engine='numpy'"
             )
+        check_tested()
         self.code = blueprint.code
         self.program = self._find_or_build()
 
@@ -212,7 +213,7 @@ def _description(blueprint: Blueprint) -> dict:
         "circuit": repr(blueprint.code),
         "draws": random_draws.SOURCES,
         "sources": [path.read_text() for path in sources],
-        "brian2": importlib.metadata.version("brian2"),
+        "brian2": installed_brian2(),
         **compiler.identity(),
     }
 
