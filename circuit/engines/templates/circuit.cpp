@@ -19,7 +19,7 @@ static inline double _brian_pow(double x, double y) { return pow(x, y); }
 static inline double _brian_mod(double x, double y) { const double r = fmod(x, y); return r != 0 && (r < 0) != (y < 0) ? r + y : r; }
 static inline double _brian_floordiv(double x, double y) { return floor((x - _brian_mod(x, y)) / y + 0.5); }
 static inline double _int(double x) { return trunc(x); }
-static inline double _int(bool x) { return x; }
+static inline double _is(bool x) { return x ? 1.0 : 0.0; }
 static inline double _sign(double x) { return (0 < x) - (x < 0); }
 static inline double _clip(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
 {{ draws }}
@@ -28,6 +28,9 @@ static inline double _clip(double x, double low, double high) { return x < low ?
 {% for step in steps %}
 static void {{ step.name }}()
 {
+    {% for name, array in step.pointers.items() %}
+    double *__restrict const _at_{{ name }} = {{ array.symbol }};
+    {% endfor %}
     {% for line in step.once %}
     {{ line }}
     {% endfor %}
