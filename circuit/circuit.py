@@ -20,8 +20,8 @@ from biorrr.circuit.stimulus.feeds import check_inputs
 from biorrr.circuit.stimulus.presentation import Presentation
 from biorrr.circuit.stimulus.units import Units
 from biorrr.models import Clock, Departure, Event, Parts, Pathway, Population, departed
-from biorrr.models.checks import one_of, whole_number
 from biorrr.models.physical_units import in_si
+from biorrr.models.validation import one_of, whole_number
 
 
 @dataclass(frozen=True, eq=False, repr=False)

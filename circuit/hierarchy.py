@@ -40,7 +40,7 @@ from biorrr.models import (
     departed,
     with_values,
 )
-from biorrr.models.checks import instance_of, number_within, one_of, whole_number
+from biorrr.models.validation import instance_of, number_within, one_of, whole_number
 
 _PORTS = (Port("x", "sensory", "x"), Port("y", "instructive", "y"))
 _SETTLED = Settled()
@@ -170,7 +170,7 @@ class Hierarchy(CircuitBase):
         gains, last = cast(tuple[float, ...], self.gains), len(cells)
         return tuple(
             Area(
-                k, inner[i - 1], gains[i] / gains[i - 1], f"_{i}",
+                k, inner[i - 1], gains[i] / gains[i - 1], i,
                 ("sensory", "x") if i == 1 else (f"pyramidal_{i - 1}", "z"),
                 ("instructive", "y") if i == last else (f"pyramidal_{i + 1}", "z"),
                 (f"W{i}", f"A{i}", f"Q{i}", f"R{i}"),
@@ -181,7 +181,8 @@ class Hierarchy(CircuitBase):
     def _made(self) -> Parts:
         areas = ApicalFeedback(self.layout, self._rates)
         parts = Parts((Clock(), SensoryInput(), InstructiveInput()), ())
-        parts = departed(parts, (areas, *self.departures, self.dynamics))
+        clock = () if any("clock" in departure.gives for departure in self.departures) else (self.dynamics,)
+        parts = departed(parts, (areas, *self.departures, *clock))
         wanted: dict[str, float | str] = {
             "s": self.s,
             "rho": self.rho,

@@ -56,7 +56,7 @@ from biorrr.models import (
     with_values,
 )
 from biorrr.models.auto_rates import Drive
-from biorrr.models.checks import instance_of, number_within, one_of, whole_number
+from biorrr.models.validation import instance_of, number_within, one_of, whole_number
 
 _GRADED, _INSTANT, _ANALOG = Graded(), Instant(), Analog()  # the paper's circuit
 _PORTS = (Port("x", "sensory", "x"), Port("y", "instructive", "y"))
@@ -93,8 +93,9 @@ class Microcircuit(CircuitBase):
         What cells are: "algebraic" (the paper's), "leaky", "spiking" or "millivolts" (:data:`biorrr.models.RUNGS` says
         what each adds), as shorthand for ``dynamics`` and ``coding``; or :class:`~biorrr.models.Millivolts`.
     plateau, dynamics, coding
-        Departures from the paper's circuit: what a plateau is (:mod:`biorrr.models.plateaus`), how activity unfolds in
-        time (:mod:`biorrr.models.dynamics`), whether cells spike (:mod:`biorrr.models.coding`).
+        Departures from the paper's circuit: what a plateau is (:mod:`biorrr.models.departures.plateaus`), how activity
+        unfolds in time (:mod:`biorrr.models.departures.dynamics`), whether cells spike
+        (:mod:`biorrr.models.departures.spiking`).
     feedback, rho
         Gain c of the plateau at the soma, with interneurons that hear the output it makes, and the variance that the
         output is brought to. Each sample then settles to its equilibrium (:class:`~biorrr.models.Settled`) before
@@ -224,7 +225,7 @@ class Microcircuit(CircuitBase):
             if self.rho != 1 or isinstance(self.dynamics, Settled):
                 raise ValueError("rho, dynamics=Settled(...): belong to apical feedback; give feedback=c, c > 0, too")
             return
-        if isinstance(self.dynamics, Instant):
+        if isinstance(self.dynamics, Instant) and not any("clock" in departure.gives for departure in self.departures):
             self._freeze(dynamics=Settled())
         odd = {"apical_gain": self.apical_gain > 0, "coding": isinstance(self.coding, Spiking), "delay": self.delay > 0}
         for name in (name for name, given in odd.items() if given):
@@ -268,7 +269,7 @@ class Microcircuit(CircuitBase):
         if self.feedback:
             adaptive = ()
             timetable = (self.rates,) if isinstance(self.rates, Rates) else None
-            parts = ApicalFeedback((self._area,), timetable).alter(parts)
+            parts = departed(parts, [ApicalFeedback((self._area,), timetable)])
         for population in self.populations:
             instance_of("populations", population, Population)
             size = sizes.get(population.name)

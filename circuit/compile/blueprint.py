@@ -161,13 +161,15 @@ class Blueprint:
             self,
             parts=Parts(
                 tuple(
-                    replace(p, variables=_bare(p), meaning="", dimension="-", shape=p.shape and "-")
+                    replace(
+                        p, variables=_bare(p), meaning="", dimension="-", shape=p.shape and "-", kind=p.name, area=0
+                    )
                     for p in self.parts.populations
                 ),
                 tuple(
                     replace(
                         p, variables=_bare(p), start="w", weight="", sign=1, scale="1",
-                        target_by_source=False, spread=0.0, meaning="", equation="",
+                        target_by_source=False, spread=0.0, meaning="", equation="", kind=p.name, area=0,
                     )
                     for p in self.parts.pathways
                 ),

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from biorrr.circuit.compile.schedule import PENDING, Action, Book, merged, ordered, weight_change
 from biorrr.models import Parts, Pathway
 from biorrr.models.algebra import assignments, product, products, reduced
-from biorrr.models.clock import HoldingClock, SettlingClock
 from biorrr.models.expressions import FUNCTIONS, names_in, renamed
+from biorrr.models.paper.clock import HoldingClock, SettlingClock
 
 _MOST_PRODUCTS = 16  # a rule of more is not taken apart
 

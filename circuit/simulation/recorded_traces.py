@@ -9,7 +9,7 @@ import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint, Quantity
 from biorrr.models import Parts, Pathway
-from biorrr.models.checks import whole_number
+from biorrr.models.validation import whole_number
 
 # What is traced unless told: what a figure of plateaus needs, and enough to know the learning rates in between.
 _STRETCHES, _STRETCH = 20, 50  # windows, and consecutive samples in each

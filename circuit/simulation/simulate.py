@@ -27,7 +27,7 @@ from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.presentation import Presentation
 from biorrr.circuit.stimulus.units import Units
 from biorrr.models import Event
-from biorrr.models.checks import LARGEST_WHOLE, number_within, truth, whole_number
+from biorrr.models.validation import LARGEST_WHOLE, number_within, truth, whole_number
 
 if TYPE_CHECKING:
     from biorrr.circuit.results.run import Run

@@ -21,7 +21,7 @@ import numpy as np
 
 from biorrr.circuit.stimulus.data_checks import check_data
 from biorrr.circuit.stimulus.presentation import generator
-from biorrr.models.checks import number_within, whole_number
+from biorrr.models.validation import number_within, whole_number
 
 _POISSON = 4  # the stream of random numbers; those before it are in presentation.py
 _CHUNK = 2**20  # values made together

@@ -23,6 +23,7 @@ from biorrr.models import (
     ProximalSynapses,
     PyramidalNeurons,
     PyramidalToInterneuron,
+    Rate,
     SensoryInput,
     SparseConnections,
     Spiking,
@@ -35,7 +36,8 @@ from biorrr.models import (
 
 POPULATIONS = (SensoryInput, InstructiveInput, PyramidalNeurons, Interneurons)
 PATHWAYS = (ProximalSynapses(), DistalSynapses(), PyramidalToInterneuron(), InterneuronToPyramidal())
-PAPER = Parts((Clock(), Neuromodulator(), *(population(3) for population in POPULATIONS)), PATHWAYS)
+RATES = {path: Rate(0.0) for path in "xyqr"}
+PAPER = Parts((Clock(), Neuromodulator.of(RATES), *(population(3) for population in POPULATIONS)), PATHWAYS)
 
 
 def test_the_paper_s_four_matrices_and_the_one_that_is_subtracted():
@@ -71,10 +73,10 @@ def test_having_replaces_by_name_and_adds_the_rest():
 
 
 def test_values_can_be_replaced_by_name():
-    valued = with_values(Neuromodulator(), eta0_x=0.5)
+    valued = with_values(Neuromodulator.of(RATES), eta0_x=0.5)
     assert [v.value for v in valued.variables if v.name == "eta0_x"] == [0.5]
-    with pytest.raises(ValueError, match="neuromodulator: has no variable called 'eta'; it has N_q, N_r, "):
-        with_values(Neuromodulator(), eta=1.0)
+    with pytest.raises(ValueError, match="neuromodulator: has no variable called 'eta'; it has eta_x, eta_y, "):
+        with_values(Neuromodulator.of(RATES), eta=1.0)
 
 
 @pytest.mark.parametrize("population", POPULATIONS)
@@ -118,3 +120,21 @@ def test_errors_say_what_to_do(make, text):
 def test_steps_know_whether_they_replay():
     assert not Step("output", "z = 1").replays
     assert PyramidalNeurons(1).steps == (Step("plateau", "plateau = a - inhibition", replays=True),)
+
+
+def test_parts_are_found_by_their_kind_in_every_area_or_in_one():
+    areas = tuple(Population(2, f"pyramidal_{i}", kind="pyramidal", area=i) for i in (1, 2))
+    parts = Parts((Population(3, "granule"), *areas), (Pathway("w_2", "granule", "pyramidal_2", kind="w", area=2),))
+    assert parts.all(kind="pyramidal") == areas
+    assert parts.all(kind="pyramidal", area=2) == areas[1:]
+    assert [part.name for part in parts.all(kind="w")] == ["w_2"]
+    assert parts.all(kind="granule") == parts.populations[:1]  # a part is of its own kind where none is given
+    assert parts.all(kind="basket") == ()
+
+
+def test_a_part_of_ones_own_has_the_kind_of_the_part_whose_place_it_takes():
+    parts = Parts((Population(2, "interneurons", kind="interneuron", area=3),), ())
+    (own,) = parts.having(Population(2, "interneurons", meaning="mine")).all(kind="interneuron", area=3)
+    assert own.meaning == "mine"
+    other = parts.having(Population(2, "interneurons", kind="basket"))
+    assert other.all(kind="interneuron") == ()

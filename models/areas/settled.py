@@ -1,0 +1,192 @@
+"""Outputs that settle: while a sample is held, areas with apical feedback come to their equilibrium, then learn.
+
+The equilibrium solves M z = drive (:mod:`biorrr.models.areas.equilibrium`). Outputs come to it by Chebyshev's
+semi-iteration, which needs bounds of the eigenvalues of M. The upper one follows from the norms of the weights::
+
+    1 + c_i |Q_i| |R_i| + link to the area below + link to the area above,  link_i = sqrt(c_i |W_(i+1)| |A_i|)
+
+of that area i for which it is largest. Each norm is a sum of squares that cells take of their own synapses, and that a
+population called "settling" sums over cells; it broadcasts how fast outputs move.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+
+from biorrr.models.areas.apical_feedback import ApicalFeedback
+from biorrr.models.departure import Departure
+from biorrr.models.expressions import names_in, only_where
+from biorrr.models.paper.clock import SettlingClock
+from biorrr.models.parts import Part, Parts, Pathway, Population, Step, Variable, broadcast, summed, with_values
+from biorrr.models.validation import number_within, whole_number
+
+# Ticks, and the smallest eigenvalue met while areas learned digits, V1-V2 and synthetic data, by the number of areas.
+_USUAL = {1: (100, 1.0), 2: (130, 0.2), 3: (200, 0.1)}
+
+
+@dataclass(frozen=True)
+class Settled(Departure):
+    """Each sample is held for a number of ticks in which outputs settle; weights change at the last.
+
+    Outputs move towards their drive at a common pace, with a common inertia. Every sample begins at 0, so its outcome
+    depends on no other sample. Spontaneous replay settles in the same way.
+
+    Parameters
+    ----------
+    ticks
+        For which a sample is held; 100, 130 and 200 for one, two and more areas unless given.
+    tolerance
+        Largest residual at the last tick, relative to that of silence, with which a run is still accepted. The run's
+        attribute `worst_residual` has what came out.
+    softest
+        Lower bound of the eigenvalues; smaller ones settle more slowly. 1, 0.2 and 0.1 for one, two and more areas
+        unless given.
+    """
+
+    ticks: int | None = None
+    tolerance: float = 1e-8
+    softest: float | None = None
+    gives = ("clock",)
+    requires = (
+        (ApicalFeedback, "lets outputs settle, which needs apical feedback; give feedback=c, c > 0, or use Hierarchy"),
+    )
+    turn = 1
+
+    def __post_init__(self) -> None:
+        if self.ticks is not None:
+            whole_number("Settled.ticks", self.ticks, minimum=2)
+        number_within("Settled.tolerance", self.tolerance, 0)
+        if self.softest is not None:
+            number_within("Settled.softest", self.softest, 1e-6, 1)
+
+    def alter(self, parts: Parts) -> Parts:
+        """Let outputs settle, and let weights and traces change at the last tick of a sample only."""
+        areas = [cells.area for cells in parts.all(kind="pyramidal")]
+        usual, softest = _USUAL[min(len(areas), 3)]
+        held = float(self.ticks or usual)
+        clock = with_values(SettlingClock(), held=held, replay_held=held)
+        others = tuple(population for population in parts.populations if population.kind != "clock")
+        pace = _pacemaker(areas, self.softest or softest)
+        parts = replace(parts, populations=(clock, pace, *others))  # they speak before outputs move
+        for cells in parts.all(kind="pyramidal"):
+            parts = parts.adding(cells.name, *_MOVEMENT)
+            parts = parts.having(_to_pacemaker(f"residual_power{at(cells)}", cells, f"residual{at(cells)}",
+                                               "shortfall_pre**2", "modulation"))  # fmt: skip
+        for kind, letter in (("recruitment", "r"), ("proximal", "w"), ("distal", "a")):
+            for pathway in parts.all(kind=kind):
+                if parts[pathway.source].kind == "pyramidal":  # else it brings the data, and is no part of M
+                    parts = _with_norm(parts, pathway, f"power_{letter}{at(pathway)}")
+        return parts.having(*map(_at_the_last_tick, parts.everything))
+
+
+def at(part: Part | int) -> str:
+    """Return the ending of names that belong to the area of ``part``."""
+    area = part.area if isinstance(part, Part) else part
+    return f"_{area}" if area else ""
+
+
+_MOVEMENT = (
+    Variable("velocity", "movement of the output from tick to tick", role="memory"),
+    Step(
+        "input",
+        """
+        velocity = (1 - fresh) * (inertia * velocity + pace * shortfall)
+        z = (1 - fresh) * (z + velocity)
+        """,
+        replays=True,
+    ),
+)
+
+
+def _to_pacemaker(name: str, cells: Population, drives: str, current: str, phase: str) -> Pathway:
+    return summed(name, cells.name, "settling", drives, current, phase)
+
+
+def _with_norm(parts: Parts, pathway: Pathway, name: str) -> Parts:
+    """Let the pacemaker know the squared norm of the weights of ``pathway`` under ``name``."""
+    cells, squares = parts[pathway.target], f"{pathway.kind}_squares"
+    parts = parts.adding(cells.name, Variable(squares, f"sum of squares of the cell's {pathway.kind} weights"))
+    return parts.having(
+        replace(pathway, sums=(*pathway.sums, (squares, "w**2"))),
+        _to_pacemaker(f"{pathway.name}_norm", cells, name, f"{squares}_pre", "dendrite"),
+    )
+
+
+def _stiffest(areas: list[int]) -> list[str]:
+    """Return the statements that find the upper bound of the eigenvalues of M."""
+    links = {
+        low: f"sqrt(feedback{at(low)} * sqrt(power_w{at(high)} * power_a{at(low)}))"
+        for low, high in itertools.pairwise(areas)
+    }
+    lines = []
+    for below, area in zip([None, *areas], areas, strict=False):
+        terms = [f"1 + feedback{at(area)} * sqrt(power_q{at(area)} * power_r{at(area)})"]
+        terms += [links[linked] for linked in (area, below) if linked in links]
+        bound = " + ".join(terms)
+        lines.append(f"stiffest = clip({bound}, stiffest, inf)" if lines else f"stiffest = {bound}")
+    return lines
+
+
+# Chebyshev's semi-iteration on [softest, stiffest] (Saad, Iterative methods for sparse linear systems, 12.1).
+_CHEBYSHEV = [
+    "middle = (stiffest + softest) / 2",
+    "breadth = clip((stiffest - softest) / 2, 1e-30, inf)",
+    "first = int(elapsed < 1.5)",
+    "onward = 1 / (2 * middle / breadth - (1 - first) * chebyshev)",
+    "inertia = (1 - first) * onward * chebyshev",
+    "pace = first / middle + (1 - first) * 2 * onward / breadth",
+    "chebyshev = first * breadth / middle + (1 - first) * onward",
+]
+
+
+def _pacemaker(areas: list[int], softest: float) -> Population:
+    """Return the population that broadcasts pace and inertia, and keeps the worst residual."""
+    norms = [f"{name}{at(area)}" for area in areas for name in ("power_r", "residual")]
+    norms += [f"power_w{at(area)}" for area in areas[1:]] + [f"power_a{at(area)}" for area in areas[:-1]]
+    residual = " + ".join(f"residual{at(area)}" for area in areas)
+    return Population(
+        1,
+        "settling",
+        (
+            broadcast("pace", "how fast outputs follow their drive"),
+            broadcast("inertia", "how much outputs keep of their movement"),
+            broadcast("chebyshev", "ratio of successive Chebyshev polynomials", "memory"),
+            broadcast("softest", "lower bound of the eigenvalues of the equilibrium", "parameter", softest),
+            broadcast("silent", "squared residual of silence", "memory"),
+            broadcast("worst", "largest relative residual so far", "memory"),
+            *(broadcast(name, "summed over cells", "memory") for name in norms),
+        ),
+        (
+            Step("input", "\n".join([*_stiffest(areas), *_CHEBYSHEV]), replays=True),
+            Step(
+                "integration",
+                f"""
+                silent = fresh * ({residual}) + (1 - fresh) * silent
+                worst = clip((closing + replay_closing) * sqrt(({residual}) / (silent + 1e-300)), worst, inf)
+                """,
+                replays=True,
+            ),
+        ),
+        "Broadcasts how outputs settle.",
+        shape="",
+    )
+
+
+def _at_the_last_tick(part: Population | Pathway) -> Population | Pathway:
+    """Return ``part`` whose weights and traces change at the last tick of what is presented, by that tick's values."""
+    memories = {variable.name for variable in part.variables if variable.role == "memory"}
+    steps = []
+    for step in part.steps:
+        if step.phase == "eligibility":
+            others = frozenset(names_in(step.code).written) - memories
+            step = replace(step, code=only_where("closing", step.code, others))
+        steps.append(step)
+    part = replace(part, steps=tuple(steps))
+    if isinstance(part, Population) or not part.plastic:
+        return part
+    return replace(
+        part,
+        change=part.change and f"closing * ({part.change})",
+        replay=part.replay and f"replay_closing * ({part.replay})",
+    )

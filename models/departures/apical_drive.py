@@ -1,0 +1,33 @@
+"""Apical drive: the plateau not only teaches, it also reaches the soma."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from biorrr.models.areas.apical_feedback import ApicalFeedback
+from biorrr.models.departure import Departure
+from biorrr.models.parts import Parts, Step, parameter
+from biorrr.models.validation import number_within
+
+
+@dataclass(frozen=True)
+class ApicalDrive(Departure):
+    """The output gains ``gain`` times the plateau.
+
+    The plateau comes after the interneurons have answered the proximal drive, so it changes the output that
+    plasticity sees, not the inhibition of the same sample.
+    """
+
+    gain: float
+    alters = ("pyramidal",)
+    excludes = ((ApicalFeedback, "feedback brings the plateau to the soma already; choose its gain instead"),)
+
+    def __post_init__(self) -> None:
+        number_within("ApicalDrive.gain", self.gain, 0)
+
+    def alter(self, parts: Parts) -> Parts:
+        """Let the plateau add to the output."""
+        gain = parameter("apical_gain", "how much the plateau drives the output", self.gain, scale="z / a")
+        for cells in parts.all(kind="pyramidal"):
+            parts = parts.adding(cells.name, gain, Step("apical", "z += apical_gain * plateau"))
+        return parts

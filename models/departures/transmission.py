@@ -1,0 +1,146 @@
+"""Transmission between cells, with noise or with a delay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from biorrr.models.areas.settled import Settled
+from biorrr.models.departure import Departure
+from biorrr.models.parts import Parts, Step, Variable, parameter
+from biorrr.models.random_draws import Stream, in_area, stream_of
+from biorrr.models.validation import number_within, whole_number
+
+_STREAMS = {
+    "z": Stream.PROXIMAL,
+    "a": Stream.DISTAL,
+    "inhibition": Stream.INHIBITORY,
+    "n": Stream.RECRUITMENT,
+}
+
+
+@dataclass(frozen=True)
+class TransmissionNoise(Departure):
+    """Every synapse transmits w x (1 + sigma xi), with xi Gaussian and new for each synapse and sample.
+
+    The sum over a cell's synapses is Gaussian too, with variance sigma^2 sum (w x)^2, so one draw per cell does for all
+    of them. Spontaneous replay is noiseless.
+
+    Parameters
+    ----------
+    sigma
+        Standard deviation of the noise, relative to what is transmitted.
+    """
+
+    sigma: float
+    excludes = ((Settled, "noise is drawn anew in every tick, so outputs never settle; use Leaky(...)"),)
+
+    def __post_init__(self) -> None:
+        number_within("TransmissionNoise.sigma", self.sigma, 0)
+
+    def alter(self, parts: Parts) -> Parts:
+        """Sum up the variance beside each current, and add the noise as the current arrives."""
+        noisy: dict[tuple[str, str], str] = {}
+        for pathway in parts.weighted:
+            variance = (f"{pathway.drives}_variance", f"({pathway.current})**2")
+            parts = parts.having(replace(pathway, sums=(*pathway.sums, variance)))
+            noisy[pathway.target, pathway.drives] = pathway.phase
+        sigma = parameter("sigma", "noise, relative to what is transmitted", self.sigma)
+        for population in dict.fromkeys(target for target, _ in noisy):
+            parts = parts.adding(population, sigma)
+        for (population, quantity), phase in noisy.items():
+            # A tick that takes only a share of the sample's time averages over less noise.
+            spread = f"sigma * sqrt({quantity}_variance / share)"
+            declared, area = parts[population].variable(quantity), parts[population].area
+            place = stream_of(f"{population.removesuffix(f'_{area}')}.{quantity}")
+            stream = in_area(_STREAMS.get(quantity, place), area)
+            parts = parts.adding(
+                population,
+                Variable(f"{quantity}_variance", f"variance of the {declared.meaning}", scale=f"({declared.scale})**2"),
+                Step(phase, f"{quantity} += {spread} * gaussian_draw(seed, {stream}, moment, i)"),
+            )
+        return parts
+
+
+class _Delay(Departure):
+    """Base of delays, in samples or in ticks of a sample that is held."""
+
+    samples: int
+    ticks: int
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        for unit in ("samples", "ticks"):
+            whole_number(f"{name}.{unit}", getattr(self, unit), minimum=0)
+        if self.samples and self.ticks:
+            raise ValueError(
+                f"{name}: must be a delay in samples or in ticks, not both (got {self.samples} and {self.ticks})"
+            )
+
+    @property
+    def excludes(self) -> tuple[tuple[type, str], ...]:  # type: ignore[override]
+        """Delays in ticks need ticks that take time."""
+        reason = "the ticks in which outputs settle are not time; give the delay in samples, or use Leaky(...)"
+        return ((Settled, reason),) if self.ticks else ()
+
+    def _delayed(self, parts: Parts, kind: str, activity: str, phase: str) -> Parts:
+        """Replace an activity by that of some samples or ticks ago, kept in a line of memories."""
+        if not self.samples and not self.ticks:
+            return parts
+        line = [f"past_{age}" for age in range(self.samples or self.ticks, 0, -1)]  # oldest first
+        # Down the line in every tick, or when a sample ends.
+        shift = [
+            f"{older} = closing * {newer} + (1 - closing) * {older}" if self.samples else f"{older} = {newer}"
+            for older, newer in zip(line, [*line[1:], "undelayed"], strict=True)
+        ]
+        code = "\n".join([f"undelayed = {activity}", f"{activity} = {line[0]}", *shift])
+        unit = "samples" if self.samples else "ticks"
+        for cells in parts.all(kind=kind):
+            declared = cells.variable(activity)
+            remembered = [
+                Variable(past, f"{declared.meaning}, {past[5:]} {unit} ago", role="memory", scale=declared.scale)
+                for past in line
+            ]
+            parts = parts.adding(cells.name, *remembered, Step(phase, code))
+        return parts
+
+
+@dataclass(frozen=True)
+class LoopDelay(_Delay):
+    """Inhibition comes late: interneurons answer with the activity that they had some samples, or ticks, ago.
+
+    Parameters
+    ----------
+    samples
+        How many samples.
+    ticks
+        How many ticks of a sample that is held, instead; more than the sample has reach back into those before it.
+    """
+
+    samples: int = 0
+    ticks: int = 0
+    alters = ("interneuron",)
+
+    def alter(self, parts: Parts) -> Parts:
+        """Pass the activity of interneurons down a line of memories."""
+        return self._delayed(parts, "interneuron", "n", "delay")
+
+
+@dataclass(frozen=True)
+class LateInstruction(_Delay):
+    """Instruction comes late: what reaches the distal dendrite is about the input of some samples, or ticks, ago.
+
+    Parameters
+    ----------
+    samples
+        How many samples.
+    ticks
+        How many ticks of a sample that is held, instead.
+    """
+
+    samples: int = 0
+    ticks: int = 0
+    alters = ("instructive",)
+
+    def alter(self, parts: Parts) -> Parts:
+        """Pass the instructive input down a line of memories."""
+        return self._delayed(parts, "instructive", "y", "input")

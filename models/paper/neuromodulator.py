@@ -1,0 +1,118 @@
+"""The neuromodulator: it broadcasts learning rates, and what goes with them, to every synapse of a pathway alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from biorrr.models.auto_rates import AUTO
+from biorrr.models.departure import Departure
+from biorrr.models.parts import Parts, Population, Step, Variable, broadcast, summed
+from biorrr.models.rates import Rate
+
+PLASTICITY = {
+    "x": "proximal",
+    "y": "distal",
+    "q": "interneuron-to-pyramidal",
+    "r": "pyramidal-to-interneuron",
+}
+REGRESSION = (
+    broadcast("s", "0 is RRMSE, 1 is CCA", "parameter", scale="1 / a"),
+    broadcast("ridge_y", "added to Cyy", "parameter", scale="y**2"),
+    broadcast("replay_gain", "plasticity in replay: ridge times inputs per replayed tick", "parameter", scale="x**2"),
+)
+
+
+def broadcast_rates(paths: Iterable[str]) -> tuple[Variable, ...]:
+    """Return the rates eta_{path}; a path begins with a letter of :data:`PLASTICITY`, such as "x" or "x_1"."""
+    return tuple(broadcast(f"eta_{path}", f"rate of {PLASTICITY[path[0]]} plasticity") for path in paths)
+
+
+@dataclass(frozen=True)
+class Neuromodulator(Population):
+    """Broadcasts the rates of a timetable, eta0/(1 + t/N) for each pathway, the same to all its synapses."""
+
+    size: int | None = 1
+    name: str = "neuromodulator"
+    meaning: str = "Broadcasts the learning rates of a timetable, eta0 / (1 + t/N)."
+    shape: str = ""
+
+    @classmethod
+    def of(cls, rates: Mapping[str, Rate], others: Iterable[Variable] = REGRESSION) -> Neuromodulator:
+        """Return the timetable of ``rates`` by path, with ``others`` that it broadcasts too."""
+        start = [broadcast(f"eta0_{p}", f"eta_{p} at the first sample", "parameter", r.eta0) for p, r in rates.items()]
+        half = [
+            broadcast(f"N_{p}", f"samples after which eta_{p} has halved", "parameter", r.N) for p, r in rates.items()
+        ]
+        # In replay the sample count stands still, and so do the rates.
+        step = Step("input", "\n".join(f"eta_{p} = eta0_{p} / (1 + sample / N_{p})" for p in rates))
+        return cls(variables=(*broadcast_rates(rates), *others, *start, *half), steps=(step,))
+
+
+@dataclass(frozen=True)
+class AdaptiveNeuromodulator(Population):
+    """Broadcasts rates fitted to the drive, those of :mod:`biorrr.models.auto_rates`, which says why they are so."""
+
+    size: int | None = 1
+    name: str = "neuromodulator"
+    variables: tuple[Variable, ...] = (
+        *broadcast_rates(PLASTICITY),
+        *REGRESSION,
+        broadcast("energy_x", "|x|^2"),
+        broadcast("energy_y", "|y|^2"),
+        broadcast("energy_z", "|z|^2"),
+        broadcast("trace_q", "trace(QQ'), the gain of the inhibitory loop"),
+        broadcast("ridge_power", "what the ridge adds to |x|^2", "parameter", scale="x**2"),
+        broadcast(
+            "power_x", "mean of |x|^2 over the data, with the ridge", "parameter", "cells('sensory')", scale="x**2"
+        ),
+        broadcast("typical_y", "power of y in a direction that is to be learned", "parameter", 1.0, scale="y**2"),
+        broadcast("dimension_x", "directions over which |x|^2 is spread", "parameter", "cells('sensory')"),
+        broadcast("filters", "pyramidal neurons", "parameter", "cells('pyramidal')"),
+        broadcast("learning", "0 for a pass with learning off", "parameter", 1.0),
+        broadcast("eta_mean", "eta_q, averaged over the sample so far", "memory"),
+        broadcast("log_retained", "log of the part of Q' - R that is left", "memory"),
+    )
+    steps: tuple[Step, ...] = (
+        Step(
+            "modulation",
+            f"""
+            root_k = sqrt(filters)
+            wanted_q = {AUTO.interneuron} / sqrt(filters + 3) / (1 + root_k * dimension_x / {AUTO.spread})
+            wanted_q = learning * wanted_q / (1 + sample / {AUTO.N})
+            wanted_y = {AUTO.distal} / root_k * wanted_q / (1 - s + s * typical_y)
+            wanted_x = {AUTO.proximal} * learning / power_x / (1 + sample / ({AUTO.N_x} * root_k))
+            eta_x = clip(wanted_x, 0, {AUTO.single_x} * learning / (energy_x + ridge_power + 1e-300)) / trace_q
+            eta_y = clip(wanted_y, 0, {AUTO.single_y} * learning / (1 - s + s * (energy_y + ridge_y) + 1e-300))
+            eta_q = clip(wanted_q, 0, {AUTO.single_q} * learning / (energy_z + 1e-300))
+            eta_r = eta_q
+            eta_mean = (1 - onset) * eta_mean + share * eta_q
+            log_retained += closing * log(1 - eta_mean)
+            """,
+        ),
+    )
+    meaning: str = "Broadcasts learning rates fitted to the drive."
+    shape: str = ""
+
+
+@dataclass(frozen=True)
+class AdaptiveRates(Departure):
+    """Learning rates fitted to the drive, with the sums over populations that they need to know."""
+
+    alters = ("neuromodulator", "sensory", "instructive", "pyramidal", "inhibitory")
+    turn = -1
+
+    def alter(self, parts: Parts) -> Parts:
+        """Let the neuromodulator listen to inputs and outputs, and to the strength of inhibition."""
+        inhibitory = parts["inhibitory"]
+        parts = parts.adding(
+            "pyramidal", Variable("power", "sum of squares of the cell's inhibitory weights", scale="a")
+        )
+        return parts.having(
+            AdaptiveNeuromodulator(),
+            replace(inhibitory, sums=(*inhibitory.sums, ("power", "w**2"))),
+            summed("sensory_drive", "sensory", "neuromodulator", "energy_x", "x_pre**2", "drive"),
+            summed("instructive_drive", "instructive", "neuromodulator", "energy_y", "y_pre**2", "drive"),
+            summed("output_drive", "pyramidal", "neuromodulator", "energy_z", "z_pre**2", "recruitment"),
+            summed("loop_gain", "pyramidal", "neuromodulator", "trace_q", "power_pre", "dendrite"),
+        )
