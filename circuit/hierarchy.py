@@ -15,8 +15,8 @@ from biorrr.circuit.regression import (
     RegressionCircuit,
     S,
     checked_ridge,
-    clock_last,
     refuse_leaky_replay,
+    with_clock,
     with_regression,
 )
 from biorrr.circuit.results.text_table import departures_in_words, regression, ridge_in_words
@@ -127,8 +127,8 @@ class Hierarchy(RegressionCircuit):
         )
         refuse_leaky_replay(self.all_departures, self._ridges)
         parts = Parts((Clock(), SensoryInput(), InstructiveInput()), ())
-        parts = ApicalFeedback(self.layout, rates_of_areas(self.rates, len(cells))).alter(parts)
-        parts = departed(parts, self.all_departures)
+        feedback = ApicalFeedback(self.layout, rates_of_areas(self.rates, len(cells)))
+        parts = departed(parts, (feedback, *self.all_departures))
         self._settle(with_regression(parts, self.s, self.rho, self._ridges, self.replay), PORTS)
 
     @property
@@ -138,7 +138,7 @@ class Hierarchy(RegressionCircuit):
     @property
     def all_departures(self) -> tuple[Departure, ...]:
         """All departures that are applied to the areas, in order; the last one says how they come to rest."""
-        return clock_last(tuple(self.departures), (Settled(),))
+        return with_clock(tuple(self.departures), (Settled(),))
 
     @property
     def layout(self) -> tuple[Area, ...]:

@@ -16,8 +16,8 @@ from biorrr.circuit.regression import (
     RegressionCircuit,
     S,
     checked_ridge,
-    clock_last,
     refuse_leaky_replay,
+    with_clock,
     with_regression,
 )
 from biorrr.circuit.results.text_table import regression, ridge_in_words
@@ -29,21 +29,16 @@ from biorrr.circuit.stimulus.statistics import chunks
 from biorrr.models import (
     RUNGS,
     AdaptiveRates,
-    AllOrNone,
-    ApicalDrive,
     ApicalFeedback,
     Area,
     Departure,
-    LoopDelay,
     Millivolts,
     Parts,
     Pathway,
     Population,
     ProximalSynapses,
     Rates,
-    Rectified,
     Settled,
-    Sign,
     Spiking,
     departed,
     microcircuit_parts,
@@ -275,32 +270,12 @@ class Microcircuit(RegressionCircuit):
 
 
 def departures_of(cell: str | Millivolts, feedback: float, departures: tuple[Departure, ...]) -> tuple[Departure, ...]:
-    """Return all departures that ``cell``, ``feedback`` and ``departures`` ask for, in the order to apply them in."""
+    """Return all departures that ``cell``, ``feedback`` and ``departures`` ask for, without those of its rates."""
     if isinstance(cell, str):
         meant = RUNGS[one_of("cell", cell, tuple(RUNGS))].departures
     else:
         meant = (instance_of("cell", cell, Millivolts),)
-    final = clock_last((*meant, *departures), (Settled(),) if feedback else ())
-    _check_together(final, feedback)
-    return final
-
-
-def _check_together(departures: tuple[Departure, ...], feedback: float) -> None:
-    """Refuse departures that do not go together."""
-    if any(isinstance(departure, Settled) for departure in departures) and not feedback:
-        raise ValueError("Settled: belongs to apical feedback; give feedback=c, c > 0, too")
-    shaped = (AllOrNone, Rectified, Sign)
-    if any(isinstance(departure, Millivolts) for departure in departures):
-        if feedback:
-            raise ValueError("feedback: does not go with cells in millivolts; leave out one of them")
-        odd, what = (Spiking, *shaped, LoopDelay, ApicalDrive), "cells in millivolts, which have their own"
-    elif feedback:
-        odd, what = (ApicalDrive, Spiking, LoopDelay), "feedback, by which outputs settle"
-    else:
-        return
-    for departure in departures:
-        if isinstance(departure, odd):
-            raise ValueError(f"{departure!r}: does not go with {what}; leave out one of them")
+    return with_clock((*meant, *departures), (Settled(),) if feedback else ())
 
 
 def plain_parts(area: Area, rates: Rates | None) -> Parts:
@@ -314,7 +289,8 @@ def plain_parts(area: Area, rates: Rates | None) -> Parts:
         The timetable of learning rates; None for rates fitted to the drive.
     """
     parts = microcircuit_parts(area.k, area.interneurons, rates)
-    return ApicalFeedback((area,), None if rates is None else (rates,)).alter(parts) if area.feedback else parts
+    feedback = [ApicalFeedback((area,), None if rates is None else (rates,))] if area.feedback else []
+    return departed(parts, feedback)
 
 
 def with_own_parts(parts: Parts, area: Area, populations: Sequence[Population], pathways: Sequence[Pathway]) -> Parts:

@@ -12,7 +12,7 @@ from biorrr.circuit.simulation.initial_state import drawn_areas
 from biorrr.circuit.simulation.simulate import Simulated
 from biorrr.circuit.stimulus.feeds import Inputs
 from biorrr.circuit.stimulus.units import Units
-from biorrr.models import Area, Departure, Leaky, Millivolts, Parts, Rates, Settled, with_values
+from biorrr.models import Area, Departure, Leaky, Parts, Rates, with_values
 from biorrr.models.validation import number_within
 
 PORTS = (Port("x", "sensory", "x"), Port("y", "instructive", "y"))
@@ -91,18 +91,9 @@ def checked_ridge(ridge) -> tuple[float, float]:
     return on_x, on_y
 
 
-def clock_last(departures: Sequence[Departure], otherwise: Sequence[Departure] = ()) -> tuple[Departure, ...]:
-    """Return ``departures`` with the one that gives the clock last: it integrates rules as the others leave them.
-
-    Where none gives the clock, ``otherwise`` does.
-    """
-    clocks = [departure for departure in departures if isinstance(departure, (Leaky, Settled, Millivolts))]
-    if len(clocks) > 1:
-        raise ValueError(
-            f"departures: at most one of Leaky, Settled and Millivolts can give the clock (got "
-            f"{', '.join(map(repr, clocks))}); leave out all but one of them"
-        )
-    return (*(departure for departure in departures if departure not in clocks), *(clocks or otherwise))
+def with_clock(departures: Sequence[Departure], otherwise: Sequence[Departure]) -> tuple[Departure, ...]:
+    """Return ``departures``, and ``otherwise`` where none of them gives the clock."""
+    return (*departures, *(() if any("clock" in getattr(d, "gives", ()) for d in departures) else otherwise))
 
 
 def refuse_leaky_replay(departures: Sequence[Departure], ridge: tuple[float, float]) -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.engines import compiler
-from biorrr.circuit.engines.brian2_import import import_brian2
+from biorrr.circuit.engines import brian2_import, compiler
 from biorrr.circuit.stimulus.data_checks import warn
 
 ENGINES = ("auto", "numpy", "cython", "cpp")
@@ -38,10 +37,10 @@ def choose(wanted: str, ticks: int, live: bool = False) -> str:
         return wanted
     if live or ticks <= _WORTH_COMPILING:
         return "numpy"
-    if compiler.find_compiler() is None:
+    for obstacle, remedy in _obstacles():
         _say_once(
-            f"engine 'auto': no C++ compiler found, so this runs on Brian2's numpy target, about 100 times "
-            f"slower; to change that, {compiler.HOW_TO_INSTALL}"
+            f"engine 'auto': {obstacle}, so this runs on Brian2's numpy target, about 100 times slower; to change "
+            f"that, {remedy}"
         )
         return "numpy"
     return "cpp"
@@ -76,7 +75,7 @@ class Engines:
                 else:
                     if name == "cython" and compiler.find_compiler() is None:
                         raise compiler.NoCompiler(f"engine 'cython': no C++ compiler found; {compiler.HOW_TO_INSTALL}")
-                    import_brian2()
+                    brian2_import.import_brian2()
                     from biorrr.circuit.engines.runtime import RuntimeEngine
 
                     self._built[key] = RuntimeEngine(blueprint, name, self._circuit)
@@ -85,6 +84,16 @@ class Engines:
     def networks(self, codes: Collection[Blueprint]) -> list[Any]:
         """Return the Brian2 Networks that were built in this process for one of ``codes``."""
         return [e.built.network for (name, code), e in self._built.items() if name != "cpp" and code in codes]
+
+
+def _obstacles() -> Iterator[tuple[str, str]]:
+    """Yield what keeps the C++ engine from being used here, with its remedy."""
+    if compiler.find_compiler() is None:
+        yield "no C++ compiler found", compiler.HOW_TO_INSTALL
+    version = brian2_import.installed_brian2()
+    if not brian2_import.is_tested(version):
+        tested = ", ".join(brian2_import.TESTED)
+        yield f"Brian2 {version} has not been tested with engine 'cpp' ({tested} have)", "install one of those"
 
 
 @functools.cache

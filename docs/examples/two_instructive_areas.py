@@ -1,9 +1,9 @@
 """Two instructive areas onto one: each teaches through a dendritic current of its own, with a regression of its own.
 
-Each distal synapse sees the current of its own area, dVy_j = eta (y_j (z - s_j a_j)' - (1 - s_j + s_j ridge_j) Vy_j). At
-the fixed point Vy_j = Sigma_j C_j Vx with Sigma_j^-1 = s_j (C_jj + ridge_j I) + (1 - s_j) I, and Vx maximises the sum of
-the areas' own objectives: `joint_instruction` gives the exact solution. One current for both would be one concatenated
-y, in which the areas' covariance with each other counts too.
+Each distal synapse sees the current of its own area, dVy_j = eta (y_j (z - s_j a_j)' - (1 - s_j + s_j ridge_j) Vy_j).
+At the fixed point Vy_j = Sigma_j C_j Vx with Sigma_j^-1 = s_j (C_jj + ridge_j I) + (1 - s_j) I, and Vx maximises the
+sum of the areas' own objectives: `joint_instruction` gives the exact solution. One current for both would be one
+concatenated y, in which the areas' covariance with each other counts too.
 """
 
 from dataclasses import replace

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from biorrr.sims.lab.folder import RunFolder
-from biorrr.sims.lab.settings import Settings, key_of, kinds, length_of, listed_fields, resolve
+from biorrr.sims.lab.settings import Settings, key_of, kinds, length_of, listed_fields, option, resolve
 
 # The options every experiment has beside its settings: name, type, default, option.
 FRAME = (
@@ -54,6 +54,7 @@ def command(
     parameters = [
         _parameter(field, *kinds(cls)[field.name], length_of(cls, field.name)) for field in listed_fields(cls)
     ]
+    parameters += [_parameter(field, *types) for field, *types in data_options(cls)]
     for key, kind, default, made in FRAME:
         parameters.append(
             inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, made])
@@ -81,10 +82,33 @@ def _parameter(
         metavar="|".join(metadata["choices"]) if metadata["choices"] else metadata["metavar"],
         autocompletion=_completion(metadata),
     )
+    if issubclass(kind, Settings):  # data: a name or a file, with options of its own beside it
+        kind = str
     value: Any = tuple[(kind,) * length] if length else list[kind] if many else kind  # type: ignore[misc]
     return inspect.Parameter(
         field.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[value | None, made]
     )
+
+
+def data_options(cls: type[Settings]) -> list[tuple[Any, ...]]:
+    """Return the options beside --data: field, type, whether it may be None, whether it is a list, its length.
+
+    They are the fields of all kinds of data that the settings take, but for data that are made on the spot.
+    """
+    kind, _, many = kinds(cls).get("data", (str, False, False))
+    if many or not issubclass(kind, Settings):
+        return []
+    found: dict[str, tuple[Any, ...]] = {}
+    # Files first: what their options say holds for all of the same name.
+    for one in sorted(kind.kinds(), key=lambda one: "file" not in one.__dataclass_fields__):  # type: ignore[attr-defined]
+        for field in () if one.made_on_the_spot else dataclasses.fields(one):
+            if field.name != "file" and field.name not in cls.__dataclass_fields__:
+                found.setdefault(field.name, (field, *kinds(one)[field.name], length_of(one, field.name)))
+    if several := kind.file_kinds():  # type: ignore[attr-defined]
+        field = option(None, "what to take of a file that holds data of several kinds", choices=several)
+        field.name = "kind"
+        found["kind"] = (field, str, True, False, None)
+    return [*found.values()]
 
 
 def _completion(metadata: Mapping) -> Callable[[str], list[str]] | None:

@@ -34,7 +34,6 @@ def command(
     Only these folders are read, and no link in them is followed. For the optimum and the exact filters of a run that
     has learned a file of yours, name the file with --data.
     """
-    from biorrr.sims.data import load
     from biorrr.sims.page.document import MOST_BYTES, charting_library, page
     from biorrr.sims.page.figures import gather_figures
     from biorrr.sims.page.files import ReportError
@@ -46,7 +45,7 @@ def command(
     if (out or not path.is_symlink()) and (path.is_dir() or (out and not path.parent.is_dir())):
         raise ReportError(f"out: must be a file, in a folder that exists (got {path})")
     library = charting_library()
-    given = [*map(load, data or ())]
+    given = data or []
     parts = [gather_sweep(folder) if is_sweep(folder) else gather_run(folder, given) for folder in folders]
     for folder, part in zip(folders, parts, strict=True):
         part["charts"]["base"] = _base(folder, path.parent)

@@ -33,6 +33,7 @@ def option(
     at_least: float = -math.inf,
     at_most: float = math.inf,
     metavar: str | None = None,
+    kw_only: bool = True,
 ) -> Any:
     """Declare a field of :class:`Settings`.
 
@@ -48,11 +49,18 @@ def option(
         The values allowed; bounds belong to the range.
     metavar
         What stands for the value in the help, where its type does not say enough.
+    kw_only
+        False for a field that may be given by position.
     """
     return dataclasses.field(
         default=default,
+        kw_only=kw_only,
         metadata={"help": help, "short": short, "choices": choices, "bounds": (at_least, at_most), "metavar": metavar},
     )
+
+
+DATA_FORM = "NAME|FILE"
+DATA_HELP = "a name that `biorrr data` lists, a file with X and Y, or a recording of two areas"
 
 
 def seeds_option(default: int) -> Any:
@@ -86,8 +94,8 @@ class Settings:
             object.__setattr__(self, name, checked)
 
     @property
-    def data_names(self) -> tuple[str, ...]:
-        """Names of the data sets an experiment with these settings reads."""
+    def every_data(self) -> tuple[Any, ...]:
+        """Data that an experiment with these settings reads, as values that load themselves."""
         data = self.data  # type: ignore[attr-defined]
         return data if isinstance(data, tuple) else (data,)
 
@@ -130,7 +138,9 @@ def listed_fields(cls: type[Settings]) -> list[dataclasses.Field]:
 def kinds(cls: type[Settings]) -> dict[str, tuple[type, bool, bool]]:
     """Type of each field's value or values, whether it may be None, whether it is a tuple of them."""
     found = {}
-    for name, hint in typing.get_type_hints(cls).items():
+    hints = typing.get_type_hints(cls)
+    for name in (field.name for field in dataclasses.fields(cls)):
+        hint = hints[name]
         optional = isinstance(hint, types.UnionType)
         hint = typing.get_args(hint)[0] if optional else hint
         many = typing.get_origin(hint) is tuple
@@ -147,7 +157,9 @@ def length_of(cls: type[Settings], name: str) -> int | None:
 
 
 def _checked(name: str, kind: Any, value: Any, metadata: Mapping) -> Any:
-    """``value`` as a ``kind`` within the field's bounds and choices."""
+    """Return ``value`` as a ``kind`` within the field's bounds and choices."""
+    if issubclass(kind, Settings):  # data, which are values with fields of their own
+        return kind.made_from(value)  # type: ignore[attr-defined]
     if kind is float and type(value) is int and abs(value) < 2**53:
         value = float(value)
     if type(value) is int and value.bit_length() > 63:
@@ -182,14 +194,28 @@ def resolve(
     values = read_config(config) if config else {}
     values.pop(PROVENANCE, None)
     values = {field_named(cls, key, f"in {config}"): value for key, value in values.items()}
+    beside: dict[str, dict[str, Any]] = {}  # by name of a field that holds data, options of these
     for assignment in assignments:
         key, equals, text = assignment.partition("=")
         if not equals:
             raise SettingsError(f"set: must be key=value (got {assignment!r})")
-        name = field_named(cls, key.strip(), "of --set")
+        key, _, part = key.strip().partition(".")
+        name = field_named(cls, key, "of --set")
         kind, _, many = kinds(cls)[name]
-        values[name] = _parsed(kind, many, text.strip())
-    return cls(**{**values, **given})
+        if part and issubclass(kind, Settings) and not many:  # such as data.source
+            beside.setdefault(name, {})[part.replace("-", "_")] = text.strip()
+        else:
+            values[name] = parsed(kind, many, text.strip())
+    given = dict(given)
+    for name in [*given.keys() - kinds(cls).keys()]:  # an option of --data
+        beside.setdefault("data", {})[name] = given.pop(name)
+    values |= given
+    for name, options in beside.items():
+        known = values.get(name, cls.__dataclass_fields__[name].default)
+        if known is None:
+            raise SettingsError(f"{key_of(next(iter(options)))}: is chosen of a file; name it with --{key_of(name)}")
+        values[name] = kinds(cls)[name][0].made_from(known, options)  # type: ignore[attr-defined]
+    return cls(**values)
 
 
 def field_named(cls: type[Settings], key: str, where: str) -> str:
@@ -201,11 +227,13 @@ def field_named(cls: type[Settings], key: str, where: str) -> str:
     return key.replace("-", "_")
 
 
-def _parsed(kind: type, many: bool, text: str) -> Any:
+def parsed(kind: type, many: bool, text: str) -> Any:
     """Read the value written as ``text``; text that is not one is left for the check to refuse."""
+    if issubclass(kind, Settings) and not many:
+        return text
     if many:
         parts = text.removeprefix("[").removesuffix("]").split(",")
-        return [_parsed(kind, False, part.strip().strip("'\"")) for part in parts]
+        return [parsed(kind, False, part.strip().strip("'\"")) for part in parts]
     if kind is bool:
         return {"true": True, "false": False}.get(text.lower(), text)
     try:
@@ -242,5 +270,14 @@ def config_text(settings: Settings, provenance: Mapping[str, Any]) -> str:
     import tomli_w
 
     values = {key_of(field.name): getattr(settings, field.name) for field in listed_fields(type(settings))}
-    values = {key: value for key, value in values.items() if value is not None}
+    values = {key: plain(value) for key, value in values.items() if value is not None}
     return tomli_w.dumps({**values, PROVENANCE: dict(provenance)})
+
+
+def plain(value: Any) -> Any:
+    """Return the value of a setting as TOML and JSON hold it: data are tables."""
+    if isinstance(value, tuple | list):
+        return [plain(one) for one in value]
+    if isinstance(value, Mapping):
+        return {key: plain(one) for key, one in value.items()}
+    return value.plain() if isinstance(value, Settings) else value  # type: ignore[attr-defined]

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
+from biorrr.sims.data import Samples
 from biorrr.sims.experiment import Experiment, Found, Problem
-from biorrr.sims.lab.settings import ExperimentSettings, option
+from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP, ExperimentSettings, option
 from biorrr.sims.lazy import analysis, circuits, data_sets
 
 # What the theory says of the optimum is seen only near it: on digits and V1-V2 (k = 2) plateaus come within 5 % of it
@@ -33,9 +34,7 @@ def cell_arguments(cell: str) -> dict[str, Any]:
 class LearnerSettings(ExperimentSettings):
     """What can be set of every circuit that learns."""
 
-    data: str = option(
-        "digits", "name of a data set that `biorrr data` lists, an .npz or .mat file with X and Y, or x.csv,y.csv"
-    )
+    data: Samples = option("digits", DATA_HELP, metavar=DATA_FORM)
     k: int = option(2, "number of pyramidal neurons, which is the rank of the regression", short="k", at_least=1)
     ridge: float | None = option(
         None, "added to Cxx and Cyy on the diagonal; 0.1 * trace(Cxx)/m by default", at_least=0

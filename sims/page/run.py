@@ -12,14 +12,13 @@ from biorrr.sims.lab.folder import CONFIG, INTERRUPTED, RESULTS
 from biorrr.sims.page.bench import bench_charts
 from biorrr.sims.page.circuit import circuit_charts, solve_exactly
 from biorrr.sims.page.curves import charts_of
-from biorrr.sims.page.data import find_data
+from biorrr.sims.page.data import data_words, find_data
 from biorrr.sims.page.files import ReportError
 from biorrr.sims.page.plain import in_percent
 from biorrr.sims.page.record import Record, read_record
 
 if TYPE_CHECKING:
     from biorrr.circuit import Run
-    from biorrr.sims.data import Dataset
 
 WEIGHTS = ("Vx", "Vy", "Q", "R")
 FACTS = ("s", "ridge_x", "ridge_y", "engine", "ended", "plastic")  # that every saved circuit has among its attributes
@@ -32,7 +31,7 @@ _HOW_IT_ENDED = {
 }
 
 
-def gather_run(folder: Path, given: Sequence[Dataset] = ()) -> dict[str, Any]:
+def gather_run(folder: Path, given: Sequence[str] = ()) -> dict[str, Any]:
     """All that the page shows of the run in ``folder``, its figures aside; ``given`` are data that it may use."""
     record = read_record(folder)
     try:
@@ -46,7 +45,7 @@ def gather_run(folder: Path, given: Sequence[Dataset] = ()) -> dict[str, Any]:
         ) from error
 
 
-def _gathered(record: Record, given: Sequence[Dataset]) -> dict[str, Any]:
+def _gathered(record: Record, given: Sequence[str]) -> dict[str, Any]:
     run = _circuit(record)
     data, why_not = find_data(record, run, given) if run is not None else (None, "")
     exact = solve_exactly(run, data) if data is not None else None
@@ -92,7 +91,7 @@ def _sentence(record: Record, run: Run | None) -> str:
     """What was run and how it ended."""
     settings, summary = record.settings, record.summary
     data = settings.get("data")
-    on = f" on {', '.join(map(str, data)) if isinstance(data, list) else data}" if data else ""
+    on = f" on {data_words(data)}" if data else ""
     if run is None:
         sentence = f"The experiment “{record.experiment}”{on}"
     else:

@@ -154,13 +154,12 @@ def _carry_out(
     import tomli_w
 
     from biorrr.circuit.simulation.progress import progress_bar
-    from biorrr.sims.data import load
     from biorrr.sims.sweeps.compute import check_installed, checksum_of, compute, in_memory
     from biorrr.sims.sweeps.figure import plot_sweep
 
     check_installed()
-    names = dict.fromkeys(name for settings in plan.points for name in settings.data_names)
-    data = {name: in_memory(load(name)) for name in names}
+    values = dict.fromkeys(value for settings in plan.points for value in settings.every_data)
+    data = {value: in_memory(value.load()) for value in values}
     folder = RunFolder("sweep", out)
     out.mkdir(parents=True, exist_ok=True)
     folder.claim()
@@ -171,7 +170,7 @@ def _carry_out(
     left = []
     for settings in plan.points:
         entry = ledger.read(plan, settings)
-        checksum = checksum_of(*map(data.__getitem__, settings.data_names))
+        checksum = checksum_of(*map(data.__getitem__, settings.every_data))
         failed = entry is not None and entry["status"] == "failed"
         known = entry is not None and (failed or entry["data_sha256"] == checksum)
         if entry and not known and resumed:

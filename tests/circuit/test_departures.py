@@ -248,7 +248,7 @@ def test_rules_stay_local():
     ("settings", "text"),
     [
         ({"departures": ["all-or-none"]}, r"departures: must be Departure objects \(got 'all-or-none'\)"),
-        ({"departures": [Leaky(), Leaky(hold=20)]}, "departures: at most one of Leaky, Settled and Millivolts"),
+        ({"departures": [Leaky(), Leaky(hold=20)]}, "departures: Leaky.* both give the clock"),
         ({"plateau": Sign(1)}, r"plateau: is not an argument of Microcircuit; use departures=\[AllOrNone"),
         ({"dynamics": Leaky()}, r"dynamics: is not an argument of Microcircuit; use departures=\[Leaky"),
         ({"coding": Spiking()}, r"coding: is not .*; use departures=\[Spiking"),

@@ -405,7 +405,7 @@ def test_one_argument_climbs_the_ladder():
         ({"cell": "milivolts"}, "cell: must be one of 'algebraic', 'leaky', 'spiking', 'millivolts'"),
         (
             {"cell": "leaky", "departures": [Leaky(hold=400)]},
-            "departures: at most one of Leaky, Settled and Millivolts",
+            "departures: Leaky.* both give the clock",
         ),
         ({"cell": "millivolts", "departures": [Spiking()]}, r"Spiking\(.*\): does not go with cells in millivolts"),
         (

@@ -1,4 +1,4 @@
-"""The example of two instructive areas onto one: equal to a loop, and at the optimum of the sum, not of one joined y."""
+"""The example of two instructive areas onto one: equal to a loop, and at the optimum of the sum, not of a joined y."""
 
 import importlib.util
 from pathlib import Path

@@ -18,13 +18,11 @@ from biorrr.circuit import CheckpointError, Microcircuit
 from biorrr.circuit.simulation import checkpoint
 from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.sims import main
-from biorrr.sims.data import DataError, load
+from biorrr.sims.data import DataError, Dendrites, Plasticity, load
 from biorrr.sims.experiments import distal
 from biorrr.sims.experiments.helpers import distal_plan
 from biorrr.sims.lab.settings import SettingsError
 from biorrr.sims.lab.training import Training
-from biorrr.sims.recordings.dendrites import load_dendrites
-from biorrr.sims.recordings.distal import load_distal
 from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import KEYS, make_plan, read_plan
 
@@ -179,8 +177,8 @@ def test_recordings_of_dendrites(suffix, content, tmp_path):
     path = tmp_path / f"mine{suffix}"
     path.write_bytes(content)
     with contextlib.suppress(DataError):
-        assert np.isfinite(load_dendrites(path).X).all()
-    code, err = biorrr("instructive", "--recording", str(path), "--out", str(tmp_path / "out"), "--force")
+        assert np.isfinite(Dendrites(str(path)).load().recording.soma).all()
+    code, err = biorrr("instructive", "--data", str(path), "--out", str(tmp_path / "out"), "--force")
     assert code == 0 or str(path) in err
 
 
@@ -205,15 +203,15 @@ def plastic(kind):
 def test_recordings_of_distal_plasticity(data, suffix, tmp_path):
     path = tmp_path / f"y{suffix}"
     path.write_bytes(data.draw(st.one_of(mutated(plastic(suffix)), st.binary(max_size=100))))
-    code, err = biorrr("distal", "--recording", str(path))
+    code, err = biorrr("distal", "--data", str(path))
     refused = contextlib.nullcontext() if code == 0 else pytest.raises(DataError)
     with refused:
-        load_distal(str(path))
+        Plasticity(str(path)).load()
     assert code == 0 or err.startswith(f"biorrr: {path}: ")
 
 
 DISTAL = [
-    "--plan", "--recording", "--calcium", "--known-noise", "--synapses", "--samples", "--noise", "--every", "--neurons",
+    "--plan", "--data", "--calcium", "--known-noise", "--synapses", "--samples", "--noise", "--every", "--neurons",
     "--experiments", "--cells", "--pairings", "-s", "-k", "--set", "plan=1", "y.csv,z.csv", "0", "1", "-1", "1e9",
     "nan",
 ]  # fmt: skip
