@@ -80,7 +80,7 @@ def _circuit(record: Record) -> Run | None:
     from biorrr.circuit import Run
 
     entry, found = next(
-        ((entry, one) for entry, one in record.results.items() if {*WEIGHTS, "seen"} <= set(one.data_vars)),
+        ((entry, one) for entry, one in record.results.items() if {*WEIGHTS, "seen"} <= set(one.variables)),
         (None, None),
     )
     if entry is None or found is None:

@@ -15,8 +15,8 @@ import pytest
 import xarray as xr
 
 PRELOADED = ["biorrr.sims.main", "biorrr.sims.lab.carry_out", "biorrr.sims.cli.resume",
-             "biorrr.circuit.engines.runtime", "biorrr.analysis", "biorrr.sims.page.run", "matplotlib.pyplot", "h5netcdf",
-             "scipy.signal"]  # fmt: skip
+             "biorrr.circuit.engines.runtime", "biorrr.analysis", "biorrr.sims.page.run", "matplotlib.pyplot",
+             "h5netcdf", "scipy.signal"]  # fmt: skip
 COMMAND = """
 import os, signal, sys
 from biorrr.sims.start import leave_at_once, main
