@@ -8,7 +8,6 @@ storage and virtual datasets are refused when the file is opened.
 from __future__ import annotations
 
 import functools
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -53,7 +52,8 @@ def open_hdf5(path: Path) -> Iterator[Group]:
 def opened(path: Path) -> Group:
     """Open the file at ``path`` and look through all of it for what would be read from elsewhere."""
     check_regular(path)
-    _rehearse(path, file_stamp(path))
+    if trouble := _trouble(path, file_stamp(path) or ()):
+        raise DataError(f"{path}: not a readable HDF5 file, damaged (reading it {trouble})")
     try:
         file = h5py.File(path, "r", rdcc_nbytes=CHUNK_CACHE, rdcc_nslots=100_003)
     except Exception as error:
@@ -68,18 +68,18 @@ def opened(path: Path) -> Group:
 
 
 @functools.lru_cache(maxsize=64)
-def _rehearse(path: Path, stamp: tuple[int, ...] | None) -> None:
-    """Refuse a file that makes the library crash or loop for ever; a file is tried once until its ``stamp`` changes."""
-    size = 0 if stamp is None else os.stat(path).st_size
+def _trouble(path: Path, stamp: tuple[int, ...]) -> str:
+    """Return how the library ends on a file that makes it crash or loop for ever, else nothing.
+
+    A file is tried once, until its ``stamp`` changes.
+    """
     script = str(Path(__file__).with_name("hdf5_rehearsal.py"))
+    patience = PATIENCE + path.stat().st_size / BYTES_PER_SECOND
     try:
-        done = subprocess.run(
-            [sys.executable, "-I", script, str(path)], timeout=PATIENCE + size / BYTES_PER_SECOND, capture_output=True
-        )
+        done = subprocess.run([sys.executable, "-I", script, str(path)], timeout=patience, capture_output=True)
     except subprocess.TimeoutExpired:
-        raise DataError(f"{path}: not a readable HDF5 file, damaged (reading it does not come to an end)") from None
-    if done.returncode < 0:
-        raise DataError(f"{path}: not a readable HDF5 file, damaged (reading it ends with signal {-done.returncode})")
+        return "does not come to an end"
+    return f"ends with signal {-done.returncode}" if done.returncode < 0 else ""
 
 
 class _Held:
