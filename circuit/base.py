@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from biorrr.circuit.blueprint import Blueprint, Port
+from biorrr.circuit.compile.blueprint import Blueprint, Port
+from biorrr.circuit.compile.schedule import schedule
 from biorrr.circuit.engines.choice import Engines
-from biorrr.circuit.initial_state import initial_state
-from biorrr.circuit.schedule import schedule
-from biorrr.circuit.table import Tabled
-from biorrr.circuit.units import Units
+from biorrr.circuit.results.text_table import Tabled
+from biorrr.circuit.simulation.initial_state import initial_state
+from biorrr.circuit.stimulus.units import Units
 from biorrr.models import Parts
 
 
@@ -81,19 +81,19 @@ class CircuitBase(Tabled):
 
     def wiring(self, *sizes: int, **named: int):
         """The circuit as a networkx graph; see :func:`biorrr.circuit.wiring.wiring`."""
-        from biorrr.circuit.wiring import wiring
+        from biorrr.circuit.results.graph import wiring
 
         return wiring(self._sketch(self._port_sizes(sizes, named)))
 
     def describe(self, *sizes: int, **named: int) -> str:
         """The model in readable text, made from the very objects that are simulated."""
-        from biorrr.circuit.description import describe
+        from biorrr.circuit.results.description import describe
 
         return describe(self._sketch(self._port_sizes(sizes, named)))
 
     def locality(self) -> list:
         """Which variables each plasticity rule reads, one :class:`~biorrr.circuit.locality.Locality` per pathway."""
-        from biorrr.circuit.locality import locality
+        from biorrr.circuit.results.locality import locality
 
         return locality(self.parts)
 

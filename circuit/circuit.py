@@ -7,21 +7,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from biorrr.circuit.base import CircuitBase
-from biorrr.circuit.blueprint import Blueprint, Port
-from biorrr.circuit.checks import check_order, warn_of_shuffling
+from biorrr.circuit.compile.blueprint import Blueprint, Port
 from biorrr.circuit.engines.choice import ENGINES
-from biorrr.circuit.initial_state import given_weights, initial_state
-from biorrr.circuit.inputs import check_inputs
-from biorrr.circuit.presentation import Presentation
-from biorrr.circuit.recorder import Diverged
-from biorrr.circuit.results import dataset
-from biorrr.circuit.run import Run
-from biorrr.circuit.simulation import Callback, RunOptions, Stimulus, samples_of, simulate
-from biorrr.circuit.table import departures_in_words
-from biorrr.circuit.units import Units
+from biorrr.circuit.results.dataset import dataset
+from biorrr.circuit.results.run import Run
+from biorrr.circuit.results.text_table import departures_in_words
+from biorrr.circuit.simulation.initial_state import given_weights, initial_state
+from biorrr.circuit.simulation.recorder import Diverged
+from biorrr.circuit.simulation.simulate import Callback, RunOptions, Stimulus, samples_of, simulate
+from biorrr.circuit.stimulus.data_checks import check_order, warn_of_shuffling
+from biorrr.circuit.stimulus.feeds import check_inputs
+from biorrr.circuit.stimulus.presentation import Presentation
+from biorrr.circuit.stimulus.units import Units
 from biorrr.models import Clock, Departure, Event, Parts, Pathway, Population, departed
-from biorrr.models.checks import one_of, whole_number
 from biorrr.models.physical_units import in_si
+from biorrr.models.validation import one_of, whole_number
 
 
 @dataclass(frozen=True, eq=False, repr=False)

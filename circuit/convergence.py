@@ -22,7 +22,7 @@ from biorrr.models import (
     Step,
     Variable,
 )
-from biorrr.models.checks import number_within, whole_number
+from biorrr.models.validation import number_within, whole_number
 
 
 @dataclass(frozen=True)

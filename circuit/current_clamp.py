@@ -9,11 +9,11 @@ import numpy as np
 import xarray as xr
 
 from biorrr.circuit.circuit import Circuit
-from biorrr.circuit.run import Run
+from biorrr.circuit.results.run import Run
 from biorrr.models import BurstingCells, HoldingClock, Population, Variable, with_values
-from biorrr.models.checks import number_within, whole_number
-from biorrr.models.dynamics import milliseconds
+from biorrr.models.departures.dynamics import milliseconds
 from biorrr.models.millivolts import fan_out
+from biorrr.models.validation import number_within, whole_number
 
 TRACES = ("Vs", "Vd", "calcium", "spike", "event", "burst")
 

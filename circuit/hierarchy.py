@@ -11,20 +11,20 @@ from typing import Any, cast
 import numpy as np
 
 from biorrr.circuit.base import CircuitBase
-from biorrr.circuit.blueprint import Blueprint, Port
-from biorrr.circuit.checks import check_order
+from biorrr.circuit.compile.blueprint import Blueprint, Port
 from biorrr.circuit.engines.choice import ENGINES
-from biorrr.circuit.initial_state import drawn_areas, given_weights, initial_state
-from biorrr.circuit.inputs import check_inputs
-from biorrr.circuit.lesions import silenceable
-from biorrr.circuit.presentation import Presentation
-from biorrr.circuit.recorder import Diverged
-from biorrr.circuit.results import dataset
-from biorrr.circuit.run import Run
-from biorrr.circuit.settling import area_settings, check_settled
-from biorrr.circuit.simulation import Callback, RunOptions, Stimulus, samples_of, simulate
-from biorrr.circuit.table import departures_in_words, regression, ridge_in_words
-from biorrr.circuit.units import Units
+from biorrr.circuit.results.dataset import dataset
+from biorrr.circuit.results.run import Run
+from biorrr.circuit.results.text_table import departures_in_words, regression, ridge_in_words
+from biorrr.circuit.simulation.events import silenceable
+from biorrr.circuit.simulation.initial_state import drawn_areas, given_weights, initial_state
+from biorrr.circuit.simulation.recorder import Diverged
+from biorrr.circuit.simulation.simulate import Callback, RunOptions, Stimulus, samples_of, simulate
+from biorrr.circuit.simulation.unsettled import area_settings, check_settled
+from biorrr.circuit.stimulus.data_checks import check_order
+from biorrr.circuit.stimulus.feeds import check_inputs
+from biorrr.circuit.stimulus.presentation import Presentation
+from biorrr.circuit.stimulus.units import Units
 from biorrr.models import (
     ApicalFeedback,
     Area,
@@ -40,7 +40,7 @@ from biorrr.models import (
     departed,
     with_values,
 )
-from biorrr.models.checks import instance_of, number_within, one_of, whole_number
+from biorrr.models.validation import instance_of, number_within, one_of, whole_number
 
 _PORTS = (Port("x", "sensory", "x"), Port("y", "instructive", "y"))
 _SETTLED = Settled()
@@ -170,7 +170,7 @@ class Hierarchy(CircuitBase):
         gains, last = cast(tuple[float, ...], self.gains), len(cells)
         return tuple(
             Area(
-                k, inner[i - 1], gains[i] / gains[i - 1], f"_{i}",
+                k, inner[i - 1], gains[i] / gains[i - 1], i,
                 ("sensory", "x") if i == 1 else (f"pyramidal_{i - 1}", "z"),
                 ("instructive", "y") if i == last else (f"pyramidal_{i + 1}", "z"),
                 (f"W{i}", f"A{i}", f"Q{i}", f"R{i}"),

@@ -12,22 +12,21 @@ from typing import Any, cast
 import numpy as np
 
 from biorrr.circuit.base import CircuitBase
-from biorrr.circuit.blueprint import Blueprint, Port
-from biorrr.circuit.checks import check_order, warn_of_shuffling
+from biorrr.circuit.compile.blueprint import Blueprint, Port
 from biorrr.circuit.engines.choice import ENGINES
-from biorrr.circuit.engines.job import Feed
-from biorrr.circuit.initial_state import drawn_areas, drawn_weights, given_weights, initial_state
-from biorrr.circuit.inputs import Inputs, check_inputs
-from biorrr.circuit.lesions import silenceable
-from biorrr.circuit.presentation import Presentation
-from biorrr.circuit.recorder import Diverged
-from biorrr.circuit.results import dataset
-from biorrr.circuit.run import Run
-from biorrr.circuit.settling import area_settings, check_settled
-from biorrr.circuit.simulation import Callback, RunOptions, Simulated, Stimulus, samples_of, simulate
-from biorrr.circuit.statistics import chunks
-from biorrr.circuit.table import departures_in_words, regression, ridge_in_words
-from biorrr.circuit.units import Units
+from biorrr.circuit.results.dataset import dataset
+from biorrr.circuit.results.run import Run
+from biorrr.circuit.results.text_table import departures_in_words, regression, ridge_in_words
+from biorrr.circuit.simulation.events import silenceable
+from biorrr.circuit.simulation.initial_state import drawn_areas, drawn_weights, given_weights, initial_state
+from biorrr.circuit.simulation.recorder import Diverged
+from biorrr.circuit.simulation.simulate import Callback, RunOptions, Simulated, Stimulus, samples_of, simulate
+from biorrr.circuit.simulation.unsettled import area_settings, check_settled
+from biorrr.circuit.stimulus.data_checks import check_order, warn_of_shuffling
+from biorrr.circuit.stimulus.feeds import Feed, Inputs, check_inputs
+from biorrr.circuit.stimulus.presentation import Presentation
+from biorrr.circuit.stimulus.statistics import chunks
+from biorrr.circuit.stimulus.units import Units
 from biorrr.models import (
     RUNGS,
     AdaptiveRates,
@@ -57,7 +56,7 @@ from biorrr.models import (
     with_values,
 )
 from biorrr.models.auto_rates import Drive
-from biorrr.models.checks import instance_of, number_within, one_of, whole_number
+from biorrr.models.validation import instance_of, number_within, one_of, whole_number
 
 _GRADED, _INSTANT, _ANALOG = Graded(), Instant(), Analog()  # the paper's circuit
 _PORTS = (Port("x", "sensory", "x"), Port("y", "instructive", "y"))
@@ -94,8 +93,9 @@ class Microcircuit(CircuitBase):
         What cells are: "algebraic" (the paper's), "leaky", "spiking" or "millivolts" (:data:`biorrr.models.RUNGS` says
         what each adds), as shorthand for ``dynamics`` and ``coding``; or :class:`~biorrr.models.Millivolts`.
     plateau, dynamics, coding
-        Departures from the paper's circuit: what a plateau is (:mod:`biorrr.models.plateaus`), how activity unfolds in
-        time (:mod:`biorrr.models.dynamics`), whether cells spike (:mod:`biorrr.models.coding`).
+        Departures from the paper's circuit: what a plateau is (:mod:`biorrr.models.departures.plateaus`), how activity
+        unfolds in time (:mod:`biorrr.models.departures.dynamics`), whether cells spike
+        (:mod:`biorrr.models.departures.spiking`).
     feedback, rho
         Gain c of the plateau at the soma, with interneurons that hear the output it makes, and the variance that the
         output is brought to. Each sample then settles to its equilibrium (:class:`~biorrr.models.Settled`) before

@@ -13,11 +13,11 @@ import re
 from pathlib import Path
 
 from biorrr.circuit import Microcircuit
-from biorrr.sims import options
+from biorrr.sims.cli import options
 from biorrr.sims.data import CATALOGUE
+from biorrr.sims.lab.settings import WORDS, key_of, kinds, length_of, listed_fields
 from biorrr.sims.main import commands as command_names
 from biorrr.sims.main import find_command
-from biorrr.sims.settings import WORDS, key_of, kinds, length_of, listed_fields
 
 OWN_PARTS = ("oja", "saturating", "tiring", "depressing", "basket", "combined")
 
@@ -33,7 +33,7 @@ def on_config(config, **_):
 
 def _lacks_data(tutorial: str) -> bool:
     name = NEEDS_DATA.get(tutorial)
-    return name is not None and not all(file.found() for file in CATALOGUE[name].source.files)
+    return name is not None and not all(file.found() for file in CATALOGUE[name].origin().files)
 
 
 def on_page_markdown(markdown: str, **_) -> str:
@@ -170,14 +170,14 @@ def data_sets() -> str:
     def home(text: str) -> str:
         return f"[{text.split('/')[2]}]({text})" if text.startswith("http") else text
 
-    sources = {name: entry.source for name, entry in CATALOGUE.items()}
+    sources = {name: one.origin() for name, one in CATALOGUE.items()}
     rows = [(f"`{name}`", source.summary, home(source.home), source.licence) for name, source in sources.items()]
     return _table(("name", "what", "from", "licence"), rows)
 
 
 def citations() -> str:
     """What to cite for each data set."""
-    return "\n".join(f"- `{name}`: {entry.source.citation}" for name, entry in CATALOGUE.items())
+    return "\n".join(f"- `{name}`: {one.origin().citation}" for name, one in CATALOGUE.items())
 
 
 def reference() -> str:

@@ -1,36 +1,43 @@
 """What neurons, synapses and learning rates are: values in Brian2's equation language, no simulator."""
 
-from biorrr.models.apical import ApicalDrive
-from biorrr.models.areas import ApicalFeedback, Area
-from biorrr.models.clock import Clock, HoldingClock, SettlingClock
-from biorrr.models.coding import Analog, Spiking
-from biorrr.models.connections import DalesLaw, SparseConnections
+from biorrr.models.areas.apical_feedback import ApicalFeedback, Area
+from biorrr.models.areas.equilibrium import AreaWeights, equilibrium, settled_filters, settling_matrix
+from biorrr.models.areas.settled import Settled
 from biorrr.models.departure import Departure, departed
-from biorrr.models.dynamics import Instant, Leaky
-from biorrr.models.eligibility import Eligibility
-from biorrr.models.equilibrium import AreaWeights, equilibrium, settled_filters, settling_matrix
-from biorrr.models.inputs import InstructiveInput, SensoryInput
+from biorrr.models.departures.apical_drive import ApicalDrive
+from biorrr.models.departures.connections import DalesLaw, SparseConnections
+from biorrr.models.departures.dynamics import Instant, Leaky
+from biorrr.models.departures.eligibility import Eligibility
+from biorrr.models.departures.interventions import (
+    CutInstruction,
+    Event,
+    Freeze,
+    Silence,
+    SilencedInterneurons,
+    SwapData,
+)
+from biorrr.models.departures.plateaus import AllOrNone, Graded, Rectified, Sign
+from biorrr.models.departures.spiking import Analog, Spiking
+from biorrr.models.departures.transmission import LateInstruction, LoopDelay, TransmissionNoise
+from biorrr.models.departures.weight_dependence import WeightDependentPlasticity
 from biorrr.models.ladder import RUNGS, Rung
-from biorrr.models.lesions import CutInstruction, Event, Freeze, Silence, SilencedInterneurons, SwapData
-from biorrr.models.microcircuit import microcircuit_parts
 from biorrr.models.millivolts import BurstingCells, Millivolts, SomatostatinCells
-from biorrr.models.neuromodulator import AdaptiveNeuromodulator, AdaptiveRates, Neuromodulator
-from biorrr.models.neurons import Interneurons, PyramidalNeurons
-from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, with_values
-from biorrr.models.phases import PHASES
-from biorrr.models.plateaus import AllOrNone, Graded, Rectified, Sign
-from biorrr.models.random_draws import Stream, gaussian_draw, poisson_draw, uniform_draw
-from biorrr.models.rates import Rate, Rates
-from biorrr.models.settling import Settled
-from biorrr.models.synapses import (
+from biorrr.models.paper.clock import Clock, HoldingClock, SettlingClock
+from biorrr.models.paper.fibres import InstructiveInput, SensoryInput
+from biorrr.models.paper.microcircuit_parts import microcircuit_parts
+from biorrr.models.paper.neuromodulator import AdaptiveNeuromodulator, AdaptiveRates, Neuromodulator
+from biorrr.models.paper.neurons import Interneurons, PyramidalNeurons
+from biorrr.models.paper.synapses import (
     DistalSynapses,
     InterneuronToPyramidal,
     NaiveProximalSynapses,
     ProximalSynapses,
     PyramidalToInterneuron,
 )
-from biorrr.models.transmission import LateInstruction, LoopDelay, TransmissionNoise
-from biorrr.models.weight_dependence import WeightDependentPlasticity
+from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, with_values
+from biorrr.models.phases import PHASES
+from biorrr.models.random_draws import Stream, gaussian_draw, poisson_draw, uniform_draw
+from biorrr.models.rates import Rate, Rates
 
 __all__ = [
     "PHASES",

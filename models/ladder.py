@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from biorrr.models.coding import Analog, Spiking
-from biorrr.models.dynamics import Instant, Leaky
+from biorrr.models.departures.dynamics import Instant, Leaky
+from biorrr.models.departures.spiking import Analog, Spiking
 from biorrr.models.millivolts import Millivolts
 
 

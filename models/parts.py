@@ -10,8 +10,8 @@ import keyword
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from biorrr.models.checks import one_of, whole_number
 from biorrr.models.physical_units import UNITS
+from biorrr.models.validation import one_of, whole_number
 
 # Names that Brian2 keeps for itself.
 _RESERVED = (
@@ -130,6 +130,10 @@ class Population:
         Of its cells in Datasets; the name unless given.
     shape
         How diagrams draw a cell: "circle" or "triangle"; empty for what is not a cell and is not drawn.
+    kind
+        What its cells are, such as "pyramidal": departures find parts by their kind. The name unless given.
+    area
+        Number of its area in a hierarchy, from 1; 0 where it belongs to none.
     """
 
     size: int | None = None
@@ -139,9 +143,11 @@ class Population:
     meaning: str = ""
     dimension: str = ""
     shape: str = "circle"
+    kind: str = ""
+    area: int = 0
 
     def __post_init__(self) -> None:
-        _named(self)
+        _check_part(self)
         if self.size is not None:
             whole_number(f"{type(self).__name__}.size", self.size, minimum=1)
         if not self.dimension:
@@ -195,6 +201,8 @@ class Pathway:
         Standard deviation of weights that are drawn.
     meaning, equation
         In words, and as the paper writes it.
+    kind, area
+        What its synapses are, such as "proximal", and the number of their area, as in :class:`Population`.
     """
 
     name: str = ""
@@ -219,9 +227,11 @@ class Pathway:
     spread: float = 0.1
     meaning: str = ""
     equation: str = ""
+    kind: str = ""
+    area: int = 0
 
     def __post_init__(self) -> None:
-        _named(self)
+        _check_part(self)
         object.__setattr__(self, "sums", tuple(map(tuple, self.sums)))
         if self.weighted != bool(self.weight):
             object.__setattr__(self, "weight", self.name if self.weighted else "")
@@ -249,7 +259,8 @@ def with_values(part: P, **values: float | str) -> P:
     return replace(part, variables=tuple(replace(v, value=values.get(v.name, v.value)) for v in part.variables))
 
 
-def _named(part: Population | Pathway) -> None:
+def _check_part(part: Population | Pathway) -> None:
+    """Check name, kind, area, variables and steps of a part, and fill in what follows from others."""
     if not part.name.isidentifier():
         raise ValueError(f"{type(part).__name__}.name: must be a name without spaces (got {part.name!r})")
     for field, kind in (("variables", Variable), ("steps", Step)):
@@ -257,6 +268,8 @@ def _named(part: Population | Pathway) -> None:
         if not all(isinstance(value, kind) for value in values):
             raise TypeError(f"{part.name}.{field}: must be {kind.__name__}(...) objects (got {values!r})")
         object.__setattr__(part, field, values)
+    whole_number(f"{part.name}.area", part.area, minimum=0)
+    object.__setattr__(part, "kind", part.kind or part.name)
 
 
 @dataclass(frozen=True)
@@ -297,8 +310,15 @@ class Parts:
         have = ", ".join(part.name for part in self.everything)
         raise ValueError(f"the circuit has no part called {name!r}; it has {have}")
 
+    def all(self, kind: str, area: int | None = None) -> tuple:
+        """Return the populations and pathways of ``kind``: of every area, or of one."""
+        return tuple(part for part in self.everything if part.kind == kind and area in (None, part.area))
+
     def having(self, *parts: Population | Pathway) -> Parts:
-        """The same with ``parts``, each in place of that of its name, or behind the others where there is none."""
+        """Return the same with ``parts``, each in place of that of its name, or behind the others where there is none.
+
+        A part that declares no kind of its own has the kind and the area of the part whose place it takes.
+        """
         populations, pathways = list(self.populations), list(self.pathways)
         for part in parts:
             if not isinstance(part, (Population, Pathway)):
@@ -306,7 +326,10 @@ class Parts:
             held: list = populations if isinstance(part, Population) else pathways
             names = [other.name for other in held]
             if part.name in names:
-                held[names.index(part.name)] = part
+                place = names.index(part.name)
+                if part.kind == part.name:
+                    part = replace(part, kind=held[place].kind, area=held[place].area)
+                held[place] = part
             else:
                 held.append(part)
         return Parts(tuple(populations), tuple(pathways))

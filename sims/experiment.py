@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
-from biorrr.sims.claims import Claim
+from biorrr.sims.cli.options import command as command
+from biorrr.sims.lab.claims import Claim
+from biorrr.sims.lab.settings import ExperimentSettings, SettingsError
+from biorrr.sims.lab.settings import provenance as provenance
 from biorrr.sims.lazy import analysis, data_sets, np, xr
-from biorrr.sims.options import command as command
-from biorrr.sims.reports.views import Chart
-from biorrr.sims.settings import ExperimentSettings, SettingsError
-from biorrr.sims.settings import provenance as provenance
+from biorrr.sims.page.views import Chart
 
 S = TypeVar("S", bound=ExperimentSettings)
 Found = Mapping[str, Any]  # results of parts, by name
@@ -65,7 +65,7 @@ class Experiment(Generic[S]):
     The docstring of its file is the help of its command, the first line of it the command's summary.
     """
 
-    settings: type[S]  # from which options and config follow; its data_names are loaded one after another
+    settings: type[S]  # from which options and config follow; its every_data are loaded one after another
     shows: ClassVar[str]  # in README's table, as are:
     takes: ClassVar[str]  # how long
     paper: ClassVar[str] = ""  # where the paper has it
@@ -86,10 +86,6 @@ class Experiment(Generic[S]):
         """Refuse settings that do not fit together, and settle those that follow from others."""
         return settings
 
-    def load(self, settings: S, name: str) -> data_sets.Dataset:
-        """Load one of the ``data_names`` of the settings; an experiment that reads other files says how."""
-        return data_sets.load(name)
-
     def fit(self, settings: S, data: data_sets.Dataset) -> S:
         """Check the settings against a data set, and work out from it what they leave open: k must fit, and the ridge.
 
@@ -99,10 +95,6 @@ class Experiment(Generic[S]):
         if settings.ridge is None:  # type: ignore[attr-defined]
             settings = replace(settings, ridge=default_ridge(data))  # type: ignore[call-arg]
         return settings
-
-    def checksums(self, settings: S) -> list[str]:
-        """Checksums of files that are read beside the data sets: a resumed run refuses others."""
-        return []
 
     def chapters(self, settings: S) -> Mapping[str, tuple[Experiment[Any], Any]]:
         """Other experiments that this one is made of, each with its settings, by names that become parts of file names.

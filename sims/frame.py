@@ -10,16 +10,16 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from biorrr.sims.checkpoints import NOT_KEPT, Checkpoints
-from biorrr.sims.circuits import circuit_function
-from biorrr.sims.claims import QUICK, Claim, without_verdicts
 from biorrr.sims.experiment import Experiment, Findings, Problem, S, StoppedError, caption_of
-from biorrr.sims.folder import INTERRUPTED, InterruptedRunError, RunFolder
-from biorrr.sims.interrupts import pressed
+from biorrr.sims.lab.checkpoints import NOT_KEPT, Checkpoints
+from biorrr.sims.lab.circuits import circuit_function
+from biorrr.sims.lab.claims import QUICK, Claim, without_verdicts
+from biorrr.sims.lab.folder import INTERRUPTED, InterruptedRunError, RunFolder
+from biorrr.sims.lab.interrupts import pressed
+from biorrr.sims.lab.processes import Workers
+from biorrr.sims.lab.settings import NO_NUMBERS, config_text, provenance
+from biorrr.sims.lab.table import print_claims, print_table
 from biorrr.sims.lazy import circuits, data_sets, np
-from biorrr.sims.settings import NO_NUMBERS, config_text, provenance
-from biorrr.sims.table import print_claims, print_table
-from biorrr.sims.workers import Workers
 
 
 def carry_out(
@@ -36,13 +36,13 @@ def carry_out(
     experiment, settings
         What to run.
     folder
-        Not yet open. It is claimed before anything is simulated; see :class:`~biorrr.sims.folder.RunFolder`.
+        Not yet open. It is claimed before anything is simulated; see :class:`~biorrr.sims.lab.folder.RunFolder`.
     data
-        The data sets of ``settings.data_names``, where they are at hand already.
+        The data sets of ``settings.every_data``, where they are at hand already.
     workers
         How many processes run parts side by side; one for each processor unless given, 1 for this process alone.
     """
-    settings, data, checksums = _fitted(experiment, settings, data)
+    settings, data, checksums, used = _fitted(experiment, settings, data)
     origin = provenance(experiment.name, data_sha256=",".join(checksums))
     with folder.opened(config_text(settings, origin)):
         checkpoints = Checkpoints.of(folder, settings.checkpoint)
@@ -66,8 +66,13 @@ def carry_out(
         for name, write in findings.files.items():
             with folder.writing(name) as path:
                 write(path)
-        folder.write_summary(findings.numbers, findings.claims, findings.own_tests)
-    print_table(findings.title, dict(findings.rows) | {"written to": folder.path})
+        folder.write_summary({**findings.numbers, **used}, findings.claims, findings.own_tests)
+    print_table(
+        findings.title,
+        dict(findings.rows)
+        | {name.replace("_", " "): text for name, text in used.items()}
+        | {"written to": folder.path},
+    )
     print_claims("the paper's claims", findings.claims)
     print_claims("tests of our own", findings.own_tests)
     if findings.failure:
@@ -80,34 +85,39 @@ def carry_out(
 
 def evaluate(experiment: Experiment[S], settings: S, data: Sequence[data_sets.Dataset]) -> Findings:
     """What an experiment finds, in this process and without a folder: a point of a sweep."""
-    settings, data, _ = _fitted(experiment, settings, data)
+    settings, data, _, _ = _fitted(experiment, settings, data)
     return _investigate(experiment, settings, data, NOT_KEPT, workers=1, attended=False)
 
 
 def _fitted(
     experiment: Experiment[S], settings: S, data: Sequence[data_sets.Dataset]
-) -> tuple[S, Sequence[data_sets.Dataset], list[str]]:
-    """Settings with all that they leave open worked out; the data, if there is but one set of them; their checksums."""
+) -> tuple[S, Sequence[data_sets.Dataset], list[str], dict[str, str]]:
+    """Return settings with all that they leave open worked out, the data if there is one set, checksums and choices.
+
+    Choices are what was used of a file: areas, event, window and so on.
+    """
     settings = experiment.check(settings)
     if settings.circuit is not None:
         circuit_function(settings.circuit)  # fails here or not at all
-    if not data and len(settings.data_names) == 1:
+    if not data and len(settings.every_data) == 1:
         data = [*_data_sets(experiment, settings, ())]
-    checksums = experiment.checksums(settings)
+    checksums: list[str] = []
+    used: dict[str, str] = {}
     for chapter, own in experiment.chapters(settings).values():
         with suppress(data_sets.DataError):
             checksums += _fitted(chapter, own, ())[2]
     for one in _data_sets(experiment, settings, data):
         settings = experiment.fit(settings, one)
         checksums.append(one.checksum)
-    return settings, data, checksums
+        used |= {f"data_{name}": text for name, text in one.used.items()}
+    return settings, data, checksums, used
 
 
 def _data_sets(
     experiment: Experiment[S], settings: S, data: Sequence[data_sets.Dataset]
 ) -> Iterator[data_sets.Dataset]:
     """The data sets one by one, loaded when it is their turn: all of them together may be too large for memory."""
-    yield from data or (experiment.load(settings, name) for name in settings.data_names)
+    yield from data or (value.load() for value in settings.every_data)
 
 
 def _investigate(
@@ -122,14 +132,14 @@ def _investigate(
     concluded, failures = [], []
     for name, (chapter, own) in experiment.chapters(settings).items():
         try:
-            own, sets, _ = _fitted(chapter, own, ())
+            own, sets, _, _ = _fitted(chapter, own, ())
         except data_sets.DataError as error:
             concluded.append((name, _missing(chapter, str(error))))
             continue
         concluded.append((name, _investigate(chapter, own, sets, checkpoints.within(name), workers, attended)))
     for number, one in enumerate(() if concluded else _data_sets(experiment, settings, data)):
         # By number: what the user calls data may be a path.
-        kept = checkpoints.within(f"data-{number}") if len(settings.data_names) > 1 else checkpoints
+        kept = checkpoints.within(f"data-{number}") if len(settings.every_data) > 1 else checkpoints
         problem = experiment.prepare(settings, one)
         found, failure = run_parts(experiment, problem, kept, workers, attended)
         concluded.append(experiment.conclude(problem, found))
@@ -154,7 +164,7 @@ def run_parts(
 
     ``attended`` runs show how far they have come.
     """
-    from biorrr.circuit.progress import progress_bar
+    from biorrr.circuit.simulation.progress import progress_bar
 
     found: dict[str, Any] = {}
     failure = ""

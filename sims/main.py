@@ -14,23 +14,23 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from biorrr.sims.experiments import experiment_names, find_experiment, summary_of
-from biorrr.sims.interrupts import heed, pressed
+from biorrr.sims.lab.interrupts import heed, pressed
 from biorrr.sims.start import SENTENCE
 from biorrr.sims.start import main as main
 
 # Commands that are no experiments: where they are, and what they do.
 TOOLS = {
-    "report": ("biorrr.sims.report", "Write a page to look at in a browser, of one run or several side by side."),
+    "report": ("biorrr.sims.cli.report", "Write a page to look at in a browser, of one run or several side by side."),
     "bench": (
         "biorrr.sims.bench",
         "Measure how fast the circuit is, beside the same equations in NumPy, numba, JAX, C and stock Brian2.",
     ),
     "doctor": (
-        "biorrr.sims.doctor",
+        "biorrr.sims.cli.doctor",
         "Show versions, compiler, engines that work here: what to paste into a bug report.",
     ),
     "sweep": ("biorrr.sims.sweeps.run", "Run an experiment over many settings and seeds, in one table."),
-    "resume": ("biorrr.sims.resume", "Continue a run that was cut short, from its last checkpoint, or a sweep."),
+    "resume": ("biorrr.sims.cli.resume", "Continue a run that was cut short, from its last checkpoint, or a sweep."),
     "data": ("biorrr.sims.data.listing", "List the data sets: where from, licence, citation, whether found."),
 }
 
@@ -45,8 +45,8 @@ def find_command(name: str) -> Callable[..., None]:
     if name in TOOLS:
         return importlib.import_module(TOOLS[name][0]).command
     experiment = find_experiment(name)
+    from biorrr.sims.cli.options import command
     from biorrr.sims.frame import carry_out
-    from biorrr.sims.options import command
 
     about = sys.modules[type(experiment).__module__].__doc__
     return command(experiment.settings, functools.partial(carry_out, experiment), name, about)

@@ -24,7 +24,7 @@ def main() -> None:
         signal.signal(signal.SIGINT, leave_at_once)
     _open_streams()
     # Takes long enough to be interrupted.
-    from biorrr.sims.interrupts import watch
+    from biorrr.sims.lab.interrupts import watch
     from biorrr.sims.main import run
 
     try:

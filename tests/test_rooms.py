@@ -96,7 +96,7 @@ def test_every_package_is_declared():
     """A folder that setup.cfg does not list is missing from the wheel."""
     folders = {path.parent.relative_to(ROOT) for path in sources(*ROOMS)}
     declared = set(SETUP["options"]["packages"].split())
-    assert {"biorrr." + ".".join(folder.parts) for folder in folders} == declared
+    assert {"biorrr", *("biorrr." + ".".join(folder.parts) for folder in folders)} == declared
 
 
 def test_every_dependency_is_declared():
@@ -125,3 +125,28 @@ def test_importing_stays_light(room, unloaded):
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+def test_importing_biorrr_alone_imports_nothing_else():
+    script = "import sys; import biorrr; print(*(name.split('.')[0] for name in sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {script}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert set(done.stdout.split()) <= {"biorrr", "__main__", *sys.stdlib_module_names}
+
+
+def test_names_of_the_package_are_those_of_the_rooms():
+    import biorrr
+    from biorrr import ReducedRankRegression, analysis, circuit, models
+
+    assert ReducedRankRegression is analysis.ReducedRankRegression
+    for name in biorrr.__all__:
+        if name != "__version__":
+            assert any(getattr(biorrr, name) is getattr(room, name, None) for room in (analysis, circuit, models))
+    assert biorrr.__version__ == SETUP["metadata"]["version"]
+    assert set(biorrr.__all__) <= set(dir(biorrr))
+    with pytest.raises(AttributeError, match="no attribute 'microcircuit'"):
+        _ = biorrr.microcircuit

@@ -12,6 +12,8 @@ from biorrr.analysis.figures.style import EXCESS, axes_of, styled
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+LONGEST_LABEL = 24  # characters of a tick's label
+
 
 @styled
 def plot_means(
@@ -56,7 +58,7 @@ def plot_means(
         if percent:
             ax.yaxis.set_major_formatter(percent)
         if not numeric:
-            ax.set_xticks(range(len(levels[0])), levels[0])
+            ax.set_xticks(range(len(levels[0])), [_short(level) for level in levels[0]])
     elif all(isinstance(level, int | float) for axis in levels for level in axis) and _scattered(levels, means):
         (y, x), heights = np.array(list(means)).T, list(means.values())
         points = ax.scatter(x, y, c=heights, cmap="viridis")
@@ -91,4 +93,6 @@ def _levels(values: list) -> list:
 
 
 def _short(level: Any) -> str:
-    return f"{level:.3g}" if isinstance(level, float) else str(level)
+    """Return a value as the label of a tick; of a long text, such as a path, the end."""
+    text = f"{level:.3g}" if isinstance(level, float) else str(level)
+    return text if len(text) <= LONGEST_LABEL else f"…{text[1 - LONGEST_LABEL :]}"

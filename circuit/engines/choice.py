@@ -6,10 +6,10 @@ import functools
 import threading
 from typing import Any
 
-from biorrr.circuit.blueprint import Blueprint
-from biorrr.circuit.checks import warn
+from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.engines import compiler
 from biorrr.circuit.engines.brian2_import import import_brian2
+from biorrr.circuit.stimulus.data_checks import warn
 
 ENGINES = ("auto", "numpy", "cython", "cpp")
 # Work, in ticks, above which compiling pays: Brian2's numpy target takes 0.3 ms a tick and compiling 10 s.

@@ -19,9 +19,9 @@ from brian2.parsing.sympytools import str_to_sympy
 from brian2.utils.stringtools import stripped_deindented_lines
 from sympy import Expr, Symbol
 
-from biorrr.circuit.blueprint import Blueprint
+from biorrr.circuit.compile.blueprint import Blueprint
+from biorrr.circuit.compile.schedule import Action
 from biorrr.circuit.engines.function_calls import calls_first, lines_of
-from biorrr.circuit.schedule import Action
 
 _WAKING, _LATER = "_waking", "_later"  # whether a sample is on, and whether in another tick than its first
 _OBJECTS = """#pragma once

@@ -14,8 +14,8 @@ import numpy as np
 from brian2.equations.unitcheck import check_units_statements
 from brian2.parsing.expressions import parse_expression_dimensions
 
-from biorrr.circuit.blueprint import Blueprint
-from biorrr.circuit.schedule import PENDING, Action, weight_change
+from biorrr.circuit.compile.blueprint import Blueprint
+from biorrr.circuit.compile.schedule import PENDING, Action, weight_change
 from biorrr.models import Pathway, Population, Variable
 from biorrr.models.expressions import CONSTANTS, names_in, only_where
 from biorrr.models.physical_units import dimension_of

@@ -7,14 +7,14 @@ import threading
 import brian2
 import numpy as np
 
-from biorrr.circuit.blueprint import Blueprint
+from biorrr.circuit.compile.blueprint import Blueprint
+from biorrr.circuit.compile.schedule import PENDING
 from biorrr.circuit.engines.brian2_state import borrowed_brian2
 from biorrr.circuit.engines.interrupt import held_interrupt
-from biorrr.circuit.engines.job import Job, Outcome
 from biorrr.circuit.engines.network import TICK, BuiltNetwork, build_network
-from biorrr.circuit.recorder import Recorder
-from biorrr.circuit.schedule import PENDING
-from biorrr.circuit.signals import LiveInput
+from biorrr.circuit.simulation.job import Job, Outcome
+from biorrr.circuit.simulation.recorder import Recorder
+from biorrr.circuit.stimulus.signals import LiveInput
 
 _LOOK_AHEAD = 4096  # samples whose order is drawn together
 

@@ -23,15 +23,15 @@ from pathlib import Path
 
 import numpy as np
 
-from biorrr.circuit.blueprint import Blueprint, Quantity
-from biorrr.circuit.checks import check_unchanged
+from biorrr.circuit.compile.blueprint import Blueprint, Quantity
+from biorrr.circuit.compile.schedule import PENDING
 from biorrr.circuit.engines import cache, compiler
 from biorrr.circuit.engines.brian2_import import import_brian2
 from biorrr.circuit.engines.interrupt import held_interrupt
-from biorrr.circuit.engines.job import Job, Outcome
 from biorrr.circuit.engines.segment_folder import segment_folder
-from biorrr.circuit.recorder import Recorder
-from biorrr.circuit.schedule import PENDING
+from biorrr.circuit.simulation.job import Job, Outcome
+from biorrr.circuit.simulation.recorder import Recorder
+from biorrr.circuit.stimulus.data_checks import check_unchanged
 from biorrr.models import random_draws
 
 _SEGMENT_SECONDS = 1.0  # aim; short enough for progress and Ctrl-C, long against the 5 ms a program takes to start
@@ -220,7 +220,7 @@ def _description(blueprint: Blueprint) -> dict:
     here = Path(__file__).parent
     sources = [
         *(here / name for name in ("network.py", "device.py", "function_calls.py", "standalone.py")),
-        *(here.parent / name for name in ("schedule.py", "held_samples.py", "blueprint.py")),
+        *sorted((here.parent / "compile").glob("*.py")),
         *sorted((here / "templates").iterdir()),
     ]
     return {

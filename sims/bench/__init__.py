@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from biorrr.sims import experiment
-from biorrr.sims.folder import RunFolder
-from biorrr.sims.settings import Settings, SettingsError, config_text, option
+from biorrr.sims.lab.folder import RunFolder
+from biorrr.sims.lab.settings import Settings, SettingsError, config_text, option
 
 SIZES = ("100x120x4", "784x10x16", "3072x100x8")  # inputs x instructions x outputs
 
@@ -39,7 +39,7 @@ def bench(settings: BenchSettings, folder: RunFolder) -> None:
     """
     from biorrr.circuit.engines import cache
     from biorrr.sims.bench import measurements
-    from biorrr.sims.table import print_table
+    from biorrr.sims.lab.table import print_table
 
     if settings.clear_cache:
         count, size = cache.clear()

@@ -21,7 +21,7 @@ def measure(settings: BenchSettings) -> tuple[dict[str, Any], list[Goal]]:
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ[variable] = "1"
     from biorrr.circuit.engines import compiler
-    from biorrr.circuit.progress import progress_bar
+    from biorrr.circuit.simulation.progress import progress_bar
     from biorrr.sims.bench import (
         held_samples,
         many_runs,

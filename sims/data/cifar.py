@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from biorrr.sims.data.dataset import DataError, Dataset
+from biorrr.sims.data.kinds import Pictures
 from biorrr.sims.data.source import Source, SourceFile
 
 PIXELS = 3 * 32 * 32  # channel by channel
@@ -49,20 +50,17 @@ CIFAR100 = Source(
 THINGS = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 
 
-def load_cifar10(*, split: str = "auto") -> Dataset:
-    """Pixels in [0, 1], (T, 3072), and one-hot things, (T, 10)."""
-    return _load("cifar10", CIFAR10, label_bytes=1, n=10, names=THINGS, split=split)
+SOURCES = {"cifar10": CIFAR10, "cifar100": CIFAR100}
+FORMATS = {"cifar10": (1, 10, THINGS), "cifar100": (2, 100, None)}  # label bytes, the last of which counts; classes
 
 
-def load_cifar100(*, split: str = "auto") -> Dataset:
-    """Pixels in [0, 1], (T, 3072), and one-hot fine labels, (T, 100); the coarse label byte is not used."""
-    return _load("cifar100", CIFAR100, label_bytes=2, n=100, names=None, split=split)
+def read(value: Pictures) -> Dataset:
+    """Return pixels in [0, 1], (T, 3072), and one-hot labels, (T, 10) or (T, 100); coarse labels are not used.
 
-
-def _load(name: str, source: Source, label_bytes: int, n: int, names: tuple[str, ...] | None, split: str) -> Dataset:
-    """Load the training pictures where the user has them, else the test pictures, unless ``split`` says which."""
-    if split not in ("auto", "train", "test"):
-        raise DataError(f"{name} split: must be auto, train or test (got {split!r})")
+    They are the training pictures where the user has them, else the test pictures, unless ``split`` says which.
+    """
+    source, split = SOURCES[value.kind], value.split
+    label_bytes, n, names = FORMATS[value.kind]
     test, train = source.files[:1], source.files[1:]
     training = split == "train" or (split == "auto" and all(file.found() for file in train))
     files = train if training else test
@@ -81,7 +79,7 @@ def _load(name: str, source: Source, label_bytes: int, n: int, names: tuple[str,
             raise DataError(f"{path}: labels must lie below {n} (got {label}); it is damaged")
     records = np.concatenate(batches)
     return Dataset(
-        name,
+        value.kind,
         X=records[:, label_bytes:] / 255,
         Y=np.eye(n)[records[:, label_bytes - 1]],
         pixels=(3, 32, 32),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from biorrr.sims.data.dataset import DataError
+from biorrr.sims.data.values import DataError
 
 
 def table(path: Path) -> tuple[np.ndarray, tuple[str, ...] | None]:

@@ -1,25 +1,22 @@
-"""What every loader returns: two views of the same samples, checked, with where they come from."""
+"""Two views of the same samples, checked, with where they come from: what samples of any kind load as."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from biorrr.analysis.memory_maps import forget_pages
+from biorrr.sims.data.values import DataError
 
 LARGEST = 1e50  # so that squares of squares, and their sums, stay finite
 LOADED = 2**31  # bytes of data that may be copied in memory
 ROWS_AT_ONCE = 4096  # memory-mapped arrays are looked through in pieces of this many samples
-
-
-class DataError(ValueError):
-    """Data that cannot be used, with the reason and what to do about it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +45,8 @@ class Dataset:
         condition. None where the source knows no conditions.
     x_rates, y_rates
         (m,), (n,), mean rate of each unit in Hz, where X and Y are made of spikes.
+    used
+        What was chosen in the source, by name: areas, event, window and so on. It belongs into the summary.
     notes
         What was left out on the way, and what was guessed, in words.
     views
@@ -67,6 +66,7 @@ class Dataset:
     strata: np.ndarray | None = None
     x_rates: np.ndarray | None = None
     y_rates: np.ndarray | None = None
+    used: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     views: tuple[str, str] = ("inputs", "targets")
     source: str = ""
@@ -187,14 +187,6 @@ class Dataset:
                     f"counted from 0); {remedy}"
                 )
         return values
-
-
-def require(path: Path, names: tuple[str, ...], found: list[str]) -> None:
-    """Raise a DataError unless all ``names`` are among the variables ``found`` in a file."""
-    if not set(names) <= set(found):
-        raise DataError(
-            f"{path}: must hold {' and '.join(names)} (got {', '.join(sorted(found)) or 'no variable'}); rename them"
-        )
 
 
 def file_stamp(path: Path) -> tuple[int, ...] | None:

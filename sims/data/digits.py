@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from biorrr.sims.data.dataset import Dataset
+from biorrr.sims.data.kinds import Digits
 from biorrr.sims.data.source import Source
 
 SOURCE = Source(
@@ -15,8 +16,11 @@ SOURCE = Source(
 )
 
 
-def load() -> Dataset:
-    """Pixels in [0, 1], (1797, 64), and one-hot digits, (1797, 10)."""
+SOURCES = {"digits": SOURCE}
+
+
+def read(_: Digits) -> Dataset:
+    """Return pixels in [0, 1], (1797, 64), and one-hot digits, (1797, 10)."""
     from sklearn.datasets import load_digits
 
     digits = load_digits()

@@ -7,9 +7,13 @@ from typing import Annotated
 
 import typer
 
-from biorrr.sims.data.catalogue import CATALOGUE
+from biorrr.sims.data.kinds import CATALOGUE
 from biorrr.sims.data.source import Source, folders
-from biorrr.sims.data.user_files import FORMS
+
+OWN = (
+    "an .npz, .mat or HDF5 file with X and Y, a folder with X.csv and Y.csv, x.csv with --y y.csv, or a recording of "
+    "areas, session.nwb with --source VISp --target VISl"
+)
 
 
 def command(
@@ -28,8 +32,8 @@ def command(
 
         print(describe(check, trials))
         return
-    for name, entry in CATALOGUE.items():
-        source = entry.source
+    for name, named in CATALOGUE.items():
+        source = named.origin()
         print(name)
         print(f"    {source.summary}")
         for label, text in (
@@ -39,7 +43,7 @@ def command(
             ("found", _found(source)),
         ):
             print(f"    {label:8} {text}")
-    print(f"\nyour own: {FORMS}; or a recording, session.nwb:source=VISp,target=VISl")
+    print(f"\nyour own: {OWN}")
     print(f"looked for in: {', then '.join(map(str, folders()))}")
 
 

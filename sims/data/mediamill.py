@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from biorrr.sims.data.dataset import DataError, Dataset
+from biorrr.sims.data.kinds import MediaMill
 from biorrr.sims.data.source import Source, SourceFile
 
 # Mulan's home offers the set as a .rar archive, which Python cannot open, and publishes no checksum of it:
@@ -29,8 +30,11 @@ SOURCE = Source(
 ATTRIBUTE = re.compile(r"@attribute\s+(?P<name>'[^']+'|\S+)\s+(?P<kind>.+)", re.IGNORECASE)
 
 
-def load(*, swap: bool = False) -> Dataset:
-    """Features (T, 120) and concepts (T, 101), each 0 or 1; the other way round with ``swap``."""
+SOURCES = {"mediamill": SOURCE}
+
+
+def read(value: MediaMill) -> Dataset:
+    """Return features (T, 120) and concepts (T, 101), each 0 or 1; the other way round with ``swap``."""
     features, concepts, feature_names, concept_names = read_arff(SOURCE.files[0].fetch())
     data = Dataset(
         "mediamill",
@@ -43,7 +47,7 @@ def load(*, swap: bool = False) -> Dataset:
         licence=SOURCE.licence,
         citation=SOURCE.citation,
     )
-    return data.swapped() if swap else data
+    return data.swapped() if value.swap else data
 
 
 def read_arff(path: Path) -> tuple[np.ndarray, np.ndarray, tuple[str, ...], tuple[str, ...]]:

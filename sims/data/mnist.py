@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from biorrr.sims.data.dataset import DataError, Dataset
+from biorrr.sims.data.kinds import Pictures
 from biorrr.sims.data.source import Source, SourceFile
 
 
@@ -60,20 +61,16 @@ DIGITS = tuple("0123456789")
 CLOTHES = ("T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot")
 
 
-def load_mnist(*, split: str = "auto") -> Dataset:
-    """Pixels in [0, 1], (T, 784), and one-hot digits, (T, 10)."""
-    return _load("mnist", MNIST, DIGITS, split)
+SOURCES = {"mnist": MNIST, "fashion-mnist": FASHION}
+CLASSES = {"mnist": DIGITS, "fashion-mnist": CLOTHES}
 
 
-def load_fashion(*, split: str = "auto") -> Dataset:
-    """Pixels in [0, 1], (T, 784), and one-hot kinds of clothing, (T, 10)."""
-    return _load("fashion-mnist", FASHION, CLOTHES, split)
+def read(value: Pictures) -> Dataset:
+    """Return pixels in [0, 1], (T, 784), and one-hot classes, (T, 10).
 
-
-def _load(name: str, source: Source, classes: tuple[str, ...], split: str) -> Dataset:
-    """Load the training pictures where the user has them, else the test pictures, unless ``split`` says which."""
-    if split not in ("auto", "train", "test"):
-        raise DataError(f"{name} split: must be auto, train or test (got {split!r})")
+    They are the training pictures where the user has them, else the test pictures, unless ``split`` says which.
+    """
+    source, classes, split = SOURCES[value.kind], CLASSES[value.kind], value.split
     test, train = source.files[:2], source.files[2:]
     files = train if split == "train" or (split == "auto" and all(file.found() for file in train)) else test
     images_path, labels_path = (file.fetch() for file in files)
@@ -85,7 +82,7 @@ def _load(name: str, source: Source, classes: tuple[str, ...], split: str) -> Da
     if labels.max() >= len(classes):
         raise DataError(f"{labels_path}: labels must lie below {len(classes)} (got {labels.max()}); it is damaged")
     return Dataset(
-        name,
+        value.kind,
         X=images.reshape(len(images), -1) / 255,
         Y=np.eye(len(classes))[labels],
         pixels=(28, 28),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from biorrr.sims.data.dataset import DataError, Dataset
+from biorrr.sims.data.kinds import Planted
 from biorrr.sims.data.source import Source
 
 SOURCE = Source(
@@ -19,49 +20,22 @@ SHARED = 8  # dimensions in which the source area varies together
 RATES = (8.0, 0.6)  # median in spikes per second, and spread of its logarithm: log-normal, as in cortex
 
 
-def load(
-    *,
-    trials: int = 400,
-    bins: int = 10,
-    source_units: int = 80,
-    target_units: int = 30,
-    rank: int = 3,
-    gain: float = 0.6,
-    seed: int = 0,
-) -> Dataset:
-    """Counts of a source area with its own shared variability, and of a target that follows ``rank`` dimensions of it.
+SOURCES = {"planted": SOURCE}
+
+
+def read(value: Planted) -> Dataset:
+    """Draw counts of a source area with its own shared variability, and of a target that follows ``rank`` dimensions.
 
     Each unit fires as a Poisson process whose log rate follows latent variables, smooth over the bins of a trial. The
     source's units follow 8 of them; the target's follow ``rank`` of these, and as many of their own, so that most of
-    what they share does not come from the source.
-
-    Parameters
-    ----------
-    trials, bins
-        How many, of 100 ms.
-    source_units, target_units
-        In each area.
-    rank
-        Dimensions that the areas share.
-    gain
-        Standard deviation of the log rates that the latent variables of an area cause. At 0.6 about a tenth of the
-        target's variance can be predicted.
-    seed
-        Of the generator everything is drawn from.
+    what they share does not come from the source. At a gain of 0.6 about a tenth of the target's variance can be
+    predicted.
     """
-    for name, value in (
-        ("trials", trials),
-        ("bins", bins),
-        ("source_units", source_units),
-        ("target_units", target_units),
-    ):
-        if value < 2:
-            raise DataError(f"planted {name}: must be at least 2 (got {value})")
-    if not 0 <= rank <= min(SHARED, source_units, target_units):
+    trials, bins, rank, gain = value.trials, value.bins, value.rank, value.gain
+    source_units, target_units = value.source_units, value.target_units
+    if rank > min(SHARED, source_units, target_units):
         raise DataError(f"planted rank: must lie between 0 and {min(SHARED, source_units, target_units)} (got {rank})")
-    if not gain >= 0:
-        raise DataError(f"planted gain: must not be negative (got {gain})")
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(value.seed)
     latents = _smooth(rng.standard_normal((trials, bins, SHARED)))
     own = _smooth(rng.standard_normal((trials, bins, max(rank, 1))))
     to_source = _loadings(rng, source_units, SHARED)

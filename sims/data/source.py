@@ -12,8 +12,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
-from biorrr.sims.data.dataset import DataError
-from biorrr.sims.files import whole_file
+from biorrr.sims.data.values import DataError
+from biorrr.sims.lab.files import whole_file
 
 _MAY_DOWNLOAD = ContextVar("may_download", default=True)
 

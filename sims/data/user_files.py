@@ -1,77 +1,32 @@
-"""The user's own data: X and Y in one .npz or .mat file, or in two .npy or .csv files."""
+"""The user's own X and Y: in one file or folder that holds both, or each in a file of its own."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-import numpy as np
+from biorrr.sims.data.dataset import Dataset
+from biorrr.sims.data.kinds import Arrays
+from biorrr.sims.data.stores import Store, open_store
+from biorrr.sims.data.values import DataError
 
-from biorrr.sims.data import csv_files, matlab
-from biorrr.sims.data.dataset import DataError, Dataset, check_stamps, file_stamp, require
-
-FORMS = "an .npz or .mat file with X and Y, or two .npy or .csv files as x.csv,y.csv"
-
-
-def load(*paths: Path) -> Dataset:
-    """Read X and Y from one file that holds both, or from two files."""
-    for path in paths:
-        try:
-            str(path).encode()
-        except UnicodeEncodeError:
-            raise DataError(
-                f"{os.fsencode(path)!r}: the name of a data file must be UTF-8, since config.toml holds it; rename it"
-            ) from None
-        if not path.is_file():
-            raise DataError(f"{path}: no such file; data are a name that `biorrr data` lists, {FORMS}")
-    stamps = {path: file_stamp(path) for path in paths}
-    try:
-        data = _read(*paths)
-    except DataError:
-        check_stamps(stamps)  # what is wrong with a file may be that it is being written
-        raise
-    check_stamps(stamps)
-    return data
+OWN = {"licence": "your own", "citation": "your own"}
 
 
-def _read(*paths: Path) -> Dataset:
-    suffixes = tuple(path.suffix.lower() for path in paths)
-    name = ",".join(map(str, paths))
-    x_names = y_names = None
-    if suffixes == (".npz",):
-        X, Y = _npz(paths[0])
-    elif suffixes == (".mat",):
-        X, Y = matlab.arrays(paths[0], ("X", "Y")).values()
-    elif suffixes == (".npy", ".npy"):
-        X, Y = map(_npy, paths)
-    elif suffixes == (".csv", ".csv"):
-        (X, x_names), (Y, y_names) = map(csv_files.table, paths)
-    else:
-        raise DataError(f"{name}: must be {FORMS} (got {' and '.join(suffix or 'no suffix' for suffix in suffixes)})")
-    return Dataset(name, X, Y, x_names=x_names, y_names=y_names, source=name, licence="your own", citation="your own")
+def read_arrays(value: Arrays) -> Dataset:
+    """Read X and Y."""
+    with open_store(Path(value.file)) as store:
+        if value.y is None:
+            if store.is_single:
+                raise DataError(f"y: {value.file} holds one array, X; name the file of Y with --y")
+            store.require(("X", "Y"))
+            return _dataset(value, (store, "X"), (store, "Y"))
+        with open_store(Path(value.y)) as other:
+            for one in (store, other):
+                if not one.is_single:
+                    raise DataError(f"{one.path}: must hold one array beside another file (got {one.described})")
+            return _dataset(value, (store, ""), (other, ""))
 
 
-def _npz(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    try:
-        # Opened here: of a damaged file np.load leaves its own open.
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
-            require(path, ("X", "Y"), held.files)
-            return held["X"], held["Y"]
-    except DataError:
-        raise
-    except Exception as error:  # a damaged file makes zipfile and NumPy raise a dozen kinds
-        raise _unreadable(path, error) from error
-
-
-def _npy(path: Path) -> np.ndarray:
-    """Map the array rather than read it: it may be larger than memory."""
-    try:
-        return np.lib.format.open_memmap(path, mode="r")
-    except Exception as error:
-        raise _unreadable(path, error) from error
-
-
-def _unreadable(path: Path, error: Exception) -> DataError:
-    if "allow_pickle" in str(error) or "Python objects" in str(error):
-        return DataError(f"{path}: holds Python objects, which can run code and are never read; save numbers")
-    return DataError(f"{path}: not a readable NumPy file, perhaps damaged or truncated ({error})")
+def _dataset(value: Arrays, x: tuple[Store, str], y: tuple[Store, str]) -> Dataset:
+    (X, x_names), (Y, y_names) = ((store.read(name), store.column_names(name)) for store, name in (x, y))
+    return Dataset(str(value), X, Y, x_names=x_names, y_names=y_names, source=str(value), **OWN)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from biorrr.sims.data import matlab
 from biorrr.sims.data.dataset import DataError, Dataset
+from biorrr.sims.data.kinds import V1V2
 from biorrr.sims.data.source import Source, SourceFile
+from biorrr.sims.data.stores import open_store
 
 BINS_PER_TRIAL = 10  # of 100 ms; rows run trial by trial
 
@@ -27,13 +28,15 @@ SOURCE = Source(
 )
 
 
-def load(*, target: str = "V2") -> Dataset:
-    """Residual spike counts: X (4000, 79) of the V1 source neurons, Y (4000, 31) of ``target``, V2 or V1 neurons."""
-    if target not in ("V1", "V2"):
-        raise DataError(f"v1v2 target: must be V1 or V2 (got {target!r})")
-    path = SOURCE.files[0].fetch()
-    held = matlab.arrays(path, ("X", f"Y_{target}"))
-    X, Y = held["X"], held[f"Y_{target}"]
+SOURCES = {"v1v2": SOURCE}
+
+
+def read(value: V1V2) -> Dataset:
+    """Return residual spike counts: X (4000, 79) of V1 source neurons, Y (4000, 31) of V2 or of other V1 neurons."""
+    path, target = SOURCE.files[0].fetch(), value.target
+    with open_store(path) as store:
+        store.require(("X", f"Y_{target}"))
+        X, Y = store.read("X"), store.read(f"Y_{target}")
     if X.shape != (4000, 79) or Y.shape != (4000, 31):
         raise DataError(f"{path}: must hold X (4000, 79) and Y_{target} (4000, 31) (got {X.shape} and {Y.shape})")
     return Dataset(

@@ -14,18 +14,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from biorrr.sims.circuits import completed
+from biorrr.sims.data import Samples
+from biorrr.sims.data.kinds import V1V2
 from biorrr.sims.experiment import Experiment, Findings, Found, Problem
+from biorrr.sims.lab.circuits import completed
+from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP, ExperimentSettings, SettingsError, option
 from biorrr.sims.lazy import analysis, data_sets, np
-from biorrr.sims.reports.views import Chart, View
-from biorrr.sims.settings import ExperimentSettings, SettingsError, option
+from biorrr.sims.page.views import Chart, View
 
 if TYPE_CHECKING:
     from biorrr.analysis.communication import FoldMoments, Prediction
     from biorrr.sims.experiments.helpers.areas import Areas
     from biorrr.sims.experiments.helpers.areas_results import Concluded
 
-PUBLISHED = "v1v2"  # of which both targets are predicted, V2 and, as a control, other V1 neurons
+PUBLISHED = V1V2()  # of which both targets are predicted, V2 and, as a control, other V1 neurons
 TARGETS = ("V2", "V1")
 LEARNED_SAMPLES = 90_000  # of each circuit, unless told otherwise
 DENDRITE_SAMPLES = 20_000  # of which plateaus are kept
@@ -35,29 +37,12 @@ DENDRITE_SAMPLES = 20_000  # of which plateaus are kept
 class CommunicationSettings(ExperimentSettings):
     """What can be set of ``biorrr communication``."""
 
-    data: str = option(PUBLISHED, "v1v2, a recording (.nwb, or .npz with activity and areas), or any data set")
-    source: str | None = option(None, "area that predicts, of a recording")
-    target: str | None = option(None, "area that is predicted, of a recording")
-    align: str = option("start", "event that the window is counted from")
-    window: tuple[float, float] | None = option(
-        None,
-        "seconds from the event to begin and end, by default up to the end of the shortest trial",
-        metavar="BEGIN END",
-    )
-    bin: float = option(0.1, "seconds in a time bin", at_least=1e-4)
-    lag: float = option(0.0, "seconds by which the target comes later than the source")
+    data: Samples = option(PUBLISHED, f"v1v2, which has both targets, or {DATA_HELP}", metavar=DATA_FORM)
     residual: str = option(
         "condition",
         "take residuals around the condition's mean in each time bin, or none",
         choices=("condition", "none"),
     )
-    condition: str | None = option(None, "column of the trials that says which are alike; several joined by +")
-    minimum_rate: float = option(0.5, "spikes per second below which a unit is left out", at_least=0)
-    quality: str = option("good", "units to take, by spike sorting", choices=("good", "all"))
-    scale: str = option("none", "of the counts", choices=("none", "sqrt", "zscore"))
-    area: str | None = option(None, "column that says in which area a unit is, where it is not found")
-    trials: str | None = option(None, "table of trials or presentations, where there are several")
-    series: str | None = option(None, "time series to take in place of spikes")
     ranks: tuple[int, ...] = option((1, 2, 3, 4, 6), "pyramidal neurons; may be repeated", at_least=1)
     s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
     folds: int = option(10, "parts of the trials, each held out once", at_least=2)
@@ -72,36 +57,29 @@ class CommunicationSettings(ExperimentSettings):
     seed: int = option(0, "of the folds, the draws, the initial weights and the order of samples", at_least=0)
 
     @property
-    def is_recording(self) -> bool:
-        """Whether areas are to be taken from a recording."""
-        path = self.data.lower()
-        return path.endswith(".nwb") or (path.endswith(".npz") and self.source is not None)
+    def every_data(self) -> tuple[Samples, ...]:
+        """The published recording, with one and the other area to be predicted; or what is set."""
+        return tuple(V1V2(target=target) for target in TARGETS) if self.data == PUBLISHED else (self.data,)
 
     @property
-    def data_names(self) -> tuple[str, ...]:
-        """The published recordings, with one and the other area to be predicted; or what is set."""
-        if self.data == PUBLISHED:
-            return tuple(f"{PUBLISHED}:target={target}" for target in TARGETS)
-        if not self.is_recording:
-            return (self.data,)
-        names = (
-            "source", "target", "align", "bin", "lag", "condition", "minimum_rate", "quality", "scale", "area",
-            "trials", "series",
-        )  # fmt: skip
-        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        if self.window is not None:
-            given["window"] = f"{self.window[0]}..{self.window[1]}"
-        return (f"{self.data}:" + ",".join(f"{name}={value}" for name, value in given.items()),)
+    def bin(self) -> float:
+        """Seconds in a time bin: those of a recording, or 0.1."""
+        return getattr(self.data, "bin", 0.1)
+
+    @property
+    def lag(self) -> float:
+        """Seconds by which the target comes later than the source."""
+        return getattr(self.data, "lag", 0.0)
 
     @property
     def target_names(self) -> tuple[str, ...]:
         """What is predicted, in words."""
-        return TARGETS if self.data == PUBLISHED else (self.target or "target",)
+        return TARGETS if self.data == PUBLISHED else (getattr(self.data, "target", None) or "target",)
 
     @property
     def source_name(self) -> str:
         """What it is predicted from."""
-        return "V1" if self.data == PUBLISHED else self.source or "source"
+        return "V1" if isinstance(self.data, V1V2) else getattr(self.data, "source", None) or "source"
 
 
 @dataclass(frozen=True)
@@ -162,19 +140,6 @@ class Communication(Experiment[CommunicationSettings]):
         return f"V2_{what}" if settings.data == PUBLISHED else what
 
     # -- before anything is written ------------------------------------------------------------------------------------
-
-    def check(self, settings: CommunicationSettings) -> CommunicationSettings:
-        """Refuse what only a recording has, of other data."""
-        if not settings.is_recording:
-            if settings.source or settings.target:
-                raise SettingsError(
-                    f"source: areas are chosen of a recording, an .nwb file or an .npz file with activity and areas "
-                    f"(got {settings.data})"
-                )
-            for name in ("window", "condition", "trials", "series", "area"):
-                if getattr(settings, name) is not None:
-                    raise SettingsError(f"{name}: is chosen of a recording, an .nwb file (got {settings.data})")
-        return settings
 
     def fit(self, settings: CommunicationSettings, data: data_sets.Dataset) -> CommunicationSettings:
         """Work out the ridge from the first data set, unless it is set, and leave out what the data do not allow."""

@@ -19,13 +19,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from biorrr.sims.claims import Claim
+from biorrr.sims.data import Samples
+from biorrr.sims.data.kinds import MediaMill
 from biorrr.sims.experiment import Findings, Found, Problem, check_rank
 from biorrr.sims.experiments.helpers.judgements import SAME, comparable, fewest, matching, white
 from biorrr.sims.experiments.helpers.race import CIRCUIT, Curve, Curves, Heat, Lap, Race, Tracks, join_heats
+from biorrr.sims.lab.claims import Claim
+from biorrr.sims.lab.rates import ETA0, RatesSettings
+from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP, SettingsError, option, seeds_option
 from biorrr.sims.lazy import analysis, data_sets
-from biorrr.sims.rates import ETA0, RatesSettings
-from biorrr.sims.settings import SettingsError, option, seeds_option
 
 STEPS = {"online": 100_000, "offline": 20_000}  # as in the paper: five of its epochs, and one
 QUICK_STEPS = {"online": 10_000, "offline": 500}
@@ -49,7 +51,7 @@ class CompareSettings(RatesSettings):
 
     objective: str = option("rrmse", "rrmse is s = 0, cca is s = 1", choices=("rrmse", "cca"))
     setting: str = option("online", "one sample at a time, or the whole data at once", choices=("online", "offline"))
-    data: str = option("mediamill", "a name that `biorrr data` lists, or a file with X and Y")
+    data: Samples = option("mediamill", DATA_HELP, metavar=DATA_FORM)
     direction: str | None = option(
         None,
         "which view predicts the other; y-to-x by default for mediamill, as in the paper, otherwise x-to-y",
@@ -157,9 +159,9 @@ class Compare(Race[CompareSettings]):
         )
 
 
-def default_direction(data: str) -> str:
-    """Which view of the data named so predicts the other: of MediaMill that which is nearer to the paper."""
-    return "y-to-x" if data.partition(":")[0] == "mediamill" else "x-to-y"
+def default_direction(data: Samples) -> str:
+    """Return which view of the data predicts the other: of MediaMill that which is nearer to the paper."""
+    return "y-to-x" if isinstance(data, MediaMill) else "x-to-y"
 
 
 def steps_of(settings: CompareSettings, heat: Heat) -> int:

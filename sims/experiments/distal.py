@@ -4,7 +4,7 @@ The distal synapses tell RRMSE (s = 0, Hebbian with decay) from CCA (s = 1, not 
 on cells with noisy synapses: instruction and output, alone and together, and what each s predicts in percent of
 baseline. Second, s inferred from a learning circuit that is recorded completely, with noise, sparsely, in half of its
 synapses, through calcium; and controls in which there is no s to be found. Third, how many samples and synapses it
-takes to tell, at what noise. --recording FILE infers s from your own recording instead, and --plan answers for given
+takes to tell, at what noise. --data FILE infers s from your own record instead, and --plan answers for given
 --synapses, --samples and --noise. docs/distal.md explains the files.
 """
 
@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from biorrr.sims.data import Plasticity, Samples
+from biorrr.sims.data.kinds import Synthetic
 from biorrr.sims.experiment import Experiment, Findings, Found, Problem, check_rank
 from biorrr.sims.experiments.helpers.distal_plan import CURVES, NOISES
 from biorrr.sims.experiments.helpers.distal_protocols import FIBRES, PROTOCOLS, run_protocol
@@ -23,8 +25,8 @@ from biorrr.sims.experiments.helpers.distal_recording import (
     record,
     run_control,
 )
-from biorrr.sims.reports.views import Chart, View
-from biorrr.sims.settings import ExperimentSettings, SettingsError, key_of, option, seeds_option
+from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP, ExperimentSettings, SettingsError, option, seeds_option
+from biorrr.sims.page.views import Chart, View
 
 QUICK_EXPERIMENTS = 20
 
@@ -33,11 +35,8 @@ QUICK_EXPERIMENTS = 20
 class DistalSettings(ExperimentSettings):
     """What can be set of ``biorrr distal``."""
 
-    recording: str | None = option(
-        None, "infer s from this recording: .npz, .nc or .nwb, or y.csv,z.csv,a.csv,Vy.csv", metavar="FILE"
-    )
-    calcium: float | None = option(
-        None, "time constant of calcium in samples, if z and a of the recording are calcium", at_least=0.1, at_most=1e4
+    data: Plasticity | None = option(
+        None, "infer s from this record: a file (.npz, .nc, .nwb) or folder with y, z, a and Vy", metavar="FILE"
     )
     known_noise: float | None = option(
         None, "noise of every quantity of the recording over its r.m.s., if known", at_least=0, at_most=0.9
@@ -54,9 +53,8 @@ class DistalSettings(ExperimentSettings):
     experiments: int = option(
         100, "simulated experiments at each point of the power curves, and of a plan", at_least=10
     )
-    data: str = option(
-        "synthetic:samples=20000,m=10,n=8",
-        "data that the recorded circuits learn: a name that `biorrr data` lists, or files",
+    task: Samples = option(
+        Synthetic(samples=20_000, m=10, n=8), f"data that the recorded circuits learn: {DATA_HELP}", metavar=DATA_FORM
     )
     k: int = option(2, "pyramidal neurons of the recorded circuits", short="k", at_least=1)
     s: tuple[float, ...] = option(
@@ -69,6 +67,11 @@ class DistalSettings(ExperimentSettings):
     )
     seeds: int = seeds_option(3)
     quick: bool = option(False, f"{QUICK_EXPERIMENTS} simulated experiments and one seed: a first look, no verdicts")
+
+    @property
+    def every_data(self) -> tuple[Any, ...]:
+        """The record that s is inferred from, or what circuits learn."""
+        return (self.data or self.task,)
 
 
 class Distal(Experiment[DistalSettings]):
@@ -117,17 +120,11 @@ class Distal(Experiment[DistalSettings]):
     )  # fmt: skip
 
     def check(self, settings: DistalSettings) -> DistalSettings:
-        """Refuse what does not fit together, read the recording once, and settle how many experiments."""
-        if settings.recording is not None:
-            if settings.plan:
-                raise SettingsError("plan: infers nothing from a recording; leave out --plan or --recording")
-            from biorrr.sims.recordings.distal import load_distal
-
-            load_distal(settings.recording, settings.calcium)
-        else:
-            for name in ("calcium", "known_noise"):
-                if getattr(settings, name) is not None:
-                    raise SettingsError(f"{key_of(name)}: is of a recording; name it with --recording")
+        """Refuse what does not fit together, and settle how many experiments."""
+        if settings.data is not None and settings.plan:
+            raise SettingsError("plan: infers nothing from a record; leave out --plan or --data")
+        if settings.data is None and settings.known_noise is not None:
+            raise SettingsError("known-noise: is of a record of distal plasticity; name it with --data")
         if settings.plan:
             from biorrr.sims.experiments.helpers.distal_plan import planned
 
@@ -138,17 +135,10 @@ class Distal(Experiment[DistalSettings]):
         engine = "numpy" if settings.engine == "auto" else settings.engine
         return replace(settings, engine=engine, s=tuple(dict.fromkeys(settings.s)))
 
-    def checksums(self, settings: DistalSettings) -> list[str]:
-        """Of the recording."""
-        if settings.recording is None:
-            return []
-        from biorrr.sims.recordings.distal import checksum
-
-        return [checksum(settings.recording)]
-
     def fit(self, settings: DistalSettings, data: Any) -> DistalSettings:
         """Refuse a rank that the data do not have."""
-        check_rank(settings.k, data)
+        if settings.data is None:
+            check_rank(settings.k, data)
         return settings
 
     def prepare(self, settings: DistalSettings, data: Any) -> Problem[DistalSettings]:
@@ -158,7 +148,7 @@ class Distal(Experiment[DistalSettings]):
     def parts(self, problem: Problem[DistalSettings], found: Found) -> dict[str, Any]:
         """Every protocol at every s, circuits to be recorded, controls and curves; or the recording, or the plan."""
         settings = problem.settings
-        if settings.recording is not None:
+        if settings.data is not None:
             return {"recording": ("recording",)}
         if settings.plan:
             from biorrr.sims.experiments.helpers.distal_plan import plan_parts
@@ -187,7 +177,7 @@ class Distal(Experiment[DistalSettings]):
         if kind == "control":
             return run_control(problem, more[0], options)
         if kind == "recording":
-            return distal_plan.infer_from_file(settings)
+            return distal_plan.infer_from_record(problem)
         what, noise = more
         if kind == "power":
             values, kept = CURVES[what]
@@ -199,8 +189,8 @@ class Distal(Experiment[DistalSettings]):
         from biorrr.sims.experiments.helpers import distal_plan, distal_results
 
         settings = problem.settings
-        if settings.recording is not None:
-            return distal_plan.recording_findings(settings, found["recording"])
+        if settings.data is not None:
+            return distal_plan.recording_findings(problem, found["recording"])
         if settings.plan:
             return distal_plan.plan_findings(settings, found)
         return distal_results.findings(settings, found)

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.circuits import completed
-from biorrr.sims.claims import Claim
 from biorrr.sims.experiment import Findings, Found, Problem
 from biorrr.sims.experiments.helpers.agreement import TOLERATED
 from biorrr.sims.experiments.helpers.optimum import EXCESS, WHITENING, learning
+from biorrr.sims.lab.circuits import completed
+from biorrr.sims.lab.claims import Claim
+from biorrr.sims.lab.settings import option, seeds_option
+from biorrr.sims.lab.training import FamilyProblem, FamilySettings, FamilyTraining, heading, learner
 from biorrr.sims.lazy import analysis, circuits, np, xr
-from biorrr.sims.reports.views import Chart, View
-from biorrr.sims.settings import option, seeds_option
-from biorrr.sims.training import FamilyProblem, FamilySettings, FamilyTraining, heading, learner
+from biorrr.sims.page.views import Chart, View
 
 RECORDED = ("y", "z", "a", "Vy")
 RECORDED_SAMPLES = 300

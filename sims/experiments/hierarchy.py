@@ -15,12 +15,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from biorrr.sims.circuits import compiled_if_possible, completed, make_circuit
-from biorrr.sims.claims import Claim
+from biorrr.sims.data import Samples
 from biorrr.sims.experiment import Experiment, Findings, Found, Problem
+from biorrr.sims.lab.circuits import compiled_if_possible, completed, make_circuit
+from biorrr.sims.lab.claims import Claim
+from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP, ExperimentSettings, SettingsError, option, seeds_option
 from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, xr
-from biorrr.sims.reports.views import SEEN, Chart, View
-from biorrr.sims.settings import ExperimentSettings, SettingsError, option, seeds_option
+from biorrr.sims.page.views import SEEN, Chart, View
 
 SNAPSHOTS = 40
 FOLLOWED = 0.1  # of the samples learned, for which a lesion is followed
@@ -34,9 +35,7 @@ EXCESS, MEETING, PLATEAU, PARITY, UNTRAINED = 0.03, 0.1, 0.25, 0.02, 0.3
 class HierarchySettings(ExperimentSettings):
     """What can be set of ``biorrr hierarchy``."""
 
-    data: str = option(
-        "digits", "name of a data set that `biorrr data` lists, an .npz or .mat file with X and Y, or x.csv,y.csv"
-    )
+    data: Samples = option("digits", DATA_HELP, metavar=DATA_FORM)
     areas: tuple[int, ...] = option(
         (4, 2), "cells of each area, from that nearest to x up to that nearest to y; repeated for each area", at_least=1
     )

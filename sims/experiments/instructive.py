@@ -2,7 +2,7 @@
 
 Four questions to somas and dendrites imaged together: is what the dendrite says beyond the somas (a) specific to the
 neuron, (b) informative of the task's error, (c) signed by the neuron's causal role, (d) predictive of the later change
-of its activity? Without --recording, circuits that learn are imaged, and controls of which the answers are known;
+of its activity? Without --data, circuits that learn are imaged, and controls of which the answers are known;
 error rates and power are measured. The analysis was written from the published abstract of Francioni et al. (Nature
 2026) and has not seen their data.
 """
@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from biorrr.sims.circuits import compiled_if_possible
+from biorrr.sims.data import Dendrites, Samples
 from biorrr.sims.experiment import Experiment, Findings, Found, Problem
 from biorrr.sims.experiments.helpers.imaged_circuits import FRAMES, MUST, NULL, RATE, learn, observe
 from biorrr.sims.experiments.helpers.imaged_circuits_results import (
@@ -29,9 +28,10 @@ from biorrr.sims.experiments.helpers.imaged_circuits_results import (
     summary,
 )
 from biorrr.sims.experiments.helpers.recording_answers import answered, signals
+from biorrr.sims.lab.circuits import compiled_if_possible
+from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP, ExperimentSettings, option
 from biorrr.sims.lazy import data_sets, np
-from biorrr.sims.reports.views import Chart, View
-from biorrr.sims.settings import ExperimentSettings, SettingsError, option
+from biorrr.sims.page.views import Chart, View
 
 BATCH = 10  # experiments in a part
 EXAMPLES = 40  # experiments in which all controls are asked, and in which power is measured
@@ -44,16 +44,11 @@ OTHER = 10_000  # between the seeds of a circuit and of one that has nothing to 
 class InstructiveSettings(ExperimentSettings):
     """What can be set of ``biorrr instructive``."""
 
-    recording: str | None = option(
-        None, "your own recording, an .npz, .nc or .nwb file, in place of circuits", metavar="FILE"
+    data: Dendrites | None = option(
+        None, "your own recording of somas and dendrites (.npz, .nc, .nwb), in place of circuits", metavar="FILE"
     )
-    soma: str | None = option(None, "series of the somas, of an .nwb file")
-    dendrite: str | None = option(None, "series of the dendrites, of an .nwb file")
-    error: str | None = option(None, "time series of the task's error, of an .nwb file")
-    role: str | None = option(None, "column of the somas' ROIs that holds their causal role, of an .nwb file")
-    condition: str | None = option(None, "column of the trials that says which are alike, of an .nwb file")
     decay: float = option(0.5, "seconds within which the indicator decays", at_least=0, at_most=60)
-    data: str = option("digits", "what circuits learn: a name that `biorrr data` lists, or files")
+    task: Samples = option("digits", f"what circuits learn: {DATA_HELP}", metavar=DATA_FORM)
     k: int = option(8, "pyramidal neurons of each circuit", short="k", at_least=4)
     ridge: float | None = option(None, "added to Cxx, 0.1 * trace(Cxx)/m by default", at_least=0)
     stimuli: int = option(60, "samples of the data that are shown, each many times", at_least=2)
@@ -63,9 +58,9 @@ class InstructiveSettings(ExperimentSettings):
     quick: bool = option(False, f"{QUICK_EXPERIMENTS} experiments: a first look, without verdicts")
 
     @property
-    def data_names(self) -> tuple[str, ...]:
+    def every_data(self) -> tuple[Any, ...]:
         """The recording, or what circuits learn."""
-        return (self.recording or self.data,)
+        return (self.data or self.task,)
 
 
 class Instructive(Experiment[InstructiveSettings]):
@@ -120,26 +115,14 @@ class Instructive(Experiment[InstructiveSettings]):
     # -- before anything is written ------------------------------------------------------------------------------------
 
     def check(self, settings: InstructiveSettings) -> InstructiveSettings:
-        """Refuse names of a file that is not given; settle how many experiments, and the engine."""
-        for name in ("soma", "dendrite", "error", "role", "condition"):
-            if settings.recording is None and getattr(settings, name) is not None:
-                raise SettingsError(f"{name}: names something of a recording; give the file with --recording")
+        """Settle how many experiments, and the engine."""
         experiments = min(settings.experiments, QUICK_EXPERIMENTS) if settings.quick else settings.experiments
-        engine = settings.engine if settings.recording else compiled_if_possible(settings.engine)
+        engine = settings.engine if settings.data else compiled_if_possible(settings.engine)
         return replace(settings, experiments=experiments, engine=engine)
-
-    def load(self, settings: InstructiveSettings, name: str) -> data_sets.Dataset:
-        """Load the recording, or what circuits learn."""
-        if settings.recording is None:
-            return super().load(settings, name)
-        from biorrr.sims.recordings.dendrites import load_dendrites
-
-        names = {part: getattr(settings, part) for part in ("soma", "dendrite", "error", "role", "condition")}
-        return load_dendrites(Path(name), **names)
 
     def fit(self, settings: InstructiveSettings, data: data_sets.Dataset) -> InstructiveSettings:
         """Work out the ridge, and refuse more neurons than the data allow."""
-        return settings if settings.recording else super().fit(settings, data)
+        return settings if settings.data else super().fit(settings, data)
 
     # -- for each data set ---------------------------------------------------------------------------------------------
 
@@ -150,7 +133,7 @@ class Instructive(Experiment[InstructiveSettings]):
     def parts(self, problem: Problem[InstructiveSettings], found: Found) -> dict[str, Any]:
         """Experiments by their seeds, some in each part: where chance decides, the controls, and power."""
         settings = problem.settings
-        if settings.recording:
+        if settings.data:
             return {}
         parts: dict[str, Any] = {}
         seeds = range(settings.seed, settings.seed + settings.experiments)
@@ -170,7 +153,7 @@ class Instructive(Experiment[InstructiveSettings]):
     def conclude(self, problem: Problem[InstructiveSettings], found: Found) -> Findings:
         """Count the answers, or give those of the recording."""
         settings = problem.settings
-        if settings.recording:
+        if settings.data:
             return answered(problem)
         from biorrr.analysis.figures import instructive as figures
 

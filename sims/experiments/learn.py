@@ -13,11 +13,9 @@ from functools import partial
 from typing import Any
 
 from biorrr.sims.experiment import Datasets, Findings, Found, Problem
-from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
-from biorrr.sims.rates import RatesSettings
-from biorrr.sims.reports.views import SEEN, Chart, View
-from biorrr.sims.settings import option
-from biorrr.sims.training import (
+from biorrr.sims.lab.rates import RatesSettings
+from biorrr.sims.lab.settings import option
+from biorrr.sims.lab.training import (
     MILLIVOLT_EPOCHS,
     Training,
     TrainingSettings,
@@ -26,6 +24,8 @@ from biorrr.sims.training import (
     heading,
     scores,
 )
+from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
+from biorrr.sims.page.views import SEEN, Chart, View
 
 SPREAD = ("objective", "excess", "angle_max_deg", "whitening_error", "r_minus_qt")  # numbers that differ between seeds
 

@@ -16,13 +16,13 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.claims import FAILS, HOLDS, NOT_TESTABLE, QUICK, Claim, without_verdicts
 from biorrr.sims.experiment import Experiment, Findings, caption_of
 from biorrr.sims.experiments import find_experiment
 from biorrr.sims.experiments.helpers.paper_page import as_record, counts, markdown, webpage
 from biorrr.sims.experiments.helpers.theory import CHAPTER, UNTESTABLE
-from biorrr.sims.folder import plain_value
-from biorrr.sims.settings import ExperimentSettings, option, seeds_option
+from biorrr.sims.lab.claims import FAILS, HOLDS, NOT_TESTABLE, QUICK, Claim, without_verdicts
+from biorrr.sims.lab.folder import plain_value
+from biorrr.sims.lab.settings import ExperimentSettings, option, seeds_option
 
 # Chapter: experiment (None is the theory's), and settings other than its own defaults.
 CHAPTERS: dict[str, tuple[str | None, dict[str, Any]]] = {
@@ -126,8 +126,8 @@ class PaperSettings(ExperimentSettings):
     quick: bool = option(False, "fewer samples and seeds: a first look, without verdicts")
 
     @property
-    def data_names(self) -> tuple[str, ...]:
-        """None: the chapters read their own."""
+    def every_data(self) -> tuple[Any, ...]:
+        """Return none: the chapters read their own."""
         return ()
 
 

@@ -16,8 +16,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from biorrr.sims.circuits import completed
-from biorrr.sims.claims import Claim
 from biorrr.sims.experiment import Datasets, Findings, Found, Problem
 from biorrr.sims.experiments.helpers import millivolts
 from biorrr.sims.experiments.helpers.agreement import (
@@ -36,10 +34,10 @@ from biorrr.sims.experiments.helpers.agreement import (
     theory,
 )
 from biorrr.sims.experiments.helpers.optimum import learning, optimum_claims
-from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
-from biorrr.sims.reports.views import SEEN, Chart, View
-from biorrr.sims.settings import option, seeds_option
-from biorrr.sims.training import (
+from biorrr.sims.lab.circuits import completed
+from biorrr.sims.lab.claims import Claim
+from biorrr.sims.lab.settings import option, seeds_option
+from biorrr.sims.lab.training import (
     MILLIVOLT_EPOCHS,
     FamilyProblem,
     FamilySettings,
@@ -50,6 +48,8 @@ from biorrr.sims.training import (
     learner,
     let_learn,
 )
+from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
+from biorrr.sims.page.views import SEEN, Chart, View
 
 NETWORK_STEPS = 200_000  # at most: on digits gradients vanish after 20,000, on V1-V2 after 3,000
 SHOWN_SAMPLES, SHOWN_NEURONS = 50, 4  # that fit a page

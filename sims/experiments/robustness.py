@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from biorrr.sims.circuits import completed
+from biorrr.sims.data import Samples
 from biorrr.sims.experiment import Datasets, Experiment, Findings, Found, Problem, check_rank, default_ridge
 from biorrr.sims.experiments.helpers.departures import (
     DEPARTURES,
@@ -25,10 +25,11 @@ from biorrr.sims.experiments.helpers.departures import (
     lesions,
     presented,
 )
+from biorrr.sims.lab.circuits import completed
+from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP, ExperimentSettings, SettingsError, option, seeds_option
+from biorrr.sims.lab.training import cell_arguments
 from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
-from biorrr.sims.reports.views import Chart, View
-from biorrr.sims.settings import ExperimentSettings, SettingsError, option, seeds_option
-from biorrr.sims.training import cell_arguments
+from biorrr.sims.page.views import Chart, View
 
 TOLERATED = 0.05  # excess up to which the circuit counts as learning
 NOT_LEARNED = 1.0  # excess of filters that explain nothing: what a circuit that diverged is given
@@ -40,7 +41,7 @@ SAMPLES = {"algebraic": 60_000, "millivolts": 20_000}
 class RobustnessSettings(ExperimentSettings):
     """What can be set of ``biorrr robustness``."""
 
-    data: tuple[str, ...] = option(("digits", "v1v2"), "names that `biorrr data` lists, or files; may be repeated")
+    data: tuple[Samples, ...] = option(("digits", "v1v2"), f"{DATA_HELP}; may be repeated", metavar=DATA_FORM)
     departures: tuple[str, ...] = option(("all",), "which to try, by the names in the table; may be repeated")
     k: int = option(2, "pyramidal neurons, the rank of the regression", short="k", at_least=1)
     s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
@@ -91,7 +92,7 @@ class Robustness(Experiment[RobustnessSettings]):
 
     def measure_of(self, settings: RobustnessSettings) -> str:
         """Excess of the paper's circuit on the first data set."""
-        return f"{settings.data[0]}_plain"
+        return f"{settings.data[0].name}_plain"
 
     def check(self, settings: RobustnessSettings) -> RobustnessSettings:
         """Refuse departures that do not exist, and settle how many samples and seeds."""
@@ -178,12 +179,12 @@ class Robustness(Experiment[RobustnessSettings]):
         """How far each departure can go on each data set."""
         from biorrr.analysis.figures.robustness import plot_departures
 
-        ranges = settings.ranges
-        results = xr.concat(concluded, dim="data").assign_coords(data=list(settings.data))
-        plain = dict(zip(settings.data, results["plain"].mean("seed").values, strict=True))
+        ranges, names = settings.ranges, [data.name for data in settings.data]
+        results = xr.concat(concluded, dim="data").assign_coords(data=names)
+        plain = dict(zip(names, results["plain"].mean("seed").values, strict=True))
         numbers: dict[str, Any] = {f"{data}_plain": score for data, score in plain.items()}
         for name in settings.tried:
-            for data in settings.data:
+            for data in names:
                 mean = results[name].sel(data=data).mean("seed")
                 numbers[f"{data}_{name}"] = farthest(mean, ranges[name].ordered)
         return Findings(

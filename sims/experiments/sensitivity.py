@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from biorrr.sims.data import Samples
 from biorrr.sims.experiment import Findings, Found, Problem, check_rank
 from biorrr.sims.experiments.compare import DIRECTIONS, default_direction, plain_name
 from biorrr.sims.experiments.helpers.judgements import insensitive
 from biorrr.sims.experiments.helpers.race import Heat, Lap, Race, Tracks, run_lap
+from biorrr.sims.lab.settings import DATA_FORM, ExperimentSettings, SettingsError, option, seeds_option
 from biorrr.sims.lazy import analysis, data_sets, models, np, xr
-from biorrr.sims.settings import ExperimentSettings, SettingsError, option, seeds_option
 
 HALF_DECADES = (1, 0, -1, -2, -3, -4, -5)  # of eta0 over the printed one: beyond what is stable, and two decades below
 N = tuple(float(n) for n in (100, 316, 1_000, 3_162, 10_000))  # samples; the printed ones are 200 to 7000
@@ -31,7 +32,7 @@ PLACE = 'supplement E, "Numerical experiment details", RRMSE'
 class SensitivitySettings(ExperimentSettings):
     """What can be set of ``biorrr sensitivity``."""
 
-    data: str = option("mediamill", "mediamill, for which the paper prints rates")
+    data: Samples = option("mediamill", "mediamill, for which the paper prints rates", metavar=DATA_FORM)
     direction: str | None = option(
         None, "which view predicts the other; y-to-x by default, as in the paper", choices=("x-to-y", "y-to-x")
     )
@@ -65,7 +66,7 @@ class Sensitivity(Race[SensitivitySettings]):
         """Settle direction, steps and seeds; refuse what the paper prints no rates for."""
         for k in settings.k:
             try:
-                models.Rates.paper(settings.data.partition(":")[0], 0, k)
+                models.Rates.paper(settings.data.name, 0, k)
             except ValueError as error:
                 raise SettingsError(str(error)) from None
         if settings.quick:

@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from biorrr.sims.circuits import compiled_if_possible, completed
-from biorrr.sims.claims import Claim
+from biorrr.sims.data import Samples
 from biorrr.sims.experiment import Datasets, Experiment, Findings, Found, Problem
+from biorrr.sims.lab.circuits import compiled_if_possible, completed
+from biorrr.sims.lab.claims import Claim
+from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP, ExperimentSettings, option, seeds_option
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
-from biorrr.sims.reports.views import SEEN, Chart, View
-from biorrr.sims.settings import ExperimentSettings, option, seeds_option
+from biorrr.sims.page.views import SEEN, Chart, View
 
 SNAPSHOTS = 60
 UNEQUAL = (0.25, 0.5, 2.0, 4.0)  # rate of R over that of Q
@@ -33,7 +34,7 @@ PROXIMAL, HASTY_PROXIMAL, DISTAL = 0.2, 1.0, 0.01
 class SymmetrySettings(ExperimentSettings):
     """What can be set of ``biorrr symmetry``."""
 
-    data: str = option("digits", "a name that `biorrr data` lists, an .npz or .mat file with X and Y, or x.csv,y.csv")
+    data: Samples = option("digits", DATA_HELP, metavar=DATA_FORM)
     k: int = option(2, "pyramidal neurons, and as many interneurons", short="k", at_least=1)
     s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
     etas: tuple[float, ...] = option(

@@ -14,12 +14,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from biorrr.sims.circuits import compiled_if_possible, completed
-from biorrr.sims.claims import Claim
+from biorrr.sims.data import Samples
+from biorrr.sims.data.kinds import Synthetic
 from biorrr.sims.experiment import Experiment, Findings, Found, Problem, check_rank
+from biorrr.sims.lab.circuits import compiled_if_possible, completed
+from biorrr.sims.lab.claims import Claim
+from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP, ExperimentSettings, option, seeds_option
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
-from biorrr.sims.reports.views import Chart, View
-from biorrr.sims.settings import ExperimentSettings, option, seeds_option
+from biorrr.sims.page.views import Chart, View
 
 # The pairing protocol of Bittner et al. (2017): ten pulses at 20 Hz and a plateau of 300 ms, paired five times.
 PULSES, PULSE_INTERVAL, PLATEAU, PAIRINGS = 10, 0.05, 0.3, 5
@@ -42,8 +44,8 @@ RULES = {"plain": "the paper's rule", "traces": "eligibility traces", "weight": 
 class TimingSettings(ExperimentSettings):
     """What can be set of ``biorrr timing``."""
 
-    data: str = option(
-        "synthetic:samples=20000,m=10,n=8", "data of the second experiment: a name that `biorrr data` lists, or files"
+    data: Samples = option(
+        Synthetic(samples=20_000, m=10, n=8), f"data of the second experiment: {DATA_HELP}", metavar=DATA_FORM
     )
     tau_x: float = option(1.31, "time constant of the trace of the input (s)", at_least=0.05, at_most=3)
     tau_plateau: float = option(0.69, "time constant of the trace of the plateau (s)", at_least=0.05, at_most=3)

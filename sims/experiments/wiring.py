@@ -13,8 +13,8 @@ from functools import partial
 from typing import Any
 
 from biorrr.sims.experiment import Findings, Found, Problem
+from biorrr.sims.lab.training import Training, TrainingSettings, heading
 from biorrr.sims.lazy import nx
-from biorrr.sims.training import Training, TrainingSettings, heading
 
 
 class Wiring(Training[TrainingSettings]):
@@ -37,7 +37,7 @@ class Wiring(Training[TrainingSettings]):
 
     def conclude(self, problem: Problem[TrainingSettings], found: Found) -> Findings:
         """Spell out the graph of each seed's circuit, and sum up the first one's weights."""
-        from biorrr.circuit.wiring import cell_graph
+        from biorrr.circuit.results.graph import cell_graph
 
         settings, data = problem.settings, problem.data
         circuit = settings.make_circuit(k=settings.k, s=settings.s, ridge=settings.ridge, seed=settings.seed)

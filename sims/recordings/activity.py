@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from biorrr.sims.data.dataset import DataError
+from biorrr.sims.data.values import DataError
 
 SAMPLES_AT_ONCE = 2**22  # values of a trace that are read together: 32 MB
 VALUES_IN_MEMORY = 2**24  # of binned traces: 128 MB; more go to a temporary file

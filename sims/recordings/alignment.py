@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from biorrr.sims.data.dataset import DataError
+from biorrr.sims.data.kinds import Pair
+from biorrr.sims.data.values import DataError
+from biorrr.sims.data.words import counted, printable
 from biorrr.sims.recordings.trials import Trials
 
 
@@ -33,28 +35,21 @@ class Alignment:
     width: float
 
 
-def align(
-    trials: Trials,
-    span: tuple[float, float],
-    named: str,
-    window: tuple[float, float] | None,
-    bin: float,
-    lag: float,
-    condition: str | None,
-    notes: list[str],
-) -> Alignment:
-    """Windows around the event ``named``, within the ``span`` of the recording; the rest as in ``Recording.pair``.
+def align(trials: Trials, span: tuple[float, float], pair: Pair, used: dict[str, str], notes: list[str]) -> Alignment:
+    """Return windows around the event that ``pair`` names, within the ``span`` of the recording.
 
-    What is left out is added to ``notes``.
+    The event and the window are added to ``used``, and what is left out to ``notes``.
     """
-    if not bin > 0:
-        raise DataError(f"bin: must be longer than 0 s (got {bin:g})")
-    event, onsets = trials.event(named)
-    window = window_of(trials, window, event, onsets, bin, notes)
-    bins = bins_in(window, bin)
-    kept, conditions = usable_trials(trials, span, event, onsets, condition, window, lag, notes)
-    refuse_overlap(onsets[kept], window, lag)
-    return Alignment(onsets[kept], conditions, window[0], bins, bin)
+    event, onsets = trials.event(pair.align)
+    window = window_of(trials, pair.window, event, onsets, pair.bin, notes)
+    bins = bins_in(window, pair.bin)
+    kept, conditions = usable_trials(trials, span, event, onsets, pair.condition, window, pair.lag, notes)
+    refuse_overlap(onsets[kept], window, pair.lag)
+    used["trials"] = f"{len(kept)} of {len(onsets)} in {printable(trials.name)}"
+    used["align"] = printable(event)
+    used["window"] = f"{window[0]:g} to {window[1]:g} s, {counted(bins, 'bin')} of {pair.bin:g} s"
+    used["condition"] = "all trials alike" if pair.condition is None else printable(pair.condition)
+    return Alignment(onsets[kept], conditions, window[0], bins, pair.bin)
 
 
 def window_of(

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from biorrr.sims.data.dataset import DataError
-from biorrr.sims.recordings.loading import open_recording
+from biorrr.sims.data.stores import open_store
+from biorrr.sims.data.words import counted, listed
+from biorrr.sims.recordings.nwb import trial_tables
+from biorrr.sims.recordings.opening import open_recording
 from biorrr.sims.recordings.recording import Recording
-from biorrr.sims.recordings.trials import Trials, counted, listed
+from biorrr.sims.recordings.trials import Trials
 
 FEWEST = 10  # units of an area that is proposed
 MOST_CONDITIONS = 200
@@ -20,18 +22,14 @@ LIKELY = ("stimulus_condition_id", "condition", "orientation", "frame", "image_n
 
 def describe(path: Path, trials: str | None = None) -> str:
     """Areas, units, trials, events and conditions of the recording at ``path``, and a command."""
-    if path.suffix.lower() not in (".nwb", ".npz"):
-        raise DataError(f"{path}: must be a recording, an .nwb file or an .npz file with activity and areas")
     tables = ""
-    if path.suffix.lower() == ".nwb":
-        from biorrr.sims.recordings.nwb import opened, trial_tables
-
-        with opened(path) as file:
-            found = {name: len(table) for name, table in trial_tables(file).items()}
-        tables = listed(f"{name} ({count})" for name, count in found.items())
-        if trials is None and "trials" not in found and len(found) > 1:
-            trials = next(iter(found))  # the longest of those that look like trials
-    recording = open_recording(path, None, trials, None)
+    with open_store(path) as store:
+        if store.root is not None and store.is_nwb:
+            found = {name: len(table) for name, table in trial_tables(store.root).items()}
+            tables = listed(f"{name} ({count})" for name, count in found.items())
+            if trials is None and "trials" not in found and len(found) > 1:
+                trials = next(iter(found))  # the longest of those that look like trials
+    recording = open_recording(str(path), trials=trials)
     lines = {
         "areas": listed(f"{name} ({counted(count, 'unit')})" for name, count in recording.units_of_areas().items()),
         "units": f"{len(recording.areas)}" + _quality(recording),
@@ -39,6 +37,7 @@ def describe(path: Path, trials: str | None = None) -> str:
         "trials": f"{len(recording.trials)} in {recording.trials.name}",
         "events": listed(_event(name, times) for name, times in recording.trials.times.items()),
         "conditions": listed(_column(name, values) for name, values in recording.trials.columns.items()),
+        "found in": "; ".join(f"{name}: {where}" for name, where in recording.used.items()) or "arrays",
         "to note": "; ".join([*recording.notes, *_few(recording)]) or "nothing",
         "run": _command(path, recording, trials),
     }

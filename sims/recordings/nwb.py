@@ -9,16 +9,24 @@ import difflib
 import re
 from pathlib import Path
 
-import h5py
 import numpy as np
 
-from biorrr.sims.data.dataset import DataError
+from biorrr.sims.data.hdf5 import Array, Group, opened
+from biorrr.sims.data.values import DataError
+from biorrr.sims.data.words import listed
 from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces
-from biorrr.sims.recordings.hdf5_tables import Table, check_claim, kind_of, read, refuse_outside_storage, text
+from biorrr.sims.recordings.nwb_tables import (
+    Table,
+    kind_of,
+    location_of,
+    row_numbers,
+    sampling_of,
+    series_in,
+    series_named,
+)
 from biorrr.sims.recordings.recording import Recording
-from biorrr.sims.recordings.trials import Trials, listed
+from biorrr.sims.recordings.trials import Trials
 
-CHUNK_CACHE = 2**26  # bytes: a chunk is decompressed once for all units that have spikes in it
 # Where areas are written, the first that is there: IBL's map to Beryl regions, then what others use.
 AREAS = (
     "beryl_location", "area", "areas", "brain_area", "brain_region", "region", "ecephys_structure_acronym",
@@ -33,69 +41,71 @@ NOT_TRIALS = ("epochs", "invalid_times", "spontaneous", "spontaneous_presentatio
 SLACK = 1.0  # seconds by which an event may lie outside its trial
 
 
+def opened_nwb(path: Path) -> Group:
+    """Open an NWB file of version 2."""
+    if path.is_dir():
+        raise DataError(
+            f"{path}: must be a file, NWB in HDF5 (got a folder); NWB in Zarr is not read, export it to HDF5"
+        )
+    root = opened(path)
+    version = root.attribute("nwb_version")
+    if version is None:
+        raise DataError(f"{path}: must be an NWB file (got HDF5 with {listed(root.names())})")
+    if str(version).lstrip("NWB-").startswith("1."):
+        raise DataError(f"{path}: must be NWB 2 (got {version}); convert it")
+    return root
+
+
 def open_nwb(path: Path, area: str | None, trials: str | None, series: str | None) -> Recording:
-    """Open the file at ``path``; see :meth:`Recording.from_nwb`."""
-    file = opened(path)
-    notes: list[str] = []
-    table = find_trials(file, trials)
-    if series is None and "units" in file and "spike_times" in file["units"]:
-        units = Table(file["units"])
-        areas = _areas(file, units, area, notes)
-        good = _good(units, notes)
-        return Recording(str(path), areas, _spikes(units), table, good, _ids(units), tuple(notes))
-    traces = find_series(file, series)
+    """Open the file at ``path``; see :func:`biorrr.sims.recordings.opening.open_recording`."""
+    root = opened_nwb(path)
+    used: dict[str, str] = {}
+    table = find_trials(root, trials)
+    units = root.group("units")
+    if series is None and units is not None and isinstance(units.get("spike_times"), Array):
+        columns = Table(units)
+        areas = _areas(root, columns, area, used)
+        good = _good(columns, text_counts=True)
+        if good is not None:
+            used["quality"] = f"units.{good[0]}"
+        used["activity"] = "spike times"
+        return Recording(
+            str(path), areas, _spikes(columns), table, None if good is None else good[1], columns.read("id"), used
+        )
+    traces = find_series(root, series)
     if not traces:
+        kinds = sorted({kind_of(one) for one in root.walk()} - {""})
         raise DataError(
             f"{path}: must hold spike times, dF/F or another series with one column per unit (got none); "
-            f"it has {listed(_contents(file))}"
+            f"it has {listed(kinds)}"
         )
-    parts = [_described(one, file, area) for one in traces]
-    notes.append(f"activity is that of {listed(str(one.name) for one in traces)}")
-    good = np.concatenate([part[2] for part in parts])
+    parts = [_described(one, area) for one in traces]
+    used["activity"] = listed(one.name for one in traces)
+    good_columns = np.concatenate([part[2] for part in parts])
     return Recording(
         str(path),
         np.concatenate([part[1] for part in parts]),
         Traces(tuple(part[0] for part in parts)),
         table,
-        None if good.all() else good,
-        notes=tuple(notes),
+        None if good_columns.all() else good_columns,
+        used=used,
     )
-
-
-def opened(path: Path) -> h5py.File:
-    """The file, looked through for what would be read from elsewhere."""
-    if path.is_dir():
-        raise DataError(
-            f"{path}: must be a file, NWB in HDF5 (got a folder); NWB in Zarr is not read, export it to HDF5"
-        )
-    if not path.is_file():
-        raise DataError(f"{path}: no such file")
-    try:
-        file = h5py.File(path, "r", rdcc_nbytes=CHUNK_CACHE, rdcc_nslots=100_003)
-    except OSError as error:
-        raise DataError(f"{path}: not a readable NWB file, perhaps damaged or truncated ({error})") from error
-    if "nwb_version" not in file.attrs:
-        raise DataError(f"{path}: must be an NWB file (got HDF5 with {listed(file)}); arrays go into an .npz file")
-    if text(file.attrs["nwb_version"]).lstrip("NWB-").startswith("1."):
-        raise DataError(f"{path}: must be NWB 2 (got {text(file.attrs['nwb_version'])}); convert it")
-    refuse_outside_storage(file)
-    return file
 
 
 # -- trials ------------------------------------------------------------------------------------------------------------
 
 
-def trial_tables(file: h5py.File) -> dict[str, Table]:
-    """Tables of intervals by name, those that look like trials first."""
-    found = {}
-    if isinstance(file.get("intervals"), h5py.Group):
-        found = {name: Table(group) for name, group in file["intervals"].items() if "start_time" in group}
+def trial_tables(root: Group) -> dict[str, Table]:
+    """Return the tables of intervals by name, those that look like trials first."""
+    intervals = root.group("intervals")
+    groups = intervals.groups() if intervals is not None else []
+    found = {group.last_name: Table(group) for group in groups if isinstance(group.get("start_time"), Array)}
     return dict(sorted(found.items(), key=lambda item: (item[0] != "trials", item[0] in NOT_TRIALS, -len(item[1]))))
 
 
-def find_trials(file: h5py.File, named: str | None) -> Trials:
-    """The table of trials that ``named`` means, or the one there is."""
-    tables = trial_tables(file)
+def find_trials(root: Group, named: str | None) -> Trials:
+    """Return the table of trials that ``named`` means, or the one there is."""
+    tables = trial_tables(root)
     there = listed(f"{name} ({len(table)})" for name, table in tables.items())
     if named is not None:
         found = [name for name in tables if name in (named, f"{named}_presentations")]
@@ -104,35 +114,33 @@ def find_trials(file: h5py.File, named: str | None) -> Trials:
             near = difflib.get_close_matches(named, tables, n=1)
             hint = f"; did you mean {near[0]!r}?" if near and not found else ""
             several = "several tables are called" if found else "no table of intervals is called"
-            raise DataError(f"trials: {several} {named!r} in {file.filename}{hint}; there are {there}")
+            raise DataError(f"trials: {several} {named!r} in {root.file}{hint}; there are {there}")
     else:
         found = [name for name in tables if name not in NOT_TRIALS]
         if "trials" in found:
             found = ["trials"]
         if not found:
-            raise DataError(f"{file.filename}: must hold a table of trials or presentations (got {there})")
+            raise DataError(f"{root.file}: must hold a table of trials or presentations (got {there})")
         if len(found) > 1:
-            raise DataError(f"trials: say which table of {file.filename} to use, there are {there}")
+            raise DataError(f"trials: say which table of {root.file} to use, there are {there}")
     table = tables[found[0]]
     if not len(table):
-        raise DataError(f"{file.filename}: must hold trials (got none in {table.name})")
+        raise DataError(f"{root.file}: must hold trials (got none in {table.name})")
     return _table_of_trials(table)
 
 
 def _table_of_trials(table: Table) -> Trials:
-    times, others = {}, {}
-    edges = [
-        np.asarray(table.read(name), dtype=float) if name in table.group else None
-        for name in ("start_time", "stop_time")
-    ]
-    start = edges[0]
-    assert start is not None
-    stop = start if edges[1] is None else edges[1]
-    for name in dict.fromkeys(("start_time", "stop_time", *table.columns)):
-        if name not in table.group or not table.is_plain(name):
+    times = {name: table.read_numbers(name) for name in ("start_time", "stop_time")
+             if isinstance(table.group.get(name), Array)}  # fmt: skip
+    others = {}
+    start = times["start_time"]
+    if not np.isfinite(start).any():
+        raise DataError(f"{table.file}: start_time of {table.name} must hold times (got none that is finite)")
+    for name in table.plain_columns():
+        if name in times:
             continue
         values = table.read(name)
-        if name in ("start_time", "stop_time") or (values.dtype.kind == "f" and _are_moments(values, start, stop)):
+        if values.dtype.kind == "f" and _are_moments(values, start, times.get("stop_time", start)):
             times[name] = values.astype(float)
         else:
             others[name] = values
@@ -140,96 +148,102 @@ def _table_of_trials(table: Table) -> Trials:
 
 
 def _are_moments(values: np.ndarray, start: np.ndarray, stop: np.ndarray) -> bool:
-    """Whether numbers are times of the session: nearly all lie within their own trial, and not all trials are early."""
-    known = np.isfinite(values)
+    """Return True if numbers are times of the session: nearly all lie within their own trial, and not all are early."""
+    known = np.isfinite(values) & np.isfinite(start)
     within = (values >= start - SLACK) & (values <= stop + SLACK)
-    return bool(known.sum() > 1 and within[known].mean() > 0.9 and start[known].max() > SLACK + np.abs(start[0]))
+    first = start[np.isfinite(start)][0]
+    return bool(known.sum() > 1 and within[known].mean() > 0.9 and start[known].max() > SLACK + np.abs(first))
 
 
 # -- units -------------------------------------------------------------------------------------------------------------
 
 
-def _ids(units: Table) -> np.ndarray:
-    return units.read("id")
-
-
 def _spikes(units: Table) -> SpikeTrains:
-    held = units.group["spike_times"]
-    check_claim(held)
+    held = units.group.array("spike_times")
+    if held.ndim != 1 or not held.is_number:
+        raise DataError(f"{held.file}: {held.name} must be a list of times (got shape {held.shape}, {held.dtype})")
+    held.check_claim()
     ends = units.ends("spike_times")
     begins = np.concatenate([[0], ends[:-1]])
     return SpikeTrains(lambda unit: held[begins[unit] : ends[unit]])
 
 
-def _good(units: Table, notes: list[str]) -> np.ndarray | None:
-    """Whether each unit is good, (units,), where a column says so."""
+def _good(table: Table, text_counts: bool) -> tuple[str, np.ndarray] | None:
+    """Return the column that says which rows are good, and for each row whether it is; None where no column does."""
+    columns = table.plain_columns()
     for column, wanted in QUALITY.items():
-        if column not in units.columns or not units.is_plain(column):
+        if column not in columns:
             continue
-        values = units.read(column)
+        values = table.read(column)
         numbers = values.dtype.kind in "fiub"
-        if isinstance(wanted, str) and not numbers:
+        if isinstance(wanted, str) and not numbers and text_counts:
             good = np.char.lower(values.astype(str)) == wanted
         elif not isinstance(wanted, str) and numbers:
             good = values >= wanted
         else:
             continue
         if good.any():
-            notes.append(f"quality of units is told by {column}")
-            return good
+            return column, good
     return None
 
 
-def _areas(file: h5py.File, units: Table, area: str | None, notes: list[str]) -> np.ndarray:
-    """Area of each unit, (units,), from the units themselves or from their electrodes."""
+def _areas(root: Group, units: Table, area: str | None, used: dict[str, str]) -> np.ndarray:
+    """Return the area of each unit, (units,), from the units themselves or from their electrodes."""
     wanted = AREAS if area is None else (area,)
+    own = units.plain_columns()
     for column in wanted:
-        if column in units.columns and units.is_plain(column):
-            notes.append(f"areas are those of units.{column}")
+        if column in own:
+            used["areas"] = f"units.{column}"
             return units.read(column).astype(str)
-    places = _electrode_tables(file, units)
+    places = [(where, table, table.plain_columns(), rows) for where, table, rows in _electrode_tables(root, units)]
     for column in wanted:
-        for where, table, rows in places:
-            if column in table.columns and table.is_plain(column):
-                notes.append(f"areas are those of {table.name}.{column}, by {where}")
+        for where, table, columns, rows in places:
+            if column in columns:
+                used["areas"] = f"{table.name}.{column}, by {where}"
                 return _most_common(table.read(column).astype(str), rows)
-    there = {
-        name for table in (units, *(table for _, table, _ in places)) for name in table.columns if table.is_plain(name)
-    }
+    there = {*own, *(name for _, _, columns, _ in places for name in columns)}
     raise DataError(
         f"area: no column {repr(area) if area else 'such as area or location'} of units or electrodes in "
-        f"{file.filename} says where units are; there are {listed(sorted(there))}"
+        f"{root.file} says where units are; there are {listed(sorted(there))}"
     )
 
 
-def _electrode_tables(file: h5py.File, units: Table) -> list[tuple[str, Table, list[np.ndarray]]]:
-    """Tables of places, each with how units are found in it and the rows (of any number) of each unit."""
+def _electrode_tables(root: Group, units: Table) -> list[tuple[str, Table, list[np.ndarray]]]:
+    """Return tables of places, each with how units are found in it and the rows (of any number) of each unit."""
     found: list[tuple[str, Table, list[np.ndarray]]] = []
-    electrodes = file.get("general/extracellular_ephys/electrodes")
-    if isinstance(electrodes, h5py.Group) and "peak_channel_id" in units.columns:
+    electrodes = root.get("general/extracellular_ephys/electrodes")
+    if isinstance(electrodes, Group) and "peak_channel_id" in units.columns:
         table = Table(electrodes)
-        row_of = {int(one): row for row, one in enumerate(table.read("id"))}
-        channels = units.read("peak_channel_id").ravel()
-        rows = [np.array([row_of[int(one)]]) if int(one) in row_of else np.array([], dtype=int) for one in channels]
-        found.append(("peak_channel_id", table, rows))
+        channels = units.read_numbers("peak_channel_id")
+        found.append(("peak_channel_id", table, _rows_of(table.read_numbers("id"), channels[:, None])))
     elif "electrodes" in units.columns:
         table = units.targets("electrodes")
-        entries = units.read("electrodes").astype(np.int64)
-        ends = units.ends("electrodes") if "electrodes_index" in units.group else np.arange(1, len(units) + 1)
-        found.append(("units.electrodes", table, np.split(entries, ends[:-1])))
-    if found and isinstance(file.get("general/localization"), h5py.Group):  # tables of places beside the electrodes
+        entries = units.rows_in(table, "electrodes")
+        if isinstance(units.group.get("electrodes_index"), Array):
+            ends = units.ends("electrodes")
+        elif len(entries) == len(units):
+            ends = np.arange(1, len(units) + 1)
+        else:
+            raise DataError(f"{root.file}: units.electrodes must have an electrodes_index, or one entry per unit")
+        found.append(("units.electrodes", table, np.split(entries, ends)[: len(units)]))
+    localization = root.get("general/localization")
+    if found and isinstance(localization, Group):  # tables of places beside the electrodes
         _, _, rows = found[0]
-        for group in file["general/localization"].values():
-            if isinstance(group, h5py.Group) and "localized_entity" in group:
+        for group in localization.groups():
+            if isinstance(group.get("localized_entity"), Array):
                 table = Table(group)
-                row_of = {int(one): row for row, one in enumerate(table.read("localized_entity"))}
-                own = [np.array([row_of[int(one)] for one in some if int(one) in row_of], dtype=int) for some in rows]
-                found.append(("units.electrodes", table, own))
+                found.append(("units.electrodes", table, _rows_of(table.read_numbers("localized_entity"), rows)))
     return found
 
 
+def _rows_of(names: np.ndarray, wanted) -> list[np.ndarray]:
+    """Return for each of ``wanted``, lists of names, the rows that have these names."""
+    row_of = {float(name): row for row, name in enumerate(names)}
+    return [np.array([row_of[float(one)] for one in some if float(one) in row_of], dtype=int) for some in wanted]
+
+
 def _most_common(values: np.ndarray, rows: list[np.ndarray]) -> np.ndarray:
-    """The value that most of each unit's rows have, (units,); ``unknown`` where there are no rows."""
+    """Return the value that most of each unit's rows have, (units,); ``unknown`` where there are no rows."""
     common = []
     for some in rows:
         names, counts = (
@@ -242,79 +256,47 @@ def _most_common(values: np.ndarray, rows: list[np.ndarray]) -> np.ndarray:
 # -- sampled series ----------------------------------------------------------------------------------------------------
 
 
-def find_series(file: h5py.File, named: str | None) -> list[h5py.Group]:
-    """Series with one column per unit: dF/F where there is some, else other responses of ROIs, else any there are."""
-    rois: list[h5py.Group] = []
-    plain: list[h5py.Group] = []
-    for place in ("processing", "acquisition"):
-        if isinstance(file.get(place), h5py.Group):
-            file[place].visititems(lambda _, one: _sort_in(one, rois, plain))
-    every = rois + plain
+def find_series(root: Group, named: str | None) -> list[Group]:
+    """Return series with one column per unit: dF/F where there is some, else other responses of ROIs, else any."""
+    tables = [one for one in series_in(root) if one.array("data").ndim == 2]
+    places = ("/processing/", "/acquisition/")
+    rois = [one for one in tables if kind_of(one) == "RoiResponseSeries" and one.name.startswith(places)]
+    plain = [one for one in tables if kind_of(one) == "TimeSeries" and one.name.startswith(places)]
     if named is not None:
-        found = [one for one in every if named in (str(one.name).strip("/"), one.name.rpartition("/")[2])]
-        found = found or [one for one in every if named.lower() in str(one.name).lower()]
+        found = series_named(rois + plain, named)
         if not found:
-            there = listed(one.name.rpartition("/")[2] for one in every)
-            raise DataError(
-                f"series: no series {named!r} with one column per unit in {file.filename}; there are {there}"
-            )
+            there = listed(one.last_name for one in rois + plain)
+            raise DataError(f"series: no series {named!r} with one column per unit in {root.file}; there are {there}")
         return found
-    dff = [one for one in rois if re.search(r"df.?over.?f|dff|df_f", str(one.name), re.IGNORECASE)]
+    dff = [one for one in rois if re.search(r"df.?over.?f|dff|df_f", one.name, re.IGNORECASE)]
     kinds = {one.name.rpartition("/")[0] for one in rois}
     if rois and not dff and len(kinds) > 1:
-        raise DataError(
-            f"series: say which of {listed(one.name.strip('/') for one in rois)} to use, in {file.filename}"
-        )
+        raise DataError(f"series: say which of {listed(one.name.strip('/') for one in rois)} to use, in {root.file}")
     return dff or rois or plain
 
 
-def _sort_in(one: object, rois: list[h5py.Group], plain: list[h5py.Group]) -> None:
-    if isinstance(one, h5py.Group) and isinstance(one.get("data"), h5py.Dataset) and one["data"].ndim == 2:
-        kind = kind_of(one)
-        if kind == "RoiResponseSeries":
-            rois.append(one)
-        elif kind == "TimeSeries" and one["data"].dtype.kind in "fiub":
-            plain.append(one)
-
-
-def _described(group: h5py.Group, file: h5py.File, area: str | None) -> tuple[Series, np.ndarray, np.ndarray]:
-    """A series, the area of each of its columns, and whether each is good."""
-    data = group["data"]
-    check_claim(data)
-    name = str(group.name).rpartition("/")[2]
-    if "timestamps" in group:
-        times: np.ndarray | tuple[float, float] = read(group["timestamps"]).astype(float)
-    elif "starting_time" in group:
-        times = float(group["starting_time"][()]), float(group["starting_time"].attrs["rate"])
-    else:
-        raise DataError(f"{file.filename}: {name} must have timestamps or a starting time with a rate")
-    counts = text(data.attrs.get("unit", "")).lower() in ("count", "counts", "spikes", "spike counts")
-    series = Series(name, data, times, counts)
+def _described(group: Group, area: str | None) -> tuple[Series, np.ndarray, np.ndarray]:
+    """Return a series, the area of each of its columns, and whether each is good."""
+    data, name = group.array("data"), group.last_name
+    data.check_claim()
+    counts = str(data.attribute("unit") or "").lower() in ("count", "counts", "spikes", "spike counts")
+    series = Series(name, data, sampling_of(group), counts)
     columns = data.shape[1]
-    if "rois" not in group:
+    if not isinstance(held := group.get("rois"), Array):
         return series, np.full(columns, name), np.ones(columns, dtype=bool)
     planes = Table(group).targets("rois")
-    rows = read(group["rois"]).astype(np.int64)
+    rows = row_numbers(held, len(planes), planes.name)
     if len(rows) != columns:
         raise DataError(
-            f"{file.filename}: {name} must have one column per ROI, samples by ROIs (got {data.shape} for {len(rows)} "
+            f"{group.file}: {name} must have one column per ROI, samples by ROIs (got {data.shape} for {len(rows)} "
             "ROIs)"
         )
-    good = np.ones(len(planes), dtype=bool)
-    for column, wanted in QUALITY.items():
-        if column in planes.columns and planes.is_plain(column) and not isinstance(wanted, str):
-            good = planes.read(column) >= wanted
-            break
+    told = _good(planes, text_counts=False)
+    good = np.ones(len(planes), dtype=bool) if told is None else told[1]
+    there = planes.plain_columns()
     for column in AREAS if area is None else (area,):
-        if column in planes.columns and planes.is_plain(column):
+        if column in there:
             return series, planes.read(column).astype(str)[rows], good[rows]
-    plane = planes.group.get("imaging_plane")
-    place = text(plane["location"][()]) if isinstance(plane, h5py.Group) and "location" in plane else name
-    return series, np.full(columns, place), good[rows]
-
-
-def _contents(file: h5py.File) -> list[str]:
-    """What kinds of things are in the file."""
-    kinds: set[str] = set()
-    file.visititems(lambda _, one: kinds.add(kind_of(one)) if isinstance(one, h5py.Group) else None)
-    return sorted(kinds - {""})
+    if area is not None:
+        raise DataError(f"area: no column {area!r} in {planes.name} of {group.file}; there are {listed(there)}")
+    return series, np.full(columns, location_of(planes) or name), good[rows]

@@ -6,21 +6,23 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from biorrr.sims.data.dataset import DataError, Dataset
+from biorrr.sims.data.dataset import Dataset
+from biorrr.sims.data.kinds import Pair
+from biorrr.sims.data.values import DataError
+from biorrr.sims.data.words import counted, listed
 from biorrr.sims.recordings import alignment
 from biorrr.sims.recordings.activity import Activity, Series, SpikeTrains, Traces, Windows
 from biorrr.sims.recordings.columns import Columns
-from biorrr.sims.recordings.trials import Trials, counted, listed
+from biorrr.sims.recordings.trials import Trials
 
 IN_MEMORY = 2**27  # bytes of binned activity of one area that are held in memory; more goes to a temporary file
 LAYERS = re.compile(r"\d.*")  # what follows the name of a cortical area: VISp1, VISp2/3, VISp6a
-SCALES = ("none", "sqrt", "zscore")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,8 @@ class Recording:
         (units,) whether spike sorting found a unit good; None where nothing is known of that.
     ids
         (units,) what the units are called.
+    used
+        Where areas, quality and activity were found in a file.
     notes
         What was left out or guessed on reading, in words.
     """
@@ -54,6 +58,7 @@ class Recording:
     trials: Trials
     good: np.ndarray | None = None
     ids: np.ndarray | None = None
+    used: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -105,7 +110,8 @@ class Recording:
             (trials,) seconds at which trials begin, or several events by name, such as
             ``{"start": ..., "stimulus": ...}``.
         areas
-            Area of each unit: a mapping from clusters, or a list in the order of the sorted clusters.
+            Area of each unit: a mapping from clusters, which may be text (as JSON has them), or a list in the order of
+            the sorted clusters.
         conditions
             (trials,) condition of each trial, or several columns by name.
         """
@@ -114,20 +120,27 @@ class Recording:
             raise DataError(
                 f"{name}: times and clusters must have one entry per spike (got {times.shape} and {clusters.shape})"
             )
-        known = np.array(list(areas)) if isinstance(areas, Mapping) else np.unique(clusters)
-        of_unit = [areas[one] for one in known.tolist()] if isinstance(areas, Mapping) else list(areas)
-        if len(of_unit) != len(known):
-            raise DataError(f"{name}: areas must name one for each of {len(known)} clusters (got {len(of_unit)})")
-        order = np.lexsort((times, clusters))
-        sorted_times, sorted_clusters = times[order], clusters[order]
-        begin, end = (np.searchsorted(sorted_clusters, known, side=side) for side in ("left", "right"))
-        strange = len(times) - int((end - begin).sum())
+        present, cluster = np.unique(_plain_names(clusters), return_inverse=True)
+        if isinstance(areas, Mapping):
+            area_of = dict(zip(_plain_names(np.array(list(areas))).tolist(), areas.values(), strict=True))
+            if len(area_of) != len(areas):
+                raise DataError(f"{name}: areas must name each cluster once (got {listed(areas)})")
+        else:
+            order = np.unique(clusters)
+            if len(areas) != len(order):
+                raise DataError(f"{name}: areas must name one for each of {len(order)} clusters (got {len(areas)})")
+            area_of = dict(zip(_plain_names(order).tolist(), areas, strict=True))
+        by_cluster = np.lexsort((times, cluster))
+        ends = np.searchsorted(cluster[by_cluster], np.arange(len(present)), side="right")
+        trains = dict(zip(present.tolist(), np.split(times[by_cluster], ends), strict=False))
+        units = [trains.get(one, np.empty(0)) for one in area_of]
+        strange = len(times) - sum(map(len, units))
         return cls(
             name,
-            np.array(of_unit, dtype=str),
-            SpikeTrains(lambda unit: sorted_times[begin[unit] : end[unit]]),
+            np.array(list(area_of.values()), dtype=str),
+            SpikeTrains(lambda unit: units[unit]),
             _trials(trials, conditions),
-            ids=known,
+            ids=np.array(list(area_of)),
             notes=(f"{strange} spikes of clusters without an area are left out",) if strange else (),
         )
 
@@ -177,72 +190,47 @@ class Recording:
         """How many units each area has, those with most first."""
         return dict(Counter(self.areas.tolist()).most_common())
 
-    def pair(
-        self,
-        source: str,
-        target: str,
-        *,
-        align: str = "start",
-        window: tuple[float, float] | None = None,
-        bin: float = 0.1,
-        lag: float = 0.0,
-        condition: str | None = None,
-        minimum_rate: float = 0.5,
-        quality: str = "good",
-        scale: str = "none",
-    ) -> Dataset:
-        """Binned activity of two areas, trial by trial: X of the source, Y of the target.
+    def pair(self, source: str, target: str, **options: Any) -> Dataset:
+        """Return the binned activity of two areas; ``options`` are fields of :class:`~biorrr.sims.data.Pair`.
 
-        Parameters
-        ----------
-        source, target
-            Areas; ``VISp`` stands for its layers ``VISp1``, ``VISp2/3`` and so on where these are told apart.
-        align
-            Event that windows are counted from.
-        window
-            Seconds from the event to the beginning and to the end; from the event to the end of the shortest trial
-            unless given.
-        bin
-            Width of a bin, in seconds.
-        lag
-            Seconds by which the target's windows come later than the source's.
-        condition
-            Column of the trials that says which are alike, or several joined by ``+``. Trials without are left out, and
-            so are those that are the only one of their condition.
-        minimum_rate
-            Units that fire less, in spikes per second within the windows, are left out.
-        quality
-            ``good`` leaves out units that spike sorting found not good; ``all`` keeps them.
-        scale
-            ``sqrt`` takes the square root of counts, ``zscore`` divides each unit by its standard deviation (and
-            subtracts its mean), ``none`` neither.
+        An area may stand for its layers: ``VISp`` for ``VISp1``, ``VISp2/3`` and so on, where these are told apart.
+        Trials without a condition are left out, and so are those that are the only one of their condition.
 
         Returns
         -------
         A :class:`~biorrr.sims.data.Dataset` with trials as ``groups`` and condition and bin as ``strata``; its
-        ``notes`` say what was left out.
+        ``used`` says what was chosen, and its ``notes`` what was left out.
         """
-        if scale not in SCALES:
-            raise DataError(f"scale: must be one of {', '.join(SCALES)} (got {scale!r})")
-        if quality not in ("good", "all"):
-            raise DataError(f"quality: must be good or all (got {quality!r})")
+        return self.take(Pair.made_from(self.name, {"source": source, "target": target} | options))
+
+    def take(self, pair: Pair) -> Dataset:
+        """Return the binned activity of the two areas that ``pair`` names; see :meth:`pair`."""
+        for side, area in (("source", pair.source), ("target", pair.target)):
+            if not area:
+                there = listed(f"{name} ({counted(count, 'unit')})" for name, count in self.units_of_areas().items())
+                raise DataError(f"{side}: say which area of {self.name}; there are {there}")
+        source, target = str(pair.source), str(pair.target)
         notes = list(self.notes)
-        units = {
-            side: self._units(area, side, quality, notes) for side, area in (("source", source), ("target", target))
-        }
+        sides = {"source": source, "target": target}
+        units = {side: self._units(area, side, pair.quality, notes) for side, area in sides.items()}
         if both := set(units["source"]) & set(units["target"]):
             raise DataError(
                 f"target: must share no unit with the source (got {len(both)} in both, {source} and {target})"
             )
-        if condition is None and self.trials.columns:
-            notes.append(f"all trials count as one condition; others may be told by {listed(self.trials.columns)}")
-        aligned = alignment.align(self.trials, self.activity.span(), align, window, bin, lag, condition, notes)
+        if pair.condition is None and self.trials.columns:
+            notes.append(
+                f"all trials are treated as one condition; --condition groups them, by {listed(self.trials.columns)}"
+            )
+        used = dict(self.used)
+        aligned = alignment.align(self.trials, self.activity.span(), pair, used, notes)
         bins, trials = aligned.bins, len(aligned.onsets)
         views: dict[str, Any] = {}
-        for side, shift in (("source", 0.0), ("target", lag)):
-            windows = Windows(aligned.onsets + aligned.begin + shift, bins, bin)
-            views[side] = self._binned(units[side], windows, side, minimum_rate, scale, notes)
+        for side, shift in (("source", 0.0), ("target", pair.lag)):
+            windows = Windows(aligned.onsets + aligned.begin + shift, bins, pair.bin)
+            views[side] = self._binned(units[side], windows, side, pair.minimum_rate, pair.scale, notes)
         (X, x_units, x_rates), (Y, y_units, y_rates) = views.values()
+        for (side, area), kept in zip(sides.items(), (x_units, y_units), strict=True):
+            used[side] = f"{area}, {counted(len(kept), 'unit')}"
         return Dataset(
             self.name,
             X,
@@ -253,6 +241,7 @@ class Recording:
             y_names=self._names(target, y_units),
             x_rates=x_rates,
             y_rates=y_rates,
+            used=used,
             notes=tuple(notes),
             views=(f"units in {source}", f"units in {target}"),
             source=self.name,
@@ -297,7 +286,7 @@ class Recording:
         self, units: list[int], windows: Windows, side: str, minimum_rate: float, scale: str, notes: list[str]
     ) -> tuple[np.ndarray, list[int], np.ndarray | None]:
         """Binned activity (trials * bins, units), the units that are in it, and their mean rates."""
-        from biorrr.circuit.progress import progress_bar
+        from biorrr.circuit.simulation.progress import progress_bar
 
         samples = len(windows.starts) * windows.bins
         columns = Columns(samples, samples * len(units) * 8 > IN_MEMORY)
@@ -324,6 +313,13 @@ class Recording:
                 f"{side}: must have at least two units to be a population (got {len(kept)} of {len(units)}: {why})"
             )
         return columns.joined(), kept, np.array(rates) if self.activity.counted else None
+
+
+def _plain_names(clusters: np.ndarray) -> np.ndarray:
+    """Return the names of clusters as text, the same for 7, 7.0 and "7"."""
+    if clusters.dtype.kind == "f" and (clusters == np.round(clusters)).all():
+        clusters = clusters.astype(np.int64)
+    return clusters.astype(str)
 
 
 def _trials(

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from biorrr.sims.data.dataset import DataError
-
-SHOWN = 12  # names that are listed in an error
+from biorrr.sims.data.values import DataError
+from biorrr.sims.data.words import listed
 
 
 @dataclass(frozen=True)
@@ -35,13 +34,11 @@ class Trials:
         return len(next(iter(self.times.values()), ()))
 
     def event(self, named: str) -> tuple[str, np.ndarray]:
-        """Name and times (trials,) of the event that ``named`` means: ``stimulus`` finds ``stimulus_on_time``."""
+        """Return name and times (trials,) of an event; ``stimulus`` finds ``stimulus_on_time``."""
         word = named.lower()
         exact = [name for name in self.times if name.lower() in (word, f"{word}_time", f"{word}_times")]
         within = [name for name in self.times if word in name.lower().replace("stim_", "stimulus_")]
         found = exact or within
-        if not found and word in ("stimulus", "stim", "trial") and "start_time" in self.times:
-            found = ["start_time"]  # of a table of presentations, or of trials
         if len(found) > 1:
             raise DataError(f"align: {named!r} may be {listed(found)}; name one of them")
         if not found:
@@ -51,12 +48,12 @@ class Trials:
         return found[0], np.asarray(self.times[found[0]], dtype=float)
 
     def conditions(self, named: str) -> np.ndarray:
-        """Number of each trial's condition, (trials,), from 0 on; -1 where a trial has none.
+        """Return the number of each trial's condition, (trials,), from 0 on; -1 where a trial has none.
 
         ``named`` is a column, or several joined by ``+``: trials that agree in all of them share a condition.
         """
         codes = []
-        for name in named.split("+"):
+        for name in [named] if named in self.columns else named.split("+"):
             if name not in self.columns:
                 near = difflib.get_close_matches(name, self.columns, n=1)
                 hint = f"; did you mean {near[0]!r}?" if near else ""
@@ -74,17 +71,3 @@ class Trials:
         number = np.unique(joint, axis=0, return_inverse=True)[1].ravel()
         number[~missing] = np.unique(number[~missing], return_inverse=True)[1]
         return np.where(missing, -1, number)
-
-
-def counted(number: int, thing: str) -> str:
-    """A number of things in words: ``1 unit``, ``14 units``."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
-
-
-def listed(names) -> str:
-    """Names in words, not too many of them."""
-    names = [str(name) for name in names]
-    if not names:
-        return "none"
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more

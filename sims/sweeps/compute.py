@@ -18,10 +18,10 @@ import numpy as np
 
 from biorrr.sims.experiment import StoppedError
 from biorrr.sims.experiments import find_experiment
-from biorrr.sims.folder import RunFolder, plain_value
 from biorrr.sims.frame import carry_out, evaluate
-from biorrr.sims.interrupts import held_back
-from biorrr.sims.settings import Settings, SettingsError
+from biorrr.sims.lab.folder import RunFolder, plain_value
+from biorrr.sims.lab.interrupts import held_back
+from biorrr.sims.lab.settings import Settings, SettingsError
 from biorrr.sims.sweeps.ledger import plain_curves
 from biorrr.sims.sweeps.plan import Plan
 
@@ -46,7 +46,7 @@ def check_installed() -> None:
 def compute(
     plan: Plan,
     points: list[Settings],
-    data: dict[str, Dataset],
+    data: dict[Any, Dataset],
     workers: int | None,
     scheduler: str | None,
     folders: dict[Settings, Path],
@@ -58,7 +58,7 @@ def compute(
     plan, points
         The sweep, and which of its points.
     data
-        The data sets by name; each goes to a worker once, however many points it computes.
+        What each data value has loaded; each goes to a worker once, however many points it computes.
     workers
         How many on this machine; None for one per processor, 0 for none: this process computes one point after another.
     scheduler
@@ -68,7 +68,7 @@ def compute(
     """
     if workers == 0 and scheduler is None:
         for settings in points:
-            given = (data[name] for name in settings.data_names)
+            given = (data[value] for value in settings.every_data)
             yield settings, compute_point(plan.experiment, settings, folders.get(settings), *given)
         return
     try:
@@ -83,10 +83,10 @@ def _compute_on_dask(plan, points, data, workers, scheduler, folders) -> Iterato
     with _quiet(), _client(workers, scheduler) as client, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sending large graph")
         # As tasks rather than scattered: when all workers that hold the data have died, they are sent again.
-        sent = {name: client.submit(_pass_on, held, key=f"data-{held.checksum}") for name, held in data.items()}
+        sent = {value: client.submit(_pass_on, held, key=f"data-{held.checksum}") for value, held in data.items()}
         futures = {
             client.submit(
-                compute_point, plan.experiment, settings, folders.get(settings), *map(sent.get, settings.data_names),
+                compute_point, plan.experiment, settings, folders.get(settings), *map(sent.get, settings.every_data),
                 pure=False,
             ): settings
             for settings in points
@@ -130,7 +130,9 @@ def compute_point(experiment: str, settings: Any, folder: Path | None, *data: Da
 
 
 def in_memory(data: Dataset) -> Dataset:
-    """The data as plain arrays, which can be sent; a memory map cannot."""
+    """Return samples as plain arrays, which can be sent; a memory map cannot."""
+    if not hasattr(data, "X"):
+        return data
     return replace(data, X=np.asarray(data.X), Y=np.asarray(data.Y))
 
 

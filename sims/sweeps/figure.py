@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from biorrr.sims.settings import key_of
+from biorrr.sims.lab.settings import key_of
 from biorrr.sims.sweeps.plan import Plan
 
 

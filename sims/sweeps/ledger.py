@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.contents import inside
-from biorrr.sims.files import whole_file
-from biorrr.sims.settings import Settings, key_of
+from biorrr.sims.lab.contents import inside
+from biorrr.sims.lab.files import whole_file
+from biorrr.sims.lab.settings import Settings, key_of
 from biorrr.sims.sweeps.plan import Plan, plain
 
 POINTS, TABLE = "points", "sweep.parquet"
@@ -105,5 +105,7 @@ def plain_curves(curves: Mapping[str, tuple[Any, Any]]) -> dict[str, dict[str, l
 
 
 def _cell(value: Any) -> Any:
-    """One value of a table; a list of values is text."""
-    return ",".join(map(str, value)) if isinstance(value, tuple) else value
+    """Return one value of a table; data and lists of values are text."""
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return str(value) if isinstance(value, Settings) else value

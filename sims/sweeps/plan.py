@@ -12,7 +12,7 @@ from typing import Any
 
 from biorrr.sims.experiment import Experiment
 from biorrr.sims.experiments import experiment_names, find_experiment
-from biorrr.sims.settings import (
+from biorrr.sims.lab.settings import (
     NO_NUMBERS,
     PROVENANCE,
     Settings,
@@ -22,6 +22,7 @@ from biorrr.sims.settings import (
     kinds,
     read_config,
 )
+from biorrr.sims.lab.settings import plain as plain_value
 
 MOST_POINTS = 1_000_000  # more is a slip of the pen
 KEYS = ("experiment", "seeds", "measure", "points", "fixed", "grid", "random", "list")
@@ -126,12 +127,12 @@ def make_plan(
     if any(None in point.values() for point in combinations):  # TOML has no None: what is not named is not set
         source["list"] = [_spelled(point) for point in combinations]
     else:
-        source |= given | ({"points": points} if random is not None else {})
+        source |= plain_value(given) | ({"points": points} if random is not None else {})
     return Plan(experiment, tuple(made), varied, (*constant, *varied), source, measure)
 
 
 def _spelled(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {key_of(name): value for name, value in values.items() if value is not None}
+    return {key_of(name): plain_value(value) for name, value in values.items() if value is not None}
 
 
 def _fields(cls: type[Settings], values: Any, where: str) -> dict[str, Any]:
@@ -204,4 +205,4 @@ def _listed(cls: type[Settings], points: Any) -> list[dict[str, Any]]:
 
 def plain(settings: Settings) -> dict[str, Any]:
     """Settings by the names the user gives them."""
-    return {key_of(name): value for name, value in dataclasses.asdict(settings).items()}
+    return {key_of(field.name): plain_value(getattr(settings, field.name)) for field in dataclasses.fields(settings)}

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from biorrr.sims.circuits import check_circuit
-from biorrr.sims.contents import inside
-from biorrr.sims.folder import FolderError, RunFolder, is_in_use
-from biorrr.sims.settings import PROVENANCE, SettingsError, provenance, read_config
+from biorrr.sims.lab.circuits import check_circuit
+from biorrr.sims.lab.contents import inside
+from biorrr.sims.lab.folder import FolderError, RunFolder, is_in_use
+from biorrr.sims.lab.settings import PROVENANCE, SettingsError, provenance, read_config
 from biorrr.sims.sweeps.ledger import TABLE, Ledger
 from biorrr.sims.sweeps.plan import Plan, make_plan, read_plan
 
@@ -153,14 +153,13 @@ def _carry_out(
     """Compute what is not finished, and write table and figure; returns the table's rows."""
     import tomli_w
 
-    from biorrr.circuit.progress import progress_bar
-    from biorrr.sims.data import load
+    from biorrr.circuit.simulation.progress import progress_bar
     from biorrr.sims.sweeps.compute import check_installed, checksum_of, compute, in_memory
     from biorrr.sims.sweeps.figure import plot_sweep
 
     check_installed()
-    names = dict.fromkeys(name for settings in plan.points for name in settings.data_names)
-    data = {name: in_memory(load(name)) for name in names}
+    values = dict.fromkeys(value for settings in plan.points for value in settings.every_data)
+    data = {value: in_memory(value.load()) for value in values}
     folder = RunFolder("sweep", out)
     out.mkdir(parents=True, exist_ok=True)
     folder.claim()
@@ -171,7 +170,7 @@ def _carry_out(
     left = []
     for settings in plan.points:
         entry = ledger.read(plan, settings)
-        checksum = checksum_of(*map(data.__getitem__, settings.data_names))
+        checksum = checksum_of(*map(data.__getitem__, settings.every_data))
         failed = entry is not None and entry["status"] == "failed"
         known = entry is not None and (failed or entry["data_sha256"] == checksum)
         if entry and not known and resumed:

@@ -11,9 +11,10 @@ import time
 import numpy as np
 import pytest
 
-from biorrr.circuit import CheckpointError, Microcircuit, checkpoint
+from biorrr.circuit import CheckpointError, Microcircuit
 from biorrr.circuit.engines import standalone
 from biorrr.circuit.engines.compiler import find_compiler
+from biorrr.circuit.simulation import checkpoint
 from biorrr.models import CutInstruction, Freeze, Silence
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="needs a C++ compiler")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from biorrr.circuit import Microcircuit
-from biorrr.circuit.presentation import Presentation
+from biorrr.circuit.stimulus.presentation import Presentation
 from biorrr.models import Eligibility, LateInstruction, Leaky, LoopDelay, Rate, Rates, WeightDependentPlasticity
 
 ENGINES = ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from biorrr.circuit.presentation import Presentation
+from biorrr.circuit.stimulus.presentation import Presentation
 
 # A whole circuit takes Cython half a minute to compile; test_circuit.py has a small one.
 ENGINES = ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)]

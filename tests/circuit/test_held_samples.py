@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from biorrr.circuit import Diverged, Microcircuit
-from biorrr.circuit.blueprint import Blueprint
-from biorrr.circuit.held_samples import Program
+from biorrr.circuit.compile.blueprint import Blueprint
+from biorrr.circuit.compile.held_samples import Program
 from biorrr.models import (
     AllOrNone,
     Departure,

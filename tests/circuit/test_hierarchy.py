@@ -159,7 +159,7 @@ def test_replay_settles_too(engine, data):
     X, Y = (values[:6] for values in data)
     with pytest.warns(UserWarning, match="mean is large"):
         run = learn(circuit(2, engine, ridge=(0.2, 0.0), replay=2), (X, Y), snapshots=1)
-    from biorrr.circuit.presentation import Presentation
+    from biorrr.circuit.stimulus.presentation import Presentation
 
     shown = Presentation(6, 5, "sequential", 2, 0.0, 0).shown(0, 6)
     for x, y, ticks in zip(X, Y, shown, strict=True):

@@ -5,7 +5,7 @@ import pytest
 
 from biorrr.analysis import ReducedRankRegression, excess, whitening_error
 from biorrr.circuit import Microcircuit
-from biorrr.circuit.units import Units
+from biorrr.circuit.stimulus.units import Units
 
 RIDGE = 0.1
 

@@ -4,7 +4,7 @@ import networkx as nx
 import pytest
 
 from biorrr.circuit import Microcircuit
-from biorrr.circuit.locality import locality
+from biorrr.circuit.results.locality import locality
 from biorrr.models import NaiveProximalSynapses, Rate, Rates
 
 

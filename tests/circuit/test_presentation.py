@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from biorrr.circuit import Microcircuit
-from biorrr.circuit.presentation import Presentation
+from biorrr.circuit.stimulus.presentation import Presentation
 
 
 def stream(order="shuffle", replay=0, noise=0.0, seed=0, n_samples=10, m=6):

@@ -148,7 +148,7 @@ def test_signals_are_resumed_and_continued(data, make_circuit, tmp_path):
 
 
 def test_large_signals_lie_in_a_file_that_goes_with_them(data, make_circuit, monkeypatch, tmp_path):
-    monkeypatch.setattr("biorrr.circuit.signals._IN_MEMORY", 100)
+    monkeypatch.setattr("biorrr.circuit.stimulus.signals._IN_MEMORY", 100)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     rows = PoissonSpikes(data[0][:40], rate=500).rows("X", 0.005, 4)
     (file,) = tmp_path.iterdir()

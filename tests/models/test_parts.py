@@ -118,3 +118,21 @@ def test_errors_say_what_to_do(make, text):
 def test_steps_know_whether_they_replay():
     assert not Step("output", "z = 1").replays
     assert PyramidalNeurons(1).steps == (Step("plateau", "plateau = a - inhibition", replays=True),)
+
+
+def test_parts_are_found_by_their_kind_in_every_area_or_in_one():
+    areas = tuple(Population(2, f"pyramidal_{i}", kind="pyramidal", area=i) for i in (1, 2))
+    parts = Parts((Population(3, "granule"), *areas), (Pathway("w_2", "granule", "pyramidal_2", kind="w", area=2),))
+    assert parts.all(kind="pyramidal") == areas
+    assert parts.all(kind="pyramidal", area=2) == areas[1:]
+    assert [part.name for part in parts.all(kind="w")] == ["w_2"]
+    assert parts.all(kind="granule") == parts.populations[:1]  # a part is of its own kind where none is given
+    assert parts.all(kind="basket") == ()
+
+
+def test_a_part_of_ones_own_has_the_kind_of_the_part_whose_place_it_takes():
+    parts = Parts((Population(2, "interneurons", kind="interneuron", area=3),), ())
+    (own,) = parts.having(Population(2, "interneurons", meaning="mine")).all(kind="interneuron", area=3)
+    assert own.meaning == "mine"
+    other = parts.having(Population(2, "interneurons", kind="basket"))
+    assert other.all(kind="interneuron") == ()

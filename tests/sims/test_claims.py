@@ -5,12 +5,12 @@ import math
 
 import pytest
 
-from biorrr.sims.claims import Claim
 from biorrr.sims.experiments import compare
 from biorrr.sims.experiments.compare import CompareSettings
-from biorrr.sims.folder import RunFolder
 from biorrr.sims.frame import carry_out
-from biorrr.sims.table import print_claims
+from biorrr.sims.lab.claims import Claim
+from biorrr.sims.lab.folder import RunFolder
+from biorrr.sims.lab.table import print_claims
 
 
 def test_two_sided_claims_fail_on_both_sides():

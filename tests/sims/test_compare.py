@@ -9,13 +9,13 @@ import xarray as xr
 from biorrr.analysis import OnlineBioRRR
 from biorrr.circuit import CheckpointError
 from biorrr.models import Rate, Rates
-from biorrr.sims.checkpoints import NOT_KEPT, Checkpoints
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.experiments import compare, images
 from biorrr.sims.experiments.compare import CompareSettings
 from biorrr.sims.experiments.helpers.race import FRACTIONS, Heat, Lap, Race
-from biorrr.sims.folder import RunFolder
 from biorrr.sims.frame import carry_out, run_parts
+from biorrr.sims.lab.checkpoints import NOT_KEPT, Checkpoints
+from biorrr.sims.lab.folder import RunFolder
 
 SMALL = {"data": "synthetic:samples=300,m=8,n=6", "k": (1, 2), "seeds": 2, "steps": 400, "engine": "numpy"}
 

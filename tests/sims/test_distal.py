@@ -1,6 +1,5 @@
 """``biorrr distal``: protocols, inference from files, plans, and circuits that are caught with other rules."""
 
-import hashlib
 import json
 from dataclasses import replace
 from types import SimpleNamespace
@@ -13,19 +12,18 @@ from biorrr.analysis import infer_s
 from biorrr.circuit import Microcircuit
 from biorrr.models import DistalSynapses
 from biorrr.sims import main
-from biorrr.sims.data import DataError, load
+from biorrr.sims.data import DataError, Plasticity, load
 from biorrr.sims.experiments import distal
 from biorrr.sims.experiments.helpers import distal_protocols as protocols
 from biorrr.sims.experiments.helpers import distal_recording as recording
 from biorrr.sims.experiments.helpers import distal_results as results
-from biorrr.sims.recordings.distal import load_distal
 
 DATA = "synthetic:samples=200,m=5,n=6,latents=3"
 QUIET = {"progress": False}
 
 
 def settings(**given):
-    return distal.DistalSettings(data=DATA, engine="numpy", **{"cells": 2, "pairings": 5} | given)
+    return distal.DistalSettings(task=DATA, engine="numpy", **{"cells": 2, "pairings": 5} | given)
 
 
 def test_cells_without_noise_do_what_the_rule_predicts():
@@ -68,7 +66,7 @@ def other_rule(change):
     ],
 )
 def test_cells_with_another_rule_are_caught(change, caught, monkeypatch):
-    monkeypatch.setattr("biorrr.sims.circuits.circuit_function", lambda named: other_rule(change))
+    monkeypatch.setattr("biorrr.sims.lab.circuits.circuit_function", lambda named: other_rule(change))
     asked = settings(circuit="own.py:other", cells=3, pairings=60)
     name, s = ("weaker", 1.0) if "depresses" in caught else ("output", 0.0)
     found = protocols.run_protocol(asked, protocols.PROTOCOLS[name], s, QUIET)
@@ -144,16 +142,17 @@ def test_files_of_every_kind_give_the_same(run, tmp_path, monkeypatch):
     run.save("run.nc")
     arrays = as_arrays(run)
     np.savez("all.npz", **arrays)
+    (tmp_path / "tables").mkdir()
     for name, values in arrays.items():
-        np.savetxt(f"{name}.csv", values.reshape(len(values), -1), delimiter=",")
-    for named in ("run.nc", "all.npz", "y.csv,z.csv,a.csv,Vy.csv"):
-        assert infer_s(*load_distal(named)).s == pytest.approx(0.5, abs=1e-6), named
+        np.savetxt(f"tables/{name}.csv", values.reshape(len(values), -1), delimiter=",")
+    for named in ("run.nc", "all.npz", "tables"):
+        assert infer_s(*Plasticity(named).load().recording).s == pytest.approx(0.5, abs=1e-6), named
 
 
 def test_a_run_in_nwb_can_be_read(run, tmp_path):
     pytest.importorskip("pynwb")
     run.to_nwb(tmp_path / "run.nwb")
-    assert infer_s(*load_distal(str(tmp_path / "run.nwb"))).s == pytest.approx(0.5, abs=1e-6)
+    assert infer_s(*Plasticity(str(tmp_path / "run.nwb")).load().recording).s == pytest.approx(0.5, abs=1e-6)
 
 
 def test_sparse_weights_of_files(run, tmp_path):
@@ -164,7 +163,7 @@ def test_sparse_weights_of_files(run, tmp_path):
     np.savez(tmp_path / "gaps.npz", **arrays | {"Vy": gaps})
     np.savez(tmp_path / "when.npz", **arrays | {"Vy": gaps[when], "when": when})
     for name in ("gaps", "when"):
-        found = load_distal(str(tmp_path / f"{name}.npz"))
+        found = Plasticity(str(tmp_path / f"{name}.npz")).load().recording
         assert found.y.shape[1] == 5
         assert infer_s(*found).s == pytest.approx(0.5, abs=0.05)
     with h5py.File(tmp_path / "slow.nwb", "w") as file:  # weights imaged at a rate of their own
@@ -173,7 +172,7 @@ def test_sparse_weights_of_files(run, tmp_path):
             series = file.create_group(f"acquisition/{name}")
             series["data"], series["starting_time"] = values, 0.0
             series["starting_time"].attrs["rate"] = rate
-    assert infer_s(*load_distal(str(tmp_path / "slow.nwb"))).s == pytest.approx(0.5, abs=0.05)
+    assert infer_s(*Plasticity(str(tmp_path / "slow.nwb")).load().recording).s == pytest.approx(0.5, abs=0.05)
 
 
 def broken(**changes):
@@ -200,7 +199,7 @@ def broken(**changes):
 def test_incomplete_files_are_refused_in_a_sentence(changes, sentence, tmp_path):
     np.savez(tmp_path / "mine.npz", **broken(**changes))
     with pytest.raises(DataError) as error:
-        load_distal(str(tmp_path / "mine.npz"))
+        Plasticity(str(tmp_path / "mine.npz")).load()
     assert sentence in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -210,7 +209,7 @@ def test_damaged_files_are_refused_in_a_sentence(suffix, run, tmp_path, capsys):
     path = tmp_path / f"mine.{suffix}"
     for content in (b"", b"no such thing", b"\x89HDF\r\n\x1a\n" + bytes(200)):
         path.write_bytes(content)
-        assert main.run(["distal", "--recording", str(path), "--out", str(tmp_path / "out")]) == 1
+        assert main.run(["distal", "--data", str(path), "--out", str(tmp_path / "out")]) == 1
         said = capsys.readouterr().err
         assert said.startswith(f"biorrr: {path}: ")
         assert said.count("\n") == 1
@@ -220,20 +219,20 @@ def test_damaged_files_are_refused_in_a_sentence(suffix, run, tmp_path, capsys):
 def test_a_run_that_recorded_something_else_is_refused(run, tmp_path):
     run.data.drop_vars("Vy_trace").to_netcdf(tmp_path / "run.nc", engine="h5netcdf")
     with pytest.raises(DataError, match=r"record them with record=\('y', 'z', 'a', 'Vy'\), every=1"):
-        load_distal(str(tmp_path / "run.nc"))
+        Plasticity(str(tmp_path / "run.nc")).load()
 
 
 def test_a_recording_is_answered_with_a_verdict(run, tmp_path, capsys):
     run.save(tmp_path / "run.nc")
     out = tmp_path / "out"
-    assert main.run(["distal", "--recording", str(tmp_path / "run.nc"), "--out", str(out)]) == 0
+    assert main.run(["distal", "--data", str(tmp_path / "run.nc"), "--out", str(out)]) == 0
     assert "verdict        s = 0.500" in capsys.readouterr().out
     assert {path.name for path in out.iterdir()} == {
         "config.toml", "run.nc", "summary.json", "captions.md", "recording.png"
     }  # fmt: skip
     assert json.loads((out / "summary.json").read_text())["s"] == pytest.approx(0.5, abs=1e-6)
     # By this `resume` and `--config` know whether the recording has changed.
-    assert hashlib.sha256((tmp_path / "run.nc").read_bytes()).hexdigest() in (out / "config.toml").read_text()
+    assert Plasticity(str(tmp_path / "run.nc")).checksum() in (out / "config.toml").read_text()
 
 
 def test_a_plan_is_answered_in_a_sentence(tmp_path, capsys):
@@ -260,9 +259,9 @@ def test_a_plan_is_answered_in_a_sentence(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [
-        (["--plan", "--recording", "x.npz"], "plan: infers nothing from a recording"),
-        (["--calcium", "3"], "calcium: is of a recording; name it with --recording"),
-        (["--known-noise", "0.1"], "known-noise: is of a recording; name it with --recording"),
+        (["--plan", "--data", "x.npz"], "plan: infers nothing from a record"),
+        (["--calcium", "3"], "calcium: is chosen of a file; name it with --data"),
+        (["--known-noise", "0.1"], "known-noise: is of a record of distal plasticity; name it with --data"),
         (["--plan", "--samples", "5000", "--every", "100"], "plan: synapses (at least 40) times samples times every"),
         (["--noise", "20"], "noise: must lie in [0, 0.9] (got 20.0)"),
     ],
@@ -275,7 +274,7 @@ def test_mistyped(args, sentence, capsys):
 @pytest.mark.slow
 def test_command_fills_a_folder(tmp_path, capsys):
     out = tmp_path / "out"
-    args = ["--data", DATA, "--engine", "numpy", "--quick", "--cells", "3", "--experiments", "10"]
+    args = ["--task", DATA, "--engine", "numpy", "--quick", "--cells", "3", "--experiments", "10"]
     assert main.run(["distal", *args, "--out", str(out)]) == 0
     printed = capsys.readouterr().out
     assert "with weaker output (a > z)" in printed

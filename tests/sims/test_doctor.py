@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from biorrr.sims import doctor
+from biorrr.sims.cli import doctor
 
 PLAIN = [sys.executable, "-c", "from biorrr.sims.start import main; main()", "doctor"]
 

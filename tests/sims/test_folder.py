@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import tomli_w
 
-from biorrr.sims import folder
-from biorrr.sims.files import whole_file
-from biorrr.sims.folder import FolderError, InterruptedRunError, ResumedFolder, RunFolder
+from biorrr.sims.lab import folder
+from biorrr.sims.lab.files import whole_file
+from biorrr.sims.lab.folder import FolderError, InterruptedRunError, ResumedFolder, RunFolder
 
 
 def test_default_folder_is_named_after_experiment_and_time(tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ import pytest
 
 from biorrr.sims import main
 from biorrr.sims.experiments import experiment_names, find_experiment
-from biorrr.sims.workers import WorkerError, Workers
+from biorrr.sims.lab.processes import WorkerError, Workers
 
 ROOT = Path(__file__).parents[2]
 QUICK = ("--data", "synthetic:samples=60,m=6,n=5,latents=2", "--epochs", "2", "--engine", "numpy")

@@ -14,18 +14,17 @@ import tomli_w
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from biorrr.circuit import CheckpointError, Microcircuit, checkpoint
-from biorrr.circuit.recorder import Recorder
+from biorrr.circuit import CheckpointError, Microcircuit
+from biorrr.circuit.simulation import checkpoint
+from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.sims import main
-from biorrr.sims.data import DataError, load
+from biorrr.sims.data import DataError, Dendrites, Plasticity, load
 from biorrr.sims.experiments import distal
 from biorrr.sims.experiments.helpers import distal_plan
-from biorrr.sims.recordings.dendrites import load_dendrites
-from biorrr.sims.recordings.distal import load_distal
-from biorrr.sims.settings import SettingsError
+from biorrr.sims.lab.settings import SettingsError
+from biorrr.sims.lab.training import Training
 from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import KEYS, make_plan, read_plan
-from biorrr.sims.training import Training
 
 # More where there is time: BIORRR_FUZZ=2000 makes a night of it.
 fuzz = settings(max_examples=int(os.environ.get("BIORRR_FUZZ", "25")), suppress_health_check=[*HealthCheck])
@@ -178,8 +177,8 @@ def test_recordings_of_dendrites(suffix, content, tmp_path):
     path = tmp_path / f"mine{suffix}"
     path.write_bytes(content)
     with contextlib.suppress(DataError):
-        assert np.isfinite(load_dendrites(path).X).all()
-    code, err = biorrr("instructive", "--recording", str(path), "--out", str(tmp_path / "out"), "--force")
+        assert np.isfinite(Dendrites(str(path)).load().recording.soma).all()
+    code, err = biorrr("instructive", "--data", str(path), "--out", str(tmp_path / "out"), "--force")
     assert code == 0 or str(path) in err
 
 
@@ -204,15 +203,15 @@ def plastic(kind):
 def test_recordings_of_distal_plasticity(data, suffix, tmp_path):
     path = tmp_path / f"y{suffix}"
     path.write_bytes(data.draw(st.one_of(mutated(plastic(suffix)), st.binary(max_size=100))))
-    code, err = biorrr("distal", "--recording", str(path))
+    code, err = biorrr("distal", "--data", str(path))
     refused = contextlib.nullcontext() if code == 0 else pytest.raises(DataError)
     with refused:
-        load_distal(str(path))
+        Plasticity(str(path)).load()
     assert code == 0 or err.startswith(f"biorrr: {path}: ")
 
 
 DISTAL = [
-    "--plan", "--recording", "--calcium", "--known-noise", "--synapses", "--samples", "--noise", "--every", "--neurons",
+    "--plan", "--data", "--calcium", "--known-noise", "--synapses", "--samples", "--noise", "--every", "--neurons",
     "--experiments", "--cells", "--pairings", "-s", "-k", "--set", "plan=1", "y.csv,z.csv", "0", "1", "-1", "1e9",
     "nan",
 ]  # fmt: skip
@@ -267,7 +266,7 @@ def checkpointed(tmp_path_factory):
 
     rng = np.random.default_rng(0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("biorrr.circuit.simulation.CheckpointedEngine", Spy)
+        patch.setattr("biorrr.circuit.simulation.simulate.CheckpointedEngine", Spy)
         X, Y = rng.standard_normal((6, 3)), rng.standard_normal((6, 2))
         Microcircuit(k=1, engine="numpy").run(X, Y, centre=True, checkpoint=path)
     return path, path.read_bytes(), *seen[0]
@@ -351,7 +350,7 @@ def reshape(path, shape, private):
 @given(data=st.data())
 def test_folders_of_strangers(data, strangers, tmp_path, monkeypatch, files_opened, put_outside, decoded):
     """Links, pipes, damage and storage elsewhere: only the folder is read, and only the page is written."""
-    monkeypatch.setattr("biorrr.sims.reports.page.charting_library", lambda: "// charts")
+    monkeypatch.setattr("biorrr.sims.page.document.charting_library", lambda: "// charts")
     *sent, private = strangers
     folder = tmp_path / "sent"
     page, aside = folder / "report.html", folder / f".{os.getpid()}-report.html"

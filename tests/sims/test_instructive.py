@@ -10,18 +10,17 @@ import pytest
 
 from biorrr.circuit.engines.compiler import find_compiler
 from biorrr.sims import main
-from biorrr.sims.data import DataError, load
+from biorrr.sims.data import DataError, Dendrites, load
 from biorrr.sims.experiments import instructive
 from biorrr.sims.experiments.helpers.imaged_circuits import MUST, Learner, observe
 from biorrr.sims.experiments.helpers.imaged_circuits_results import FOUND
-from biorrr.sims.recordings.dendrites import load_dendrites
 
 WRONG = Path(__file__).parent / "wrong_circuits.py"
 
 
 def numbers(**changed):
     """A summary in which all is as it must be, but for what is changed."""
-    good = {"examples": 40, "data": "digits"}
+    good = {"examples": 40, "task": "digits"}
     for carries, answers in MUST.items():
         good |= {
             f"{instructive.plain(carries)}_{q}_yes": {True: 1.0, None: 0.5, False: 0.05}[a] for q, a in answers.items()
@@ -166,7 +165,7 @@ def nwb(arrays, tmp_path_factory):
 
 def test_a_recording_is_analysed(npz, tmp_path, capsys):
     out = tmp_path / "out"
-    assert main.run(["instructive", "--recording", str(npz), "--out", str(out)]) == 0
+    assert main.run(["instructive", "--data", str(npz), "--out", str(out)]) == 0
     printed = capsys.readouterr().out
     assert "(b) informative of the error  yes, effect +0." in printed
     assert "(c) signed by causal role     yes" in printed
@@ -181,7 +180,7 @@ def test_a_recording_is_analysed(npz, tmp_path, capsys):
 
 def test_without_task_only_two_questions_are_asked(arrays, tmp_path, capsys):
     np.savez(tmp_path / "bare.npz", **{name: arrays[name] for name in ("soma", "dendrite", "rate")})
-    assert main.run(["instructive", "--recording", str(tmp_path / "bare.npz"), "--out", str(tmp_path / "out")]) == 0
+    assert main.run(["instructive", "--data", str(tmp_path / "bare.npz"), "--out", str(tmp_path / "out")]) == 0
     printed = capsys.readouterr().out
     assert "known: nothing of the task" in printed
     assert "(b) informative of the error  cannot be asked: the task’s error is not known" in printed
@@ -195,9 +194,9 @@ def test_every_format_says_the_same(arrays, npz, nwb, tmp_path):
     xr.Dataset({name: (dims.get(name, ()), value) for name, value in arrays.items()}).to_netcdf(
         tmp_path / "mine.nc", engine="h5netcdf"
     )
-    whole, netcdf = load_dendrites(npz), load_dendrites(tmp_path / "mine.nc")
+    whole, netcdf = Dendrites(str(npz)).load(), Dendrites(str(tmp_path / "mine.nc")).load()
     assert whole.checksum == netcdf.checksum
-    held = load_dendrites(nwb, condition="kind")
+    held = Dendrites(str(nwb), condition="kind").load()
     np.testing.assert_array_equal(held.recording.soma, arrays["soma"])
     np.testing.assert_array_equal(held.recording.dendrite, arrays["dendrite"])
     np.testing.assert_array_equal(held.recording.error[:, 0], arrays["error"][:, 0])
@@ -205,8 +204,9 @@ def test_every_format_says_the_same(arrays, npz, nwb, tmp_path):
     condition = held.recording.condition
     assert (condition[4::5] == -1).all()  # between trials
     np.testing.assert_array_equal(condition[::5], arrays["condition"][::5])
-    assert held.checksum not in (whole.checksum, load_dendrites(nwb).checksum)
-    assert "causal roles are RoisSoma.causal_role" in held.notes
+    assert held.checksum not in (whole.checksum, Dendrites(str(nwb)).load().checksum)
+    assert held.used["role"] == "RoisSoma.causal_role"
+    assert held.used["condition"] == "kind, every 5 frames"
     assert held.recording.period == 5  # trials come at a fixed pace
 
 
@@ -226,8 +226,8 @@ def test_an_incomplete_recording_is_one_sentence(arrays, change, sentence, tmp_p
     path = tmp_path / "bad.npz"
     np.savez(path, **{name: value for name, value in (arrays | change).items() if value is not None})
     with pytest.raises(DataError, match=sentence):
-        load_dendrites(path)
-    assert main.run(["instructive", "--recording", str(path)]) == 1
+        Dendrites(str(path)).load()
+    assert main.run(["instructive", "--data", str(path)]) == 1
 
 
 def test_damaged_and_foreign_files_are_one_sentence(npz, nwb, tmp_path, capsys):
@@ -235,19 +235,20 @@ def test_damaged_and_foreign_files_are_one_sentence(npz, nwb, tmp_path, capsys):
     for suffix, content in whole.items():
         (tmp_path / f"cut{suffix}").write_bytes(content[: len(content) // 2])
     (tmp_path / "text.nc").write_text("not a file of numbers")
+    (tmp_path / "x.csv").write_text("1,2\n3,4\n")
     for name, sentence in {
-        "cut.npz": "not a readable .npz file", "cut.nwb": "perhaps damaged or truncated",
-        "text.nc": "not a readable NetCDF4 file", "no.npz": "no such file",
-        "x.mat": "must be an .npz, .nc or .nwb file",
+        "cut.npz": "not a readable NumPy file", "cut.nwb": "perhaps damaged or truncated",
+        "text.nc": "not a readable HDF5 file", "no.npz": "no such file",
+        "x.csv": "must hold soma and dendrite",
     }.items():  # fmt: skip
-        assert main.run(["instructive", "--recording", str(tmp_path / name)]) == 1
+        assert main.run(["instructive", "--data", str(tmp_path / name)]) == 1
         err = capsys.readouterr().err
         assert sentence in err
         assert err.count("\n") == 1
     with h5py.File(tmp_path / "link.nc", "w") as file:
         file["soma"] = h5py.ExternalLink(str(npz), "/")
     with pytest.raises(DataError, match="all of it must be held in the file itself"):
-        load_dendrites(tmp_path / "link.nc")
+        Dendrites(str(tmp_path / "link.nc")).load()
 
 
 @pytest.mark.parametrize(
@@ -261,14 +262,14 @@ def test_damaged_and_foreign_files_are_one_sentence(npz, nwb, tmp_path, capsys):
 )
 def test_wrong_names_in_an_nwb_file(names, sentence, nwb):
     with pytest.raises(DataError, match=sentence):
-        load_dendrites(nwb, **names)
+        Dendrites(str(nwb), **names).load()
 
 
 def test_mistyped(npz, capsys):
     assert main.run(["instructive", "--soma", "Soma"]) == 2
-    assert "soma: names something of a recording; give the file with --recording" in capsys.readouterr().err
-    assert main.run(["instructive", "--recording", str(npz), "--soma", "Soma"]) == 1
-    assert "soma: names something of an .nwb file" in capsys.readouterr().err
+    assert "soma: is chosen of a file; name it with --data" in capsys.readouterr().err
+    assert main.run(["instructive", "--data", str(npz), "--soma", "Soma"]) == 1
+    assert "soma: names something of an NWB file" in capsys.readouterr().err
     assert main.run(["instructive", "-k", "2"]) == 2
     assert "k: must be at least 4 (got 2)" in capsys.readouterr().err
 

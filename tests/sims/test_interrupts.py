@@ -95,7 +95,8 @@ def test_the_second_ends_at_once(interrupt, own_data, tmp_path):
 SWALLOWED = """
 import os, signal, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from biorrr.sims import interrupts, main
+from biorrr.sims import main
+from biorrr.sims.lab import interrupts
 class Held:
     def __del__(self): os.kill(os.getpid(), signal.SIGINT)
 def command():

@@ -5,7 +5,7 @@ import pytest
 
 from biorrr.analysis import IQMD, OfflineBioRRR, OnlineBioRRR, TwoLayerANN, Yardstick
 from biorrr.circuit import Microcircuit
-from biorrr.circuit.locality import Locality
+from biorrr.circuit.results.locality import Locality
 from biorrr.models import Rate, Rates
 from biorrr.sims.experiments.compare import check_claims
 from biorrr.sims.experiments.helpers import theory

@@ -10,9 +10,9 @@ from importlib.metadata import version
 import pytest
 
 from biorrr.sims import main
+from biorrr.sims.cli.options import command
 from biorrr.sims.experiment import StoppedError
-from biorrr.sims.options import command
-from biorrr.sims.settings import Settings, option
+from biorrr.sims.lab.settings import Settings, option
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from biorrr.circuit import Run
 from biorrr.models import RUNGS
 from biorrr.sims import main
 from biorrr.sims.experiments.helpers.millivolts import plateaus
-from biorrr.sims.training import CELLS
+from biorrr.sims.lab.training import CELLS
 
 DATA = "synthetic:samples=60,m=6,n=5,latents=2"
 

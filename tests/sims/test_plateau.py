@@ -151,7 +151,7 @@ def test_data_that_cannot_tell_give_no_verdict(settled_weights):
 @pytest.mark.slow
 @pytest.mark.parametrize("circuit", ["shuffled_y", "frozen_vx", "frozen_q"])
 def test_wrong_circuits_are_found_out_from_end_to_end(circuit, tmp_path, monkeypatch):
-    monkeypatch.setattr("biorrr.sims.training.JUDGED_SAMPLES", 1000)
+    monkeypatch.setattr("biorrr.sims.lab.training.JUDGED_SAMPLES", 1000)
     args = ["--data", DATA, "--engine", "cpp", "--epochs", "20", "--seeds", "1", "--ridge", "0", "-s", "0"]
     assert main.run(["plateau", *args, "--circuit", f"{WRONG}:{circuit}", "--out", str(tmp_path / "run")]) == 0
     claims = json.loads((tmp_path / "run/summary.json").read_text())["claims"]

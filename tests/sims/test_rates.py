@@ -5,7 +5,7 @@ import pytest
 from biorrr.models import Rate, Rates
 from biorrr.sims.experiments.compare import EXPERIMENT, CompareSettings
 from biorrr.sims.experiments.learn import LearnSettings
-from biorrr.sims.settings import SettingsError
+from biorrr.sims.lab.settings import SettingsError
 
 
 def test_the_printed_rates_with_another_eta0_or_n():

@@ -15,13 +15,13 @@ import xarray as xr
 from biorrr.circuit import Microcircuit, Run
 from biorrr.models import Leaky, Pathway, Population, Variable
 from biorrr.sims import main
-from biorrr.sims.folder import RunFolder
-from biorrr.sims.reports.curves import charts_of
-from biorrr.sims.reports.figures import gather_figures
-from biorrr.sims.reports.plain import plain, without_home
-from biorrr.sims.reports.record import ReportError, read_record
-from biorrr.sims.reports.run import gather_run
-from biorrr.sims.reports.sweep import gather_sweep
+from biorrr.sims.lab.folder import RunFolder
+from biorrr.sims.page.curves import charts_of
+from biorrr.sims.page.figures import gather_figures
+from biorrr.sims.page.plain import plain, without_home
+from biorrr.sims.page.record import ReportError, read_record
+from biorrr.sims.page.run import gather_run
+from biorrr.sims.page.sweep import gather_sweep
 from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import read_plan
 
@@ -305,7 +305,7 @@ def test_bench_has_charts_with_units(tmp_path):
 
 
 def test_traces_have_the_colours_of_their_quantities():
-    from biorrr.sims.reports.views import quantity_of
+    from biorrr.sims.page.views import quantity_of
 
     named = (
         "recorded_plateau",
@@ -340,14 +340,14 @@ def test_a_sweep_is_gathered_point_by_point(sweep):
 
 def test_curves_of_the_best_points_come_first(sweep, monkeypatch):
     cells = 11 * 7  # data, k, s, seed, status, excess, engine
-    monkeypatch.setattr("biorrr.sims.reports.sweep.MOST_NUMBERS", cells + 6)
+    monkeypatch.setattr("biorrr.sims.page.sweep.MOST_NUMBERS", cells + 6)
     gathered = gather_sweep(sweep)
     excess, curves = (gathered["charts"]["sweep"][name] for name in ("numbers", "curves"))
     kept = [excess["excess"][i] for i, curve in enumerate(curves) if curve]
     assert sorted(kept) == [0.01, 0.011]
     assert gathered["without_curves"] == 9
     assert gathered["rows_left_out"] == 0
-    monkeypatch.setattr("biorrr.sims.reports.sweep.MOST_NUMBERS", 5 * 7)
+    monkeypatch.setattr("biorrr.sims.page.sweep.MOST_NUMBERS", 5 * 7)
     assert gather_sweep(sweep)["rows_left_out"] == 6
 
 
@@ -477,7 +477,7 @@ def test_the_page_is_one_file_that_asks_nothing_of_the_network(folder, sweep, ca
 
 def test_a_page_that_would_be_too_large_is_refused(folder, capsys, monkeypatch):
     pytest.importorskip("plotly", reason="plotly is not installed: pip install 'biorrr[report]'")
-    monkeypatch.setattr("biorrr.sims.reports.page.MOST_BYTES", 1_000_000)
+    monkeypatch.setattr("biorrr.sims.page.document.MOST_BYTES", 1_000_000)
     assert main.run(["report", str(folder)]) == 2
     assert "report: must stay below 1 MB (got " in capsys.readouterr().err
     assert not (folder / "report.html").exists()

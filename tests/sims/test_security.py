@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from biorrr.sims import main
+from biorrr.sims.data import Data
 from biorrr.sims.experiments import experiment_names, find_experiment
-from biorrr.sims.settings import kinds
+from biorrr.sims.lab.settings import kinds
 from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import make_plan
 
@@ -97,13 +98,11 @@ def test_settings_are_numbers_and_choices():
     departures among ours, and a circuit is run only where the user names it (tests/sims/test_circuits.py). The rest are
     choices.
     """
-    in_a_recording = ("source", "target", "align", "condition", "area", "trials", "series")
-    of_dendrites = ("soma", "dendrite", "error", "role")
-    free = ("data", "recording", "circuit", "departures", *in_a_recording, *of_dendrites)
+    free = ("circuit", "departures", *(name for kind in Data.kinds() for name in kind.__dataclass_fields__))
     for experiment in map(find_experiment, experiment_names()):
         for name, (kind, _, _) in kinds(experiment.settings).items():
             choices = experiment.settings.__dataclass_fields__[name].metadata["choices"]
-            assert kind in (int, float, bool) or choices or name in free, name
+            assert kind in (int, float, bool) or issubclass(kind, Data) or choices or name in free, name
 
 
 @pytest.mark.parametrize(

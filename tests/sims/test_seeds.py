@@ -9,7 +9,7 @@ from biorrr.circuit import Run
 from biorrr.sims import main
 from biorrr.sims.data import load
 from biorrr.sims.experiments.learn import EXPERIMENT
-from biorrr.sims.training import scores
+from biorrr.sims.lab.training import scores
 
 DATA = "synthetic:samples=60,m=6,n=5,latents=2"
 

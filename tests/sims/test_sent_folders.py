@@ -23,7 +23,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 @pytest.fixture(autouse=True)
 def small_pages(monkeypatch):
     """The charting library is 4.7 MB of nobody's business here."""
-    monkeypatch.setattr("biorrr.sims.reports.page.charting_library", lambda: "// charts")
+    monkeypatch.setattr("biorrr.sims.page.document.charting_library", lambda: "// charts")
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biorrr.sims.settings import Settings, SettingsError, config_text, option, read_config, resolve
+from biorrr.sims.lab.settings import Settings, SettingsError, config_text, option, read_config, resolve
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ import pytest
 
 from biorrr.sims import main, sweep
 from biorrr.sims.experiment import Findings
-from biorrr.sims.settings import SettingsError
+from biorrr.sims.lab.settings import SettingsError
 from biorrr.sims.sweeps.figure import mean_over_seeds, plot_sweep
 from biorrr.sims.sweeps.ledger import Ledger, plain_curves
 from biorrr.sims.sweeps.plan import make_plan, read_plan

@@ -44,7 +44,7 @@ def slow_traces(**arguments):
 
 
 def test_a_circuit_with_other_traces_is_caught(monkeypatch):
-    monkeypatch.setattr("biorrr.sims.circuits.circuit_function", lambda named: slow_traces)
+    monkeypatch.setattr("biorrr.sims.lab.circuits.circuit_function", lambda named: slow_traces)
     asked = problem(monkeypatch, circuit="own.py:slow_traces")
     change = timing.EXPERIMENT.run_part(asked, ("lag", "traces"), {"progress": False})["change"]
     results = xr.Dataset(

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from biorrr.circuit import Microcircuit
-from biorrr.circuit.engines.job import Feed, Job
 from biorrr.circuit.engines.standalone import StandaloneEngine
-from biorrr.circuit.initial_state import initial_state
-from biorrr.circuit.presentation import Presentation
-from biorrr.circuit.recorder import Recorder
-from biorrr.circuit.recording import Recording
-from biorrr.circuit.units import Units
+from biorrr.circuit.simulation.initial_state import initial_state
+from biorrr.circuit.simulation.job import Job
+from biorrr.circuit.simulation.recorded_traces import Recording
+from biorrr.circuit.simulation.recorder import Recorder
+from biorrr.circuit.stimulus.feeds import Feed
+from biorrr.circuit.stimulus.presentation import Presentation
+from biorrr.circuit.stimulus.units import Units
 from biorrr.models import Rate, Rates
 from biorrr.sims.bench.contestants.task import Task
 

@@ -254,7 +254,7 @@ def findings(settings: CommunicationSettings, each: Sequence[Concluded]) -> Find
     }  # fmt: skip
     prefixes = [f"{name}_" for name in names] if len(names) > 1 else [""]
     if len(names) == 1:
-        numbers |= {"data": settings.data, "source": source, "target": names[0]}
+        numbers |= {"data": settings.data.name, "source": source, "target": names[0]}
         counts = each[0].rows[:4]
         keys = ("source_units", "target_units", "trials", "bins")
         numbers |= {key: row.value for key, row in zip(keys, counts, strict=True)}

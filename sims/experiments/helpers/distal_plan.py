@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from biorrr.sims.experiment import Findings, Found
+from biorrr.sims.experiment import Findings, Found, Problem
+from biorrr.sims.lab.settings import SettingsError
 from biorrr.sims.lazy import analysis, np, xr
-from biorrr.sims.settings import SettingsError
 
 # Power curves: what is varied at which values, and what is kept.
 CURVES: dict[str, tuple[tuple[int, ...], dict[str, int]]] = {
@@ -124,11 +124,9 @@ def plan_findings(settings: Any, found: Found) -> Findings:
     )  # fmt: skip
 
 
-def infer_from_file(settings: Any) -> dict[str, Any]:
-    """What is inferred from the recording that the settings name."""
-    from biorrr.sims.recordings.distal import load_distal
-
-    recordings = load_distal(settings.recording, settings.calcium)
+def infer_from_record(problem: Problem[Any]) -> dict[str, Any]:
+    """Infer s from a record of distal plasticity."""
+    settings, recordings = problem.settings, problem.data.recording  # type: ignore[attr-defined]
     found = analysis.infer_s(*recordings, ridge=settings.ridge, noise=settings.known_noise)
     return {
         "s": found.s, "low": found.low, "high": found.high, "noise": found.noise, "unexplained": found.unexplained,
@@ -138,14 +136,15 @@ def infer_from_file(settings: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def recording_findings(settings: Any, found: Mapping[str, Any]) -> Findings:
-    """Say which s a recording speaks for."""
+def recording_findings(problem: Problem[Any], found: Mapping[str, Any]) -> Findings:
+    """Say which s a record speaks for."""
     from biorrr.analysis.figures.distal import plot_inferred
 
     s, low, high = (float(found[name]) for name in ("s", "low", "high"))
     told, another = bool(found["can_tell"]), bool(found["another_rule"])
-    numbers = {name: found[name].item() for name in found if name != "words"} | {"recording": settings.recording}
-    calcium = "" if settings.calcium is None else f", calcium deconvolved with {settings.calcium:g} samples"
+    value = problem.settings.data
+    numbers = {name: found[name].item() for name in found if name != "words"} | {"recording": value.name}
+    calcium = "" if value.calcium is None else f", calcium deconvolved with {value.calcium:g} samples"
     every = int(found["every"])
     rows = {
         "observed": f"{int(found['synapses'])} synapses on {int(found['neurons'])} neurons, {int(found['samples'])} "
@@ -156,7 +155,7 @@ def recording_findings(settings: Any, found: Mapping[str, Any]) -> Findings:
     }
     data = xr.Dataset({name: float(found[name]) for name in ("s", "low", "high", "noise", "unexplained")})
     return Findings(
-        numbers=numbers, title=f"s from {settings.recording}", rows=rows, results={"run": data},
+        numbers=numbers, title=f"s from {value}", rows=rows, results={"run": data},
         figures={
             "recording": partial(
                 plot_inferred, ["recording"], (None,), np.array([s, low, high]).reshape(1, 1, 1, 3)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from biorrr.sims.circuits import completed
+from biorrr.sims.lab.circuits import completed
 from biorrr.sims.lazy import models, np
 
 FIBRES = 10  # distal fibres in each pathway: one is stimulated in pairings, the other only tested

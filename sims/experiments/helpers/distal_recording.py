@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from biorrr.sims.circuits import completed
 from biorrr.sims.experiment import Problem
+from biorrr.sims.lab.circuits import completed
 from biorrr.sims.lazy import analysis, np
 
 LEARNED, RECORDED = 1000, 1000  # samples before the recording, and in it

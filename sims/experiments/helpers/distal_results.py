@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from biorrr.sims.claims import Claim
 from biorrr.sims.experiment import Findings, Found
 from biorrr.sims.experiments.helpers.distal_plan import CURVES, ENOUGH, NOISES
 from biorrr.sims.experiments.helpers.distal_protocols import PROTOCOLS, cells_needed
 from biorrr.sims.experiments.helpers.distal_recording import CONDITIONS, CONTROLS
+from biorrr.sims.lab.claims import Claim
 from biorrr.sims.lazy import np, xr
 
 # Bounds, fixed beforehand: percent of baseline, and shares.

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from biorrr.sims.circuits import completed
 from biorrr.sims.experiment import Problem
+from biorrr.sims.lab.circuits import completed
 from biorrr.sims.lazy import circuits, models, np
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from biorrr.sims.claims import Claim
 from biorrr.sims.experiment import Found
 from biorrr.sims.experiments.helpers.imaged_circuits import MUST, NULL
+from biorrr.sims.lab.claims import Claim
 from biorrr.sims.lazy import np, xr
 
 ASKED = {
@@ -58,7 +58,7 @@ def joined(settings: Any, found: Found) -> xr.Dataset:
 def summary(settings: Any, results: xr.Dataset) -> dict[str, Any]:
     """Final numbers: shares that say yes, mean effects and intervals, error rates."""
     numbers: dict[str, Any] = {
-        "data": settings.data, "k": settings.k, "trials": settings.trials, "noise": settings.noise,
+        "task": settings.task.name, "k": settings.k, "trials": settings.trials, "noise": settings.noise,
         "experiments": settings.experiments, "examples": results.sizes["example"], "engine": settings.engine,
     }  # fmt: skip
     for carries in MUST:
@@ -76,7 +76,7 @@ def summary(settings: Any, results: xr.Dataset) -> dict[str, Any]:
 def check_claims(settings: Any, numbers: Mapping[str, Any]) -> list[Claim]:
     """What must be found where the answers are known, and whether it is."""
     claims = []
-    run = f"{numbers['examples']} experiments on {numbers['data']}, {settings.trials} trials each"
+    run = f"{numbers['examples']} experiments on {numbers['task']}, {settings.trials} trials each"
     words = {
         "circuit": "a circuit that learns", "broadcast": "a scalar broadcast signal",
         "shuffled": "plateaus shuffled across neurons", "soma": "dendrites that repeat the soma, with noise",

@@ -10,8 +10,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from biorrr.sims.claims import Claim
 from biorrr.sims.experiments.helpers.race import Curve
+from biorrr.sims.lab.claims import Claim
 from biorrr.sims.lazy import np
 
 NEAR = (0.05, 0.01)  # excess within which a learner has arrived

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.circuits import completed
 from biorrr.sims.experiment import Problem
+from biorrr.sims.lab.circuits import completed
 from biorrr.sims.lazy import circuits, models, np, xr
-from biorrr.sims.reports.views import Chart, View
+from biorrr.sims.page.views import Chart, View
 
 SHOWN_SAMPLES = 8
 SHOWN_POINTS = 10_000  # on the report page: every tick, since a spike lasts one

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from biorrr.sims.claims import Claim
+from biorrr.sims.lab.claims import Claim
+from biorrr.sims.lab.training import FamilyProblem
 from biorrr.sims.lazy import np
-from biorrr.sims.training import FamilyProblem
 
 EXCESS = 0.03
 WHITENING = 0.05

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from biorrr.sims.claims import FAILS, HOLDS, NOT_JUDGED, NOT_TESTABLE, Claim
+from biorrr.sims.lab.claims import FAILS, HOLDS, NOT_JUDGED, NOT_TESTABLE, Claim
 
 MARKS = {HOLDS: "✓", FAILS: "✗", NOT_JUDGED: "–", NOT_TESTABLE: "–"}
 FEW = 2  # numbers that stand beside what was measured; more are shown on demand

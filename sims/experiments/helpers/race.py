@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter, process_time
 from typing import Any, ClassVar
 
-from biorrr.sims.circuits import compiled_if_possible, completed
 from biorrr.sims.experiment import Experiment, Found, Problem, S, StoppedError
+from biorrr.sims.lab.circuits import compiled_if_possible, completed
 from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, xr
-from biorrr.sims.reports.views import Chart, View
+from biorrr.sims.page.views import Chart, View
 
 CIRCUIT = "circuit (Brian2)"
 # Fractions of the printed rates to try in turn: they sit at the edge of divergence.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from biorrr.sims.circuits import completed
 from biorrr.sims.experiment import Problem
+from biorrr.sims.lab.circuits import completed
 from biorrr.sims.lazy import circuits, np, xr
 
 SHOWN_SAMPLES = 12

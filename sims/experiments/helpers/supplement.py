@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from biorrr.sims.settings import NO_NUMBERS, Settings, key_of, provenance
+from biorrr.sims.lab.settings import NO_NUMBERS, Settings, key_of, plain, provenance
 
 SECONDS = ("bin", "lag", "window")
 HERTZ = ("minimum-rate",)
@@ -55,8 +55,9 @@ def write_supplement(
         for name, version in provenance("communication").items():
             table.writerow(["", "", name if name == "experiment" else f"version of {name}", "", version, "", "", ""])
         for field in dataclasses.fields(settings):
-            key, value = key_of(field.name), getattr(settings, field.name)
+            value = plain(getattr(settings, field.name))
             if value is not None and field.name not in NO_NUMBERS:
-                unit = "s" if key in SECONDS else "spikes/s" if key in HERTZ else ""
-                written = " ".join(map(str, value)) if isinstance(value, tuple) else value
-                table.writerow(["", "", f"setting {key}", "", written, "", "", unit])
+                for key, one in (value if isinstance(value, dict) else {key_of(field.name): value}).items():
+                    unit = "s" if key in SECONDS else "spikes/s" if key in HERTZ else ""
+                    written = " ".join(map(str, one)) if isinstance(one, list) else one
+                    table.writerow(["", "", f"setting {key}", "", written, "", "", unit])

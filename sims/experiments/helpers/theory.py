@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from biorrr.sims.claims import Claim
+from biorrr.sims.data import Samples
 from biorrr.sims.experiment import Findings, Found, Problem, check_rank
 from biorrr.sims.experiments.helpers.race import Heat, Race, Tracks
+from biorrr.sims.lab.claims import Claim
+from biorrr.sims.lab.settings import ExperimentSettings, option, seeds_option
 from biorrr.sims.lazy import analysis, data_sets, np
-from biorrr.sims.settings import ExperimentSettings, option, seeds_option
 
 # Bounds, fixed before anything was run.
 EQUAL = 1e-8  # two ways to the same number agree
@@ -25,7 +26,7 @@ STEPS, QUICK_STEPS = 20_000, 500
 class TheorySettings(ExperimentSettings):
     """Which problems are solved."""
 
-    data: str = option("mediamill", "name of a data set")
+    data: Samples = option("mediamill", "name of a data set")
     k: tuple[int, ...] = option((1, 2, 4), "ranks", at_least=1)
     seeds: int = seeds_option(3)
     ridge: float = option(0.1, "added to Cxx and Cyy on the diagonal", at_least=0)

@@ -51,18 +51,18 @@ def test_synthetic_is_set_by_its_options_and_its_seed():
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("synthetic:samples=0", r"synthetic samples: must be at least 1 \(got 0\)"),
+        ("synthetic:samples=0", r"synthetic: samples: must be at least 1 \(got 0\)"),
         ("synthetic:m=2,latents=3", r"synthetic latents: must not exceed m and n \(got 3 for m = 2, n = 20\)"),
-        ("synthetic:noise=nan", r"synthetic noise: must be finite and not negative \(got nan\)"),
-        ("synthetic:signal=-1", r"synthetic signal: must be finite and not negative \(got -1.0\)"),
-        ("synthetic:seed=-1", r"synthetic seed: must not be negative \(got -1\)"),
-        ("synthetic:m=two", r"synthetic m: must be a whole number \(got 'two'\)"),
+        ("synthetic:noise=nan", r"synthetic: noise: must be a finite number \(got nan\)"),
+        ("synthetic:signal=-1", r"synthetic: signal: must be at least 0 \(got -1.0\)"),
+        ("synthetic:seed=-1", r"synthetic: seed: must be at least 0 \(got -1\)"),
+        ("synthetic:m=two", r"synthetic: m: must be a whole number \(got 'two'\)"),
         ("synthetic:nois=1", "synthetic: no option 'nois'; did you mean 'noise'"),
         ("digits:m=1", "digits: no option 'm'; it takes no options"),
-        ("mediamill:swap=2", r"mediamill swap: must be true or false \(got '2'\)"),
-        ("v1v2:target=V4", r"v1v2 target: must be V1 or V2 \(got 'V4'\)"),
-        ("mnist:split=all", r"mnist split: must be auto, train or test \(got 'all'\)"),
-        ("cifar10:split=all", r"cifar10 split: must be auto, train or test \(got 'all'\)"),
+        ("mediamill:swap=2", r"mediamill: swap: must be true or false \(got '2'\)"),
+        ("v1v2:target=V4", r"v1v2: target: must be one of V1, V2 \(got 'V4'\)"),
+        ("mnist:split=all", r"mnist: split: must be one of auto, train, test \(got 'all'\)"),
+        ("cifar10:split=all", r"cifar10: split: must be one of auto, train, test \(got 'all'\)"),
         ("digts", "digts: no such data set or file; did you mean 'digits'"),
     ],
 )
@@ -275,8 +275,8 @@ def test_biorrr_data_comes_before_the_cache(empty_cache, tmp_path, monkeypatch):
 
 
 def test_every_download_has_a_checksum_or_none_happens(empty_cache):
-    for entry in CATALOGUE.values():
-        for file in entry.source.files:
+    for named in CATALOGUE.values():
+        for file in named.origin().files:
             assert file.sha256 is None or len(bytes.fromhex(file.sha256)) == 32
     with pytest.raises(DataError, match="not found, and has no published checksum to download it by; get https"):
         load("mediamill")

@@ -110,7 +110,7 @@ def allen(pynwb, tmp_path_factory):
     chosen = {area: [in_file[i] for i in range(len(order)) if areas[order[i]] == area and good[i]] for area in UNITS}
     return SimpleNamespace(
         path=path, trains=chosen, onsets=onsets, conditions=orientation, every=in_file,
-        options={"trials": "drifting_gratings", "align": "stimulus", "window": (0.0, 0.5), "condition": "orientation"},
+        options={"trials": "drifting_gratings", "align": "start", "window": (0.0, 0.5), "condition": "orientation"},
     )  # fmt: skip
 
 
@@ -227,7 +227,7 @@ def published(pynwb, tmp_path, real_data):
     """The residual counts of V1 and V2 as time series, one column per neuron, and their trials."""
     from biorrr.sims.data import load
 
-    V2, V1 = load("v1v2"), load("v1v2:target=V1")
+    V2, V1 = load("v1v2"), load("v1v2", target="V1")
     file = empty_file(pynwb, "v1v2")
     module = file.create_processing_module("ecephys", "Binned counts, without the response to the stimulus.")
     for name, values in {"V1_source": V2.X, "V2": V2.Y, "V1_target": V1.Y}.items():

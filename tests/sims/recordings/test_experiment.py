@@ -19,7 +19,7 @@ def run(folder, *args):
 @pytest.fixture(scope="module")
 def of_allen(allen, tmp_path_factory):
     folder = tmp_path_factory.mktemp("communication") / "run"
-    options = ("--trials", "drifting_gratings", "--align", "stimulus", "--window", 0, 0.5, "--condition", "orientation")
+    options = ("--trials", "drifting_gratings", "--align", "start", "--window", 0, 0.5, "--condition", "orientation")
     return folder, run(folder, "--data", allen.path, "--source", "VISp", "--target", "VISl", *options)
 
 
@@ -44,18 +44,16 @@ def test_a_config_repeats_it(of_allen, tmp_path):
 
 
 def test_several_sessions_are_rows_of_a_sweep(allen, tmp_path):
-    fixed = {
-        "source": "VISp", "target": "VISl", "trials": "drifting_gratings", "window": [0.0, 0.5], "simulation": False,
-        "draws": 2, "shuffles": 2, "folds": 3,
-    }  # fmt: skip
+    areas = {"source": "VISp", "target": "VISl", "trials": "drifting_gratings", "window": [0.0, 0.5]}
+    fixed = {"simulation": False, "draws": 2, "shuffles": 2, "folds": 3}
     second = tmp_path / "second.nwb"
     second.write_bytes(allen.path.read_bytes())
     table = sweep(
-        experiment="communication", fixed=fixed, grid={"data": [str(allen.path), str(second)]}, out=tmp_path / "sweep",
-        workers=0,
+        experiment="communication", fixed=fixed, out=tmp_path / "sweep", workers=0,
+        grid={"data": [{"file": str(path), **areas} for path in (allen.path, second)]},
     )  # fmt: skip
     assert table["status"].tolist() == ["done", "done"]
-    assert table["data"].tolist() == [str(allen.path), str(second)]
+    assert table["data"].tolist() == [f"{path}, VISp to VISl" for path in (allen.path, second)]
     assert table["r2"].nunique() == 1  # the same session
     assert {"rank", "source_dimensionality", "within_r2", "null_p"} <= set(table.columns)
 
@@ -67,7 +65,7 @@ def test_an_npz_file_with_areas(tmp_path):
     np.savez(
         tmp_path / "own.npz", activity=activity, areas=["A"] * 8 + ["B"] * 5, bin=0.1, conditions=rng.integers(0, 2, 30)
     )
-    loaded = load(f"{tmp_path}/own.npz:source=A,target=B,condition=condition")
+    loaded = load(tmp_path / "own.npz", source="A", target="B", condition="condition")
     np.testing.assert_array_equal(loaded.X, data.X)
     np.testing.assert_array_equal(loaded.x_rates, data.x_rates)
     summary = run(tmp_path / "run", "--data", tmp_path / "own.npz", "--source", "A", "--target", "B")

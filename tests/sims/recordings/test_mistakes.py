@@ -25,25 +25,25 @@ def tensor(trials=8, bins=4, units=6, **options):
         ({"align": "reward"}, "align: no event 'reward' in trials; there are start_time, stop_time, stim_on_time, go_"),
         ({"align": "time"}, "align: 'time' may be start_time, stop_time, stim_on_time, go_cue_time; name one of them"),
         ({"condition": "contrast"}, "condition: no column 'contrast' in trials; did you mean 'contrast_left'?; there"),
-        ({"bin": 0.6, "window": "0..0.5"}, "bin: must not be longer than the window (got 0.6 s, and a window of 0.5"),
-        ({"bin": 0.3, "window": "0..0.5"}, "window: must hold a whole number of bins (got 0.5 s and bins of 0.3 s)"),
-        ({"bin": 0.0}, "bin: must be longer than 0 s (got 0)"),
-        ({"window": "0.5..0"}, "window: must begin before it ends (got 0.5 to 0 s)"),
-        ({"window": "half"}, "window: must be two numbers of seconds, such as 0..1 (got 'half')"),
-        ({"window": "-1..1"}, "window: trials must not overlap, or held-out spikes are seen in training (got 59 of"),
+        ({"bin": 0.6, "window": (0, 0.5)}, "bin: must not be longer than the window (got 0.6 s, and a window of 0.5"),
+        ({"bin": 0.3, "window": (0, 0.5)}, "window: must hold a whole number of bins (got 0.5 s and bins of 0.3 s)"),
+        ({"bin": 0.0}, "{path}: bin: must be at least 0.0001 (got 0.0); seconds in a time bin"),
+        ({"window": (0.5, 0)}, "window: must begin before it ends (got 0.5 to 0 s)"),
+        ({"window": (1,)}, "{path}: window: must be 2 values (got (1,)); seconds from the event"),
+        ({"window": (-1, 1)}, "window: trials must not overlap, or held-out spikes are seen in training (got 59 of"),
         ({"target": "VISp"}, "target: must share no unit with the source (got 13 in both, VISp and VISp)"),
         ({"area": "where"}, "area: no column 'where' of units or electrodes in {path} says where units are; there are"),
         ({"trials": "gratings"}, "trials: no table of intervals is called 'gratings' in {path}; there are trials (60)"),
         ({"series": "dff"}, "series: no series 'dff' with one column per unit in {path}; there are none"),
         ({"minimum_rate": 1e3}, "source: must have at least two units to be a population (got 0 of 13: 13 left out"),
-        ({"quality": "fair"}, "quality: must be good or all (got 'fair')"),
-        ({"scale": "log"}, "scale: must be one of none, sqrt, zscore (got 'log')"),
+        ({"quality": "fair"}, "{path}: quality: must be one of good, all (got 'fair')"),
+        ({"scale": "log"}, "{path}: scale: must be one of none, sqrt, zscore (got 'log')"),
         ({"source": ""}, "source: say which area of {path}; there are VISp (14 units), VISl (8 units)"),
         ({"sauce": "VISp"}, "{path}: no option 'sauce'; did you mean 'source'?"),
     ],
 )  # fmt: skip
 def test_questions_a_file_has_no_answer_to(ibl, asked, sentence):
-    options = {"source": "VISp", "target": "VISl", "window": "0..0.5"} | asked
+    options = {"source": "VISp", "target": "VISl", "window": (0, 0.5)} | asked
     with pytest.raises(DataError) as error:
         load(str(ibl.path), **options)
     assert str(error.value).startswith(sentence.format(path=ibl.path))
@@ -116,7 +116,7 @@ def test_files_that_are_none(tmp_path):
     (tmp_path / "text.nwb").write_text("not HDF5")
     (tmp_path / "zarr.nwb").mkdir()
     for name, sentence in (
-        ("text", "not a readable NWB file"),
+        ("text", "not a readable HDF5 file"),
         ("zarr", "NWB in Zarr is not read"),
         ("no", "no such file"),
     ):
@@ -163,5 +163,5 @@ def test_one_sentence_on_the_command_line(ibl, capsys):
     assert err.count("\n") == 1
     assert main.run([*args[:3], "--folds", "80", "--source", "VISp", "--target", "VISl", "--window", "0", "0.5"]) == 2
     assert capsys.readouterr().err == "biorrr: folds: must not exceed the number of trials, 60 (got 80)\n"
-    assert main.run(["communication", "--source", "V1"]) == 2
-    assert "areas are chosen of a recording" in capsys.readouterr().err
+    assert main.run(["communication", "--source", "V1"]) == 1
+    assert capsys.readouterr().err == "biorrr: v1v2: no option 'source'; it takes target\n"

@@ -6,7 +6,7 @@ import h5py
 import numpy as np
 import pytest
 
-from biorrr.sims.data import DataError, load
+from biorrr.sims.data import DataError, Pair
 from biorrr.sims.recordings import Recording
 
 BIN, BINS = 0.1, 5
@@ -120,10 +120,14 @@ def test_a_lag_moves_the_target(allen, counted):
 
 
 def test_large_recordings_go_to_a_file_and_are_the_same(allen, monkeypatch):
-    name = f"{allen.path}:source=VISp,target=VISl,trials=drifting_gratings,window=0..0.5,condition=orientation"
-    small = load(name)
+    pair = Pair(
+        str(allen.path), source="VISp", target="VISl", trials="drifting_gratings", window=(0, 0.5),
+        condition="orientation",
+    )  # fmt: skip
+    small = pair.load()
     monkeypatch.setattr("biorrr.sims.recordings.recording.IN_MEMORY", 0)
-    large = load(name)
+    large = pair.load()
+    assert large.checksum == pair.checksum()
     assert isinstance(large.X, np.memmap)
     np.testing.assert_array_equal(large.X, small.X)
     assert large.checksum == small.checksum

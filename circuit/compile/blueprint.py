@@ -1,0 +1,208 @@
+"""A circuit of known sizes, and what it exchanges with the outside: plain data, from which engines make the rest."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from biorrr.circuit.compile.held_samples import Program, program
+from biorrr.circuit.compile.schedule import PENDING, Action, schedule, watched
+from biorrr.models import Parts, Pathway, Population, Variable
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One variable of a part, with its place in memory.
+
+    Parameters
+    ----------
+    part, name
+        Whose, and what it is called.
+    size
+        How many numbers it holds.
+    variable
+        As it was declared.
+    """
+
+    part: str
+    name: str
+    size: int
+    variable: Variable
+
+    @property
+    def key(self) -> str:
+        """Its name in states: "part.variable"."""
+        return f"{self.part}.{self.name}"
+
+
+@dataclass(frozen=True)
+class Port:
+    """Where data come in: one variable of one population, set anew for every sample.
+
+    Parameters
+    ----------
+    name
+        By which a run's data name it.
+    population, variable
+        What it sets.
+    changes
+        When that changes: with each "sample", which then stands still while it is held, in every "tick", or as a group
+        in the same "network" says.
+    """
+
+    name: str
+    population: str
+    variable: str
+    changes: str = "sample"
+
+
+@dataclass(frozen=True)
+class Blueprint:
+    """Populations and pathways of known sizes, and the ports by which data come in.
+
+    Parameters
+    ----------
+    parts
+        All of them, every population with its size.
+    ports
+        Where data come in.
+    """
+
+    parts: Parts
+    ports: tuple[Port, ...]
+
+    def weight_shape(self, pathway: Pathway) -> tuple[int, int]:
+        """Shape of the weights as Brian2 keeps them: (source cells, target cells)."""
+        return self.parts[pathway.source].size, self.parts[pathway.target].size
+
+    @property
+    def weighted(self) -> tuple[Pathway, ...]:
+        """Pathways that have weights."""
+        return tuple(p for p in self.parts.pathways if p.weighted)
+
+    def matrices(self, weights: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Flat weights by pathway as matrices by their own names."""
+        return {p.weight: as_matrix(p, weights[p.name], self.weight_shape(p)) for p in self.weighted}
+
+    @functools.cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """Every variable of every part, weights first."""
+        weights = [Quantity(p.name, "w", math.prod(self.weight_shape(p)), weight_variable(p)) for p in self.weighted]
+        switches = [Quantity(p.name, "plastic", 1, _PLASTIC) for p in self.parts.pathways if p.plastic]
+        pending = [
+            Quantity(p.name, PENDING.name, math.prod(self.weight_shape(p)), replace(PENDING, scale=p.scale))
+            for p in self.parts.pathways
+            if p.averaged
+        ]
+        declared = [
+            Quantity(part.name, variable.name, self._size(part, variable), variable)
+            for part in self.parts.everything
+            for variable in part.variables
+        ]
+        return (*weights, *switches, *pending, *declared)
+
+    def _size(self, part: Population | Pathway, variable: Variable) -> int:
+        if isinstance(part, Pathway):
+            return math.prod(self.weight_shape(part)) if variable.per == "synapse" else 1
+        return part.size or 1 if variable.per == "cell" else 1
+
+    @functools.cached_property
+    def state(self) -> tuple[Quantity, ...]:
+        """All that one stretch of simulation must hand to the next, weights first."""
+        return tuple(q for q in self.quantities if q.variable.role in ("memory", "parameter"))
+
+    @functools.cached_property
+    def schedule(self) -> tuple[Action, ...]:
+        """What happens within a tick, in order."""
+        return schedule(self.parts)
+
+    @functools.cached_property
+    def program(self) -> Program:
+        """The same with less work while a sample is held: what engines carry out."""
+        still = [port for port in self.ports if port.changes == "sample"]
+        return program(self.parts, [f"{port.population}.{port.variable}" for port in still])
+
+    @functools.cached_property
+    def watched(self) -> tuple[tuple[str, str], ...]:
+        """What must stay finite, as (population, variable)."""
+        return watched(self.parts)
+
+    @property
+    def stage(self) -> tuple[str, str]:
+        """The variable that says whether a sample or a replay is on, as (population, variable)."""
+        return "clock", "waking"
+
+    @property
+    def held(self) -> int:
+        """Ticks for which a sample is held."""
+        return int(self._clock("held"))
+
+    @property
+    def replay_held(self) -> int:
+        """Ticks for which a replay is held."""
+        return int(self._clock("replay_held"))
+
+    @property
+    def settles(self) -> bool:
+        """Whether a sample is held so that outputs settle, and the last tick is what counts."""
+        return "settling" in {p.name for p in self.parts.populations}
+
+    def _clock(self, name: str, otherwise: float = 1.0) -> float:
+        (value, *_) = (*(v.value for v in self.parts["clock"].variables if v.name == name), otherwise)
+        return float(value)
+
+    @functools.cached_property
+    def code(self) -> Blueprint:
+        """The same without words and values: circuits that differ in those only share their compiled code."""
+        return replace(
+            self,
+            parts=Parts(
+                tuple(
+                    replace(
+                        p, variables=_bare(p), meaning="", dimension="-", shape=p.shape and "-", kind=p.name, area=0
+                    )
+                    for p in self.parts.populations
+                ),
+                tuple(
+                    replace(
+                        p, variables=_bare(p), start="w", weight="", sign=1, scale="1",
+                        target_by_source=False, spread=0.0, meaning="", equation="", kind=p.name, area=0,
+                    )
+                    for p in self.parts.pathways
+                ),
+            ),
+        )  # fmt: skip
+
+    def __getstate__(self):
+        """Without what can be made again."""
+        return {"parts": self.parts, "ports": self.ports}
+
+    def __setstate__(self, state) -> None:
+        self.__dict__.update(state)
+
+
+# Of every pathway that learns: events and passes with learning off set it to 0.
+_PLASTIC = Variable("plasticity", "1 where plasticity is on", per="pathway", role="parameter", value=1.0)
+
+
+def weight_variable(pathway: Pathway) -> Variable:
+    """The declaration that every weight has."""
+    return Variable("weight", pathway.meaning, per="synapse", role="memory", scale=pathway.scale)
+
+
+def _bare(part: Population | Pathway) -> tuple[Variable, ...]:
+    return tuple(replace(variable, meaning="", value=0.0, scale="1") for variable in part.variables)
+
+
+def as_matrix(pathway: Pathway, w: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """Brian2's flat values (source by source) as the pathway's matrix."""
+    matrix = w.reshape(shape)
+    return matrix.T if pathway.target_by_source else matrix
+
+
+def as_synapses(pathway: Pathway, matrix: np.ndarray) -> np.ndarray:
+    """The pathway's matrix as Brian2's flat values; undoes :func:`as_matrix`."""
+    return (matrix.T if pathway.target_by_source else matrix).reshape(-1)

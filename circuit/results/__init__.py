@@ -1,0 +1,1 @@
+"""Results of runs and views of circuits: datasets, files, figures, graphs and descriptions."""

@@ -1,0 +1,189 @@
+"""What a run ends with: weights, traces and settings, in the data's units, as an xarray Dataset."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import xarray as xr
+
+from biorrr.circuit.compile.blueprint import Blueprint, as_matrix
+from biorrr.circuit.simulation.recorded_traces import Trace, dimensions
+from biorrr.circuit.simulation.simulate import Simulated, outward
+from biorrr.models import Pathway
+from biorrr.models.physical_units import in_si
+
+
+def dataset(simulated: Simulated, attrs: Mapping[str, object], labels: Mapping[str, list]) -> xr.Dataset:
+    """All that is left of a run.
+
+    Parameters
+    ----------
+    simulated
+        The run.
+    attrs
+        Plain values, kept as attributes beside those that every run has.
+    labels
+        Names of the features of each port, where the data had any.
+    """
+    job, outcome = simulated.job, simulated.outcome
+    blueprint = job.blueprint
+    seen, variables, meanings = _snapshots(simulated)
+    trace_samples, traces = _traces(simulated)
+    variables |= traces
+    units: dict[str, str] = {}
+    for trace in job.recording.traces:
+        meanings[trace.label] = trace.quantity.variable.meaning
+        units[trace.label] = trace.quantity.variable.unit
+    variables["seen"] = (("snapshot",), np.asarray(seen, dtype=np.int64))
+    for port in blueprint.ports:
+        feed = job.feeds[port.name]
+        variables[f"mean_{port.name}"] = ((blueprint.parts[port.population].dimension,), feed.unit * feed.mean)
+    state, layout = _flat_state(blueprint, outcome.state)
+    out = xr.Dataset(
+        {**variables, "state": (("state_value",), state)},
+        attrs={
+            "circuit": json.dumps(_sketch(blueprint)),
+            "traces": json.dumps([trace.label for trace in job.recording.traces]),
+            "state_layout": json.dumps(layout),
+            "seed": job.presentation.seed,
+            "replay": job.presentation.replay,
+            "ended": outcome.ended,
+            "engine": simulated.engine,
+            "seconds": simulated.seconds,
+            **attrs,
+        },
+    )
+    lasts = seconds_per_sample(blueprint)
+    if lasts is not None:
+        out.attrs["seconds_per_sample"] = lasts
+    if traces:
+        shown = [job.presentation.rows(t, t + 1)[0] for t in trace_samples]
+        out = out.assign_coords(
+            sample=np.asarray(trace_samples, dtype=np.int64), data_row=("sample", np.asarray(shown, dtype=np.int64))
+        )
+        out["sample"].attrs["long_name"] = "sample, counted from the first the circuit saw"
+        out["data_row"].attrs["long_name"] = "row of the data that was shown"
+        if lasts is not None:
+            out = out.assign_coords(start_time=("sample", lasts * out["sample"].values))
+            out["start_time"].attrs.update(long_name="time at which the sample began", units="s")
+    for trace in job.recording.traces:
+        if trace.chosen is not None:
+            out = out.assign_coords(_places(trace, blueprint))
+    for port in blueprint.ports:
+        if labels.get(port.name):
+            out = out.assign_coords({blueprint.parts[port.population].dimension: labels[port.name]})
+    out["seen"].attrs["long_name"] = "samples seen before this snapshot"
+    out["state"].attrs["long_name"] = "weights and memories as the engine holds them, for runs that continue this one"
+    for name, meaning in meanings.items():
+        out[name].attrs.update(long_name=meaning, units=units.get(name, "1"))
+    return out
+
+
+def seconds_per_sample(blueprint: Blueprint) -> float | None:
+    """How long a sample is held; None where all is instant."""
+    tick = next(float(v.value) for v in blueprint.parts["clock"].variables if v.name == "tick")
+    return blueprint.held * tick / 1000 if math.isfinite(tick) else None
+
+
+def _snapshots(simulated: Simulated) -> tuple[list[int], dict[str, tuple], dict[str, str]]:
+    """Samples seen, (S,), and matrices by name with their dimensions: the start, those due, the end."""
+    job, outcome, recorder, blueprint = simulated.job, simulated.outcome, simulated.recorder, simulated.job.blueprint
+    kept = [(job.start, _weights(blueprint, job.state))]
+    for t, flat in zip(recorder.snapshot_samples, recorder.snapshots, strict=True):
+        if all(np.isfinite(w).all() for w in flat.values()):  # weights overflow one sample before activity does
+            kept.append((t, flat))
+    if outcome.ended != "diverged" and kept[-1][0] < outcome.samples:  # cut short between two snapshots
+        kept.append((outcome.samples, _weights(blueprint, outcome.state)))
+    matrices = [outward(blueprint, simulated.units, flat) for _, flat in kept]
+    variables, meanings = {}, {}
+    for pathway in blueprint.weighted:
+        name = pathway.weight
+        (quantity,) = (q for q in blueprint.quantities if q.key == f"{pathway.name}.w")
+        variables[name] = (
+            ("snapshot", *dimensions(quantity, blueprint.parts)),
+            np.stack([each[name] for each in matrices]),
+        )
+        meanings[name] = pathway.meaning or f"weights from {pathway.source} to {pathway.target}"
+    return [t for t, _ in kept], variables, meanings
+
+
+def _weights(blueprint: Blueprint, state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {p.name: state[f"{p.name}.w"] for p in blueprint.weighted}
+
+
+def _traces(simulated: Simulated) -> tuple[list[int], dict[str, tuple]]:
+    """Samples traced, and traces by name with their dimensions, one row per sample or tick."""
+    job, recorder = simulated.job, simulated.recorder
+    held = job.presentation.held
+    samples = [t for t in recorder.trace_samples if t < simulated.outcome.samples]  # without the one that diverged
+    whole = len(samples) // held * held
+    out: dict[str, tuple] = {}
+    for trace in job.recording.traces:
+        rows = recorder.traces.get(trace.label, np.empty((0, trace.columns)))[:whole]
+        variable = trace.quantity.variable
+        rows /= simulated.units.scale(variable.scale) * in_si(variable.unit)  # in place: they can be large
+        out[trace.label] = _shaped(trace, rows, held, job.blueprint)
+    if any("time" in dims for dims, _ in out.values()):
+        (tick,) = (v.value for v in job.blueprint.parts["clock"].variables if v.name == "tick")
+        out["time"] = (("time",), float(tick) * np.arange(1, held + 1))
+    return samples[:whole:held], out
+
+
+def _shaped(trace: Trace, rows: np.ndarray, held: int, blueprint: Blueprint) -> tuple[tuple[str, ...], np.ndarray]:
+    part = blueprint.parts[trace.quantity.part]
+    dims: tuple[str, ...] = dimensions(trace.quantity, blueprint.parts)
+    shape: tuple[int, ...] = (trace.columns,) if dims else ()
+    if trace.chosen is not None:
+        dims = (f"{trace.label}_{'synapse' if isinstance(part, Pathway) else 'cell'}",)
+    elif isinstance(part, Pathway) and len(dims) == 2:
+        shape = blueprint.weight_shape(part)
+        rows = np.stack([as_matrix(part, row, shape) for row in rows]) if len(rows) else np.empty((0, *shape))
+        shape = shape[::-1] if part.target_by_source else shape
+    at_end = trace.quantity.name == "w" or trace.quantity.variable.at_end or blueprint.settles
+    if at_end:  # worth recording once the sample is over, or has settled
+        return ("sample", *dims), rows[held - 1 :: held].reshape(-1, *shape)
+    if held > 1:
+        return ("sample", "time", *dims), rows.reshape(-1, held, *shape)
+    return ("sample", *dims), rows.reshape(-1, *shape)
+
+
+def _places(trace: Trace, blueprint: Blueprint) -> dict:
+    """Which cells or synapses a trace of chosen ones is of, as coordinates."""
+    part, chosen = blueprint.parts[trace.quantity.part], np.array(trace.chosen)
+    if not isinstance(part, Pathway):
+        return {f"{trace.label}_cell": chosen}
+    dim = f"{trace.label}_synapse"
+    sources, targets = np.divmod(chosen, blueprint.weight_shape(part)[1])
+    return {f"{trace.label}_source": (dim, sources), f"{trace.label}_target": (dim, targets)}
+
+
+def _flat_state(blueprint: Blueprint, state: Mapping[str, np.ndarray]) -> tuple[np.ndarray, list]:
+    """What a later run can go on from: weights and memories in one array, and what lies where."""
+    kept = [q for q in blueprint.state if q.variable.role == "memory" and q.variable.per != "circuit"]
+    if not kept or not all(np.isfinite(state[q.key]).all() for q in kept):  # a circuit that diverged leads nowhere
+        return np.empty(0), []
+    return np.concatenate([state[q.key] for q in kept]), [[q.key, q.size] for q in kept]
+
+
+def _sketch(blueprint: Blueprint) -> dict:
+    """Who is connected to whom, for those who read the file without the circuit."""
+    return {
+        "populations": [
+            {
+                "name": p.name, "size": p.size, "dimension": p.dimension, "shape": p.shape, "meaning": p.meaning,
+                "port": next((port.name for port in blueprint.ports if port.population == p.name), ""),
+            }
+            for p in blueprint.parts.populations
+            if p.shape
+        ],
+        "pathways": [
+            {
+                "name": p.name, "weight": p.weight, "source": p.source, "target": p.target, "sign": p.sign,
+                "target_by_source": p.target_by_source, "drives": p.drives, "change": p.change, "meaning": p.meaning,
+            }
+            for p in blueprint.weighted
+        ],
+    }  # fmt: skip

@@ -1,0 +1,71 @@
+"""The circuit as a graph: populations are nodes, pathways are edges."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import networkx as nx
+import numpy as np
+
+from biorrr.circuit.compile.blueprint import Blueprint
+
+if TYPE_CHECKING:
+    from biorrr.circuit.results.run import Run
+
+
+def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
+    """A networkx graph of ``blueprint``: all cells and all pathways with weights.
+
+    Nodes carry size, shape and the variables that can be recorded; edges carry the name of the matrix, sign, number of
+    synapses, the current and the learning rule. All attributes are plain text and numbers, so the graph can be written
+    as GraphML.
+    """
+    graph = nx.MultiDiGraph(name="circuit")
+    for population in blueprint.parts.populations:
+        if population.shape:
+            graph.add_node(
+                population.name,
+                size=population.size,
+                shape=population.shape,
+                traces=" ".join(v.name for v in population.variables if v.role in ("activity", "input")),
+                meaning=population.meaning,
+            )
+    for pathway in blueprint.weighted:
+        sources, targets = blueprint.weight_shape(pathway)
+        graph.add_edge(
+            pathway.source,
+            pathway.target,
+            key=pathway.name,
+            weight=pathway.weight,
+            target_by_source=pathway.target_by_source,
+            drives=pathway.drives,
+            sign=pathway.sign,
+            synapses=sources * targets,
+            current=pathway.current,
+            rule=pathway.change,
+            equation=pathway.equation,
+            meaning=pathway.meaning,
+        )
+    return graph
+
+
+def cell_graph(run: Run) -> nx.MultiDiGraph:
+    """A networkx graph of the circuit that ``run`` left: a node per cell, an edge with its final weight per synapse."""
+    circuit = json.loads(run.data.attrs["circuit"])
+    cells = nx.MultiDiGraph(name="cells of the circuit")
+    for population in circuit["populations"]:
+        for index in range(1, population["size"] + 1):
+            cells.add_node(
+                f"{population['name']} {index}", population=population["name"], index=index, shape=population["shape"]
+            )
+    for pathway in circuit["pathways"]:
+        matrix = run.data[pathway["weight"]].values[-1]
+        by_source = matrix.T if pathway["target_by_source"] else matrix
+        for (i, j), weight in np.ndenumerate(by_source):
+            cells.add_edge(
+                f"{pathway['source']} {i + 1}", f"{pathway['target']} {j + 1}", key=pathway["name"],
+                pathway=pathway["name"], matrix=pathway["weight"], drives=pathway["drives"], sign=pathway["sign"],
+                weight=float(weight),
+            )  # fmt: skip
+    return cells

@@ -1,0 +1,356 @@
+"""What a simulation leaves behind: weights, snapshots, traces, and what the learned circuit says about new data."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+
+from biorrr.circuit.results.graph import cell_graph
+from biorrr.circuit.results.netcdf import UnsafeFileError, read_netcdf, write_netcdf
+from biorrr.circuit.results.text_table import Tabled, regression, ridge_in_words
+from biorrr.models import AreaWeights, Spiking, equilibrium
+
+if TYPE_CHECKING:
+    from biorrr.circuit.base import CircuitBase
+
+
+class Run(Tabled):
+    """The outcome of :meth:`biorrr.circuit.Microcircuit.run` or of :meth:`biorrr.circuit.Circuit.run`.
+
+    Attributes
+    ----------
+    data
+        An :class:`xarray.Dataset`: weight snapshots along `snapshot` (with how many samples had been seen), traces
+        along `sample`, and everything that was set, as attributes. In the units of the data.
+    circuit
+        The circuit that was run; None for a run that was read from a file.
+    """
+
+    def __init__(self, data: xr.Dataset, circuit: CircuitBase | None = None) -> None:
+        self.data, self.circuit = data, circuit
+
+    @property
+    def weights(self) -> dict[str, np.ndarray]:
+        """Final weights by the name of their matrix."""
+        return {name: self.data[name].values[-1] for name in self._pathways}
+
+    @property
+    def Vx(self) -> np.ndarray:
+        """Final proximal weights, shape (m, k)."""
+        return self._matrix("Vx")
+
+    @property
+    def Vy(self) -> np.ndarray:
+        """Final distal weights, shape (n, k)."""
+        return self._matrix("Vy")
+
+    @property
+    def Q(self) -> np.ndarray:
+        """Final interneuron-to-pyramidal weights, shape (k, l)."""
+        return self._matrix("Q")
+
+    @property
+    def R(self) -> np.ndarray:
+        """Final pyramidal-to-interneuron weights, shape (l, k)."""
+        return self._matrix("R")
+
+    def _matrix(self, name: str) -> np.ndarray:
+        if name not in self.data:
+            raise AttributeError(f"this circuit has no weights called {name}; it has {', '.join(self._pathways)}")
+        return self.data[name].values[-1]
+
+    @property
+    def _pathways(self) -> list[str]:
+        return [pathway["weight"] for pathway in json.loads(self.data.attrs["circuit"])["pathways"]]
+
+    @property
+    def traces(self) -> list[str]:
+        """Names of the traces that were recorded."""
+        return json.loads(self.data.attrs["traces"])
+
+    def inner_state(self) -> dict[str, np.ndarray]:
+        """Weights and memories as the engine held them in the end, flat, by "part.variable"."""
+        layout = json.loads(self.data.attrs["state_layout"])
+        if not layout:
+            return {}
+        keys, sizes = zip(*layout, strict=True)
+        return dict(zip(keys, np.split(self.data["state"].values, np.cumsum(sizes)[:-1]), strict=True))
+
+    @property
+    def samples(self) -> int:
+        """Samples the circuit has seen, earlier runs it continues included."""
+        return int(self.data["seen"].values[-1])
+
+    @property
+    def ended(self) -> str:
+        """How it ended: "done", "stopped" by a callback, "interrupted" by Ctrl-C, or "diverged"."""
+        return self.data.attrs["ended"]
+
+    @property
+    def r_minus_qt(self) -> np.ndarray:
+        """||Q' - R|| (Frobenius) at each snapshot, shape (snapshot,)."""
+        return np.linalg.norm(self.data["Q"].values.transpose(0, 2, 1) - self.data["R"].values, axis=(1, 2))
+
+    def transform(self, X) -> np.ndarray:
+        """Output z of the learned circuit for ``X`` (n_samples, m), without instruction; shape (n_samples, k).
+
+        In the paper's circuit that is X Vx. Where something else shapes the output, the circuit itself is run with
+        learning off; of a sample that is held, the output is averaged over its time.
+        """
+        if "areas" in self.data.attrs:
+            return self.infer(X)[-1]
+        X = np.asarray(X)
+        if X.ndim != 2 or X.shape[1] != len(self.Vx):
+            raise ValueError(
+                f"X: must have shape (n_samples, {len(self.Vx)}), the inputs of this run (got {X.shape}); "
+                "one sample is X[None]"
+            )
+        if self.data.attrs.get("linear_output", 1):
+            return (X - self.data["mean_x"].values) @ self.Vx
+        if self.circuit is None:
+            raise ValueError(
+                f"transform: the output of this circuit is not X Vx ({self.data.attrs['departures']}), and a run read "
+                "from a file does not bring the circuit along; make the circuit and call circuit.run(X, Y, start=run, "
+                "plastic=False, order='sequential', record='z', every=1)"
+            )
+        silent = np.zeros((len(X), len(self.Vy)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # about columns that are constant: y is silent on purpose
+            shown = self.circuit.run(  # type: ignore[attr-defined]
+                X - self.data["mean_x"].values, silent, start=self, plastic=False, order="sequential", record="z",
+                every=1, snapshots=1, progress=False,
+            )  # fmt: skip
+        z = shown.data["z"].values
+        return z.mean(axis=1) if z.ndim == 3 else z
+
+    def infer(self, X, Y=None) -> list[np.ndarray]:
+        """Settled outputs of every area, list of (n_samples, k_i), for ``X`` (n_samples, m) and ``Y`` (n_samples, n).
+
+        Without ``Y`` with y = 0 and inhibition on. The equilibrium is solved for as a linear system, exactly; it is
+        that of the learned weights, whatever else a departure would add.
+        """
+        m = len(self.data["mean_x"])
+        if np.ndim(X) != 2 or np.shape(X)[1] != m:
+            raise ValueError(f"X: must have shape (n_samples, {m}), the inputs of this run (got {np.shape(X)})")
+        X = np.asarray(X, dtype=np.float64) - self.data["mean_x"].values
+        n = len(self.data["mean_y"])
+        if Y is None:
+            return equilibrium(self.area_weights(), self.gains, X, np.zeros((len(X), n)))
+        if np.shape(Y) != (len(X), n):
+            raise ValueError(f"Y: must have shape {(len(X), n)}, as X and this run have (got {np.shape(Y)})")
+        return equilibrium(self.area_weights(), self.gains, X, np.asarray(Y) - self.data["mean_y"].values)
+
+    @property
+    def gains(self) -> tuple[float, ...]:
+        """Gains of the links between areas, from x up to y, in the data's units."""
+        return tuple(self._areas()["gains"])
+
+    def area_weights(self, snapshot: int = -1) -> list[AreaWeights]:
+        """Weights of every area with apical feedback at one of the snapshots, the last unless given."""
+        return [
+            AreaWeights(*(self.data[name].values[snapshot] for name in names)) for names in self._areas()["weights"]
+        ]
+
+    def _areas(self) -> dict:
+        if "areas" not in self.data.attrs:
+            raise ValueError("infer: this circuit has no apical feedback, its output is transform(X); see Hierarchy")
+        return json.loads(self.data.attrs["areas"])
+
+    def predict(self, X) -> np.ndarray:
+        """The circuit's prediction of Y, Sigma^-1 Vy z, for ``X`` (n_samples, m); shape (n_samples, n)."""
+        if "readout" not in self.data:
+            raise ValueError("predict: this run has no readout; only runs of a Microcircuit have")
+        return self.transform(X) @ self.data["readout"].values.T + self.data["mean_y"].values
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the run as NetCDF4, whole or not at all."""
+        path = Path(path)
+        aside = path.with_name(f".{path.name}.part")
+        try:
+            write_netcdf(self.data, aside, packed=True)
+            aside.replace(path)
+        finally:
+            aside.unlink(missing_ok=True)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> Run:
+        """Read a run that :meth:`save` wrote; a file that has its numbers from other files is refused."""
+        try:
+            run = cls(read_netcdf(path))
+        except FileNotFoundError:
+            raise FileNotFoundError(errno.ENOENT, "no such file", str(path)) from None
+        except UnsafeFileError as error:
+            raise ValueError(f"{path}: {error}") from error
+        except Exception as error:  # a damaged file fails in as many ways as HDF5 has parts
+            raise ValueError(f"{path}: not a saved run, or damaged ({error})") from error
+        missing = [name for name in ("circuit", "traces", "state_layout", "ended") if name not in run.data.attrs]
+        if not missing:
+            try:
+                missing = [name for name in (*run._pathways, "seen", "state") if name not in run.data]
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
+                raise ValueError(f"{path}: not a saved run, or damaged (its circuit is {error!r})") from error
+        if missing:
+            raise ValueError(f"{path}: not a saved run: no {', '.join(missing)} in it")
+        return run
+
+    # -- looking at it -------------------------------------------------------------------------------------------
+
+    def plot_learning(self, X=None, Y=None, *, exact=None, ax=None):
+        """Draw the objective at each snapshot against its optimum; one axes.
+
+        Parameters
+        ----------
+        X, Y
+            The data that were learned, (n_samples, m) and (n_samples, n): the exact solution needs them.
+        exact
+            In their place, their exact solution (:class:`biorrr.analysis.Yardstick`) where it is known already.
+        ax
+            Axes to draw into; new ones unless given.
+        """
+        from biorrr.analysis.figures import runs
+
+        return runs.learning_of(self.data, X, Y, exact, ax)
+
+    def plot_plateau(self, X=None, Y=None, *, exact=None, shown: int | None = None, neurons=None, ax=None):
+        """Draw plateaus at the start, halfway and at the end of learning, with a, inhibition and z where recorded.
+
+        Parameters
+        ----------
+        X, Y
+            The data that were learned. With them, grey lines show what theory expects at the optimum: the
+            back-propagated error behind the plateau, the prediction of the distal current behind the inhibition.
+        exact
+            Their exact solution, where it is known already.
+        shown
+            Samples in each stretch; 50 unless given, or 8 where each is held for a while.
+        neurons
+            Which neurons, counted from 0; the first four unless given.
+        ax : (neurons, stages)
+            Axes to draw into; new ones unless given.
+        """
+        from biorrr.analysis.figures import runs
+
+        self._require("plateau")
+        return runs.plateau_of(self.data, X, Y, exact, shown, neurons, ax)
+
+    def plot_symmetry(self, ax=None):
+        """Draw ||Q' - R|| at each snapshot against the product of (1 - eta_q); one axes.
+
+        Rates between two recorded samples are interpolated: record with ``every=1`` where a few strong samples slow
+        learning down, as "auto" rates let them.
+        """
+        from biorrr.analysis.figures import runs
+
+        self._require("eta_q")
+        return runs.symmetry_of(self.data, ax)
+
+    def plot_filters(self, X=None, Y=None, pixels=None, *, exact=None, neurons=None, ax=None):
+        """Draw the learned filters Vx; with data, beside the exact ones, onto which they are turned.
+
+        Parameters
+        ----------
+        X, Y, exact
+            As :meth:`plot_plateau` takes them.
+        pixels
+            Shape of a filter as a picture, (height, width), or (3, height, width) for colour; curves unless given.
+        neurons
+            Which neurons, counted from 0; the first six unless given.
+        ax : (1 or 2, neurons)
+            Axes to draw into; new ones unless given.
+        """
+        from biorrr.analysis.figures import runs
+
+        return runs.filters_of(self.data, X, Y, pixels, exact, neurons, ax)
+
+    def plot_eigenvalues(self, X=None, Y=None, *, exact=None, ax=None):
+        """Draw the eigenvalues of QQ' beside those that they equal at the optimum; as :meth:`plot_learning`."""
+        from biorrr.analysis.figures import runs
+
+        return runs.eigenvalues_of(self.data, X, Y, exact, ax)
+
+    def plot_weights(self, ax=None):
+        """Draw the final weights of every pathway as a picture; axes (number of pathways,)."""
+        from biorrr.analysis import plot_weights
+
+        return plot_weights(self.weights, ax=ax)
+
+    def plot_wiring(self, ax=None):
+        """Draw the circuit: its cells, and its synapses with their final weights; one axes."""
+        from biorrr.analysis import plot_wiring
+
+        return plot_wiring(cell_graph(self), ax=ax)
+
+    def plot_raster(self, shown: int = 12, neurons=None, ax=None):
+        """Draw the last samples as an electrode would see them: spikes, where the cells spike, and traces below.
+
+        Parameters
+        ----------
+        shown
+            Samples.
+        neurons
+            Which neurons, counted from 0; the first three unless given.
+        ax : (1 + neurons,) with spikes, else (neurons,)
+            Axes to draw into; new ones unless given.
+        """
+        from biorrr.analysis.figures import runs
+
+        self._require("plateau")
+        last, spikes = runs.last_samples(self.data, shown), None
+        if "spikes" in self.data:
+            counts = self.data["spikes"].sel(sample=last.samples).values
+            each = int(self.data.attrs["cells_each"])
+            fired, cells = Spiking(each).raster(counts.reshape(-1, counts.shape[-1]))
+            # Poisson cells fire at any moment of a tick alike.
+            spikes = fired + np.random.default_rng(self.data.attrs["seed"]).random(len(fired)), cells, each
+        return runs.raster_of(self.data, spikes, shown, neurons, ax)
+
+    def moments(self) -> np.ndarray:
+        """When each row of a :meth:`trace` was recorded, in samples; the ticks of a held sample are parts of one."""
+        samples = self.data["sample"].values
+        ticks = self.data.sizes.get("time", 1)
+        return samples if ticks == 1 else (samples[:, None] + np.arange(ticks) / ticks).ravel()
+
+    def trace(self, name: str) -> np.ndarray:
+        """A recorded trace, one row per tick: shape (rows, cells), or (rows,) for a rate."""
+        self._require(name)
+        trace = self.data[name]
+        ticks = [dim for dim in ("sample", "time") if dim in trace.dims]
+        return trace.values.reshape(-1, *trace.shape[len(ticks) :])
+
+    def to_nwb(self, path: str | os.PathLike) -> None:
+        """Write traces and stimulus as NWB; see :func:`biorrr.circuit.nwb.write`."""
+        from biorrr.circuit.results.nwb import write
+
+        write(self, path)
+
+    def table(self) -> tuple[str, dict[str, str]]:
+        """What was run, and what is kept of it."""
+        sizes, attrs = self.data.sizes, self.data.attrs
+        populations = json.loads(attrs["circuit"])["populations"]
+        rows = {
+            "inputs": ", ".join(f"{p['size']} {p['name']}" for p in populations if p["port"]),
+            "cells": ", ".join(f"{p['size']} {p['name']}" for p in populations if not p["port"]),
+        }
+        if "s" in attrs:
+            rows |= {
+                "regression": regression(attrs["s"]),
+                "ridge": ridge_in_words((attrs["ridge_x"], attrs["ridge_y"]), attrs["ridge_by"]),
+                "rates": attrs["rates"],
+            }
+        rows["departures"] = attrs["departures"] or "none"
+        if "Q" in self.data and "R" in self.data:
+            rows["||Q' - R||"] = f"{self.r_minus_qt[-1]:.3g}"
+        rows["snapshots"] = str(sizes["snapshot"])
+        rows["traces"] = f"{', '.join(self.traces)}, of {sizes['sample']} samples" if self.traces else "none"
+        return f"Run: {self.samples} samples on {attrs['engine']}, {self.ended}", rows
+
+    def _require(self, name: str) -> None:
+        if name not in self.data:
+            raise ValueError(f"{name}: was not recorded in this run; run again with record=({name!r}, ...)")

@@ -1,0 +1,113 @@
+"""Lesions in the middle of a run: the run is cut into stretches, each with all that has happened before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from biorrr.circuit.compile.blueprint import Blueprint
+from biorrr.circuit.simulation.job import Engine, Job, Outcome
+from biorrr.circuit.simulation.recorder import Recorder
+from biorrr.circuit.stimulus.data_checks import check_data
+from biorrr.circuit.stimulus.feeds import Feed
+from biorrr.circuit.stimulus.statistics import moments
+from biorrr.models import CutInstruction, Event, Freeze, Silence, SilencedInterneurons, SwapData, departed
+
+
+class LesionedEngine:
+    """An engine for runs with events.
+
+    Parameters
+    ----------
+    build
+        Gives the engine that simulates, when one is needed.
+    events
+        What happens, and when.
+    """
+
+    def __init__(self, build: Callable[[], Engine], events: Sequence[Event]) -> None:
+        self.build, self.events = build, events
+
+    def advance(self, job: Job, recorder: Recorder) -> Outcome:
+        """Simulate ``job``, event by event."""
+        cuts = sorted({event.at for event in self.events if job.start < event.at < job.stop})
+        engine, state = self.build(), job.state
+        for start, stop in pairwise([job.start, *cuts, job.stop]):
+            outcome = engine.advance(self.lesioned(replace(job, start=start, stop=stop, state=state), start), recorder)
+            state = outcome.state
+            if outcome.ended != "done":
+                return outcome
+            if recorder.stopped and stop < job.stop:
+                return replace(outcome, ended="stopped")
+        return outcome
+
+    def lesioned(self, job: Job, sample: int) -> Job:
+        """``job`` as it is after all events up to ``sample``."""
+        state, feeds, presentation = dict(job.state), dict(job.feeds), job.presentation
+        for event in self.events:
+            if event.at > sample:
+                continue
+            if isinstance(event, Freeze):
+                (pathway,) = (p for p in job.blueprint.parts.pathways if p.weight == event.weight)
+                if pathway.plastic:
+                    state[f"{pathway.name}.plastic"] = np.zeros(1)
+            elif isinstance(event, Silence):
+                key = f"{event.population}.active"
+                active = state[key].copy()
+                active[slice(None) if event.cells is None else list(event.cells)] = 0.0
+                state[key] = active
+            elif isinstance(event, CutInstruction):
+                feeds["y"] = replace(feeds["y"], gain=0.0)
+            elif isinstance(event, SwapData):
+                feeds["x"], feeds["y"] = _swapped(feeds["x"], event.X), _swapped(feeds["y"], event.Y)
+                presentation = replace(presentation, n_samples=len(event.X))
+        return replace(job, state=state, feeds=feeds, presentation=presentation)
+
+
+def silenceable(blueprint: Blueprint, events: Sequence[Event]) -> Blueprint:
+    """``blueprint`` with interneurons that may fall silent, where ``events`` ask for it."""
+    asked = dict.fromkeys(event.population for event in events if isinstance(event, Silence))
+    return replace(blueprint, parts=departed(blueprint.parts, map(SilencedInterneurons, asked))) if asked else blueprint
+
+
+def _swapped(feed: Feed, values: np.ndarray) -> Feed:
+    """``feed`` with other ``values``, centred if the old ones were."""
+    return replace(feed, values=values, mean=moments(values)[0] if feed.centred else np.zeros(values.shape[1]))
+
+
+def check_events(events, first: int, last: int, blueprint: Blueprint, order) -> tuple[Event, ...]:
+    """``events`` in the order of time, each fit for a run of ``blueprint`` on samples ``first`` to ``last``."""
+    sizes = {p.name: int(p.size or 0) for p in blueprint.parts.populations}
+    features = tuple(sizes[port.population] for port in blueprint.ports)
+    checked = []
+    for event in events:
+        if not isinstance(event, Event):
+            raise TypeError(f"events: must be Silence, Freeze, CutInstruction or SwapData (got {event!r})")
+        if not first <= event.at < last:
+            raise ValueError(f"events: must lie in [{first}, {last - 1}], the samples of this run (got {event!r})")
+        if isinstance(event, Silence):
+            count = sizes[event.population]
+            if any(not 0 <= cell < count for cell in event.cells or ()):
+                raise ValueError(f"Silence.cells: must lie in [0, {count - 1}], the interneurons (got {event.cells})")
+        if isinstance(event, Freeze) and event.weight not in [p.weight for p in blueprint.weighted]:
+            have = ", ".join(p.weight for p in blueprint.weighted)
+            raise ValueError(f"Freeze.weight: there are no weights called {event.weight!r}; there are {have}")
+        if isinstance(event, SwapData):
+            if any(port.changes != "sample" for port in blueprint.ports):
+                raise ValueError("SwapData: is for tables of samples; put what comes later into the signal itself")
+            X, Y = check_data("SwapData.X", event.X), check_data("SwapData.Y", event.Y)
+            if len(X) != len(Y) or (X.shape[1], Y.shape[1]) != features:
+                raise ValueError(
+                    f"SwapData: must have as many features as the data before, {' and '.join(map(str, features))}, and "
+                    f"as many samples in X as in Y (got shapes {X.shape} and {Y.shape})"
+                )
+            if not isinstance(order, str) and order.max() >= len(X):
+                raise ValueError(
+                    f"SwapData: must have the rows that order asks for, up to {order.max()} (got {len(X)} samples)"
+                )
+            event = SwapData(event.at, X=X, Y=Y)
+        checked.append(event)
+    return tuple(sorted(checked, key=lambda event: event.at))

@@ -1,0 +1,219 @@
+"""The state a run starts from: weights, parameters and what cells and synapses remember, in the circuit's own units."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from biorrr.circuit.compile.blueprint import Blueprint, Quantity, as_synapses
+from biorrr.circuit.stimulus.data_checks import check_weights
+from biorrr.circuit.stimulus.presentation import pathway_generator, weight_generator
+from biorrr.circuit.stimulus.units import Units
+from biorrr.models import Area, Pathway
+from biorrr.models.expressions import evaluate, names_in
+from biorrr.models.physical_units import in_si, plain
+
+if TYPE_CHECKING:
+    from biorrr.circuit.results.run import Run
+
+
+def initial_state(
+    blueprint: Blueprint,
+    units: Units,
+    seed: int,
+    weights: Mapping[str, np.ndarray],
+    parameters: Mapping[str, float],
+    start: Run | None,
+) -> dict[str, np.ndarray]:
+    """Values by "part.variable", flat, in the order of the blueprint's state.
+
+    Parameters
+    ----------
+    blueprint, units, seed
+        The circuit, how its units relate to the data's, and the seed of what is drawn.
+    weights
+        Initial matrices by their names, in the circuit's own units; others are drawn.
+    parameters
+        Values by "part.variable", in the data's units, in place of those the parts declare.
+    start
+        An earlier run to continue, whose weights and memories go before all others.
+    """
+    values = _Values(blueprint, units, seed, parameters)
+    kept = {} if start is None else _remembered(start, blueprint, units)
+    state: dict[str, np.ndarray] = {}
+    for quantity in blueprint.state:
+        if quantity.name == "w":
+            continue
+        held = kept.get(quantity.key) if quantity.variable.role == "memory" else None
+        state[quantity.key] = values.flat(quantity) if held is None else held
+    for pathway in blueprint.weighted:
+        shape = blueprint.weight_shape(pathway)
+        key = f"{pathway.name}.w"
+        if key in kept:
+            drawn = kept[key]
+        elif pathway.weight in weights:
+            drawn = as_synapses(pathway, weights[pathway.weight])
+        else:
+            spread = pathway.spread * units.scale(pathway.scale)
+            drawn = spread * pathway_generator(seed, pathway.name).standard_normal(math.prod(shape))
+        state[key] = values.begun(pathway, drawn)
+    return {quantity.key: state[quantity.key] for quantity in blueprint.state}
+
+
+def drawn_weights(
+    sizes: tuple[int, int, int, int], seed: int, start: tuple[float, float, float] = (0.01, 0.1, 1 / 3)
+) -> dict[str, np.ndarray]:
+    """The microcircuit's initial matrices by name, in the data's units.
+
+    Parameters
+    ----------
+    sizes
+        m, n, k and the number of interneurons.
+    seed
+        Of the draw.
+    start
+        Standard deviations of Vx and Vy, and the diagonal of Q and R; those that go with a timetable unless given.
+    """
+    m, n, k, l = sizes
+    shapes = {"Vx": (m, k), "Vy": (n, k), "Q": (k, l), "R": (l, k)}
+    rng = weight_generator(seed)
+    drawn = {name: rng.standard_normal(shape) for name, shape in shapes.items()}
+    size_x, size_y, q0 = start
+    drawn |= {"Vx": size_x * drawn["Vx"], "Vy": size_y * drawn["Vy"]}
+    # Q and R start unrelated but for a common direction, which keeps QR's eigenvalues positive.
+    common = {name: q0 * (np.eye(*shapes[name]) + 0.3 / math.sqrt(l) * drawn[name]) for name in ("Q", "R")}
+    return drawn | common
+
+
+def drawn_areas(layout: Sequence[Area], m: int, n: int, seed: int) -> dict[str, np.ndarray]:
+    """Initial matrices of areas with apical feedback by name, in the circuit's own units.
+
+    Areas begin by passing on random directions: outputs of variance 1 where inputs have it. Between areas A and W'
+    begin unrelated but for a common direction, as Q and R of the microcircuit do, and inhibition begins at the most
+    that it comes to there, so that the equilibrium is stable; R0 = Q0'.
+    """
+    rng = weight_generator(seed)
+    sizes = [m, *(area.k for area in layout)]
+    out = {layout[-1].weights[1]: 0.03 * rng.standard_normal((n, layout[-1].k))}
+    for place, (area, below) in enumerate(zip(layout, sizes[:-1], strict=True)):
+        W, _, Q, R = area.weights
+        drawn = rng.standard_normal((below, area.k))
+        if area.first:
+            out[W] = drawn / math.sqrt(m)
+        else:
+            U, _, V = np.linalg.svd(drawn, full_matrices=False)
+            out[W] = U @ V
+            out[layout[place - 1].weights[1]] = (out[W] + 0.2 / math.sqrt(area.k) * rng.standard_normal(drawn.shape)).T
+        out[Q] = np.eye(area.k, area.interneurons)
+        out[R] = out[Q].T.copy()
+    return out
+
+
+def given_weights(given: Mapping[str, object], blueprint: Blueprint, units: Units) -> dict[str, np.ndarray]:
+    """Matrices that somebody gives by name, in the data's units, checked and brought to the circuit's own."""
+    known = {p.weight: p for p in blueprint.weighted}
+    out = {}
+    for name, values in given.items():
+        if name not in known:
+            raise ValueError(f"weights: there is no matrix called {name!r}; there are {', '.join(known)}")
+        pathway = known[name]
+        what = f"{name}0" if name in ("Vx", "Vy", "Q", "R") else f"weights[{name!r}]"
+        out[name] = check_weights(what, values, _matrix_shape(pathway, blueprint)) * units.scale(pathway.scale)
+    return out
+
+
+def _remembered(start: Run, blueprint: Blueprint, units: Units) -> dict[str, np.ndarray]:
+    """Weights and memories that an earlier run ended with, as the engine holds them, by "part.variable"."""
+    ended = start.inner_state()
+    kept = {}
+    for quantity in blueprint.state:
+        # What is broadcast begins anew: the clock knows where it stands, and sums are those of this run.
+        remembers = quantity.variable.role == "memory" and quantity.variable.per != "circuit" and quantity.name != "w"
+        if remembers and len(ended.get(quantity.key, ())) == quantity.size:
+            kept[quantity.key] = ended[quantity.key]
+    for pathway in blueprint.weighted:
+        if pathway.weight not in start.data:
+            continue
+        scale = units.scale(pathway.scale)
+        matrix = check_weights(
+            f"start.{pathway.weight}", start.weights[pathway.weight], _matrix_shape(pathway, blueprint)
+        )
+        flat = as_synapses(pathway, matrix)
+        inner = ended.get(f"{pathway.name}.w", np.empty(0))
+        # Bit for bit where nothing has changed since, neither the run's weights nor the units of the data.
+        kept[f"{pathway.name}.w"] = inner if np.array_equal(inner / scale, flat) else flat * scale
+    return kept
+
+
+def _matrix_shape(pathway: Pathway, blueprint: Blueprint) -> tuple[int, int]:
+    sources, targets = blueprint.weight_shape(pathway)
+    return (targets, sources) if pathway.target_by_source else (sources, targets)
+
+
+class _Values:
+    """What parameters and memories are worth, each found when another or the circuit needs it."""
+
+    def __init__(self, blueprint: Blueprint, units: Units, seed: int, parameters: Mapping[str, float]) -> None:
+        self.blueprint, self.units, self.seed, self.parameters = blueprint, units, seed, parameters
+        self.quantities = {q.key: q for q in blueprint.quantities}
+        self.broadcast = {q.name: q for q in blueprint.quantities if q.variable.per == "circuit"}
+        self.found: dict[str, np.ndarray] = {}
+        self.open: list[str] = []
+        for name in parameters:
+            if name not in self.quantities:
+                raise ValueError(f"parameters: there is no {name!r}; there are {', '.join(self.quantities)}")
+
+    def flat(self, quantity: Quantity) -> np.ndarray:
+        """The values of ``quantity`` in the circuit's units, shape (size,)."""
+        if quantity.key not in self.found:
+            if quantity.key in self.open:
+                raise ValueError(f"{quantity.key}.value: depends on itself, by way of {', '.join(self.open)}")
+            self.open.append(quantity.key)
+            variable = quantity.variable
+            value = self.parameters.get(quantity.key, variable.value)
+            if isinstance(value, str):
+                value = evaluate(value, self._namespace(quantity, value))
+            value = plain(quantity.key, value, variable.unit)
+            scaled = np.asarray(value, dtype=np.float64) * self.units.scale(variable.scale) * in_si(variable.unit)
+            self.found[quantity.key] = np.broadcast_to(scaled, quantity.size).astype(np.float64)
+            self.open.remove(quantity.key)
+        return self.found[quantity.key]
+
+    def begun(self, pathway: Pathway, drawn: np.ndarray) -> np.ndarray:
+        """The weights a pathway begins with, given those asked for or ``drawn``, flat."""
+        if pathway.start == "w":
+            return drawn
+        sources, targets = self.blueprint.weight_shape(pathway)
+        names: dict[str, object] = {"w": drawn}
+        for name in names_in(pathway.start).read:
+            stem, _, side = name.rpartition("_")
+            own = self.quantities.get(f"{pathway.name}.{name}") or self.broadcast.get(name)
+            if name != "w" and own is not None:
+                names[name] = self.flat(own)
+            elif side == "pre":
+                names[name] = np.repeat(self.flat(self.quantities[f"{pathway.source}.{stem}"]), targets)
+            elif side == "post":
+                names[name] = np.tile(self.flat(self.quantities[f"{pathway.target}.{stem}"]), sources)
+        return np.asarray(evaluate(pathway.start, names), dtype=np.float64)
+
+    def _namespace(self, quantity: Quantity, expression: str) -> dict[str, object]:
+        names: dict[str, object] = {
+            "seed": float(self.seed),
+            "i": np.arange(quantity.size),
+            "cells": lambda name: float(self.blueprint.parts[name].size),
+            "relaxation": self._relaxation,
+        }
+        for name in names_in(expression).read:
+            if name not in names:
+                own = self.quantities.get(f"{quantity.part}.{name}") or self.broadcast[name]
+                value = self.flat(own) / in_si(own.variable.unit)
+                names[name] = value[0] if value.size == 1 else value
+        return names
+
+    def _relaxation(self, tau: float) -> float:
+        """1 - exp(-tick/tau), the exact step while the drive stands still."""
+        tick = float(self.flat(self.broadcast["tick"])[0]) / in_si("ms")
+        return 1 - math.exp(-tick / tau) if tau else 1.0

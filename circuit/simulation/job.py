@@ -1,0 +1,73 @@
+"""One stretch of simulation, in the terms every engine understands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from biorrr.circuit.compile.blueprint import Blueprint
+from biorrr.circuit.simulation.recorded_traces import Recording
+from biorrr.circuit.simulation.recorder import Recorder
+from biorrr.circuit.stimulus.feeds import Feed
+from biorrr.circuit.stimulus.presentation import Presentation
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to simulate, from which state, and what to hand out.
+
+    Parameters
+    ----------
+    blueprint, presentation
+        The circuit, and what is presented to it.
+    feeds
+        The data of each port, by its name.
+    start, stop
+        First sample and the one after the last, counted from the very first sample the circuit has seen.
+    state
+        Values by "part.variable", in the order of the blueprint's state: weights, flat, parameters and memories.
+    recording
+        What is recorded, and at which samples.
+    snapshots
+        Sample counts, ascending, in (start, stop]: weights are kept when so many are done.
+    """
+
+    blueprint: Blueprint
+    presentation: Presentation
+    feeds: dict[str, Feed]
+    start: int
+    stop: int
+    state: dict[str, np.ndarray]
+    recording: Recording
+    snapshots: np.ndarray
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a job ended.
+
+    Parameters
+    ----------
+    samples
+        Sample count reached.
+    state
+        Values by "part.variable" at that count.
+    ended
+        "done", "stopped" (by a callback), "interrupted" (Ctrl-C) or "diverged" (during the sample after the last).
+    earlier
+        Seconds spent on the job by processes that were cut short.
+    """
+
+    samples: int
+    state: dict[str, np.ndarray]
+    ended: str
+    earlier: float = 0.0
+
+
+class Engine(Protocol):
+    """What simulates jobs."""
+
+    def advance(self, job: Job, recorder: Recorder) -> Outcome:
+        """Simulate ``job``, handing what it produces to ``recorder``."""

@@ -1,0 +1,225 @@
+"""What a run records, and when: traces of any variable, weights too, at chosen samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from biorrr.circuit.compile.blueprint import Blueprint, Quantity
+from biorrr.models import Parts, Pathway
+from biorrr.models.validation import whole_number
+
+# What is traced unless told: what a figure of plateaus needs, and enough to know the learning rates in between.
+_STRETCHES, _STRETCH = 20, 50  # windows, and consecutive samples in each
+_SPARSE, _MOST_SPARSE = 100, 20_000  # one sample in so many, and how many of these a long run keeps at most
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One recorded variable.
+
+    Parameters
+    ----------
+    label
+        Its name in the Dataset.
+    quantity
+        The variable.
+    chosen
+        Places of the chosen cells or synapses as Brian2 keeps them, or None for all.
+    """
+
+    label: str
+    quantity: Quantity
+    chosen: tuple[int, ...] | None
+
+    @property
+    def columns(self) -> int:
+        """Numbers per row."""
+        return self.quantity.size if self.chosen is None else len(self.chosen)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What is recorded, and at which samples.
+
+    Parameters
+    ----------
+    traces
+        The variables.
+    every
+        Samples from one to the next, counted from ``origin``; None for none but those in windows.
+    windows
+        Windows of consecutive samples, as (first, last + 1), ascending and apart.
+    origin
+        Sample at which the run begins.
+    """
+
+    traces: tuple[Trace, ...]
+    every: int | None
+    windows: tuple[tuple[int, int], ...]
+    origin: int
+
+    def samples(self, start: int, stop: int) -> np.ndarray:
+        """Samples within [start, stop) that are recorded, ascending."""
+        if not self.traces:
+            return np.empty(0, np.int64)
+        inside = [np.arange(max(first, start), min(last, stop)) for first, last in self.windows]
+        return np.unique(np.concatenate([self._steps(start, stop), *inside]).astype(np.int64))
+
+    def count(self, start: int, stop: int) -> int:
+        """How many samples within [start, stop) are recorded."""
+        if not self.traces:
+            return 0
+        inside = [range(max(first, start), min(last, stop)) for first, last in self.windows]
+        twice = sum(len(self._steps(one.start, one.stop)) for one in inside)
+        return len(self._steps(start, stop)) + sum(map(len, inside)) - twice
+
+    def _steps(self, start: int, stop: int) -> range:
+        """Samples within [start, stop) at whole multiples of ``every``."""
+        if self.every is None:
+            return range(0)
+        return range(start + -(start - self.origin) % self.every, stop, self.every)
+
+
+def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> Recording:
+    """The recording that ``record`` and ``every`` of :meth:`biorrr.circuit.Microcircuit.run` ask for.
+
+    Raises
+    ------
+    ValueError
+        Where a variable does not exist, or memory would not hold the record.
+    """
+    if isinstance(record, str):
+        record = (record,)
+    if not isinstance(record, (Mapping, Sequence, set, frozenset)):
+        raise TypeError(f"record: must be names of variables, or a dict of them (got {record!r}); () records nothing")
+    asked = dict(record) if isinstance(record, Mapping) else dict.fromkeys(record, True)
+    traces = [_trace(str(name), chosen, blueprint) for name, chosen in asked.items() if chosen is not False]
+    if traces:
+        # The rates belong to every record: with rates "auto" nobody else knows them.
+        rates = [q for q in blueprint.quantities if q.variable.per == "circuit" and q.name.startswith("eta_")]
+        traces += [
+            Trace(q.name, q, None)
+            for q in rates
+            if q.variable.role == "activity" and q.name not in [t.label for t in traces]
+        ]
+    recording = Recording(tuple(traces), *_check_every(every, first, last), first)
+    _check_memory(recording, blueprint.held, first, last)
+    return recording
+
+
+def _trace(name: str, chosen, blueprint: Blueprint) -> Trace:
+    part, _, variable = name.rpartition(".")
+    for pathway in blueprint.weighted:
+        if name in (pathway.weight, f"{pathway.name}.w"):
+            (quantity,) = (q for q in blueprint.quantities if q.key == f"{pathway.name}.w")
+            return Trace(f"{pathway.weight}_trace", quantity, _synapses(name, chosen, pathway, blueprint))
+    found = [q for q in blueprint.quantities if q.name == variable and part in ("", q.part) and q.name != "w"]
+    if not found:
+        raise ValueError(f"record: cannot record {name!r}; choose from {', '.join(_recordable(blueprint))}")
+    if len(found) > 1:
+        choices = " or ".join(repr(q.key) for q in found)
+        raise ValueError(f"record: {name!r} exists in several parts; write {choices}")
+    quantity = found[0]
+    owner = blueprint.parts[quantity.part]
+    if isinstance(owner, Pathway) and quantity.variable.per == "synapse":
+        places = _synapses(name, chosen, owner, blueprint)
+    else:
+        places = _cells(name, chosen, quantity.size)
+    return Trace(quantity.name if not part else quantity.key.replace(".", "_"), quantity, places)
+
+
+def _recordable(blueprint: Blueprint) -> list[str]:
+    """Names of all that can be recorded: what cells do first, then weights, then the rest."""
+    names = [q.name for q in blueprint.quantities]
+    cells = [p.name for p in blueprint.parts.populations if p.shape]
+    declared = [q for q in blueprint.quantities if q.name not in ("w", "plastic")]
+    active = [q for q in declared if q.part in cells and q.variable.role in ("activity", "input")]
+    rest = [q for q in declared if q not in active]
+    shown = {q.key: q.name if names.count(q.name) == 1 else q.key for q in declared}
+    weights = [p.weight for p in blueprint.weighted]
+    return [*(shown[q.key] for q in active), *weights, *(shown[q.key] for q in rest)]
+
+
+def _cells(name: str, chosen, size: int) -> tuple[int, ...] | None:
+    if chosen is True:
+        return None
+    cells = np.asarray(chosen)
+    if cells.ndim != 1 or cells.dtype.kind not in "iu" or not len(cells) or cells.min() < 0 or cells.max() >= size:
+        raise ValueError(f"record: {name} must be True or a list of cells in [0, {size - 1}] (got {chosen!r})")
+    return tuple(cells.tolist())
+
+
+def _synapses(name: str, chosen, pathway: Pathway, blueprint: Blueprint) -> tuple[int, ...] | None:
+    """Synapses chosen as (row, column) of the pathway's matrix, as places among Brian2's flat values."""
+    if chosen is True:
+        return None
+    sources, targets = blueprint.weight_shape(pathway)
+    shape = (targets, sources) if pathway.target_by_source else (sources, targets)
+    pairs = np.asarray(chosen)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu" or not len(pairs):
+        raise ValueError(f"record: {name} must be True or a list of (row, column) pairs (got {chosen!r})")
+    if (pairs < 0).any() or (pairs >= shape).any():
+        raise ValueError(
+            f"record: {name} must be True or (row, column) pairs within its shape {shape} (got {chosen!r})"
+        )
+    source, target = pairs.T[::-1] if pathway.target_by_source else pairs.T
+    return tuple((source * targets + target).tolist())
+
+
+def _check_every(every, first: int, last: int) -> tuple[int | None, tuple[tuple[int, int], ...]]:
+    """Samples from one that is traced to the next, and windows of consecutive ones."""
+    if every is None:
+        return max(_SPARSE, -(-(last - first) // _MOST_SPARSE)), _stretches(first, last)
+    if np.ndim(every) == 0:
+        remedy = "; for stretches of samples, a list of (first, last + 1)"
+        return whole_number("every", every, minimum=1, remedy=remedy), ()
+    windows = np.asarray(every)
+    if windows.ndim != 2 or windows.shape[1] != 2 or windows.dtype.kind not in "iu":
+        raise ValueError(f"every: must be a whole number or a list of windows (first, last + 1) (got {every!r})")
+    ordered = windows[np.argsort(windows[:, 0])]
+    if (ordered[:, 0] >= ordered[:, 1]).any() or (ordered[1:, 0] < ordered[:-1, 1]).any():
+        raise ValueError(f"every: windows must not be empty and must not overlap (got {every!r})")
+    if ordered[0, 0] < first or ordered[-1, 1] > last:
+        raise ValueError(f"every: windows must lie in [{first}, {last}], the samples of this run (got {every!r})")
+    return None, tuple((int(begin), int(end)) for begin, end in ordered)
+
+
+def _stretches(first: int, last: int) -> tuple[tuple[int, int], ...]:
+    """Windows of consecutive samples, evenly in log time, the first and the last samples of the run among them."""
+    if last - first <= _STRETCHES * _STRETCH:
+        return ((first, last),)
+    between = np.geomspace(_STRETCH, last - first - _STRETCH, _STRETCHES - 1).round().astype(int)
+    windows: list[tuple[int, int]] = [(first, first + _STRETCH)]
+    for begin in first + between:
+        begin = max(int(begin), windows[-1][1])
+        if begin + _STRETCH <= last:
+            windows.append((begin, begin + _STRETCH))
+    return tuple(windows)
+
+
+def _check_memory(recording: Recording, held: int, first: int, last: int) -> None:
+    import psutil
+
+    need = 8 * recording.count(first, last) * held * sum(trace.columns for trace in recording.traces)
+    room = psutil.virtual_memory().available
+    if need > room:
+        raise ValueError(
+            f"record: would take {need / 1e9:.1f} GB of memory, and {room / 1e9:.1f} GB are free; record fewer cells "
+            "or synapses, raise every, or record in windows"
+        )
+
+
+def dimensions(quantity: Quantity, parts: Parts) -> tuple[str, ...]:
+    """Names of the dimensions that a variable has in Datasets."""
+    part = parts[quantity.part]
+    if isinstance(part, Pathway):
+        if quantity.variable.per != "synapse":
+            return ()
+        ends = parts[part.source].dimension, parts[part.target].dimension
+        if part.source == part.target:
+            ends = ends[0], f"{ends[0]}_target"
+        return ends[::-1] if part.target_by_source else ends
+    return (part.dimension,) if quantity.variable.per == "cell" else ()

@@ -1,0 +1,154 @@
+"""Checks of what a person hands to a circuit, each with an error that says what to do."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+
+import numpy as np
+
+from biorrr.circuit.stimulus.statistics import chunks
+from biorrr.models import LateInstruction
+
+# The largest absolute value of data: sums of fourth powers, and the units between, must not overflow.
+_SMALLEST, _LARGEST = 1e-50, 1e50
+
+
+def warn(text: str) -> None:
+    """Warn of ``text`` at the line outside biorrr that led here."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("biorrr."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, stacklevel=level)
+
+
+def check_data(name: str, values) -> np.ndarray:
+    """``values`` as a two-dimensional array of finite numbers; memory maps are not copied."""
+    _refuse_units(name, values)
+    if np.ma.is_masked(values):
+        raise ValueError(
+            f"{name}: has masked values, which would be learned as if they were data; drop or fill them in"
+        )
+    array = values if type(values) in (np.ndarray, np.memmap) else np.asarray(values)
+    if array.dtype == object or array.dtype.kind not in "fiub":
+        raise TypeError(f"{name}: must hold real numbers (got an array of {array.dtype}); convert it to float first")
+    if array.ndim != 2:
+        raise ValueError(
+            f"{name}: must be two-dimensional, (samples, features) (got shape {array.shape}); "
+            f"a single feature is {name}.reshape(-1, 1)"
+        )
+    if 0 in array.shape:
+        raise ValueError(f"{name}: must have at least one sample and one feature (got shape {array.shape})")
+    if array.dtype.kind == "b":
+        array = array.astype(np.uint8)
+    largest = 0.0
+    for rows in chunks(array):
+        largest = max(largest, float(np.abs(rows).max()))
+        bad = ~np.isfinite(rows)
+        if bad.any():
+            row, column = np.argwhere(bad)[0]
+            raise ValueError(
+                f"{name}: must be finite (got {rows[row, column]} among the values of feature {column}); "
+                "drop or fill in such samples first"
+            )
+    if largest and not _SMALLEST <= largest <= _LARGEST:
+        raise ValueError(
+            f"{name}: its largest value must lie in [{_SMALLEST:g}, {_LARGEST:g}], so that squares of squares stay "
+            f"within floating point (got {largest:g}); give it in another unit"
+        )
+    return array
+
+
+def file_facts(values: np.ndarray) -> tuple[str, int, int] | None:
+    """Name, size and time of the file that a memory map is of; None for data in memory."""
+    filename = getattr(values, "filename", None)
+    if not isinstance(values, np.memmap) or filename is None:
+        return None
+    facts = os.stat(filename)
+    return str(filename), facts.st_size, facts.st_mtime_ns
+
+
+def check_unchanged(feeds) -> None:
+    """Raise where a file that data are read from has changed since the run began."""
+    for feed in feeds.values():
+        if feed.file is None:
+            continue
+        try:
+            now = file_facts(feed.values)
+        except OSError:
+            continue  # deleted: the data are still there for those who have them open
+        if now != feed.file:
+            raise RuntimeError(
+                f"{feed.file[0]}: the file changed while the run was reading it; nothing of this run can be relied on, "
+                "so run it again with a file that stays as it is"
+            )
+
+
+def _refuse_units(name: str, values) -> None:
+    """Numbers that carry a physical unit mean something else in another unit: the circuit cannot guess which."""
+    unit = getattr(values, "dim", None)  # of a Brian2 quantity
+    if unit is not None and getattr(unit, "is_dimensionless", True):
+        return
+    if unit is None:
+        unit = next((found for mark in ("units", "unit") if (found := getattr(values, mark, None)) is not None), None)
+    if unit is not None and not callable(unit):
+        raise TypeError(
+            f"{name}: carries a physical unit ({unit}), and a circuit learns from plain numbers; divide by the unit "
+            f"you want it in first, for example {name} / mV"
+        )
+
+
+def warn_of_columns(name: str, mean: np.ndarray, variance: np.ndarray, centred: bool) -> None:
+    """Warn of columns that say nothing, and of means that would be learned in place of the rest."""
+    constant = np.flatnonzero(variance <= 1e-24 * (mean**2 + variance.max()))
+    if len(constant):
+        which = ", ".join(map(str, constant[:5])) + (", ..." if len(constant) > 5 else "")
+        warn(f"{name}: {len(constant)} of {len(mean)} columns are constant ({which}); they carry no information")
+    if not centred and np.sqrt((mean**2).mean()) > 0.1 * np.sqrt(variance.mean()):
+        warn(
+            f"{name}: its mean is large beside its spread; the theory is for centred data: "
+            "subtract the mean, or run with centre=True"
+        )
+
+
+def check_order(order, n_samples: int) -> str | np.ndarray:
+    """``order`` as "shuffle", "sequential" or an index array within the data."""
+    if isinstance(order, str):
+        if order not in ("shuffle", "sequential"):
+            raise ValueError(f"order: must be 'shuffle', 'sequential' or an index array (got {order!r})")
+        return order
+    index = np.asarray(order)
+    if index.ndim != 1 or index.dtype.kind not in "iu" or not len(index):
+        raise ValueError(
+            "order: an index array must be one-dimensional whole numbers, at least one "
+            f"(got {index.dtype} of shape {index.shape})"
+        )
+    if index.min() < 0 or index.max() >= n_samples:
+        raise ValueError(
+            f"order: must lie in [0, {n_samples - 1}], the rows of the data (got {index.min()} to {index.max()})"
+        )
+    return index.astype(np.int64)
+
+
+def warn_of_shuffling(order, departures, parts) -> None:
+    """Warn where samples come in random order and a rule looks back at earlier ones, which say nothing about them."""
+    if isinstance(order, str) and order == "shuffle" and not any(isinstance(d, LateInstruction) for d in departures):
+        clock = {variable.name: variable.value for variable in parts["clock"].variables}
+        held = clock["lapse"] * clock["held"] if np.isfinite(clock["tick"]) else 0.0
+        for departure in departures:
+            if departure.memory > held:
+                warn(
+                    f"order: 'shuffle' presents samples in random order, in which the traces of {departure!r} have no "
+                    "meaning; give order='sequential', or traces that are shorter than a sample is held"
+                )
+
+
+def check_weights(name: str, values, shape: tuple[int, int]) -> np.ndarray:
+    """``values`` as a finite matrix of ``shape``."""
+    matrix = np.asarray(values, dtype=np.float64)
+    if matrix.shape != shape:
+        raise ValueError(f"{name}: must have shape {shape} (got {matrix.shape})")
+    if not np.isfinite(matrix).all():
+        raise ValueError(f"{name}: must be finite")
+    return matrix.copy()

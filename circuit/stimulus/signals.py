@@ -1,0 +1,373 @@
+"""Inputs in time: what drives a circuit from tick to tick, in place of a table of samples.
+
+A signal is given to ``run`` where a table would be: ``circuit.run(TimeSeries(x, dt=0.002), TimeSeries(y, dt=0.01))``.
+The circuit must have time itself (:class:`~biorrr.models.Leaky`): its `dt` is the tick, its `hold` the window over
+which plasticity averages, and one window of the signal is one sample to all that counts samples (rates, snapshots,
+`every`). All times here are seconds, or Brian2 times.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+import weakref
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from biorrr.circuit.stimulus.data_checks import check_data
+from biorrr.circuit.stimulus.presentation import generator
+from biorrr.models.validation import number_within, whole_number
+
+_POISSON = 4  # the stream of random numbers; those before it are in presentation.py
+_CHUNK = 2**20  # values made together
+_IN_MEMORY = 2**28  # bytes; larger signals are laid out in a temporary file
+_WHOLE = 1e-6  # relative error up to which a ratio of two times counts as whole
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A signal as the engines read it.
+
+    Parameters
+    ----------
+    values
+        One row per so many ticks, shape (rows, features).
+    ticks
+        Ticks for which each row lasts.
+    unit
+        What a value of 1 stands for.
+    live
+        Where values come from in a network of Brian2's; ``values`` then only has the shape, of no rows where nothing
+        says how long it lasts.
+    """
+
+    values: np.ndarray
+    ticks: int
+    unit: float = 1.0
+    live: LiveInput | None = None
+
+
+class LiveInput(Protocol):
+    """What a Brian2 group in the same network says, tick by tick."""
+
+    @property
+    def objects(self) -> Sequence[Any]:
+        """Brian2 objects that belong into the network."""
+
+    @property
+    def namespace(self) -> Mapping[str, Any]:
+        """What their equations refer to."""
+
+    def begin(self) -> None:
+        """Forget what happened before this run."""
+
+    def read(self, out: np.ndarray) -> None:
+        """Write the input of the tick to come to ``out`` (features,)."""
+
+
+class Signal:
+    """Base of inputs in time."""
+
+    @abstractmethod
+    def rows(self, name: str, tick: float, held: int) -> Rows:
+        """The signal for ticks of ``tick`` seconds, of which a window holds ``held``; ``name`` is for errors."""
+
+
+@dataclass(frozen=True, eq=False)
+class TimeSeries(Signal):
+    """A continuous signal, sampled evenly.
+
+    Parameters
+    ----------
+    values
+        Shape (steps, features); memory maps are read as they lie, unless they are finer than the tick.
+    dt
+        Seconds from one row to the next. Each row lasts until the next one; where rows are finer than the circuit's
+        tick, the mean over a tick is taken. One of the two must be a multiple of the other.
+    """
+
+    values: np.ndarray = field(repr=False)
+    dt: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dt", _seconds("TimeSeries.dt", self.dt))
+
+    def rows(self, name: str, tick: float, held: int) -> Rows:
+        """Rows that last a whole number of ticks."""
+        values = check_data(name, self.values)
+        if (coarser := _whole(self.dt / tick)) is not None:
+            return Rows(values, coarser)
+        finer = _whole(tick / self.dt)
+        if finer is None:
+            raise ValueError(
+                f"{name}: its rows must last a whole number of the circuit's ticks, or the other way round (got rows "
+                f"of {1000 * self.dt:g} ms and ticks of {1000 * tick:g} ms); set Leaky(dt=...) to suit, or resample"
+            )
+        whole = len(values) // finer
+        means = _room((whole, values.shape[1]), np.float64)
+        for first, last in _blocks(whole, finer * values.shape[1]):
+            means[first:last] = values[first * finer : last * finer].reshape(last - first, finer, -1).mean(axis=1)
+        return Rows(means, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class SpikeTrains(Signal):
+    """Spikes of fibres, as their times and the fibres that fired.
+
+    The input of a tick is the number of spikes in it over `rate` times the tick, so that a fibre that fires at `rate`
+    has an input of 1 on average.
+
+    Parameters
+    ----------
+    times, indices
+        Of each spike, in any order, shapes (spikes,); a Brian2 ``SpikeMonitor`` has them as ``t`` and ``i``.
+    n
+        Fibres; one more than the largest index unless given.
+    duration
+        Of the whole recording, from 0; to the last spike unless given.
+    rate
+        Spikes per second that stand for an input of 1.
+    """
+
+    times: np.ndarray = field(repr=False)
+    indices: np.ndarray = field(repr=False)
+    n: int | None = None
+    duration: float | None = None
+    rate: float = 1.0
+
+    def __post_init__(self) -> None:
+        times, indices = np.asarray(self.times, dtype=np.float64), np.asarray(self.indices)
+        if times.ndim != 1 or times.shape != indices.shape or (len(times) and indices.dtype.kind not in "iu"):
+            raise ValueError(
+                "SpikeTrains: must have a time and the whole number of a fibre for each spike (got arrays of shapes "
+                f"{times.shape} and {indices.shape}, of {times.dtype} and {indices.dtype})"
+            )
+        if not len(times) and (self.n is None or self.duration is None):
+            raise ValueError("SpikeTrains: without any spike, n and duration must be given")
+        n = int(indices.max()) + 1 if self.n is None else whole_number("SpikeTrains.n", self.n, minimum=1)
+        last = float(times.max()) if len(times) else 0.0
+        duration = last if self.duration is None else _seconds("SpikeTrains.duration", self.duration)
+        if len(times) and not (np.isfinite(times).all() and times.min() >= 0 and last <= duration):
+            raise ValueError(
+                f"SpikeTrains.times: must lie in [0, {duration:g}] s, the recording (got {times.min():g} to {last:g} s)"
+            )
+        if len(times) and not 0 <= indices.min() <= indices.max() < n:
+            raise ValueError(
+                f"SpikeTrains.indices: must lie in [0, {n - 1}], the fibres (got {indices.min()} to {indices.max()})"
+            )
+        rate = number_within("SpikeTrains.rate", self.rate, math.ulp(0))
+        for name, value in (("times", times), ("indices", indices), ("n", n), ("duration", duration), ("rate", rate)):
+            object.__setattr__(self, name, value)
+
+    def rows(self, name: str, tick: float, held: int) -> Rows:
+        """Spike counts of every fibre in every tick."""
+        n, ticks = int(self.n or 1), math.ceil(float(self.duration or 0) / tick * (1 - _WHOLE) + 1e-12)
+        ticks = max(-(-ticks // held) * held, held)  # silence to the end of the last window
+        # A spike at the end of the recording belongs to its last tick.
+        when = np.minimum(np.floor(self.times / tick * (1 + 1e-12)).astype(np.int64), ticks - 1)
+        places, counts = np.unique(when * n + self.indices, return_counts=True)
+        out = _room((ticks, n), np.min_scalar_type(int(counts.max(initial=0))))
+        out.reshape(-1)[places] = counts
+        return Rows(out, 1, 1 / (self.rate * tick))
+
+
+@dataclass(frozen=True, eq=False)
+class PoissonSpikes(Signal):
+    """Values turned into Poisson spikes of pairs of fibres, one for what is positive and one for what is negative.
+
+    The fibre that speaks fires at `rate` times the size of the value. Both end at the same synapses, one with the sign
+    of the other's opposite, so the circuit still has one input per feature: the spikes of the first less those of the
+    second, over `rate` times the tick. Its mean is the value, and its variance over a time T is |value| / (rate T).
+    The same seed gives the same spikes on every engine, and the same ones in every epoch.
+
+    Parameters
+    ----------
+    values
+        Shape (rows, features), of either sign.
+    rate
+        Spikes per second that stand for a value of 1.
+    dt
+        Seconds for which each row lasts; unless given, each row is a sample, which the circuit holds.
+    seed
+        Of the spikes.
+    """
+
+    values: np.ndarray = field(repr=False)
+    rate: float
+    dt: float | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rate", number_within("PoissonSpikes.rate", self.rate, math.ulp(0)))
+        whole_number("PoissonSpikes.seed", self.seed, minimum=0)
+        if self.dt is not None:
+            object.__setattr__(self, "dt", _seconds("PoissonSpikes.dt", self.dt))
+
+    def rows(self, name: str, tick: float, held: int) -> Rows:
+        """Signed spike counts of every feature in every tick."""
+        values = check_data(name, self.values)
+        lasts = held if self.dt is None else _whole(self.dt / tick)
+        if lasts is None:
+            raise ValueError(
+                f"{name}: its rows must last a whole number of the circuit's ticks (got rows of "
+                f"{1000 * (self.dt or 0):g} ms and ticks of {1000 * tick:g} ms); set Leaky(dt=...) to suit"
+            )
+        largest = max(float(np.abs(rows).max()) for rows in np.array_split(values, -(-values.size // _CHUNK)))
+        mean = largest * self.rate * tick
+        narrow = np.int8 if mean + 20 * math.sqrt(mean) + 20 < 127 else np.int16
+        out = _room((len(values) * lasts, values.shape[1]), narrow)
+        for block, (first, last) in enumerate(_blocks(len(values), lasts * values.shape[1])):
+            means = np.repeat(np.asarray(values[first:last], np.float64) * (self.rate * tick), lasts, axis=0)
+            spikes = generator(self.seed, _POISSON, block).poisson(np.abs(means))
+            out[first * lasts : last * lasts] = np.sign(means) * np.minimum(spikes, np.iinfo(narrow).max)
+        return Rows(out, 1, 1 / (self.rate * tick))
+
+    def trains(self, tick: float, held: int = 1) -> SpikeTrains:
+        """The spikes of both fibres of every pair, for ticks of ``tick`` seconds; fibre 2i is the positive one of i."""
+        counts = np.asarray(self.rows("values", _seconds("tick", tick), held).values)
+        ticks, features = np.nonzero(counts)
+        times = np.abs(counts[ticks, features]).astype(np.int64)
+        fibres = 2 * features + (counts[ticks, features] < 0)
+        duration, n = len(counts) * float(tick), 2 * counts.shape[1]
+        return SpikeTrains(np.repeat((ticks + 0.5) * tick, times), np.repeat(fibres, times), n, duration, self.rate)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupInput(Signal):
+    """A Brian2 group of one's own, simulated in the same network as the circuit; engines numpy and cython alone.
+
+    It runs on its own clock. At the start of each of its ticks the circuit reads a variable of the group, or counts the
+    spikes since its last tick, over `rate` times the tick. The group keeps its state from one run to the next.
+
+    Parameters
+    ----------
+    group
+        A NeuronGroup, PoissonGroup or other group, one cell per fibre.
+    variable
+        The variable that is read; its spikes unless given.
+    rate
+        Spikes per second that stand for an input of 1.
+    objects
+        Further Brian2 objects that the group needs, such as its synapses and what drives it.
+    namespace
+        What equations of the group and of these objects refer to, where they do not bring it along.
+    duration
+        Seconds to run for; as long as the other inputs unless given.
+    """
+
+    group: Any
+    variable: str | None = None
+    rate: float = 1.0
+    objects: Sequence[Any] = ()
+    namespace: Mapping[str, Any] = field(default_factory=dict)
+    duration: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.variable is not None and self.variable not in getattr(self.group, "variables", ()):
+            raise ValueError(
+                f"GroupInput.variable: the group has no variable called {self.variable!r}; leave it out for spikes"
+            )
+        object.__setattr__(self, "rate", number_within("GroupInput.rate", self.rate, math.ulp(0)))
+
+    def rows(self, name: str, tick: float, held: int) -> Rows:
+        """No values beforehand: only their shape."""
+        ticks = 0 if self.duration is None else round(_seconds("GroupInput.duration", self.duration) / tick)
+        nothing = np.broadcast_to(0.0, (ticks // held * held, int(self.group.N)))
+        return Rows(nothing, 1, live=_Live(self, tick))
+
+
+class _Live:
+    """A group as an engine reads it."""
+
+    def __init__(self, given: GroupInput, tick: float) -> None:
+        self.given, self.tick = given, tick
+        self.namespace = given.namespace
+        self.monitor = None if given.variable is not None else _spike_counter(given.group)
+
+    @property
+    def objects(self) -> list[Any]:
+        counter = [] if self.monitor is None else [self.monitor]
+        return [self.given.group, *self.given.objects, *counter]
+
+    def begin(self) -> None:
+        self.before = None if self.monitor is None else np.array(self.monitor.count)
+
+    def read(self, out: np.ndarray) -> None:
+        if self.monitor is None:
+            out[:] = self.given.group.variables[self.given.variable].get_value()
+        else:
+            now = np.array(self.monitor.count)
+            out[:] = (now - self.before) / (self.given.rate * self.tick)
+            self.before = now
+
+
+_counters: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
+def _spike_counter(group):
+    """The monitor that counts the spikes of ``group``: one for all runs, because a network keeps its objects."""
+    import brian2
+
+    if group not in _counters:
+        _counters[group] = brian2.SpikeMonitor(group, record=False)
+    return _counters[group]
+
+
+def as_signal(values) -> Signal | None:
+    """``values`` as a signal, where they are one or a Brian2 object that is; None for tables of samples."""
+    if isinstance(values, Signal):
+        return values
+    if not type(values).__module__.startswith("brian2."):
+        return None
+    import brian2
+
+    if isinstance(values, brian2.TimedArray):
+        return TimeSeries(np.asarray(values.values).reshape(len(values.values), -1), float(values.dt))
+    if isinstance(values, brian2.SpikeGeneratorGroup):
+        return SpikeTrains(np.asarray(values._spike_time), np.asarray(values._neuron_index), int(values.N))
+    return GroupInput(values) if isinstance(values, brian2.Group) else None
+
+
+def _seconds(name: str, value) -> float:
+    """``value``, a Brian2 time or a number of seconds, as a number above 0."""
+    if hasattr(value, "dim"):
+        import brian2
+
+        if not brian2.have_same_dimensions(value, brian2.second):
+            raise ValueError(f"{name}: must be a time (got {value}); write for example 2*ms")
+        value = float(value / brian2.second)
+    return number_within(name, value, math.ulp(0), remedy=" s")
+
+
+def _whole(ratio: float) -> int | None:
+    """``ratio`` as a whole number of at least 1, where it is one."""
+    nearest = round(ratio)
+    return nearest if nearest >= 1 and abs(ratio / nearest - 1) < _WHOLE else None
+
+
+def _blocks(rows: int, width: int):
+    """First and last + 1 of blocks of ``rows`` rows that take up ``width`` values each."""
+    step = max(_CHUNK // width, 1)
+    return ((first, min(first + step, rows)) for first in range(0, rows, step))
+
+
+def _room(shape: tuple[int, int], dtype) -> np.ndarray:
+    """An array of zeros, in memory or, where it is large, in a temporary file that goes when the array does."""
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    if size <= _IN_MEMORY:
+        return np.zeros(shape, dtype)
+    handle, path = tempfile.mkstemp(prefix="biorrr-signal-")
+    os.close(handle)
+    array = np.memmap(path, dtype, "w+", shape=shape)
+    weakref.finalize(array, _forget, path)
+    return array
+
+
+def _forget(path: str) -> None:
+    if os.path.exists(path):
+        os.unlink(path)

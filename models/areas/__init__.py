@@ -1,0 +1,1 @@
+"""Areas with apical feedback: their parts, how they settle, and their equilibrium."""

@@ -1,0 +1,274 @@
+"""Areas with apical feedback: the plateau not only teaches, it drives the soma, and areas are stacked.
+
+Golkar, Tesileanu, Bahroun, Sengupta & Chklovskii (NeurIPS 2022). In area i, between z_(i-1) below and z_(i+1) above,
+
+    z_i = W_i' z_(i-1) + c_i plateau_i,    plateau_i = A_i' z_(i+1) - Q_i n_i,    n_i = R_i z_i,
+
+so outputs, interneurons and plateaus of a sample depend on one another: they settle, or follow as membranes let them
+(:class:`~biorrr.models.Settled`, :class:`~biorrr.models.Leaky`). As c falls to 0 this is the paper's circuit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from biorrr.models.departure import Departure
+from biorrr.models.paper.neurons import Interneurons, PyramidalNeurons
+from biorrr.models.paper.synapses import (
+    DistalSynapses,
+    InterneuronToPyramidal,
+    ProximalSynapses,
+    PyramidalToInterneuron,
+)
+from biorrr.models.parts import Parts, Pathway, Population, Step, Variable
+from biorrr.models.rates import Rates
+
+
+@dataclass(frozen=True)
+class Area:
+    """Names and sizes of one area of a circuit, from which its parts are made.
+
+    Parameters
+    ----------
+    k, interneurons
+        How many pyramidal neurons and interneurons.
+    feedback
+        Gain c of the plateau at the soma.
+    number
+        Of the area in a hierarchy, from 1: it ends the names of its parts and rates. 0 in a microcircuit.
+    below, above
+        Population and variable that drive its proximal and its distal synapses.
+    weights
+        Names of its matrices: proximal, distal, interneuron to pyramidal, pyramidal to interneuron.
+    """
+
+    k: int
+    interneurons: int
+    feedback: float
+    number: int = 0
+    below: tuple[str, str] = ("sensory", "x")
+    above: tuple[str, str] = ("instructive", "y")
+    weights: tuple[str, str, str, str] = ("Vx", "Vy", "Q", "R")
+
+    @property
+    def suffix(self) -> str:
+        """Ending of the names of its parts and rates, such as "_1"; empty in a microcircuit."""
+        return f"_{self.number}" if self.number else ""
+
+    @property
+    def pyramidal(self) -> str:
+        """Name of its pyramidal neurons."""
+        return f"pyramidal{self.suffix}"
+
+    @property
+    def inhibiting(self) -> str:
+        """Name of its interneurons."""
+        return f"interneurons{self.suffix}"
+
+    @property
+    def first(self) -> bool:
+        """Whether the sensory input drives it."""
+        return self.below == ("sensory", "x")
+
+    @property
+    def last(self) -> bool:
+        """Whether the instructive input teaches it."""
+        return self.above == ("instructive", "y")
+
+    def _scale(self, scale: str) -> str:
+        """Only in the last area do currents and interneurons scale with the units of y."""
+        return scale if self.last else "1"
+
+    def populations(self) -> tuple[Population, ...]:
+        """Its pyramidal neurons and interneurons."""
+        plain = PyramidalNeurons()
+        taught = tuple(replace(v, scale=self._scale(v.scale)) for v in plain.variables if v.name != "z")
+        pyramidal = replace(
+            plain,
+            size=self.k,
+            name=self.pyramidal,
+            dimension=self.pyramidal,
+            variables=(
+                Variable("z", "somatic output", role="memory"),
+                Variable("basal", "proximal current"),
+                *taught,
+                Variable("shortfall", "what the soma is driven by beyond its output", role="memory"),
+                Variable("power", "sum of squares of the cell's inhibitory weights", scale=self._scale("a")),
+            ),
+            steps=(
+                *plain.steps,
+                Step("apical", f"shortfall = basal + feedback{self.suffix} * plateau - z", replays=True),
+            ),
+            meaning="Two-compartment neurons whose plateau teaches and drives the soma.",
+            area=self.number,
+        )
+        cells = Interneurons()
+        variables = tuple(replace(v, scale=self._scale(v.scale)) for v in cells.variables)
+        dimension = f"{cells.dimension}{self.suffix}"
+        inhibiting = replace(
+            cells, size=self.interneurons, name=self.inhibiting, dimension=dimension, variables=variables,
+            area=self.number,
+        )  # fmt: skip
+        return pyramidal, inhibiting
+
+    def pathways(self) -> tuple[Pathway, ...]:
+        """Its proximal, distal, inhibitory and recruitment synapses; all variances are brought to rho, not to 1."""
+        (below, low), (above, high), at = self.below, self.above, self.suffix
+        W, A, Q, R = self.weights
+        proximal = replace(
+            ProximalSynapses(), name=f"proximal{at}", weight=W, source=below, target=self.pyramidal, drives="basal",
+            current=f"w * {low}_pre", change=f"eta_x{at} * {low}_pre * plateau_post",
+            replay=f"eta_x{at} * replay_gain * {low}_pre * plateau_post", scale="z / x" if self.first else "1",
+            equation=f"d{W} = eta_x{at} {low} plateau'",
+        )  # fmt: skip
+        distal = replace(
+            DistalSynapses(), name=f"distal{at}", weight=A, source=above, target=self.pyramidal,
+            current=f"w * {high}_pre", scale=self._scale("a / y"),
+        )  # fmt: skip
+        if self.last:
+            distal = replace(
+                distal,
+                change=f"eta_y{at} * (y_pre * (z_post - rho * s * a_post) - rho * (1 - s + s * ridge_y) * w)",
+                equation=f"d{A} = eta_y{at} (y (z - rho s a)' - rho (1 - s) {A})",
+            )
+        else:
+            distal = replace(
+                distal,
+                change=f"eta_y{at} * ({high}_pre * z_post - rho * w)",
+                replay=f"eta_y{at} * replay_gain * {high}_pre * z_post",
+                equation=f"d{A} = eta_y{at} ({high} z' - rho {A})",
+            )
+        inhibitory = replace(
+            InterneuronToPyramidal(), name=f"inhibitory{at}", weight=Q, source=self.inhibiting, target=self.pyramidal,
+            change=f"eta_q{at} * (z_post * n_pre - rho * w)", replay=f"eta_q{at} * replay_gain * z_post * n_pre",
+            scale=self._scale("a / n"), equation=f"d{Q} = eta_q{at} (z n' - rho {Q})", sums=(("power", "w**2"),),
+        )  # fmt: skip
+        recruitment = replace(
+            PyramidalToInterneuron(), name=f"recruitment{at}", weight=R, source=self.pyramidal, target=self.inhibiting,
+            change=f"eta_r{at} * (n_post * z_pre - rho * w)", replay=f"eta_r{at} * replay_gain * n_post * z_pre",
+            scale=self._scale("n / z"), equation=f"d{R} = eta_q{at} (n z' - rho {R})",
+        )  # fmt: skip
+        return tuple(replace(p, area=self.number) for p in (proximal, distal, inhibitory, recruitment))
+
+
+def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Population:
+    """Broadcasts the rates of every area: those of a timetable, or fitted to the drive where ``rates`` is None.
+
+    Fitted rates keep every loop stable on its way to the optimum. Proximal learning is least mean squares with gain QR,
+    so its rate is divided by the power of the input and by trace(QQ'). Between areas A and W drive each other up while
+    their product exceeds QQ'; so Q follows faster than A, and its start, 1, is the largest it comes to. Numbers found
+    with a plain loop over digits, V1-V2 and synthetic data, one to three areas, gains from 0.05 to 2.
+    """
+    shared = (
+        _broadcast("s", "0 is RRMSE, 1 is CCA", "parameter", scale="1 / a"),
+        _broadcast("ridge_y", "added to Cyy", "parameter", scale="y**2"),
+        _broadcast("replay_gain", "plasticity in replay: ridge times inputs per replay", "parameter", scale="x**2"),
+        _broadcast("rho", "variance that every output is brought to", "parameter", 1.0),
+    )
+    shared += tuple(
+        variable
+        for area in areas
+        for variable in (
+            _broadcast(
+                f"feedback{area.suffix}", "gain of the plateau at the soma", "parameter", area.feedback,
+                "z / a" if area.last else "1",
+            ),
+            _broadcast(f"power_q{area.suffix}", "trace(QQ'), the gain of the inhibitory loop", "memory"),
+        )
+    )  # fmt: skip
+    kinds = {"x": "proximal", "y": "distal", "q": "interneuron-to-pyramidal", "r": "pyramidal-to-interneuron"}
+    eta = [_broadcast(f"eta_{p}{area.suffix}", f"rate of {kinds[p]} plasticity") for area in areas for p in kinds]
+    if rates is not None:
+        given = [
+            (f"{path}{area.suffix}", getattr(r, path)) for area, r in zip(areas, rates, strict=True) for path in kinds
+        ]
+        return Population(
+            1,
+            "neuromodulator",
+            (
+                *eta,
+                *shared,
+                *(_broadcast(f"eta0_{p}", f"eta_{p} at the first sample", "parameter", r.eta0) for p, r in given),
+                *(_broadcast(f"N_{p}", f"samples after which eta_{p} has halved", "parameter", r.N) for p, r in given),
+            ),
+            (Step("input", "\n".join(f"eta_{p} = eta0_{p} / (1 + sample / N_{p})" for p, _ in given)),),
+            "Broadcasts the learning rates of a timetable, eta0 / (1 + t/N).",
+            shape="",
+        )
+    energies = [
+        _broadcast(name, meaning)
+        for area in areas
+        for name, meaning in (
+            (f"energy_x{area.suffix}", "power of the input from below"),
+            (f"energy_z{area.suffix}", "power of the output"),
+        )
+    ]
+    lines = ["fall = learning / (1 + sample / 40000)"]
+    for area in areas:
+        at = area.suffix
+        lines += [
+            f"eta_x{at} = 0.05 * fall / (clip(energy_x{at}, 1, inf) * clip(power_q{at}, 1, inf))",
+            f"eta_q{at} = clip(0.01 * fall, 0, 0.06 * learning / (energy_z{at} + 1e-300))",
+            f"eta_r{at} = eta_q{at}",
+            f"eta_y{at} = 0.3 * eta_q{at}",
+        ]
+        if area.last:
+            lines[-1] = f"eta_y{at} = clip(0.003 * fall, 0, 0.5 * learning / (1 - s + s * (energy_y + ridge_y)))"
+    return Population(
+        1,
+        "neuromodulator",
+        (
+            *eta,
+            *shared,
+            *energies,
+            _broadcast("energy_y", "|y|^2"),
+            _broadcast("learning", "0 for a pass with learning off", "parameter", 1.0),
+        ),
+        (Step("modulation", "\n".join(lines)),),
+        "Broadcasts learning rates fitted to the drive.",
+        shape="",
+    )
+
+
+def _broadcast(name: str, meaning: str, role: str = "activity", value: float | str = 0.0, scale: str = "1") -> Variable:
+    return Variable(name, meaning, "circuit", role, value, scale)
+
+
+@dataclass(frozen=True)
+class ApicalFeedback(Departure):
+    """Areas whose plateau drives the soma, in place of the paper's one area, which it only teaches.
+
+    Parameters
+    ----------
+    areas
+        Of the circuit, from that nearest to x up to that nearest to y.
+    rates
+        Timetables of the areas' rates, or None for rates fitted to the drive.
+    """
+
+    areas: tuple[Area, ...]
+    rates: tuple[Rates, ...] | None = None
+
+    def alter(self, parts: Parts) -> Parts:
+        """Put the areas, and a neuromodulator that speaks to all of them, into the circuit."""
+        parts = parts.having(area_modulator(self.areas, self.rates))
+        for area in self.areas:
+            parts = parts.having(*area.populations(), *area.pathways())
+            power = _sum(f"loop_gain{area.suffix}", area.pyramidal, f"power_q{area.suffix}", "power_pre", "dendrite")
+            parts = parts.having(power)
+        if self.rates is not None:
+            return parts
+        for area in self.areas:
+            source, variable = area.below
+            at = area.suffix
+            parts = parts.having(
+                _sum(f"input_power{at}", source, f"energy_x{at}", f"{variable}_pre**2", "drive"),
+                _sum(f"output_power{at}", area.pyramidal, f"energy_z{at}", "z_pre**2", "recruitment"),
+            )
+        return parts.having(_sum("instructive_power", "instructive", "energy_y", "y_pre**2", "drive"))
+
+
+def _sum(name: str, source: str, drives: str, current: str, phase: str) -> Pathway:
+    """A sum over a whole population that the neuromodulator takes in."""
+    return Pathway(name, source, "neuromodulator", drives, current, phase, weighted=False)

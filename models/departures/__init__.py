@@ -1,0 +1,1 @@
+"""Departures from the paper's circuit, one idea per file."""

@@ -1,0 +1,151 @@
+"""How activity unfolds in time: at once, or by membranes and dendrites that relax while a sample is held."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+from biorrr.models.departure import Departure
+from biorrr.models.paper.clock import HoldingClock
+from biorrr.models.parts import Parts, Step, Variable, with_values
+from biorrr.models.validation import number_within
+
+
+@dataclass(frozen=True)
+class Instant:
+    """Activity follows its drive at once; a sample is one tick (the paper's circuit)."""
+
+
+@dataclass(frozen=True)
+class Leaky(Departure):
+    """Each sample is held for some time, during which membranes and dendrites relax towards their drive.
+
+    Weights change when a sample ends, by the mean of their rule over the time for which the sample was held. As the
+    time constants become short against `hold`, the circuit becomes the instant one, with an error of first order in
+    tau/hold. Spontaneous replay stays instant. Times are Brian2 quantities, or plain numbers in milliseconds.
+
+    Parameters
+    ----------
+    tau_soma, tau_dendrite, tau_interneuron
+        Membrane time constants of somata, distal dendrites and interneurons; with 0 they follow at once.
+    tau_plateau
+        Time constant of the plateau potential.
+    hold
+        Time for which each sample is held.
+    dt
+        Length of a tick.
+    """
+
+    tau_soma: float = 10.0
+    tau_dendrite: float = 10.0
+    tau_interneuron: float = 10.0
+    tau_plateau: float = 30.0
+    hold: float = 200.0
+    dt: float = 2.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = milliseconds(f"Leaky.{field.name}", getattr(self, field.name))
+            object.__setattr__(self, field.name, value)
+        if not (self.dt > 0 and abs(self.held - self.hold / self.dt) < 1e-9 and self.held >= 1):
+            raise ValueError(
+                f"Leaky.hold: must be a whole number of ticks of dt = {self.dt:g} ms (got {self.hold:g} ms)"
+            )
+
+    @property
+    def held(self) -> int:
+        """Ticks for which a sample is held."""
+        return round(self.hold / self.dt)
+
+    def alter(self, parts: Parts) -> Parts:
+        """Give cells membranes, the circuit a clock that holds samples, and let plasticity integrate."""
+        parts = parts.having(with_values(HoldingClock(), held=float(self.held), tick=self.dt, lapse=self.dt / 1000))
+        if not any(variable.name == "plateau" for p in parts.populations for variable in p.variables):
+            parts["pyramidal"]  # says that they are missing
+        for population in parts.populations:
+            scales = {variable.name: variable.scale for variable in population.variables}
+            if "plateau" in scales:
+                parts = self._pyramidal(parts, population.name, scales["a"], feedback="shortfall" in scales)
+            elif "n" in scales:
+                parts = self._interneurons(parts, population.name, scales["n"])
+        return parts.having(*(replace(pathway, averaged=True) for pathway in parts.pathways if pathway.change))
+
+    def _pyramidal(self, parts: Parts, name: str, scale: str, feedback: bool) -> Parts:
+        """Membranes of the pyramidal neurons called ``name``; with feedback, somata follow the tick before."""
+        parts = parts.adding(
+            name,
+            Variable("dendrite", "excitation of the distal dendrite", role="memory", scale=scale),
+            Variable("hyperpolarisation", "inhibition of the distal dendrite", role="memory", scale=scale),
+            Variable("calcium", "the plateau as it rises and decays", role="memory", scale=scale),
+            _relaxation("soma_step", self.tau_soma),
+            _relaxation("dendrite_step", self.tau_dendrite),
+            _relaxation("plateau_step", self.tau_plateau),
+        )
+        if feedback:
+            parts = parts.adding(name, Step("input", "z += soma_step * shortfall"))
+        else:
+            parts = parts.adding(
+                name,
+                Variable("soma", "membrane potential of the soma", role="memory"),
+                Step(
+                    "membrane",
+                    """
+                    soma += soma_step * (z - soma)
+                    z = soma
+                    """,
+                ),
+            )
+        return parts.adding(
+            name,
+            Step(
+                "membrane",
+                """
+                dendrite += dendrite_step * (a - dendrite)
+                a = dendrite
+                """,
+            ),
+            Step(
+                "dendrite",
+                """
+                hyperpolarisation += dendrite_step * (inhibition - hyperpolarisation)
+                inhibition = hyperpolarisation
+                """,
+            ),
+            Step(
+                "plateau decay",
+                """
+                calcium += plateau_step * (plateau - calcium)
+                plateau = calcium
+                """,
+            ),
+        )
+
+    def _interneurons(self, parts: Parts, name: str, scale: str) -> Parts:
+        """Membranes of the interneurons called ``name``."""
+        return parts.adding(
+            name,
+            Variable("membrane", "membrane potential", role="memory", scale=scale),
+            _relaxation("membrane_step", self.tau_interneuron),
+            Step(
+                "interneuron",
+                """
+                membrane += membrane_step * (n - membrane)
+                n = membrane
+                """,
+            ),
+        )
+
+
+def _relaxation(name: str, tau: float) -> Variable:
+    """How far a membrane of time constant ``tau`` relaxes in one tick: exact while its drive stands still."""
+    return Variable(name, "relaxation per tick", "population", "parameter", f"relaxation({tau!r})")
+
+
+def milliseconds(name: str, value) -> float:
+    """``value``, a Brian2 time or a plain number of milliseconds, as milliseconds."""
+    if hasattr(value, "dim"):
+        import brian2
+
+        if not brian2.have_same_dimensions(value, brian2.second):
+            raise ValueError(f"{name}: must be a time (got {value}); write for example 10*ms")
+        value = float(value / brian2.ms)
+    return number_within(name, value, 0, remedy=" ms")

@@ -1,0 +1,90 @@
+"""Learning across time: traces of what cells did a while ago, whose products teach.
+
+A trace is an average over the recent past, in which what lies longer back counts less: per tick,
+`trace += step * (activity - trace)` with step = 1 - exp(-tick/tau). For an activity that stands still it is that
+activity, whatever the tick.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+from biorrr.models.departure import Departure
+from biorrr.models.departures.dynamics import milliseconds
+from biorrr.models.expressions import renamed
+from biorrr.models.parts import Parts, Step, Variable
+from biorrr.models.validation import number_within
+
+
+@dataclass(frozen=True)
+class Eligibility(Departure):
+    """Plasticity reads traces in place of activities, so that a plateau can teach about inputs of a while ago.
+
+    With e a trace of the input, p of the plateau and o of the output, the rules become dVx = eta_x e p' and
+    dVy = eta_y (y (o - s a)' - (1 - s) Vy). The interneurons' rules stay as they are, and so does the ridge, because
+    spontaneous replay has no past. At the fixed point C_ey Vy = C_ex Vx QR: with white inputs and instruction d samples
+    late that is the plain circuit's subspace. Without `tau_output` the distal synapses would never learn what a late
+    instruction is about.
+
+    A time constant of 0 leaves that activity as it is; all 0 is the plain rule.
+
+    Parameters
+    ----------
+    tau_x
+        Time constant of the trace of presynaptic activity: how long an input can wait for its plateau.
+    tau_plateau
+        Of the trace of the plateau: how long a plateau can wait for an input that comes after it.
+    tau_output
+        Of the trace of the output that distal synapses read.
+
+    All three are seconds, or Brian2 times, where the dynamics have time (:class:`~biorrr.models.Leaky`), and samples
+    where activity is instant.
+    """
+
+    tau_x: float = 0.0
+    tau_plateau: float = 0.0
+    tau_output: float = 0.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            object.__setattr__(self, field.name, seconds(f"Eligibility.{field.name}", getattr(self, field.name)))
+
+    def alter(self, parts: Parts) -> Parts:
+        """Keep the traces that are asked for, and let the rules of proximal and distal synapses read them."""
+        parts = _traced(parts, "proximal", "sensory", "x", "pre", self.tau_x)
+        parts = _traced(parts, "proximal", "pyramidal", "plateau", "post", self.tau_plateau)
+        return _traced(parts, "distal", "pyramidal", "z", "post", self.tau_output)
+
+    @property
+    def memory(self) -> float:
+        """The longest of its time constants."""
+        return max(self.tau_x, self.tau_plateau, self.tau_output)
+
+
+def _traced(parts: Parts, pathway: str, population: str, activity: str, side: str, tau: float) -> Parts:
+    """Let the rule of ``pathway`` read a trace of ``activity`` of the cells on one ``side`` of its synapses."""
+    if not tau:
+        return parts
+    rule = parts[pathway]
+    trace = f"{activity}_eligibility"
+    parts = with_trace(parts, population, activity, trace, tau)
+    return parts.having(replace(rule, change=renamed(rule.change, {f"{activity}_{side}": f"{trace}_{side}"})))
+
+
+def with_trace(parts: Parts, population: str, activity: str, trace: str, tau: float) -> Parts:
+    """Let the cells of ``population`` keep a ``trace`` of an ``activity`` of theirs, of time constant ``tau``."""
+    (declared,) = (variable for variable in parts[population].variables if variable.name == activity)
+    return parts.adding(
+        population,
+        Variable(trace, f"eligibility trace of the {declared.meaning}", role="memory", scale=declared.scale),
+        Variable(
+            f"{trace}_step", "relaxation of the trace per tick", "population", "parameter",
+            f"1 - exp(-lapse / {tau!r})",
+        ),
+        Step("eligibility", f"{trace} += {trace}_step * ({activity} - {trace})"),
+    )  # fmt: skip
+
+
+def seconds(name: str, value) -> float:
+    """``value``, a Brian2 time or a plain number of seconds or samples, as a number."""
+    return milliseconds(name, value) / 1000 if hasattr(value, "dim") else number_within(name, value, 0)

@@ -1,0 +1,91 @@
+"""What can be done to a circuit in the middle of a run: silence, freeze, cut, swap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from biorrr.models.departure import Departure
+from biorrr.models.parts import Parts, Step, Variable
+from biorrr.models.validation import whole_number
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happens once, before a sample is presented.
+
+    Parameters
+    ----------
+    at
+        Number of the sample, counted from the first one that the circuit has seen.
+    """
+
+    at: int
+
+    def __post_init__(self) -> None:
+        whole_number(f"{type(self).__name__}.at", self.at, minimum=0)
+
+
+@dataclass(frozen=True)
+class Silence(Event):
+    """Interneurons fall silent for the rest of the run.
+
+    Parameters
+    ----------
+    cells
+        Numbers of the interneurons, counted from 0; all of them unless given.
+    population
+        Whose they are, in a circuit of several areas.
+    """
+
+    cells: tuple[int, ...] | None = None
+    population: str = "interneurons"
+
+
+@dataclass(frozen=True)
+class Freeze(Event):
+    """A pathway stops learning.
+
+    Parameters
+    ----------
+    weight
+        Name of the pathway's matrix, such as "Vx", "Vy", "Q" or "R".
+    """
+
+    weight: str = "Vx"
+
+
+@dataclass(frozen=True)
+class CutInstruction(Event):
+    """The instructive input is cut: y is zero from here on."""
+
+
+@dataclass(frozen=True)
+class SwapData(Event):
+    """The data are replaced by others.
+
+    Parameters
+    ----------
+    X, Y
+        The new data, shapes (n_samples, m) and (n_samples, n), with as many features as before.
+    """
+
+    X: np.ndarray = field(repr=False, compare=False, kw_only=True)
+    Y: np.ndarray = field(repr=False, compare=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class SilencedInterneurons(Departure):
+    """Interneurons of which some may fall silent."""
+
+    population: str = "interneurons"
+
+    def alter(self, parts: Parts) -> Parts:
+        """Let only active cells speak."""
+        said = [v.name for v in parts[self.population].variables if v.name in ("n", "interneuron_spikes")]
+        return parts.adding(
+            self.population,
+            Variable("active", "0 for a cell that has fallen silent", role="parameter", value=1.0),
+            Step("interneuron output", "\n".join(f"{name} = active * {name}" for name in said), replays=True),
+        )

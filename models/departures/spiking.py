@@ -1,0 +1,111 @@
+"""How activity is represented: by one analog value, or by the spikes of many cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from biorrr.models.departure import Departure
+from biorrr.models.departures.dynamics import milliseconds
+from biorrr.models.parts import Parts, Step, Variable
+from biorrr.models.random_draws import Stream, uniform_draw
+from biorrr.models.validation import number_within, whole_number
+
+
+@dataclass(frozen=True)
+class Analog:
+    """One analog value per cell, as in the paper."""
+
+
+@dataclass(frozen=True)
+class Spiking(Departure):
+    """Each output and each interneuron is a population of Poisson cells, and other cells receive their spikes.
+
+    Activity is signed and rates are not, so at rest every cell fires `baseline` spikes per sample; one standard
+    deviation of activity makes each of them fire one spike more or less. That is 1 for outputs (the constraint's unit
+    variance), and for an interneuron what outputs of unit variance make of it, the root of the sum of squares of its
+    weights R. What is read is the spike count, less the baseline. Poisson cells of one rate add up to a Poisson number
+    with uniformly chosen cells, so the circuit draws the sum and :meth:`raster` says who fired. With leaky dynamics
+    spikes come tick by tick and are read through an exponential synaptic filter. In spontaneous replay activity is
+    analog.
+
+    Parameters
+    ----------
+    population
+        Number of cells that represent one output or one interneuron.
+    baseline
+        Mean number of spikes per cell and sample at rest. Activity that is more than `baseline` standard deviations
+        below rest is cut off. Because counts are noisy, outputs satisfy their constraint only with more than
+        `baseline` cells.
+    filter
+        Time constant of the synaptic filter, as a Brian2 time or in milliseconds; used in leaky dynamics only.
+    """
+
+    population: int = 50
+    baseline: float = 4.0
+    filter: float = 20.0
+
+    def __post_init__(self) -> None:
+        whole_number("Spiking.population", self.population, minimum=1)
+        number_within("Spiking.baseline", self.baseline, 0)
+        object.__setattr__(self, "filter", milliseconds("Spiking.filter", self.filter))
+
+    def alter(self, parts: Parts) -> Parts:
+        """Replace the activity of outputs and interneurons by what their spikes say."""
+        recruitment = parts["recruitment"]
+        strength = Variable("strength", "sum of squares of an interneuron's weights", scale="n**2")
+        parts = parts.having(replace(recruitment, sums=(*recruitment.sums, ("strength", "w**2"))))
+        parts = parts.adding("interneurons", strength)
+        parts = self._spiking(parts, "pyramidal", "z", "spikes", "1", Stream.OUTPUT, "output")
+        unit = "(sqrt(strength) + 1e-300)"
+        return self._spiking(
+            parts, "interneurons", "n", "interneuron_spikes", unit, Stream.INTERNEURON, "interneuron output"
+        )
+
+    def _spiking(
+        self, parts: Parts, population: str, activity: str, spikes: str, unit: str, stream: Stream, phase: str
+    ) -> Parts:
+        said = {"z": "output", "n": "interneuron"}[activity]
+        return parts.adding(
+            population,
+            Variable(spikes, f"spikes of the population that stands for an {said}"),
+            Variable("filtered", "what a synaptic filter has left of past ticks", role="memory", scale=activity),
+            Variable("cells_each", f"cells that stand for an {said}", "population", "parameter", self.population),
+            Variable("rest", "spikes per cell and sample at rest", "population", "parameter", float(self.baseline)),
+            Variable(
+                "filter_step", "relaxation of the filter per tick", "population", "parameter",
+                f"relaxation({self.filter!r})",
+            ),
+            Step(
+                phase,
+                f"""
+                unit = {unit}
+                mean_spikes = cells_each * share * clip(rest + {activity} / unit, 0, inf)
+                {spikes} = poisson_draw(mean_spikes, seed, {stream}, moment, i)
+                filtered += filter_step * (unit * ({spikes} / (cells_each * share) - rest) - filtered)
+                {activity} = filtered
+                """,
+            ),
+        )  # fmt: skip
+
+    def raster(self, counts, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """Say which cell fired each of the spikes that were counted.
+
+        Parameters
+        ----------
+        counts
+            Spikes of each population in each tick, shape (ticks, populations).
+        seed
+            Seed of the random choice of cells.
+
+        Returns
+        -------
+        ticks, cells
+            Tick and cell of every spike, shapes (spikes,). Population p has the cells p * population to
+            (p + 1) * population - 1.
+        """
+        counts = np.asarray(counts, dtype=np.int64)
+        ticks, populations = np.divmod(np.repeat(np.arange(counts.size), counts.reshape(-1)), counts.shape[1])
+        chosen = uniform_draw(seed, Stream.RASTER, ticks, np.arange(len(ticks)))
+        return ticks, populations * self.population + (chosen * self.population).astype(np.int64)

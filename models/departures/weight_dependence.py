@@ -1,0 +1,117 @@
+"""Behavioural-timescale plasticity whose sign depends on the weight (Milstein et al., eLife 2021).
+
+Weak synapses grow and strong ones shrink where a trace of the input overlaps with a trace of the plateau. It describes
+place cells of CA1; nothing in it compares a prediction with an instruction, so it does not solve the regression.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+
+from biorrr.models.departure import Departure
+from biorrr.models.departures.eligibility import seconds, with_trace
+from biorrr.models.parts import Parts, Step, Variable
+from biorrr.models.validation import number_within
+
+
+@dataclass(frozen=True)
+class WeightDependentPlasticity(Departure):
+    """Proximal synapses that follow dW/dt = (w_max - W) k+ q+(e P) - W k- q-(e P), within 0 and w_max.
+
+    e is a trace of the input and P one of the plateau, each over its peak; q+ and q- are sigmoids, rescaled to go from
+    0 at no overlap to 1 at full overlap. As q- rises at much smaller overlaps than q+, a plateau strengthens the weak
+    synapses whose inputs were active at about the same time, and weakens the strong ones, above all those whose inputs
+    were active some seconds off. Spontaneous replay does not change these synapses.
+
+    Parameters
+    ----------
+    w_max
+        The largest weight.
+    tau_x, tau_plateau
+        Time constants of the two traces in seconds (in samples where activity is instant).
+    k_plus, k_minus
+        Rates of growth and decline at full overlap, per second (or sample).
+    threshold_plus, threshold_minus, slope_plus, slope_minus
+        Of the two sigmoids 1/(1 + exp(-slope (overlap - threshold))). These and the rates and time constants are the
+        values fitted to CA1.
+    peak_x, peak_plateau
+        The peaks by which the traces are divided: the largest that they reach in an experiment.
+    """
+
+    w_max: float = 1.0
+    tau_x: float = 1.66
+    tau_plateau: float = 0.44
+    k_plus: float = 1.1
+    k_minus: float = 0.424
+    threshold_plus: float = 0.415
+    threshold_minus: float = 0.026
+    slope_plus: float = 4.40
+    slope_minus: float = 20.04
+    peak_x: float = 1.0
+    peak_plateau: float = 1.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            name, value = f"WeightDependentPlasticity.{field.name}", getattr(self, field.name)
+            if field.name.startswith("tau"):
+                value = seconds(name, value)
+            positive = field.name.startswith(("tau", "w_max", "peak"))
+            object.__setattr__(self, field.name, number_within(name, value, math.ulp(0) if positive else 0))
+
+    def alter(self, parts: Parts) -> Parts:
+        """Keep both traces, and let proximal synapses read their overlap."""
+        parts = with_trace(parts, "sensory", "x", "x_eligibility", self.tau_x)
+        parts = with_trace(parts, "pyramidal", "plateau", "plateau_eligibility", self.tau_plateau)
+        own = [
+            _parameter("w_max", "largest weight", self.w_max, "z / x"),
+            _parameter("peak_x", "peak of the input's trace", self.peak_x, "x"),
+            _parameter("peak_plateau", "peak of the plateau's trace", self.peak_plateau, "a"),
+            Variable("overlap", "of the traces of input and plateau, from 0 to 1", "synapse"),
+        ]
+        for sign in ("plus", "minus"):
+            own += [
+                _parameter(f"{name}_{sign}", meaning, getattr(self, f"{name}_{sign}"))
+                for name, meaning in (("k", "rate"), ("threshold", "threshold"), ("slope", "slope"))
+            ]
+            own += [
+                _parameter(f"floor_{sign}", "sigmoid at no overlap", f"1 / (1 + exp(slope_{sign} * threshold_{sign}))"),
+                _parameter(
+                    f"ceiling_{sign}", "sigmoid at full overlap",
+                    f"1 / (1 + exp(-slope_{sign} * (1 - threshold_{sign})))",
+                ),
+            ]  # fmt: skip
+        gains = {
+            sign: f"k_{sign} * (1 / (1 + exp(-slope_{sign} * (overlap - threshold_{sign}))) - floor_{sign}) "
+            f"/ (ceiling_{sign} - floor_{sign})"
+            for sign in ("plus", "minus")
+        }
+        proximal = parts["proximal"]
+        return parts.having(
+            replace(
+                proximal,
+                # What a sample of so many ticks asks for, at the pace of this tick.
+                change=f"held * lapse * ((w_max - w) * {gains['plus']} - w * {gains['minus']})",
+                replay="",
+                bound="clip(w, 0, w_max)",
+                start=f"clip({proximal.start}, 0, w_max)",
+                variables=(*proximal.variables, *own),
+                steps=(
+                    *proximal.steps,
+                    Step(
+                        "eligibility",
+                        "overlap = clip(x_eligibility_pre * plateau_eligibility_post / (peak_x * peak_plateau), 0, 1)",
+                    ),
+                ),
+                equation="dVx/dt = (Vmax - Vx) k+ q+(eP) - Vx k- q-(eP)",
+            )
+        )
+
+    @property
+    def memory(self) -> float:
+        """The longer of its time constants."""
+        return max(self.tau_x, self.tau_plateau)
+
+
+def _parameter(name: str, meaning: str, value: float | str, scale: str = "1") -> Variable:
+    return Variable(name, meaning, "pathway", "parameter", value, scale)

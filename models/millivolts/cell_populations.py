@@ -1,0 +1,279 @@
+"""The circuit in millivolts: every output and every interneuron is a population of spiking cells.
+
+What the paper's circuit writes as numbers becomes currents and spikes::
+
+    I_s = rest_soma + gain_soma Vx'x                       into the somata of one output
+    I_d = rest_dendrite + gain_dendrite (a - Qn) / r.m.s.  into their dendrites
+    z = (rate of events - its mean) / event_slope          what the outputs say
+    plateau = (rate of bursts - p rate of events) r.m.s. / (mean rate of events * burst_slope)
+
+with p the mean burst probability: bursts teach by how many more there are than is usual for so many events (Payeur et
+al. 2021). Rates are counted over a sample, from `latency` on, and weights change when it ends, by the paper's rules.
+Means and the r.m.s. of the distal current are those of the last samples: cells keep to their working point, as
+homeostasis does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from biorrr.models.departure import Departure
+from biorrr.models.departures.dynamics import milliseconds
+from biorrr.models.expressions import renamed
+from biorrr.models.millivolts.bursting_cells import BurstingCells
+from biorrr.models.millivolts.fans import fan_in, fan_out
+from biorrr.models.millivolts.somatostatin_cells import SomatostatinCells
+from biorrr.models.paper.clock import HoldingClock
+from biorrr.models.parts import Parts, Population, Step, Variable, parameter, with_values
+from biorrr.models.physical_units import plain
+from biorrr.models.validation import number_within, whole_number
+
+_TIMES = ("hold", "latency", "dt", "filter")
+_CURRENTS = ("rest_soma", "gain_soma", "rest_dendrite", "gain_dendrite", "rest_interneuron", "gain_interneuron")
+# What has been counted in a sample: whether this tick counts, and how many ticks have.
+_COUNTS, _COUNTED = "clip(elapsed + 1 - latency, 0, 1)", "clip(elapsed + 1 - latency, 1, inf)"
+_SPEAKS = {"z": "output", "n": "interneuron output"}
+_BEFORE = 20  # samples in which cells find their means, before synapses learn
+# Of means that cells keep: where they begin counts as much as ten samples.
+_PACE = "closing * clip(1 / (sample + 11), 1 / homeostasis, 1)"
+# Of the distal current nothing is known beforehand.
+_DRIVE_PACE = "closing * clip(1 / (sample + 1), 1 / homeostasis, 1)"
+
+# Where means begin, in Hz: what the cells do at rest.
+_REST_EVENTS, _REST_BURSTS, _REST_SPIKES = 5.0, 1.8, 20.0
+
+
+@dataclass(frozen=True)
+class Millivolts(Departure):
+    """Populations of bursting cells and of somatostatin cells, in millivolts, milliseconds and picoamperes.
+
+    As the number of cells grows and gains become small, events and bursts follow the numbers of the paper's circuit,
+    with an error that falls with the root of the number of cells and, beyond that, with the gains. Spontaneous replay
+    stays instant. Times are Brian2 quantities, or plain numbers in milliseconds.
+
+    Parameters
+    ----------
+    population, interneuron_population
+        Number of cells that stand for one output, and for one interneuron.
+    hold
+        Time for which each sample is held.
+    latency
+        Time from the beginning of a sample after which spikes count, since cells still answer to the sample before.
+    dt
+        Length of a tick.
+    filter
+        Time constant of the synapses between pyramidal cells and interneurons.
+    homeostasis
+        Number of samples over which cells find their means.
+    rest_soma, gain_soma
+        Current into the soma at rest, and what one unit of output adds to it, in pA.
+    rest_dendrite, gain_dendrite
+        Current into the dendrite at rest, and what a distal current of the usual size adds to it, in pA.
+    rest_interneuron, gain_interneuron
+        Current into an interneuron at rest, and what outputs of the usual size add to it, in pA.
+    event_slope, burst_slope, spike_slope
+        What one pA more adds to the rate of events, to the burst probability and to the rate of an interneuron, in Hz,
+        1 and Hz; measured with the cells as they are (docs/millivolts.md). They only set the units of what is read.
+    cell, interneuron
+        The cells themselves, as parts that can be altered or replaced: those of outputs must have the variables I_s,
+        I_d, event, burst and calcium, and those of interneurons I_in and spike.
+    """
+
+    population: int = 100
+    interneuron_population: int = 50
+    hold: float = 150.0
+    latency: float = 30.0
+    dt: float = 0.5
+    filter: float = 10.0
+    homeostasis: float = 500.0
+    rest_soma: float = 400.0
+    gain_soma: float = 60.0
+    rest_dendrite: float = 120.0
+    gain_dendrite: float = 70.0
+    rest_interneuron: float = 120.0
+    gain_interneuron: float = 30.0
+    event_slope: float = 0.03
+    burst_slope: float = 0.0021
+    spike_slope: float = 0.5
+    cell: Population = field(default_factory=BurstingCells, repr=False)
+    interneuron: Population = field(default_factory=SomatostatinCells, repr=False)
+
+    def __post_init__(self) -> None:
+        whole_number("Millivolts.population", self.population, minimum=1)
+        whole_number("Millivolts.interneuron_population", self.interneuron_population, minimum=1)
+        for name in _TIMES:
+            object.__setattr__(self, name, milliseconds(f"Millivolts.{name}", getattr(self, name)))
+        for name in _CURRENTS:
+            value = plain(f"Millivolts.{name}", getattr(self, name), "pA")
+            object.__setattr__(self, name, number_within(f"Millivolts.{name}", value, -1e4, 1e4, " pA"))
+        number_within("Millivolts.homeostasis", self.homeostasis, 1)
+        if not (self.dt > 0 and abs(self.held - self.hold / self.dt) < 1e-9 and self.held >= 1):
+            raise ValueError(
+                f"Millivolts.hold: must be a whole number of ticks of dt = {self.dt:g} ms (got {self.hold:g} ms)"
+            )
+        if self.latency >= self.hold:
+            raise ValueError(
+                f"Millivolts.latency: must be shorter than hold = {self.hold:g} ms (got {self.latency:g} ms)"
+            )
+
+    @property
+    def held(self) -> int:
+        """Ticks for which a sample is held."""
+        return round(self.hold / self.dt)
+
+    def alter(self, parts: Parts) -> Parts:
+        """Put populations of cells behind outputs and interneurons, and let weights change when a sample ends."""
+        clock = with_values(HoldingClock(), held=float(self.held), tick=self.dt, lapse=self.dt / 1000)
+        parts = self._pyramidal(parts.having(clock))
+        parts = self._interneurons(parts)
+        modulator = parts["neuromodulator"]
+        rates = tuple(replace(v, at_end=v.name.startswith("eta_")) for v in modulator.variables)
+        parts = parts.having(replace(modulator, variables=rates))
+        for name, said in (("recruitment", "z"), ("inhibitory", "n")):
+            pathway = parts[name]
+            parts = parts.having(replace(pathway, current=renamed(pathway.current, {f"{said}_pre": "carried_pre"})))
+            parts = parts.adding(
+                pathway.source,
+                Variable("carried", "what reaches other cells", scale=said),
+                Step(_SPEAKS[said], f"carried = waking * heard + (1 - waking) * {said}", replays=True),
+            )
+        return parts.having(
+            *(
+                replace(pathway, change=f"closing * int(sample >= {_BEFORE}) * ({pathway.change})")
+                for pathway in parts.pathways
+                if pathway.change
+            )
+        )
+
+    def _pyramidal(self, parts: Parts) -> Parts:
+        """Cells behind the outputs, what drives them, and what is read from them."""
+        output = parts["pyramidal"]
+        cells = replace(self.cell, size=self.population * int(output.size or 1))
+        at_end = {"z", "a", "inhibition", "plateau"}
+        parts = parts.having(
+            replace(output, variables=tuple(replace(v, at_end=v.name in at_end) for v in output.variables)),
+            cells,
+            fan_out("soma_currents", output.name, cells.name, {"I_s": "soma_current", "I_d": "dendrite_current"},
+                     self.population, "cells"),
+            fan_in("output_spikes", cells.name, output.name, {"event_sum": "event", "burst_sum": "burst"},
+                    self.population, "output"),
+        )  # fmt: skip
+        return parts.adding(
+            output.name,
+            *self._shared(self.population),
+            parameter("rest_soma", "current into the soma at rest", self.rest_soma, "pA"),
+            parameter("gain_soma", "current that one unit of output adds", self.gain_soma, "pA"),
+            parameter("rest_dendrite", "current into the dendrite at rest", self.rest_dendrite, "pA"),
+            parameter("gain_dendrite", "current that a distal current of usual size adds", self.gain_dendrite, "pA"),
+            parameter("event_gain", "events that one unit of output adds", self.event_slope * self.gain_soma, "Hz"),
+            parameter("burst_gain", "burst probability that a distal current of usual size adds",
+                      self.burst_slope * self.gain_dendrite),
+            Variable("soma_current", "current into the somata", unit="pA"),
+            Variable("dendrite_current", "current into the dendrites", unit="pA"),
+            Variable("event_sum", "events of the population in this tick"),
+            Variable("burst_sum", "bursts of the population in this tick"),
+            Variable("event_count", "events per cell since spikes count", role="memory"),
+            Variable("burst_count", "bursts per cell since spikes count", role="memory"),
+            Variable("heard", "output, as synapses carry it on", role="memory"),
+            Variable("inhibited", "inhibition, as synapses carry it on", role="memory", scale="a"),
+            Variable("inhibition_sum", "inhibition, summed since spikes count", role="memory", scale="a"),
+            Variable("usual_events", "mean rate of events", role="memory", value=_REST_EVENTS, unit="Hz"),
+            Variable("usual_bursts", "mean rate of bursts", role="memory", value=_REST_BURSTS, unit="Hz"),
+            Variable("usual_drive", "mean square of the distal current less inhibition", role="memory", value=1.0,
+                     scale="a**2"),
+            Step(
+                "membrane",
+                """
+                soma_current = rest_soma + gain_soma * clip(z, -8, 8)
+                pull = (a - inhibited) / sqrt(usual_drive + 1e-300)
+                dendrite_current = rest_dendrite + gain_dendrite * clip(pull, -6, 6)
+                """,
+            ),
+            Step(
+                "output",
+                f"""
+                event_count = (1 - onset) * event_count + {_COUNTS} * event_sum / cells_each
+                burst_count = (1 - onset) * burst_count + {_COUNTS} * burst_sum / cells_each
+                heard += filter_step * ((event_sum / cells_each / tick - usual_events) / event_gain - heard)
+                z = (event_count / ({_COUNTED} * tick) - usual_events) / event_gain
+                """,
+            ),
+            Step(
+                "dendrite",
+                f"""
+                inhibited = inhibition
+                inhibition_sum = (1 - onset) * inhibition_sum + {_COUNTS} * inhibited
+                inhibition = inhibition_sum / {_COUNTED}
+                """,
+            ),
+            Step(
+                "plateau shape",
+                f"""
+                event_rate = event_count / ({_COUNTED} * tick)
+                burst_rate = burst_count / ({_COUNTED} * tick)
+                drive = plateau
+                surplus = burst_rate - usual_bursts / usual_events * event_rate
+                plateau = sqrt(usual_drive) * surplus / usual_events / burst_gain
+                usual_events += {_PACE} * (event_rate - usual_events)
+                usual_bursts += {_PACE} * (burst_rate - usual_bursts)
+                usual_drive += {_DRIVE_PACE} * (drive**2 - usual_drive)
+                """,
+            ),
+        )  # fmt: skip
+
+    def _interneurons(self, parts: Parts) -> Parts:
+        """Cells behind the interneurons, what drives them, and what is read from them."""
+        whole = parts["interneurons"]
+        recruitment = parts["recruitment"]
+        cells = replace(self.interneuron, size=self.interneuron_population * int(whole.size or 1))
+        parts = parts.having(
+            replace(whole, variables=tuple(replace(v, at_end=v.name == "n") for v in whole.variables)),
+            # Outputs of unit variance make of an interneuron the root of the sum of squares of its weights.
+            replace(recruitment, sums=(*recruitment.sums, ("strength", "w**2"))),
+            cells,
+            fan_out("interneuron_currents", whole.name, cells.name, {"I_in": "interneuron_current"},
+                     self.interneuron_population, "interneuron cells"),
+            fan_in("interneuron_spikes", cells.name, whole.name, {"spike_sum": "spike"},
+                    self.interneuron_population, "interneuron output"),
+        )  # fmt: skip
+        return parts.adding(
+            whole.name,
+            *self._shared(self.interneuron_population),
+            parameter("rest_interneuron", "current into an interneuron at rest", self.rest_interneuron, "pA"),
+            parameter("gain_interneuron", "current that outputs of usual size add", self.gain_interneuron, "pA"),
+            parameter("spike_gain", "spikes that outputs of usual size add", self.spike_slope * self.gain_interneuron,
+                      "Hz"),
+            Variable("strength", "sum of squares of an interneuron's weights", scale="n**2"),
+            Variable("interneuron_current", "current into the cells", unit="pA"),
+            Variable("spike_sum", "spikes of the population in this tick"),
+            Variable("spike_count", "spikes per cell since spikes count", role="memory"),
+            Variable("heard", "interneuron activity, as synapses carry it on", role="memory", scale="n"),
+            Variable("usual_spikes", "mean rate of spikes", role="memory", value=_REST_SPIKES, unit="Hz"),
+            Step(
+                "interneuron",
+                """
+                expected = clip(n / (sqrt(strength) + 1e-300), -5, 5)
+                interneuron_current = rest_interneuron + gain_interneuron * expected
+                """,
+            ),
+            Step(
+                "interneuron output",
+                f"""
+                unit = (sqrt(strength) + 1e-300) / spike_gain
+                spike_count = (1 - onset) * spike_count + {_COUNTS} * spike_sum / cells_each
+                spike_rate = spike_count / ({_COUNTED} * tick)
+                heard += filter_step * (unit * (spike_sum / cells_each / tick - usual_spikes) - heard)
+                n = unit * (spike_rate - usual_spikes)
+                usual_spikes += {_PACE} * (spike_rate - usual_spikes)
+                """,
+            ),
+        )  # fmt: skip
+
+    def _shared(self, population: int) -> tuple[Variable, ...]:
+        """What outputs and interneurons alike must know."""
+        return (
+            parameter("cells_each", "cells that stand for one", float(population)),
+            parameter("latency", "ticks after which spikes count", self.latency / self.dt),
+            parameter("filter_step", "relaxation of synapses per tick", f"relaxation({self.filter!r})"),
+            parameter("homeostasis", "samples over which cells find their means", float(self.homeostasis)),
+        )

@@ -1,0 +1,39 @@
+"""The parts of the paper's microcircuit (Fig. 1, with the supplement's decoupled interneuron synapses)."""
+
+from __future__ import annotations
+
+from biorrr.models.paper.clock import Clock
+from biorrr.models.paper.fibres import InstructiveInput, SensoryInput
+from biorrr.models.paper.neuromodulator import Neuromodulator
+from biorrr.models.paper.neurons import Interneurons, PyramidalNeurons
+from biorrr.models.paper.synapses import (
+    DistalSynapses,
+    InterneuronToPyramidal,
+    ProximalSynapses,
+    PyramidalToInterneuron,
+)
+from biorrr.models.parts import Parts
+from biorrr.models.rates import Rates
+
+
+def microcircuit_parts(k: int, interneurons: int, rates: Rates | None = None) -> Parts:
+    """Two-compartment pyramidal neurons, their interneurons and inputs, and the four pathways between them.
+
+    Parameters
+    ----------
+    k, interneurons
+        How many pyramidal neurons and interneurons.
+    rates
+        The timetable of the learning rates; without it they are 0, until :class:`AdaptiveRates` fits them to the drive.
+    """
+    return Parts(
+        populations=(
+            Clock(),
+            Neuromodulator() if rates is None else Neuromodulator.of(rates),
+            SensoryInput(),
+            InstructiveInput(),
+            PyramidalNeurons(k),
+            Interneurons(interneurons),
+        ),
+        pathways=(ProximalSynapses(), DistalSynapses(), InterneuronToPyramidal(), PyramidalToInterneuron()),
+    )

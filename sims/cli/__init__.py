@@ -1,0 +1,1 @@
+"""The commands of ``biorrr`` that are no experiments, and settings as options."""

@@ -1,0 +1,117 @@
+"""Settings as options of a command: one declaration makes both."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from biorrr.sims.lab.folder import RunFolder
+from biorrr.sims.lab.settings import Settings, key_of, kinds, length_of, listed_fields, option, resolve
+
+# The options every experiment has beside its settings: name, type, default, option.
+FRAME = (
+    ("out", Path | None, None,
+     typer.Option("--out", help="run folder to fill", show_default="runs/<experiment>-<date>-<time>", metavar="DIR")),
+    ("force", bool, False, typer.Option("--force", help="replace the run that is already in the folder")),
+    ("config", Path | None, None,
+     typer.Option("--config", help="TOML file with settings, such as config.toml of a run", metavar="FILE")),
+    ("assignments", list[str] | None, None,
+     typer.Option("--set", help="one setting, in place of that of the config; may be repeated", metavar="KEY=VALUE")),
+    ("debug", bool, False, typer.Option("--debug", help="show the traceback of an error")),
+)  # fmt: skip
+
+
+def command(
+    cls: type[Settings], run: Callable[[Any, RunFolder], Any], name: str | None = None, about: str | None = None
+) -> Callable[..., None]:
+    """Make the function that typer turns into a command.
+
+    Parameters
+    ----------
+    cls
+        The command's settings; each field becomes an option.
+    run
+        Called with the resolved settings and the run folder, not yet open.
+    name
+        Of the command; that of the module of ``run`` unless given.
+    about
+        The command's help; the docstring of ``run`` unless given.
+    """
+    experiment = name or run.__module__.rpartition(".")[2]
+
+    # ``debug`` is only declared: main looks for it itself.
+    def call(out: Path | None, force: bool, config: Path | None, assignments: list[str] | None, debug: bool, **options):
+        os.environ.setdefault("MPLBACKEND", "agg")  # figures go to files: no window system is needed
+        given = {name: value for name, value in options.items() if value not in (None, [])}
+        run(resolve(cls, config, assignments or (), given), RunFolder(experiment, out, force, config))
+
+    parameters = [
+        _parameter(field, *kinds(cls)[field.name], length_of(cls, field.name)) for field in listed_fields(cls)
+    ]
+    parameters += [_parameter(field, *types) for field, *types in data_options(cls)]
+    for key, kind, default, made in FRAME:
+        parameters.append(
+            inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, made])
+        )
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    call.__doc__ = about or run.__doc__
+    call.settings, call.run = cls, run  # type: ignore[attr-defined]
+    return call
+
+
+def _parameter(
+    field: dataclasses.Field[Any], kind: Any, optional: bool, many: bool, length: int | None
+) -> inspect.Parameter:
+    """Make the parameter that typer makes an option of; None means that the user did not give it."""
+    metadata = field.metadata
+    key = key_of(field.name)
+    default: Any = field.default
+    shown = ",".join(map(str, default)) if many and default is not None else str(default)
+    made = typer.Option(
+        f"--{key}/--no-{key}" if kind is bool else f"--{key}",
+        *([f"-{metadata['short']}"] if metadata["short"] else []),
+        help=metadata["help"],
+        show_default=False if optional else shown,
+        metavar="|".join(metadata["choices"]) if metadata["choices"] else metadata["metavar"],
+        autocompletion=_completion(metadata),
+    )
+    if issubclass(kind, Settings):  # data: a name or a file, with options of its own beside it
+        kind = str
+    value: Any = tuple[(kind,) * length] if length else list[kind] if many else kind  # type: ignore[misc]
+    return inspect.Parameter(
+        field.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[value | None, made]
+    )
+
+
+def data_options(cls: type[Settings]) -> list[tuple[Any, ...]]:
+    """Return the options beside --data: field, type, whether it may be None, whether it is a list, its length.
+
+    They are the fields of all kinds of data that the settings take, but for data that are made on the spot.
+    """
+    kind, _, many = kinds(cls).get("data", (str, False, False))
+    if many or not issubclass(kind, Settings):
+        return []
+    found: dict[str, tuple[Any, ...]] = {}
+    # Files first: what their options say holds for all of the same name.
+    for one in sorted(kind.kinds(), key=lambda one: "file" not in one.__dataclass_fields__):  # type: ignore[attr-defined]
+        for field in () if one.made_on_the_spot else dataclasses.fields(one):
+            if field.name != "file" and field.name not in cls.__dataclass_fields__:
+                found.setdefault(field.name, (field, *kinds(one)[field.name], length_of(one, field.name)))
+    if several := kind.file_kinds():  # type: ignore[attr-defined]
+        field = option(None, "what to take of a file that holds data of several kinds", choices=several)
+        field.name = "kind"
+        found["kind"] = (field, str, True, False, None)
+    return [*found.values()]
+
+
+def _completion(metadata: Mapping) -> Callable[[str], list[str]] | None:
+    if not metadata["choices"]:
+        return None
+    return lambda incomplete: [choice for choice in metadata["choices"] if choice.startswith(incomplete)]

@@ -1,0 +1,34 @@
+"""Names, numbers and foreign errors in the words of a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+SHOWN = 12  # names that are listed in an error
+LONGEST = 160  # characters of a foreign error, or of a name from a file
+
+
+def counted(number: int, thing: str) -> str:
+    """Return a number of things in words: ``1 unit``, ``14 units``."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def listed(names: Iterable[object]) -> str:
+    """Return names in words, not too many of them, each as :func:`printable`."""
+    names = [printable(name) for name in names]
+    if not names:
+        return "none"
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more
+
+
+def printable(text: object) -> str:
+    """Return text from a file without control characters, which could forge lines on a terminal, and not too long."""
+    kept = "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in str(text))
+    return kept if len(kept) <= LONGEST else kept[: LONGEST - 3] + "..."
+
+
+def brief(error: object) -> str:
+    """Return what a library says of an error, on one line."""
+    said = printable(" ".join(str(error).split()))
+    return said or type(error).__name__

@@ -1,0 +1,1 @@
+"""The frame of every experiment: settings, run folder, checkpoints, processes, claims."""

@@ -1,0 +1,99 @@
+"""What is in a run folder: which files are the run's, whether it is finished, and how new results replace old ones."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from biorrr.sims.lab.settings import PROVENANCE, SettingsError, read_config
+
+CONFIG, RESULTS, SUMMARY = "config.toml", "run.nc", "summary.json"
+CAPTIONS = "captions.md"
+PAGE = "report.html"  # what `biorrr report` makes of a run
+CHECKPOINTS = "checkpoints"  # a folder, there until the run is finished
+UNFINISHED = ".unfinished-"  # a folder, with a number behind: of a run that is to replace the one in the run folder
+BEING_WRITTEN, WRITTEN = ".being-written", ".written"  # folders of results, before and after all of them are there
+INTERRUPTED = "interrupted"  # how a run ended that can go on
+
+
+class FolderError(ValueError):
+    """A folder that a run must not or cannot be written to."""
+
+    exit_code = 2
+
+
+def inside(folder: Path, *names: str) -> Path:
+    """The path of ``names`` in ``folder``; refuses links, which in a folder that was sent may lead anywhere."""
+    path = folder
+    for name in names:
+        path = path / name
+        if path.is_symlink():
+            raise FolderError(f"{path}: must not be a link, which may lead out of {folder}; delete the link")
+    return path
+
+
+def finished(folder: Path) -> bool:
+    """Whether the run in ``folder`` has come to its end."""
+    try:
+        numbers = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError, RecursionError):  # not there, or damaged since: it can be made again
+        return False
+    return not (isinstance(numbers, dict) and numbers.get("ended") == INTERRUPTED)
+
+
+def unfinished(folder: Path) -> list[Path]:
+    """Folders of the runs that were to replace the one in ``folder`` and were cut short, the latest last."""
+    numbers = [path.parent.name.removeprefix(UNFINISHED) for path in folder.glob(f"{UNFINISHED}*/{CONFIG}")]
+    return [inside(folder, f"{UNFINISHED}{number}") for number in sorted(filter(str.isdecimal, numbers), key=int)]
+
+
+def clear_checkpoints(folder: Path) -> None:
+    """Delete what the run in ``folder`` has kept, half-written files too."""
+    place = inside(folder, CHECKPOINTS)
+    for path in place.glob("*.npz"):
+        path.unlink(missing_ok=True)
+    with suppress(OSError):  # somebody else's files are in it, or it is not there
+        place.rmdir()
+
+
+def settle(folder: Path) -> None:
+    """Put results that are wholly written in the place of earlier ones, and clear what killed processes have left.
+
+    For those who hold the folder's lock. Cut short, it is finished by the next call: old files go while the old config
+    still names them, and the summary, which says that the run is finished, is the first to go and the last to come.
+    """
+    for path in folder.glob(f".*-{CONFIG}"):
+        if re.fullmatch(rf"\.\d+-{re.escape(CONFIG)}", path.name):
+            path.unlink()
+    shutil.rmtree(folder / BEING_WRITTEN, ignore_errors=True)
+    written = inside(folder, WRITTEN)
+    if not written.is_dir():
+        return
+    if (written / CONFIG).exists():  # else the old files are gone already
+        (folder / SUMMARY).unlink(missing_ok=True)
+        for path in _files(folder) - {folder / name for name in _listed(written)}:
+            path.unlink(missing_ok=True)
+    for path in sorted(written.iterdir(), key=lambda path: (path.name == SUMMARY, path.name == CONFIG)):
+        path.replace(folder / path.name)
+    if finished(folder):
+        clear_checkpoints(folder)
+        for place in unfinished(folder):
+            shutil.rmtree(place)
+    written.rmdir()
+
+
+def _files(folder: Path) -> set[Path]:
+    """Files that the run in ``folder`` has left, as its config lists them, and those whose names tell."""
+    named = {folder / name for name in (CONFIG, RESULTS, SUMMARY, PAGE, *_listed(folder))}
+    named |= {path for path in folder.glob("run-*.nc") if re.fullmatch(r"run-\d+\.nc", path.name)}
+    return {path for path in named if path.parent == folder and (path.is_file() or path.is_symlink())}
+
+
+def _listed(folder: Path) -> list[str]:
+    with suppress(SettingsError, KeyError, TypeError):
+        names = read_config(folder / CONFIG)[PROVENANCE]["files"]
+        return [name for name in names if isinstance(name, str)]
+    return []

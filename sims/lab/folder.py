@@ -1,0 +1,327 @@
+"""The run folder: everything one run leaves behind, written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+import os
+import shutil
+import time
+import tomllib
+import warnings
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from biorrr.sims.lab.claims import Claim
+from biorrr.sims.lab.contents import (
+    BEING_WRITTEN,
+    CAPTIONS,
+    CHECKPOINTS,
+    CONFIG,
+    RESULTS,
+    SUMMARY,
+    UNFINISHED,
+    WRITTEN,
+    clear_checkpoints,
+    inside,
+    settle,
+    unfinished,
+)
+from biorrr.sims.lab.contents import INTERRUPTED as INTERRUPTED
+from biorrr.sims.lab.contents import FolderError as FolderError
+from biorrr.sims.lab.files import whole_file
+from biorrr.sims.lab.interrupts import held_back
+from biorrr.sims.lab.settings import PROVENANCE, VERSIONS, read_config
+from biorrr.sims.lazy import circuits, np, xr
+
+PATIENCE = 0.5  # seconds to wait for a lock: who only looks has it for a moment, and so have children of the dead
+
+
+class InterruptedRunError(Exception):
+    """A run that was interrupted and can go on."""
+
+    exit_code = 130
+
+
+class RunFolder:
+    """The folder of one run.
+
+    Nothing is written before :meth:`opened`. What a run has found appears when all of it is written, in place of what
+    an earlier run has left; until then that stays as it was. Other files in the folder are the user's, and stay.
+
+    A run that replaces another keeps settings and checkpoints in a hidden folder within the other's: there is room
+    for it on the same file system, and whoever works in the folder, or holds its lock, keeps it.
+
+    Parameters
+    ----------
+    experiment
+        Name of the experiment, for the default folder ``runs/<experiment>-<date>-<time>``.
+    path
+        The folder the user asked for; None for the default.
+    force
+        Replace the run that is in the folder.
+    source
+        The config the run's settings are from, if any.
+    """
+
+    def __init__(
+        self, experiment: str, path: Path | None = None, force: bool = False, source: Path | None = None
+    ) -> None:
+        self.path = path or Path("runs") / f"{experiment}-{datetime.now():%Y%m%d-%H%M%S}"
+        self.work = self.path  # where settings and checkpoints are
+        self._results = self.path  # where files are written
+        self._fresh = path is None
+        self._force = force
+        self._source = source
+        if self.path.exists() and not self.path.is_dir():
+            raise FolderError(f"out: must be a folder (got the file {self.path})")
+        self._refuse_another_run()
+
+    @property
+    def replaces(self) -> bool:
+        """Whether the run is to replace another."""
+        return self.work != self.path
+
+    def holds_run(self) -> bool:
+        """Whether a run has been written to the folder."""
+        kept = inside(self.path, CHECKPOINTS).glob("[!.]*.npz")
+        return any(kept) or any((self.path / name).exists() for name in (CONFIG, RESULTS, SUMMARY, WRITTEN))
+
+    def _refuse_another_run(self) -> None:
+        if not self._force and self.holds_run():
+            raise FolderError(f"out: {self.path} has a run in it; choose another folder, or --force to replace the run")
+
+    @contextmanager
+    def opened(self, config: str) -> Iterator[None]:
+        """Make the folder, claim it and keep ``config`` in it; a block that fails leaves neither behind.
+
+        A block that has come as far as a checkpoint leaves both, to be resumed.
+        """
+        if self._source is not None:
+            self._warn_of_other_data(self._source, tomllib.loads(config))
+        self._make()
+        settle(self.path)
+        self._refuse_another_run()  # one may have been written while data were loaded
+        if self.holds_run():
+            latest = max((int(path.name.removeprefix(UNFINISHED)) for path in unfinished(self.path)), default=0)
+            self.work = self.path / f"{UNFINISHED}{latest + 1}"
+            self.work.mkdir(exist_ok=True)
+        try:
+            with self._resumable():
+                with whole_file(self.work / CONFIG) as partial:
+                    partial.write_text(config, encoding="utf-8")
+                yield
+        except BaseException:
+            if not self._has_checkpoints():
+                self.discard()
+            self.release()
+            raise
+
+    def _make(self) -> None:
+        """Make the folder and claim it."""
+        path, copies = self.path, 1
+        while True:
+            try:
+                self.path.mkdir(parents=True, exist_ok=not self._fresh)
+            except FileExistsError:
+                if not self._fresh:
+                    raise
+                copies += 1  # another run began in the same second
+                self.path = self.work = self._results = path.with_name(f"{path.name}-{copies}")
+                continue
+            with suppress(FileNotFoundError):  # it was another run's, which failed and has taken it away
+                return self.claim()
+
+    def discard(self) -> None:
+        """Delete settings and checkpoints, and the folder unless something else is in it."""
+        clear_checkpoints(self.work)
+        (self.work / CONFIG).unlink(missing_ok=True)
+        with suppress(OSError):  # the user's own files are in it
+            self.work.rmdir()
+
+    def _warn_of_other_data(self, source: Path, now: Mapping[str, Any]) -> None:
+        """Say so where the data have changed since the same experiment left ``source``."""
+        began = read_config(source)
+        origin = began.get(PROVENANCE)
+        if not isinstance(origin, dict) or origin.get("experiment") != now[PROVENANCE]["experiment"]:
+            return
+        if "data_sha256" in origin and began.get("data") == now.get("data"):
+            for what in changed_data(origin, now[PROVENANCE]):
+                warnings.warn(
+                    f"{what}: changed since {source} was written (another checksum); this will not repeat its run",
+                    stacklevel=4,
+                )
+
+    @contextmanager
+    def _resumable(self) -> Iterator[None]:
+        """Say the way on to somebody who interrupts a run that has come as far as a checkpoint."""
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message="interrupted after")  # a circuit's word, and ours follows
+                yield
+        except KeyboardInterrupt as interrupt:
+            if not self._has_checkpoints():
+                raise
+            raise InterruptedRunError(self.way_on) from interrupt
+
+    @property
+    def way_on(self) -> str:
+        """What to say to somebody who has interrupted the run."""
+        until_then = "; until then the earlier run stays as it was" if self.replaces else ""
+        return f"interrupted; `biorrr resume {self.path}` continues it{until_then}"
+
+    @property
+    def checkpoints(self) -> Path:
+        """Folder in which the run keeps how far it has come."""
+        return inside(self.work, CHECKPOINTS)
+
+    def _has_checkpoints(self) -> bool:
+        return any(self.checkpoints.glob("[!.]*.npz"))
+
+    def claim(self) -> None:
+        """Lock the folder until ``release()`` or the end of the process; refuse one that another has locked."""
+        from filelock import lock_descriptor
+
+        handle = os.open(self.path, os.O_RDONLY)
+        self.release = weakref.finalize(self, os.close, handle)
+        # The kernel releases the lock when its holder dies, however it dies.
+        deadline = time.monotonic() + PATIENCE
+        while not lock_descriptor(handle, blocking=False):
+            if time.monotonic() > deadline:
+                self.release()
+                raise FolderError(f"out: {self.path} is in use by another process; wait, or choose another")
+            time.sleep(0.02)
+        if not os.path.samestat(os.fstat(handle), os.stat(self.path)):
+            self.release()
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self.path))
+
+    @contextmanager
+    def filling(self, config: Callable[[list[str]], str]) -> Iterator[None]:
+        """Give room to what the run has found; it appears when the block ends well, all of it together.
+
+        The folder is released then. ``config`` makes config.toml of the names of all files, by which a later run knows
+        what to replace.
+        """
+        written = self.path / BEING_WRITTEN
+        with self._resumable():
+            try:
+                written.mkdir()
+                self._results = written
+                yield
+                names = sorted({CONFIG, *(path.name for path in written.iterdir())})
+                with self.writing(CONFIG) as path:
+                    path.write_text(config(names), encoding="utf-8")
+                with held_back():
+                    written.rename(self.path / WRITTEN)  # from here on this is the folder's run
+                    settle(self.path)
+            finally:
+                self._results = self.path
+                shutil.rmtree(written, ignore_errors=True)
+                self.release()
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[Path]:
+        """Give a path to write ``name`` at; see :func:`whole_file`."""
+        with whole_file(self._results / name, called=self.path / name) as partial:
+            yield partial
+
+    def write_results(self, results: circuits.Run | xr.Dataset, name: str = RESULTS) -> None:
+        """Write what an experiment has found as NetCDF4."""
+        from biorrr.circuit.results.netcdf import write_netcdf
+
+        with self.writing(name) as path:
+            if isinstance(results, circuits.Run):
+                results.save(path)
+            else:
+                write_netcdf(results, path)
+
+    def write_figure(self, name: str, format: str, axes: Any) -> None:
+        """Write the figure that ``axes``, one or an array of them, belong to, as png, pdf or svg, and close it."""
+        import matplotlib.pyplot as plt
+
+        figure = np.ravel(axes)[0].figure
+        with self.writing(f"{name}.{format}") as path:
+            figure.savefig(path, dpi=200)
+        plt.close(figure)
+
+    def write_captions(self, captions: Mapping[str, str]) -> None:
+        """Write captions.md: what each figure shows, by the name of its file."""
+        with self.writing(CAPTIONS) as path:
+            text = "\n\n".join(f"**{name}** {caption}" for name, caption in captions.items())
+            path.write_text(text + "\n", encoding="utf-8")
+
+    def write_summary(
+        self, numbers: Mapping[str, Any], claims: Sequence[Claim] = (), own_tests: Sequence[Claim] = ()
+    ) -> None:
+        """Write summary.json: one flat object of text, truth values and numbers; what is not finite becomes null.
+
+        Where an experiment checks ``claims`` of the paper, or makes tests of its own, they follow as lists. A run with
+        a summary is finished, unless its ``ended`` says "interrupted".
+        """
+        flat: dict[str, Any] = {name: plain_value(name, value) for name, value in numbers.items()}
+        for key, judged in (("claims", claims), ("own_tests", own_tests)):
+            if judged:
+                flat[key] = [
+                    {name: plain_value(name, value) for name, value in claim.record().items()} for claim in judged
+                ]
+        with self.writing(SUMMARY) as path:
+            path.write_text(json.dumps(flat, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+
+
+class ResumedFolder(RunFolder):
+    """The folder of a run that was cut short: its config stays, whatever happens."""
+
+    def __init__(self, path: Path) -> None:
+        """Claim the folder, so that nobody changes what is read of it from now on."""
+        self.path = self._results = path
+        self.claim()
+        settle(path)
+        self.work = [path, *unfinished(path)][-1]
+
+    @contextmanager
+    def opened(self, config: str) -> Iterator[None]:
+        """Begin the run that ``config`` describes; refuse one that began with other data."""
+        began, now = read_config(self.work / CONFIG)[PROVENANCE], tomllib.loads(config)[PROVENANCE]
+        for what in changed_data(began, now):
+            raise FolderError(
+                f"{what}: changed since the run in {self.path} began (another checksum); put back what it was, or "
+                "begin a new run"
+            )
+        differing = [f"{name} {now[name]}, then {began.get(name)}" for name in VERSIONS if began.get(name) != now[name]]
+        if differing:
+            warnings.warn(
+                f"resumed with other versions ({'; '.join(differing)}): the last bits may differ", stacklevel=3
+            )
+        with self._resumable():
+            yield
+
+
+def is_in_use(path: Path) -> bool:
+    """Whether another process is at work in the folder ``path``."""
+    held = RunFolder("", path, force=True)
+    try:
+        held.claim()
+    except FolderError:
+        return True
+    held.release()
+    return False
+
+
+def changed_data(began: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Names of what has another checksum ``now``, by the provenance of two runs."""
+    return [what.removesuffix("_sha256") for what in now if what.endswith("_sha256") and began.get(what) != now[what]]
+
+
+def plain_value(name: str, value: Any) -> str | bool | int | float | None:
+    """``value`` as JSON can hold it; None for what is not finite."""
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    raise TypeError(f"summary {name}: must be one number or text (got {type(value).__name__})")

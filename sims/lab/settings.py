@@ -1,0 +1,283 @@
+"""Settings of an experiment: one frozen dataclass from which options, configs and checks all follow."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import math
+import platform
+import tomllib
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+PROVENANCE = "provenance"  # the table of a saved config that says what wrote it; the rest are settings
+WORDS = {bool: "true or false", int: "a whole number", float: "a finite number", str: "text"}
+
+
+class SettingsError(ValueError):
+    """A setting that does not exist or cannot have this value."""
+
+    exit_code = 2
+
+
+def option(
+    default: Any,
+    help: str,
+    *,
+    short: str | None = None,
+    choices: Sequence[str] | None = None,
+    at_least: float = -math.inf,
+    at_most: float = math.inf,
+    metavar: str | None = None,
+    kw_only: bool = True,
+) -> Any:
+    """Declare a field of :class:`Settings`.
+
+    Parameters
+    ----------
+    default
+        Its value unless told otherwise; None where the experiment works it out from the data.
+    help
+        What it is, in words that also serve as the remedy when a value is refused.
+    short
+        One-letter option beside the long one.
+    choices, at_least, at_most
+        The values allowed; bounds belong to the range.
+    metavar
+        What stands for the value in the help, where its type does not say enough.
+    kw_only
+        False for a field that may be given by position.
+    """
+    return dataclasses.field(
+        default=default,
+        kw_only=kw_only,
+        metadata={"help": help, "short": short, "choices": choices, "bounds": (at_least, at_most), "metavar": metavar},
+    )
+
+
+DATA_FORM = "NAME|FILE"
+DATA_HELP = "a name that `biorrr data` lists, a file with X and Y, or a recording of two areas"
+
+
+def seeds_option(default: int) -> Any:
+    """Declare how many seeds an experiment runs unless told otherwise."""
+    return option(default, "number of seeds, counted from --seed on", at_least=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Base of the settings of every experiment.
+
+    Fields are made with :func:`option` and hold whole numbers, numbers, text, true or false, tuples of these, or None.
+    A field's name is the long option's name and the key in a config, with ``_`` for ``-``. Values are checked here,
+    wherever they come from.
+    """
+
+    def __post_init__(self) -> None:
+        for name, (kind, optional, many) in kinds(type(self)).items():
+            value = getattr(self, name)
+            if value is None and optional:
+                continue
+            metadata = type(self).__dataclass_fields__[name].metadata
+            if many:
+                length = length_of(type(self), name)
+                if not isinstance(value, list | tuple) or not value or len(value) != (length or len(value)):
+                    wanted = f"{length} values" if length else "a list of values"
+                    raise SettingsError(f"{key_of(name)}: must be {wanted} (got {value!r}); {metadata['help']}")
+                checked = tuple(_checked(name, kind, item, metadata) for item in value)
+            else:
+                checked = _checked(name, kind, value, metadata)
+            object.__setattr__(self, name, checked)
+
+    @property
+    def every_data(self) -> tuple[Any, ...]:
+        """Data that an experiment with these settings reads, as values that load themselves."""
+        data = self.data  # type: ignore[attr-defined]
+        return data if isinstance(data, tuple) else (data,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExperimentSettings(Settings):
+    """What can be set of every experiment."""
+
+    engine: str = option("auto", "engine that simulates the circuit", choices=("auto", "numpy", "cython", "cpp"))
+    seed: int = option(0, "seed of the initial weights and of the order of samples", at_least=0)
+    seeds: int = seeds_option(1)
+    format: str = option("png", "file format of the figures", choices=("png", "pdf", "svg"))
+    checkpoint: float = option(30.0, "seconds between checkpoints", at_least=0)
+    circuit: str | None = option(
+        None, "your own function that returns the circuit to be simulated", metavar="MODULE:FUNCTION|FILE.py:FUNCTION"
+    )
+
+    @property
+    def every_seed(self) -> range:
+        """The seeds to run."""
+        return range(self.seed, self.seed + self.seeds)
+
+    def make_circuit(self, **arguments: Any) -> Any:
+        """Make the circuit to simulate, with ``arguments`` of :class:`~biorrr.circuit.Microcircuit`."""
+        from biorrr.sims.lab.circuits import make_circuit
+
+        return make_circuit(self.circuit, **{"engine": self.engine} | arguments)
+
+
+VERSIONS = ("biorrr", "numpy", "scipy", "brian2")  # what results can depend on, beside the settings
+NO_NUMBERS = ("format", "checkpoint")  # settings that change none
+
+
+def listed_fields(cls: type[Settings]) -> list[dataclasses.Field]:
+    """Fields in the order in which they are shown: what all experiments have comes last."""
+    common = ExperimentSettings.__dataclass_fields__
+    return sorted(dataclasses.fields(cls), key=lambda field: field.name in common)
+
+
+def kinds(cls: type[Settings]) -> dict[str, tuple[type, bool, bool]]:
+    """Type of each field's value or values, whether it may be None, whether it is a tuple of them."""
+    found = {}
+    hints = typing.get_type_hints(cls)
+    for name in (field.name for field in dataclasses.fields(cls)):
+        hint = hints[name]
+        optional = isinstance(hint, types.UnionType)
+        hint = typing.get_args(hint)[0] if optional else hint
+        many = typing.get_origin(hint) is tuple
+        found[name] = (typing.get_args(hint)[0] if many else hint, optional, many)
+    return found
+
+
+def length_of(cls: type[Settings], name: str) -> int | None:
+    """How many values a field holds, of a tuple of fixed length; None of any other."""
+    hint = typing.get_type_hints(cls)[name]
+    hint = typing.get_args(hint)[0] if isinstance(hint, types.UnionType) else hint
+    inner = typing.get_args(hint)
+    return len(inner) if typing.get_origin(hint) is tuple and Ellipsis not in inner else None
+
+
+def _checked(name: str, kind: Any, value: Any, metadata: Mapping) -> Any:
+    """Return ``value`` as a ``kind`` within the field's bounds and choices."""
+    if issubclass(kind, Settings):  # data, which are values with fields of their own
+        return kind.made_from(value)  # type: ignore[attr-defined]
+    if kind is float and type(value) is int and abs(value) < 2**53:
+        value = float(value)
+    if type(value) is int and value.bit_length() > 63:
+        raise SettingsError(f"{key_of(name)}: must fit 64 bits (got more); {metadata['help']}")
+    if type(value) is not kind or (kind is float and not math.isfinite(value)):
+        raise SettingsError(f"{key_of(name)}: must be {WORDS[kind]} (got {value!r}); {metadata['help']}")
+    if (choices := metadata["choices"]) and value not in choices:
+        raise SettingsError(
+            f"{key_of(name)}: must be one of {', '.join(choices)} (got {value!r}){_near(str(value), choices)}"
+        )
+    low, high = metadata["bounds"]
+    if kind in (int, float) and not low <= value <= high:
+        wanted = f"be at least {low}" if high == math.inf else f"lie in [{low}, {high}]"
+        raise SettingsError(f"{key_of(name)}: must {wanted} (got {value}); {metadata['help']}")
+    return value
+
+
+def key_of(name: str) -> str:
+    """Spell a field's name as the user does, in options and configs."""
+    return name.replace("_", "-")
+
+
+def _near(value: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(value, known, n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def resolve(
+    cls: type[Settings], config: Path | None = None, assignments: Sequence[str] = (), given: Mapping[str, Any] = {}
+) -> Settings:
+    """Make settings from, later ones winning: defaults, a config file, ``key=value`` assignments, options ``given``."""
+    values = read_config(config) if config else {}
+    values.pop(PROVENANCE, None)
+    values = {field_named(cls, key, f"in {config}"): value for key, value in values.items()}
+    beside: dict[str, dict[str, Any]] = {}  # by name of a field that holds data, options of these
+    for assignment in assignments:
+        key, equals, text = assignment.partition("=")
+        if not equals:
+            raise SettingsError(f"set: must be key=value (got {assignment!r})")
+        key, _, part = key.strip().partition(".")
+        name = field_named(cls, key, "of --set")
+        kind, _, many = kinds(cls)[name]
+        if part and issubclass(kind, Settings) and not many:  # such as data.source
+            beside.setdefault(name, {})[part.replace("-", "_")] = text.strip()
+        else:
+            values[name] = parsed(kind, many, text.strip())
+    given = dict(given)
+    for name in [*given.keys() - kinds(cls).keys()]:  # an option of --data
+        beside.setdefault("data", {})[name] = given.pop(name)
+    values |= given
+    for name, options in beside.items():
+        known = values.get(name, cls.__dataclass_fields__[name].default)
+        if known is None:
+            raise SettingsError(f"{key_of(next(iter(options)))}: is chosen of a file; name it with --{key_of(name)}")
+        values[name] = kinds(cls)[name][0].made_from(known, options)  # type: ignore[attr-defined]
+    return cls(**values)
+
+
+def field_named(cls: type[Settings], key: str, where: str) -> str:
+    """Name of the field that ``key`` means."""
+    known = [key_of(field.name) for field in dataclasses.fields(cls)]
+    if key_of(key) not in known:
+        remedy = _near(key_of(key), known) or f"; the settings are {', '.join(known)}"
+        raise SettingsError(f"{key}: no such setting, {where}{remedy}")
+    return key.replace("-", "_")
+
+
+def parsed(kind: type, many: bool, text: str) -> Any:
+    """Read the value written as ``text``; text that is not one is left for the check to refuse."""
+    if issubclass(kind, Settings) and not many:
+        return text
+    if many:
+        parts = text.removeprefix("[").removesuffix("]").split(",")
+        return [parsed(kind, False, part.strip().strip("'\"")) for part in parts]
+    if kind is bool:
+        return {"true": True, "false": False}.get(text.lower(), text)
+    try:
+        return kind(text)
+    except ValueError:
+        return text
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """Read a TOML config."""
+    try:
+        with path.open("rb") as file:
+            return tomllib.load(file)
+    except OSError as error:
+        raise SettingsError(f"config: cannot read {path} ({error.strerror})") from error
+    except (ValueError, RecursionError) as error:  # what is not TOML, or not UTF-8, or nested without end
+        raise SettingsError(f"config: {path} is not valid TOML ({error})") from error
+
+
+def provenance(experiment: str, **more: str | bool) -> dict[str, Any]:
+    """Say what wrote a config: the experiment, the versions its results can depend on, and ``more``."""
+    from importlib.metadata import version
+
+    return {
+        "experiment": experiment,
+        "python": platform.python_version(),
+        **{name: version(name) for name in VERSIONS},
+        **more,
+    }
+
+
+def config_text(settings: Settings, provenance: Mapping[str, Any]) -> str:
+    """Write the settings as TOML that :func:`resolve` reads back, with what made them in a table of its own."""
+    import tomli_w
+
+    values = {key_of(field.name): getattr(settings, field.name) for field in listed_fields(type(settings))}
+    values = {key: plain(value) for key, value in values.items() if value is not None}
+    return tomli_w.dumps({**values, PROVENANCE: dict(provenance)})
+
+
+def plain(value: Any) -> Any:
+    """Return the value of a setting as TOML and JSON hold it: data are tables."""
+    if isinstance(value, tuple | list):
+        return [plain(one) for one in value]
+    if isinstance(value, Mapping):
+        return {key: plain(one) for key, one in value.items()}
+    return value.plain() if isinstance(value, Settings) else value  # type: ignore[attr-defined]

@@ -1,0 +1,102 @@
+"""A run folder as it is found on disk: settings, numbers and results, or one sentence that says what is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from biorrr.sims.lab.folder import CONFIG, RESULTS, SUMMARY, is_in_use
+from biorrr.sims.lab.settings import PROVENANCE
+from biorrr.sims.main import commands
+from biorrr.sims.page.files import ReportError, opened_inside
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a finished or interrupted run has left."""
+
+    folder: Path
+    experiment: str  # which of our commands wrote it
+    settings: dict[str, Any]  # from config.toml
+    provenance: dict[str, Any]
+    summary: dict[str, Any]  # from summary.json
+    results: dict[str, xr.Dataset]  # by the name of their file without its ending
+
+    @property
+    def claims(self) -> list[dict[str, Any]]:
+        """The paper's claims that the run has checked, each with ``claim``, ``holds`` and the numbers behind it."""
+        return self._listed("claims")
+
+    @property
+    def own_tests(self) -> list[dict[str, Any]]:
+        """Tests of which the paper says nothing, in the same form."""
+        return self._listed("own_tests")
+
+    def _listed(self, key: str) -> list[dict[str, Any]]:
+        listed = self.summary.get(key)
+        return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+
+
+def read_record(folder: Path) -> Record:
+    """Read a run folder."""
+    if not folder.is_dir():
+        raise ReportError(
+            f"{folder}: must be a folder that an experiment or a sweep has filled (there is no such folder)"
+        )
+    if not os.path.lexists(folder / CONFIG):
+        raise ReportError(f"{folder}: has no run in it ({CONFIG} is missing); give a run's folder, or a sweep's")
+    settings = _table(folder, CONFIG, tomllib.loads)
+    provenance = settings.pop(PROVENANCE, None)
+    experiment = provenance.get("experiment") if isinstance(provenance, dict) else None
+    # A name in a file is looked up among ours: it becomes part of a command that users will copy.
+    if not isinstance(experiment, str) or experiment not in commands():
+        raise ReportError(
+            f"{folder}: {CONFIG} must name the experiment it is of (got {experiment!r}); is it a run folder?"
+        )
+    if not os.path.lexists(folder / SUMMARY):
+        if is_in_use(folder):
+            raise ReportError(f"{folder}: the run in it is still going; wait for its end")
+        raise ReportError(f"{folder}: the run in it was cut short; `biorrr resume {folder}` continues it")
+    summary = _table(folder, SUMMARY, json.loads)
+    again = f"biorrr {experiment} --config {folder / CONFIG}"
+    # Of several seeds there may be a file for each, and of several data sets.
+    data = settings.get("data")
+    named = {Path(RESULTS).stem, *(map(str, data) if isinstance(data, list) else ())}
+    paths = [path for path in sorted(folder.glob("*.nc")) if path.stem in named or re.fullmatch(r"run-\d+", path.stem)]
+    if not paths and experiment != "bench":  # which measures speed, and keeps no run
+        raise ReportError(f"{folder}: {RESULTS} is missing; `{again} --force --out {folder}` makes it again")
+    results = {path.stem: _dataset(path, f"{again} --force --out {folder}") for path in paths}
+    return Record(folder, experiment, settings, provenance, summary, results)
+
+
+def _table(folder: Path, name: str, parse: Any) -> dict[str, Any]:
+    path = folder / name
+    with opened_inside(path, folder) as file:
+        content = file.read()
+    try:
+        found = parse(content.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ReportError(f"{path}: damaged ({error}); run it again") from error
+    if not isinstance(found, dict):
+        raise ReportError(f"{path}: damaged (must be a table of names and values); run it again")
+    return found
+
+
+def _dataset(path: Path, again: str) -> xr.Dataset:
+    from biorrr.circuit.results.netcdf import UnsafeFileError, read_netcdf
+
+    with opened_inside(path, path.parent) as file:
+        try:
+            return read_netcdf(file)
+        except UnsafeFileError as error:
+            raise ReportError(f"{path}: {error}") from error
+        except Exception as error:  # a truncated file fails in as many ways as HDF5 has parts
+            raise ReportError(f"{path}: damaged, or no NetCDF file; `{again}` makes it again") from error

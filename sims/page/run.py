@@ -1,0 +1,129 @@
+"""What the page says of one run, whichever experiment it is of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from biorrr.analysis.figures.wiring import MOST_CELLS
+from biorrr.sims.lab.claims import FAILS, HOLDS, NOT_JUDGED
+from biorrr.sims.lab.folder import CONFIG, INTERRUPTED, RESULTS
+from biorrr.sims.page.bench import bench_charts
+from biorrr.sims.page.circuit import circuit_charts, solve_exactly
+from biorrr.sims.page.curves import charts_of
+from biorrr.sims.page.data import data_words, find_data
+from biorrr.sims.page.files import ReportError
+from biorrr.sims.page.plain import in_percent
+from biorrr.sims.page.record import Record, read_record
+
+if TYPE_CHECKING:
+    from biorrr.circuit import Run
+
+WEIGHTS = ("Vx", "Vy", "Q", "R")
+FACTS = ("s", "ridge_x", "ridge_y", "engine", "ended", "plastic")  # that every saved circuit has among its attributes
+FIRST = Path(RESULTS).stem  # the name of the results that every run has
+_HOW_IT_ENDED = {
+    "done": "it ran to its end",
+    "stopped": "it was stopped by a callback",
+    INTERRUPTED: "it was interrupted",
+    "diverged": "it diverged",
+}
+
+
+def gather_run(folder: Path, given: Sequence[str] = ()) -> dict[str, Any]:
+    """All that the page shows of the run in ``folder``, its figures aside; ``given`` are data that it may use."""
+    record = read_record(folder)
+    try:
+        return _gathered(record, given)
+    except ReportError:
+        raise
+    except Exception as error:  # what others have put into a file can be wrong in any way
+        raise ReportError(
+            f"{folder}: must hold what `biorrr {record.experiment}` leaves (got something else: "
+            f"{type(error).__name__}: {error}); run it again"
+        ) from error
+
+
+def _gathered(record: Record, given: Sequence[str]) -> dict[str, Any]:
+    run = _circuit(record)
+    data, why_not = find_data(record, run, given) if run is not None else (None, "")
+    exact = solve_exactly(run, data) if data is not None else None
+    return {
+        "kind": "run",
+        "experiment": record.experiment,
+        "circuit": None if run is None else {"first": _which(record, run), "without_exact": why_not},
+        "name": record.folder.resolve().name,
+        "sentence": _sentence(record, run),
+        "claims": [_claim(one) for one in record.claims],
+        "own_tests": [_claim(one) for one in record.own_tests],
+        "numbers": {
+            name: in_percent(name, value)
+            for name, value in record.summary.items()
+            if isinstance(value, int | float | str)
+        },
+        "settings": record.settings,
+        "versions": record.provenance,
+        "command": f"biorrr {record.experiment} --config {CONFIG}",
+        "charts": {
+            "circuit": None if run is None else circuit_charts(run, exact),
+            "curves": bench_charts(record.folder)
+            if record.experiment == "bench"
+            else charts_of(record.experiment, record.results, exact.yardstick if exact else None),
+        },
+    }
+
+
+def _circuit(record: Record) -> Run | None:
+    """The circuit that the run has trained, the first of several; None where none was kept."""
+    from biorrr.circuit import Run
+
+    found = record.results.get(FIRST)
+    if found is None or not {*WEIGHTS, "seen"} <= set(found.data_vars):
+        return None
+    missing = [name for name in FACTS if name not in found.attrs]
+    if missing:
+        raise ReportError(f"{record.folder / RESULTS}: damaged (no {', '.join(missing)} in it); run it again")
+    return Run(found.isel(seed=0) if "seed" in found.dims else found)
+
+
+def _sentence(record: Record, run: Run | None) -> str:
+    """What was run and how it ended."""
+    settings, summary = record.settings, record.summary
+    data = settings.get("data")
+    on = f" on {data_words(data)}" if data else ""
+    if run is None:
+        sentence = f"The experiment “{record.experiment}”{on}"
+    else:
+        sizes = run.data.sizes
+        sentence = (
+            f"A circuit of {sizes['pyramidal']} pyramidal neurons and {sizes['interneuron']} interneurons learned"
+            f"{on} ({sizes['input']} sensory and {sizes['instruction']} instructive inputs) at s = "
+            f"{run.data.attrs['s']:g}"
+        )
+    sentence += f": {_HOW_IT_ENDED.get(str(summary.get('ended', 'done')), 'how it ended is not known')}"
+    sentence += f" after {run.samples:,} samples" if run is not None else ""
+    sentence += f" on engine {summary['engine']}" if "engine" in summary else ""
+    excess = summary.get("excess")
+    sentence += f", {excess:.2%} above the optimum" if isinstance(excess, float) else ""
+    if record.claims:
+        judged = [one["holds"] for one in record.claims if isinstance(one.get("holds"), bool)]
+        sentence += f"; {sum(judged)} of {len(judged)} claims hold" if judged else "; no claim was judged"
+    if summary.get("ended") == INTERRUPTED:
+        sentence += "; `biorrr resume` continues it"
+    return f"{sentence}."
+
+
+def _which(record: Record, run: Run) -> str:
+    """Say what of several seeds and of many cells is drawn."""
+    seeds, cells = record.settings.get("seeds", 1), max(run.data.sizes["pyramidal"], run.data.sizes["interneuron"])
+    first = f"Of {seeds} seeds this is the first. " if seeds != 1 else ""
+    return first + (f"Of {cells} cells the first {MOST_CELLS} of each kind are drawn." if cells > MOST_CELLS else "")
+
+
+def _claim(one: dict[str, Any]) -> dict[str, Any]:
+    """What the page says of a claim, in the order in which the run has written it."""
+    behind = {name: value for name, value in one.items() if name not in ("claim", "holds", "verdict")}
+    holds = one.get("holds")
+    verdict = f"✓ {HOLDS}" if holds is True else f"✗ {FAILS}" if holds is False else f"– {NOT_JUDGED}"
+    return {"text": str(one.get("claim")), "verdict": verdict, "numbers": behind}
