@@ -76,7 +76,7 @@ def signals_of(recording: DendriticRecording, decay: float, window: float | None
     window
         Seconds of the running mean that is subtracted; by default :func:`default_window`.
     """
-    from scipy.ndimage import uniform_filter1d
+    from scipy.ndimage import convolve1d
 
     window = default_window(recording, decay) if window is None else window
     if not (math.isfinite(window) and window > 0):
@@ -85,14 +85,29 @@ def signals_of(recording: DendriticRecording, decay: float, window: float | None
     half = max(1, int(min(window * recording.rate, LARGEST_SHARE * T)) // 2)
     kept = slice(half, T - half)
 
+    mean = running_mean(half)
+
     def fast(signals: NDArray) -> NDArray:
-        return (signals - uniform_filter1d(signals, 2 * half + 1, axis=0))[kept]
+        return (signals - convolve1d(signals, mean, axis=0))[kept]
 
     soma, dendrite = fast(recording.soma), fast(recording.dendrite)
     error = None if recording.error is None else error_beyond_somas(soma, fast(recording.imaged_error(decay)), smooth)
     condition = None if recording.condition is None else recording.condition[kept]
     residual, stretch = dendritic_residual(soma, dendrite, smooth), _stretches(len(soma), 2 * half)
     return Signals(soma, dendrite, residual, error, recording.role, condition, stretch, smooth, half)
+
+
+def running_mean(half: int) -> NDArray:
+    """Return the weights of a running mean over ``half`` frames to either side, (2 half + 1,).
+
+    The two neighbours of a frame weigh less than the others, such that white noise less its running mean is still
+    uncorrelated from one frame to the next: one frame remains an instrument for the other.
+    """
+    weights = np.full(2 * half + 1, 1 / (2 * half + 1))
+    for _ in range(20):
+        weights[[half - 1, half + 1]] = weights[1:] @ weights[:-1] / 2
+        weights /= weights.sum()
+    return weights
 
 
 def _stretches(T: int, window: int) -> NDArray:
