@@ -1,7 +1,8 @@
 """False-positive rates of the four questions on null recordings, written to docs/calibration/instructive.json.
 
-Run it from the root of the repository, with the number of recordings of each kind: ``python
-tests/analysis/calibrate_instructive.py 300``. It takes about half an hour. The bounds were fixed before the first run.
+Run it from the root of the repository, with the number of recordings of each kind and perhaps some of the kinds:
+``python tests/analysis/calibrate_instructive.py 300 drift``. 300 of each kind take about half an hour. The bounds were
+fixed before the first run.
 """
 
 import json
@@ -25,18 +26,17 @@ def rates(kind, recordings):
         broadcast = ask_one("specific", draw(kind, seed, "broadcast"), DECAY)
         yes.append([answers[question].p <= LEVEL for question in QUESTIONS] + [broadcast.p <= LEVEL])
         warned.append(bool(answers["informative"].caution))
-    names = (*QUESTIONS, "specific, broadcast")
-    return dict(zip(names, np.mean(yes, axis=0).round(4).tolist(), strict=True)) | {
-        "caution": round(np.mean(warned), 4)
-    }
+    shares = np.mean(yes, axis=0).round(4).tolist()
+    found = dict(zip((*QUESTIONS, "specific, broadcast"), shares, strict=True))
+    return found | {"caution": round(float(np.mean(warned)), 4), "recordings": recordings}
 
 
 if __name__ == "__main__":
     number = int(sys.argv[1])
-    found = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    found |= {"recordings": number, "bounds": BOUNDS, "now": {}}
-    for one in KINDS:
-        found["now"][one] = rates(one, number)
-        print(one, found["now"][one], flush=True)
     RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(found, indent=1) + "\n")
+    stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    stored |= {"bounds": BOUNDS, "now": stored.get("now", {})}
+    for one in sys.argv[2:] or KINDS:
+        stored["now"][one] = rates(one, number)
+        print(one, stored["now"][one], flush=True)
+        RESULTS.write_text(json.dumps(stored, indent=1) + "\n")
