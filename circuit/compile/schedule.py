@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from biorrr.models import PHASES, Parts, Pathway, Population, Variable
 from biorrr.models.expressions import FUNCTIONS, Names, names_in
+from biorrr.models.meanings import Meanings
 
 ORDER = {phase: place for place, phase in enumerate(PHASES)}
 
@@ -69,6 +70,7 @@ class Book:
         self.parts = parts
         self.declared: dict[str, dict[str, Variable]] = {}
         self.broadcast: dict[str, str] = {}
+        self.meanings = Meanings(lambda part, name: name in self.declared[part], self.broadcast)
         for part in parts.everything:
             self._enter(part)
         of_the_clock = {name for name, holder in self.broadcast.items() if holder == "clock"}
@@ -128,16 +130,9 @@ class Book:
                 own[PENDING.name] = PENDING
 
     def look_up(self, part: str, name: str) -> str | None:
-        """What ``name`` means in the code of ``part``, as "part.variable"; None where it means nothing."""
-        holder, variable = part, name
-        if isinstance(self.parts[part], Pathway) and name not in self.declared[part]:
-            stem, _, side = name.rpartition("_")
-            if side in ("pre", "post"):
-                holder = self.parts[part].source if side == "pre" else self.parts[part].target
-                variable = stem
-        if variable in self.declared[holder]:
-            return f"{holder}.{variable}"
-        return f"{self.broadcast[name]}.{name}" if name in self.broadcast else None
+        """Return what ``name`` means in the code of ``part``, as "part.variable"; None where it means nothing."""
+        found = self.meanings.find(self.parts[part], name)
+        return found and found.key
 
     def qualified(self, part: Population | Pathway, names: Iterable[str]) -> frozenset[str]:
         """``names`` in the code of ``part`` as "part.variable", less those that live within the code alone."""
