@@ -239,7 +239,7 @@ class RunFolder:
         is_run = isinstance(results, circuits.Run)
         with self.writing(Entry(f"{stem}.nc", RUN if is_run else DATASET, **about)) as path:
             if is_run:
-                results.save(path)
+                results.save(path, overwrite=True)
             else:
                 write_netcdf(results, path)
 
