@@ -14,8 +14,8 @@ from functools import partial
 from typing import Any
 
 from biorrr.sims.experiment import Findings, Found, Problem
-from biorrr.sims.experiments.helpers.agreement import TOLERATED
 from biorrr.sims.experiments.helpers.optimum import EXCESS, WHITENING, learning
+from biorrr.sims.experiments.plateau.agreement import TOLERATED
 from biorrr.sims.lab.circuits import completed
 from biorrr.sims.lab.claims import Claim
 from biorrr.sims.lab.settings import option, seeds_option

@@ -117,12 +117,17 @@ class FamilyProblem(Problem[F], Generic[F]):
     @property
     def unjudged(self) -> str:
         """Why claims about the optimum have no verdict: circuits are not the paper's, or learn too shortly for it."""
-        cell = getattr(self.settings, "cell", "algebraic")
-        if cell != "algebraic":
-            return f"the paper's claims are about algebraic cells, and these are {cell}"
-        if self.samples >= JUDGED_SAMPLES:
-            return ""
-        return f"{self.samples:,} samples are too few to come near the optimum; it takes {JUDGED_SAMPLES:,}"
+        return unjudged_because(self.settings, self.samples)
+
+
+def unjudged_because(settings: Any, samples: int) -> str:
+    """Return why claims about the optimum have no verdict: other cells than the paper's, or too few samples."""
+    cell = getattr(settings, "cell", "algebraic")
+    if cell != "algebraic":
+        return f"the paper's claims are about algebraic cells, and these are {cell}"
+    if samples >= JUDGED_SAMPLES:
+        return ""
+    return f"{samples:,} samples are too few to come near the optimum; it takes {JUDGED_SAMPLES:,}"
 
 
 class FamilyTraining(Experiment[F]):
@@ -196,7 +201,9 @@ SCORES = {
 
 def learned(data: data_sets.Dataset, settings: Any, seeds: int = 1) -> list[Quantity]:
     """Return what was learned: the first quantities of a summary."""
-    known = {"data": data.name, "k": settings.k, "s": settings.s, "ridge": settings.ridge}
+    every_s = settings.s if isinstance(settings.s, tuple) else (settings.s,)
+    s = every_s[0] if len(every_s) == 1 else ", ".join(f"{one:g}" for one in every_s)
+    known = {"data": data.name, "k": settings.k, "s": s, "ridge": settings.ridge}
     return [Quantity(name, value) for name, value in (known | ({"seeds": seeds} if seeds > 1 else {})).items()]
 
 
