@@ -177,10 +177,8 @@ def draw(member: Member, every_result: Mapping[str, xr.Dataset], which: str) -> 
         {name: one.relative_error for name, one in rivals.items()},
         TOLERATED,
     )
-    return [
-        Figure("plateau", plateaus, which.removeprefix("-"), charted=True),
-        Figure("audit", audit, which.removeprefix("-")),
-    ]
+    apart = which.removeprefix("-")
+    return [Figure("plateau", plateaus, apart, charted=True), Figure("audit", audit, apart)]
 
 
 def sizes(recorded: Mapping[str, np.ndarray]) -> list[str]:
