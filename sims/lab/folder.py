@@ -236,7 +236,7 @@ class RunFolder:
 
         with self.writing(name) as path:
             if isinstance(results, circuits.Run):
-                results.save(path)
+                results.save(path, overwrite=True)
             else:
                 write_netcdf(results, path)
 

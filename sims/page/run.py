@@ -79,7 +79,7 @@ def _circuit(record: Record) -> Run | None:
     from biorrr.circuit import Run
 
     found = record.results.get(FIRST)
-    if found is None or not {*WEIGHTS, "seen"} <= set(found.data_vars):
+    if found is None or not {*WEIGHTS, "seen"} <= set(found.variables):
         return None
     missing = [name for name in FACTS if name not in found.attrs]
     if missing:

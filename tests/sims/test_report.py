@@ -111,7 +111,7 @@ def test_parts_of_one_s_own_are_in_the_diagram(run, folder):
     to_vip = Pathway("to_vip", "pyramidal", "vip", drives="v", current="w * z_pre", phase="recruitment", weight="W")
     X, Y = np.random.default_rng(0).standard_normal((2, 30, 4))
     other = Microcircuit(k=2, populations=[vip], pathways=[to_vip], engine="numpy").run(X, Y, centre=True)
-    other.save(folder / "run.nc")
+    other.save(folder / "run.nc", overwrite=True)
     own = gather_run(folder)["charts"]["circuit"]["diagram"]["own"]
     assert [(p["name"], p["size"], p["meaning"]) for p in own["populations"]] == [("vip", 3, "cells of my own")]
     (pathway,) = own["pathways"]
@@ -765,7 +765,7 @@ def test_theory_needs_memory_for_what_was_recorded_and_not_for_samples(run, fold
     longer = 2 * 10**9 // run.samples
     data = run.data.assign_coords(sample=run.data["sample"] * longer)
     data["seen"], data["eta_q"] = data["seen"] * longer, data["eta_q"] / longer
-    Run(data).save(folder / "run.nc")
+    Run(data).save(folder / "run.nc", overwrite=True)
     tracemalloc.start()
     found = gather_run(folder)["charts"]["circuit"]["symmetry"]["predicted"]
     peak = tracemalloc.get_traced_memory()[1]
@@ -780,6 +780,6 @@ def test_theory_needs_memory_for_what_was_recorded_and_not_for_samples(run, fold
 def test_samples_that_are_held_have_a_page(folder):
     X, Y = np.random.default_rng(0).standard_normal((2, 30, 4))
     held = Microcircuit(k=2, departures=(Leaky(),), engine="numpy").run(X, Y, centre=True, record="plateau", every=2)
-    held.save(folder / "run.nc")
+    held.save(folder / "run.nc", overwrite=True)
     symmetry = gather_run(folder)["charts"]["circuit"]["symmetry"]
     assert len(symmetry["predicted"]) == len(symmetry["measured"]) == held.data.sizes["snapshot"]
