@@ -6,6 +6,7 @@ know, and what is read before it is there is said in one sentence, long before B
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -166,9 +167,20 @@ class Book:
                 f"which belongs to {holders[0]}; cells know their own variables and what is broadcast, and need a "
                 "Pathway to hear of others"
             )
+        near = difflib.get_close_matches(name, self._known_to(part), n=1, cutoff=0.75)
+        meant = f"did you mean {near[0]}? Else " if near else ""
         return (
-            f"which nobody declares; add Variable({name!r}, ...) to {part.name}, with a value where it is a parameter"
+            f"which nobody declares; {meant}add Variable({name!r}, ...) to {part.name}, with a value where it is a "
+            "parameter"
         )
+
+    def _known_to(self, part: Population | Pathway) -> list[str]:
+        """Return all names that the code of ``part`` can use."""
+        known = [*self.declared[part.name], *self.broadcast]
+        if isinstance(part, Pathway):
+            for end, side in ((part.source, "pre"), (part.target, "post")):
+                known += [f"{name}_{side}" for name in self.declared[end]]
+        return known
 
 
 _UNCHECKED_WEIGHT = Variable("weight", per="synapse", role="memory")
