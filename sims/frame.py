@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -57,6 +58,12 @@ def carry_out(
 
     if engine := findings.numbers.get("engine"):
         settings = replace(settings, engine=engine)  # what "auto" was: the same engine repeats the run bit for bit
+    # What was found comes first: figures take longer to draw than a short run takes.
+    print_table(findings.title, dict(findings.rows) | {name.replace("_", " "): text for name, text in used.items()})
+    print_claims("the paper's claims", findings.claims)
+    print_claims("tests of our own", findings.own_tests)
+    with suppress(OSError):  # nobody reads on: the results are kept all the same
+        sys.stdout.flush()
     with folder.filling(lambda files: config_text(settings, origin | {"files": files})):
         for stem, result in findings.results.items():
             folder.write_results(result, f"{stem}.nc")
@@ -67,14 +74,7 @@ def carry_out(
             with folder.writing(name) as path:
                 write(path)
         folder.write_summary({**findings.numbers, **used}, findings.claims, findings.own_tests)
-    print_table(
-        findings.title,
-        dict(findings.rows)
-        | {name.replace("_", " "): text for name, text in used.items()}
-        | {"written to": folder.path},
-    )
-    print_claims("the paper's claims", findings.claims)
-    print_claims("tests of our own", findings.own_tests)
+    print(f"written to {folder.path}")
     if findings.failure:
         saved = f"{findings.numbers['samples']} samples are in {folder.path}"
         if findings.failure == INTERRUPTED:
