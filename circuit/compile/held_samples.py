@@ -228,8 +228,8 @@ class _Sum:
 class _Term(NamedTuple):
     """One product of a rule, taken apart: factors that stand still, and the product of those that move.
 
-    ``side`` is that of the synapse whose cell knows all that moves, "pre" or "post"; empty where neither does. ``moving``
-    is empty where the whole product stands still.
+    ``side`` is that of the synapse whose cell knows all that moves, "pre" or "post"; empty where neither does.
+    ``moving`` is empty where the whole product stands still.
     """
 
     side: str
@@ -288,7 +288,7 @@ class _Rule:
         }
 
     def _showing(self, change: int) -> Action:
-        """Return the action that shows what has been asked for: in every tick where a step reads it, else if recorded."""
+        """Return the action that shows what has been asked for: always where a step reads it, else if recorded."""
         shown = frozenset({f"{self.pathway.name}.{PENDING.name}"})
         others = [action for place, action in enumerate(self.standstill.actions) if place != change]
         return Action(
