@@ -124,10 +124,7 @@ def sensitivity(lab: Lab, settings: SensitivitySettings) -> Findings:
         quantities=[
             *(Quantity(name, value) for name, value in known.items()),
             *(one for pair in pairs for one in summary(pair, means[pair], etas[pair])),
-            *(
-                Quantity(f"{plain_name(*pair)}_share", claim.value, PERCENT)
-                for pair, claim in zip(pairs, claims, strict=True)
-            ),
+            *(Quantity(f"{plain_name(*pair)}_share", claim.value, PERCENT) for pair, claim in shares),
         ],
         data={"run": as_dataset(grids, etas, settings)},
         figures=[Figure("sensitivity", partial(plot_sensitivity, means, etas, np.array(N), what))],
