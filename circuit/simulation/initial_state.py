@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biorrr.circuit.compile.blueprint import Blueprint, Quantity, as_synapses
+from biorrr.circuit.compile.blueprint import Blueprint, Quantity
 from biorrr.circuit.stimulus.data_checks import check_weights
 from biorrr.circuit.stimulus.presentation import pathway_generator, weight_generator
 from biorrr.circuit.stimulus.units import Units
 from biorrr.models import Area, Pathway
 from biorrr.models.expressions import evaluate, names_in
+from biorrr.models.meanings import Meanings
 from biorrr.models.physical_units import in_si, plain
 
 if TYPE_CHECKING:
@@ -50,15 +51,15 @@ def initial_state(
         held = kept.get(quantity.key) if quantity.variable.role == "memory" else None
         state[quantity.key] = values.flat(quantity) if held is None else held
     for pathway in blueprint.weighted:
-        shape = blueprint.weight_shape(pathway)
+        turn = blueprint.orientations[pathway.name]
         key = f"{pathway.name}.w"
         if key in kept:
             drawn = kept[key]
         elif pathway.weight in weights:
-            drawn = as_synapses(pathway, weights[pathway.weight])
+            drawn = turn.flat(weights[pathway.weight])
         else:
             spread = pathway.spread * units.scale(pathway.scale)
-            drawn = spread * pathway_generator(seed, pathway.name).standard_normal(math.prod(shape))
+            drawn = spread * pathway_generator(seed, pathway.name).standard_normal(math.prod(turn.shape))
         state[key] = values.begun(pathway, drawn)
     return {quantity.key: state[quantity.key] for quantity in blueprint.state}
 
@@ -121,7 +122,7 @@ def given_weights(given: Mapping[str, object], blueprint: Blueprint, units: Unit
             raise ValueError(f"weights: there is no matrix called {name!r}; there are {', '.join(known)}")
         pathway = known[name]
         what = f"{name}0" if name in ("Vx", "Vy", "Q", "R") else f"weights[{name!r}]"
-        out[name] = check_weights(what, values, _matrix_shape(pathway, blueprint)) * units.scale(pathway.scale)
+        out[name] = check_weights(what, values, blueprint.orientations[pathway.name].shape) * units.scale(pathway.scale)
     return out
 
 
@@ -138,19 +139,12 @@ def _remembered(start: Run, blueprint: Blueprint, units: Units) -> dict[str, np.
         if pathway.weight not in start.data:
             continue
         scale = units.scale(pathway.scale)
-        matrix = check_weights(
-            f"start.{pathway.weight}", start.weights[pathway.weight], _matrix_shape(pathway, blueprint)
-        )
-        flat = as_synapses(pathway, matrix)
+        turn = blueprint.orientations[pathway.name]
+        flat = turn.flat(check_weights(f"start.{pathway.weight}", start.weights[pathway.weight], turn.shape))
         inner = ended.get(f"{pathway.name}.w", np.empty(0))
         # Bit for bit where nothing has changed since, neither the run's weights nor the units of the data.
         kept[f"{pathway.name}.w"] = inner if np.array_equal(inner / scale, flat) else flat * scale
     return kept
-
-
-def _matrix_shape(pathway: Pathway, blueprint: Blueprint) -> tuple[int, int]:
-    sources, targets = blueprint.weight_shape(pathway)
-    return (targets, sources) if pathway.target_by_source else (sources, targets)
 
 
 class _Values:
@@ -159,7 +153,7 @@ class _Values:
     def __init__(self, blueprint: Blueprint, units: Units, seed: int, parameters: Mapping[str, float]) -> None:
         self.blueprint, self.units, self.seed, self.parameters = blueprint, units, seed, parameters
         self.quantities = {q.key: q for q in blueprint.quantities}
-        self.broadcast = {q.name: q for q in blueprint.quantities if q.variable.per == "circuit"}
+        self.meanings = Meanings.of(blueprint.parts)
         self.found: dict[str, np.ndarray] = {}
         self.open: list[str] = []
         for name in parameters:
@@ -186,17 +180,18 @@ class _Values:
         """The weights a pathway begins with, given those asked for or ``drawn``, flat."""
         if pathway.start == "w":
             return drawn
-        sources, targets = self.blueprint.weight_shape(pathway)
+        turn = self.blueprint.orientations[pathway.name]
         names: dict[str, object] = {"w": drawn}
         for name in names_in(pathway.start).read:
-            stem, _, side = name.rpartition("_")
-            own = self.quantities.get(f"{pathway.name}.{name}") or self.broadcast.get(name)
-            if name != "w" and own is not None:
-                names[name] = self.flat(own)
-            elif side == "pre":
-                names[name] = np.repeat(self.flat(self.quantities[f"{pathway.source}.{stem}"]), targets)
-            elif side == "post":
-                names[name] = np.tile(self.flat(self.quantities[f"{pathway.target}.{stem}"]), sources)
+            found = self.meanings.find(pathway, name)
+            if name == "w" or found is None:
+                continue
+            value = self.flat(self.quantities[found.key])
+            if found.place == "pre":
+                value = np.repeat(value, turn.targets)
+            elif found.place == "post":
+                value = np.tile(value, turn.sources)
+            names[name] = value
         return np.asarray(evaluate(pathway.start, names), dtype=np.float64)
 
     def _namespace(self, quantity: Quantity, expression: str) -> dict[str, object]:
@@ -208,12 +203,13 @@ class _Values:
         }
         for name in names_in(expression).read:
             if name not in names:
-                own = self.quantities.get(f"{quantity.part}.{name}") or self.broadcast[name]
-                value = self.flat(own) / in_si(own.variable.unit)
+                found = self.meanings.find(self.blueprint.parts[quantity.part], name)
+                other = self.quantities[found.key]  # type: ignore[union-attr]  # a circuit's names have been checked
+                value = self.flat(other) / in_si(other.variable.unit)
                 names[name] = value[0] if value.size == 1 else value
         return names
 
     def _relaxation(self, tau: float) -> float:
         """1 - exp(-tick/tau), the exact step while the drive stands still."""
-        tick = float(self.flat(self.broadcast["tick"])[0]) / in_si("ms")
+        tick = float(self.flat(self.quantities["clock.tick"])[0]) / in_si("ms")
         return 1 - math.exp(-tick / tau) if tau else 1.0

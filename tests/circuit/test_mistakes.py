@@ -73,7 +73,7 @@ MISTAKES = {
     ),
     "a phase that does not exist": (
         {"populations": [cells(V)], "pathways": [to_vip(phase="noon")]},
-        "to_vip.phase: there is no phase called 'noon'; in order there are input, drive, membrane, cells, output,",
+        "to_vip.phase: there is no phase called 'noon'; in order there are input, feedback output, drive, membrane, ",
     ),
     "a statement where an expression belongs": (
         {"pathways": [replace(DistalSynapses(), change="w += eta_y * y_pre")]},
@@ -139,7 +139,7 @@ MISTAKES = {
             f"distal.{name}: has the name of a variable that the clock broadcasts, by which samples are held and "
             "weights change; give yours another name",
         )
-        for name, more in {"onset": {}, "share": {}, "closing": {}, "elapsed": {"dynamics": Leaky()}}.items()
+        for name, more in {"onset": {}, "share": {}, "closing": {}, "elapsed": {"departures": [Leaky()]}}.items()
     },
     "a variable of synapses in cells": (
         {"populations": [cells(Variable("v", per="synapse"))]},
@@ -182,7 +182,8 @@ def test_one_sentence_when_the_circuit_is_made(mistake):
 
 def test_a_departure_that_does_not_fit():
     with pytest.raises(
-        ValueError, match=r"ApicalDrive\(gain=0.1\): does not fit this circuit: the circuit has no part"
+        ValueError,
+        match=r"ApicalDrive\(gain=0.1\): needs a part of kind 'pyramidal', and this circuit has clock, sensory",
     ):
         Circuit([SensoryInput(3)], [], departures=[ApicalDrive(0.1)])
 
@@ -231,7 +232,7 @@ def test_nothing_of_this_needs_brian2():
     """A circuit is checked before Brian2 is even imported."""
     script = (
         "import sys; from biorrr.circuit import Microcircuit; from biorrr.models import Leaky, Spiking\n"
-        "Microcircuit(2, dynamics=Leaky(), coding=Spiking()).describe(4, 3); sys.exit('brian2' in sys.modules)"
+        "Microcircuit(2, departures=[Leaky(), Spiking()]).describe(4, 3); sys.exit('brian2' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
