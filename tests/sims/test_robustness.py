@@ -59,13 +59,13 @@ def test_command_fills_a_folder(tmp_path, capsys):
     out = tmp_path / "out"
     args = ["--data", DATA, "--engine", "numpy", "--samples", "60", "--seeds", "1", "--quick", "--departures", "dale"]
     assert main.run(["robustness", *args, "--out", str(out)]) == 0
-    assert f"{DATA}_dale" in capsys.readouterr().out
+    assert "synthetic_dale" in capsys.readouterr().out
     assert {path.name for path in out.iterdir()} >= {"config.toml", "run.nc", "summary.json", "robustness.png"}
     summary = json.loads((out / "summary.json").read_text())
     with xr.open_dataset(out / "run.nc", engine="h5netcdf") as table:
         assert table["dale"].dims == ("data", "dale_value", "seed")
         assert table["dale_value"].values.tolist() == ["Q, R", "Q, R, Vx"]
-        assert summary[f"{DATA}_plain"] == pytest.approx(float(table["plain"].mean()))
+        assert summary["synthetic_plain"] == pytest.approx(float(table["plain"].mean()))
         np.testing.assert_array_less(-1e-9, table["dale"])
 
 
