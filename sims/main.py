@@ -46,10 +46,9 @@ def find_command(name: str) -> Callable[..., None]:
         return importlib.import_module(TOOLS[name][0]).command
     experiment = find_experiment(name)
     from biorrr.sims.cli.options import command
-    from biorrr.sims.frame import carry_out
+    from biorrr.sims.lab.carry_out import carry_out
 
-    about = sys.modules[type(experiment).__module__].__doc__
-    return command(experiment.settings, functools.partial(carry_out, experiment), name, about)
+    return command(experiment.settings, functools.partial(carry_out, experiment), name, experiment.about)
 
 
 class Stub(TyperCommand):

@@ -53,7 +53,7 @@ def test_it_is_run_repeated_and_resumed(example, capsys):
     assert (code, err) == (0, "")
     assert "written to" in out
     assert {path.name for path in Path("two").iterdir()} == {
-        "captions.md", "config.toml", "power.png", "run.nc", "summary.json", "whitening.png",
+        "config.toml", "inventory.json", "power.png", "run.nc", "summary.json", "whitening.png",
     }  # fmt: skip
     shutil.copytree("two", "cut")
     os.unlink("cut/summary.json")
