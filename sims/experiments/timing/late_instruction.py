@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from biorrr.sims.experiments.timing.single_cell import RULES
 from biorrr.sims.lab import Claim, Job, Quantity
 from biorrr.sims.lab.quantities import PERCENT
 from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, xr
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from biorrr.sims.experiments.timing import TimingSettings
 
 LONGEST_SEQUENCE = 400_000  # samples that are held in memory
-LEARNERS = {"plain": "without traces", "traces": "with traces"}
+LEARNERS = {"plain": "angle to the fixed point without traces", "traces": "with traces"}  # words of the table
 # Bounds, fixed beforehand: degrees between learned filters and the fixed point.
 FOUND, LOST = 10.0, 45.0  # with traces at most, without at least
 
@@ -66,17 +67,22 @@ def learn_late(job: Job, learner: Learner, data: data_sets.Dataset, exact: analy
 
 
 def late_results(settings: TimingSettings, found: Mapping[Any, Mapping[str, Any]]) -> xr.Dataset:
-    """Return angle, excess and residual, each (learner, delay, seed), and the weight-dependent rule's excess, (seed,)."""
+    """Return angle, excess and residual, (learner, delay, seed), and the weight-dependent rule's excess, (seed,)."""
     seeds, delays = [*settings.every_seed], [*settings.delays]
 
     def of_all(name: str) -> list:
         return [[[float(found[Learner(d, rule, seed)][name]) for seed in seeds] for d in delays] for rule in LEARNERS]
 
+    dims = ("learner", "delay", "seed")
     return xr.Dataset(
-        {name: (("learner", "delay", "seed"), of_all(name)) for name in ("angle", "excess", "residual")}
+        {"angle": (dims, of_all("angle"), {"units": "degrees", "found": FOUND})}
+        | {name: (dims, of_all(name)) for name in ("excess", "residual")}
         | {"regression": ("seed", [float(found[Learner(0, "weight", seed)]["excess"]) for seed in seeds])},
-        {"learner": [*LEARNERS], "delay": delays, "seed": seeds},
-    ).assign_attrs(angle_found=FOUND)
+        {
+            "learner": [*LEARNERS], "delay": delays, "seed": seeds,
+            "learner_words": ("learner", [RULES[rule] for rule in LEARNERS]),
+        },
+    )  # fmt: skip
 
 
 def late_quantities(
@@ -88,7 +94,7 @@ def late_quantities(
     for learner, words in LEARNERS.items():
         for delay in settings.delays:
             here = mean.sel(learner=learner, delay=delay)
-            row = f"instruction {delay} samples late, angle to the fixed point"
+            row = f"instruction {delay} samples late"
             found += [
                 Quantity(f"angle_{learner}_{delay}", float(here["angle"]), "degrees", words, row=row),
                 Quantity(f"excess_{learner}_{delay}", float(here["excess"]), PERCENT),
@@ -101,10 +107,10 @@ def late_quantities(
         found.append(Quantity("angle_plain_late", best, "degrees", bound=(LOST, math.inf)))
     rng = np.random.default_rng(settings.seed)
     random = [exact.excess(rng.standard_normal((data.X.shape[1], settings.k))) for _ in range(100)]
-    row = "weight-dependent rule as a learner, excess over the optimum"
+    row = "weight-dependent, as a learner"
     return [
         *found,
-        Quantity("excess_weight_dependent", float(results["regression"].mean()), PERCENT, "learned", row=row),
+        Quantity("excess_weight_dependent", float(results["regression"].mean()), PERCENT, "excess", row=row),
         Quantity("excess_random_filters", float(np.mean(random)), PERCENT, "random filters", row=row),
     ]
 

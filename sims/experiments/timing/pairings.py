@@ -50,7 +50,7 @@ def pulse_times() -> np.ndarray:
 
 
 def protocol() -> tuple[np.ndarray, np.ndarray]:
-    """Return one pairing: inputs (ticks, L), pulses of unit area on a fibre for each lag, and the plateau (ticks, 1)."""
+    """Return one pairing: pulses of unit area, a fibre for each lag, (ticks, L); and the plateau, (ticks, 1)."""
     ticks, onset = round(PAUSE / TICK), round(0.4 * PAUSE / TICK)
     X, Y = np.zeros((ticks, len(lags()))), np.zeros((ticks, 1))
     Y[onset : onset + round(PLATEAU / TICK)] = 1.0
@@ -92,9 +92,9 @@ def pairing_quantities(settings: TimingSettings, results: xr.Dataset) -> list[Qu
     )
     wrong = max(abs(fitted_x / settings.tau_x - 1), abs(fitted_plateau / settings.tau_plateau - 1))
     weak, strong = (results["change"].sel(rule=rule) for rule in ("weak", "strong"))
-    best = int(np.argmax(weak.values))
-    given, fitted = "time constants, set", "time constants, recovered from the curve"
-    change = "weight-dependent rule, change over the largest weight at the lag where weak synapses gain most"
+    best = int(np.argmax(weak.values))  # the lag at which weak synapses gain most
+    given, fitted = "time constants, set", "recovered from the curve"
+    rule, unit = "weight-dependent rule", "of the largest weight"
     return [
         Quantity("tau_x", settings.tau_x, "s", "input", row=given),
         Quantity("tau_plateau", settings.tau_plateau, "s", "plateau", row=given),
@@ -104,8 +104,8 @@ def pairing_quantities(settings: TimingSettings, results: xr.Dataset) -> list[Qu
             "time_constant_error", float(np.nan_to_num(wrong, nan=np.inf)), PERCENT,
             bound=(-math.inf, TIME_CONSTANT_ERROR),
         ),
-        Quantity("weak_change", float(weak[best]), "", "weak synapses", row=change),
-        Quantity("strong_change", float(strong[best]), "", "strong synapses", row=change),
+        Quantity("weak_change", float(weak[best]), unit, "weak synapses change by", row=rule),
+        Quantity("strong_change", float(strong[best]), unit, "strong ones by", row=rule),
     ]  # fmt: skip
 
 

@@ -29,7 +29,7 @@ class Animal:
 
 
 def lap() -> tuple[np.ndarray, np.ndarray]:
-    """Return one lap at constant speed: positions (ticks,) in cm, and inputs with fields all around, (ticks, FIBRES)."""
+    """Return one lap at constant speed: positions in cm, (ticks,), and inputs with fields, (ticks, FIBRES)."""
     positions = np.arange(0, TRACK, SPEED * TICK)[: round(TRACK / (SPEED * TICK))]
     away = np.abs(positions[:, None] - TRACK * np.arange(FIBRES) / FIBRES)
     away = np.minimum(away, TRACK - away)
@@ -90,9 +90,9 @@ def field_quantities(results: xr.Dataset) -> list[Quantity]:
     plain_place, plain_width = analysis.field_place_and_width(first.sel(field_rule="plain"), TRACK)
     apart = abs(place - predicted_place)
     at = f"place field, plateaus at {PLACES[0]:g} cm"
-    wide = "width of the field"
+    wide = "its width"
     return [
-        Quantity("field_place", place, "cm", "centre at", row=at),
+        Quantity("field_place", place, "cm", "peak at", row=at),
         Quantity("field_width", width, "cm", "measured", row=wide),
         Quantity("predicted_place", predicted_place, "cm", "predicted", row=at),
         Quantity("predicted_width", predicted_width, "cm", "predicted", row=wide),
