@@ -14,6 +14,7 @@ _HOMES = {
     "deep_linear": ("backprop_linear",),
     "instructions": ("joint_instruction",),
     "rank": ("RankCV",),
+    "ridge": ("choose_ridge", "RidgeChoice"),
     "algorithms.offline": ("OfflineBioRRR",),
     "algorithms.online": ("OnlineBioRRR",),
     "algorithms.iqmd": ("IQMD",),

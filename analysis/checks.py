@@ -7,13 +7,27 @@ from numpy.typing import ArrayLike, NDArray
 
 from biorrr.models.rates import Rates
 
+Ridge = float | tuple[float, float]
 
-def ridge_pair(ridge: float | tuple[float, float]) -> tuple[float, float]:
+
+def ridge_pair(ridge: Ridge) -> tuple[float, float]:
     """``ridge`` as (ridge_x, ridge_y)."""
+    ridge = np.nan if isinstance(given := ridge, str) else ridge
     pair = np.broadcast_to(np.asarray(ridge, dtype=float), (2,)) if np.size(ridge) in (1, 2) else np.array([np.nan])
     if not (np.isfinite(pair).all() and (pair >= 0).all()):
-        raise ValueError(f"ridge: must be a number >= 0, or a pair of them for Cxx and Cyy (got {ridge!r})")
+        raise ValueError(f"ridge: must be a number >= 0, or a pair of them for Cxx and Cyy (got {given!r})")
     return float(pair[0]), float(pair[1])
+
+
+def check_ridge(ridge: Ridge | str) -> Ridge:
+    """Return the ``ridge`` of an estimator that is given as numbers."""
+    if isinstance(ridge, str):
+        raise ValueError(
+            f'ridge: must be a number >= 0, a pair of them for Cxx and Cyy, or "cv", for the one that '
+            f"predicts held-out samples best (got {ridge!r})"
+        )
+    ridge_pair(ridge)
+    return ridge
 
 
 def check_s(s: float) -> float:

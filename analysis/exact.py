@@ -6,7 +6,9 @@ from typing import Self
 
 from numpy.typing import ArrayLike, NDArray
 
+from biorrr.analysis.checks import Ridge
 from biorrr.analysis.predictor import FilterPredictor
+from biorrr.analysis.ridge import fitted_ridge
 from biorrr.analysis.yardstick import Yardstick
 
 
@@ -20,7 +22,8 @@ class ReducedRankRegression(FilterPredictor):
     s
         Which errors count: Sigma_s^-1 = s Cyy + (1-s) I. 0 is RRMSE, classical reduced-rank regression; 1 is CCA.
     ridge
-        Added to Cxx and Cyy; a pair sets them separately. With 0, inverses are pseudo-inverses.
+        Added to Cxx and Cyy; a pair sets them separately. With 0, inverses are pseudo-inverses. "cv" chooses the one
+        that predicts held-out samples best (:func:`~biorrr.analysis.choose_ridge`).
 
     Attributes
     ----------
@@ -34,6 +37,8 @@ class ReducedRankRegression(FilterPredictor):
         Eigenvalues of M, largest first; for s = 1 and no ridge the squared canonical correlations.
     objective_
         Value of the objective, minus the sum of the k largest eigenvalues.
+    ridge_
+        Ridge that was used.
     x_mean_, y_mean_ : (m,), (n,)
         Means of the training data, removed before anything else.
 
@@ -48,7 +53,7 @@ class ReducedRankRegression(FilterPredictor):
     ((500, 2), (500, 4))
     """
 
-    def __init__(self, k: int = 1, *, s: float = 0.0, ridge: float | tuple[float, float] = 0.0):
+    def __init__(self, k: int = 1, *, s: float = 0.0, ridge: Ridge | str = 0.0):
         self.k = k
         self.s = s
         self.ridge = ridge
@@ -60,7 +65,9 @@ class ReducedRankRegression(FilterPredictor):
 
     def _solve(self, X: NDArray, Y: NDArray, k: int) -> Self:
         self.x_mean_, self.y_mean_ = X.mean(axis=0), Y.mean(axis=0)
-        yardstick = Yardstick(X - self.x_mean_, Y - self.y_mean_, self.s, self.ridge)
+        X, Y = X - self.x_mean_, Y - self.y_mean_
+        self.ridge_ = fitted_ridge(self.ridge, X, Y, k, self.s)
+        yardstick = Yardstick(X, Y, self.s, self.ridge_)
         self.Vx_, self.Vy_, self.readout_ = yardstick.Vx(k), yardstick.Vy(k), yardstick.readout(k)
         self.eigenvalues_, self.objective_ = yardstick.eigenvalues, yardstick.optimum(k)
         return self

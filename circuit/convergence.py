@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from biorrr.circuit.circuit import Circuit
 from biorrr.models import (
@@ -13,6 +12,7 @@ from biorrr.models import (
     InstructiveInput,
     Interneurons,
     InterneuronToPyramidal,
+    Neuromodulator,
     Population,
     ProximalSynapses,
     PyramidalNeurons,
@@ -22,6 +22,7 @@ from biorrr.models import (
     Step,
     Variable,
 )
+from biorrr.models.parts import broadcast
 from biorrr.models.validation import number_within, whole_number
 
 
@@ -114,14 +115,8 @@ def convergent_circuit(
 def _modulator(instructions: Sequence[Instruction], x: Rate, q: Rate) -> Population:
     """Broadcasts the rates, and each area's regression and ridge."""
     rates = {"x": x, "q": q, "r": q} | {f"y_{area.name}": area.rate for area in instructions}
-    lines = [f"eta_{path} = eta0_{path} / (1 + sample / N_{path})" for path in rates]
-    parameter: dict[str, Any] = {"per": "circuit", "role": "parameter"}
-    variables = [Variable(f"eta_{path}", "learning rate", per="circuit") for path in rates]
-    for path, rate in rates.items():
-        variables.append(Variable(f"eta0_{path}", "rate at the first sample", value=rate.eta0, **parameter))
-        variables.append(Variable(f"N_{path}", "samples after which it has halved", value=rate.N, **parameter))
+    others = [broadcast("replay_gain", "no replay", "parameter")]
     for area in instructions:
-        variables.append(Variable(f"s_{area.name}", "0 is RRMSE, 1 is CCA", value=area.s, **parameter))
-        variables.append(Variable(f"ridge_{area.name}", "added to its covariance", value=area.ridge, **parameter))
-    variables.append(Variable("replay_gain", "no replay", value=0.0, **parameter))
-    return Population(1, "neuromodulator", tuple(variables), (Step("input", "\n".join(lines)),), shape="")
+        others.append(broadcast(f"s_{area.name}", "0 is RRMSE, 1 is CCA", "parameter", area.s))
+        others.append(broadcast(f"ridge_{area.name}", "added to its covariance", "parameter", area.ridge))
+    return Neuromodulator.of(rates, others)

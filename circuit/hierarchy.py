@@ -181,7 +181,8 @@ class Hierarchy(CircuitBase):
     def _made(self) -> Parts:
         areas = ApicalFeedback(self.layout, self._rates)
         parts = Parts((Clock(), SensoryInput(), InstructiveInput()), ())
-        parts = departed(parts, (areas, *self.departures, self.dynamics))
+        clock = () if any("clock" in departure.gives for departure in self.departures) else (self.dynamics,)
+        parts = departed(parts, (areas, *self.departures, *clock))
         wanted: dict[str, float | str] = {
             "s": self.s,
             "rho": self.rho,

@@ -225,7 +225,7 @@ class Microcircuit(CircuitBase):
             if self.rho != 1 or isinstance(self.dynamics, Settled):
                 raise ValueError("rho, dynamics=Settled(...): belong to apical feedback; give feedback=c, c > 0, too")
             return
-        if isinstance(self.dynamics, Instant):
+        if isinstance(self.dynamics, Instant) and not any("clock" in departure.gives for departure in self.departures):
             self._freeze(dynamics=Settled())
         odd = {"apical_gain": self.apical_gain > 0, "coding": isinstance(self.coding, Spiking), "delay": self.delay > 0}
         for name in (name for name, given in odd.items() if given):
@@ -269,7 +269,7 @@ class Microcircuit(CircuitBase):
         if self.feedback:
             adaptive = ()
             timetable = (self.rates,) if isinstance(self.rates, Rates) else None
-            parts = ApicalFeedback((self._area,), timetable).alter(parts)
+            parts = departed(parts, [ApicalFeedback((self._area,), timetable)])
         for population in self.populations:
             instance_of("populations", population, Population)
             size = sizes.get(population.name)

@@ -3,7 +3,7 @@
 from biorrr.models.areas.apical_feedback import ApicalFeedback, Area
 from biorrr.models.areas.equilibrium import AreaWeights, equilibrium, settled_filters, settling_matrix
 from biorrr.models.areas.settled import Settled
-from biorrr.models.departure import Departure, departed
+from biorrr.models.departure import Departure, InAreas, departed
 from biorrr.models.departures.apical_drive import ApicalDrive
 from biorrr.models.departures.connections import DalesLaw, SparseConnections
 from biorrr.models.departures.dynamics import Instant, Leaky
@@ -61,6 +61,7 @@ __all__ = [
     "Freeze",
     "Graded",
     "HoldingClock",
+    "InAreas",
     "Instant",
     "InstructiveInput",
     "InterneuronToPyramidal",

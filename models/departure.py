@@ -1,19 +1,40 @@
-"""What a departure from the paper's circuit is: something that takes the parts of a circuit and gives altered ones."""
+"""Departures from the paper's circuit: values that take the parts of a circuit and return altered ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from biorrr.models.parts import Parts
+from biorrr.models.validation import instance_of, whole_number
 
 
 class Departure:
-    """Base of all departures: subclasses are frozen dataclasses whose fields are what a person sets.
+    """Base of all departures: subclasses are frozen dataclasses whose fields are what the user sets.
 
-    A departure wraps expressions of the parts it concerns, and adds variables and steps to them; it leaves the other
-    parts alone. Where within a tick a step belongs is said by its phase, so departures can be combined in any order.
-    Only those that wrap the same expression act one after another.
+    A departure finds the parts that it concerns by their kind, so it applies to every area of a hierarchy. It wraps
+    expressions of those parts, and adds variables and steps to them; it leaves the other parts alone. A step says by
+    its phase where within a tick it belongs, so departures can be combined in any order. What cannot be combined is
+    declared here and checked by :func:`departed`.
+
+    Attributes
+    ----------
+    alters
+        Kinds of the parts that it alters: a circuit must have at least one part of each.
+    gives
+        What it gives to the circuit that no other departure of the circuit may give too, such as "clock".
+    requires, excludes
+        Classes of departures that the circuit must have too, or must not have, each with the reason in words.
+    turn
+        When it is applied, whatever the order in which departures are given: -2 for one that makes areas, -1 for one
+        that replaces a rule, which others then alter, 1 for one that changes when rules act; else 0.
     """
+
+    alters: tuple[str, ...] = ()
+    gives: tuple[str, ...] = ()
+    requires: tuple[tuple[type, str], ...] = ()
+    excludes: tuple[tuple[type, str], ...] = ()
+    turn: int = 0
 
     @property
     def memory(self) -> float:
@@ -21,20 +42,106 @@ class Departure:
         return 0.0
 
     def alter(self, parts: Parts) -> Parts:
-        """``parts`` as they are under this departure."""
+        """Return ``parts`` as they are under this departure."""
         raise NotImplementedError
 
 
+@dataclass(frozen=True)
+class InAreas(Departure):
+    """A departure in some areas of a hierarchy only.
+
+    Parameters
+    ----------
+    departure
+        What departs there.
+    areas
+        Numbers of the areas, from 1, the area nearest to x.
+
+    Examples
+    --------
+    >>> from biorrr.models import Rectified
+    >>> InAreas(Rectified(0.1), (2,))
+    InAreas(departure=Rectified(baseline=0.1), areas=(2,))
+    """
+
+    departure: Departure
+    areas: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        instance_of("InAreas.departure", self.departure, Departure)
+        areas = self.areas if isinstance(self.areas, (tuple, list)) else (self.areas,)
+        checked = tuple(whole_number("InAreas.areas", area, minimum=1) for area in areas)
+        object.__setattr__(self, "areas", checked)
+        if "clock" in self.departure.gives:
+            raise ValueError(f"InAreas: all areas have one clock (got {self.departure!r}); give it without InAreas")
+        for name in ("alters", "gives", "requires", "excludes", "turn"):
+            object.__setattr__(self, name, getattr(self.departure, name))
+
+    @property
+    def memory(self) -> float:
+        """How far back the departure looks."""
+        return self.departure.memory
+
+    def alter(self, parts: Parts) -> Parts:
+        """Return ``parts`` of which those in the areas are altered."""
+        have = sorted({part.area for part in parts.everything} - {0})
+        missing = [area for area in self.areas if area not in have]
+        if missing:
+            raise ValueError(
+                f"there is no area {missing[0]}; there are {', '.join(map(str, have)) or 'none in this circuit'}"
+            )
+        return replace(self.departure.alter(replace(parts, within=self.areas)), within=())
+
+
 def departed(parts: Parts, departures: Iterable[Departure]) -> Parts:
-    """``parts`` under all ``departures``, one after another."""
+    """Return ``parts`` under all ``departures``, after a check that they fit each other and the circuit."""
+    departures = tuple(departures)
     for departure in departures:
         if not isinstance(departure, Departure):
             raise TypeError(f"departures: must be Departure objects (got {departure!r})")
+    check_together((*parts.departures, *departures))
+    for departure in sorted(departures, key=lambda departure: departure.turn):
+        for kind in departure.alters:
+            if not parts.all(kind=kind):
+                have = ", ".join(dict.fromkeys(part.kind for part in parts.everything))
+                raise ValueError(f"{departure!r}: needs a part of kind {kind!r}, and this circuit has {have}")
         try:
             altered = departure.alter(parts)
         except ValueError as error:
             raise ValueError(f"{departure!r}: does not fit this circuit: {error}") from error
         if not isinstance(altered, Parts):
             raise TypeError(f"{departure!r}: alter must return the altered parts (got {altered!r})")
-        parts = altered
+        parts = replace(altered, departures=(*parts.departures, departure))
     return parts
+
+
+def check_together(departures: Iterable[Departure]) -> None:
+    """Check that a circuit can have all ``departures`` at once; raise with the reason otherwise."""
+    departures = tuple(departures)
+    for place, one in enumerate(departures):
+        for other in departures[:place]:
+            for given in one.gives:
+                if given in other.gives and not _apart(one, other):
+                    raise ValueError(f"departures: {other!r} and {one!r} both give the {given}; leave out one of them")
+        for cls, reason in one.requires:
+            if not any(isinstance(_bare(other), cls) for other in departures):
+                raise ValueError(f"departures: {one!r} {reason}")
+        for cls, reason in one.excludes:
+            for other in departures:
+                if isinstance(_bare(other), cls) and not _apart(one, other):
+                    raise ValueError(f"departures: {one!r} does not go with {_in_short(other)}: {reason}")
+
+
+def _bare(departure: Departure) -> Departure:
+    return departure.departure if isinstance(departure, InAreas) else departure
+
+
+def _apart(one: Departure, other: Departure) -> bool:
+    """Return True if two departures concern different areas."""
+    return isinstance(one, InAreas) and isinstance(other, InAreas) and not set(one.areas) & set(other.areas)
+
+
+def _in_short(departure: Departure) -> str:
+    """Return the text by which an error refers to ``departure``."""
+    text = repr(departure)
+    return text if len(text) <= 60 else f"{type(_bare(departure)).__name__}(...)"

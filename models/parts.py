@@ -7,8 +7,8 @@ A part knows nothing of the simulator. Its equations are text in Brian2's equati
 from __future__ import annotations
 
 import keyword
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 from biorrr.models.physical_units import UNITS
 from biorrr.models.validation import one_of, whole_number
@@ -86,9 +86,16 @@ class Variable:
         one_of("Variable.unit", self.unit, UNITS)
 
 
-def parameter(name: str, meaning: str, value: float | str, unit: str = "1", scale: str = "1") -> Variable:
-    """A parameter that all cells of a population share."""
-    return Variable(name, meaning, "population", "parameter", value, scale, unit)
+def parameter(
+    name: str, meaning: str, value: float | str, unit: str = "1", scale: str = "1", per: str = "population"
+) -> Variable:
+    """Return a parameter that all cells of a population share, or what else ``per`` says."""
+    return Variable(name, meaning, per, "parameter", value, scale, unit)
+
+
+def broadcast(name: str, meaning: str, role: str = "activity", value: float | str = 0.0, scale: str = "1") -> Variable:
+    """Return a variable that every part of the circuit may read."""
+    return Variable(name, meaning, "circuit", role, value, scale)
 
 
 @dataclass(frozen=True)
@@ -112,8 +119,41 @@ class Step:
     replays: bool = False
 
 
+class Part:
+    """Base of populations and pathways: something with a name, a kind, an area, variables and steps."""
+
+    name: str
+    kind: str
+    area: int
+    variables: tuple[Variable, ...]
+    steps: tuple[Step, ...]
+
+    def __post_init__(self) -> None:
+        if not self.name.isidentifier():
+            raise ValueError(f"{type(self).__name__}.name: must be a name without spaces (got {self.name!r})")
+        for fieldname, kind in (("variables", Variable), ("steps", Step)):
+            values = tuple(getattr(self, fieldname))
+            if not all(isinstance(value, kind) for value in values):
+                raise TypeError(f"{self.name}.{fieldname}: must be {kind.__name__}(...) objects (got {values!r})")
+            object.__setattr__(self, fieldname, values)
+        whole_number(f"{self.name}.area", self.area, minimum=0)
+        object.__setattr__(self, "kind", self.kind or self.name)
+
+    def variable(self, name: str) -> Variable:
+        """Return the declaration of the variable called ``name``."""
+        for variable in self.variables:
+            if variable.name == name:
+                return variable
+        have = ", ".join(variable.name for variable in self.variables) or "none"
+        raise ValueError(f"{self.name}: has no variable called {name!r}; it has {have}")
+
+    def has(self, name: str) -> bool:
+        """Return True if the part declares a variable called ``name``."""
+        return any(variable.name == name for variable in self.variables)
+
+
 @dataclass(frozen=True)
-class Population:
+class Population(Part):
     """Cells of one kind.
 
     Parameters
@@ -147,7 +187,7 @@ class Population:
     area: int = 0
 
     def __post_init__(self) -> None:
-        _check_part(self)
+        super().__post_init__()
         if self.size is not None:
             whole_number(f"{type(self).__name__}.size", self.size, minimum=1)
         if not self.dimension:
@@ -155,7 +195,7 @@ class Population:
 
 
 @dataclass(frozen=True)
-class Pathway:
+class Pathway(Part):
     """Synapses of one kind, from every cell of one population to every cell of another.
 
     In its expressions `w` is the synapse's own weight, `_pre` and `_post` mark what its two cells have, and other names
@@ -231,19 +271,19 @@ class Pathway:
     area: int = 0
 
     def __post_init__(self) -> None:
-        _check_part(self)
+        super().__post_init__()
         object.__setattr__(self, "sums", tuple(map(tuple, self.sums)))
         if self.weighted != bool(self.weight):
             object.__setattr__(self, "weight", self.name if self.weighted else "")
 
     @property
     def plastic(self) -> bool:
-        """Whether its weights ever change."""
+        """True if its weights ever change."""
         return bool(self.change or self.replay)
 
     @property
     def currents(self) -> tuple[tuple[str, str], ...]:
-        """All that synapses add up in the target cell, as (variable, expression)."""
+        """Everything that synapses add up in the target cell, as (variable, expression)."""
         return ((self.drives, self.current), *self.sums)
 
 
@@ -251,25 +291,15 @@ P = TypeVar("P", Population, Pathway)
 
 
 def with_values(part: P, **values: float | str) -> P:
-    """``part`` with other values of its parameters or memories, by name."""
-    names = {variable.name for variable in part.variables}
+    """Return ``part`` with other values of its parameters or memories, by name."""
     for name in values:
-        if name not in names:
-            raise ValueError(f"{part.name}: has no variable called {name!r}; it has {', '.join(sorted(names))}")
+        part.variable(name)
     return replace(part, variables=tuple(replace(v, value=values.get(v.name, v.value)) for v in part.variables))
 
 
-def _check_part(part: Population | Pathway) -> None:
-    """Check name, kind, area, variables and steps of a part, and fill in what follows from others."""
-    if not part.name.isidentifier():
-        raise ValueError(f"{type(part).__name__}.name: must be a name without spaces (got {part.name!r})")
-    for field, kind in (("variables", Variable), ("steps", Step)):
-        values = tuple(getattr(part, field))
-        if not all(isinstance(value, kind) for value in values):
-            raise TypeError(f"{part.name}.{field}: must be {kind.__name__}(...) objects (got {values!r})")
-        object.__setattr__(part, field, values)
-    whole_number(f"{part.name}.area", part.area, minimum=0)
-    object.__setattr__(part, "kind", part.kind or part.name)
+def summed(name: str, source: str, target: str, drives: str, current: str, phase: str) -> Pathway:
+    """Return a plain sum over the cells of ``source`` that fills a variable of ``target``."""
+    return Pathway(name, source, target, drives, current, phase, weighted=False)
 
 
 @dataclass(frozen=True)
@@ -280,18 +310,24 @@ class Parts:
     ----------
     populations, pathways
         In the order in which descriptions show them.
+    departures
+        The departures that have been applied to them, in that order.
+    within
+        Numbers of the areas to which :meth:`all` is limited; every area if empty.
     """
 
     populations: tuple[Population, ...]
     pathways: tuple[Pathway, ...]
+    departures: tuple[Any, ...] = field(default=(), compare=False, repr=False)
+    within: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        for field, kind in (("populations", Population), ("pathways", Pathway)):
-            parts = tuple(getattr(self, field))
+        for fieldname, kind in (("populations", Population), ("pathways", Pathway)):
+            parts = tuple(getattr(self, fieldname))
             for part in parts:
                 if not isinstance(part, kind):
-                    raise TypeError(f"{field}: must be {kind.__name__}(...) objects (got {part!r})")
-            object.__setattr__(self, field, parts)
+                    raise TypeError(f"{fieldname}: must be {kind.__name__}(...) objects (got {part!r})")
+            object.__setattr__(self, fieldname, parts)
         names = [part.name for part in self.everything]
         for name in names:
             if names.count(name) > 1:
@@ -303,7 +339,7 @@ class Parts:
         return (*self.populations, *self.pathways)
 
     def __getitem__(self, name: str):
-        """The population or pathway called ``name``."""
+        """Return the population or pathway called ``name``."""
         for part in self.everything:
             if part.name == name:
                 return part
@@ -312,7 +348,16 @@ class Parts:
 
     def all(self, kind: str, area: int | None = None) -> tuple:
         """Return the populations and pathways of ``kind``: of every area, or of one."""
-        return tuple(part for part in self.everything if part.kind == kind and area in (None, part.area))
+        return tuple(part for part in self._seen if part.kind == kind and area in (None, part.area))
+
+    @property
+    def weighted(self) -> tuple[Pathway, ...]:
+        """Pathways that have weights, of the areas that :meth:`all` is limited to."""
+        return tuple(part for part in self._seen if isinstance(part, Pathway) and part.weighted)
+
+    @property
+    def _seen(self) -> tuple[Population | Pathway, ...]:
+        return tuple(part for part in self.everything if not self.within or part.area in (0, *self.within))
 
     def having(self, *parts: Population | Pathway) -> Parts:
         """Return the same with ``parts``, each in place of that of its name, or behind the others where there is none.
@@ -332,10 +377,10 @@ class Parts:
                 held[place] = part
             else:
                 held.append(part)
-        return Parts(tuple(populations), tuple(pathways))
+        return replace(self, populations=tuple(populations), pathways=tuple(pathways))
 
     def adding(self, name: str, *additions: Variable | Step) -> Parts:
-        """The same with variables and steps added to those of the part called ``name``."""
+        """Return the same with variables and steps added to those of the part called ``name``."""
         part = self[name]
         variables = tuple(added for added in additions if isinstance(added, Variable))
         steps = tuple(added for added in additions if isinstance(added, Step))

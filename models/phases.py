@@ -1,9 +1,10 @@
-"""What happens within one tick, in order: the named phases at which currents flow and cells and synapses act."""
+"""The phases of a tick, in order: when currents flow and when cells and synapses act."""
 
 from __future__ import annotations
 
 PHASES = {
     "input": "A sample comes on, or an input is replayed; the clock and the learning rates are set.",
+    "feedback output": "Somata of areas with apical feedback speak by spikes.",
     "drive": "Currents of the input fibres reach the soma and the distal dendrite.",
     "membrane": "Membranes of the soma and of the distal dendrite relax towards their currents.",
     "cells": "Cells of a population that stands for one output fire, each by its own membrane.",

@@ -171,8 +171,13 @@ DRAWS = {draw.__name__: draw for draw in (uniform_draw, gaussian_draw, poisson_d
 
 
 def stream_of(name: str) -> int:
-    """A stream for the place called ``name``, far from those that have a number of their own."""
+    """Return a stream for the place called ``name``, far from those that have a number of their own."""
     return 2**32 + zlib.crc32(name.encode())
+
+
+def in_area(stream: int, area: int) -> int:
+    """Return the stream of the same place in ``area``: its own in each, and ``stream`` itself in the first or only."""
+    return int(stream) if area <= 1 else stream_of(f"{int(stream)} in area {area}")
 
 
 @functools.cache

@@ -101,7 +101,7 @@ class TwoLayerANN(OnlineFilterLearner):
         rates = rate_table(given_rates(self.rates), "xy")
         Vx, Vy = self.Vx_.T.copy(), self.Vy_.T.copy()
         mean_squares = self._mean_squares.copy()
-        _present(X, Y, order, self.t_, Vx, Vy, ridge_pair(self.ridge)[0], rates, mean_squares)
+        _present(X, Y, order, self.t_, Vx, Vy, ridge_pair(self.ridge_)[0], rates, mean_squares)
         self.Vx_, self.Vy_, self._mean_squares = Vx.T, Vy.T, mean_squares
         self.t_ += len(order)
 
@@ -114,7 +114,7 @@ class TwoLayerANN(OnlineFilterLearner):
         Vx, Vy, t, converged = self.Vx_, self.Vy_, 0, False
         _iterate(np.eye(len(Vx)), np.zeros((len(Vx), len(Vy))), Vx, Vy, 0, 0, rates, np.ones(2), 0.0)  # compiles
         yield 0
-        Cxx, Cxy, _ = covariances(X, Y, self.ridge)
+        Cxx, Cxy, _ = covariances(X, Y, self.ridge_)
         scales = np.ones(2)
         if not len(rates):
             scales[0] = linalg.eigvalsh(Cxx, subset_by_index=[len(Cxx) - 1] * 2)[0] or 1.0

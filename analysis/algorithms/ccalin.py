@@ -59,7 +59,7 @@ class CCALin(FilterLearner):
         self.Vx_, self.Wy_ = Wx @ projection, Wy @ projection
         _iterate(np.eye(m), np.zeros((m, n)), np.eye(n), Wx, Wy, np.ones((2, 2)), 1, 0.0)  # compiles
         yield 0
-        Cxx, Cxy, Cyy = covariances(X, Y, self.ridge)
+        Cxx, Cxy, Cyy = covariances(X, Y, self.ridge_)
         spectra = np.array([linalg.eigvalsh(C)[[0, -1]] for C in (Cxx, Cyy)])
         t, converged = 0, False
         for stop in stops:

@@ -14,8 +14,9 @@ from scipy import linalg
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from biorrr.analysis.checks import check_k, check_s, ridge_pair
+from biorrr.analysis.checks import Ridge, check_k, check_ridge, check_s, ridge_pair
 from biorrr.analysis.predictor import FilterPredictor
+from biorrr.analysis.ridge import fitted_ridge
 
 
 class Path(NamedTuple):
@@ -57,7 +58,8 @@ class FilterLearner(FilterPredictor):
     k
         Rank: how many filters, from 1 to min(m, n).
     ridge
-        Added to Cxx and Cyy; a pair sets them separately.
+        Added to Cxx and Cyy; a pair sets them separately. "cv" chooses the one that predicts held-out samples best
+        (:func:`~biorrr.analysis.choose_ridge`).
     snapshots
         How many times `fit` keeps the filters in ``path_``, evenly in log time, or the t at which it does.
     random_state
@@ -67,6 +69,8 @@ class FilterLearner(FilterPredictor):
     ----------
     Vx_ : (m, k)
         Filters, as the algorithm leaves them: white only if it makes them so.
+    ridge_
+        Ridge that was used.
     readout_ : (n, k)
         Best prediction of y from the filters' output z, ``readout_ @ z``; Cyx Vx where the filters are white.
     path_ : Path
@@ -76,7 +80,7 @@ class FilterLearner(FilterPredictor):
     """
 
     k: int = field(default=1, kw_only=False)
-    ridge: float | tuple[float, float] = 0.0
+    ridge: Ridge | str = 0.0
     snapshots: int | Sequence[int] = 1
     random_state: int | np.random.RandomState | None = None
 
@@ -85,6 +89,7 @@ class FilterLearner(FilterPredictor):
         X, Y = self._check_training(X, y, ensure_min_samples=2)
         self.x_mean_, self.y_mean_ = X.mean(axis=0), Y.mean(axis=0)
         X, Y = X - self.x_mean_, Y - self.y_mean_
+        self.ridge_ = fitted_ridge(self.ridge, X, Y, self.k, self.s)
         stops = _stops(self.snapshots, self._total_steps(len(X)))
         learning = self._learn(X, Y, stops[stops > 0].tolist(), check_random_state(self.random_state))
         next(learning)
@@ -121,7 +126,6 @@ class FilterLearner(FilterPredictor):
         X, Y = super()._check_training(X, y, **options)
         check_k(self.k, X.shape[1], Y.shape[1])
         check_s(self.s)
-        ridge_pair(self.ridge)
         return X, Y
 
     def _check_finite(self, t: int) -> None:
@@ -136,7 +140,7 @@ class FilterLearner(FilterPredictor):
         Z = X @ self.Vx_
         moments = np.hstack([Z.T @ Z, Z.T @ Y]) / len(X)  # (k, k + n), Czz and Czy
         self._moments: NDArray = moments if weight == 1 else (1 - weight) * self._moments + weight * moments
-        Czz = self._moments[:, : self.k] + ridge_pair(self.ridge)[0] * self.Vx_.T @ self.Vx_
+        Czz = self._moments[:, : self.k] + ridge_pair(self.ridge_)[0] * self.Vx_.T @ self.Vx_
         self.readout_ = (linalg.pinvh(Czz) @ self._moments[:, self.k :]).T
 
 
@@ -160,6 +164,7 @@ class OnlineFilterLearner(FilterLearner):
         first = not hasattr(self, "Vx_")
         X, Y = self._check_training(X, y, reset=first)
         if first:
+            self.ridge_ = self._given_ridge()
             self.x_mean_, self.y_mean_ = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
             self._begin(X, Y, check_random_state(self.random_state))
         elif Y.shape[1] != len(self.y_mean_):
@@ -169,6 +174,11 @@ class OnlineFilterLearner(FilterLearner):
         self._check_finite(self.t_)
         self._set_readout(X, Y, weight=min(1.0, 10 * len(X) / self.t_))
         return self
+
+    def _given_ridge(self) -> Ridge:
+        if isinstance(self.ridge, str) and self.ridge == "cv":
+            raise ValueError('ridge: "cv" needs all samples at once (got partial_fit); use fit, or give a number')
+        return check_ridge(self.ridge)
 
     def _begin(self, X: NDArray, Y: NDArray, rng: np.random.RandomState) -> None:
         """Set the weights before the first sample, ``t_`` to 0; only the scale of the data may be read from them."""

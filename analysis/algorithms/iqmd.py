@@ -70,14 +70,14 @@ class IQMD(OnlineFilterLearner):
         self.Vy_ = linalg.qr(rng.standard_normal((n, self.k)), mode="economic")[0]
         # Before the first m samples the sum of xx' has no inverse. A sample's worth in each direction gives it one, and
         # is soon outweighed.
-        worth = np.square(X).mean() + ridge_pair(self.ridge)[0] or 1.0
+        worth = np.square(X).mean() + ridge_pair(self.ridge_)[0] or 1.0
         self._inverse = np.eye(m) / worth  # of the sum of xx' + ridge I
         self._cross = np.zeros((m, n))  # the sum of xy'
         self.t_ = 0
 
     def _present(self, X, Y, order):
         Vx, Vy = self.Vx_.T.copy(), self.Vy_.T.copy()
-        _present(X, Y, order, self.t_, ridge_pair(self.ridge)[0], self._inverse, self._cross, Vx, Vy)
+        _present(X, Y, order, self.t_, ridge_pair(self.ridge_)[0], self._inverse, self._cross, Vx, Vy)
         self.Vx_, self.Vy_ = Vx.T, Vy.T
         self.t_ += len(order)
 
@@ -89,7 +89,7 @@ class IQMD(OnlineFilterLearner):
         Vx, Vy, t, converged = self.Vx_, self.Vy_.copy(), 0, False
         _iterate(np.eye(len(Vx), len(Vy)), np.eye(len(Vx), len(Vy)), Vy, 0, 0, 0.0)  # compiles
         yield 0
-        Cxx, Cxy, _ = covariances(X, Y, self.ridge)
+        Cxx, Cxy, _ = covariances(X, Y, self.ridge_)
         # Cxx^-1 Cxy
         full_rank = np.ascontiguousarray(linalg.lstsq(Cxx, Cxy, check_finite=False)[0])
         for stop in stops:

@@ -74,7 +74,7 @@ class MSGCCA(OnlineFilterLearner):
             if self.t_ == self._fresh_until and self.t_ >= self.warmup:
                 self._roots = tuple(
                     symmetric_power(S / self.t_ + ridge * np.eye(len(S)), -0.5)
-                    for S, ridge in zip(self._sums, ridge_pair(self.ridge), strict=True)
+                    for S, ridge in zip(self._sums, ridge_pair(self.ridge_), strict=True)
                 )
             if self.t_ == self._fresh_until:
                 self._fresh_until = max(self.warmup, self.t_ + 1 + int(_REFRESH * self.t_))

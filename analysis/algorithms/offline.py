@@ -85,7 +85,7 @@ class OfflineBioRRR(FilterLearner):
         rates = rate_table(given_rates(self.rates), "xyq")
         _iterate(np.eye(m), np.zeros((m, n)), np.eye(n), Vx, Vy, Q, 0, 0, rates, np.ones(2), 0.0)  # compiles
         yield 0
-        Cxx, Cxy, Cyy = covariances(X, Y, self.ridge)
+        Cxx, Cxy, Cyy = covariances(X, Y, self.ridge_)
         Sigma_inv = sigma_inverse(Cyy, self.s)
         scales = np.ones(2)
         if not len(rates):

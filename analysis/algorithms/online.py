@@ -72,7 +72,7 @@ class OnlineBioRRR(OnlineFilterLearner):
     R0: ArrayLike | None = None
 
     def _begin(self, X, Y, rng):
-        self._drive = Drive.of(X, Y, ridge_pair(self.ridge))
+        self._drive = Drive.of(X, Y, ridge_pair(self.ridge_))
         m, n = X.shape[1], Y.shape[1]
         start = PAPER if given_rates(self.rates) else self._drive.start(n, self.s)
         self.Vx_, self.Vy_, self.Q_ = initial_weights((m, n, self.k), start, rng, self.Vx0, self.Vy0, self.Q0)
@@ -81,7 +81,7 @@ class OnlineBioRRR(OnlineFilterLearner):
 
     def _present(self, X, Y, order):
         rates = rate_table(given_rates(self.rates), "xyqr")
-        s, (ridge_x, ridge_y), drive = float(self.s), ridge_pair(self.ridge), self._drive
+        s, (ridge_x, ridge_y), drive = float(self.s), ridge_pair(self.ridge_), self._drive
         root_k = np.sqrt(self.k)
         wanted_q = AUTO.interneuron / np.sqrt(self.k + 3) / (1 + root_k * drive.dimension_x / AUTO.spread)
         wanted_y = AUTO.distal / root_k * wanted_q / (1 - s + s * drive.typical_y(Y.shape[1]))

@@ -64,13 +64,13 @@ class SAA(FilterLearner):
 
     def _learn(self, X, Y, stops, rng):
         m, k = X.shape[1], self.k
-        ridges = ridge_pair(self.ridge)
+        ridges = ridge_pair(self.ridge_)
         W = rng.standard_normal((m + Y.shape[1], k))
         self.Vx_, self.Wy_, self.shift_ = W[:m], W[m:], 1 + self.gap
         self._gone_through = 0
         _sweep(X, Y, np.arange(0), self.shift_, *ridges, (1.0, 1.0), W.T.copy())  # compiles
         yield 0
-        Cxx, Cxy, Cyy = covariances(X, Y, self.ridge)
+        Cxx, Cxy, Cyy = covariances(X, Y, self.ridge_)
         A = np.block([[np.zeros_like(Cxx), Cxy], [Cxy.T, np.zeros_like(Cyy)]])
         B = linalg.block_diag(Cxx, Cyy)
         largest = [np.square(Z).sum(axis=1).max() + ridge or 1.0 for Z, ridge in zip((X, Y), ridges, strict=True)]

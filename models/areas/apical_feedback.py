@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from biorrr.models.departure import Departure
+from biorrr.models.paper.neuromodulator import PLASTICITY, REGRESSION, Neuromodulator, broadcast_rates
 from biorrr.models.paper.neurons import Interneurons, PyramidalNeurons
 from biorrr.models.paper.synapses import (
     DistalSynapses,
@@ -21,7 +22,7 @@ from biorrr.models.paper.synapses import (
     ProximalSynapses,
     PyramidalToInterneuron,
 )
-from biorrr.models.parts import Parts, Pathway, Population, Step, Variable
+from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, broadcast, summed
 from biorrr.models.rates import Rates
 
 
@@ -68,20 +69,20 @@ class Area:
 
     @property
     def first(self) -> bool:
-        """Whether the sensory input drives it."""
+        """True if the sensory input drives it."""
         return self.below == ("sensory", "x")
 
     @property
     def last(self) -> bool:
-        """Whether the instructive input teaches it."""
+        """True if the instructive input teaches it."""
         return self.above == ("instructive", "y")
 
     def _scale(self, scale: str) -> str:
-        """Only in the last area do currents and interneurons scale with the units of y."""
+        """Return ``scale`` in the last area, whose currents and interneurons scale with the units of y; else 1."""
         return scale if self.last else "1"
 
     def populations(self) -> tuple[Population, ...]:
-        """Its pyramidal neurons and interneurons."""
+        """Return its pyramidal neurons and interneurons."""
         plain = PyramidalNeurons()
         taught = tuple(replace(v, scale=self._scale(v.scale)) for v in plain.variables if v.name != "z")
         pyramidal = replace(
@@ -113,7 +114,7 @@ class Area:
         return pyramidal, inhibiting
 
     def pathways(self) -> tuple[Pathway, ...]:
-        """Its proximal, distal, inhibitory and recruitment synapses; all variances are brought to rho, not to 1."""
+        """Return its proximal, distal, inhibitory and recruitment synapses, which bring variances to rho, not to 1."""
         (below, low), (above, high), at = self.below, self.above, self.suffix
         W, A, Q, R = self.weights
         proximal = replace(
@@ -153,57 +154,27 @@ class Area:
 
 
 def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Population:
-    """Broadcasts the rates of every area: those of a timetable, or fitted to the drive where ``rates`` is None.
+    """Return the neuromodulator of all areas: with rates of a timetable, or fitted to the drive if ``rates`` is None.
 
     Fitted rates keep every loop stable on its way to the optimum. Proximal learning is least mean squares with gain QR,
     so its rate is divided by the power of the input and by trace(QQ'). Between areas A and W drive each other up while
     their product exceeds QQ'; so Q follows faster than A, and its start, 1, is the largest it comes to. Numbers found
     with a plain loop over digits, V1-V2 and synthetic data, one to three areas, gains from 0.05 to 2.
     """
-    shared = (
-        _broadcast("s", "0 is RRMSE, 1 is CCA", "parameter", scale="1 / a"),
-        _broadcast("ridge_y", "added to Cyy", "parameter", scale="y**2"),
-        _broadcast("replay_gain", "plasticity in replay: ridge times inputs per replay", "parameter", scale="x**2"),
-        _broadcast("rho", "variance that every output is brought to", "parameter", 1.0),
-    )
-    shared += tuple(
-        variable
-        for area in areas
-        for variable in (
-            _broadcast(
-                f"feedback{area.suffix}", "gain of the plateau at the soma", "parameter", area.feedback,
-                "z / a" if area.last else "1",
-            ),
-            _broadcast(f"power_q{area.suffix}", "trace(QQ'), the gain of the inhibitory loop", "memory"),
-        )
-    )  # fmt: skip
-    kinds = {"x": "proximal", "y": "distal", "q": "interneuron-to-pyramidal", "r": "pyramidal-to-interneuron"}
-    eta = [_broadcast(f"eta_{p}{area.suffix}", f"rate of {kinds[p]} plasticity") for area in areas for p in kinds]
-    if rates is not None:
-        given = [
-            (f"{path}{area.suffix}", getattr(r, path)) for area, r in zip(areas, rates, strict=True) for path in kinds
+    shared = [*REGRESSION, broadcast("rho", "variance that every output is brought to", "parameter", 1.0)]
+    for area in areas:
+        scale = "z / a" if area.last else "1"
+        shared += [
+            broadcast(f"feedback{area.suffix}", "gain of the plateau at the soma", "parameter", area.feedback, scale),
+            broadcast(f"power_q{area.suffix}", "trace(QQ'), the gain of the inhibitory loop", "memory"),
         ]
-        return Population(
-            1,
-            "neuromodulator",
-            (
-                *eta,
-                *shared,
-                *(_broadcast(f"eta0_{p}", f"eta_{p} at the first sample", "parameter", r.eta0) for p, r in given),
-                *(_broadcast(f"N_{p}", f"samples after which eta_{p} has halved", "parameter", r.N) for p, r in given),
-            ),
-            (Step("input", "\n".join(f"eta_{p} = eta0_{p} / (1 + sample / N_{p})" for p, _ in given)),),
-            "Broadcasts the learning rates of a timetable, eta0 / (1 + t/N).",
-            shape="",
-        )
-    energies = [
-        _broadcast(name, meaning)
-        for area in areas
-        for name, meaning in (
-            (f"energy_x{area.suffix}", "power of the input from below"),
-            (f"energy_z{area.suffix}", "power of the output"),
-        )
-    ]
+    if rates is not None:
+        given = {
+            f"{path}{area.suffix}": getattr(own, path)
+            for area, own in zip(areas, rates, strict=True)
+            for path in PLASTICITY
+        }
+        return Neuromodulator.of(given, shared)
     lines = ["fall = learning / (1 + sample / 40000)"]
     for area in areas:
         at = area.suffix
@@ -211,28 +182,24 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
             f"eta_x{at} = 0.05 * fall / (clip(energy_x{at}, 1, inf) * clip(power_q{at}, 1, inf))",
             f"eta_q{at} = clip(0.01 * fall, 0, 0.06 * learning / (energy_z{at} + 1e-300))",
             f"eta_r{at} = eta_q{at}",
-            f"eta_y{at} = 0.3 * eta_q{at}",
+            f"eta_y{at} = clip(0.003 * fall, 0, 0.5 * learning / (1 - s + s * (energy_y + ridge_y)))"
+            if area.last
+            else f"eta_y{at} = 0.3 * eta_q{at}",
         ]
-        if area.last:
-            lines[-1] = f"eta_y{at} = clip(0.003 * fall, 0, 0.5 * learning / (1 - s + s * (energy_y + ridge_y)))"
-    return Population(
-        1,
-        "neuromodulator",
-        (
-            *eta,
-            *shared,
-            *energies,
-            _broadcast("energy_y", "|y|^2"),
-            _broadcast("learning", "0 for a pass with learning off", "parameter", 1.0),
-        ),
-        (Step("modulation", "\n".join(lines)),),
-        "Broadcasts learning rates fitted to the drive.",
-        shape="",
+        shared += [
+            broadcast(f"energy_x{at}", "power of the input from below"),
+            broadcast(f"energy_z{at}", "power of the output"),
+        ]
+    shared += [
+        broadcast("energy_y", "|y|^2"),
+        broadcast("learning", "0 for a pass with learning off", "parameter", 1.0),
+    ]
+    eta = broadcast_rates(f"{path}{area.suffix}" for area in areas for path in PLASTICITY)
+    return Neuromodulator(
+        variables=(*eta, *shared),
+        steps=(Step("modulation", "\n".join(lines)),),
+        meaning="Broadcasts learning rates fitted to the drive.",
     )
-
-
-def _broadcast(name: str, meaning: str, role: str = "activity", value: float | str = 0.0, scale: str = "1") -> Variable:
-    return Variable(name, meaning, "circuit", role, value, scale)
 
 
 @dataclass(frozen=True)
@@ -249,26 +216,21 @@ class ApicalFeedback(Departure):
 
     areas: tuple[Area, ...]
     rates: tuple[Rates, ...] | None = None
+    turn = -2
 
     def alter(self, parts: Parts) -> Parts:
         """Put the areas, and a neuromodulator that speaks to all of them, into the circuit."""
         parts = parts.having(area_modulator(self.areas, self.rates))
         for area in self.areas:
+            at, cells, (source, variable) = area.suffix, area.pyramidal, area.below
             parts = parts.having(*area.populations(), *area.pathways())
-            power = _sum(f"loop_gain{area.suffix}", area.pyramidal, f"power_q{area.suffix}", "power_pre", "dendrite")
-            parts = parts.having(power)
-        if self.rates is not None:
-            return parts
-        for area in self.areas:
-            source, variable = area.below
-            at = area.suffix
-            parts = parts.having(
-                _sum(f"input_power{at}", source, f"energy_x{at}", f"{variable}_pre**2", "drive"),
-                _sum(f"output_power{at}", area.pyramidal, f"energy_z{at}", "z_pre**2", "recruitment"),
-            )
-        return parts.having(_sum("instructive_power", "instructive", "energy_y", "y_pre**2", "drive"))
-
-
-def _sum(name: str, source: str, drives: str, current: str, phase: str) -> Pathway:
-    """A sum over a whole population that the neuromodulator takes in."""
-    return Pathway(name, source, "neuromodulator", drives, current, phase, weighted=False)
+            heard = [(f"loop_gain{at}", cells, f"power_q{at}", "power_pre", "dendrite")]
+            if self.rates is None:
+                heard += [
+                    (f"input_power{at}", source, f"energy_x{at}", f"{variable}_pre**2", "drive"),
+                    (f"output_power{at}", cells, f"energy_z{at}", "z_pre**2", "recruitment"),
+                ]
+            if self.rates is None and area.last:
+                heard += [("instructive_power", "instructive", "energy_y", "y_pre**2", "drive")]
+            parts = parts.having(*(summed(name, source, "neuromodulator", *rest) for name, source, *rest in heard))
+        return parts

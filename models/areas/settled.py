@@ -1,13 +1,24 @@
-"""Outputs that settle: while a sample is held, areas with apical feedback come to their equilibrium, then learn."""
+"""Outputs that settle: while a sample is held, areas with apical feedback come to their equilibrium, then learn.
+
+The equilibrium solves M z = drive (:mod:`biorrr.models.areas.equilibrium`). Outputs come to it by Chebyshev's
+semi-iteration, which needs bounds of the eigenvalues of M. The upper one follows from the norms of the weights::
+
+    1 + c_i |Q_i| |R_i| + link to the area below + link to the area above,  link_i = sqrt(c_i |W_(i+1)| |A_i|)
+
+of that area i for which it is largest. Each norm is a sum of squares that cells take of their own synapses, and that a
+population called "settling" sums over cells; it broadcasts how fast outputs move.
+"""
 
 from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
 
+from biorrr.models.areas.apical_feedback import ApicalFeedback
 from biorrr.models.departure import Departure
+from biorrr.models.expressions import names_in, only_where
 from biorrr.models.paper.clock import SettlingClock
-from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, with_values
+from biorrr.models.parts import Part, Parts, Pathway, Population, Step, Variable, broadcast, summed, with_values
 from biorrr.models.validation import number_within, whole_number
 
 # Ticks, and the smallest eigenvalue met while areas learned digits, V1-V2 and synthetic data, by the number of areas.
@@ -18,10 +29,8 @@ _USUAL = {1: (100, 1.0), 2: (130, 0.2), 3: (200, 0.1)}
 class Settled(Departure):
     """Each sample is held for a number of ticks in which outputs settle; weights change at the last.
 
-    The equilibrium solves M z = drive. Its eigenvalues lie between bounds: above by 1 + c |Q| |R| and the links to
-    other areas, summed from all weights and broadcast; below by 1 in one area, and by ``softest`` in several. Between
-    them outputs move by Chebyshev's semi-iteration: towards their drive at a common pace, with a common inertia. Every
-    sample begins at 0, so what it leads to depends on no other. Spontaneous replay settles in the same way.
+    Outputs move towards their drive at a common pace, with a common inertia. Every sample begins at 0, so its outcome
+    depends on no other sample. Spontaneous replay settles in the same way.
 
     Parameters
     ----------
@@ -38,6 +47,11 @@ class Settled(Departure):
     ticks: int | None = None
     tolerance: float = 1e-8
     softest: float | None = None
+    gives = ("clock",)
+    requires = (
+        (ApicalFeedback, "lets outputs settle, which needs apical feedback; give feedback=c, c > 0, or use Hierarchy"),
+    )
+    turn = 1
 
     def __post_init__(self) -> None:
         if self.ticks is not None:
@@ -47,87 +61,104 @@ class Settled(Departure):
             number_within("Settled.softest", self.softest, 1e-6, 1)
 
     def alter(self, parts: Parts) -> Parts:
-        """Let outputs settle, broadcast how, and let weights change at the last tick of a sample only."""
-        cells = [p for p in parts.populations if "shortfall" in {v.name for v in p.variables}]
-        usual, softest = _USUAL[min(len(cells), 3)]
-        held, softest = self.ticks or usual, self.softest or softest
-        suffixes = [p.name.removeprefix("pyramidal") for p in cells]
-        clock = with_values(SettlingClock(), held=float(held), replay_held=float(held))
-        others = tuple(p for p in parts.populations if p.name != "clock")
-        parts = Parts((clock, _modulator(suffixes, softest), *others), parts.pathways)  # it speaks before outputs move
-        for population, at in zip(cells, suffixes, strict=True):
-            parts = parts.adding(
-                population.name,
-                Variable("velocity", "how the output moves from tick to tick", role="memory"),
-                Step(
-                    "input",
-                    """
-                    velocity = (1 - fresh) * (inertia * velocity + pace * shortfall)
-                    z = (1 - fresh) * (z + velocity)
-                    """,
-                    replays=True,
-                ),
-            )
-            inhibiting = parts[f"interneurons{at}"]
-            parts = parts.adding(inhibiting.name, Variable("power", "sum of squares of the weights onto the cell"))
-            parts = parts.having(
-                _with_sum(parts[f"recruitment{at}"], "power"),
-                _sum(f"recruitment_power{at}", inhibiting.name, f"power_r{at}", "power_pre", "dendrite"),
-                _sum(f"residual_power{at}", population.name, f"residual{at}", "shortfall_pre**2", "modulation"),
-            )
-        for low, high in itertools.pairwise(suffixes):
-            for pathway, drives in (
-                (parts[f"proximal{high}"], f"power_w{high}"),
-                (parts[f"distal{low}"], f"power_a{low}"),
-            ):
-                parts = parts.adding(pathway.target, Variable(f"{drives}", f"sum of squares of {pathway.weight}"))
-                parts = parts.having(
-                    _with_sum(pathway, drives),
-                    _sum(f"{pathway.name}_power", pathway.target, f"total_{drives}", f"{drives}_pre", "dendrite"),
-                )
-        return parts.having(*(_settling(pathway) for pathway in parts.pathways if pathway.plastic))
+        """Let outputs settle, and let weights and traces change at the last tick of a sample only."""
+        areas = [cells.area for cells in parts.all(kind="pyramidal")]
+        usual, softest = _USUAL[min(len(areas), 3)]
+        held = float(self.ticks or usual)
+        clock = with_values(SettlingClock(), held=held, replay_held=held)
+        others = tuple(population for population in parts.populations if population.kind != "clock")
+        pace = _pacemaker(areas, self.softest or softest)
+        parts = replace(parts, populations=(clock, pace, *others))  # they speak before outputs move
+        for cells in parts.all(kind="pyramidal"):
+            parts = parts.adding(cells.name, *_MOVEMENT)
+            parts = parts.having(_to_pacemaker(f"residual_power{at(cells)}", cells, f"residual{at(cells)}",
+                                               "shortfall_pre**2", "modulation"))  # fmt: skip
+        for kind, letter in (("recruitment", "r"), ("proximal", "w"), ("distal", "a")):
+            for pathway in parts.all(kind=kind):
+                if parts[pathway.source].kind == "pyramidal":  # else it brings the data, and is no part of M
+                    parts = _with_norm(parts, pathway, f"power_{letter}{at(pathway)}")
+        return parts.having(*map(_at_the_last_tick, parts.everything))
 
 
-def _modulator(suffixes: list[str], softest: float) -> Population:
-    """Broadcasts pace and inertia, and keeps the worst residual."""
-    memories = [f"{name}{at}" for at in suffixes for name in ("power_r", "residual")]
-    links = list(itertools.pairwise(suffixes))
-    memories += [f"total_power_{name}" for low, high in links for name in (f"w{high}", f"a{low}")]
-    lines: list[str] = []
-    coupling = {low: f"sqrt(feedback{low} * sqrt(total_power_w{high} * total_power_a{low}))" for low, high in links}
-    for place, at in enumerate(suffixes):
-        bound = f"1 + feedback{at} * sqrt(power_q{at} * power_r{at})"
-        bound += f" + {coupling[at]}" if at in coupling else ""
-        bound += f" + {coupling[suffixes[place - 1]]}" if place else ""
+def at(part: Part | int) -> str:
+    """Return the ending of names that belong to the area of ``part``."""
+    area = part.area if isinstance(part, Part) else part
+    return f"_{area}" if area else ""
+
+
+_MOVEMENT = (
+    Variable("velocity", "movement of the output from tick to tick", role="memory"),
+    Step(
+        "input",
+        """
+        velocity = (1 - fresh) * (inertia * velocity + pace * shortfall)
+        z = (1 - fresh) * (z + velocity)
+        """,
+        replays=True,
+    ),
+)
+
+
+def _to_pacemaker(name: str, cells: Population, drives: str, current: str, phase: str) -> Pathway:
+    return summed(name, cells.name, "settling", drives, current, phase)
+
+
+def _with_norm(parts: Parts, pathway: Pathway, name: str) -> Parts:
+    """Let the pacemaker know the squared norm of the weights of ``pathway`` under ``name``."""
+    cells, squares = parts[pathway.target], f"{pathway.kind}_squares"
+    parts = parts.adding(cells.name, Variable(squares, f"sum of squares of the cell's {pathway.kind} weights"))
+    return parts.having(
+        replace(pathway, sums=(*pathway.sums, (squares, "w**2"))),
+        _to_pacemaker(f"{pathway.name}_norm", cells, name, f"{squares}_pre", "dendrite"),
+    )
+
+
+def _stiffest(areas: list[int]) -> list[str]:
+    """Return the statements that find the upper bound of the eigenvalues of M."""
+    links = {
+        low: f"sqrt(feedback{at(low)} * sqrt(power_w{at(high)} * power_a{at(low)}))"
+        for low, high in itertools.pairwise(areas)
+    }
+    lines = []
+    for below, area in zip([None, *areas], areas, strict=False):
+        terms = [f"1 + feedback{at(area)} * sqrt(power_q{at(area)} * power_r{at(area)})"]
+        terms += [links[linked] for linked in (area, below) if linked in links]
+        bound = " + ".join(terms)
         lines.append(f"stiffest = clip({bound}, stiffest, inf)" if lines else f"stiffest = {bound}")
-    # Chebyshev's semi-iteration on [softest, stiffest] (Saad, Iterative methods for sparse linear systems, 12.1).
-    lines += [
-        "middle = (stiffest + softest) / 2",
-        "breadth = clip((stiffest - softest) / 2, 1e-30, inf)",
-        "first = int(elapsed < 1.5)",
-        "onward = 1 / (2 * middle / breadth - (1 - first) * chebyshev)",
-        "inertia = (1 - first) * onward * chebyshev",
-        "pace = first / middle + (1 - first) * 2 * onward / breadth",
-        "chebyshev = first * breadth / middle + (1 - first) * onward",
-    ]
-    residual = " + ".join(f"residual{at}" for at in suffixes)
+    return lines
+
+
+# Chebyshev's semi-iteration on [softest, stiffest] (Saad, Iterative methods for sparse linear systems, 12.1).
+_CHEBYSHEV = [
+    "middle = (stiffest + softest) / 2",
+    "breadth = clip((stiffest - softest) / 2, 1e-30, inf)",
+    "first = int(elapsed < 1.5)",
+    "onward = 1 / (2 * middle / breadth - (1 - first) * chebyshev)",
+    "inertia = (1 - first) * onward * chebyshev",
+    "pace = first / middle + (1 - first) * 2 * onward / breadth",
+    "chebyshev = first * breadth / middle + (1 - first) * onward",
+]
+
+
+def _pacemaker(areas: list[int], softest: float) -> Population:
+    """Return the population that broadcasts pace and inertia, and keeps the worst residual."""
+    norms = [f"{name}{at(area)}" for area in areas for name in ("power_r", "residual")]
+    norms += [f"power_w{at(area)}" for area in areas[1:]] + [f"power_a{at(area)}" for area in areas[:-1]]
+    residual = " + ".join(f"residual{at(area)}" for area in areas)
     return Population(
         1,
         "settling",
         (
-            Variable("pace", "how fast outputs follow their drive", "circuit"),
-            Variable("inertia", "how much outputs keep of their movement", "circuit"),
-            Variable("chebyshev", "ratio of successive Chebyshev polynomials", "circuit", "memory"),
-            Variable(
-                "softest", "lower bound of the eigenvalues of the equilibrium", "circuit", "parameter",
-                softest,
-            ),
-            Variable("silent", "squared residual of silence", "circuit", "memory"),
-            Variable("worst", "largest relative residual so far", "circuit", "memory"),
-            *(Variable(name, "summed over cells", "circuit", "memory") for name in memories),
+            broadcast("pace", "how fast outputs follow their drive"),
+            broadcast("inertia", "how much outputs keep of their movement"),
+            broadcast("chebyshev", "ratio of successive Chebyshev polynomials", "memory"),
+            broadcast("softest", "lower bound of the eigenvalues of the equilibrium", "parameter", softest),
+            broadcast("silent", "squared residual of silence", "memory"),
+            broadcast("worst", "largest relative residual so far", "memory"),
+            *(broadcast(name, "summed over cells", "memory") for name in norms),
         ),
         (
-            Step("input", "\n".join(lines), replays=True),
+            Step("input", "\n".join([*_stiffest(areas), *_CHEBYSHEV]), replays=True),
             Step(
                 "integration",
                 f"""
@@ -139,21 +170,23 @@ def _modulator(suffixes: list[str], softest: float) -> Population:
         ),
         "Broadcasts how outputs settle.",
         shape="",
-    )  # fmt: skip
+    )
 
 
-def _with_sum(pathway: Pathway, drives: str) -> Pathway:
-    return replace(pathway, sums=(*pathway.sums, (drives, "w**2")))
-
-
-def _sum(name: str, source: str, drives: str, current: str, phase: str) -> Pathway:
-    return Pathway(name, source, "settling", drives, current, phase, weighted=False)
-
-
-def _settling(pathway: Pathway) -> Pathway:
-    """``pathway`` whose weights change at the last tick of what is presented, by the activities of that tick."""
+def _at_the_last_tick(part: Population | Pathway) -> Population | Pathway:
+    """Return ``part`` whose weights and traces change at the last tick of what is presented, by that tick's values."""
+    memories = {variable.name for variable in part.variables if variable.role == "memory"}
+    steps = []
+    for step in part.steps:
+        if step.phase == "eligibility":
+            others = frozenset(names_in(step.code).written) - memories
+            step = replace(step, code=only_where("closing", step.code, others))
+        steps.append(step)
+    part = replace(part, steps=tuple(steps))
+    if isinstance(part, Population) or not part.plastic:
+        return part
     return replace(
-        pathway,
-        change=pathway.change and f"closing * ({pathway.change})",
-        replay=pathway.replay and f"replay_closing * ({pathway.replay})",
+        part,
+        change=part.change and f"closing * ({part.change})",
+        replay=part.replay and f"replay_closing * ({part.replay})",
     )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from biorrr.models.areas.apical_feedback import ApicalFeedback
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Parts, Step, Variable
+from biorrr.models.parts import Parts, Step, parameter
+from biorrr.models.validation import number_within
 
 
 @dataclass(frozen=True)
@@ -17,13 +19,15 @@ class ApicalDrive(Departure):
     """
 
     gain: float
+    alters = ("pyramidal",)
+    excludes = ((ApicalFeedback, "feedback brings the plateau to the soma already; choose its gain instead"),)
+
+    def __post_init__(self) -> None:
+        number_within("ApicalDrive.gain", self.gain, 0)
 
     def alter(self, parts: Parts) -> Parts:
         """Let the plateau add to the output."""
-        return parts.adding(
-            "pyramidal",
-            Variable(
-                "apical_gain", "how much the plateau drives the output", "population", "parameter", self.gain, "z / a"
-            ),
-            Step("apical", "z += apical_gain * plateau"),
-        )
+        gain = parameter("apical_gain", "how much the plateau drives the output", self.gain, scale="z / a")
+        for cells in parts.all(kind="pyramidal"):
+            parts = parts.adding(cells.name, gain, Step("apical", "z += apical_gain * plateau"))
+        return parts

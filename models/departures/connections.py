@@ -1,12 +1,12 @@
-"""Which cells are connected, and with which sign."""
+"""Connections between cells: their probability and their sign."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Parts, Variable
-from biorrr.models.random_draws import Stream
+from biorrr.models.parts import Parts, Pathway, Variable, parameter
+from biorrr.models.random_draws import Stream, in_area
 from biorrr.models.validation import number_within
 
 
@@ -22,6 +22,7 @@ class SparseConnections(Departure):
 
     proximal: float
     distal: float
+    alters = ("proximal", "distal")
 
     def __post_init__(self) -> None:
         for name in ("proximal", "distal"):
@@ -29,51 +30,71 @@ class SparseConnections(Departure):
 
     def alter(self, parts: Parts) -> Parts:
         """Let only synapses that exist begin with a weight and change."""
-        for place, name in enumerate(("proximal", "distal")):
-            drawn = f"uniform_draw(seed, {Stream.WIRING}, {place}, i) < {getattr(self, name)!r}"
-            exists = Variable("connected", "1 where the synapse exists", "synapse", "parameter", drawn)
-            pathway = parts.adding(name, exists)[name]
-            wrapped = {
-                field: f"connected * ({expression})"
-                for field in ("start", "change", "replay")
-                if (expression := getattr(pathway, field))
-            }
-            parts = parts.having(replace(pathway, **wrapped))
+        for place, kind in enumerate(("proximal", "distal")):
+            for pathway in parts.all(kind=kind):
+                stream = in_area(Stream.WIRING, pathway.area)
+                drawn = f"uniform_draw(seed, {stream}, {place}, i) < {getattr(self, kind)!r}"
+                exists = parameter("connected", "1 where the synapse exists", drawn, per="synapse")
+                wrapped = {
+                    field: f"connected * ({expression})"
+                    for field in ("start", "change", "replay")
+                    if (expression := getattr(pathway, field))
+                }
+                parts = parts.having(replace(pathway, variables=(*pathway.variables, exists), **wrapped))
         return parts
+
+
+_KINDS = {"Vx": "proximal", "Vy": "distal", "Q": "inhibitory", "R": "recruitment"}
 
 
 @dataclass(frozen=True)
 class DalesLaw(Departure):
     """All synapses that a cell makes have one sign and keep it: a weight that would cross zero stays there.
 
-    Pyramidal cells excite (R) and interneurons inhibit (Q); a random half of the fibres (Vx, Vy) is inhibitory.
+    Pyramidal cells excite (R, and what they send to other areas) and interneurons inhibit (Q); a random half of the
+    fibres that come from outside (Vx, Vy) is inhibitory.
 
     Parameters
     ----------
     weights
-        Names of the matrices whose weights keep their sign.
+        Names that the paper gives to the matrices whose weights keep their sign, among "Vx", "Vy", "Q" and "R". In a
+        hierarchy they stand for W, A, Q and R of each area.
     """
 
     weights: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", (self.weights,) if isinstance(self.weights, str) else tuple(self.weights))
         for name in self.weights:
-            if name not in ("Vx", "Vy", "Q", "R"):
-                raise ValueError(f"dale: must name matrices among 'Vx', 'Vy', 'Q', 'R' (got {name!r})")
+            if name not in _KINDS:
+                raise ValueError(
+                    f"DalesLaw.weights: must be among 'Vx', 'Vy', 'Q', 'R' (got {name!r}); in a hierarchy they stand "
+                    "for W, A, Q and R of each area"
+                )
+
+    @property
+    def alters(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Kinds of the synapses that keep their sign."""
+        return tuple(_KINDS[name] for name in self.weights)
 
     def alter(self, parts: Parts) -> Parts:
         """Give each fibre its polarity, and stop weights at zero."""
-        for pathway in parts.pathways:
-            if pathway.weight not in self.weights:
-                continue
-            sign = ""
-            if pathway.weight in ("Vx", "Vy"):
-                place = ("Vx", "Vy").index(pathway.weight)
-                drawn = f"1 - 2 * int(uniform_draw(seed, {Stream.POLARITY}, {place}, i) >= 0.5)"
-                polarity = Variable(
-                    "polarity", "sign of all synapses that the fibre makes", role="parameter", value=drawn
-                )
-                parts, sign = parts.adding(pathway.source, polarity), "polarity_pre * "
-            start = f"{sign}abs({pathway.start})"
-            parts = parts.having(replace(pathway, start=start, bound=f"{sign}clip({sign}w, 0, inf)"))
+        for kind in self.alters:
+            for pathway in parts.all(kind=kind):
+                parts = _keeping_sign(parts, pathway)
         return parts
+
+
+def _keeping_sign(parts: Parts, pathway: Pathway) -> Parts:
+    """Return ``parts`` in which the weights of ``pathway`` keep the sign of the cell that they come from."""
+    if pathway.bound:
+        raise ValueError(f"the weights of {pathway.name} have a bound already, {pathway.bound}")
+    source, sign = parts[pathway.source], ""
+    if source.kind not in ("pyramidal", "interneuron"):
+        sign, place = "polarity_pre * ", int(pathway.kind == "distal")
+        drawn = f"1 - 2 * int(uniform_draw(seed, {Stream.POLARITY}, {place}, i) >= 0.5)"
+        polarity = Variable("polarity", "sign of all synapses that the fibre makes", role="parameter", value=drawn)
+        if not source.has("polarity"):
+            parts = parts.adding(source.name, polarity)
+    start = f"{sign}abs({pathway.start})"
+    return parts.having(replace(pathway, start=start, bound=f"{sign}clip({sign}w, 0, inf)"))

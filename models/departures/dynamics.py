@@ -1,4 +1,4 @@
-"""How activity unfolds in time: at once, or by membranes and dendrites that relax while a sample is held."""
+"""Activity in time: membranes and dendrites that relax while a sample is held."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 
 from biorrr.models.departure import Departure
 from biorrr.models.paper.clock import HoldingClock
-from biorrr.models.parts import Parts, Step, Variable, with_values
+from biorrr.models.parts import Parts, Population, Step, Variable, parameter, with_values
 from biorrr.models.validation import number_within
 
 
@@ -41,6 +41,9 @@ class Leaky(Departure):
     tau_plateau: float = 30.0
     hold: float = 200.0
     dt: float = 2.0
+    alters = ("pyramidal", "interneuron")
+    gives = ("clock",)
+    turn = 1
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -59,20 +62,17 @@ class Leaky(Departure):
     def alter(self, parts: Parts) -> Parts:
         """Give cells membranes, the circuit a clock that holds samples, and let plasticity integrate."""
         parts = parts.having(with_values(HoldingClock(), held=float(self.held), tick=self.dt, lapse=self.dt / 1000))
-        if not any(variable.name == "plateau" for p in parts.populations for variable in p.variables):
-            parts["pyramidal"]  # says that they are missing
-        for population in parts.populations:
-            scales = {variable.name: variable.scale for variable in population.variables}
-            if "plateau" in scales:
-                parts = self._pyramidal(parts, population.name, scales["a"], feedback="shortfall" in scales)
-            elif "n" in scales:
-                parts = self._interneurons(parts, population.name, scales["n"])
+        for cells in parts.all(kind="pyramidal"):
+            parts = self._pyramidal(parts, cells)
+        for cells in parts.all(kind="interneuron"):
+            parts = self._interneurons(parts, cells)
         return parts.having(*(replace(pathway, averaged=True) for pathway in parts.pathways if pathway.change))
 
-    def _pyramidal(self, parts: Parts, name: str, scale: str, feedback: bool) -> Parts:
-        """Membranes of the pyramidal neurons called ``name``; with feedback, somata follow the tick before."""
+    def _pyramidal(self, parts: Parts, cells: Population) -> Parts:
+        """Give pyramidal neurons their membranes; with apical feedback, somata follow the tick before."""
+        scale = cells.variable("a").scale
         parts = parts.adding(
-            name,
+            cells.name,
             Variable("dendrite", "excitation of the distal dendrite", role="memory", scale=scale),
             Variable("hyperpolarisation", "inhibition of the distal dendrite", role="memory", scale=scale),
             Variable("calcium", "the plateau as it rises and decays", role="memory", scale=scale),
@@ -80,68 +80,41 @@ class Leaky(Departure):
             _relaxation("dendrite_step", self.tau_dendrite),
             _relaxation("plateau_step", self.tau_plateau),
         )
-        if feedback:
-            parts = parts.adding(name, Step("input", "z += soma_step * shortfall"))
+        if cells.has("shortfall"):
+            moved = "soma" if cells.has("soma") else "z"
+            parts = parts.adding(cells.name, Step("input", f"{moved} += soma_step * shortfall"))
         else:
-            parts = parts.adding(
-                name,
-                Variable("soma", "membrane potential of the soma", role="memory"),
-                Step(
-                    "membrane",
-                    """
-                    soma += soma_step * (z - soma)
-                    z = soma
-                    """,
-                ),
-            )
+            soma = Variable("soma", "membrane potential of the soma", role="memory")
+            parts = parts.adding(cells.name, soma, _relaxing("membrane", "soma", "soma_step", "z"))
         return parts.adding(
-            name,
-            Step(
-                "membrane",
-                """
-                dendrite += dendrite_step * (a - dendrite)
-                a = dendrite
-                """,
-            ),
-            Step(
-                "dendrite",
-                """
-                hyperpolarisation += dendrite_step * (inhibition - hyperpolarisation)
-                inhibition = hyperpolarisation
-                """,
-            ),
-            Step(
-                "plateau decay",
-                """
-                calcium += plateau_step * (plateau - calcium)
-                plateau = calcium
-                """,
-            ),
+            cells.name,
+            _relaxing("membrane", "dendrite", "dendrite_step", "a"),
+            _relaxing("dendrite", "hyperpolarisation", "dendrite_step", "inhibition"),
+            _relaxing("plateau decay", "calcium", "plateau_step", "plateau"),
         )
 
-    def _interneurons(self, parts: Parts, name: str, scale: str) -> Parts:
-        """Membranes of the interneurons called ``name``."""
+    def _interneurons(self, parts: Parts, cells: Population) -> Parts:
+        """Give interneurons their membranes."""
         return parts.adding(
-            name,
-            Variable("membrane", "membrane potential", role="memory", scale=scale),
+            cells.name,
+            Variable("membrane", "membrane potential", role="memory", scale=cells.variable("n").scale),
             _relaxation("membrane_step", self.tau_interneuron),
-            Step(
-                "interneuron",
-                """
-                membrane += membrane_step * (n - membrane)
-                n = membrane
-                """,
-            ),
+            _relaxing("interneuron", "membrane", "membrane_step", "n"),
         )
+
+
+def _relaxing(phase: str, membrane: str, step: str, activity: str) -> Step:
+    """Return the step in which a membrane relaxes towards an activity and takes its place."""
+    return Step(phase, f"{membrane} += {step} * ({activity} - {membrane})\n{activity} = {membrane}")
 
 
 def _relaxation(name: str, tau: float) -> Variable:
-    """How far a membrane of time constant ``tau`` relaxes in one tick: exact while its drive stands still."""
-    return Variable(name, "relaxation per tick", "population", "parameter", f"relaxation({tau!r})")
+    """Return how far a membrane of time constant ``tau`` relaxes in a tick: exact while its drive stands still."""
+    return parameter(name, "relaxation per tick", f"relaxation({tau!r})")
 
 
 def milliseconds(name: str, value) -> float:
-    """``value``, a Brian2 time or a plain number of milliseconds, as milliseconds."""
+    """Return ``value``, a Brian2 time or a plain number of milliseconds, as milliseconds."""
     if hasattr(value, "dim"):
         import brian2
 

@@ -1,4 +1,4 @@
-"""Learning across time: traces of what cells did a while ago, whose products teach.
+"""Learning across time: traces of the recent past of cells, whose products teach.
 
 A trace is an average over the recent past, in which what lies longer back counts less: per tick,
 `trace += step * (activity - trace)` with step = 1 - exp(-tick/tau). For an activity that stands still it is that
@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields, replace
 
 from biorrr.models.departure import Departure
 from biorrr.models.departures.dynamics import milliseconds
-from biorrr.models.expressions import renamed
-from biorrr.models.parts import Parts, Step, Variable
+from biorrr.models.expressions import names_in, renamed
+from biorrr.models.parts import Parts, Pathway, Step, Variable, parameter
 from biorrr.models.validation import number_within
 
 
@@ -44,6 +44,7 @@ class Eligibility(Departure):
     tau_x: float = 0.0
     tau_plateau: float = 0.0
     tau_output: float = 0.0
+    alters = ("proximal", "distal")
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -51,9 +52,12 @@ class Eligibility(Departure):
 
     def alter(self, parts: Parts) -> Parts:
         """Keep the traces that are asked for, and let the rules of proximal and distal synapses read them."""
-        parts = _traced(parts, "proximal", "sensory", "x", "pre", self.tau_x)
-        parts = _traced(parts, "proximal", "pyramidal", "plateau", "post", self.tau_plateau)
-        return _traced(parts, "distal", "pyramidal", "z", "post", self.tau_output)
+        for pathway in parts.all(kind="proximal"):
+            parts = _traced(parts, pathway.name, _presynaptic(pathway), "pre", self.tau_x)
+            parts = _traced(parts, pathway.name, "plateau", "post", self.tau_plateau)
+        for pathway in parts.all(kind="distal"):
+            parts = _traced(parts, pathway.name, "z", "post", self.tau_output)
+        return parts
 
     @property
     def memory(self) -> float:
@@ -61,30 +65,40 @@ class Eligibility(Departure):
         return max(self.tau_x, self.tau_plateau, self.tau_output)
 
 
-def _traced(parts: Parts, pathway: str, population: str, activity: str, side: str, tau: float) -> Parts:
-    """Let the rule of ``pathway`` read a trace of ``activity`` of the cells on one ``side`` of its synapses."""
+def _presynaptic(pathway: Pathway) -> str:
+    """Return the activity of the presynaptic cell that ``pathway`` transmits."""
+    read = [name.removesuffix("_pre") for name in names_in(pathway.current).read if name.endswith("_pre")]
+    return read[0] if read else "x"
+
+
+def _traced(parts: Parts, name: str, activity: str, side: str, tau: float) -> Parts:
+    """Let the rule of a pathway read a trace of ``activity`` of the cells on one ``side`` of its synapses."""
     if not tau:
         return parts
-    rule = parts[pathway]
-    trace = f"{activity}_eligibility"
+    rule = parts[name]
+    if f"{activity}_{side}" not in names_in(rule.change).read:
+        raise ValueError(f"the rule of {name} does not read {activity}_{side}, so a trace of it would change nothing")
+    population = rule.source if side == "pre" else rule.target
+    # A pyramidal neuron of an area below has a trace of its output for its own distal synapses too.
+    sent = side == "pre" and parts[population].kind == "pyramidal"
+    trace = f"sent_{activity}_eligibility" if sent else f"{activity}_eligibility"
     parts = with_trace(parts, population, activity, trace, tau)
     return parts.having(replace(rule, change=renamed(rule.change, {f"{activity}_{side}": f"{trace}_{side}"})))
 
 
 def with_trace(parts: Parts, population: str, activity: str, trace: str, tau: float) -> Parts:
     """Let the cells of ``population`` keep a ``trace`` of an ``activity`` of theirs, of time constant ``tau``."""
-    (declared,) = (variable for variable in parts[population].variables if variable.name == activity)
+    declared = parts[population].variable(activity)
+    if parts[population].has(trace):
+        raise ValueError(f"{population} keeps a trace of the {declared.meaning} already")
     return parts.adding(
         population,
         Variable(trace, f"eligibility trace of the {declared.meaning}", role="memory", scale=declared.scale),
-        Variable(
-            f"{trace}_step", "relaxation of the trace per tick", "population", "parameter",
-            f"1 - exp(-lapse / {tau!r})",
-        ),
+        parameter(f"{trace}_step", "relaxation of the trace per tick", f"1 - exp(-lapse / {tau!r})"),
         Step("eligibility", f"{trace} += {trace}_step * ({activity} - {trace})"),
-    )  # fmt: skip
+    )
 
 
 def seconds(name: str, value) -> float:
-    """``value``, a Brian2 time or a plain number of seconds or samples, as a number."""
+    """Return ``value``, a Brian2 time or a plain number of seconds or samples, as a number."""
     return milliseconds(name, value) / 1000 if hasattr(value, "dim") else number_within(name, value, 0)

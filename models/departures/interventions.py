@@ -1,4 +1,4 @@
-"""What can be done to a circuit in the middle of a run: silence, freeze, cut, swap."""
+"""Interventions in the middle of a run: silence, freeze, cut, swap."""
 
 from __future__ import annotations
 
@@ -83,7 +83,8 @@ class SilencedInterneurons(Departure):
 
     def alter(self, parts: Parts) -> Parts:
         """Let only active cells speak."""
-        said = [v.name for v in parts[self.population].variables if v.name in ("n", "interneuron_spikes")]
+        cells = parts[self.population]
+        said = [name for name in ("n", "interneuron_spikes", "carried") if cells.has(name)]
         return parts.adding(
             self.population,
             Variable("active", "0 for a cell that has fallen silent", role="parameter", value=1.0),

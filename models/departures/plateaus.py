@@ -1,4 +1,4 @@
-"""What a calcium plateau potential can be, given what drives it: the distal current minus inhibition, a - Qn.
+"""Shapes of a calcium plateau potential, given its drive: the distal current minus inhibition, a - Qn.
 
 In spontaneous replay plateaus are always graded.
 """
@@ -6,11 +6,13 @@ In spontaneous replay plateaus are always graded.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from biorrr.models.areas.settled import Settled
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Parts, Step, Variable
-from biorrr.models.random_draws import Stream
+from biorrr.models.parts import Parts, Step, parameter
+from biorrr.models.random_draws import Stream, in_area
 from biorrr.models.validation import number_within
 
 
@@ -19,8 +21,15 @@ class Graded:
     """As large as its drive and of either sign, a - Qn: the paper's plateau."""
 
 
+class _Shape(Departure):
+    """Base of departures that make plateaus of their drive."""
+
+    alters = ("pyramidal",)
+    gives = ("shape of plateaus",)
+
+
 @dataclass(frozen=True)
-class AllOrNone(Departure):
+class AllOrNone(_Shape):
     """Plateaus of one size, whose number in a sample is Poisson distributed with mean |a - Qn| / amplitude.
 
     Learning is then correct on average, and it is the less noisy the smaller the amplitude is.
@@ -32,18 +41,24 @@ class AllOrNone(Departure):
     """
 
     amplitude: float
+    excludes = ((Settled, "plateaus are drawn anew in every tick, so outputs never settle; use Leaky(...)"),)
 
     def __post_init__(self) -> None:
         number_within("AllOrNone.amplitude", self.amplitude, math.ulp(0), remedy="; Graded() is the small limit")
 
     def alter(self, parts: Parts) -> Parts:
         """Turn the drive into a number of plateaus."""
-        number = f"poisson_draw(abs(plateau) * share / amplitude, seed, {Stream.PLATEAU}, moment, i)"
-        return _shaped(parts, "amplitude", self.amplitude, f"plateau = sign(plateau) * amplitude / share * {number}")
+
+        def code(area: int) -> str:
+            stream = in_area(Stream.PLATEAU, area)
+            number = f"poisson_draw(abs(plateau) * share / amplitude, seed, {stream}, moment, i)"
+            return f"plateau = sign(plateau) * amplitude / share * {number}"
+
+        return _shaped(parts, "amplitude", self.amplitude, code)
 
 
 @dataclass(frozen=True)
-class Sign(Departure):
+class Sign(_Shape):
     """One plateau of fixed size per sample: only the sign of a - Qn is kept.
 
     Parameters
@@ -53,17 +68,18 @@ class Sign(Departure):
     """
 
     amplitude: float
+    excludes = ((Settled, "a plateau that jumps from one size to another keeps outputs from settling; use Leaky(...)"),)
 
     def __post_init__(self) -> None:
         number_within("Sign.amplitude", self.amplitude, math.ulp(0))
 
     def alter(self, parts: Parts) -> Parts:
         """Keep the sign of the drive."""
-        return _shaped(parts, "amplitude", self.amplitude, "plateau = amplitude * sign(plateau)")
+        return _shaped(parts, "amplitude", self.amplitude, lambda area: "plateau = amplitude * sign(plateau)")
 
 
 @dataclass(frozen=True)
-class Rectified(Departure):
+class Rectified(_Shape):
     """A plateau that is never negative: it rises from a resting level, and its deviation from that level teaches.
 
     Inhibition can remove no more than the resting level, so the deviation is max(a - Qn, -baseline). With a high
@@ -82,13 +98,16 @@ class Rectified(Departure):
 
     def alter(self, parts: Parts) -> Parts:
         """Cut the drive off at the resting level."""
-        return _shaped(parts, "baseline", self.baseline, "plateau = clip(plateau, -baseline, inf)")
+        return _shaped(parts, "baseline", self.baseline, lambda area: "plateau = clip(plateau, -baseline, inf)")
 
 
-def _shaped(parts: Parts, parameter: str, value: float, code: str) -> Parts:
-    """Give the pyramidal neurons a parameter in the units of a, and the step that makes plateaus of their drive."""
-    return parts.adding(
-        "pyramidal",
-        Variable(parameter, f"{parameter} of the plateau", "population", "parameter", value, scale="a"),
-        Step("plateau shape", code),
-    )
+def _shaped(parts: Parts, name: str, value: float, code: Callable[[int], str]) -> Parts:
+    """Give pyramidal neurons a parameter in the units of a, and the step that makes plateaus in their area."""
+    for cells in parts.all(kind="pyramidal"):
+        scale = cells.variable("plateau").scale
+        parts = parts.adding(
+            cells.name,
+            parameter(name, f"{name} of the plateau", value, scale=scale),
+            Step("plateau shape", code(cells.area)),
+        )
+    return parts

@@ -1,4 +1,4 @@
-"""How activity is represented: by one analog value, or by the spikes of many cells."""
+"""Spiking cells: an activity is represented by the spikes of many cells instead of one analog value."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from biorrr.models.areas.settled import Settled
 from biorrr.models.departure import Departure
 from biorrr.models.departures.dynamics import milliseconds
-from biorrr.models.parts import Parts, Step, Variable
-from biorrr.models.random_draws import Stream, uniform_draw
+from biorrr.models.expressions import renamed
+from biorrr.models.parts import Parts, Population, Step, Variable, parameter
+from biorrr.models.random_draws import Stream, in_area, uniform_draw
 from biorrr.models.validation import number_within, whole_number
 
 
@@ -45,6 +47,9 @@ class Spiking(Departure):
     population: int = 50
     baseline: float = 4.0
     filter: float = 20.0
+    alters = ("pyramidal", "interneuron", "recruitment")
+    gives = ("spikes",)
+    excludes = ((Settled, "spikes are drawn anew in every tick, so outputs never settle; use Leaky(...)"),)
 
     def __post_init__(self) -> None:
         whole_number("Spiking.population", self.population, minimum=1)
@@ -53,41 +58,48 @@ class Spiking(Departure):
 
     def alter(self, parts: Parts) -> Parts:
         """Replace the activity of outputs and interneurons by what their spikes say."""
-        recruitment = parts["recruitment"]
-        strength = Variable("strength", "sum of squares of an interneuron's weights", scale="n**2")
-        parts = parts.having(replace(recruitment, sums=(*recruitment.sums, ("strength", "w**2"))))
-        parts = parts.adding("interneurons", strength)
-        parts = self._spiking(parts, "pyramidal", "z", "spikes", "1", Stream.OUTPUT, "output")
-        unit = "(sqrt(strength) + 1e-300)"
-        return self._spiking(
-            parts, "interneurons", "n", "interneuron_spikes", unit, Stream.INTERNEURON, "interneuron output"
-        )
+        for pathway in parts.all(kind="recruitment"):
+            parts = parts.having(replace(pathway, sums=(*pathway.sums, ("strength", "w**2"))))
+        for cells in parts.all(kind="pyramidal"):
+            phase = "output"
+            if cells.has("shortfall"):  # the soma is no longer what it says, and other areas hear the spikes
+                soma = Variable("soma", "membrane potential of the soma", role="memory")
+                steps = tuple(replace(step, code=renamed(step.code, {"z": "soma"})) for step in cells.steps)
+                cells, phase = replace(cells, variables=(*cells.variables, soma), steps=steps), "feedback output"
+                parts = parts.having(cells)
+            parts = self._spiking(parts, cells, "z", "spikes", "1", Stream.OUTPUT, phase)
+        for cells in parts.all(kind="interneuron"):
+            scale = f"({cells.variable('n').scale})**2"
+            strength = Variable("strength", "sum of squares of an interneuron's weights", scale=scale)
+            unit, phase = "(sqrt(strength) + 1e-300)", "interneuron output"
+            parts = parts.adding(cells.name, strength)
+            parts = self._spiking(parts, cells, "n", "interneuron_spikes", unit, Stream.INTERNEURON, phase)
+        return parts
 
     def _spiking(
-        self, parts: Parts, population: str, activity: str, spikes: str, unit: str, stream: Stream, phase: str
+        self, parts: Parts, cells: Population, activity: str, spikes: str, unit: str, stream: Stream, phase: str
     ) -> Parts:
-        said = {"z": "output", "n": "interneuron"}[activity]
+        """Let ``cells`` say by spikes what their ``activity`` (with feedback the potential of the soma) is."""
+        said, scale = {"z": "output", "n": "interneuron"}[activity], cells.variable(activity).scale
+        drive = "soma" if cells.has("shortfall") else activity
         return parts.adding(
-            population,
+            cells.name,
             Variable(spikes, f"spikes of the population that stands for an {said}"),
-            Variable("filtered", "what a synaptic filter has left of past ticks", role="memory", scale=activity),
-            Variable("cells_each", f"cells that stand for an {said}", "population", "parameter", self.population),
-            Variable("rest", "spikes per cell and sample at rest", "population", "parameter", float(self.baseline)),
-            Variable(
-                "filter_step", "relaxation of the filter per tick", "population", "parameter",
-                f"relaxation({self.filter!r})",
-            ),
+            Variable("filtered", "what a synaptic filter has left of past ticks", role="memory", scale=scale),
+            parameter("cells_each", f"cells that stand for an {said}", self.population),
+            parameter("rest", "spikes per cell and sample at rest", float(self.baseline)),
+            parameter("filter_step", "relaxation of the filter per tick", f"relaxation({self.filter!r})"),
             Step(
                 phase,
                 f"""
                 unit = {unit}
-                mean_spikes = cells_each * share * clip(rest + {activity} / unit, 0, inf)
-                {spikes} = poisson_draw(mean_spikes, seed, {stream}, moment, i)
+                mean_spikes = cells_each * share * clip(rest + {drive} / unit, 0, inf)
+                {spikes} = poisson_draw(mean_spikes, seed, {in_area(stream, cells.area)}, moment, i)
                 filtered += filter_step * (unit * ({spikes} / (cells_each * share) - rest) - filtered)
                 {activity} = filtered
                 """,
             ),
-        )  # fmt: skip
+        )
 
     def raster(self, counts, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Say which cell fired each of the spikes that were counted.

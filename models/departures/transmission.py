@@ -1,13 +1,14 @@
-"""How signals pass between cells: with noise, or with a delay."""
+"""Transmission between cells, with noise or with a delay."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from biorrr.models.areas.settled import Settled
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Parts, Step, Variable
-from biorrr.models.random_draws import Stream, stream_of
-from biorrr.models.validation import whole_number
+from biorrr.models.parts import Parts, Step, Variable, parameter
+from biorrr.models.random_draws import Stream, in_area, stream_of
+from biorrr.models.validation import number_within, whole_number
 
 _STREAMS = {
     "z": Stream.PROXIMAL,
@@ -31,23 +32,27 @@ class TransmissionNoise(Departure):
     """
 
     sigma: float
+    excludes = ((Settled, "noise is drawn anew in every tick, so outputs never settle; use Leaky(...)"),)
+
+    def __post_init__(self) -> None:
+        number_within("TransmissionNoise.sigma", self.sigma, 0)
 
     def alter(self, parts: Parts) -> Parts:
         """Sum up the variance beside each current, and add the noise as the current arrives."""
         noisy: dict[tuple[str, str], str] = {}
-        for pathway in parts.pathways:
-            if pathway.weighted:
-                variance = (f"{pathway.drives}_variance", f"({pathway.current})**2")
-                parts = parts.having(replace(pathway, sums=(*pathway.sums, variance)))
-                noisy[pathway.target, pathway.drives] = pathway.phase
+        for pathway in parts.weighted:
+            variance = (f"{pathway.drives}_variance", f"({pathway.current})**2")
+            parts = parts.having(replace(pathway, sums=(*pathway.sums, variance)))
+            noisy[pathway.target, pathway.drives] = pathway.phase
+        sigma = parameter("sigma", "noise, relative to what is transmitted", self.sigma)
         for population in dict.fromkeys(target for target, _ in noisy):
-            sigma = Variable("sigma", "noise, relative to what is transmitted", "population", "parameter", self.sigma)
             parts = parts.adding(population, sigma)
         for (population, quantity), phase in noisy.items():
             # A tick that takes only a share of the sample's time averages over less noise.
             spread = f"sigma * sqrt({quantity}_variance / share)"
-            stream = int(_STREAMS.get(quantity, stream_of(f"{population}.{quantity}")))
-            (declared,) = (variable for variable in parts[population].variables if variable.name == quantity)
+            declared, area = parts[population].variable(quantity), parts[population].area
+            place = stream_of(f"{population.removesuffix(f'_{area}')}.{quantity}")
+            stream = in_area(_STREAMS.get(quantity, place), area)
             parts = parts.adding(
                 population,
                 Variable(f"{quantity}_variance", f"variance of the {declared.meaning}", scale=f"({declared.scale})**2"),
@@ -56,8 +61,51 @@ class TransmissionNoise(Departure):
         return parts
 
 
+class _Delay(Departure):
+    """Base of delays, in samples or in ticks of a sample that is held."""
+
+    samples: int
+    ticks: int
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        for unit in ("samples", "ticks"):
+            whole_number(f"{name}.{unit}", getattr(self, unit), minimum=0)
+        if self.samples and self.ticks:
+            raise ValueError(
+                f"{name}: must be a delay in samples or in ticks, not both (got {self.samples} and {self.ticks})"
+            )
+
+    @property
+    def excludes(self) -> tuple[tuple[type, str], ...]:  # type: ignore[override]
+        """Delays in ticks need ticks that take time."""
+        reason = "the ticks in which outputs settle are not time; give the delay in samples, or use Leaky(...)"
+        return ((Settled, reason),) if self.ticks else ()
+
+    def _delayed(self, parts: Parts, kind: str, activity: str, phase: str) -> Parts:
+        """Replace an activity by that of some samples or ticks ago, kept in a line of memories."""
+        if not self.samples and not self.ticks:
+            return parts
+        line = [f"past_{age}" for age in range(self.samples or self.ticks, 0, -1)]  # oldest first
+        # Down the line in every tick, or when a sample ends.
+        shift = [
+            f"{older} = closing * {newer} + (1 - closing) * {older}" if self.samples else f"{older} = {newer}"
+            for older, newer in zip(line, [*line[1:], "undelayed"], strict=True)
+        ]
+        code = "\n".join([f"undelayed = {activity}", f"{activity} = {line[0]}", *shift])
+        unit = "samples" if self.samples else "ticks"
+        for cells in parts.all(kind=kind):
+            declared = cells.variable(activity)
+            remembered = [
+                Variable(past, f"{declared.meaning}, {past[5:]} {unit} ago", role="memory", scale=declared.scale)
+                for past in line
+            ]
+            parts = parts.adding(cells.name, *remembered, Step(phase, code))
+        return parts
+
+
 @dataclass(frozen=True)
-class LoopDelay(Departure):
+class LoopDelay(_Delay):
     """Inhibition comes late: interneurons answer with the activity that they had some samples, or ticks, ago.
 
     Parameters
@@ -70,17 +118,15 @@ class LoopDelay(Departure):
 
     samples: int = 0
     ticks: int = 0
-
-    def __post_init__(self) -> None:
-        check_delay("LoopDelay", self.samples, self.ticks)
+    alters = ("interneuron",)
 
     def alter(self, parts: Parts) -> Parts:
         """Pass the activity of interneurons down a line of memories."""
-        return delayed(parts, "interneurons", "n", "delay", self.samples, self.ticks)
+        return self._delayed(parts, "interneuron", "n", "delay")
 
 
 @dataclass(frozen=True)
-class LateInstruction(Departure):
+class LateInstruction(_Delay):
     """Instruction comes late: what reaches the distal dendrite is about the input of some samples, or ticks, ago.
 
     Parameters
@@ -93,38 +139,8 @@ class LateInstruction(Departure):
 
     samples: int = 0
     ticks: int = 0
-
-    def __post_init__(self) -> None:
-        check_delay("LateInstruction", self.samples, self.ticks)
+    alters = ("instructive",)
 
     def alter(self, parts: Parts) -> Parts:
         """Pass the instructive input down a line of memories."""
-        return delayed(parts, "instructive", "y", "input", self.samples, self.ticks)
-
-
-def check_delay(name: str, samples: int, ticks: int) -> None:
-    """Refuse what is not a delay in samples or in ticks."""
-    for unit, value in (("samples", samples), ("ticks", ticks)):
-        whole_number(f"{name}.{unit}", value, minimum=0)
-    if samples and ticks:
-        raise ValueError(f"{name}: must be a delay in samples or in ticks, not both (got {samples} and {ticks})")
-
-
-def delayed(parts: Parts, population: str, activity: str, phase: str, samples: int, ticks: int) -> Parts:
-    """Replace an activity by that of some samples or ticks ago, kept in a line of memories."""
-    if not samples and not ticks:
-        return parts
-    (declared,) = (variable for variable in parts[population].variables if variable.name == activity)
-    line = [f"past_{age}" for age in range(samples or ticks, 0, -1)]  # oldest first
-    # Down the line in every tick, or when a sample ends.
-    shift = [
-        f"{older} = closing * {newer} + (1 - closing) * {older}" if samples else f"{older} = {newer}"
-        for older, newer in zip(line, [*line[1:], "fresh"], strict=True)
-    ]
-    unit = "samples" if samples else "ticks"
-    remembered = [
-        Variable(past, f"{declared.meaning}, {past[5:]} {unit} ago", role="memory", scale=declared.scale)
-        for past in line
-    ]
-    code = "\n".join([f"fresh = {activity}", f"{activity} = {line[0]}", *shift])
-    return parts.adding(population, *remembered, Step(phase, code))
+        return self._delayed(parts, "instructive", "y", "input")

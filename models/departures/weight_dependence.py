@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 
 from biorrr.models.departure import Departure
 from biorrr.models.departures.eligibility import seconds, with_trace
-from biorrr.models.parts import Parts, Step, Variable
+from biorrr.models.parts import Parts, Pathway, Step, Variable, parameter
 from biorrr.models.validation import number_within
 
 
@@ -50,6 +50,8 @@ class WeightDependentPlasticity(Departure):
     slope_minus: float = 20.04
     peak_x: float = 1.0
     peak_plateau: float = 1.0
+    alters = ("proximal",)
+    turn = -1
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -61,12 +63,24 @@ class WeightDependentPlasticity(Departure):
 
     def alter(self, parts: Parts) -> Parts:
         """Keep both traces, and let proximal synapses read their overlap."""
-        parts = with_trace(parts, "sensory", "x", "x_eligibility", self.tau_x)
-        parts = with_trace(parts, "pyramidal", "plateau", "plateau_eligibility", self.tau_plateau)
+        for pathway in parts.all(kind="proximal"):
+            source = parts[pathway.source]
+            if source.kind != "sensory":
+                raise ValueError(
+                    f"{pathway.name} hears the outputs of {source.name}, which have either sign, and this rule is for "
+                    "sensory inputs; in a hierarchy, give InAreas(WeightDependentPlasticity(...), (1,))"
+                )
+            parts = with_trace(parts, source.name, "x", "x_eligibility", self.tau_x)
+            parts = with_trace(parts, pathway.target, "plateau", "plateau_eligibility", self.tau_plateau)
+            parts = parts.having(self._dependent(pathway, parts[pathway.target].variable("plateau").scale))
+        return parts
+
+    def _dependent(self, pathway: Pathway, scale: str) -> Pathway:
+        """Return ``pathway`` with synapses that read the overlap of both traces; plateaus have ``scale``."""
         own = [
             _parameter("w_max", "largest weight", self.w_max, "z / x"),
             _parameter("peak_x", "peak of the input's trace", self.peak_x, "x"),
-            _parameter("peak_plateau", "peak of the plateau's trace", self.peak_plateau, "a"),
+            _parameter("peak_plateau", "peak of the plateau's trace", self.peak_plateau, scale),
             Variable("overlap", "of the traces of input and plateau, from 0 to 1", "synapse"),
         ]
         for sign in ("plus", "minus"):
@@ -86,25 +100,21 @@ class WeightDependentPlasticity(Departure):
             f"/ (ceiling_{sign} - floor_{sign})"
             for sign in ("plus", "minus")
         }
-        proximal = parts["proximal"]
-        return parts.having(
-            replace(
-                proximal,
-                # What a sample of so many ticks asks for, at the pace of this tick.
-                change=f"held * lapse * ((w_max - w) * {gains['plus']} - w * {gains['minus']})",
-                replay="",
-                bound="clip(w, 0, w_max)",
-                start=f"clip({proximal.start}, 0, w_max)",
-                variables=(*proximal.variables, *own),
-                steps=(
-                    *proximal.steps,
-                    Step(
-                        "eligibility",
-                        "overlap = clip(x_eligibility_pre * plateau_eligibility_post / (peak_x * peak_plateau), 0, 1)",
-                    ),
+        return replace(
+            pathway,
+            change=f"sample_time * ((w_max - w) * {gains['plus']} - w * {gains['minus']})",
+            replay="",
+            bound="clip(w, 0, w_max)",
+            start=f"clip({pathway.start}, 0, w_max)",
+            variables=(*pathway.variables, *own),
+            steps=(
+                *pathway.steps,
+                Step(
+                    "eligibility",
+                    "overlap = clip(x_eligibility_pre * plateau_eligibility_post / (peak_x * peak_plateau), 0, 1)",
                 ),
-                equation="dVx/dt = (Vmax - Vx) k+ q+(eP) - Vx k- q-(eP)",
-            )
+            ),
+            equation="dVx/dt = (Vmax - Vx) k+ q+(eP) - Vx k- q-(eP)",
         )
 
     @property
@@ -114,4 +124,4 @@ class WeightDependentPlasticity(Departure):
 
 
 def _parameter(name: str, meaning: str, value: float | str, scale: str = "1") -> Variable:
-    return Variable(name, meaning, "pathway", "parameter", value, scale)
+    return parameter(name, meaning, value, scale=scale, per="pathway")

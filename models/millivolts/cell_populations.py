@@ -17,8 +17,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from biorrr.models.areas.apical_feedback import ApicalFeedback
 from biorrr.models.departure import Departure
+from biorrr.models.departures.apical_drive import ApicalDrive
 from biorrr.models.departures.dynamics import milliseconds
+from biorrr.models.departures.transmission import LoopDelay
 from biorrr.models.expressions import renamed
 from biorrr.models.millivolts.bursting_cells import BurstingCells
 from biorrr.models.millivolts.fans import fan_in, fan_out
@@ -97,6 +100,14 @@ class Millivolts(Departure):
     spike_slope: float = 0.5
     cell: Population = field(default_factory=BurstingCells, repr=False)
     interneuron: Population = field(default_factory=SomatostatinCells, repr=False)
+    alters = ("pyramidal", "interneuron", "recruitment", "inhibitory", "neuromodulator")
+    gives = ("clock", "shape of plateaus", "spikes")
+    excludes = (
+        (ApicalDrive, "the soma of a cell in millivolts feels its calcium current already"),
+        (ApicalFeedback, "the gain of a plateau at the soma is that of the cell's own calcium current"),
+        (LoopDelay, "inhibition is carried by spikes, which synapses already pass on with a delay of their own"),
+    )
+    turn = 1
 
     def __post_init__(self) -> None:
         whole_number("Millivolts.population", self.population, minimum=1)
@@ -131,7 +142,9 @@ class Millivolts(Departure):
         parts = parts.having(replace(modulator, variables=rates))
         for name, said in (("recruitment", "z"), ("inhibitory", "n")):
             pathway = parts[name]
-            parts = parts.having(replace(pathway, current=renamed(pathway.current, {f"{said}_pre": "carried_pre"})))
+            carried = {f"{said}_pre": "carried_pre"}
+            sums = tuple((filled, renamed(expression, carried)) for filled, expression in pathway.sums)
+            parts = parts.having(replace(pathway, current=renamed(pathway.current, carried), sums=sums))
             parts = parts.adding(
                 pathway.source,
                 Variable("carried", "what reaches other cells", scale=said),

@@ -1,4 +1,4 @@
-"""The clock of a circuit: whether a sample or a replay is on, and where in the stream of samples the circuit stands.
+"""The clock of a circuit: it says whether a sample or a replay is on, and counts the samples.
 
 What it holds is broadcast: every cell and synapse may read it.
 """
@@ -6,7 +6,7 @@ What it holds is broadcast: every cell and synapse may read it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from biorrr.models.parts import Population, Step, Variable
 
@@ -22,6 +22,10 @@ _KEPT = (
     Variable(
         "lapse", "time that a tick takes for what outlasts samples: in s, or in samples where all is instant",
         per="circuit", role="parameter", value=1.0,
+    ),
+    Variable(
+        "sample_time", "time that a sample takes, in s, or in samples where all is instant or settles",
+        per="circuit", role="parameter", value="held * lapse",
     ),
     Variable(
         "tick", "length of a tick, infinite where all is instant", per="circuit", role="parameter", value=math.inf,
@@ -82,7 +86,7 @@ class SettlingClock(HoldingClock):
     """Every sample and every replay is held for as many ticks as outputs need to settle."""
 
     variables: tuple[Variable, ...] = (
-        *_KEPT,
+        *(replace(variable, value=1.0) if variable.name == "sample_time" else variable for variable in _KEPT),
         Variable("elapsed", "ticks since the sample or the replay came on", "circuit", "memory", "held - 1"),
         Variable("replay_held", "ticks for which a replay is held", "circuit", "parameter", "held"),
         Variable("fresh", "1 in the first tick of a sample or a replay", per="circuit"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from biorrr.models.paper.clock import Clock
 from biorrr.models.paper.fibres import InstructiveInput, SensoryInput
-from biorrr.models.paper.neuromodulator import Neuromodulator
+from biorrr.models.paper.neuromodulator import PLASTICITY, Neuromodulator
 from biorrr.models.paper.neurons import Interneurons, PyramidalNeurons
 from biorrr.models.paper.synapses import (
     DistalSynapses,
@@ -13,11 +13,11 @@ from biorrr.models.paper.synapses import (
     PyramidalToInterneuron,
 )
 from biorrr.models.parts import Parts
-from biorrr.models.rates import Rates
+from biorrr.models.rates import Rate, Rates
 
 
 def microcircuit_parts(k: int, interneurons: int, rates: Rates | None = None) -> Parts:
-    """Two-compartment pyramidal neurons, their interneurons and inputs, and the four pathways between them.
+    """Return two-compartment pyramidal neurons, their interneurons and inputs, and the four pathways between them.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def microcircuit_parts(k: int, interneurons: int, rates: Rates | None = None) ->
     return Parts(
         populations=(
             Clock(),
-            Neuromodulator() if rates is None else Neuromodulator.of(rates),
+            Neuromodulator.of({path: Rate(0.0) if rates is None else getattr(rates, path) for path in PLASTICITY}),
             SensoryInput(),
             InstructiveInput(),
             PyramidalNeurons(k),

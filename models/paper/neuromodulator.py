@@ -1,34 +1,31 @@
-"""What is broadcast to every synapse of a pathway alike: learning rates, and what goes with them."""
+"""The neuromodulator: it broadcasts learning rates, and what goes with them, to every synapse of a pathway alike."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from biorrr.models.auto_rates import AUTO
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, with_values
-from biorrr.models.rates import Rates
+from biorrr.models.parts import Parts, Population, Step, Variable, broadcast, summed
+from biorrr.models.rates import Rate
 
-
-def _parameter(name: str, meaning: str, value: float | str = 0.0, scale: str = "1") -> Variable:
-    return Variable(name, meaning, per="circuit", role="parameter", value=value, scale=scale)
-
-
-def _broadcast(name: str, meaning: str) -> Variable:
-    return Variable(name, meaning, per="circuit")
-
-
-_REGRESSION = (
-    _parameter("s", "0 is RRMSE, 1 is CCA", scale="1 / a"),
-    _parameter("ridge_y", "added to Cyy", scale="y**2"),
-    _parameter("replay_gain", "plasticity in replay: ridge times inputs per replayed tick", scale="x**2"),
+PLASTICITY = {
+    "x": "proximal",
+    "y": "distal",
+    "q": "interneuron-to-pyramidal",
+    "r": "pyramidal-to-interneuron",
+}
+REGRESSION = (
+    broadcast("s", "0 is RRMSE, 1 is CCA", "parameter", scale="1 / a"),
+    broadcast("ridge_y", "added to Cyy", "parameter", scale="y**2"),
+    broadcast("replay_gain", "plasticity in replay: ridge times inputs per replayed tick", "parameter", scale="x**2"),
 )
-_RATES = (
-    _broadcast("eta_x", "rate of proximal plasticity"),
-    _broadcast("eta_y", "rate of distal plasticity"),
-    _broadcast("eta_q", "rate of interneuron-to-pyramidal plasticity"),
-    _broadcast("eta_r", "rate of pyramidal-to-interneuron plasticity"),
-)
+
+
+def broadcast_rates(paths: Iterable[str]) -> tuple[Variable, ...]:
+    """Return the rates eta_{path}; a path begins with a letter of :data:`PLASTICITY`, such as "x" or "x_1"."""
+    return tuple(broadcast(f"eta_{path}", f"rate of {PLASTICITY[path[0]]} plasticity") for path in paths)
 
 
 @dataclass(frozen=True)
@@ -37,28 +34,19 @@ class Neuromodulator(Population):
 
     size: int | None = 1
     name: str = "neuromodulator"
-    variables: tuple[Variable, ...] = (
-        *_RATES,
-        *_REGRESSION,
-        *(_parameter(f"eta0_{path}", f"eta_{path} at the first sample") for path in "xyqr"),
-        *(_parameter(f"N_{path}", f"samples after which eta_{path} has halved") for path in "xyqr"),
-    )
-    # In replay the sample count stands still, and so do the rates.
-    steps: tuple[Step, ...] = (
-        Step("input", "\n".join(f"eta_{path} = eta0_{path} / (1 + sample / N_{path})" for path in "xyqr")),
-    )
     meaning: str = "Broadcasts the learning rates of a timetable, eta0 / (1 + t/N)."
     shape: str = ""
 
     @classmethod
-    def of(cls, rates: Rates) -> Population:
-        """The timetable of ``rates``."""
-        given = {path: getattr(rates, path) for path in "xyqr"}
-        return with_values(
-            cls(),
-            **{f"eta0_{path}": rate.eta0 for path, rate in given.items()},
-            **{f"N_{path}": rate.N for path, rate in given.items()},
-        )
+    def of(cls, rates: Mapping[str, Rate], others: Iterable[Variable] = REGRESSION) -> Neuromodulator:
+        """Return the timetable of ``rates`` by path, with ``others`` that it broadcasts too."""
+        start = [broadcast(f"eta0_{p}", f"eta_{p} at the first sample", "parameter", r.eta0) for p, r in rates.items()]
+        half = [
+            broadcast(f"N_{p}", f"samples after which eta_{p} has halved", "parameter", r.N) for p, r in rates.items()
+        ]
+        # In replay the sample count stands still, and so do the rates.
+        step = Step("input", "\n".join(f"eta_{p} = eta0_{p} / (1 + sample / N_{p})" for p in rates))
+        return cls(variables=(*broadcast_rates(rates), *others, *start, *half), steps=(step,))
 
 
 @dataclass(frozen=True)
@@ -68,20 +56,22 @@ class AdaptiveNeuromodulator(Population):
     size: int | None = 1
     name: str = "neuromodulator"
     variables: tuple[Variable, ...] = (
-        *_RATES,
-        *_REGRESSION,
-        _broadcast("energy_x", "|x|^2"),
-        _broadcast("energy_y", "|y|^2"),
-        _broadcast("energy_z", "|z|^2"),
-        _broadcast("trace_q", "trace(QQ'), the gain of the inhibitory loop"),
-        _parameter("ridge_power", "what the ridge adds to |x|^2", scale="x**2"),
-        _parameter("power_x", "mean of |x|^2 over the data, with the ridge", "cells('sensory')", scale="x**2"),
-        _parameter("typical_y", "power of y in a direction that is to be learned", 1.0, scale="y**2"),
-        _parameter("dimension_x", "directions over which |x|^2 is spread", "cells('sensory')"),
-        _parameter("filters", "pyramidal neurons", "cells('pyramidal')"),
-        _parameter("learning", "0 for a pass with learning off", 1.0),
-        Variable("eta_mean", "eta_q, averaged over the sample so far", per="circuit", role="memory"),
-        Variable("log_retained", "log of the part of Q' - R that is left", per="circuit", role="memory"),
+        *broadcast_rates(PLASTICITY),
+        *REGRESSION,
+        broadcast("energy_x", "|x|^2"),
+        broadcast("energy_y", "|y|^2"),
+        broadcast("energy_z", "|z|^2"),
+        broadcast("trace_q", "trace(QQ'), the gain of the inhibitory loop"),
+        broadcast("ridge_power", "what the ridge adds to |x|^2", "parameter", scale="x**2"),
+        broadcast(
+            "power_x", "mean of |x|^2 over the data, with the ridge", "parameter", "cells('sensory')", scale="x**2"
+        ),
+        broadcast("typical_y", "power of y in a direction that is to be learned", "parameter", 1.0, scale="y**2"),
+        broadcast("dimension_x", "directions over which |x|^2 is spread", "parameter", "cells('sensory')"),
+        broadcast("filters", "pyramidal neurons", "parameter", "cells('pyramidal')"),
+        broadcast("learning", "0 for a pass with learning off", "parameter", 1.0),
+        broadcast("eta_mean", "eta_q, averaged over the sample so far", "memory"),
+        broadcast("log_retained", "log of the part of Q' - R that is left", "memory"),
     )
     steps: tuple[Step, ...] = (
         Step(
@@ -109,6 +99,9 @@ class AdaptiveNeuromodulator(Population):
 class AdaptiveRates(Departure):
     """Learning rates fitted to the drive, with the sums over populations that they need to know."""
 
+    alters = ("neuromodulator", "sensory", "instructive", "pyramidal", "inhibitory")
+    turn = -1
+
     def alter(self, parts: Parts) -> Parts:
         """Let the neuromodulator listen to inputs and outputs, and to the strength of inhibition."""
         inhibitory = parts["inhibitory"]
@@ -118,13 +111,8 @@ class AdaptiveRates(Departure):
         return parts.having(
             AdaptiveNeuromodulator(),
             replace(inhibitory, sums=(*inhibitory.sums, ("power", "w**2"))),
-            _sum("sensory_drive", "sensory", "energy_x", "x_pre**2", "drive"),
-            _sum("instructive_drive", "instructive", "energy_y", "y_pre**2", "drive"),
-            _sum("output_drive", "pyramidal", "energy_z", "z_pre**2", "recruitment"),
-            _sum("loop_gain", "pyramidal", "trace_q", "power_pre", "dendrite"),
+            summed("sensory_drive", "sensory", "neuromodulator", "energy_x", "x_pre**2", "drive"),
+            summed("instructive_drive", "instructive", "neuromodulator", "energy_y", "y_pre**2", "drive"),
+            summed("output_drive", "pyramidal", "neuromodulator", "energy_z", "z_pre**2", "recruitment"),
+            summed("loop_gain", "pyramidal", "neuromodulator", "trace_q", "power_pre", "dendrite"),
         )
-
-
-def _sum(name: str, source: str, drives: str, current: str, phase: str) -> Pathway:
-    """A sum over a whole population that the neuromodulator takes in."""
-    return Pathway(name, source, "neuromodulator", drives, current, phase, weighted=False)

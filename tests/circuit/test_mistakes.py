@@ -73,7 +73,7 @@ MISTAKES = {
     ),
     "a phase that does not exist": (
         {"populations": [cells(V)], "pathways": [to_vip(phase="noon")]},
-        "to_vip.phase: there is no phase called 'noon'; in order there are input, drive, membrane, cells, output,",
+        "to_vip.phase: there is no phase called 'noon'; in order there are input, feedback output, drive, membrane, ",
     ),
     "a statement where an expression belongs": (
         {"pathways": [replace(DistalSynapses(), change="w += eta_y * y_pre")]},
@@ -182,7 +182,8 @@ def test_one_sentence_when_the_circuit_is_made(mistake):
 
 def test_a_departure_that_does_not_fit():
     with pytest.raises(
-        ValueError, match=r"ApicalDrive\(gain=0.1\): does not fit this circuit: the circuit has no part"
+        ValueError,
+        match=r"ApicalDrive\(gain=0.1\): needs a part of kind 'pyramidal', and this circuit has clock, sensory",
     ):
         Circuit([SensoryInput(3)], [], departures=[ApicalDrive(0.1)])
 

@@ -28,7 +28,7 @@ from biorrr.models import (
 @pytest.mark.parametrize("departure", [AllOrNone(1.0), Spiking(), Leaky(), ApicalDrive(0.1), LoopDelay(2)], ids=repr)
 def test_a_circuit_that_a_departure_does_not_fit(departure):
     parts = Parts((SensoryInput(3), Population(2, "granule")), ())
-    with pytest.raises(ValueError, match=r"does not fit this circuit: .* no part called .*; it has sensory, granule"):
+    with pytest.raises(ValueError, match=r"needs a part of kind .*, and this circuit has sensory, granule"):
         departed(parts, [departure])
 
 
@@ -70,7 +70,7 @@ def test_raster_has_every_spike_once():
         (lambda: Rectified(-1.0), "Rectified.baseline: must be finite and at least 0"),
         (lambda: Spiking(0), "Spiking.population: must be a whole number, at least 1"),
         (lambda: SparseConnections(1.2, 1.0), r"SparseConnections.proximal: must lie in \[0, 1\] \(got 1.2\)"),
-        (lambda: DalesLaw(("P",)), "dale: must name matrices among 'Vx', 'Vy', 'Q', 'R' .got 'P'"),
+        (lambda: DalesLaw(("P",)), "DalesLaw.weights: must be among 'Vx', 'Vy', 'Q', 'R' .got 'P'"),
         (lambda: Silence(-1), "Silence.at: must be a whole number, at least 0"),
     ],
 )

@@ -1,0 +1,135 @@
+"""The ridge that predicts best: chosen by held-out R2, from second moments alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg
+
+from biorrr.analysis.checks import Ridge, check_k, check_pair, check_ridge, check_s, ridge_pair
+
+# Relative to trace(Cxx)/m; the commands' default is 0.1.
+_SHARES = np.geomspace(1e-4, 100, 13)
+_SHUFFLE = 0  # seed of the folds: the same data give the same ridge
+
+
+@dataclass(frozen=True)
+class RidgeChoice:
+    """Ridges that were tried, and how well the exact solution predicts held-out samples with each.
+
+    Attributes
+    ----------
+    ridges : (n_ridges,)
+        Ridges, increasing.
+    r2 : (n_ridges,)
+        Held-out R2 about the training means, pooled over responses and folds.
+    """
+
+    ridges: NDArray
+    r2: NDArray
+
+    @property
+    def best(self) -> float:
+        """Ridge with the highest held-out R2."""
+        return float(self.ridges[self.r2.argmax()])
+
+
+def choose_ridge(
+    X: ArrayLike, Y: ArrayLike, k: int, s: float = 0.0, *, ridges: ArrayLike | None = None, folds: int = 5
+) -> RidgeChoice:
+    """Score ridges by how well the exact solution of rank ``k`` predicts held-out samples.
+
+    Data are read once, into moments of each fold. A fold then costs one eigendecomposition of Cxx, whatever the number
+    of ridges.
+
+    Parameters
+    ----------
+    X : (n_samples, m)
+    Y : (n_samples, n)
+        Means of the training folds are removed.
+    k, s
+        Rank, and member of the family: 0 is RRMSE, 1 is CCA.
+    ridges : (n_ridges,)
+        Ridges to try, added to Cxx and Cyy; by default 13 of them, from 1e-4 to 100 times trace(Cxx)/m.
+    folds
+        Number of shuffled folds.
+
+    Examples
+    --------
+    Noise in many inputs calls for a ridge:
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 40))
+    >>> Y = X[:, :1] + rng.standard_normal((60, 1))
+    >>> choose_ridge(X, Y, k=1).best > 0.1
+    True
+    """
+    from biorrr.analysis.communication.moments import (
+        FoldMoments,  # which imports the estimators, which import this file
+    )
+
+    X, Y = check_pair(X, Y)
+    m = X.shape[1]
+    check_k(k, m, Y.shape[1])
+    check_s(s)
+    if not 2 <= folds <= len(X):
+        raise ValueError(f"folds: must lie between 2 and the number of samples, {len(X)} (got {folds})")
+    fold_of = np.random.default_rng(_SHUFFLE).permutation(len(X)) % folds
+    moments = FoldMoments.of(X, Y, fold_of)
+    if ridges is None:
+        everything, n_samples = moments.everything(slice(0, m))
+        tried = _SHARES * (np.trace(everything) / n_samples / m or 1.0)
+    else:
+        tried = np.unique([ridge_pair(ridge)[0] for ridge in np.atleast_1d(np.asarray(ridges, dtype=float))])
+    errors, deviations = np.zeros(len(tried)), 0.0
+    for fold in moments.folds:
+        training, n_samples = moments.training(fold)
+        held_out, _ = moments.held_out(fold)
+        solution = _Solutions(training / n_samples, m, s)
+        errors += [_squared_error(solution.map(ridge, k), held_out, m) for ridge in tried]
+        deviations += np.trace(held_out[m:, m:])
+    if not deviations > 0:
+        raise ValueError("Y: must vary (got constant columns); there is nothing to predict")
+    return RidgeChoice(tried, 1 - errors / deviations)
+
+
+def fitted_ridge(ridge: Ridge | str, X: NDArray, Y: NDArray, k: int, s: float) -> Ridge:
+    """Return ``ridge``, or where it is "cv" the one that predicts held-out samples best."""
+    if isinstance(ridge, str) and ridge == "cv":
+        return choose_ridge(X, Y, k, s, folds=min(5, len(X))).best
+    return check_ridge(ridge)
+
+
+class _Solutions:
+    """Exact solutions of one covariance (m + n, m + n) for any ridge."""
+
+    def __init__(self, covariance: NDArray, m: int, s: float):
+        self.values, axes = linalg.eigh(covariance[:m, :m])
+        self.values = self.values.clip(min=0.0)
+        self.axes, self.s = axes, s
+        self.Cxy, self.Cyy = covariance[:m, m:], covariance[m:, m:]
+        self.along = axes.T @ self.Cxy
+
+    def map(self, ridge: float, k: int) -> NDArray:
+        """Return the best prediction of rank k as a matrix (m, n), y^ = map' x.
+
+        It is the full regression B = (Cxx + ridge I)^-1 Cxy, projected onto the top eigenvectors U of
+        Sigma_s^1/2 Cyx B Sigma_s^1/2: B Sigma_s^1/2 U U' Sigma_s^-1/2.
+        """
+        weights = self.values + ridge
+        inverse = np.divide(1.0, weights, out=np.zeros_like(weights), where=weights > 1e-12 * weights[-1])
+        B = self.axes @ (inverse[:, None] * self.along)
+        n = len(self.Cyy)
+        powers, turn = linalg.eigh(self.s * (self.Cyy + ridge * np.eye(n)) + (1 - self.s) * np.eye(n))
+        powers = powers.clip(min=1e-12 * max(powers[-1], 1e-300))
+        root, back = (turn / np.sqrt(powers)) @ turn.T, (turn * np.sqrt(powers)) @ turn.T
+        U = linalg.eigh(root @ (self.Cxy.T @ B) @ root)[1][:, ::-1][:, :k]
+        return B @ root @ U @ U.T @ back
+
+
+def _squared_error(map_: NDArray, products: NDArray, m: int) -> float:
+    """Squared error of y^ = map' x, where ``products`` (m + n, m + n) are summed products of held-out samples."""
+    cross = np.sum(map_ * products[:m, m:])
+    return float(np.trace(products[m:, m:]) - 2 * cross + np.sum(map_ * (products[:m, :m] @ map_)))
