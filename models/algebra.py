@@ -1,6 +1,6 @@
 """Expressions taken apart: what is left of one where some names are 0 or 1, and sums of products.
 
-Only sums, differences, products and quotients are looked into; all else stays in one piece.
+Only sums, differences, products, quotients and powers are looked into; all else stays in one piece.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ import ast
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+
+from biorrr.models.expressions import names_in
 
 Whole = Callable[[Iterable[str]], bool]
 
@@ -42,6 +44,12 @@ def reduced(expression: str, values: Mapping[str, int]) -> str:
 def _reduced(node: ast.expr, values: Mapping[str, int]) -> ast.expr:
     if isinstance(node, ast.Name) and node.id in values:
         return ast.Constant(values[node.id])
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        operand = _reduced(node.operand, values)
+        return operand if _is_zero(operand) else ast.UnaryOp(node.op, operand)
+    if isinstance(node, ast.BinOp) and (isinstance(node.op, ast.Div) or _is_power(node)):
+        left = _reduced(node.left, values)
+        return left if _is_zero(left) else ast.BinOp(left, node.op, node.right)
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, (ast.Add, ast.Sub, ast.Mult)):
         return node
     left, right = _reduced(node.left, values), _reduced(node.right, values)
@@ -59,6 +67,25 @@ def _reduced(node: ast.expr, values: Mapping[str, int]) -> ast.expr:
         if worth == [1, 1] and isinstance(node.op, ast.Sub):
             return ast.Constant(0)
     return ast.BinOp(left, node.op, right)
+
+
+def _is_power(node: ast.BinOp) -> bool:
+    """Return True for a power with a positive exponent, such as x ** 2."""
+    return isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant) and node.right.value > 0
+
+
+def _is_zero(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 0
+
+
+@functools.cache
+def vanishes(expression: str, name: str) -> bool:
+    """Return True if ``expression`` reads ``name``, and is 0 wherever that is.
+
+    >>> vanishes("eta * (x * z - w / n)", "eta"), vanishes("eta * (x * z - w / n)", "x")
+    (True, False)
+    """
+    return name in names_in(expression).read and reduced(expression, {name: 0}) == "0"
 
 
 def products(expression: str, whole: Whole) -> list[list[str]]:

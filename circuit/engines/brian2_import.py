@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import logging
-import os
 import signal
 import sys
 import threading
-from contextlib import suppress
 from unittest.mock import patch
 
+TESTED = ("2.9", "2.10", "2.11")  # Brian2's versions with which all engines were seen to agree with a plain loop
 _TURN = threading.Lock()
+
+
+def installed_brian2() -> str:
+    """Return the version of Brian2 that is installed."""
+    return importlib.metadata.version("brian2")
+
+
+def is_tested(version: str) -> bool:
+    """Return True if Brian2's ``version``, such as "2.10.1", is among those tested."""
+    return ".".join(version.split(".")[:2]) in TESTED
+
+
+class UntestedBrian2(RuntimeError):
+    """The installed Brian2 is not one with which the C++ engine was tested."""
+
+
+def check_tested() -> None:
+    """Refuse a Brian2 with which the C++ engine was not tested."""
+    if not is_tested(installed_brian2()):
+        *most, last = TESTED
+        raise UntestedBrian2(
+            f"engine 'cpp': Brian2 must be {', '.join(most)} or {last}, with which it was tested (got "
+            f"{installed_brian2()}); install one of those, or use engine='numpy'"
+        )
 
 
 def import_brian2() -> None:
@@ -32,19 +56,6 @@ def import_brian2() -> None:
                 import brian2  # noqa: F401
         logging.captureWarnings(False)
         sys.excepthook = excepthook
-        _end_log()
+        from biorrr.circuit.engines.brian2_private import end_log
 
-
-def _end_log() -> None:
-    """End the log that Brian2 keeps in files."""
-    from brian2 import BrianLogger
-
-    if BrianLogger.file_handler is not None:
-        BrianLogger.file_handler.close()
-        logging.getLogger("brian2").removeHandler(BrianLogger.file_handler)
-        BrianLogger.file_handler = None
-    for path in (BrianLogger.tmp_log, BrianLogger.tmp_script):
-        if path is not None:
-            with suppress(OSError):
-                os.remove(path)
-    BrianLogger.tmp_log = BrianLogger.tmp_script = None
+        end_log()

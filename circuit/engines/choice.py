@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.engines import compiler
-from biorrr.circuit.engines.brian2_import import import_brian2
+from biorrr.circuit.engines import brian2_import, compiler
 from biorrr.circuit.stimulus.data_checks import warn
 
 ENGINES = ("auto", "numpy", "cython", "cpp")
@@ -37,14 +37,15 @@ class Engines:
             return wanted
         if any(name != "cpp" for name, _ in self._built):  # somebody asked for the network in this process
             return next(name for name, _ in self._built if name != "cpp")
-        if compiler.find_compiler() is None:
-            if ticks > _WORTH_COMPILING:
-                _say_once(
-                    f"engine 'auto': no C++ compiler found, so this runs on Brian2's numpy target, about 100 times "
-                    f"slower; to change that, {compiler.HOW_TO_INSTALL}"
-                )
+        if ticks <= _WORTH_COMPILING:
             return "numpy"
-        return "cpp" if ticks > _WORTH_COMPILING else "numpy"
+        for obstacle, remedy in _obstacles():
+            _say_once(
+                f"engine 'auto': {obstacle}, so this runs on Brian2's numpy target, about 100 times slower; to change "
+                f"that, {remedy}"
+            )
+            return "numpy"
+        return "cpp"
 
     def built(self, name: str, blueprint: Blueprint) -> Any:
         """The engine called ``name``, built once for each code."""
@@ -60,7 +61,7 @@ class Engines:
                 else:
                     if name == "cython" and compiler.find_compiler() is None:
                         raise compiler.NoCompiler(f"engine 'cython': no C++ compiler found; {compiler.HOW_TO_INSTALL}")
-                    import_brian2()
+                    brian2_import.import_brian2()
                     from biorrr.circuit.engines.runtime import RuntimeEngine
 
                     self._built[key] = RuntimeEngine(blueprint, name, self._circuit)
@@ -76,6 +77,16 @@ class Engines:
             "network: nothing is built in this process yet; call circuit.build(m, n) first, and run with "
             "engine='numpy' or 'cython' (the C++ engine's network lives in a program of its own)"
         )
+
+
+def _obstacles() -> Iterator[tuple[str, str]]:
+    """Yield what keeps the C++ engine from being used here, with its remedy."""
+    if compiler.find_compiler() is None:
+        yield "no C++ compiler found", compiler.HOW_TO_INSTALL
+    version = brian2_import.installed_brian2()
+    if not brian2_import.is_tested(version):
+        tested = ", ".join(brian2_import.TESTED)
+        yield f"Brian2 {version} has not been tested with engine 'cpp' ({tested} have)", "install one of those"
 
 
 @functools.cache

@@ -11,13 +11,12 @@ from dataclasses import dataclass, field, replace
 
 import brian2
 import numpy as np
-from brian2.equations.unitcheck import check_units_statements
-from brian2.parsing.expressions import parse_expression_dimensions
 
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.schedule import PENDING, Action, weight_change
+from biorrr.circuit.engines import brian2_private
 from biorrr.models import Pathway, Population, Variable
-from biorrr.models.expressions import CONSTANTS, names_in, only_where
+from biorrr.models.expressions import names_in, only_where
 from biorrr.models.physical_units import dimension_of
 from biorrr.models.random_draws import brian2_draws
 
@@ -38,27 +37,30 @@ class BuiltNetwork:
     recorded: threading.Event = field(default_factory=threading.Event)
 
     def variable(self, part: str, name: str):
-        """The array behind a variable, for reading and writing in place."""
-        return self.parts[part].variables[name].get_value()
+        """Return the array behind a variable, for reading and writing in place."""
+        return brian2_private.array_of(self.parts[part], name)
+
+    def never_run(self) -> None:
+        """Keep Brian2 from warning that no network has run these parts."""
+        brian2_private.mark_as_run(self.parts.values(), self.network)
 
 
-def build_network(blueprint: Blueprint, name: str = "", present: brian2.Function | None = None) -> BuiltNetwork:
+def build_network(blueprint: Blueprint, name: str = "") -> BuiltNetwork:
     """Build the network of ``blueprint`` for the current Brian2 device.
+
+    Its inputs must be filled in at the start of each tick. Code of Brian2 does not branch: what must not happen in a
+    tick is multiplied by 0.
 
     Parameters
     ----------
     blueprint
-        What to build.
+        The circuit.
     name
-        Of the circuit: begins the names of all Brian2 objects, so that two circuits fit into one network.
-    present
-        A function of t that presents the next sample and returns 1, or 0 for a replay; without it, somebody else must
-        fill in the inputs at the start of each tick. Code made with it branches where an action does not happen in
-        every tick; without it, what must not happen is multiplied by 0.
+        Name of the circuit. It begins the names of all Brian2 objects, so that two circuits fit into one network.
     """
     prefix = f"{name}_" if name else ""
     clock = brian2.Clock(dt=TICK, name=f"{prefix}ticks")
-    actions = list(blueprint.program.actions) if present is not None else _combined(blueprint)
+    actions = _combined(blueprint)
     kept = blueprint.program.kept
     parts: dict[str, brian2.Group] = {}
     for population in blueprint.parts.populations:
@@ -85,66 +87,43 @@ def build_network(blueprint: Blueprint, name: str = "", present: brian2.Function
             name=prefix + pathway.name,
             namespace={},
         )
-        _connect_all(parts[pathway.name], compiled=present is not None)
+        _connect_all(parts[pathway.name])
     _let_broadcasts_be_heard(blueprint, parts, actions)
 
     built = BuiltNetwork(brian2.Network(), clock, parts)
-    if present is not None:
-        stage, variable = blueprint.stage
-        parts[stage].namespace["present"] = present
-        parts[stage].run_regularly(f"{variable} = present(t)", when="start", order=2 * _FIRST_PLACE, name="present")
     for place, action in enumerate(actions, _FIRST_PLACE):
         part = parts[action.part]
         if action.drives:
             # Brian2 gives every summed variable the same place in the tick and breaks ties by name.
-            step = part.summed_updaters[f"{action.drives}_post"]
+            step = brian2_private.summing_step(part, action.drives)
             step.order = place
         else:
             slot = _SLOTS.get(action.phase, "groups")
             step = part.run_regularly(action.code, when=slot, order=place, name=prefix + action.name)
-        if action.when and present is None:
+        if action.when:
             _let_rest(step, action.when, built)
     built.network.add(*parts.values())
     for action in actions:
         if any(v.unit != "1" for v in blueprint.parts[action.part].variables):
-            try:
-                _check_dimensions(parts[action.part], action)
-            except ValueError:
-                for part in parts.values():
-                    part._network = built.network.id  # else Brian2 warns of objects that no network has run
-                raise
+            _check_dimensions(built, action)
     return built
 
 
-def _check_dimensions(part: brian2.Group, action: Action) -> None:
+def _check_dimensions(built: BuiltNetwork, action: Action) -> None:
     """Refuse statements whose two sides have different dimensions, by Brian2's own check, in one sentence."""
-    names = names_in(action.code)
-    own = {name for name in (*names.read, *names.written) if name in part.variables}
-    constants = {name for name in CONSTANTS if name in action.code}
-    known = part.resolve_all(own | constants | set(names.called), run_namespace={})
     try:
-        if action.drives:
-            found = parse_expression_dimensions(action.code, known)
-            brian2.fail_for_dimension_mismatch(
-                brian2.Quantity(1, dim=found), brian2.Quantity(1, dim=part.variables[f"{action.drives}_post"].dim),
-                "what a synapse adds and what it adds to",
-            )  # fmt: skip
-        else:
-            check_units_statements(action.code, known)
+        driven = f"{action.drives}_post" if action.drives else ""
+        brian2_private.check_dimensions(built.parts[action.part], action.code, driven)
     except brian2.DimensionMismatchError as error:
+        built.never_run()
         raise ValueError(f"{action.part}: units do not agree in phase {action.phase!r}: {error}") from error
 
 
 def _let_rest(step: brian2.CodeRunner, when: str, built: BuiltNetwork) -> None:
-    """Let ``step`` run only when it has something new to say; the compiled program branches instead."""
-    run = step.run
+    """Let ``step`` run only when it has something new to say."""
     onset, waking = (built.variable("clock", name) for name in ("onset", "waking"))
-
-    def run_if_due() -> None:
-        if built.recorded.is_set() if when == "recorded" else onset[0] or not waking[0]:
-            run()
-
-    step.run = run_if_due
+    due = built.recorded.is_set if when == "recorded" else lambda: bool(onset[0] or not waking[0])
+    brian2_private.run_only_if(step, due)
 
 
 def _combined(blueprint: Blueprint) -> list[Action]:
@@ -196,13 +175,10 @@ def _flags(variable: Variable) -> str:
     return f" ({', '.join(flags)})" if flags else ""
 
 
-def _connect_all(synapses: brian2.Synapses, compiled: bool) -> None:
-    """Connect all to all; pairs as arrays need no code of their own, which a compiled program wants."""
-    if compiled:
-        synapses.connect()
-    else:
-        sources, targets = len(synapses.source), len(synapses.target)
-        synapses.connect(i=np.repeat(np.arange(sources), targets), j=np.tile(np.arange(targets), sources))
+def _connect_all(synapses: brian2.Synapses) -> None:
+    """Connect all to all; pairs as arrays need no code of their own."""
+    sources, targets = len(synapses.source), len(synapses.target)
+    synapses.connect(i=np.repeat(np.arange(sources), targets), j=np.tile(np.arange(targets), sources))
 
 
 def _let_broadcasts_be_heard(blueprint: Blueprint, parts: dict[str, brian2.Group], actions) -> None:
@@ -213,5 +189,5 @@ def _let_broadcasts_be_heard(blueprint: Blueprint, parts: dict[str, brian2.Group
         read = {found for code in codes for found in names_in(code).read}
         for heard in sorted(read & holders.keys()):
             if heard not in part.variables:
-                part.variables.add_reference(heard, parts[holders[heard]], heard, index="0")
+                brian2_private.let_hear(part, heard, parts[holders[heard]])
         part.namespace.update(brian2_draws())

@@ -7,48 +7,32 @@ caller's Brian2 device or preferences; a circuit found in the cache runs without
 
 from __future__ import annotations
 
-import importlib.metadata
 import itertools
 import mmap
 import os
 import shutil
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 from dataclasses import replace
-from enum import IntEnum
 from pathlib import Path
 
 import numpy as np
 
-from biorrr.circuit.compile.blueprint import Blueprint, Quantity
-from biorrr.circuit.compile.schedule import PENDING
+from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.engines import cache, compiler
-from biorrr.circuit.engines.brian2_import import import_brian2
+from biorrr.circuit.engines.brian2_import import check_tested, installed_brian2
+from biorrr.circuit.engines.cpp_source import ELEMENT_TYPES, TEMPLATES, Exit, write_source
 from biorrr.circuit.engines.interrupt import held_interrupt
 from biorrr.circuit.engines.segment_folder import segment_folder
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.circuit.stimulus.data_checks import check_unchanged
-from biorrr.models import random_draws
+from biorrr.models import algebra, expressions, random_draws
 
 _SEGMENT_SECONDS = 1.0  # aim; short enough for progress and Ctrl-C, long against the 5 ms a program takes to start
 _FIRST_SEGMENT = 2_000  # samples, before the speed is known
 _LARGEST_SEGMENT = 2**20  # samples; bounds the memory of a segment's order and noise
-
-# Types of data the program reads as they lie on disk; others are converted first.
-_ELEMENT_TYPES = {"f8": "double", "f4": "float", "u1": "uint8_t", "i1": "int8_t", "i2": "int16_t", "u2": "uint16_t"}
-
-
-class Exit(IntEnum):
-    """What the program's exit code says."""
-
-    done = 0
-    failed = 3
-    diverged = 4
-    orphaned = 5
 
 
 class StandaloneEngine:
@@ -59,6 +43,7 @@ class StandaloneEngine:
             raise compiler.NoCompiler(
                 f"engine 'cpp': no C++ compiler found; {compiler.HOW_TO_INSTALL}, or use engine='numpy'"
             )
+        check_tested()
         self.code = blueprint.code
         self.program = self._find_or_build()
 
@@ -195,18 +180,18 @@ def _lay_out(path: Path, values: np.ndarray) -> tuple[int, int]:
     A memory map of a file stays where it is.
     """
     kind = values.dtype.str[1:]
-    readable = kind in _ELEMENT_TYPES and values.dtype.isnative
+    readable = kind in ELEMENT_TYPES and values.dtype.isnative
     if readable and isinstance(values, np.memmap) and values.flags.c_contiguous and _lies_in_a_file(values):
         # A view may begin anywhere in the file: count from the start of the mapping, which numpy rounds down to a page.
         mapped = np.frombuffer(values._mmap, dtype=np.uint8)  # type: ignore[attr-defined]
         begins = values.offset - values.offset % mmap.ALLOCATIONGRANULARITY
         within = values.__array_interface__["data"][0] - mapped.__array_interface__["data"][0]
         path.symlink_to(Path(str(values.filename)).resolve())
-        return list(_ELEMENT_TYPES).index(kind), begins + within
+        return list(ELEMENT_TYPES).index(kind), begins + within
     if not readable:
         kind, values = "f8", values.astype(np.float64)
     np.ascontiguousarray(values).tofile(path)
-    return list(_ELEMENT_TYPES).index(kind), 0
+    return list(ELEMENT_TYPES).index(kind), 0
 
 
 def _lies_in_a_file(values: np.memmap) -> bool:
@@ -219,85 +204,26 @@ def _description(blueprint: Blueprint) -> dict:
     """All that shapes the compiled program: every field of every part, and the sources that make code of them."""
     here = Path(__file__).parent
     sources = [
-        *(here / name for name in ("network.py", "device.py", "function_calls.py", "standalone.py")),
+        *(here / name for name in ("cpp_source.py", "cpp_steps.py")),
         *sorted((here.parent / "compile").glob("*.py")),
-        *sorted((here / "templates").iterdir()),
+        *sorted(TEMPLATES.iterdir()),
+        *(Path(str(module.__file__)) for module in (algebra, expressions)),
     ]
     return {
         "circuit": repr(blueprint.code),
         "draws": random_draws.SOURCES,
-        "dense": _dense(),
         "sources": [path.read_text() for path in sources],
-        "brian2": importlib.metadata.version("brian2"),
+        "brian2": installed_brian2(),
         **compiler.identity(),
     }
 
 
-def _dense() -> bool:
-    """Whether pathways get plain nested loops; not with $BIORRR_DENSE=0."""
-    return os.environ.get("BIORRR_DENSE") != "0"
-
-
 def _build(code: Blueprint, folder: Path) -> None:
-    """Generate the circuit's C++ with Brian2 and compile it to `circuit` in ``folder``."""
-    import_brian2()
-    import brian2
-    import jinja2
-
-    from biorrr.circuit.engines.brian2_state import borrowed_brian2
-    from biorrr.circuit.engines.device import DenseDevice
-    from biorrr.circuit.engines.network import TICK, build_network
-
-    def place(quantity: Quantity) -> dict:
-        dynamic = quantity.variable.per == "synapse"  # Brian2 keeps what synapses have in arrays that can grow
-        pending = quantity.name == PENDING.name
-        return {
-            "part": quantity.part,
-            "name": quantity.name,
-            "size": quantity.size,
-            "dynamic": dynamic,
-            "pending": pending,
-        }
-
-    size = {p.name: p.size for p in code.parts.populations}
-    written = {name for action in code.program.actions for name in action.writes}
-    template = Path(__file__).parent / "templates" / "sample_stream.cpp"
-    stream = jinja2.Template(template.read_text(), undefined=jinja2.StrictUndefined).render(
-        ports=[
-            {
-                "population": port.population,
-                "variable": port.variable,
-                "size": size[port.population],
-                "lasts": port.changes == "sample" and f"{port.population}.{port.variable}" not in written,
-                "replayed": place == 0,  # the first port is the one whose inputs are replayed
-            }
-            for place, port in enumerate(code.ports)
-        ],
-        n_weights=len(code.weighted),
-        state=list(map(place, code.state)),
-        quantities=list(map(place, code.quantities)),
-        watched=[(part, variable, size[part]) for part, variable in code.watched],
-        element_types=list(enumerate(_ELEMENT_TYPES.values())),
-        EXIT=Exit,
-    )
-    present = brian2.Function(lambda t: 1.0, arg_units=[brian2.second], return_unit=1, stateless=False)
-    present.implementations.add_implementation(
-        "cpp",
-        stream,
-        compiler_kwds={"headers": [f"<{h}>" for h in (
-            "algorithm", "cerrno", "cmath", "csignal", "cstdint", "cstdio", "cstdlib", "cstring", "string", "vector",
-            "fcntl.h", "sys/mman.h", "sys/stat.h", "sys/time.h", "unistd.h",
-            *(["sys/prctl.h"] if sys.platform == "linux" else []),
-        )]},
-    )  # fmt: skip
-
-    project = Path(tempfile.mkdtemp(prefix="project-", dir=folder))
-    device = DenseDevice(code, _dense())
-    with borrowed_brian2(device, build_on_run=False):
-        network = build_network(code, present=present).network
-        network.run(TICK, namespace={})
-        source = device.write_program(network, project)
+    """Write the circuit's C++ and compile it to `circuit` in ``folder``."""
+    source = folder / "circuit.cpp"
+    source.write_text(write_source(code))
+    if kept := os.environ.get("BIORRR_KEEP_SOURCES"):
+        Path(kept).mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, kept)
     compiler.compile_program(source, folder / "circuit")
-    if os.environ.get("BIORRR_KEEP_SOURCES"):
-        shutil.copytree(project, os.environ["BIORRR_KEEP_SOURCES"], dirs_exist_ok=True)
-    shutil.rmtree(project)
+    source.unlink()

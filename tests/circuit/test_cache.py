@@ -160,15 +160,13 @@ def test_another_shape_is_another_build(other):
     assert key(**other) != key()
 
 
-def test_flags_compiler_and_switch_are_part_of_the_key(monkeypatch):
+def test_flags_and_compiler_are_part_of_the_key(monkeypatch):
     keys = {key()}
-    monkeypatch.setenv("BIORRR_DENSE", "0")
-    keys.add(key())
     monkeypatch.setattr(compiler, "identity", lambda: {"compiler": "another", "flags": "-O3"})
     keys.add(key())
     monkeypatch.setattr(compiler, "identity", lambda: {"compiler": "another", "flags": "-O2"})
     keys.add(key())
-    assert len(keys) == 4
+    assert len(keys) == 3
 
 
 def test_a_cached_run_does_without_brian2(data, make_circuit):

@@ -3,9 +3,6 @@
     One process simulates one segment. Everything it reads and writes lies in the folder $BIORRR_SEGMENT; it takes its
     weights from `state` and leaves by exit() once the last tick is done, so the length of a run is no part of the
     compiled code. -#}
-{% macro address(part, variable, dynamic) -%}
-{{ "&brian::_dynamic_array_%s_%s[0]"|format(part, variable) if dynamic else "brian::_array_%s_%s"|format(part, variable) }}
-{%- endmacro %}
 // A program whose parent is killed ends too, at once, whatever it is doing.
 static const struct Orphan
 {
@@ -39,7 +36,7 @@ struct Segment
     {% for port in ports %}
     std::vector<double> mean_{{ port.population }};
     {% endfor %}
-    std::vector<int64_t> due, recorded, shown;  // samples after which weights are kept; samples traced; rows and replays
+    std::vector<int64_t> due, traced_samples, shown;  // samples after which weights are kept; samples traced; rows and replays
     std::vector<Quantity> state, weights, traces;
     const char *data[{{ ports|length }}];
     const double *noise;
@@ -91,27 +88,27 @@ struct Segment
         read(file, mean_{{ port.population }}.data(), {{ port.size }});
         {% endfor %}
         due.resize(head.snapshots);
-        recorded.resize(head.traced);
+        traced_samples.resize(head.traced);
         shown.resize(head.samples * (1 + head.replays));
         std::vector<Selection> selections(head.traces);
         read(file, due.data(), due.size());
-        read(file, recorded.data(), recorded.size());
+        read(file, traced_samples.data(), traced_samples.size());
         read(file, selections.data(), selections.size());
         read(file, shown.data(), shown.size());
         fclose(file);
 
         state = {
         {% for quantity in state %}
-            { {{ address(quantity.part, quantity.name, quantity.dynamic) }}, {{ quantity.size }} },
+            { circuit::{{ quantity.part }}::{{ quantity.name }}, {{ quantity.size }} },
         {% endfor %}
         };
         weights.assign(state.begin(), state.begin() + {{ n_weights }});
         const Quantity traceable[] = {
         {% for quantity in quantities %}
-            { {{ address(quantity.part, quantity.name, quantity.dynamic) }}, {{ quantity.size }} },
+            { circuit::{{ quantity.part }}::{{ quantity.name }}, {{ quantity.size }} },
         {% endfor %}
         };
-        static const bool pending[] = { {% for quantity in quantities %}{{ quantity.pending|int }}, {% endfor %} };
+        static const bool pending[] = { {% for quantity in quantities %}{{ (quantity.name == pending)|int }}, {% endfor %} };
         for (const Selection &s : selections)
         {
             traces.push_back({ traceable[s.quantity].values + s.first, (size_t)s.count });
@@ -179,7 +176,7 @@ struct Segment
             {
                 double total = 0;
                 {% for part, variable, size in watched %}
-                for (int i = 0; i < {{ size }}; i++) total += brian::_array_{{ part }}_{{ variable }}[i];
+                for (int i = 0; i < {{ size }}; i++) total += circuit::{{ part }}::{{ variable }}[i];
                 {% endfor %}
                 if (!std::isfinite(total)) leave({{ EXIT.diverged }});
             }
@@ -195,7 +192,7 @@ struct Segment
             {% for port in ports %}
             {{ "if (phase == 0)" if port.lasts }}
             {
-                double *activity = brian::_array_{{ port.population }}_{{ port.variable }};
+                double *activity = circuit::{{ port.population }}::{{ port.variable }};
                 const Port &port = ports[{{ loop.index0 }}];
                 const int64_t row = port.ticks == port.held ? what : (what * port.held + phase) / port.ticks;
                 show<{{ port.size }}>(activity, data[{{ loop.index0 }}], port.type, row, port.gain, mean_{{ port.population }}.data());
@@ -203,7 +200,7 @@ struct Segment
                 if (noise)
                     for (int i = 0; i < {{ port.size }}; i++) activity[i] += noise[sample * {{ port.size }} + i];
                 {% endif %}
-                _active_{{ port.population }} = {0, {{ port.size }}};
+                active_{{ port.population }} = {0, {{ port.size }}};
                 if (sample + 1 < head.samples && port.ticks == port.held)
                     announce<{{ port.size }}>(data[{{ loop.index0 }}], port.type, here[1 + head.replays]);
             }
@@ -216,31 +213,31 @@ struct Segment
             // What the last tick has left is all there is to silence.
             {% for port in ports %}
             {
-                double *activity = brian::_array_{{ port.population }}_{{ port.variable }};
-                std::fill(activity + _active_{{ port.population }}.begin, activity + _active_{{ port.population }}.end, 0);
+                double *activity = circuit::{{ port.population }}::{{ port.variable }};
+                std::fill(activity + active_{{ port.population }}.begin, activity + active_{{ port.population }}.end, 0);
                 {% if port.replayed %}
                 const int replayed = -1 - what;
                 activity[replayed] = 1;
-                _active_{{ port.population }} = {replayed, replayed + 1};
+                active_{{ port.population }} = {replayed, replayed + 1};
                 {% else %}
-                _active_{{ port.population }} = {0, 0};
+                active_{{ port.population }} = {0, 0};
                 {% endif %}
             }
             {% endfor %}
         }
-        traced = waking && next_recorded < recorded.size() && recorded[next_recorded] == sample;
-        _recorded = traced && shows_pending;
+        traced = waking && next_recorded < traced_samples.size() && traced_samples[next_recorded] == sample;
+        recorded = traced && shows_pending;
         if (++phase == head.ticks_per_sample)
         {
             phase = 0;
-            if (next_recorded < recorded.size() && recorded[next_recorded] == sample) next_recorded++;
+            if (next_recorded < traced_samples.size() && traced_samples[next_recorded] == sample) next_recorded++;
             sample++;
         }
         return waking;
     }
 };
 
-static inline double present(double)
+static inline double present()
 {
     static Segment segment;
     return segment.next();

@@ -1,0 +1,142 @@
+"""All uses of Brian2 that its documentation does not promise, in one place.
+
+Each is a function with a meaning of its own. A name that the installed Brian2 does not have, or an expression that it
+translates in an unknown way, raises :class:`Brian2Changed`: nothing is built on a guess.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import logging
+import operator
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any
+
+from biorrr.circuit.engines.brian2_import import TESTED, installed_brian2
+from biorrr.models.expressions import CONSTANTS, names_in
+
+# Translations that the C++ program relies on: its own functions have these names.
+_KNOWN_TRANSLATIONS = {
+    "a + b * (c - 1.0)": "a + (b * (c - 1.0))",
+    "-a / (b + 2.5e-07)": "1.0f*(- a)/(b + 2.5e-07)",
+    "a ** 2.0 % b // c": "_brian_floordiv(_brian_mod(_brian_pow(a, 2.0), b), c)",
+    "f(a, inf) * (b >= c)": "f(a, INFINITY) * (b >= c)",
+    "a < b and not c == d": "(a < b) && (! (c == d))",
+}
+
+
+class Brian2Changed(RuntimeError):
+    """The installed Brian2 lacks something that the engines rely on."""
+
+
+def _refusal(what: str) -> Brian2Changed:
+    return Brian2Changed(
+        f"Brian2 {installed_brian2()}: {what}; install one of the tested versions ({', '.join(TESTED)})"
+    )
+
+
+def _name(module: str, path: str) -> Any:
+    """Return what Brian2 calls ``path`` in ``module``."""
+    try:
+        return operator.attrgetter(path)(importlib.import_module(module))
+    except (ImportError, AttributeError):
+        raise _refusal(f"must have {module}.{path}, which the engines rely on (got none)") from None
+
+
+def _attribute(thing: Any, path: str) -> Any:
+    """Return the attribute ``path`` of a Brian2 object."""
+    try:
+        return operator.attrgetter(path)(thing)
+    except AttributeError:
+        raise _refusal(f"{type(thing).__name__} must have {path}, which the engines rely on (got none)") from None
+
+
+@functools.cache
+def cpp_translator() -> Callable[[str], str]:
+    """Return Brian2's translator of expressions to C++, after a check that it translates as expected."""
+    translate = _name("brian2.parsing.rendering", "CPPNodeRenderer")().render_expr
+    for expression, expected in _KNOWN_TRANSLATIONS.items():
+        if (found := translate(expression)) != expected:
+            raise _refusal(f"must translate {expression!r} to {expected!r} (got {found!r})")
+    return translate
+
+
+def check_dimensions(part: Any, code: str, driven: str = "") -> None:
+    """Check that both sides of each statement agree in dimension.
+
+    Parameters
+    ----------
+    part
+        Brian2's group.
+    code
+        Statements; an expression where ``driven`` names the variable that it is added to.
+
+    Raises
+    ------
+    brian2.DimensionMismatchError
+        If they do not.
+    """
+    import brian2
+
+    names = names_in(code)
+    own = {name for name in (*names.read, *names.written) if name in part.variables}
+    constants = {name for name in CONSTANTS if name in code}
+    known = _attribute(part, "resolve_all")(own | constants | set(names.called), run_namespace={})
+    if driven:
+        found = _name("brian2.parsing.expressions", "parse_expression_dimensions")(code, known)
+        brian2.fail_for_dimension_mismatch(
+            brian2.Quantity(1, dim=found), brian2.Quantity(1, dim=part.variables[driven].dim),
+            "what a synapse adds and what it adds to",
+        )  # fmt: skip
+    else:
+        _name("brian2.equations.unitcheck", "check_units_statements")(code, known)
+
+
+def array_of(group: Any, name: str) -> Any:
+    """Return the array behind a variable, for reading and writing in place."""
+    return _attribute(group.variables[name], "get_value")()
+
+
+def let_hear(part: Any, name: str, holder: Any) -> None:
+    """Let the code of ``part`` read the variable ``name`` of ``holder``, a group of one cell."""
+    _attribute(part.variables, "add_reference")(name, holder, name, index="0")
+
+
+def summing_step(synapses: Any, variable: str) -> Any:
+    """Return the step that sums over ``synapses`` into ``variable``, whose place in the tick can be set."""
+    return _attribute(synapses, "summed_updaters")[f"{variable}_post"]
+
+
+def run_only_if(step: Any, due: Callable[[], bool]) -> None:
+    """Let ``step`` run in those ticks only in which ``due`` returns True."""
+    run = _attribute(step, "run")
+
+    def run_if_due() -> None:
+        if due():
+            run()
+
+    step.run = run_if_due
+
+
+def mark_as_run(parts: Iterable[Any], network: Any) -> None:
+    """Keep Brian2 from warning that no network has run ``parts``."""
+    for part in parts:
+        _attribute(part, "_network")
+        part._network = network.id
+
+
+def end_log() -> None:
+    """End the log that Brian2 keeps in files, and delete those."""
+    logger = _name("brian2.utils.logger", "BrianLogger")
+    if (handler := _attribute(logger, "file_handler")) is not None:
+        handler.close()
+        logging.getLogger("brian2").removeHandler(handler)
+        logger.file_handler = None
+    for path in (_attribute(logger, "tmp_log"), _attribute(logger, "tmp_script")):
+        if path is not None:
+            with suppress(OSError):
+                os.remove(path)
+    logger.tmp_log = logger.tmp_script = None

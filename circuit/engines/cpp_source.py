@@ -1,0 +1,86 @@
+"""The C++ source of a circuit: one file, written from the circuit's own description.
+
+The circuit is built as a Brian2 network first, as for the other engines: Brian2 checks its equations and their units.
+Each action of the schedule is then one C++ function, whose expressions Brian2 translates.
+"""
+
+from __future__ import annotations
+
+import sys
+from enum import IntEnum
+from pathlib import Path
+
+import jinja2
+
+from biorrr.circuit.compile.blueprint import Blueprint
+from biorrr.circuit.compile.schedule import PENDING
+from biorrr.circuit.engines.brian2_import import import_brian2
+from biorrr.circuit.engines.cpp_steps import Memory, Translator, calls_apart
+from biorrr.models import random_draws
+
+TEMPLATES = Path(__file__).parent / "templates"
+# Types of data that the program reads as they lie on disk; others are converted first.
+ELEMENT_TYPES = {"f8": "double", "f4": "float", "u1": "uint8_t", "i1": "int8_t", "i2": "int16_t", "u2": "uint16_t"}
+_HEADERS = (
+    "algorithm", "cerrno", "cmath", "csignal", "cstdint", "cstdio", "cstdlib", "cstring", "string", "vector",
+    "fcntl.h", "sys/mman.h", "sys/stat.h", "sys/time.h", "unistd.h",
+    *(["sys/prctl.h"] if sys.platform == "linux" else []),
+)  # fmt: skip
+
+
+class Exit(IntEnum):
+    """Exit codes of the program."""
+
+    done = 0
+    failed = 3
+    diverged = 4
+    orphaned = 5
+
+
+def write_source(circuit: Blueprint) -> str:
+    """Return the C++ source of ``circuit``."""
+    import_brian2()
+    from biorrr.circuit.engines.brian2_private import cpp_translator
+    from biorrr.circuit.engines.brian2_state import borrowed_brian2
+    from biorrr.circuit.engines.network import build_network
+
+    with borrowed_brian2("runtime", target="numpy"):
+        build_network(circuit).never_run()
+    actions, scratch = calls_apart(circuit)
+    memory = Memory(circuit, actions, scratch)
+    translator = Translator(circuit, memory, cpp_translator())
+    clock, _ = circuit.stage
+    written = {name for action in circuit.program.actions for name in action.writes}
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("circuit.cpp").render(
+        headers=_HEADERS,
+        arrays=list(memory.arrays.values()),
+        draws="\n".join(random_draws.SOURCES),
+        steps=[translator.step(action) for action in actions],
+        # The steps that tell which tick of a sample this is come first.
+        begun=1 + max(place for place, action in enumerate(actions) if f"{clock}.onset" in action.writes),
+        clock=clock,
+        holds=any(action.when for action in actions),
+        ports=[
+            {
+                "population": port.population,
+                "variable": port.variable,
+                "size": circuit.parts[port.population].size,
+                "lasts": port.changes == "sample" and f"{port.population}.{port.variable}" not in written,
+                "replayed": place == 0,  # the first port is the one whose inputs are replayed
+            }
+            for place, port in enumerate(circuit.ports)
+        ],
+        n_weights=len(circuit.weighted),
+        state=circuit.state,
+        quantities=circuit.quantities,
+        pending=PENDING.name,
+        watched=[(part, variable, circuit.parts[part].size) for part, variable in circuit.watched],
+        element_types=list(enumerate(ELEMENT_TYPES.values())),
+        EXIT=Exit,
+    )

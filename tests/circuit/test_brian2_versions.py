@@ -1,0 +1,88 @@
+"""The engines and Brian2: the versions that were checked, and what happens with another."""
+
+import brian2
+import pytest
+from brian2.parsing import rendering
+from brian2.utils.logger import BrianLogger
+
+from biorrr.circuit import Microcircuit
+from biorrr.circuit.engines import brian2_import, brian2_private, choice
+
+
+def test_the_installed_brian2_is_one_of_those_that_were_checked():
+    """Python 3.11 has 2.9, Python 3.12 has 2.10, Python 3.13 has 2.10 and 2.11: `make test-pythons` tries them."""
+    version = brian2_import.installed_brian2()
+    assert brian2_import.is_tested(version), (
+        f"Brian2 {version} has not been checked: run `make test-pythons` with it and, if all tests but this one pass, "
+        "add it to TESTED in circuit/engines/brian2_import.py and to install_requires in setup.cfg"
+    )
+
+
+@pytest.fixture
+def another_brian2(monkeypatch):
+    monkeypatch.setattr(brian2_import, "installed_brian2", lambda: "2.12.0")
+    choice._say_once.cache_clear()
+    yield
+    choice._say_once.cache_clear()
+
+
+def test_outside_the_tested_range_auto_warns_and_uses_numpy(another_brian2, data, monkeypatch):
+    monkeypatch.setattr(choice, "_WORTH_COMPILING", 50)
+    with pytest.warns(UserWarning, match=r"Brian2 2\.12\.0 has not been tested with engine 'cpp' \(2\.9, 2\.10"):
+        run = Microcircuit(2).run(data[0][:100], data[1][:100])
+    assert run.data.attrs["engine"] == "numpy"
+
+
+def test_outside_the_tested_range_cpp_refuses(another_brian2, data):
+    with pytest.raises(brian2_import.UntestedBrian2) as caught:
+        Microcircuit(2, engine="cpp").run(*data)
+    assert str(caught.value) == (
+        "engine 'cpp': Brian2 must be 2.9, 2.10 or 2.11, with which it was tested (got 2.12.0); install one of those, "
+        "or use engine='numpy'"
+    )
+
+
+@pytest.fixture
+def empty_cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("BIORRR_CACHE", str(tmp_path))
+    brian2_private.cpp_translator.cache_clear()
+    yield
+    brian2_private.cpp_translator.cache_clear()
+
+
+def _build_cpp():
+    Microcircuit(2, engine="cpp").build(6, 4)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda patch: patch.delattr(rendering, "CPPNodeRenderer"),
+            r"must have brian2\.parsing\.rendering\.CPPNodeRenderer, which the engines rely on \(got none\)",
+        ),
+        (
+            lambda patch: patch.setitem(rendering.CPPNodeRenderer.expression_ops, "GtE", "ge"),
+            r"must translate 'f\(a, inf\) \* \(b >= c\)' to 'f\(a, INFINITY\) \* \(b >= c\)' "
+            r"\(got 'f\(a, INFINITY\) \* \(b ge c\)'\)",
+        ),
+        (
+            lambda patch: patch.setattr(rendering.CPPNodeRenderer, "render_Name", lambda self, node: node.id.upper()),
+            r"must translate 'a \+ b \* \(c - 1\.0\)' to 'a \+ \(b \* \(c - 1\.0\)\)' \(got 'A \+ ",
+        ),
+    ],
+    ids=["translator", "operator", "names"],
+)
+def test_a_name_that_brian2_spells_differently_stops_the_build(change, message, empty_cache, monkeypatch):
+    change(monkeypatch)
+    with pytest.raises(brian2_private.Brian2Changed, match=message):
+        _build_cpp()
+
+
+def test_names_that_are_only_needed_now_and_then(monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.delattr(BrianLogger, "tmp_log")
+        with pytest.raises(brian2_private.Brian2Changed, match="must have tmp_log, which the engines rely on"):
+            brian2_private.end_log()
+    with pytest.raises(brian2_private.Brian2Changed, match="must have summed_updaters, which the engines rely on"):
+        brian2_private.summing_step(brian2.defaultclock, "v")

@@ -1,0 +1,174 @@
+"""The C++ program computes what the Brian2 network computes, and passes over what has nothing to say."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from biorrr.circuit import Circuit, Microcircuit
+from biorrr.circuit.engines.cpp_steps import _CallsApart
+from biorrr.models import (
+    DistalSynapses,
+    InterneuronToPyramidal,
+    Pathway,
+    Population,
+    ProximalSynapses,
+    PyramidalToInterneuron,
+    SensoryInput,
+    Step,
+    Variable,
+)
+from biorrr.models.algebra import vanishes
+from biorrr.models.expressions import names_in
+
+EXACT = {"rtol": 0, "atol": 1e-12}
+
+
+@pytest.mark.parametrize(
+    ("pathway", "silent"),
+    [
+        (ProximalSynapses(), {"x_pre", "eta_x", "plateau_post"}),
+        (DistalSynapses(), {"eta_y"}),  # decay goes on where y is silent
+        (InterneuronToPyramidal(), {"eta_q"}),
+        (PyramidalToInterneuron(), {"eta_r"}),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_what_silences_plasticity(pathway, silent):
+    assert {name for name in names_in(pathway.change).read if vanishes(pathway.change, name)} == silent
+
+
+@pytest.mark.parametrize("engine", ["numpy", "cpp"])
+def test_a_rule_that_changes_nothing(data, engine):
+    X, Y = data[0][:40], data[1][:40]
+    circuit = Microcircuit(2, pathways=[replace(DistalSynapses(), change="0 * eta_y * w")], engine=engine)
+    run = circuit.run(X, Y, progress=False)
+    np.testing.assert_array_equal(run.data["Vy"][-1], run.data["Vy"][0])
+    assert np.any(run.data["Vx"][-1] != run.data["Vx"][0])
+
+
+@pytest.mark.parametrize("engine", ["numpy", "cpp"])
+def test_a_circuit_without_weights(data, engine):
+    run = Circuit([SensoryInput(6)], [], engine=engine).run({"x": data[0][:40]}, record="x", every=1, progress=False)
+    np.testing.assert_array_equal(run.data["x"], data[0][run.data["data_row"]])
+
+
+@pytest.fixture
+def source_of(tmp_path, monkeypatch):
+    """Return the C++ source of a circuit, as it is compiled."""
+
+    def build(circuit):
+        monkeypatch.setenv("BIORRR_KEEP_SOURCES", str(tmp_path / "sources"))
+        monkeypatch.setenv("BIORRR_CACHE", str(tmp_path / "cache"))
+        circuit.build(6, 4)
+        return (tmp_path / "sources" / "circuit.cpp").read_text()
+
+    return build
+
+
+def test_silent_fibres_and_factors_that_are_zero_are_skipped(source_of):
+    """In the code itself, with departures that wrap the rule too: a mistake here would cost speed, not correctness."""
+    source = source_of(Microcircuit(2, engine="cpp", connection_probability=0.5, dale=("Vx",)))
+
+    def of(name):
+        return source.partition(f"static void {name}()")[2].partition("\n}\n")[0]
+
+    def due(name):
+        (call,) = (line.strip() for line in source.splitlines() if line.endswith(f" {name}();"))
+        return call.removeprefix("if (").removesuffix(f") {name}();").split(" && ")
+
+    for step in ("proximal_change", "proximal_replay"):
+        assert "_i = active_sensory.begin; _i < active_sensory.end" in of(step)
+        assert "circuit::neuromodulator::eta_x[0] != 0" in due(step)
+        assert "circuit::proximal::plastic[0] != 0" in due(step)
+    assert "waking" in due("proximal_change")
+    assert "!waking" in due("proximal_replay")
+    assert "circuit::neuromodulator::replay_gain[0] != 0" in due("proximal_replay")
+    assert "_i = 0; _i < 4" in of("distal_change")
+    assert "_i = active_instructive.begin" in of("distal_a")
+    assert "_i = active_sensory.begin" in of("sensory_drive_energy_x")
+
+
+@pytest.mark.parametrize(
+    ("lines", "calls", "rest"),
+    [
+        (
+            [("gate", "1 / (1 + exp(-(gain + V) / 6))"), ("V", "V + tanh(V)")],
+            ["exp(-(gain + V) / 6)", "tanh(V)"],
+            ["1 / (1 + call_0)", "V + call_1"],
+        ),
+        ([("V", "exp(tanh(V) + 1)")], ["tanh(V)", "exp(call_0 + 1)"], ["call_1"]),
+        # Values that have changed, or that the step makes itself, are not there when it begins.
+        ([("V", "2 * V"), ("V", "exp(V)")], [], ["2 * V", "exp(V)"]),
+        ([("twice", "2 * V"), ("V", "exp(twice)")], [], ["2 * V", "exp(twice)"]),
+        # Other functions stay.
+        ([("V", "sqrt(V) + clip(V, 0, 1)")], [], ["sqrt(V) + clip(V, 0, 1)"]),
+    ],
+)
+def test_calls_that_can_come_first(lines, calls, rest):
+    apart = _CallsApart("call")
+    assert [apart.taken_from(*line) for line in lines] == rest
+    assert list(apart.calls.values()) == calls
+
+
+LANGUAGE = """
+third = 1 / 3
+wrapped = (i - 5) % 4 + (i * 1.5 - 4) // 2
+v = third * x + wrapped - abs(x) ** 2 + int(x > 0.5) + int(3 * x)
+v += clip(x, -0.5, inf) * sign(x) + (x > 0) * (i < 4) + sqrt(abs(x)) - pi
+v *= exp(-x / 3) / (1 + exp(tanh(x) - v)) + arctan(x) + log1p(abs(x)) + floor(x) - ceil(x / 2)
+memory = 0.5 * memory + v
+"""
+CELLS = Population(
+    9,
+    "cells",
+    (Variable("x", role="input"), Variable("v"), Variable("memory", role="memory")),
+    (Step("input", LANGUAGE),),
+)
+SHARED = Population(
+    9, "cells", (Variable("x", role="input"), Variable("level", per="population", role="memory"), Variable("v")),
+    (Step("input", "level = 0.5 * level + 1\nv = level * x"),),
+)  # fmt: skip
+
+
+@pytest.fixture
+def nine_inputs(data):
+    return np.hstack([data[0], data[0][:, :3]])[:60]
+
+
+@pytest.mark.parametrize("cells", [CELLS, SHARED], ids=["functions", "shared"])
+def test_the_equation_language_is_the_same_on_every_engine(cells, nine_inputs):
+    v = [
+        Circuit([cells], [], engine=engine)
+        .run({"x": nine_inputs}, record="v", every=1, progress=False)
+        .data["v"]
+        .values
+        for engine in ("numpy", "cpp")
+    ]
+    assert v[0].max() - v[0].min() > 1
+    np.testing.assert_allclose(v[1], v[0], **EXACT)
+
+
+@pytest.mark.parametrize("code", ["v = x\nlevel = 0.5 * level", "level = x\nv = x"], ids=["after", "from a cell"])
+def test_what_cells_share_is_set_first_and_from_shared_values(code, nine_inputs):
+    cells = replace(SHARED, steps=(Step("input", code),))
+    with pytest.raises(ValueError, match=r"^cells\.level: is one for all, so a step must set it before"):
+        Circuit([cells], [], engine="cpp").run({"x": nine_inputs}, progress=False)
+
+
+def test_cells_of_a_pathway_are_counted_in_its_code(data):
+    """`i` and `j` are the numbers of the two cells of a synapse."""
+    sensory = SensoryInput(6)
+    target = Population(3, "target", (Variable("u"),))
+    pathway = Pathway(
+        "fan", "sensory", "target", "u", "w * x_pre + mark", "drive", variables=(Variable("mark", per="synapse"),),
+        steps=(Step("input", "mark = 10 * i + j / 4"),),
+    )  # fmt: skip
+    u = [
+        Circuit([sensory, target], [pathway], engine=engine)
+        .run({"x": data[0][:20]}, record="u", every=1, progress=False)
+        .data["u"]
+        .values
+        for engine in ("numpy", "cpp")
+    ]
+    np.testing.assert_allclose(u[1], u[0], **EXACT)
