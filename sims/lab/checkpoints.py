@@ -34,7 +34,7 @@ class Checkpoints:
         """Return the options of a circuit's ``run`` by which it keeps checkpoints and goes on from them."""
         if self.place is None:
             return {}
-        return {"checkpoint": self.place / f"{name}.npz", "checkpoint_every": self.every}
+        return {"checkpoint": circuits.Checkpoint(self.place / f"{name}.npz", self.every)}
 
     def keep(self, name: str, identity: Mapping[str, Any], result: Any) -> Any:
         """Keep the result of an item, and return it as it will be read; ``identity`` says what it is the result of.
