@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
+from biorrr.errors import InputError
 from biorrr.sims.lab.settings import Settings, SettingsError, key_of, option, parsed
 from biorrr.sims.lab.settings import kinds as types_of
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 D = TypeVar("D", bound="Data")
 
 
-class DataError(ValueError):
+class DataError(InputError):
     """Data that cannot be used, with the reason and what to do about it."""
 
 

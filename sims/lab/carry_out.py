@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from biorrr.sims.lab.declaration import Experiment
@@ -46,14 +48,18 @@ def carry_out(
             raise StoppedError(
                 f"{findings.failure} (nothing is kept of it, and the earlier run in {folder.path} stays)"
             )
+    # What was found comes first: figures take longer to draw than a short run takes.
+    print_table(findings.title, findings.table)
+    print_claims("the paper's claims", findings.claims)
+    print_claims("tests of our own", findings.own_tests)
+    with suppress(OSError):  # nobody reads on: the results are kept all the same
+        sys.stdout.flush()
     engine = findings.numbers.get("engine")  # what "auto" was: the same engine repeats the run bit for bit
     with folder.filling(lab.config(**({"engine": engine} if engine else {}))):
         for chapter, found in parts_of(findings):
             _write(folder, experiment_named(found.experiment, experiment), found, chapter, lab.settings.format)
         folder.write_summary(findings.every_quantity, findings.claims, findings.own_tests)
-    print_table(findings.title, findings.table | {"written to": folder.path})
-    print_claims("the paper's claims", findings.claims)
-    print_claims("tests of our own", findings.own_tests)
+    print(f"written to {folder.path}")
     if findings.failure:
         saved = f"{findings.numbers['samples']} samples are in {folder.path}"
         if findings.failure == INTERRUPTED:

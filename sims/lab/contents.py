@@ -8,6 +8,7 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
+from biorrr.errors import InputError
 from biorrr.sims.lab.inventory import INVENTORY, Inventory
 
 CONFIG, RESULTS, SUMMARY = "config.toml", "run.nc", "summary.json"
@@ -19,7 +20,7 @@ BEING_WRITTEN, WRITTEN = ".being-written", ".written"  # folders of results, bef
 INTERRUPTED = "interrupted"  # how a run ended that can go on
 
 
-class FolderError(ValueError):
+class FolderError(InputError):
     """A folder that a run must not or cannot be written to."""
 
     exit_code = 2

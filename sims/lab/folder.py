@@ -239,7 +239,7 @@ class RunFolder:
         is_run = isinstance(results, circuits.Run)
         with self.writing(Entry(f"{stem}.nc", RUN if is_run else DATASET, **about)) as path:
             if is_run:
-                results.save(path)
+                results.save(path, overwrite=True)
             else:
                 write_netcdf(results, path)
 
@@ -301,8 +301,12 @@ class ResumedFolder(RunFolder):
             warnings.warn(
                 f"resumed with other versions ({'; '.join(differing)}): the last bits may differ", stacklevel=3
             )
-        with self._resumable():
-            yield
+        try:
+            with self._resumable():
+                yield
+        except BaseException:
+            self.release()
+            raise
 
 
 def is_in_use(path: Path) -> bool:

@@ -96,7 +96,7 @@ class Lab(Generic[S]):
     """
 
     def __init__(
-        self, experiment: Experiment, settings: S, workplace: Workplace | None = None, chapter: str = ""
+        self, experiment: Experiment, settings: S, workplace: Workplace | None = None, chapter: tuple[str, ...] = ()
     ) -> None:
         self.settings = settings  # with all that was left open filled in
         self.failure = ""  # why the only item is unfinished, where that is allowed
@@ -177,10 +177,11 @@ class Lab(Generic[S]):
 
     def _name(self, function: Callable, item: Any) -> str:
         """Return the name of the files of an item: the same in every run of the same experiment."""
-        asked = function.__qualname__, repr(item)
+        asked = function.__name__, repr(item)
         self._asked[asked] += 1  # the same item may be run on one data set after another
-        text = f"{self._chapter}/{function.__module__}/{asked}/{self._asked[asked]}"
-        return f"{function.__name__.strip('_')}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+        which = str(item) if isinstance(item, int) else hashlib.sha256(repr(item).encode()).hexdigest()[:16]
+        turn = [str(self._asked[asked])] if self._asked[asked] > 1 else []
+        return "-".join([*self._chapter, function.__name__, which, *turn])
 
     def _identity(self, function: Callable) -> dict[str, str]:
         """Return what a result belongs to, beside its item: function, settings and data."""
@@ -195,7 +196,7 @@ class Lab(Generic[S]):
 
         ``name`` becomes part of the names of files.
         """
-        inner = Lab(experiment, settings, self._workplace, f"{self._chapter}/{name}")
+        inner = Lab(experiment, settings, self._workplace, (*self._chapter, name))
         try:
             return inner.findings()
         except data_sets.DataError as error:
@@ -299,5 +300,5 @@ def _work(
 def _words(item: Any) -> str:
     """Return the item in words: the names and values of its fields."""
     if not dataclasses.is_dataclass(item):
-        return str(item)
+        return f"seed {item}" if isinstance(item, int) else str(item)
     return ", ".join(f"{field.name} {getattr(item, field.name)}" for field in dataclasses.fields(item))

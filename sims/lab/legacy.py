@@ -68,16 +68,20 @@ def _run(old: Any, lab: Lab[Any], settings: Any) -> Findings:
     concluded = []
     for value in settings.every_data:
         problem = old.prepare(settings, lab.load(value) if only is None else only)
-        found: dict[str, Any] = {}
-        while True:
-            parts = old.parts(problem, found)
-            left = [Part(name) for name in parts if name not in found]
-            if not left:
-                break
-            done = lab.map(run_part, left, old, problem, {part.name: parts[part.name] for part in left})
-            found |= {part.name: result for part, result in done.items()}
-        concluded.append(old.conclude(problem, found))
+        concluded.append(old.conclude(problem, rounds(old, lab, problem)))
     return _converted(old.combine(settings, concluded))
+
+
+def rounds(old: Any, lab: Lab[Any], problem: Any) -> dict[str, Any]:
+    """Run all parts, round by round, and return the results by name."""
+    found: dict[str, Any] = {}
+    while True:
+        parts = old.parts(problem, found)
+        left = [Part(name) for name in parts if name not in found]
+        if not left:
+            return found
+        done = lab.map(run_part, left, old, problem, {part.name: parts[part.name] for part in left})
+        found |= {part.name: result for part, result in done.items()}
 
 
 def run_part(job: Job, part: Part, old: Any, problem: Any, parts: Mapping[str, Any]) -> Any:

@@ -59,7 +59,7 @@ def _gathered(record: Record, given: Sequence[str]) -> dict[str, Any]:
         "claims": [_claim(one) for one in record.claims],
         "own_tests": [_claim(one) for one in record.own_tests],
         "numbers": {
-            name: readable(value, record.inventory.unit_of(name)) if isinstance(value, float) else value
+            name: readable(value, unit) if (unit := record.inventory.unit_of(name)) else value
             for name, value in record.summary.items()
             if isinstance(value, int | float | str)
         },
@@ -80,7 +80,7 @@ def _circuit(record: Record) -> Run | None:
     from biorrr.circuit import Run
 
     entry, found = next(
-        ((entry, one) for entry, one in record.results.items() if {*WEIGHTS, "seen"} <= set(one.data_vars)),
+        ((entry, one) for entry, one in record.results.items() if {*WEIGHTS, "seen"} <= set(one.variables)),
         (None, None),
     )
     if entry is None or found is None:
