@@ -78,7 +78,7 @@ def test_command_fills_a_folder(tmp_path, capsys):
     with xr.open_dataset(out / "run.nc", engine="h5netcdf") as table:
         assert table["dale"].dims == ("data", "dale_value", "seed")
         assert table["dale_value"].values.tolist() == ["Q, R", "Q, R, Vx"]
-        assert summary[f"{DATA}_plain"] == pytest.approx(float(table["plain"].mean()))
+        assert summary["synthetic_plain"] == pytest.approx(float(table["plain"].mean()))
         np.testing.assert_array_less(-1e-9, table["dale"])
 
 
