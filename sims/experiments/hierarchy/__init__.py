@@ -43,11 +43,9 @@ from biorrr.sims.lab import (
     SettingsError,
     View,
     experiment,
-    option,
-    seeds_option,
 )
 from biorrr.sims.lab.circuits import compiled_if_possible
-from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP
+from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP, option, seeds_option
 from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
 
 

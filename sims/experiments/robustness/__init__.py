@@ -27,12 +27,10 @@ from biorrr.sims.lab import (
     SettingsError,
     View,
     experiment,
-    option,
-    seeds_option,
 )
 from biorrr.sims.lab.checks import check_rank, default_ridge
 from biorrr.sims.lab.quantities import PERCENT
-from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP
+from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP, option, seeds_option
 from biorrr.sims.lazy import analysis, data_sets, np, xr
 
 TOLERATED = 0.05  # excess up to which the circuit counts as learning

@@ -49,12 +49,10 @@ from biorrr.sims.lab import (
     Quantity,
     View,
     experiment,
-    option,
-    seeds_option,
 )
 from biorrr.sims.lab.checks import check_rank
 from biorrr.sims.lab.circuits import compiled_if_possible
-from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP
+from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP, option, seeds_option
 from biorrr.sims.lazy import analysis, data_sets, xr
 
 QUICK_SAMPLES = 20_000
