@@ -108,7 +108,8 @@ EXPERIMENTS = {
     ),
     "distal-recording": Experiment("distal --recording distal.npz"),
     "distal-plan": Experiment(
-        "distal --set plan=true --set synapses=5 --set samples=4 --set noise=0.02 --set experiments=10"
+        "distal --set plan=true --set synapses=5 --set samples=4 --set weight_noise=0.002 --set every=10 "
+        "--set experiments=10"
     ),
     "instructive": Experiment("instructive --set quick=true --set trials=600 --engine cpp"),
     "instructive-recording": Experiment("instructive --recording dendrites.npz"),

@@ -195,7 +195,7 @@ def test_seeds_are_drawn_together(folder, run):
 
 
 def test_a_race_has_a_line_for_each_learner_and_a_choice_of_rank():
-    from biorrr.sims.experiments.helpers.race import Curve, as_dataset
+    from biorrr.sims.races.curves import Curve, as_dataset, join
 
     def curve(level, length):
         scores = level * np.array([[1.0, 0.5, 0.25], [3.0, 1.5, 0.75]])[:, :length]
@@ -212,9 +212,8 @@ def test_a_race_has_a_line_for_each_learner_and_a_choice_of_rank():
     assert mean["x"] == [[1.0, 10.0, 100.0], [0.02, 0.2, 2.0], [0.2, 0.1, 0.05]]
     assert [(line["repeat"], line["y"][0]) for line in single] == [("seed 4", 1.0), ("seed 5", 3.0)]
 
-    # One file for each kind of pictures, each with a rank of its own.
-    one, two = (dataset.isel(k=[i]) for i in (0, 1))
-    (chart,) = charts_of("images", {"mnist": one, "cifar10": two})
+    pictures = {"mnist, k = 1": dataset.isel(k=0, drop=True), "cifar10, k = 2": dataset.isel(k=1, drop=True)}
+    (chart,) = charts_of("images", {"run": join(pictures, "data")})
     assert chart["views"][0]["choose"] == {"data": ["mnist, k = 1", "cifar10, k = 2"]}
 
 
