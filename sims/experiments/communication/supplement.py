@@ -20,16 +20,14 @@ class Row:
 
     Parameters
     ----------
-    quantity
-        What it is.
-    value
-        How much.
+    quantity, value
+        The quantity in words, and its value.
     rank
-        At which rank of the regression, where that matters.
-    spread
-        How uncertain it is, and ``spread_is`` what this means.
+        Rank of the regression, where it matters.
+    spread, spread_is
+        Uncertainty, and its meaning: standard error, standard deviation.
     unit
-        Of value and spread; 1 of pure numbers.
+        Unit of value and spread; 1 of pure numbers.
     """
 
     quantity: str
