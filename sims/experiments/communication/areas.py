@@ -76,7 +76,7 @@ class Areas:
         return predict_held_out(moments, source, target, s=self.s, ridge=self.ridge)
 
     def fold(self, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return training X and Y, test X and Y of a fold, around means of the training trials where there are strata."""
+        """Return training X and Y, test X and Y of a fold; with strata, around the means of the training trials."""
         train, test = np.flatnonzero(self.folds != number), np.flatnonzero(self.folds == number)
         X, Y = self.data.X, self.data.Y
         if self.strata is None:
