@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.experiments.helpers.optimum import optimum_claims
 from biorrr.sims.experiments.plateau.agreement import (
     COMPARED,
     TOLERATED,
@@ -21,6 +20,7 @@ from biorrr.sims.experiments.plateau.agreement import (
     nulls,
     theory,
 )
+from biorrr.sims.experiments.plateau.optimum import optimum_claims
 from biorrr.sims.lab import Claim, Figure
 from biorrr.sims.lab.training import unjudged_because
 from biorrr.sims.lazy import analysis, data_sets, np, xr

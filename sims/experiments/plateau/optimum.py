@@ -1,12 +1,10 @@
-"""Whether circuits have come to the optimum of the objective: what every claim about the optimum presupposes."""
+"""Claims that circuits have come to the optimum of the objective, which all other claims about it presuppose."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from biorrr.sims.lab.claims import Claim
-from biorrr.sims.lab.training import FamilyProblem
 from biorrr.sims.lazy import analysis, np
 
 EXCESS = 0.03
@@ -38,8 +36,3 @@ def optimum_claims(
         high=WHITENING,
         unjudged=unjudged,
     )
-
-
-def learning(problem: FamilyProblem[Any], seeds: int) -> str:
-    """What was run, in words."""
-    return f"{problem.data.name}, {problem.settings.k} neurons, {seeds} seeds, {problem.samples:,} samples"
