@@ -16,7 +16,7 @@ def joint_instruction(areas: Sequence[ArrayLike], s: Sequence[float], ridge: Seq
 
     Each area counts as Y_j Sigma_j^1/2, with Sigma_j^-1 = s_j (C_jj + ridge_j I) + (1 - s_j) I of its own, so that
     ``Yardstick(X, joint_instruction(...))`` and ``ReducedRankRegression`` solve for the filters that
-    :func:`biorrr.circuit.convergent_circuit` learns.
+    docs/examples/two_instructive_areas.py learns.
 
     Parameters
     ----------

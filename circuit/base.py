@@ -1,110 +1,412 @@
-"""What every circuit can do: be built, looked at and pickled."""
+"""The base of all circuits: how they are run, built and looked at, whatever their parts."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from dataclasses import replace
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint, Port
 from biorrr.circuit.compile.schedule import schedule
-from biorrr.circuit.engines.choice import Engines
-from biorrr.circuit.results.text_table import Tabled
-from biorrr.circuit.simulation.initial_state import initial_state
+from biorrr.circuit.compile.timing import Timing
+from biorrr.circuit.engines.choice import ENGINES, Engines, choose
+from biorrr.circuit.results.dataset import dataset
+from biorrr.circuit.results.run import Run
+from biorrr.circuit.results.text_table import Tabled, departures_in_words
+from biorrr.circuit.simulation.checkpoint import Checkpoint
+from biorrr.circuit.simulation.events import silenceable, silenced
+from biorrr.circuit.simulation.initial_state import given_weights, initial_state
+from biorrr.circuit.simulation.recorder import Diverged
+from biorrr.circuit.simulation.simulate import Callback, RunOptions, Simulated, Stimulus, simulate
+from biorrr.circuit.simulation.unsettled import check_settled
+from biorrr.circuit.stimulus.data_checks import check_order, warn_of_shuffling
+from biorrr.circuit.stimulus.feeds import Inputs, read_inputs
+from biorrr.circuit.stimulus.presentation import Presentation, as_seed
 from biorrr.circuit.stimulus.units import Units
-from biorrr.models import Parts
+from biorrr.models import Departure, Event, Parts
+from biorrr.models.physical_units import in_si
+from biorrr.models.validation import one_of, whole_number
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """How a circuit meets its data.
+
+    Parameters
+    ----------
+    gains
+        By which the data of each port are multiplied, by its name; 1 unless given.
+    units
+        How the circuit's units relate to the data's.
+    weights
+        Initial matrices by name, in the circuit's units; others are drawn pathway by pathway.
+    parameters
+        Values of parameters by "part.variable", in the data's units.
+    replay
+        Replays after each sample.
+    """
+
+    gains: Mapping[str, float] = field(default_factory=dict)
+    units: Units = field(default_factory=Units)
+    weights: Mapping[str, np.ndarray] = field(default_factory=dict)
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    replay: int = 0
 
 
 class CircuitBase(Tabled):
-    """Base of circuits: frozen values made of :attr:`parts`, which reach the outside by :attr:`ports`."""
+    """Base of circuits: frozen values made of :attr:`parts`, which reach the outside by :attr:`ports`.
+
+    A circuit keeps nothing of its runs but what it has built, which is kept to save time and changes no answer.
+    """
 
     name: str
     engine: str
     seed: int
+    departures: Sequence[Departure]
     parts: Parts
     ports: tuple[Port, ...]
+    # Arguments that are departures now, and what to write instead.
+    _INSTEAD: ClassVar[Mapping[str, str]] = {}
+    # Variables that are traced unless told.
+    _TRACED: ClassVar[tuple[str, ...]] = ()
+    # What to do about a run that diverges.
+    _REMEDY: ClassVar[str] = "lower the rates of plasticity"
+
+    def __new__(cls, *args, **arguments):
+        """Refuse arguments that are departures now, in one sentence."""
+        for name in arguments.keys() & cls._INSTEAD.keys():
+            raise TypeError(f"{name}: is not an argument of {cls.__name__}; use {cls._INSTEAD[name]} instead")
+        return super().__new__(cls)
+
+    # -- what differs between circuits ---------------------------------------------------------------------------
+
+    @property
+    def all_departures(self) -> tuple[Departure, ...]:
+        """All departures from the paper's circuit, in the order in which they are applied."""
+        return tuple(self.departures)
+
+    @property
+    def initial(self) -> dict[str, object]:
+        """Initial matrices that were given to the circuit, by name, in the data's units."""
+        return {}
+
+    def _beginning(self, blueprint: Blueprint, inputs: Inputs | None, seed: int) -> Beginning:
+        """Return how the circuit meets ``inputs``, or white ones of unit variance where there are none."""
+        return Beginning()
+
+    def _check_sizes(self, sizes: Mapping[str, int]) -> None:
+        """Refuse numbers of features, by port, that the circuit cannot learn from."""
+
+    def _settings(self, simulated: Simulated) -> dict[str, object]:
+        """Return plain values that a run keeps as attributes."""
+        return {"departures": departures_in_words(self.all_departures)}
+
+    def _more(self, simulated: Simulated, matrices: Mapping[str, np.ndarray]) -> dict[str, tuple]:
+        """Return further variables of a run's Dataset, given the final ``matrices``."""
+        return {}
+
+    # -- making --------------------------------------------------------------------------------------------------
 
     def _freeze(self, **values) -> None:
         """Set attributes, once and for all."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
-    def _check_parts(self) -> None:
-        """Say in one sentence what is wrong with the parts, if anything is."""
+    def _settle(self, parts: Parts, ports: tuple[Port, ...]) -> None:
+        """Check and set what every circuit has; say in one sentence what is wrong with the parts, if anything is."""
+        one_of("engine", self.engine, ENGINES)
         if self.name and not self.name.isidentifier():
             raise ValueError(f"name: must be a name without spaces (got {self.name!r})")
-        schedule(self.parts)
+        self._freeze(seed=as_seed(self.seed), departures=tuple(self.departures), parts=parts, ports=ports)
+        schedule(parts)
 
     @functools.cached_property
     def _engines(self) -> Engines:
         return Engines(self.name)
 
-    def sized(self, sizes: Mapping[str, int], moving: Mapping[str, str] | None = None) -> Blueprint:
-        """The circuit for so many features of each port, by its name; ``moving`` says when some of them change."""
-        parts = self.parts
-        for port in self.ports:
-            population, size = parts[port.population], sizes[port.name]
-            if population.size not in (None, size):
-                raise ValueError(
-                    f"{port.name}: must have {population.size} features, the cells of {population.name} (got {size})"
-                )
-            parts = parts.having(replace(population, size=size))
-        for population in parts.populations:
-            if population.size is None:
-                raise ValueError(f"{population.name}.size: must be given, because no data say how many cells there are")
-        ports = tuple(replace(port, changes=(moving or {}).get(port.name, "sample")) for port in self.ports)
-        return Blueprint(parts, ports)
+    @functools.cached_property
+    def _blueprints(self) -> dict[tuple, Blueprint]:
+        return {}
 
-    def _build(self, blueprint: Blueprint, weights: Mapping[str, np.ndarray]) -> None:
-        """Build ``blueprint`` now; a network in this process begins with ``weights`` and what its parts declare."""
+    def __getstate__(self):
+        """Return all but what was built, which is built again when it is needed."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("_engines", "_blueprints")}
+
+    def __setstate__(self, state) -> None:
+        self.__dict__.update(state)
+
+    def blueprint(self, *sizes: int, **named: int) -> Blueprint:
+        """Return the circuit for so many features of each port, in their order or by name (m is x, n is y)."""
+        given = {port.name: size for port, size in zip(self.ports, sizes, strict=False)}
+        given |= {{"m": "x", "n": "y"}.get(name, name): size for name, size in named.items()}
+        missing = [port.name for port in self.ports if not given.get(port.name)]
+        if missing:
+            raise ValueError(f"{', '.join(missing)}: say how many features the data have, such as blueprint(64, 10)")
+        return self._sized(given)
+
+    def _sized(
+        self, sizes: Mapping[str, int], moving: Mapping[str, str] | None = None, silent: tuple[str, ...] = ()
+    ) -> Blueprint:
+        """Return the circuit for so many features of each port.
+
+        Parameters
+        ----------
+        sizes
+            By port.
+        moving
+            When the inputs of some ports change, if not from sample to sample.
+        silent
+            Populations of which some cells fall silent.
+        """
+        moving = moving or {}
+        key = tuple((port.name, sizes[port.name], moving.get(port.name, "sample")) for port in self.ports), silent
+        if key not in self._blueprints:
+            self._check_sizes(sizes)
+            parts = silenceable(self.parts, silent)
+            for port in self.ports:
+                population, size = parts[port.population], sizes[port.name]
+                if population.size not in (None, size):
+                    raise ValueError(
+                        f"{port.name}: must have {population.size} features, the cells of {population.name} (got "
+                        f"{size})"
+                    )
+                parts = parts.having(replace(population, size=size))
+            for population in parts.populations:
+                if population.size is None:
+                    raise ValueError(
+                        f"{population.name}.size: must be given, because no data say how many cells there are"
+                    )
+            ports = tuple(replace(port, changes=moving.get(port.name, "sample")) for port in self.ports)
+            self._blueprints[key] = Blueprint(parts, ports)
+        return self._blueprints[key]
+
+    def build(self, *sizes: int, **named: int):
+        """Build the circuit for data of so many features now rather than at the first :meth:`run`; return it.
+
+        Engines numpy, cython and "auto" build :attr:`network` in this process, to add one's own monitors to; cpp
+        compiles its program. Features are given as :meth:`blueprint` takes them.
+        """
+        blueprint = self.blueprint(*sizes, **named)
         engine = self._engines.built("numpy" if self.engine == "auto" else self.engine, blueprint)
         if hasattr(engine, "begin"):
-            engine.begin(initial_state(blueprint, Units(), self.seed, weights, {}, None))
+            begin = self._beginning(blueprint, None, self.seed)
+            weights = {**begin.weights, **given_weights(self.initial, blueprint, begin.units)}
+            engine.begin(initial_state(blueprint, begin.units, self.seed, weights, {}, None))
+        return self
 
-    def _sketch(self, sizes: Mapping[str, int] | None = None) -> Blueprint:
-        """A blueprint to look at: sizes as given, those of the last run, or the smallest that fit."""
-        raise NotImplementedError
+    # -- running -------------------------------------------------------------------------------------------------
+
+    def run(
+        self,
+        X,
+        Y=None,
+        epochs: int = 1,
+        order=None,
+        record=None,
+        every=None,
+        snapshots=100,
+        plastic: bool = True,
+        start: Run | None = None,
+        callback: Callback | None = None,
+        centre: bool = False,
+        progress: bool = True,
+        checkpoint: str | os.PathLike | Checkpoint | None = None,
+        events: Sequence[Event] = (),
+        seed=None,
+        weights: Mapping[str, object] | None = None,
+        parameters: Mapping[str, float] | None = None,
+    ) -> Run:
+        """Present the data and let the circuit learn.
+
+        Parameters
+        ----------
+        X, Y
+            Sensory and instructive data, shapes (n_samples, m) and (n_samples, n); Y may be (n_samples,). Memory maps
+            are read as they lie. In place of both, a dict of the data of every port by its name, ``{"x": X, "y": Y}``.
+            Or signals in time, for circuits whose dynamics have time: :class:`~biorrr.circuit.TimeSeries`,
+            :class:`~biorrr.circuit.SpikeTrains`, :class:`~biorrr.circuit.PoissonSpikes`, a Brian2 TimedArray,
+            SpikeGeneratorGroup or any other group (:class:`~biorrr.circuit.GroupInput`). Every window of
+            ``Leaky.hold`` is then one sample.
+        epochs
+            Passes over the data, or over ``order`` where that is an index array.
+        order
+            "shuffle" (a new permutation each epoch), "sequential", or an index array of any length; unless given,
+            samples are shuffled and signals in time are not.
+        record
+            Variables to trace: names, or a dict of names to True or to the chosen cells. Any variable that a part of
+            the circuit declares, such as x, y, z, a, n, inhibition, plateau; "part.variable" where two parts have one
+            of that name. Weights too: ``{"Vx": [(3, 0)]}`` records one synapse as ``run.data["Vx_trace"]``, each value
+            after the plasticity of its sample. The rates eta_x, eta_y, eta_q, eta_r go with every record. Unless
+            given, a microcircuit records plateau, a, inhibition and z, and other circuits nothing.
+        every
+            Samples from one that is traced to the next, or windows of consecutive samples, as [(first, last + 1), ...].
+            By default 20 stretches of 50 consecutive samples, evenly in log time, and between them one sample in 100
+            (fewer in runs of more than two million samples). Where outputs settle, each sample has one row, at its
+            equilibrium.
+        snapshots
+            How many weight snapshots to keep, evenly in log time; ("linear", count) for evenly in samples; or a list of
+            sample counts. The start and the end are always among them.
+        plastic
+            False for a pass with learning off.
+        start
+            An earlier run to continue: its weights, its sample count, its place in the order.
+        callback
+            Called with (samples seen, {"Vx": ..., "Vy": ..., "Q": ..., "R": ...}) at each snapshot; ends the run by
+            returning True.
+        centre
+            True to subtract the means of the data from each sample as it is presented.
+        progress
+            True to show a progress bar in terminals and notebooks.
+        checkpoint
+            File that keeps the run as far as it has come, every 30 seconds; ``Checkpoint(path, every=5)`` for another
+            pace. Where it exists, the run goes on from there and ends bit for bit where it would have ended without
+            the break; a file of another run is refused. It stays when the run is done.
+        events
+            What happens in the middle of the run: :class:`~biorrr.models.Silence`, ``Freeze``, ``CutInstruction``,
+            ``SwapData``, each at a sample of this run and until its end.
+        seed
+            In place of the circuit's, for this run.
+        weights
+            Initial matrices of any pathway by name, in the data's units, in place of those drawn.
+        parameters
+            Values of parameters by "part.variable" for this run, in the data's units; nothing is compiled anew.
+
+        Raises
+        ------
+        CheckpointError
+            Where the checkpoint is damaged, or belongs to another run; it says what differs.
+        Diverged
+            Where activity grows beyond bounds; its ``run`` holds what was recorded up to there.
+        Unsettled
+            Where outputs did not come to their equilibrium in the ticks they had; its ``run`` has what came out.
+        """
+        timing = Timing.of(self.parts)
+        inputs = read_inputs(*self._by_port(X, Y), centre, timing)
+        epochs = whole_number("epochs", epochs, minimum=1)
+        order = check_order(order, inputs.n_samples, inputs.signal_in_time)
+        warn_of_shuffling(order, self.all_departures, timing)
+        seed = self.seed if seed is None else as_seed(seed)
+        blueprint = self._sized(inputs.sizes, inputs.moving, silenced(events))
+        begin = self._beginning(blueprint, inputs, seed)
+        port = self.ports[0].name
+        presentation = Presentation(
+            inputs.n_samples, inputs.sizes[port], order, begin.replay, seed, timing.held, port, timing.replay_held
+        )
+        stimulus = Stimulus.of(presentation, self._feeds(inputs, begin), epochs, start)
+        given = given_weights({**self.initial, **(weights or {})}, blueprint, begin.units)
+        state = initial_state(
+            blueprint, begin.units, seed, {**begin.weights, **given}, {**begin.parameters, **(parameters or {})}, start
+        )
+        options = RunOptions(
+            self._TRACED if record is None else record, every, snapshots, plastic, callback, progress,
+            Checkpoint.of(checkpoint), events,
+        )  # fmt: skip
+        if stimulus.live and checkpoint is not None:
+            raise ValueError(
+                "checkpoint: cannot keep the state of a Brian2 group of yours; leave it out, or record the group first "
+                "and give what it said as TimeSeries or SpikeTrains"
+            )
+        engine = choose(self.engine, stimulus.ticks, stimulus.live)
+        build = functools.partial(self._engines.built, engine, blueprint)
+        simulated = simulate(blueprint, engine, build, stimulus, state, begin.units, options)
+        attrs = {"plastic": int(plastic), "signal_in_time": int(inputs.signal_in_time), **self._settings(simulated)}
+        run = Run(dataset(simulated, attrs, inputs.labels, self._more), self, blueprint)
+        if simulated.outcome.ended == "diverged":
+            raise Diverged.at(simulated.outcome.samples, self._REMEDY, run)
+        check_settled(self.all_departures, run, timing.held)
+        return run
+
+    def _by_port(self, X, Y) -> tuple[dict[str, Any], dict[str, str]]:
+        """Return the data of each port by its name, and the names by which errors speak of them."""
+        names = [port.name for port in self.ports]
+        if isinstance(X, Mapping):
+            if Y is not None or sorted(X) != sorted(names):
+                raise ValueError(f"inputs: must be data for {', '.join(names)} (got {', '.join(X) or 'none'})")
+            return {name: X[name] for name in names}, {name: name for name in names}
+        if sorted(names) != ["x", "y"]:
+            raise TypeError(
+                f"X: must be a dict of the data of each port, {', '.join(names)} (got {type(X).__name__}); X and Y are "
+                "for circuits with ports x and y"
+            )
+        Y = Y[:, None] if isinstance(Y, np.ndarray) and Y.ndim == 1 else Y
+        Y = Y.to_frame() if hasattr(Y, "to_frame") and np.ndim(Y) == 1 else Y  # a column of a table keeps its name
+        return {"x": X, "y": Y}, {"x": "X", "y": "Y"}
+
+    def _feeds(self, inputs: Inputs, begin: Beginning) -> dict:
+        """Return the data of each port with its gain: data are given in the unit of the variable that they set."""
+        units = {
+            port.name: next(v.unit for v in self.parts[port.population].variables if v.name == port.variable)
+            for port in self.ports
+        }
+        return {
+            name: replace(feed, gain=begin.gains.get(name, 1.0) * feed.unit * in_si(units[name]))
+            for name, feed in inputs.feeds.items()
+        }
+
+    # -- looking at it -------------------------------------------------------------------------------------------
+
+    def _sketch(self, sizes: tuple[int, ...], named: Mapping[str, int], run: Run | None) -> Blueprint:
+        """Return a blueprint to look at: that of ``run``, or of the circuit with sizes as given or the smallest."""
+        if run is not None:
+            return run.blueprint
+        given = {port.name: size for port, size in zip(self.ports, sizes, strict=False)}
+        given |= {{"m": "x", "n": "y"}.get(name, name): size for name, size in named.items()}
+        return self._sized({p.name: given.get(p.name) or self._smallest(p) for p in self.ports})
+
+    def _smallest(self, port: Port) -> int:
+        """Return the fewest features that ``port`` can have."""
+        return self.parts[port.population].size or 1
 
     @property
     def network(self):
-        """The built Brian2 Network (engines numpy and cython), to add one's own monitors to.
+        """The Brian2 Network of the circuit as it was made (engines numpy and cython), to add one's own monitors to.
 
         Its objects are called as the parts are, behind the circuit's name where it has one. A tick is one second of
         Brian2's time. ``run`` presents the samples; who runs the network alone sets inputs and the clock's `waking`.
         Values are those that the engine holds: with rates "auto", data have been scaled to a mean square of 1
         (``run.data.attrs`` has the gains). To see a tick's own values, a monitor must look when the tick is over:
-        ``StateMonitor(circuit.network["pyramidal"], "plateau", record=True, when="end", order=1)``.
+        ``StateMonitor(circuit.network["pyramidal"], "plateau", record=True, when="end", order=1)``. ``run.network`` is
+        that of one run.
         """
-        return self._engines.network
+        found = self._engines.networks({b.code for (_, silent), b in self._blueprints.items() if not silent})
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise RuntimeError(
+                f"network: {len(found)} are built, for data of different sizes; use that of a run, run.network, or "
+                "make a circuit for each"
+            )
+        raise RuntimeError(
+            "network: nothing is built in this process yet; call circuit.build(m, n) first, and run with "
+            "engine='numpy' or 'cython' (the C++ engine's network lives in a program of its own)"
+        )
 
-    def wiring(self, *sizes: int, **named: int):
-        """The circuit as a networkx graph; see :func:`biorrr.circuit.wiring.wiring`."""
+    def wiring(self, *sizes: int, run: Run | None = None, **named: int):
+        """Return the circuit, or that of ``run``, as a graph; see :func:`biorrr.circuit.results.graph.wiring`."""
         from biorrr.circuit.results.graph import wiring
 
-        return wiring(self._sketch(self._port_sizes(sizes, named)))
+        return wiring(self._sketch(sizes, named, run))
 
-    def describe(self, *sizes: int, **named: int) -> str:
-        """The model in readable text, made from the very objects that are simulated."""
+    def describe(self, *sizes: int, run: Run | None = None, **named: int) -> str:
+        """Return the model in readable text, made from the very objects that are simulated.
+
+        Parameters
+        ----------
+        sizes, named
+            Features of each port, in their order or by name (m is x, n is y); the smallest that fit unless given.
+        run
+            A run of the circuit to describe instead, with its sizes and what its events needed.
+        """
         from biorrr.circuit.results.description import describe
 
-        return describe(self._sketch(self._port_sizes(sizes, named)))
+        return describe(self._sketch(sizes, named, run))
 
-    def locality(self) -> list:
-        """Which variables each plasticity rule reads, one :class:`~biorrr.circuit.locality.Locality` per pathway."""
+    def locality(self, run: Run | None = None) -> list:
+        """Return which variables each plasticity rule reads, one :class:`Locality` per pathway."""
         from biorrr.circuit.results.locality import locality
 
-        return locality(self.parts)
-
-    def _port_sizes(self, sizes: tuple[int, ...], named: Mapping[str, int]) -> dict[str, int] | None:
-        """Features of each port, given in their order or by name; None where nothing is given."""
-        given = {port.name: size for port, size in zip(self.ports, sizes, strict=False)} | dict(named)
-        return given or None
-
-    def __getstate__(self):
-        """All but the engines, which are built again when they are needed."""
-        return {name: value for name, value in self.__dict__.items() if name != "_engines"}
-
-    def __setstate__(self, state) -> None:
-        self.__dict__.update(state)
+        return locality(self.parts if run is None else run.blueprint.parts)

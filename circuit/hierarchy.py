@@ -1,53 +1,44 @@
-"""A cortical hierarchy: areas with apical feedback between x and y, ready to run."""
+"""A hierarchy of areas with apical feedback, ready to run."""
 
 from __future__ import annotations
 
-import dataclasses
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import ClassVar, cast
 
 import numpy as np
 
-from biorrr.circuit.base import CircuitBase
+from biorrr.circuit.base import Beginning
 from biorrr.circuit.compile.blueprint import Blueprint, Port
-from biorrr.circuit.engines.choice import ENGINES
-from biorrr.circuit.results.dataset import dataset
-from biorrr.circuit.results.run import Run
+from biorrr.circuit.regression import (
+    PORTS,
+    RegressionCircuit,
+    S,
+    checked_ridge,
+    refuse_leaky_replay,
+    with_clock,
+    with_regression,
+)
 from biorrr.circuit.results.text_table import departures_in_words, regression, ridge_in_words
-from biorrr.circuit.simulation.events import silenceable
-from biorrr.circuit.simulation.initial_state import drawn_areas, given_weights, initial_state
-from biorrr.circuit.simulation.recorder import Diverged
-from biorrr.circuit.simulation.simulate import Callback, RunOptions, Stimulus, samples_of, simulate
-from biorrr.circuit.simulation.unsettled import area_settings, check_settled
-from biorrr.circuit.stimulus.data_checks import check_order
-from biorrr.circuit.stimulus.feeds import check_inputs
-from biorrr.circuit.stimulus.presentation import Presentation
-from biorrr.circuit.stimulus.units import Units
+from biorrr.circuit.simulation.simulate import Simulated
+from biorrr.circuit.stimulus.feeds import Inputs
 from biorrr.models import (
     ApicalFeedback,
     Area,
     Clock,
     Departure,
-    Event,
     InstructiveInput,
-    Leaky,
     Parts,
     Rates,
     SensoryInput,
     Settled,
     departed,
-    with_values,
 )
-from biorrr.models.validation import instance_of, number_within, one_of, whole_number
-
-_PORTS = (Port("x", "sensory", "x"), Port("y", "instructive", "y"))
-_SETTLED = Settled()
+from biorrr.models.validation import number_within, whole_number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Hierarchy(CircuitBase):
+class Hierarchy(RegressionCircuit):
     """Areas of two-compartment neurons between x and y, each driven from below and taught from above.
 
     Area i has proximal synapses W{i} from the area below (x for the first), distal synapses A{i} from the area above
@@ -76,10 +67,10 @@ class Hierarchy(CircuitBase):
         as samples do; it needs settled dynamics.
     replay
         Replays after each sample.
-    dynamics
-        :class:`~biorrr.models.Settled`, each sample at its equilibrium, or :class:`~biorrr.models.Leaky`, with
-        membranes.
-    engine, seed, departures, name
+    departures
+        As :class:`~biorrr.circuit.Microcircuit` takes them. Each sample comes to its equilibrium,
+        :class:`~biorrr.models.Settled`, unless ``Leaky(...)`` among them gives cells membranes.
+    engine, seed, name
         As :class:`~biorrr.circuit.Microcircuit` takes them.
 
     Examples
@@ -100,13 +91,15 @@ class Hierarchy(CircuitBase):
     interneurons: Sequence[int] | None = None
     ridge: float | tuple[float, float] = 0.0
     replay: int = 1
-    dynamics: Settled | Leaky = _SETTLED
     engine: str = "auto"
     seed: int = 0
     departures: Sequence[Departure] = ()
     name: str = ""
     parts: Parts = field(init=False)
-    ports: tuple[Port, ...] = field(init=False, default=_PORTS)
+    ports: tuple[Port, ...] = field(init=False, default=PORTS)
+
+    _INSTEAD: ClassVar = {"dynamics": "departures=[Settled(...)] or [Leaky(...)]"}
+    _REMEDY = "lower the rates, or the gains of the links above x"
 
     def __post_init__(self) -> None:
         areas = _sequence("areas", self.areas, "the number of cells of each area")
@@ -120,48 +113,32 @@ class Hierarchy(CircuitBase):
         inner = cells if self.interneurons is None else _sequence("interneurons", self.interneurons, "one per area")
         if len(inner) != len(cells):
             raise ValueError(f"interneurons: must be {len(cells)} numbers, one for each area (got {len(inner)})")
-        ridge = self.ridge if isinstance(self.ridge, (tuple, list)) else (self.ridge, self.ridge)
-        if len(ridge) != 2:
-            raise ValueError(f"ridge: must be a number or a pair, for Cxx and Cyy (got {self.ridge!r})")
         self._freeze(
             areas=cells,
             gains=tuple(number_within(f"gains[{i}]", g, 1e-300) for i, g in enumerate(gains)),
             rho=number_within("rho", self.rho, 1e-300),
-            s=number_within("s", self.s, 0, 1, "; 0 is RRMSE, 1 is CCA"),
+            s=number_within("s", self.s, 0, 1, S),
             interneurons=tuple(
                 whole_number(f"interneurons[{i}]", l, k, "; the constraint needs one per pyramidal cell")
                 for i, (l, k) in enumerate(zip(inner, cells, strict=True))
             ),
-            ridge=tuple(number_within("ridge", each, 0) for each in ridge),
+            ridge=checked_ridge(self.ridge),
             replay=whole_number("replay", self.replay, minimum=1),
-            dynamics=instance_of("dynamics", self.dynamics, Settled, Leaky),
-            engine=one_of("engine", self.engine, ENGINES),
-            seed=whole_number("seed", self.seed, minimum=0),
-            departures=tuple(self.departures),
         )
-        if self._ridges[0] and isinstance(self.dynamics, Leaky):
-            raise ValueError(
-                f"ridge: replay must settle, and membranes take their time (got {self._ridges[0]:g} on Cxx with "
-                "dynamics=Leaky(...)); use dynamics=Settled(), or (0, ridge) for Cyy alone"
-            )
-        self._freeze(parts=self._made())
-        self._check_parts()
-
-    # -- building ------------------------------------------------------------------------------------------------
+        refuse_leaky_replay(self.all_departures, self._ridges)
+        parts = Parts((Clock(), SensoryInput(), InstructiveInput()), ())
+        feedback = ApicalFeedback(self.layout, rates_of_areas(self.rates, len(cells)))
+        parts = departed(parts, (feedback, *self.all_departures))
+        self._settle(with_regression(parts, self.s, self.rho, self._ridges, self.replay), PORTS)
 
     @property
     def _ridges(self) -> tuple[float, float]:
         return cast(tuple[float, float], self.ridge)
 
     @property
-    def _rates(self) -> tuple[Rates, ...] | None:
-        """The rates of each area, or None for those fitted to the data."""
-        if isinstance(self.rates, str) and self.rates == "auto":
-            return None
-        rates = (self.rates,) * len(self.areas) if isinstance(self.rates, Rates) else self.rates
-        if isinstance(rates, str) or len(rates) != len(self.areas) or not all(isinstance(r, Rates) for r in rates):
-            raise TypeError(f"rates: must be 'auto', Rates(...), or one Rates(...) for each area (got {self.rates!r})")
-        return tuple(rates)
+    def all_departures(self) -> tuple[Departure, ...]:
+        """All departures that are applied to the areas, in order; the last one says how they come to rest."""
+        return with_clock(tuple(self.departures), (Settled(),))
 
     @property
     def layout(self) -> tuple[Area, ...]:
@@ -178,140 +155,25 @@ class Hierarchy(CircuitBase):
             for i, k in enumerate(cells, 1)
         )  # fmt: skip
 
-    def _made(self) -> Parts:
-        areas = ApicalFeedback(self.layout, self._rates)
-        parts = Parts((Clock(), SensoryInput(), InstructiveInput()), ())
-        clock = () if any("clock" in departure.gives for departure in self.departures) else (self.dynamics,)
-        parts = departed(parts, (areas, *self.departures, *clock))
-        wanted: dict[str, float | str] = {
-            "s": self.s,
-            "rho": self.rho,
-            "ridge_y": self._ridges[1],
-            "replay_gain": f"{self._ridges[0]!r} * cells('sensory') / {self.replay}",
-        }
-        return parts.having(with_values(parts["neuromodulator"], **wanted))
-
-    def blueprint(self, m: int, n: int, moving: Mapping[str, str] | None = None) -> Blueprint:
-        """The circuit for m sensory and n instructive inputs; ``moving`` says when some of them change."""
-        largest = max(self.areas)
-        if largest > m + n:
+    def _check_sizes(self, sizes: Mapping[str, int]) -> None:
+        largest, bound = max(self.areas), sum(sizes.values())
+        if largest > bound:
             raise ValueError(
-                f"areas: no area can have more cells than x and y have features, {m + n} (got {largest}); reduce it"
+                f"areas: no area can have more cells than x and y have features, {bound} (got {largest}); reduce it"
             )
-        return self.sized({"x": m, "y": n}, moving)
 
-    def build(self, m: int, n: int) -> Hierarchy:
-        """Build the circuit for data of m and n features now rather than at the first :meth:`run`."""
-        self._build(self.blueprint(m, n), drawn_areas(self.layout, m, n, self.seed))
-        return self
+    def _smallest(self, port: Port) -> int:
+        return max(self.areas)
 
-    # -- running -------------------------------------------------------------------------------------------------
+    def _beginning(self, blueprint: Blueprint, inputs: Inputs | None, seed: int) -> Beginning:
+        return self._areas_beginning(self.layout, blueprint, inputs, seed)
 
-    def run(
-        self,
-        X,
-        Y,
-        epochs: int = 1,
-        order=None,
-        record=(),
-        every=100,
-        snapshots=100,
-        plastic: bool = True,
-        start: Run | None = None,
-        callback: Callback | None = None,
-        centre: bool = False,
-        progress: bool = True,
-        checkpoint: str | os.PathLike | None = None,
-        checkpoint_every: float = 30.0,
-        events: Sequence[Event] = (),
-        seed: int | None = None,
-        rates: Rates | Sequence[Rates] | str | None = None,
-        weights: Mapping[str, object] | None = None,
-        parameters: Mapping[str, float] | None = None,
-    ) -> Run:
-        """Present the data and let all areas learn.
-
-        Parameters
-        ----------
-        X, Y
-            Sensory and instructive data, shapes (n_samples, m) and (n_samples, n).
-        record
-            Variables to trace, by "part.variable": ``("pyramidal_1.plateau", "pyramidal_2.z")``. With settled dynamics
-            each sample has one row, at its equilibrium.
-        weights
-            Initial matrices by name (W1, A1, Q1, R1, W2, ...), in the data's units, in place of those drawn.
-        parameters
-            Values of parameters by "part.variable" for this run, in the data's units.
-        epochs, order, every, snapshots, plastic, start, callback, centre, progress
-            As :meth:`biorrr.circuit.Microcircuit.run` takes them.
-        checkpoint, checkpoint_every, events, seed, rates
-            As :meth:`biorrr.circuit.Microcircuit.run` takes them; ``Silence`` names the interneurons of one area,
-            ``Silence(1000, population="interneurons_1")``.
-
-        Raises
-        ------
-        Unsettled
-            Where outputs did not come to their equilibrium in the ticks they had; its ``run`` has what came out.
-        Diverged
-            Where activity grows beyond bounds; its ``run`` holds what was recorded up to there.
-        """
-        options = RunOptions(
-            record, every, snapshots, plastic, start, callback, progress, checkpoint, checkpoint_every, events
-        )
-        asked: dict[str, Any] = {"seed": seed, "rates": rates}
-        changes = {name: value for name, value in asked.items() if value is not None}
-        circuit = dataclasses.replace(self, **changes) if changes else self
-        circuit.__dict__["_engines"] = self._engines
-        inputs = check_inputs({"x": X, "y": Y}, {"x": "X", "y": "Y"}, centre, self.parts["clock"])
-        order = ("sequential" if inputs.signal_in_time else "shuffle") if order is None else order
-        epochs, order = whole_number("epochs", epochs, minimum=1), check_order(order, inputs.n_samples)
-        return circuit._run(inputs, epochs, order, options, weights or {}, parameters or {})
-
-    def _run(self, inputs, epochs: int, order, options: RunOptions, weights: Mapping, parameters: Mapping) -> Run:
-        m, n = (inputs.feeds[name].values.shape[1] for name in ("x", "y"))
-        blueprint = silenceable(self.blueprint(m, n, inputs.moving), options.events)
-        if self._rates is None and any(feed.live is not None for feed in inputs.feeds.values()):
-            raise ValueError(
-                "rates: must be Rates(...) where an input is a Brian2 group, whose activity nobody knows beforehand"
-            )
-        gains = inputs.unit_gains() if self._rates is None else {"x": 1.0, "y": 1.0}
-        units = Units.of_gains(gains["x"], gains["y"], self.s)
-        feeds = {name: dataclasses.replace(feed, gain=gains[name] * feed.unit) for name, feed in inputs.feeds.items()}
-        presentation = Presentation(
-            inputs.n_samples, m, order, self.replay if self._ridges[0] else 0, 0.0, self.seed, blueprint.held,
-            replay_held=blueprint.replay_held,
-        )  # fmt: skip
-        drawn = drawn_areas(self.layout, m, n, self.seed) | given_weights(weights, blueprint, units)
-        stimulus = Stimulus(presentation, feeds, *samples_of(options.start, epochs, presentation))
-        state = initial_state(blueprint, units, self.seed, drawn, parameters, options.start)
-        simulated = simulate(blueprint, self._engines, self.engine, stimulus, state, units, options)
-        settings = {
-            "s": self.s, "rho": self.rho, "ridge_x": self._ridges[0], "ridge_y": self._ridges[1],
-            "ridge_by": "replay", "gain_x": gains["x"], "gain_y": gains["y"],
-            "rates": "auto" if self._rates is None else repr(self.rates),
-            "departures": departures_in_words(self.departures), "plastic": int(options.plastic),
-            "signal_in_time": int(inputs.signal_in_time),
-        }  # fmt: skip
-        data = dataset(simulated, settings | area_settings(self.layout, self.gains or (), simulated), inputs.labels)
-        run = Run(data, self)
-        if simulated.outcome.ended == "diverged":
-            raise Diverged.at(simulated.outcome.samples, "lower the rates, or the gains of the links above x", run)
-        check_settled(self.dynamics, run, blueprint.held)
-        return run
-
-    # -- looking at it -------------------------------------------------------------------------------------------
-
-    def _sketch(self, sizes: Mapping[str, int] | None = None) -> Blueprint:
-        if sizes is None and self._engines.last_blueprint is not None:
-            return self._engines.last_blueprint
-        largest = max(self.areas)
-        given = {"x": largest, "y": largest} | {
-            {"m": "x", "n": "y"}.get(k, k): v for k, v in (sizes or {}).items() if v
-        }
-        return self.blueprint(given["x"], given["y"])
+    def _settings(self, simulated: Simulated) -> dict[str, object]:
+        areas = self._areas_settings(self.layout, self.gains or (), simulated)
+        return super()._settings(simulated) | areas
 
     def table(self) -> tuple[str, dict[str, str]]:
-        """What the circuit is made of, and how it learns."""
+        """Return what the circuit is made of, and how it learns."""
         gains = " - ".join(f"{gain:g}" for gain in cast(tuple[float, ...], self.gains))
         return f"Hierarchy {self.name}".strip(), {
             "areas": ", ".join(
@@ -319,12 +181,21 @@ class Hierarchy(CircuitBase):
             ),
             "gains": f"{gains}, from x to y",
             "regression": regression(self.s),
-            "ridge": ridge_in_words(self._ridges, "replay"),
-            "dynamics": repr(self.dynamics),
-            "rates": "auto" if self._rates is None else repr(self.rates),
-            "departures": departures_in_words(self.departures) or "none",
+            "ridge": ridge_in_words(self._ridges),
+            "rates": self._rates_in_words(),
+            "departures": departures_in_words(self.all_departures),
             "engine, seed": f"{self.engine}, {self.seed}",
         }
+
+
+def rates_of_areas(rates: Rates | Sequence[Rates] | str, areas: int) -> tuple[Rates, ...] | None:
+    """Return the rates of each of so many ``areas``; None for rates that are fitted to the data."""
+    if isinstance(rates, str) and rates == "auto":
+        return None
+    each = (rates,) * areas if isinstance(rates, Rates) else rates
+    if isinstance(each, str) or len(each) != areas or not all(isinstance(rate, Rates) for rate in each):
+        raise TypeError(f"rates: must be 'auto', Rates(...), or one Rates(...) for each area (got {rates!r})")
+    return tuple(each)
 
 
 def _sequence(name: str, values, what: str) -> tuple:

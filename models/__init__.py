@@ -6,7 +6,7 @@ from biorrr.models.areas.settled import Settled
 from biorrr.models.departure import Departure, InAreas, departed
 from biorrr.models.departures.apical_drive import ApicalDrive
 from biorrr.models.departures.connections import DalesLaw, SparseConnections
-from biorrr.models.departures.dynamics import Instant, Leaky
+from biorrr.models.departures.dynamics import Leaky
 from biorrr.models.departures.eligibility import Eligibility
 from biorrr.models.departures.interventions import (
     CutInstruction,
@@ -16,8 +16,8 @@ from biorrr.models.departures.interventions import (
     SilencedInterneurons,
     SwapData,
 )
-from biorrr.models.departures.plateaus import AllOrNone, Graded, Rectified, Sign
-from biorrr.models.departures.spiking import Analog, Spiking
+from biorrr.models.departures.plateaus import AllOrNone, Rectified, Sign
+from biorrr.models.departures.spiking import Spiking
 from biorrr.models.departures.transmission import LateInstruction, LoopDelay, TransmissionNoise
 from biorrr.models.departures.weight_dependence import WeightDependentPlasticity
 from biorrr.models.ladder import RUNGS, Rung
@@ -45,7 +45,6 @@ __all__ = [
     "AdaptiveNeuromodulator",
     "AdaptiveRates",
     "AllOrNone",
-    "Analog",
     "ApicalDrive",
     "ApicalFeedback",
     "Area",
@@ -59,10 +58,8 @@ __all__ = [
     "Eligibility",
     "Event",
     "Freeze",
-    "Graded",
     "HoldingClock",
     "InAreas",
-    "Instant",
     "InstructiveInput",
     "InterneuronToPyramidal",
     "Interneurons",

@@ -174,14 +174,18 @@ class Drive:
         Y: NDArray,
         ridge: tuple[float, float],
         means: tuple[NDArray | float, NDArray | float] = (0.0, 0.0),
+        powers: tuple[float, float] | None = None,
     ) -> Drive:
-        """That of X (n_samples, m) and Y (n_samples, n) less their means, read block by block, with their ridges."""
+        """Return the drive of X (n_samples, m) and Y (n_samples, n) less their means, with their ridges.
+
+        Where the means of |x|^2 and |y|^2 are known, as ``powers``, evenly spaced rows of X and Y are enough.
+        """
         (m, n), (ridge_x, ridge_y) = (X.shape[1], Y.shape[1]), ridge
-        power = _power(X, means[0])
+        power, power_y = (_power(X, means[0]), _power(Y, means[1])) if powers is None else powers
         squares = power**2 / _dimension(X, means[0])  # trace(Cxx^2)
         return cls(
             power_x=power + m * ridge_x,
-            power_y=_power(Y, means[1]) + n * ridge_y,
+            power_y=power_y + n * ridge_y,
             dimension_x=(power + m * ridge_x) ** 2 / (squares + 2 * ridge_x * power + m * ridge_x**2),
             strongest_y=_strongest(Y, means[1]) + ridge_y,
         )

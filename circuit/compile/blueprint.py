@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from biorrr.circuit.compile.held_samples import Program, program
-from biorrr.circuit.compile.schedule import PENDING, Action, schedule, watched
+from biorrr.circuit.compile.matrices import Orientation
+from biorrr.circuit.compile.schedule import PENDING, Action, Book, merged, ordered, watched
+from biorrr.circuit.compile.timing import Timing
 from biorrr.models import Parts, Pathway, Population, Variable
 
 
@@ -74,26 +77,45 @@ class Blueprint:
     parts: Parts
     ports: tuple[Port, ...]
 
-    def weight_shape(self, pathway: Pathway) -> tuple[int, int]:
-        """Shape of the weights as Brian2 keeps them: (source cells, target cells)."""
-        return self.parts[pathway.source].size, self.parts[pathway.target].size
+    def __hash__(self) -> int:
+        return self._hash
 
-    @property
+    @functools.cached_property
+    def _hash(self) -> int:
+        return hash((self.parts, self.ports))
+
+    @functools.cached_property
+    def orientations(self) -> dict[str, Orientation]:
+        """Orientation of the weights of each pathway, by its name."""
+        size = {p.name: p.size for p in self.parts.populations}
+        return {p.name: Orientation(size[p.source], size[p.target], p.target_by_source) for p in self.parts.pathways}
+
+    @functools.cached_property
     def weighted(self) -> tuple[Pathway, ...]:
         """Pathways that have weights."""
         return tuple(p for p in self.parts.pathways if p.weighted)
 
-    def matrices(self, weights: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Flat weights by pathway as matrices by their own names."""
-        return {p.weight: as_matrix(p, weights[p.name], self.weight_shape(p)) for p in self.weighted}
+    def matrices(self, weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Return flat weights by pathway, each (..., synapses), as matrices by their own names."""
+        return {p.weight: self.orientations[p.name].matrix(weights[p.name]) for p in self.weighted}
+
+    @functools.cached_property
+    def timing(self) -> Timing:
+        """How long ticks last, and for how many of them samples are held."""
+        return Timing.of(self.parts)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Features of each port, by its name."""
+        return {port.name: self.parts[port.population].size for port in self.ports}
 
     @functools.cached_property
     def quantities(self) -> tuple[Quantity, ...]:
         """Every variable of every part, weights first."""
-        weights = [Quantity(p.name, "w", math.prod(self.weight_shape(p)), weight_variable(p)) for p in self.weighted]
+        weights = [Quantity(p.name, "w", self._synapses(p), weight_variable(p)) for p in self.weighted]
         switches = [Quantity(p.name, "plastic", 1, _PLASTIC) for p in self.parts.pathways if p.plastic]
         pending = [
-            Quantity(p.name, PENDING.name, math.prod(self.weight_shape(p)), replace(PENDING, scale=p.scale))
+            Quantity(p.name, PENDING.name, self._synapses(p), replace(PENDING, scale=p.scale))
             for p in self.parts.pathways
             if p.averaged
         ]
@@ -104,9 +126,12 @@ class Blueprint:
         ]
         return (*weights, *switches, *pending, *declared)
 
+    def _synapses(self, pathway: Pathway) -> int:
+        return math.prod(self.orientations[pathway.name].shape)
+
     def _size(self, part: Population | Pathway, variable: Variable) -> int:
         if isinstance(part, Pathway):
-            return math.prod(self.weight_shape(part)) if variable.per == "synapse" else 1
+            return self._synapses(part) if variable.per == "synapse" else 1
         return part.size or 1 if variable.per == "cell" else 1
 
     @functools.cached_property
@@ -115,44 +140,33 @@ class Blueprint:
         return tuple(q for q in self.quantities if q.variable.role in ("memory", "parameter"))
 
     @functools.cached_property
+    def _book(self) -> Book:
+        return Book(self.parts)
+
+    @functools.cached_property
+    def _steps(self) -> list[Action]:
+        return ordered(self._book)
+
+    @functools.cached_property
     def schedule(self) -> tuple[Action, ...]:
         """What happens within a tick, in order."""
-        return schedule(self.parts)
+        return merged(self._steps, self.parts)
 
     @functools.cached_property
     def program(self) -> Program:
         """The same with less work while a sample is held: what engines carry out."""
         still = [port for port in self.ports if port.changes == "sample"]
-        return program(self.parts, [f"{port.population}.{port.variable}" for port in still])
+        return program(self._book, self._steps, [f"{port.population}.{port.variable}" for port in still])
 
     @functools.cached_property
     def watched(self) -> tuple[tuple[str, str], ...]:
         """What must stay finite, as (population, variable)."""
-        return watched(self.parts)
+        return watched(self._book)
 
     @property
     def stage(self) -> tuple[str, str]:
         """The variable that says whether a sample or a replay is on, as (population, variable)."""
         return "clock", "waking"
-
-    @property
-    def held(self) -> int:
-        """Ticks for which a sample is held."""
-        return int(self._clock("held"))
-
-    @property
-    def replay_held(self) -> int:
-        """Ticks for which a replay is held."""
-        return int(self._clock("replay_held"))
-
-    @property
-    def settles(self) -> bool:
-        """Whether a sample is held so that outputs settle, and the last tick is what counts."""
-        return "settling" in {p.name for p in self.parts.populations}
-
-    def _clock(self, name: str, otherwise: float = 1.0) -> float:
-        (value, *_) = (*(v.value for v in self.parts["clock"].variables if v.name == name), otherwise)
-        return float(value)
 
     @functools.cached_property
     def code(self) -> Blueprint:
@@ -195,14 +209,3 @@ def weight_variable(pathway: Pathway) -> Variable:
 
 def _bare(part: Population | Pathway) -> tuple[Variable, ...]:
     return tuple(replace(variable, meaning="", value=0.0, scale="1") for variable in part.variables)
-
-
-def as_matrix(pathway: Pathway, w: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """Brian2's flat values (source by source) as the pathway's matrix."""
-    matrix = w.reshape(shape)
-    return matrix.T if pathway.target_by_source else matrix
-
-
-def as_synapses(pathway: Pathway, matrix: np.ndarray) -> np.ndarray:
-    """The pathway's matrix as Brian2's flat values; undoes :func:`as_matrix`."""
-    return (matrix.T if pathway.target_by_source else matrix).reshape(-1)

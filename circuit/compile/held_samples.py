@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from biorrr.circuit.compile.schedule import PENDING, Action, Book, merged, ordered, weight_change
-from biorrr.models import Parts, Pathway
+from biorrr.circuit.compile.schedule import PENDING, Action, Book, merged, weight_change
+from biorrr.models import Pathway
 from biorrr.models.algebra import assignments, product, products, reduced
 from biorrr.models.expressions import FUNCTIONS, names_in, renamed
 from biorrr.models.paper.clock import HoldingClock, SettlingClock
@@ -36,18 +36,17 @@ class Program:
     kept: tuple[tuple[str, str], ...] = ()
 
 
-def program(parts: Parts, presented: Iterable[str]) -> Program:
-    """All that happens in a tick, less what need not be done again while a sample is held.
+def program(book: Book, plain: list[Action], presented: Iterable[str]) -> Program:
+    """Return what engines do in a tick: all that happens, less what need not be done again while a sample is held.
 
     Parameters
     ----------
-    parts
-        Of the circuit.
+    book, plain
+        Declarations of the circuit's parts, and what happens in a tick, in order.
     presented
         Variables that the presentation of a sample sets, as "population.variable".
     """
-    book = Book(parts)
-    plain = ordered(book)
+    parts = book.parts
     if not isinstance(parts["clock"], (HoldingClock, SettlingClock)):
         return Program(merged(plain, parts))
     standstill = _Standstill(book, plain, frozenset(presented))

@@ -205,9 +205,9 @@ def ordered(book: Book) -> list[Action]:
 _MOVING = ("activity", "memory")
 
 
-def watched(parts: Parts) -> tuple[tuple[str, str], ...]:
-    """What must stay finite, as (population, variable): all that teaches, in the cells whose synapses learn."""
-    book, found = Book(parts), {}
+def watched(book: Book) -> tuple[tuple[str, str], ...]:
+    """Return what must stay finite, as (population, variable): all that teaches, in the cells whose synapses learn."""
+    parts, found = book.parts, {}
     for pathway in parts.pathways:
         taught = [pathway.change, *(step.code for step in pathway.steps)] if pathway.change else []
         for name in dict.fromkeys(name for code in taught for name in names_in(code).read):

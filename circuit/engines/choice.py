@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from biorrr.circuit.compile.blueprint import Blueprint
@@ -16,8 +16,40 @@ ENGINES = ("auto", "numpy", "cython", "cpp")
 _WORTH_COMPILING = 30_000
 
 
+def choose(wanted: str, ticks: int, live: bool = False) -> str:
+    """Return the name of the engine meant by ``wanted``.
+
+    Parameters
+    ----------
+    wanted
+        As the user gave it.
+    ticks
+        Work of the run.
+    live
+        True where a Brian2 group of the user's takes part, which lives in this process.
+    """
+    if live and wanted == "cpp":
+        raise ValueError(
+            "engine 'cpp': cannot run a Brian2 group of yours, which lives in this process; use engine='numpy' or "
+            "'cython', or record the group first and give what it said as TimeSeries or SpikeTrains"
+        )
+    if wanted != "auto":
+        return wanted
+    if live or ticks <= _WORTH_COMPILING:
+        return "numpy"
+    for obstacle, remedy in _obstacles():
+        _say_once(
+            f"engine 'auto': {obstacle}, so this runs on Brian2's numpy target, about 100 times slower; to change "
+            f"that, {remedy}"
+        )
+        return "numpy"
+    return "cpp"
+
+
 class Engines:
     """Engines built so far, by name and by what shapes their code.
+
+    They are kept to save time: what an engine has run before does not change what it runs next.
 
     Parameters
     ----------
@@ -29,29 +61,11 @@ class Engines:
         self._circuit = circuit
         self._built: dict[tuple[str, Blueprint], Any] = {}
         self._turn = threading.RLock()
-        self.last_blueprint: Blueprint | None = None
-
-    def choose(self, wanted: str, ticks: int) -> str:
-        """The engine meant by ``wanted`` for a run of so many ``ticks``."""
-        if wanted != "auto":
-            return wanted
-        if any(name != "cpp" for name, _ in self._built):  # somebody asked for the network in this process
-            return next(name for name, _ in self._built if name != "cpp")
-        if ticks <= _WORTH_COMPILING:
-            return "numpy"
-        for obstacle, remedy in _obstacles():
-            _say_once(
-                f"engine 'auto': {obstacle}, so this runs on Brian2's numpy target, about 100 times slower; to change "
-                f"that, {remedy}"
-            )
-            return "numpy"
-        return "cpp"
 
     def built(self, name: str, blueprint: Blueprint) -> Any:
-        """The engine called ``name``, built once for each code."""
+        """Return the engine called ``name``, built once for each code."""
         key = name, blueprint.code
         with self._turn:
-            self.last_blueprint = blueprint
             if key not in self._built:
                 # Brian2 takes seconds to import, and a compiled circuit from the cache does not need it.
                 if name == "cpp":
@@ -67,16 +81,9 @@ class Engines:
                     self._built[key] = RuntimeEngine(blueprint, name, self._circuit)
         return self._built[key]
 
-    @property
-    def network(self) -> Any:
-        """The Brian2 Network built in this process."""
-        for engine in self._built.values():
-            if hasattr(engine, "built"):
-                return engine.built.network
-        raise RuntimeError(
-            "network: nothing is built in this process yet; call circuit.build(m, n) first, and run with "
-            "engine='numpy' or 'cython' (the C++ engine's network lives in a program of its own)"
-        )
+    def networks(self, codes: Collection[Blueprint]) -> list[Any]:
+        """Return the Brian2 Networks that were built in this process for one of ``codes``."""
+        return [e.built.network for (name, code), e in self._built.items() if name != "cpp" and code in codes]
 
 
 def _obstacles() -> Iterator[tuple[str, str]]:

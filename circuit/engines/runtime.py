@@ -57,7 +57,7 @@ class RuntimeEngine:
         """Let groups of the user's into the network, with ticks that last as long as theirs; the tick of the run."""
         if not live:
             return TICK
-        tick = next(float(v.value) for v in blueprint.parts["clock"].variables if v.name == "tick") * brian2.ms
+        tick = blueprint.timing.tick * brian2.ms
         self.built.clock.dt = tick
         for each in live:
             self.built.network.add(*(o for o in each.objects if o not in self.built.network.objects))
@@ -101,7 +101,6 @@ class _Presenter:
             if phase == 0 and sample % _LOOK_AHEAD == 0:
                 first, last = job.start + sample, min(job.start + sample + _LOOK_AHEAD, job.stop)
                 self.shown = job.presentation.shown(first, last)
-                self.noise = job.presentation.input_noise(first, last)
                 self.traced_samples = set(job.recording.samples(first, last).tolist())
             row = self.shown[sample % _LOOK_AHEAD, 0]
             for name, activity in self.inputs.items():
@@ -111,8 +110,6 @@ class _Presenter:
                     continue
                 np.subtract(feed.values[feed.row(row, phase)], feed.mean, out=activity)
                 activity *= feed.gain
-            if self.noise is not None:
-                self.inputs[job.presentation.port] += self.noise[sample % _LOOK_AHEAD]
             self.waking[:] = 1.0
             if self.shows_pending and job.start + sample in self.traced_samples:
                 self.recorded.set()

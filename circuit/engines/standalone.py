@@ -112,7 +112,6 @@ def _write_segment(folder: Path, job: Job, laid_out: list[tuple[int, int]]) -> N
     """Leave all that the program reads in ``folder``; the order is that of `struct Segment` in its source."""
     presentation = job.presentation
     shown = presentation.shown(job.start, job.stop)
-    noise = presentation.input_noise(job.start, job.stop)
     due = job.snapshots[(job.snapshots > job.start) & (job.snapshots <= job.stop)] - job.start
     recorded = job.recording.samples(job.start, job.stop) - job.start
     place = {quantity.key: i for i, quantity in enumerate(job.blueprint.quantities)}
@@ -131,7 +130,7 @@ def _write_segment(folder: Path, job: Job, laid_out: list[tuple[int, int]]) -> N
         port["gain"] = feed.gain
     head = [
         job.stop - job.start, presentation.held, presentation.replay, presentation.ticks_per_sample,
-        len(due), len(recorded), len(selections), noise is not None,
+        len(due), len(recorded), len(selections), 0,
     ]  # fmt: skip
     with (folder / "segment").open("wb") as file:
         for values in (
@@ -144,8 +143,6 @@ def _write_segment(folder: Path, job: Job, laid_out: list[tuple[int, int]]) -> N
             shown,
         ):
             file.write(values.tobytes())
-    if noise is not None:
-        (folder / "noise").write_bytes(noise.tobytes())
     (folder / "state").write_bytes(b"".join(np.asarray(v, np.float64).tobytes() for v in job.state.values()))
 
 

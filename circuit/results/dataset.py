@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import xarray as xr
 
-from biorrr.circuit.compile.blueprint import Blueprint, as_matrix
+from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.simulation.recorded_traces import Trace, dimensions
 from biorrr.circuit.simulation.simulate import Simulated, outward
+from biorrr.circuit.stimulus.presentation import Presentation
 from biorrr.models import Pathway
 from biorrr.models.physical_units import in_si
 
 
-def dataset(simulated: Simulated, attrs: Mapping[str, object], labels: Mapping[str, list]) -> xr.Dataset:
-    """All that is left of a run.
+def dataset(
+    simulated: Simulated,
+    attrs: Mapping[str, object],
+    labels: Mapping[str, list],
+    more: Callable[[Simulated, dict[str, np.ndarray]], dict[str, tuple]],
+) -> xr.Dataset:
+    """Return all that is left of a run.
 
     Parameters
     ----------
@@ -27,6 +32,8 @@ def dataset(simulated: Simulated, attrs: Mapping[str, object], labels: Mapping[s
         Plain values, kept as attributes beside those that every run has.
     labels
         Names of the features of each port, where the data had any.
+    more
+        Returns further variables, given the run and its final matrices by name.
     """
     job, outcome = simulated.job, simulated.outcome
     blueprint = job.blueprint
@@ -37,14 +44,15 @@ def dataset(simulated: Simulated, attrs: Mapping[str, object], labels: Mapping[s
     for trace in job.recording.traces:
         meanings[trace.label] = trace.quantity.variable.meaning
         units[trace.label] = trace.quantity.variable.unit
-    variables["seen"] = (("snapshot",), np.asarray(seen, dtype=np.int64))
     for port in blueprint.ports:
         feed = job.feeds[port.name]
         variables[f"mean_{port.name}"] = ((blueprint.parts[port.population].dimension,), feed.unit * feed.mean)
+    variables |= more(simulated, {p.weight: variables[p.weight][1][-1] for p in blueprint.weighted})
     state, layout = _flat_state(blueprint, outcome.state)
     out = xr.Dataset(
         {**variables, "state": (("state_value",), state)},
-        attrs={
+        {"seen": (("snapshot",), np.asarray(seen, dtype=np.int64))},
+        {
             "circuit": json.dumps(_sketch(blueprint)),
             "traces": json.dumps([trace.label for trace in job.recording.traces]),
             "state_layout": json.dumps(layout),
@@ -56,17 +64,17 @@ def dataset(simulated: Simulated, attrs: Mapping[str, object], labels: Mapping[s
             **attrs,
         },
     )
-    lasts = seconds_per_sample(blueprint)
-    if lasts is not None:
+    lasts = blueprint.timing.window
+    if lasts:
         out.attrs["seconds_per_sample"] = lasts
     if traces:
-        shown = [job.presentation.rows(t, t + 1)[0] for t in trace_samples]
+        shown = _rows_shown(job.presentation, trace_samples)
         out = out.assign_coords(
             sample=np.asarray(trace_samples, dtype=np.int64), data_row=("sample", np.asarray(shown, dtype=np.int64))
         )
         out["sample"].attrs["long_name"] = "sample, counted from the first the circuit saw"
         out["data_row"].attrs["long_name"] = "row of the data that was shown"
-        if lasts is not None:
+        if lasts:
             out = out.assign_coords(start_time=("sample", lasts * out["sample"].values))
             out["start_time"].attrs.update(long_name="time at which the sample began", units="s")
     for trace in job.recording.traces:
@@ -82,10 +90,13 @@ def dataset(simulated: Simulated, attrs: Mapping[str, object], labels: Mapping[s
     return out
 
 
-def seconds_per_sample(blueprint: Blueprint) -> float | None:
-    """How long a sample is held; None where all is instant."""
-    tick = next(float(v.value) for v in blueprint.parts["clock"].variables if v.name == "tick")
-    return blueprint.held * tick / 1000 if math.isfinite(tick) else None
+def _rows_shown(presentation: Presentation, samples: list[int]) -> list[int]:
+    """Return the row of the data that was shown at each of ``samples``, ascending."""
+    shown: list[int] = []
+    for stretch in np.split(samples, np.flatnonzero(np.diff(samples) > 1) + 1):
+        if len(stretch):
+            shown += presentation.rows(int(stretch[0]), int(stretch[-1]) + 1).tolist()
+    return shown
 
 
 def _snapshots(simulated: Simulated) -> tuple[list[int], dict[str, tuple], dict[str, str]]:
@@ -97,15 +108,13 @@ def _snapshots(simulated: Simulated) -> tuple[list[int], dict[str, tuple], dict[
             kept.append((t, flat))
     if outcome.ended != "diverged" and kept[-1][0] < outcome.samples:  # cut short between two snapshots
         kept.append((outcome.samples, _weights(blueprint, outcome.state)))
-    matrices = [outward(blueprint, simulated.units, flat) for _, flat in kept]
+    stacked = {p.name: np.stack([flat[p.name] for _, flat in kept]) for p in blueprint.weighted}
+    matrices = outward(blueprint, simulated.units, stacked)
     variables, meanings = {}, {}
     for pathway in blueprint.weighted:
         name = pathway.weight
         (quantity,) = (q for q in blueprint.quantities if q.key == f"{pathway.name}.w")
-        variables[name] = (
-            ("snapshot", *dimensions(quantity, blueprint.parts)),
-            np.stack([each[name] for each in matrices]),
-        )
+        variables[name] = (("snapshot", *dimensions(quantity, blueprint)), matrices[name])
         meanings[name] = pathway.meaning or f"weights from {pathway.source} to {pathway.target}"
     return [t for t, _ in kept], variables, meanings
 
@@ -127,22 +136,20 @@ def _traces(simulated: Simulated) -> tuple[list[int], dict[str, tuple]]:
         rows /= simulated.units.scale(variable.scale) * in_si(variable.unit)  # in place: they can be large
         out[trace.label] = _shaped(trace, rows, held, job.blueprint)
     if any("time" in dims for dims, _ in out.values()):
-        (tick,) = (v.value for v in job.blueprint.parts["clock"].variables if v.name == "tick")
-        out["time"] = (("time",), float(tick) * np.arange(1, held + 1))
+        out["time"] = (("time",), job.blueprint.timing.tick * np.arange(1, held + 1))
     return samples[:whole:held], out
 
 
 def _shaped(trace: Trace, rows: np.ndarray, held: int, blueprint: Blueprint) -> tuple[tuple[str, ...], np.ndarray]:
     part = blueprint.parts[trace.quantity.part]
-    dims: tuple[str, ...] = dimensions(trace.quantity, blueprint.parts)
+    dims: tuple[str, ...] = dimensions(trace.quantity, blueprint)
     shape: tuple[int, ...] = (trace.columns,) if dims else ()
     if trace.chosen is not None:
         dims = (f"{trace.label}_{'synapse' if isinstance(part, Pathway) else 'cell'}",)
     elif isinstance(part, Pathway) and len(dims) == 2:
-        shape = blueprint.weight_shape(part)
-        rows = np.stack([as_matrix(part, row, shape) for row in rows]) if len(rows) else np.empty((0, *shape))
-        shape = shape[::-1] if part.target_by_source else shape
-    at_end = trace.quantity.name == "w" or trace.quantity.variable.at_end or blueprint.settles
+        turn = blueprint.orientations[part.name]
+        rows, shape = turn.matrix(rows), turn.shape
+    at_end = trace.quantity.name == "w" or trace.quantity.variable.at_end or blueprint.timing.settles
     if at_end:  # worth recording once the sample is over, or has settled
         return ("sample", *dims), rows[held - 1 :: held].reshape(-1, *shape)
     if held > 1:
@@ -156,7 +163,7 @@ def _places(trace: Trace, blueprint: Blueprint) -> dict:
     if not isinstance(part, Pathway):
         return {f"{trace.label}_cell": chosen}
     dim = f"{trace.label}_synapse"
-    sources, targets = np.divmod(chosen, blueprint.weight_shape(part)[1])
+    sources, targets = blueprint.orientations[part.name].ends(chosen)
     return {f"{trace.label}_source": (dim, sources), f"{trace.label}_target": (dim, targets)}
 
 

@@ -41,10 +41,10 @@ def _happening(action: Action) -> str:
 
 
 def _pathway(pathway: Pathway, blueprint: Blueprint) -> list[str]:
-    sources, targets = blueprint.weight_shape(pathway)
+    turn = blueprint.orientations[pathway.name]
     weight = f", {pathway.weight}" if pathway.weighted else ""
     lines = [
-        f"  {pathway.name}{weight}: {pathway.source} ({sources}) to {pathway.target} ({targets}), "
+        f"  {pathway.name}{weight}: {pathway.source} ({turn.sources}) to {pathway.target} ({turn.targets}), "
         f"{'adds to' if pathway.sign > 0 else 'is subtracted from'} its target. {pathway.meaning}".rstrip(),
         *_variables(pathway),
         *(f"      {drives} += {current}  # summed over synapses" for drives, current in pathway.currents),

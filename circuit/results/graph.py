@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING
 
 import networkx as nx
-import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
+from biorrr.circuit.compile.matrices import Orientation
 
 if TYPE_CHECKING:
     from biorrr.circuit.results.run import Run
@@ -32,7 +33,6 @@ def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
                 meaning=population.meaning,
             )
     for pathway in blueprint.weighted:
-        sources, targets = blueprint.weight_shape(pathway)
         graph.add_edge(
             pathway.source,
             pathway.target,
@@ -41,7 +41,7 @@ def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
             target_by_source=pathway.target_by_source,
             drives=pathway.drives,
             sign=pathway.sign,
-            synapses=sources * targets,
+            synapses=math.prod(blueprint.orientations[pathway.name].shape),
             current=pathway.current,
             rule=pathway.change,
             equation=pathway.equation,
@@ -54,15 +54,16 @@ def cell_graph(run: Run) -> nx.MultiDiGraph:
     """A networkx graph of the circuit that ``run`` left: a node per cell, an edge with its final weight per synapse."""
     circuit = json.loads(run.data.attrs["circuit"])
     cells = nx.MultiDiGraph(name="cells of the circuit")
+    size = {population["name"]: population["size"] for population in circuit["populations"]}
     for population in circuit["populations"]:
         for index in range(1, population["size"] + 1):
             cells.add_node(
                 f"{population['name']} {index}", population=population["name"], index=index, shape=population["shape"]
             )
     for pathway in circuit["pathways"]:
-        matrix = run.data[pathway["weight"]].values[-1]
-        by_source = matrix.T if pathway["target_by_source"] else matrix
-        for (i, j), weight in np.ndenumerate(by_source):
+        turn = Orientation(size[pathway["source"]], size[pathway["target"]], bool(pathway["target_by_source"]))
+        for place, weight in enumerate(turn.flat(run.data[pathway["weight"]].values[-1])):
+            i, j = turn.ends(place)
             cells.add_edge(
                 f"{pathway['source']} {i + 1}", f"{pathway['target']} {j + 1}", key=pathway["name"],
                 pathway=pathway["name"], matrix=pathway["weight"], drives=pathway["drives"], sign=pathway["sign"],

@@ -19,6 +19,7 @@ from biorrr.models import AreaWeights, Spiking, equilibrium
 
 if TYPE_CHECKING:
     from biorrr.circuit.base import CircuitBase
+    from biorrr.circuit.compile.blueprint import Blueprint
 
 
 class Run(Tabled):
@@ -33,8 +34,25 @@ class Run(Tabled):
         The circuit that was run; None for a run that was read from a file.
     """
 
-    def __init__(self, data: xr.Dataset, circuit: CircuitBase | None = None) -> None:
-        self.data, self.circuit = data, circuit
+    def __init__(
+        self, data: xr.Dataset, circuit: CircuitBase | None = None, blueprint: Blueprint | None = None
+    ) -> None:
+        self.data, self.circuit, self._blueprint = data, circuit, blueprint
+
+    @property
+    def blueprint(self) -> Blueprint:
+        """The circuit as it was run, with its sizes and what events needed."""
+        if self._blueprint is None:
+            raise ValueError("run: was read from a file, which does not bring the circuit along; give sizes instead")
+        return self._blueprint
+
+    @property
+    def network(self):
+        """The Brian2 Network that was run (engines numpy and cython); see :attr:`Microcircuit.network`."""
+        networks = [] if self.circuit is None else self.circuit._engines.networks({self.blueprint.code})
+        if not networks:
+            raise RuntimeError("network: this run had none in this process; run with engine='numpy' or 'cython'")
+        return networks[-1]
 
     @property
     def weights(self) -> dict[str, np.ndarray]:
@@ -341,7 +359,7 @@ class Run(Tabled):
         if "s" in attrs:
             rows |= {
                 "regression": regression(attrs["s"]),
-                "ridge": ridge_in_words((attrs["ridge_x"], attrs["ridge_y"]), attrs["ridge_by"]),
+                "ridge": ridge_in_words((attrs["ridge_x"], attrs["ridge_y"])),
                 "rates": attrs["rates"],
             }
         rows["departures"] = attrs["departures"] or "none"

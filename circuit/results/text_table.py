@@ -35,11 +35,12 @@ def regression(s: float) -> str:
     return f"s = {s:g}{name}"
 
 
-def ridge_in_words(ridge: tuple[float, float], by: str) -> str:
-    """The ridge on Cxx and Cyy, and how it is done."""
+def ridge_in_words(ridge: tuple[float, float]) -> str:
+    """Return the ridge on Cxx and Cyy in words."""
     if ridge == (0, 0):
         return "none"
-    return (f"{ridge[0]:g}" if ridge[0] == ridge[1] else f"{ridge[0]:g} on Cxx, {ridge[1]:g} on Cyy") + f", by {by}"
+    size = f"{ridge[0]:g}" if ridge[0] == ridge[1] else f"{ridge[0]:g} on Cxx, {ridge[1]:g} on Cyy"
+    return f"{size}, by replay"
 
 
 def departures_in_words(departures: Iterable[Departure]) -> str:

@@ -24,15 +24,41 @@ import numpy as np
 from biorrr.circuit.simulation.job import Engine, Job, Outcome
 from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.circuit.stimulus.statistics import chunks
+from biorrr.models.validation import number_within
 
 if TYPE_CHECKING:
     from biorrr.models import Event
 
-_FORM = 2  # of the file; to be raised when it changes
+_FORM = 3  # of the file; to be raised when it changes
 
 
 class CheckpointError(ValueError):
     """A checkpoint that is damaged or belongs to another run."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A file that keeps a run as far as it has come.
+
+    Parameters
+    ----------
+    path
+        The file: NumPy's .npz, without Python objects.
+    every
+        Seconds from one checkpoint to the next.
+    """
+
+    path: Path
+    every: float = 30.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", Path(self.path))
+        number_within("Checkpoint.every", self.every, 0)
+
+    @classmethod
+    def of(cls, given) -> Checkpoint | None:
+        """Return ``given``, a checkpoint or the path of one, as a checkpoint; None stays None."""
+        return given if given is None or isinstance(given, cls) else cls(given)
 
 
 @dataclass
@@ -43,19 +69,21 @@ class CheckpointedEngine:
     ----------
     build, name
         Gives the engine that simulates, when one is needed, and what it is called.
-    path
-        The checkpoint's file: NumPy's .npz, without Python objects.
-    every
-        Seconds from one checkpoint to the next.
+    checkpoint
+        Where, and how often.
     events
         What happens in the middle of the run.
     """
 
     build: Callable[[], Engine]
     name: str
-    path: Path
-    every: float
+    checkpoint: Checkpoint
     events: Sequence[Event] = ()
+
+    @property
+    def path(self) -> Path:
+        """The checkpoint's file."""
+        return self.checkpoint.path
 
     def advance(self, job: Job, recorder: Recorder) -> Outcome:
         """Simulate ``job`` from where the checkpoint left it, or from its start where there is no checkpoint."""
@@ -68,7 +96,7 @@ class CheckpointedEngine:
             self._earlier = found.earlier
             job = replace(job, start=found.samples, state=found.state)
         shown = recorder.on_progress
-        due = self._began + self.every
+        due = self._began + self.checkpoint.every
 
         def keep_now_and_then(t: int, state: dict[str, np.ndarray]) -> None:
             nonlocal due
@@ -76,7 +104,7 @@ class CheckpointedEngine:
                 shown(t, state)
             if time.monotonic() >= due:
                 self._save(Outcome(t, state, "interrupted"), recorder)
-                due = time.monotonic() + self.every
+                due = time.monotonic() + self.checkpoint.every
 
         recorder.on_progress = keep_now_and_then
         outcome = replace(self.build().advance(job, recorder), earlier=self._earlier)
@@ -168,7 +196,7 @@ def identity_of(job: Job, engine: str, events: Sequence[Event]) -> dict[str, str
     """What a run is determined by, under the names a person knows them by; arrays as checksums."""
     shown, recording = job.presentation, job.recording
     order = shown.order if isinstance(shown.order, np.ndarray) else shown.order.encode()
-    stretch = (shown.n_samples, shown.m, shown.replay, shown.noise, shown.seed, job.start, job.stop)
+    stretch = (shown.n_samples, shown.m, shown.replay, shown.seed, job.start, job.stop)
     recorded = (
         [(t.label, t.chosen) for t in recording.traces],
         (recording.every, recording.windows),

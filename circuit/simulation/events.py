@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -11,10 +11,10 @@ import numpy as np
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.simulation.job import Engine, Job, Outcome
 from biorrr.circuit.simulation.recorder import Recorder
-from biorrr.circuit.stimulus.data_checks import check_data
+from biorrr.circuit.stimulus.data_checks import check_table
 from biorrr.circuit.stimulus.feeds import Feed
-from biorrr.circuit.stimulus.statistics import moments
-from biorrr.models import CutInstruction, Event, Freeze, Silence, SilencedInterneurons, SwapData, departed
+from biorrr.circuit.stimulus.statistics import look_through
+from biorrr.models import CutInstruction, Event, Freeze, Parts, Silence, SilencedInterneurons, SwapData, departed
 
 
 class LesionedEngine:
@@ -45,7 +45,7 @@ class LesionedEngine:
         return outcome
 
     def lesioned(self, job: Job, sample: int) -> Job:
-        """``job`` as it is after all events up to ``sample``."""
+        """Return ``job`` as it is after all events up to ``sample``."""
         state, feeds, presentation = dict(job.state), dict(job.feeds), job.presentation
         for event in self.events:
             if event.at > sample:
@@ -67,21 +67,29 @@ class LesionedEngine:
         return replace(job, state=state, feeds=feeds, presentation=presentation)
 
 
-def silenceable(blueprint: Blueprint, events: Sequence[Event]) -> Blueprint:
-    """``blueprint`` with interneurons that may fall silent, where ``events`` ask for it."""
-    asked = dict.fromkeys(event.population for event in events if isinstance(event, Silence))
-    return replace(blueprint, parts=departed(blueprint.parts, map(SilencedInterneurons, asked))) if asked else blueprint
+def silenced(events: Sequence[Event]) -> tuple[str, ...]:
+    """Return the names of the populations of which some cells fall silent."""
+    return tuple(dict.fromkeys(event.population for event in events if isinstance(event, Silence)))
+
+
+def silenceable(parts: Parts, populations: Sequence[str]) -> Parts:
+    """Return ``parts`` in which cells of ``populations`` may fall silent."""
+    for name in populations:
+        known = {p.name: {v.name for v in p.variables} for p in parts.populations}
+        if "n" not in known.get(name, ()):
+            have = ", ".join(other for other, variables in known.items() if "n" in variables) or "none"
+            raise ValueError(f"Silence.population: must be interneurons of this circuit (got {name!r}); it has {have}")
+    return departed(parts, map(SilencedInterneurons, populations))
 
 
 def _swapped(feed: Feed, values: np.ndarray) -> Feed:
-    """``feed`` with other ``values``, centred if the old ones were."""
-    return replace(feed, values=values, mean=moments(values)[0] if feed.centred else np.zeros(values.shape[1]))
+    """Return ``feed`` with other ``values``, centred if the old ones were."""
+    mean = look_through("SwapData", values).mean if feed.centred else np.zeros(values.shape[1])
+    return replace(feed, values=values, mean=mean)
 
 
-def check_events(events, first: int, last: int, blueprint: Blueprint, order) -> tuple[Event, ...]:
-    """``events`` in the order of time, each fit for a run of ``blueprint`` on samples ``first`` to ``last``."""
-    sizes = {p.name: int(p.size or 0) for p in blueprint.parts.populations}
-    features = tuple(sizes[port.population] for port in blueprint.ports)
+def check_events(events: Iterable, first: int, last: int, blueprint: Blueprint, order) -> tuple[Event, ...]:
+    """Return ``events`` in the order of time, each fit for a run of ``blueprint`` on samples ``first`` to ``last``."""
     checked = []
     for event in events:
         if not isinstance(event, Event):
@@ -89,25 +97,35 @@ def check_events(events, first: int, last: int, blueprint: Blueprint, order) -> 
         if not first <= event.at < last:
             raise ValueError(f"events: must lie in [{first}, {last - 1}], the samples of this run (got {event!r})")
         if isinstance(event, Silence):
-            count = sizes[event.population]
+            count = int(blueprint.parts[event.population].size)
             if any(not 0 <= cell < count for cell in event.cells or ()):
                 raise ValueError(f"Silence.cells: must lie in [0, {count - 1}], the interneurons (got {event.cells})")
         if isinstance(event, Freeze) and event.weight not in [p.weight for p in blueprint.weighted]:
             have = ", ".join(p.weight for p in blueprint.weighted)
             raise ValueError(f"Freeze.weight: there are no weights called {event.weight!r}; there are {have}")
-        if isinstance(event, SwapData):
-            if any(port.changes != "sample" for port in blueprint.ports):
-                raise ValueError("SwapData: is for tables of samples; put what comes later into the signal itself")
-            X, Y = check_data("SwapData.X", event.X), check_data("SwapData.Y", event.Y)
-            if len(X) != len(Y) or (X.shape[1], Y.shape[1]) != features:
-                raise ValueError(
-                    f"SwapData: must have as many features as the data before, {' and '.join(map(str, features))}, and "
-                    f"as many samples in X as in Y (got shapes {X.shape} and {Y.shape})"
-                )
-            if not isinstance(order, str) and order.max() >= len(X):
-                raise ValueError(
-                    f"SwapData: must have the rows that order asks for, up to {order.max()} (got {len(X)} samples)"
-                )
-            event = SwapData(event.at, X=X, Y=Y)
-        checked.append(event)
+        if isinstance(event, CutInstruction) and "y" not in blueprint.sizes:
+            raise ValueError(f"CutInstruction: cuts port y, and this circuit has {', '.join(blueprint.sizes)} alone")
+        checked.append(_checked_swap(event, blueprint, order) if isinstance(event, SwapData) else event)
     return tuple(sorted(checked, key=lambda event: event.at))
+
+
+def _checked_swap(event: SwapData, blueprint: Blueprint, order) -> SwapData:
+    """Return ``event`` with its data as arrays; refuse data that do not fit the run."""
+    if set(blueprint.sizes) != {"x", "y"}:
+        raise ValueError(f"SwapData: is for circuits with ports x and y (this one has {', '.join(blueprint.sizes)})")
+    if any(port.changes != "sample" for port in blueprint.ports):
+        raise ValueError("SwapData: is for tables of samples; put what comes later into the signal itself")
+    X, Y = check_table("SwapData.X", event.X), check_table("SwapData.Y", event.Y)
+    features = blueprint.sizes["x"], blueprint.sizes["y"]
+    if len(X) != len(Y) or (X.shape[1], Y.shape[1]) != features:
+        raise ValueError(
+            f"SwapData: must have as many features as the data before, {' and '.join(map(str, features))}, and "
+            f"as many samples in X as in Y (got shapes {X.shape} and {Y.shape})"
+        )
+    look_through("SwapData.X", X)
+    look_through("SwapData.Y", Y)
+    if not isinstance(order, str) and order.max() >= len(X):
+        raise ValueError(
+            f"SwapData: must have the rows that order asks for, up to {order.max()} (got {len(X)} samples)"
+        )
+    return SwapData(event.at, X=X, Y=Y)

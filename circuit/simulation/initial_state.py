@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biorrr.circuit.compile.blueprint import Blueprint, Quantity, as_synapses
+from biorrr.circuit.compile.blueprint import Blueprint, Quantity
 from biorrr.circuit.stimulus.data_checks import check_weights
 from biorrr.circuit.stimulus.presentation import pathway_generator, weight_generator
 from biorrr.circuit.stimulus.units import Units
@@ -50,15 +50,15 @@ def initial_state(
         held = kept.get(quantity.key) if quantity.variable.role == "memory" else None
         state[quantity.key] = values.flat(quantity) if held is None else held
     for pathway in blueprint.weighted:
-        shape = blueprint.weight_shape(pathway)
+        turn = blueprint.orientations[pathway.name]
         key = f"{pathway.name}.w"
         if key in kept:
             drawn = kept[key]
         elif pathway.weight in weights:
-            drawn = as_synapses(pathway, weights[pathway.weight])
+            drawn = turn.flat(weights[pathway.weight])
         else:
             spread = pathway.spread * units.scale(pathway.scale)
-            drawn = spread * pathway_generator(seed, pathway.name).standard_normal(math.prod(shape))
+            drawn = spread * pathway_generator(seed, pathway.name).standard_normal(math.prod(turn.shape))
         state[key] = values.begun(pathway, drawn)
     return {quantity.key: state[quantity.key] for quantity in blueprint.state}
 
@@ -121,7 +121,7 @@ def given_weights(given: Mapping[str, object], blueprint: Blueprint, units: Unit
             raise ValueError(f"weights: there is no matrix called {name!r}; there are {', '.join(known)}")
         pathway = known[name]
         what = f"{name}0" if name in ("Vx", "Vy", "Q", "R") else f"weights[{name!r}]"
-        out[name] = check_weights(what, values, _matrix_shape(pathway, blueprint)) * units.scale(pathway.scale)
+        out[name] = check_weights(what, values, blueprint.orientations[pathway.name].shape) * units.scale(pathway.scale)
     return out
 
 
@@ -138,19 +138,12 @@ def _remembered(start: Run, blueprint: Blueprint, units: Units) -> dict[str, np.
         if pathway.weight not in start.data:
             continue
         scale = units.scale(pathway.scale)
-        matrix = check_weights(
-            f"start.{pathway.weight}", start.weights[pathway.weight], _matrix_shape(pathway, blueprint)
-        )
-        flat = as_synapses(pathway, matrix)
+        turn = blueprint.orientations[pathway.name]
+        flat = turn.flat(check_weights(f"start.{pathway.weight}", start.weights[pathway.weight], turn.shape))
         inner = ended.get(f"{pathway.name}.w", np.empty(0))
         # Bit for bit where nothing has changed since, neither the run's weights nor the units of the data.
         kept[f"{pathway.name}.w"] = inner if np.array_equal(inner / scale, flat) else flat * scale
     return kept
-
-
-def _matrix_shape(pathway: Pathway, blueprint: Blueprint) -> tuple[int, int]:
-    sources, targets = blueprint.weight_shape(pathway)
-    return (targets, sources) if pathway.target_by_source else (sources, targets)
 
 
 class _Values:
@@ -186,7 +179,7 @@ class _Values:
         """The weights a pathway begins with, given those asked for or ``drawn``, flat."""
         if pathway.start == "w":
             return drawn
-        sources, targets = self.blueprint.weight_shape(pathway)
+        turn = self.blueprint.orientations[pathway.name]
         names: dict[str, object] = {"w": drawn}
         for name in names_in(pathway.start).read:
             stem, _, side = name.rpartition("_")
@@ -194,9 +187,9 @@ class _Values:
             if name != "w" and own is not None:
                 names[name] = self.flat(own)
             elif side == "pre":
-                names[name] = np.repeat(self.flat(self.quantities[f"{pathway.source}.{stem}"]), targets)
+                names[name] = np.repeat(self.flat(self.quantities[f"{pathway.source}.{stem}"]), turn.targets)
             elif side == "post":
-                names[name] = np.tile(self.flat(self.quantities[f"{pathway.target}.{stem}"]), sources)
+                names[name] = np.tile(self.flat(self.quantities[f"{pathway.target}.{stem}"]), turn.sources)
         return np.asarray(evaluate(pathway.start, names), dtype=np.float64)
 
     def _namespace(self, quantity: Quantity, expression: str) -> dict[str, object]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint, Quantity
-from biorrr.models import Parts, Pathway
+from biorrr.models import Pathway, Population
 from biorrr.models.validation import whole_number
 
 # What is traced unless told: what a figure of plateaus needs, and enough to know the learning rates in between.
@@ -106,7 +106,7 @@ def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> 
             if q.variable.role == "activity" and q.name not in [t.label for t in traces]
         ]
     recording = Recording(tuple(traces), *_check_every(every, first, last), first)
-    _check_memory(recording, blueprint.held, first, last)
+    _check_memory(recording, blueprint.timing.held, first, last)
     return recording
 
 
@@ -156,17 +156,15 @@ def _synapses(name: str, chosen, pathway: Pathway, blueprint: Blueprint) -> tupl
     """Synapses chosen as (row, column) of the pathway's matrix, as places among Brian2's flat values."""
     if chosen is True:
         return None
-    sources, targets = blueprint.weight_shape(pathway)
-    shape = (targets, sources) if pathway.target_by_source else (sources, targets)
+    turn = blueprint.orientations[pathway.name]
     pairs = np.asarray(chosen)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu" or not len(pairs):
         raise ValueError(f"record: {name} must be True or a list of (row, column) pairs (got {chosen!r})")
-    if (pairs < 0).any() or (pairs >= shape).any():
+    if (pairs < 0).any() or (pairs >= turn.shape).any():
         raise ValueError(
-            f"record: {name} must be True or (row, column) pairs within its shape {shape} (got {chosen!r})"
+            f"record: {name} must be True or (row, column) pairs within its shape {turn.shape} (got {chosen!r})"
         )
-    source, target = pairs.T[::-1] if pathway.target_by_source else pairs.T
-    return tuple((source * targets + target).tolist())
+    return tuple(turn.places(pairs).tolist())
 
 
 def _check_every(every, first: int, last: int) -> tuple[int | None, tuple[tuple[int, int], ...]]:
@@ -212,14 +210,14 @@ def _check_memory(recording: Recording, held: int, first: int, last: int) -> Non
         )
 
 
-def dimensions(quantity: Quantity, parts: Parts) -> tuple[str, ...]:
-    """Names of the dimensions that a variable has in Datasets."""
-    part = parts[quantity.part]
-    if isinstance(part, Pathway):
-        if quantity.variable.per != "synapse":
-            return ()
-        ends = parts[part.source].dimension, parts[part.target].dimension
-        if part.source == part.target:
-            ends = ends[0], f"{ends[0]}_target"
-        return ends[::-1] if part.target_by_source else ends
-    return (part.dimension,) if quantity.variable.per == "cell" else ()
+def dimensions(quantity: Quantity, blueprint: Blueprint) -> tuple[str, ...]:
+    """Return the names of the dimensions that a variable has in Datasets."""
+    part = blueprint.parts[quantity.part]
+    if isinstance(part, Population):
+        return (part.dimension,) if quantity.variable.per == "cell" else ()
+    if quantity.variable.per != "synapse":
+        return ()
+    source, target = (blueprint.parts[end].dimension for end in (part.source, part.target))
+    if part.source == part.target:
+        target = f"{target}_target"
+    return blueprint.orientations[part.name].turned((source, target))

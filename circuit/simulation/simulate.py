@@ -1,22 +1,18 @@
-"""One run of a circuit, from data to what the engine leaves: the same for every circuit."""
+"""One run of a circuit, from its stimulus to what the engine leaves: the same for every circuit."""
 
 from __future__ import annotations
 
-import functools
-import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.engines.choice import Engines
-from biorrr.circuit.simulation.checkpoint import CheckpointedEngine
+from biorrr.circuit.simulation.checkpoint import Checkpoint, CheckpointedEngine
 from biorrr.circuit.simulation.events import LesionedEngine, check_events
 from biorrr.circuit.simulation.job import Engine, Job, Outcome
 from biorrr.circuit.simulation.progress import progress_bar
@@ -27,7 +23,7 @@ from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.presentation import Presentation
 from biorrr.circuit.stimulus.units import Units
 from biorrr.models import Event
-from biorrr.models.validation import LARGEST_WHOLE, number_within, truth, whole_number
+from biorrr.models.validation import LARGEST_WHOLE, truth, whole_number
 
 if TYPE_CHECKING:
     from biorrr.circuit.results.run import Run
@@ -37,40 +33,16 @@ Callback = Callable[[int, dict[str, np.ndarray]], bool | None]
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What a person asks of a run; :meth:`biorrr.circuit.Microcircuit.run` explains each of them."""
+    """What the user asks of a run; :meth:`biorrr.circuit.Microcircuit.run` explains each of them."""
 
     record: Any
     every: Any
     snapshots: Any
     plastic: bool
-    start: Any
     callback: Callback | None
     progress: bool
-    checkpoint: str | os.PathLike | None
-    checkpoint_every: float
+    checkpoint: Checkpoint | None
     events: Sequence[Event]
-
-
-@dataclass(frozen=True)
-class Simulated:
-    """What a run has led to.
-
-    Parameters
-    ----------
-    job, outcome, recorder
-        What was asked for, as it was in the end; where it ended; what was kept on the way.
-    units
-        How the circuit's units relate to the data's.
-    engine, seconds
-        What simulated, and how long it took.
-    """
-
-    job: Job
-    outcome: Outcome
-    recorder: Recorder
-    units: Units
-    engine: str
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -90,13 +62,56 @@ class Stimulus:
     first: int
     last: int
 
+    @classmethod
+    def of(cls, presentation: Presentation, feeds: dict[str, Feed], epochs: int, start: Run | None) -> Stimulus:
+        """Return the stimulus of so many ``epochs``, after what ``start`` has seen."""
+        if start is not None and not hasattr(start, "inner_state"):
+            raise TypeError(f"start: must be a Run (got {start!r}); Run.load reads one from a file")
+        first = 0 if start is None else start.samples
+        last = first + epochs * presentation.epoch
+        if last > LARGEST_WHOLE:
+            raise ValueError(f"epochs: a circuit can count 2**53 samples (got {epochs} epochs, {last} samples in all)")
+        return cls(presentation, feeds, first, last)
+
+    @property
+    def ticks(self) -> int:
+        """Ticks that it takes."""
+        return (self.last - self.first) * self.presentation.ticks_per_sample
+
+    @property
+    def live(self) -> bool:
+        """True where a Brian2 group of the user's is among the inputs."""
+        return any(feed.live is not None for feed in self.feeds.values())
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Where a run has led to.
+
+    Parameters
+    ----------
+    job, outcome, recorder
+        What was asked for, as it was in the end; where it ended; what was kept on the way.
+    units
+        How the circuit's units relate to the data's.
+    engine, seconds
+        What simulated, and how long it took.
+    """
+
+    job: Job
+    outcome: Outcome
+    recorder: Recorder
+    units: Units
+    engine: str
+    seconds: float
+
 
 def simulate(
     blueprint: Blueprint,
-    engines: Engines,
-    wanted: str,
+    engine: str,
+    build: Callable[[], Engine],
     stimulus: Stimulus,
-    state: dict[str, np.ndarray],
+    state: Mapping[str, np.ndarray],
     units: Units,
     options: RunOptions,
 ) -> Simulated:
@@ -104,8 +119,10 @@ def simulate(
 
     Parameters
     ----------
-    blueprint, engines, wanted
-        The circuit, the engines built for it so far, and the name of the one that is wanted.
+    blueprint
+        The circuit.
+    engine, build
+        Name of the engine, and a function that returns it when it is needed.
     stimulus
         What is presented.
     state, units
@@ -115,7 +132,7 @@ def simulate(
     """
     began = time.perf_counter()
     first, last, presentation = stimulus.first, stimulus.last, stimulus.presentation
-    events = check_events(options.events, stimulus.first, stimulus.last, blueprint, presentation.order)
+    events = check_events(options.events, first, last, blueprint, presentation.order)
     recording = recording_of(options.record, options.every, blueprint, first, last)
     switches = [q.key for q in blueprint.state if q.name in ("plastic", "learning")]
     state = {
@@ -123,23 +140,11 @@ def simulate(
         "clock.sample": np.array([first - 1.0]),
         **dict.fromkeys(switches, np.array([float(truth("plastic", options.plastic))])),
     }
-    if any(feed.live is not None for feed in stimulus.feeds.values()):
-        if wanted == "cpp" or options.checkpoint is not None:
-            what = "engine 'cpp': cannot run" if wanted == "cpp" else "checkpoint: cannot keep the state of"
-            raise ValueError(
-                f"{what} a Brian2 group of yours, which lives in this process; use engine='numpy' or 'cython' without "
-                "a checkpoint, or record the group first and give what it said as TimeSeries or SpikeTrains"
-            )
-        wanted = "numpy" if wanted == "auto" else wanted
-    name = engines.choose(wanted, (last - first) * presentation.ticks_per_sample)
-    build: Callable[[], Engine] = functools.partial(engines.built, name, blueprint)
     lesioned = LesionedEngine(build, events) if events else None
+    simulator = (lambda: lesioned) if lesioned is not None else build
     if options.checkpoint is not None:
-        pause = number_within("checkpoint_every", options.checkpoint_every, 0)
-        start_up = build if lesioned is None else lambda: lesioned
-        engine: Engine = CheckpointedEngine(start_up, name, Path(options.checkpoint), pause, events)
-    else:
-        engine = lesioned or build()
+        kept = CheckpointedEngine(simulator, engine, options.checkpoint, events)
+        simulator = lambda: kept  # noqa: E731
     call = options.callback
     with progress_bar(last - first) if options.progress else _silence() as bar:
         recorder = Recorder(
@@ -151,28 +156,17 @@ def simulate(
             blueprint, presentation, stimulus.feeds, first, last, state, recording,
             snapshot_samples(options.snapshots, first, last),
         )  # fmt: skip
-        outcome = engine.advance(job, recorder)
+        outcome = simulator().advance(job, recorder)
     check_unchanged(stimulus.feeds)
     if lesioned is not None:
         job = lesioned.lesioned(job, outcome.samples)
     if outcome.ended == "interrupted":
         warn(f"interrupted after {outcome.samples} samples; the run holds what was recorded")
-    return Simulated(job, outcome, recorder, units, name, outcome.earlier + time.perf_counter() - began)
+    return Simulated(job, outcome, recorder, units, engine, outcome.earlier + time.perf_counter() - began)
 
 
-def samples_of(start: Run | None, epochs: int, presentation: Presentation) -> tuple[int, int]:
-    """First sample of a run that continues ``start``, if there is one, and the one after the last."""
-    if start is not None and not hasattr(start, "inner_state"):
-        raise TypeError(f"start: must be a Run (got {start!r}); Run.load reads one from a file")
-    first = 0 if start is None else start.samples
-    last = first + epochs * presentation.epoch
-    if last > LARGEST_WHOLE:
-        raise ValueError(f"epochs: a circuit can count 2**53 samples (got {epochs} epochs, {last} samples in all)")
-    return first, last
-
-
-def outward(blueprint: Blueprint, units: Units, flat: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Flat weights by pathway as matrices by their names, in the data's units."""
+def outward(blueprint: Blueprint, units: Units, flat: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return flat weights by pathway as matrices by their names, in the data's units."""
     scales = {p.weight: units.scale(p.scale) for p in blueprint.weighted}
     return {name: matrix / scales[name] for name, matrix in blueprint.matrices(flat).items()}
 

@@ -1,17 +1,15 @@
-"""Whether outputs came to their equilibrium, and what a run must know to find it again."""
+"""The check that outputs came to their equilibrium."""
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from biorrr.models import Area, Settled
+from biorrr.models import Departure, Settled
 
 if TYPE_CHECKING:
     from biorrr.circuit.results.run import Run
-    from biorrr.circuit.simulation.simulate import Simulated
 
 
 class Unsettled(ArithmeticError):
@@ -26,29 +24,20 @@ class Unsettled(ArithmeticError):
     run: Run
 
 
-def area_settings(layout: Sequence[Area], gains: Sequence[float], simulated: Simulated) -> dict:
-    """What a run of ``layout`` must know to infer: names of weights, gains, and how well outputs settled."""
-    settings: dict = {
-        "areas": json.dumps({"weights": [area.weights for area in layout], "gains": list(gains)}),
-        "linear_output": 0,
-    }
-    worst = simulated.outcome.state.get("settling.worst")
-    return settings if worst is None else settings | {"worst_residual": float(worst[0])}
-
-
-def check_settled(dynamics, run: Run, held: int) -> None:
-    """Raise where the outputs of ``run``, ``held`` for so many ticks, did not settle as ``dynamics`` ask."""
+def check_settled(departures: Iterable[Departure], run: Run, held: int) -> None:
+    """Raise where the outputs of ``run``, ``held`` for so many ticks, did not settle as ``departures`` ask."""
     worst = run.data.attrs.get("worst_residual", 0.0)
-    if not isinstance(dynamics, Settled) or worst <= dynamics.tolerance:
+    tolerance = min((d.tolerance for d in departures if isinstance(d, Settled)), default=math.inf)
+    if worst <= tolerance:
         return
     if worst < 0.1:  # it falls by the same factor from tick to tick
-        enough = math.ceil(1.05 * held * math.log(dynamics.tolerance) / math.log(worst))
-        remedy = f"give them more, dynamics=Settled(ticks={enough})"
+        enough = math.ceil(1.05 * held * math.log(tolerance) / math.log(worst))
+        remedy = f"give them more, departures=[Settled(ticks={enough})]"
     else:
         remedy = "the equilibrium is unstable: lower the rates, or the gains of the links above x"
     error = Unsettled(
         f"outputs did not settle: the largest residual was {worst:.1e} of that of silence after {held} ticks, and "
-        f"{dynamics.tolerance:.0e} is accepted; {remedy}"
+        f"{tolerance:.0e} is accepted; {remedy}"
     )
     error.run = run
     raise error

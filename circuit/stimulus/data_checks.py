@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Mapping
 
 import numpy as np
 
-from biorrr.circuit.stimulus.statistics import chunks
+from biorrr.circuit.compile.timing import Timing
 from biorrr.models import LateInstruction
-
-# The largest absolute value of data: sums of fourth powers, and the units between, must not overflow.
-_SMALLEST, _LARGEST = 1e-50, 1e50
 
 
 def warn(text: str) -> None:
@@ -23,8 +21,8 @@ def warn(text: str) -> None:
     warnings.warn(text, stacklevel=level)
 
 
-def check_data(name: str, values) -> np.ndarray:
-    """``values`` as a two-dimensional array of finite numbers; memory maps are not copied."""
+def check_table(name: str, values) -> np.ndarray:
+    """Return ``values`` as a two-dimensional array of numbers, without reading them; memory maps are not copied."""
     _refuse_units(name, values)
     if np.ma.is_masked(values):
         raise ValueError(
@@ -40,24 +38,7 @@ def check_data(name: str, values) -> np.ndarray:
         )
     if 0 in array.shape:
         raise ValueError(f"{name}: must have at least one sample and one feature (got shape {array.shape})")
-    if array.dtype.kind == "b":
-        array = array.astype(np.uint8)
-    largest = 0.0
-    for rows in chunks(array):
-        largest = max(largest, float(np.abs(rows).max()))
-        bad = ~np.isfinite(rows)
-        if bad.any():
-            row, column = np.argwhere(bad)[0]
-            raise ValueError(
-                f"{name}: must be finite (got {rows[row, column]} among the values of feature {column}); "
-                "drop or fill in such samples first"
-            )
-    if largest and not _SMALLEST <= largest <= _LARGEST:
-        raise ValueError(
-            f"{name}: its largest value must lie in [{_SMALLEST:g}, {_LARGEST:g}], so that squares of squares stay "
-            f"within floating point (got {largest:g}); give it in another unit"
-        )
-    return array
+    return array.astype(np.uint8) if array.dtype.kind == "b" else array
 
 
 def file_facts(values: np.ndarray) -> tuple[str, int, int] | None:
@@ -112,8 +93,13 @@ def warn_of_columns(name: str, mean: np.ndarray, variance: np.ndarray, centred: 
         )
 
 
-def check_order(order, n_samples: int) -> str | np.ndarray:
-    """``order`` as "shuffle", "sequential" or an index array within the data."""
+def check_order(order, n_samples: int, signal_in_time: bool) -> str | np.ndarray:
+    """Return ``order`` as "shuffle", "sequential" or an index array within the data.
+
+    None stands for "shuffle", or for "sequential" where an input is a signal in time.
+    """
+    if order is None:
+        return "sequential" if signal_in_time else "shuffle"
     if isinstance(order, str):
         if order not in ("shuffle", "sequential"):
             raise ValueError(f"order: must be 'shuffle', 'sequential' or an index array (got {order!r})")
@@ -131,17 +117,29 @@ def check_order(order, n_samples: int) -> str | np.ndarray:
     return index.astype(np.int64)
 
 
-def warn_of_shuffling(order, departures, parts) -> None:
+def warn_of_shuffling(order, departures, timing: Timing) -> None:
     """Warn where samples come in random order and a rule looks back at earlier ones, which say nothing about them."""
-    if isinstance(order, str) and order == "shuffle" and not any(isinstance(d, LateInstruction) for d in departures):
-        clock = {variable.name: variable.value for variable in parts["clock"].variables}
-        held = clock["lapse"] * clock["held"] if np.isfinite(clock["tick"]) else 0.0
-        for departure in departures:
-            if departure.memory > held:
-                warn(
-                    f"order: 'shuffle' presents samples in random order, in which the traces of {departure!r} have no "
-                    "meaning; give order='sequential', or traces that are shorter than a sample is held"
-                )
+    if not (isinstance(order, str) and order == "shuffle") or any(isinstance(d, LateInstruction) for d in departures):
+        return
+    for departure in departures:
+        if departure.memory > timing.window:
+            warn(
+                f"order: 'shuffle' presents samples in random order, in which the traces of {departure!r} have no "
+                "meaning; give order='sequential', or traces that are shorter than a sample is held"
+            )
+
+
+def warn_of_rank(k: int, views: Mapping[str, np.ndarray]) -> None:
+    """Warn where rows of X or Y, by name, each (rows, features), span fewer than ``k`` directions."""
+    for name, rows in views.items():
+        # A few random directions have the rank of the whole, up to their number.
+        mixed = rows @ np.random.default_rng(0).standard_normal((rows.shape[1], k + 4))
+        rank = int(np.linalg.matrix_rank(mixed)) if mixed.any() else 0
+        if rank < k < len(rows):
+            warn(
+                f"{name}: its rank is {rank}, below k = {k}; some pyramidal neurons have nothing to learn, and what "
+                f"they converge to has no meaning: reduce k to {max(rank, 1)}"
+            )
 
 
 def check_weights(name: str, values, shape: tuple[int, int]) -> np.ndarray:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from biorrr.circuit.stimulus.data_checks import check_data, file_facts, warn_of_columns
+from biorrr.circuit.compile.timing import Timing
+from biorrr.circuit.stimulus.data_checks import check_table, file_facts, warn_of_columns
 from biorrr.circuit.stimulus.signals import LiveInput, Rows, as_signal
-from biorrr.circuit.stimulus.statistics import moments
-from biorrr.models import Population
+from biorrr.circuit.stimulus.statistics import Facts, facts_of
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,13 @@ class Feed:
     ticks: int = 1
     live: LiveInput | None = None
 
+    @property
+    def samples(self) -> int:
+        """Number of samples; of a signal in time, of its windows."""
+        return len(self.values) * self.ticks // self.held
+
     def row(self, sample: int, tick: int) -> int:
-        """The row that is shown at a ``tick`` of the sample that is number ``sample`` of the data."""
+        """Return the row that is shown at a ``tick`` of the sample that is number ``sample`` of the data."""
         return sample if self.ticks == self.held else (sample * self.held + tick) // self.ticks
 
 
@@ -61,23 +66,28 @@ class Inputs:
     ----------
     feeds
         By port, without gains as yet.
-    power
-        Mean square of each feature as it is presented, by port, each of shape (features,).
+    facts
+        By port, where its data are known beforehand.
     labels
         Names of the features, by port, where the data had any.
     signal_in_time
-        Whether a port is driven by a signal in time, whose windows are the samples.
+        True where a port is driven by a signal in time, whose windows are the samples.
     """
 
     feeds: dict[str, Feed]
-    power: dict[str, np.ndarray]
+    facts: dict[str, Facts]
     labels: dict[str, list[str]]
     signal_in_time: bool = False
 
     @property
     def n_samples(self) -> int:
         """Samples of each port; of a signal in time, its windows."""
-        return _samples(next(iter(self.feeds.values())))
+        return next(iter(self.feeds.values())).samples
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Features of each port, by its name."""
+        return {name: feed.values.shape[1] for name, feed in self.feeds.items()}
 
     @property
     def moving(self) -> dict[str, str]:
@@ -88,73 +98,79 @@ class Inputs:
             if feed.live is not None or feed.ticks != feed.held
         }
 
+    @property
     def unit_gains(self) -> dict[str, float]:
         """Gains, by port, that bring the data of each to a mean square of 1."""
-        return {name: 1 / math.sqrt(p.mean()) if p.any() else 1.0 for name, p in self.power.items()}
+        gains = dict.fromkeys(self.feeds, 1.0)
+        for name, facts in self.facts.items():
+            feed = self.feeds[name]
+            power = feed.unit**2 * (facts.variance if feed.centred else facts.variance + facts.mean**2)
+            gains[name] = 1 / math.sqrt(power.mean()) if power.any() else 1.0
+        return gains
 
 
-def _samples(feed: Feed) -> int:
-    return len(feed.values) * feed.ticks // feed.held
-
-
-def check_inputs(given: Mapping[str, object], shown: Mapping[str, str], centre: bool, clock: Population) -> Inputs:
-    """What is ``given`` for each port.
+def read_inputs(given: Mapping[str, object], shown: Mapping[str, str], centre: bool, timing: Timing) -> Inputs:
+    """Check what is ``given`` for each port, and find out what a circuit must know of it.
 
     Parameters
     ----------
     given, shown
         By port: a table of samples or a signal in time, and the name by which errors speak of it.
     centre
-        Whether means are subtracted.
-    clock
-        Of the circuit: how long a tick takes, and how many of them a sample is held.
+        True to subtract means.
+    timing
+        Of the circuit.
     """
     feeds: dict[str, Feed] = {}
-    power: dict[str, np.ndarray] = {}
+    facts: dict[str, Facts] = {}
     labels: dict[str, list[str]] = {}
     signal_in_time = False
-    timing = {variable.name: variable.value for variable in clock.variables}
-    tick, held = float(timing["tick"]) / 1000, int(timing["held"])
     for port, values in given.items():
-        signal = as_signal(values)
-        if signal is None:
-            rows = Rows(check_data(shown[port], values), held)
-        elif math.isfinite(tick):
-            rows, signal_in_time = signal.rows(shown[port], tick, held), True
-        else:
-            raise ValueError(
-                f"{shown[port]}: is a signal in time ({type(values).__name__}), but in this circuit all is instant; "
-                "give the circuit time, such as dynamics=Leaky(hold=100, dt=2), or a table with one row per sample"
-            )
-        if rows.live is not None:
-            features = rows.values.shape[1]
-            power[port], labels[port] = np.zeros(features), []
-            feeds[port] = Feed(rows.values, np.zeros(features), 1.0, held=held, ticks=rows.ticks, live=rows.live)
-            continue
-        array = rows.values
-        facts = file_facts(array)
-        mean, variance = moments(array)
-        warn_of_columns(shown[port], mean, variance, centre)
-        power[port] = rows.unit**2 * (variance if centre else variance + mean**2)
-        feeds[port] = Feed(
-            array, mean if centre else np.zeros_like(mean), 1.0, centre, facts, rows.unit, held, rows.ticks
+        signal, name = as_signal(values), shown[port]
+        signal_in_time |= signal is not None
+        rows = (
+            Rows(check_table(name, values), timing.held) if signal is None else _in_time(name, signal, values, timing)
         )
-        if not _samples(feeds[port]):
-            raise ValueError(
-                f"{shown[port]}: must last at least one window of {1000 * tick * held:g} ms, which Leaky(hold=...) "
-                f"sets (got {1000 * tick * rows.ticks * len(array):g} ms)"
-            )
-        columns = getattr(values, "columns", None)
-        labels[port] = [str(column) for column in columns] if columns is not None else []
-    known = [_samples(feed) for feed in feeds.values() if len(feed.values)]
+        feed = Feed(
+            rows.values, np.zeros(rows.values.shape[1]), 1.0, centre, unit=rows.unit, held=timing.held,
+            ticks=rows.ticks, live=rows.live,
+        )  # fmt: skip
+        if rows.live is None:
+            file = file_facts(rows.values)
+            facts[port] = facts_of(name, rows.values, centre)
+            warn_of_columns(name, facts[port].mean, facts[port].variance, centre)
+            feed = replace(feed, file=file, mean=facts[port].mean if centre else feed.mean)
+            if not feed.samples:
+                raise ValueError(
+                    f"{name}: must last at least one window of {timing.tick * timing.held:g} ms, which Leaky(hold=...) "
+                    f"sets (got {timing.tick * rows.ticks * len(rows.values):g} ms)"
+                )
+        feeds[port] = feed
+        labels[port] = [str(column) for column in getattr(values, "columns", ())]
+    return Inputs(_as_long_as_each_other(feeds, shown), facts, labels, signal_in_time)
+
+
+def _in_time(name: str, signal, values, timing: Timing) -> Rows:
+    """Return the rows of a signal in time; refuse it where the circuit has no time."""
+    if timing.instant:
+        raise ValueError(
+            f"{name}: is a signal in time ({type(values).__name__}), but in this circuit all is instant; "
+            "give the circuit time, such as departures=[Leaky(hold=100, dt=2)], or a table with one row per sample"
+        )
+    return signal.rows(name, timing.seconds, timing.held)
+
+
+def _as_long_as_each_other(feeds: dict[str, Feed], shown: Mapping[str, str]) -> dict[str, Feed]:
+    """Return ``feeds`` of equal length; a group without a duration lasts as long as the others."""
+    known = [feed.samples for feed in feeds.values() if len(feed.values)]
     for port, feed in feeds.items():
         if not len(feed.values):
             if not known:
                 raise ValueError(f"{shown[port]}: must say how long it lasts, GroupInput(..., duration=10.0)")
-            lasting = np.broadcast_to(0.0, (known[0] * held, feed.values.shape[1]))
-            feeds[port] = replace(feed, values=lasting)
-    lengths = {shown[port]: _samples(feed) for port, feed in feeds.items()}
+            lasting = np.broadcast_to(0.0, (known[0] * feed.held, feed.values.shape[1]))
+            feeds = {**feeds, port: replace(feed, values=lasting)}
+    lengths = {shown[port]: feed.samples for port, feed in feeds.items()}
     if len(set(lengths.values())) > 1:
         counts = " and ".join(map(str, lengths.values()))
         raise ValueError(f"{', '.join(lengths)}: must have as many samples as each other (got {counts})")
-    return Inputs(feeds, power, labels, signal_in_time)
+    return feeds

@@ -11,10 +11,22 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from biorrr.models.validation import whole_number
+
 # Which stream of random numbers: the seed alone would make weights, order and replay copies of one another.
-_WEIGHTS, _ORDER, _REPLAY, _NOISE = range(4)
-_NOISE_BLOCK = 64  # samples of input noise drawn together
+_WEIGHTS, _ORDER, _REPLAY = range(3)
 _BLOCK = 2**16  # entries of permutations drawn together: to seed a generator takes as long as to draw 2,000
+
+
+def as_seed(seed) -> int:
+    """Return a whole number for ``seed``: itself, or one drawn by a NumPy generator; None draws a new one each time."""
+    if seed is None:
+        seed = np.random.default_rng()
+    if isinstance(seed, np.random.Generator):
+        return int(seed.integers(2**32))
+    if isinstance(seed, np.random.RandomState):
+        return int(seed.randint(2**32, dtype=np.uint64))
+    return whole_number("seed", seed, minimum=0)
 
 
 def generator(seed: int, stream: int, *place: int) -> np.random.Generator:
@@ -44,14 +56,12 @@ class Presentation:
         "shuffle" (every epoch anew), "sequential", or an index array that is gone through again and again.
     replay
         Replays after each sample, B.
-    noise
-        Standard deviation of Gaussian noise added to the data of that port.
     seed
         Seed of all of it.
     held
         Ticks for which each sample is shown.
     port
-        Name of the port whose inputs are replayed one by one, and to which noise is added.
+        Name of the port whose inputs are replayed one by one.
     replay_held
         Ticks for which each replay is shown.
     """
@@ -60,7 +70,6 @@ class Presentation:
     m: int
     order: str | np.ndarray
     replay: int
-    noise: float
     seed: int
     held: int = 1
     port: str = "x"
@@ -94,17 +103,6 @@ class Presentation:
         # Each input once before any a second time: a new random permutation of all m when one is used up.
         inputs = self._shuffled(start * self.replay, stop * self.replay, self.m, _REPLAY)
         return np.hstack([rows, -1 - inputs.reshape(stop - start, self.replay)])
-
-    def input_noise(self, start: int, stop: int) -> np.ndarray | None:
-        """Noise added to the data at samples ``start`` to ``stop``, shape (stop - start, m); None without noise."""
-        if not self.noise:
-            return None
-        first = start // _NOISE_BLOCK
-        blocks = [
-            generator(self.seed, _NOISE, block).standard_normal((_NOISE_BLOCK, self.m))
-            for block in range(first, -(-stop // _NOISE_BLOCK))
-        ]
-        return self.noise * np.concatenate(blocks)[start - first * _NOISE_BLOCK : stop - first * _NOISE_BLOCK]
 
     def _shuffled(self, start: int, stop: int, length: int, stream: int) -> np.ndarray:
         """Entries ``start`` to ``stop`` of one random permutation of ``length`` after another."""

@@ -19,8 +19,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from biorrr.circuit.stimulus.data_checks import check_data
+from biorrr.circuit.stimulus.data_checks import check_table
 from biorrr.circuit.stimulus.presentation import generator
+from biorrr.circuit.stimulus.statistics import look_through
 from biorrr.models.validation import number_within, whole_number
 
 _POISSON = 4  # the stream of random numbers; those before it are in presentation.py
@@ -99,7 +100,7 @@ class TimeSeries(Signal):
 
     def rows(self, name: str, tick: float, held: int) -> Rows:
         """Rows that last a whole number of ticks."""
-        values = check_data(name, self.values)
+        values = check_table(name, self.values)
         if (coarser := _whole(self.dt / tick)) is not None:
             return Rows(values, coarser)
         finer = _whole(tick / self.dt)
@@ -210,15 +211,14 @@ class PoissonSpikes(Signal):
 
     def rows(self, name: str, tick: float, held: int) -> Rows:
         """Signed spike counts of every feature in every tick."""
-        values = check_data(name, self.values)
+        values = check_table(name, self.values)
         lasts = held if self.dt is None else _whole(self.dt / tick)
         if lasts is None:
             raise ValueError(
                 f"{name}: its rows must last a whole number of the circuit's ticks (got rows of "
                 f"{1000 * (self.dt or 0):g} ms and ticks of {1000 * tick:g} ms); set Leaky(dt=...) to suit"
             )
-        largest = max(float(np.abs(rows).max()) for rows in np.array_split(values, -(-values.size // _CHUNK)))
-        mean = largest * self.rate * tick
+        mean = look_through(name, values).largest * self.rate * tick
         narrow = np.int8 if mean + 20 * math.sqrt(mean) + 20 < 127 else np.int16
         out = _room((len(values) * lasts, values.shape[1]), narrow)
         for block, (first, last) in enumerate(_blocks(len(values), lasts * values.shape[1])):

@@ -1,20 +1,85 @@
-"""What a circuit must know of its data beforehand, read block by block so that data on disk stay there."""
+"""Facts about a table that a circuit needs beforehand, read block by block so that data on disk stay there."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 _CHUNK = 2**22  # values looked at together
+_ROWS = 1000  # samples that are kept for a closer look
+# The largest absolute value of data: sums of fourth powers, and the units between, must not overflow.
+_SMALLEST, _LARGEST = 1e-50, 1e50
 
 
-def chunks(array: np.ndarray):
-    """Blocks of rows of ``array``, of bounded size."""
+def chunks(array: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield blocks of rows of ``array``, of bounded size."""
     step = max(_CHUNK // array.shape[1], 1)
     return (array[start : start + step] for start in range(0, len(array), step))
 
 
-def moments(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of each column, shapes (features,)."""
-    mean = sum(rows.sum(axis=0, dtype=np.float64) for rows in chunks(array)) / len(array)
-    variance = sum(((rows - mean) ** 2).sum(axis=0) for rows in chunks(array)) / len(array)
-    return mean, variance
+@dataclass(frozen=True)
+class Facts:
+    """Facts about a table.
+
+    Parameters
+    ----------
+    mean, variance : (features,)
+        Of each column.
+    power
+        Mean of the squared length of a row as it is presented, centred or not; 1 where all rows are zero.
+    some : (at most 1000, features)
+        Evenly spaced rows.
+    """
+
+    mean: np.ndarray
+    variance: np.ndarray
+    power: float
+    some: np.ndarray
+
+
+def facts_of(name: str, array: np.ndarray, centre: bool) -> Facts:
+    """Return the facts about ``array``, which is read twice: once for its means, once for deviations from them."""
+    first = look_through(name, array)
+    shift = first.mean if centre else np.zeros_like(first.mean)
+    squares: np.ndarray | float = 0.0
+    power = 0.0
+    for rows in chunks(array):
+        squares = squares + ((rows - first.mean) ** 2).sum(axis=0)
+        power += float(np.square(rows - shift).sum())
+    return Facts(first.mean, np.asarray(squares) / len(array), power / len(array) or 1.0, first.some)
+
+
+@dataclass(frozen=True)
+class Look:
+    """Results of one pass over a table: its largest absolute value, its mean (features,) and evenly spaced rows."""
+
+    largest: float
+    mean: np.ndarray
+    some: np.ndarray
+
+
+def look_through(name: str, array: np.ndarray) -> Look:
+    """Read ``array`` once, and refuse values that floating point cannot work with."""
+    largest, total, at = 0.0, np.zeros(array.shape[1]), 0
+    step = -(-len(array) // _ROWS)
+    some = []
+    for rows in chunks(array):
+        largest = max(largest, float(np.abs(rows).max()))
+        bad = ~np.isfinite(rows)
+        if bad.any():
+            row, column = np.argwhere(bad)[0]
+            raise ValueError(
+                f"{name}: must be finite (got {rows[row, column]} among the values of feature {column}); "
+                "drop or fill in such samples first"
+            )
+        total += rows.sum(axis=0, dtype=np.float64)
+        some.append(np.array(rows[-at % step :: step]))
+        at += len(rows)
+    if largest and not _SMALLEST <= largest <= _LARGEST:
+        raise ValueError(
+            f"{name}: its largest value must lie in [{_SMALLEST:g}, {_LARGEST:g}], so that squares of squares stay "
+            f"within floating point (got {largest:g}); give it in another unit"
+        )
+    return Look(largest, total / len(array), np.concatenate(some))

@@ -16,7 +16,7 @@ from biorrr.models.expressions import evaluate, names_in
 
 @dataclass(frozen=True)
 class Units:
-    """What the basic quantities are multiplied by inside; every variable says how it follows from them.
+    """Factors by which the basic quantities are multiplied inside; every variable says how it follows from them.
 
     Parameters
     ----------
@@ -25,15 +25,17 @@ class Units:
     """
 
     factors: Mapping[str, float] = field(default_factory=dict)
+    _known: dict[str, float] = field(default_factory=lambda: {"1": 1.0}, init=False, repr=False, compare=False)
 
     @classmethod
     def of_gains(cls, gain_x: float, gain_y: float, s: float) -> Units:
-        """Those of the microcircuit with gains on its inputs, for the regression ``s`` of the data's units."""
+        """Return the units of a microcircuit with gains on its inputs, for the regression ``s`` of the data's units."""
         D = s + (1 - s) * gain_y**2
         return cls({"x": gain_x, "y": gain_y, "a": D, "n": math.sqrt(D)})
 
     def scale(self, expression: str) -> float:
-        """What a variable whose scale is ``expression`` is multiplied by inside."""
-        if expression == "1":
-            return 1.0
-        return float(evaluate(expression, {name: self.factors.get(name, 1.0) for name in names_in(expression).read}))
+        """Return the factor by which a variable with the scale ``expression`` is multiplied inside."""
+        if expression not in self._known:
+            names = {name: self.factors.get(name, 1.0) for name in names_in(expression).read}
+            self._known[expression] = float(evaluate(expression, names))
+        return self._known[expression]

@@ -11,11 +11,6 @@ from biorrr.models.validation import number_within
 
 
 @dataclass(frozen=True)
-class Instant:
-    """Activity follows its drive at once; a sample is one tick (the paper's circuit)."""
-
-
-@dataclass(frozen=True)
 class Leaky(Departure):
     """Each sample is held for some time, during which membranes and dendrites relax towards their drive.
 

@@ -16,11 +16,6 @@ from biorrr.models.random_draws import Stream, in_area
 from biorrr.models.validation import number_within
 
 
-@dataclass(frozen=True)
-class Graded:
-    """As large as its drive and of either sign, a - Qn: the paper's plateau."""
-
-
 class _Shape(Departure):
     """Base of departures that make plateaus of their drive."""
 
@@ -44,7 +39,12 @@ class AllOrNone(_Shape):
     excludes = ((Settled, "plateaus are drawn anew in every tick, so outputs never settle; use Leaky(...)"),)
 
     def __post_init__(self) -> None:
-        number_within("AllOrNone.amplitude", self.amplitude, math.ulp(0), remedy="; Graded() is the small limit")
+        number_within(
+            "AllOrNone.amplitude",
+            self.amplitude,
+            math.ulp(0),
+            remedy="; graded plateaus are the small limit",
+        )
 
     def alter(self, parts: Parts) -> Parts:
         """Turn the drive into a number of plateaus."""

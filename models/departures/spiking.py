@@ -16,11 +16,6 @@ from biorrr.models.validation import number_within, whole_number
 
 
 @dataclass(frozen=True)
-class Analog:
-    """One analog value per cell, as in the paper."""
-
-
-@dataclass(frozen=True)
 class Spiking(Departure):
     """Each output and each interneuron is a population of Poisson cells, and other cells receive their spikes.
 

@@ -232,7 +232,7 @@ def single_cell(settings: TimingSettings, departure: Any, Vx0: np.ndarray, rate:
     return settings.make_circuit(
         k=1, rates=models.Rates(x=models.Rate(rate), y=none, q=none), seed=settings.seed,
         Vx0=Vx0, Vy0=[[1.0]], Q0=[[0.0]], R0=[[0.0]],
-        dynamics=models.Leaky(0, 0, 0, 0, hold=1000 * TICK, dt=1000 * TICK), departures=departure,
+        departures=[*departure, models.Leaky(0, 0, 0, 0, hold=1000 * TICK, dt=1000 * TICK)],
     )  # fmt: skip
 
 

@@ -45,7 +45,7 @@ class Checkpoints:
 
     def run_options(self, part: str) -> dict[str, Any]:
         """Options of :meth:`~biorrr.circuit.Microcircuit.run` by which ``part`` keeps checkpoints and goes on."""
-        return {} if self.place is None else {"checkpoint": self._file(part), "checkpoint_every": self.every}
+        return {} if self.place is None else {"checkpoint": circuits.Checkpoint(self._file(part), self.every)}
 
     def keep(self, part: str, identity: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
         """Keep the result of a part that is finished; ``identity`` says what it is the result of."""

@@ -36,7 +36,6 @@ def spoiled(value):
         ({"ridge": np.inf}, "ridge: must be finite and at least 0 (got inf)"),
         ({"ridge": (1, 2, 3)}, "ridge: must be a number or a pair, for Cxx and Cyy (got (1, 2, 3))"),
         ({"replay": 0}, "replay: must be a whole number, at least 1 (got 0)"),
-        ({"ridge_by": "magic"}, "ridge_by: must be one of 'replay', 'noise' (got 'magic')"),
         ({"engine": "cuda"}, "engine: must be one of 'auto', 'numpy', 'cython', 'cpp' (got 'cuda')"),
         ({"seed": -1}, "seed: must be a whole number, at least 0 (got -1)"),
     ],

@@ -8,10 +8,13 @@ import pytest
 from biorrr.circuit import Microcircuit
 from biorrr.models import (
     AllOrNone,
+    ApicalDrive,
+    DalesLaw,
     DistalSynapses,
     Interneurons,
     InterneuronToPyramidal,
     Leaky,
+    LoopDelay,
     ProximalSynapses,
     PyramidalNeurons,
     PyramidalToInterneuron,
@@ -19,8 +22,10 @@ from biorrr.models import (
     Rates,
     Rectified,
     Sign,
+    SparseConnections,
     Spiking,
     Stream,
+    TransmissionNoise,
     gaussian_draw,
     poisson_draw,
 )
@@ -29,15 +34,15 @@ WEIGHTS = ("Vx", "Vy", "Q", "R")
 EXACT = {"rtol": 0, "atol": 1e-12}
 FEW = 200  # samples
 
-EVERYTHING = {
-    "plateau": AllOrNone(0.3),
-    "coding": Spiking(10, baseline=3),
-    "apical_gain": 0.2,
-    "connection_probability": (0.8, 0.7),
-    "dale": ("Vx", "Vy", "Q", "R"),
-    "transmission_noise": 0.2,
-    "delay": 2,
-}
+EVERYTHING = (
+    SparseConnections(0.8, 0.7),
+    TransmissionNoise(0.2),
+    LoopDelay(2),
+    Spiking(10, baseline=3),
+    AllOrNone(0.3),
+    ApicalDrive(0.2),
+    DalesLaw(("Vx", "Vy", "Q", "R")),
+)
 
 
 def distance(one, other):
@@ -53,9 +58,9 @@ def few(data):
 def learn(few, make_circuit):
     """The outcome of a short run with these departures, in the order of the data."""
 
-    def run(engine="numpy", samples=FEW, record=(), every=1, **departures):
+    def run(*departures, engine="numpy", samples=FEW, record=(), every=1, **settings):
         X, Y = few
-        circuit = make_circuit(engine, s=0.3, ridge=0.1, replay=2, seed=5, **departures)
+        circuit = make_circuit(engine, s=0.3, ridge=0.1, replay=2, seed=5, departures=departures, **settings)
         return circuit.run(X, Y, order=np.arange(samples), record=record, every=every, progress=False)
 
     return run
@@ -82,16 +87,16 @@ def test_departures_are_off_by_default():
 @pytest.mark.parametrize(
     "limit",
     [
-        {"plateau": Rectified(1e6)},
-        {"apical_gain": 1e-300},
-        {"transmission_noise": 1e-300},
-        {"connection_probability": math.nextafter(1, 0)},
-        {"dynamics": Leaky(0, 0, 0, 0, hold=10, dt=2)},
+        Rectified(1e6),
+        ApicalDrive(1e-300),
+        TransmissionNoise(1e-300),
+        SparseConnections(math.nextafter(1, 0), math.nextafter(1, 0)),
+        Leaky(0, 0, 0, 0, hold=10, dt=2),
     ],
-    ids=lambda limit: next(iter(limit)),
+    ids=lambda limit: type(limit).__name__,
 )
 def test_limits_that_are_the_plain_circuit_exactly(limit, learn, plain):
-    run = learn(**limit)
+    run = learn(limit)
     assert run.data.attrs["departures"]
     assert distance(run, plain) < 1e-12
 
@@ -102,7 +107,7 @@ def test_small_plateaus_come_near_graded_ones_like_the_root_of_their_size(learn)
     sizes = np.array([1e-1, 1e-4, 1e-8])
     errors = []
     for size in sizes:
-        run = learn(record=("a", "inhibition", "plateau"), plateau=AllOrNone(size))
+        run = learn(AllOrNone(size), record=("a", "inhibition", "plateau"))
         drive = (run.data["a"] - run.data["inhibition"]).values
         scatter = (run.data["plateau"].values - drive) ** 2 / (size * np.abs(drive))
         # The fourth moment of a Poisson number gives the scatter's own variance, 2 + A/|d|.
@@ -116,7 +121,7 @@ def test_small_plateaus_come_near_graded_ones_like_the_root_of_their_size(learn)
 def test_large_populations_come_near_analog_cells_like_the_root_of_their_size(learn):
     # So high a baseline that no activity is cut off.
     sizes = np.array([10**2, 10**4, 10**6])
-    errors = [distance(learn(samples=60, coding=Spiking(int(size), 30)), learn(samples=60)) for size in sizes]
+    errors = [distance(learn(Spiking(int(size), 30), samples=60), learn(samples=60)) for size in sizes]
     order = np.polyfit(np.log(sizes), np.log(errors), 1)[0]
     assert order == pytest.approx(-0.5, abs=0.12)
 
@@ -124,8 +129,7 @@ def test_large_populations_come_near_analog_cells_like_the_root_of_their_size(le
 def test_leaky_dynamics_come_near_instant_ones_at_first_order(learn):
     taus = (1.0, 0.25)
     errors = [
-        distance(learn(samples=15, dynamics=Leaky(tau, tau, tau, tau, hold=40, dt=tau / 2)), learn(samples=15))
-        for tau in taus
+        distance(learn(Leaky(tau, tau, tau, tau, hold=40, dt=tau / 2), samples=15), learn(samples=15)) for tau in taus
     ]
     order = np.log(errors[0] / errors[1]) / np.log(taus[0] / taus[1])
     assert order == pytest.approx(1, abs=0.12)
@@ -139,7 +143,7 @@ def test_all_or_none_plateaus_teach_the_graded_change_on_average(amplitude, few,
     still = {"rates": Rates(x=Rate(1e-9), y=Rate(0), q=Rate(0)), "s": 0.3}
     shown = np.zeros(3000, int)
     graded = make_circuit("numpy", **still).run(X, Y, order=shown[:1], record="plateau", progress=False)
-    circuit = make_circuit("numpy", **still, plateau=AllOrNone(amplitude))
+    circuit = make_circuit("numpy", **still, departures=(AllOrNone(amplitude),))
     run = circuit.run(X, Y, order=shown, record="plateau", every=1, progress=False)
     plateau = run.data["plateau"].values
     assert set(np.unique(np.abs(np.round(plateau / amplitude, 9)) % 1)) == {0}
@@ -151,16 +155,16 @@ def test_all_or_none_plateaus_teach_the_graded_change_on_average(amplitude, few,
 
 
 def test_sign_and_rectified_plateaus(learn):
-    drive = learn(record=("a", "inhibition", "plateau"), plateau=Sign(0.5)).data
+    drive = learn(Sign(0.5), record=("a", "inhibition", "plateau")).data
     np.testing.assert_array_equal(drive["plateau"], 0.5 * np.sign(drive["a"] - drive["inhibition"]))
-    drive = learn(record=("a", "inhibition", "plateau"), plateau=Rectified(0.1)).data
+    drive = learn(Rectified(0.1), record=("a", "inhibition", "plateau")).data
     np.testing.assert_array_equal(drive["plateau"], np.maximum(drive["a"] - drive["inhibition"], -0.1))
 
 
 def test_everything_at_once_is_what_a_plain_loop_computes(few, make_circuit):
     """The departures that act at once, all together, against their definition in NumPy (no replay)."""
     X, Y = few
-    circuit = make_circuit("numpy", s=0.3, seed=5, **EVERYTHING)
+    circuit = make_circuit("numpy", s=0.3, seed=5, departures=EVERYTHING)
     run = circuit.run(X, Y, order="sequential", record=("z", "n", "plateau", "spikes"), every=1, progress=False)
     start = circuit.run(X, Y, order="sequential", snapshots=1, record=(), progress=False).data.isel(snapshot=0)
     Vx, Vy, Q, R = (start[name].values for name in WEIGHTS)
@@ -203,9 +207,11 @@ def test_everything_at_once_is_what_a_plain_loop_computes(few, make_circuit):
 def test_engines_agree_on_everything_at_once(engine, learn, monkeypatch):
     """Chance included, and for C++ across segments of the run: what cells remember is handed on."""
     monkeypatch.setattr("biorrr.circuit.engines.standalone._FIRST_SEGMENT", 7)
-    departures = {**EVERYTHING, "dynamics": Leaky(hold=20, dt=4), "rates": "auto"}
+    told = {"samples": 60, "every": 9, "rates": "auto"}
     recorded = ("z", "n", "plateau", "spikes", "interneuron_spikes")
-    reference, run = (learn(e, samples=60, record=recorded, every=9, **departures) for e in ("numpy", engine))
+    reference, run = (
+        learn(*EVERYTHING, Leaky(hold=20, dt=4), engine=e, record=recorded, **told) for e in ("numpy", engine)
+    )
     for name in (*WEIGHTS, *recorded):
         np.testing.assert_allclose(run.data[name], reference.data[name], rtol=0, atol=1e-11, err_msg=name)
     assert run.data["plateau"].dims == ("sample", "time", "pyramidal")
@@ -213,7 +219,7 @@ def test_engines_agree_on_everything_at_once(engine, learn, monkeypatch):
 
 
 def test_a_run_in_two_parts_is_the_run(few, make_circuit):
-    circuit = make_circuit("numpy", s=0.3, seed=5, **{**EVERYTHING, "dynamics": Leaky(hold=8, dt=2)})
+    circuit = make_circuit("numpy", s=0.3, seed=5, departures=(*EVERYTHING, Leaky(hold=8, dt=2)))
     X, Y = few[0][:30], few[1][:30]
     whole = circuit.run(X, Y, epochs=2, progress=False)
     parts = circuit.run(X, Y, start=circuit.run(X, Y, progress=False), progress=False)
@@ -221,7 +227,7 @@ def test_a_run_in_two_parts_is_the_run(few, make_circuit):
 
 
 def test_sparse_connections_and_signs_hold_to_the_end(learn):
-    run = learn(connection_probability=(0.5, 0.5), dale=("Vx", "Q", "R"))
+    run = learn(SparseConnections(0.5, 0.5), DalesLaw(("Vx", "Q", "R")))
     first = run.data.isel(snapshot=0)
     for name in ("Vx", "Vy"):
         absent = first[name].values == 0
@@ -234,21 +240,24 @@ def test_sparse_connections_and_signs_hold_to_the_end(learn):
 
 
 def test_rules_stay_local():
-    everything = Microcircuit(2, dynamics=Leaky(), **EVERYTHING)
+    everything = Microcircuit(2, departures=(*EVERYTHING, Leaky()))
     assert all(rule.local for rule in everything.locality())
 
 
 @pytest.mark.parametrize(
     ("settings", "text"),
     [
-        ({"plateau": "all-or-none"}, r"plateau: must be one of Graded\(...\), Departure\(...\) \(got 'all-or-none'\)"),
-        (
-            {"dynamics": 3},
-            r"dynamics: must be one of Instant\(...\), Leaky\(...\), Settled\(...\), Millivolts\(...\) \(got 3\)",
-        ),
-        ({"delay": -1}, "delay: must be a whole number, at least 0"),
-        ({"transmission_noise": -1}, "transmission_noise: must be finite and at least 0"),
-        ({"connection_probability": (1, 1, 1)}, "connection_probability: must be a number or a pair"),
+        ({"departures": ["all-or-none"]}, r"departures: must be Departure objects \(got 'all-or-none'\)"),
+        ({"departures": [Leaky(), Leaky(hold=20)]}, "departures: Leaky.* both give the clock"),
+        ({"plateau": Sign(1)}, r"plateau: is not an argument of Microcircuit; use departures=\[AllOrNone"),
+        ({"dynamics": Leaky()}, r"dynamics: is not an argument of Microcircuit; use departures=\[Leaky"),
+        ({"coding": Spiking()}, r"coding: is not .*; use departures=\[Spiking"),
+        ({"apical_gain": 0.1}, r"apical_gain: is not .*; use departures=\[ApicalDrive"),
+        ({"connection_probability": 0.1}, r"connection_probability: is not .*; use departures=\[SparseConnections"),
+        ({"dale": ("Q",)}, r"dale: is not .*; use departures=\[DalesLaw"),
+        ({"transmission_noise": 0.1}, r"transmission_noise: is not .*; use departures=\[TransmissionNoise"),
+        ({"delay": 1}, r"delay: is not .*; use departures=\[LoopDelay"),
+        ({"ridge_by": "noise"}, "ridge_by: is not .*; use ridge=, which is always made by replay"),
     ],
 )
 def test_errors_say_what_to_do(settings, text):

@@ -25,7 +25,7 @@ def test_products_of_traces_teach(engine, data, make_circuit, make_loop):
     X, Y = data[0][:300], data[1][:300]
     loop = make_loop(s=0.3, ridge=0.2)
     e, p, o = np.zeros(6), np.zeros(2), np.zeros(2)
-    shown = Presentation(300, 6, "sequential", replay=4, noise=0.0, seed=7).shown(0, 300)
+    shown = Presentation(300, 6, "sequential", replay=4, seed=7).shown(0, 300)
     late = np.concatenate([np.zeros((2, 4)), Y])
     for t, (row, *replayed) in enumerate(shown):
         Vx, Vy, eta = loop.Vx, loop.Vy, {path: getattr(loop.rates, path)(t) for path in "xyqr"}
@@ -72,9 +72,7 @@ def test_traces_count_in_seconds_where_dynamics_have_time(engine, data, make_cir
         loop.Vx, loop.Vy = loop.Vx + eta["x"] * dVx, loop.Vy + eta["y"] * dVy
         loop.Q = loop.Q + eta["q"] * (np.outer(seen["z"], seen["n"]) - loop.Q)
         loop.R = loop.R + eta["r"] * (np.outer(seen["n"], seen["z"]) - loop.R)
-    circuit = make_circuit(
-        engine, s=0.3, dynamics=Leaky(0, 0, 0, 0, hold=20, dt=5), departures=(Eligibility(0.05, 0.02, 0.03),)
-    )
+    circuit = make_circuit(engine, s=0.3, departures=(Eligibility(0.05, 0.02, 0.03), Leaky(0, 0, 0, 0, hold=20, dt=5)))
     run = circuit.run(X, Y, order="sequential", record=(), progress=False)
     for name in WEIGHTS:
         np.testing.assert_allclose(getattr(run, name), getattr(loop, name), **EXACT, err_msg=name)
@@ -108,7 +106,7 @@ def test_a_trace_of_what_comes_in_random_order_is_warned_of(data, make_circuit):
     X, Y = data[0][:10], data[1][:10]
     with pytest.warns(UserWarning, match=r"order: 'shuffle' presents .* Eligibility\(.*order='sequential'"):
         make_circuit("numpy", departures=(TRACES,)).run(X, Y, progress=False)
-    within = make_circuit("numpy", departures=(Eligibility(0.01),), dynamics=Leaky(hold=20, dt=5))
+    within = make_circuit("numpy", departures=(Eligibility(0.01), Leaky(hold=20, dt=5)))
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message="order")
         within.run(X, Y, progress=False)
@@ -142,8 +140,7 @@ def test_delays_within_a_held_sample(engine, data, make_circuit, make_loop):
     circuit = make_circuit(
         engine,
         s=0.3,
-        dynamics=Leaky(0, 0, 0, 0, hold=20, dt=5),
-        departures=(LoopDelay(ticks=3), LateInstruction(ticks=2)),
+        departures=(LoopDelay(ticks=3), LateInstruction(ticks=2), Leaky(0, 0, 0, 0, hold=20, dt=5)),
     )
     run = circuit.run(X, Y, order="sequential", record=(), progress=False)
     for name in WEIGHTS:
@@ -160,7 +157,7 @@ def weight_dependent(engine, Vx0, X, Y, **changes):
     none = Rate(0.0)
     circuit = Microcircuit(
         1, rates=Rates(x=none, y=none, q=none), Vx0=Vx0, Vy0=[[1.0]], Q0=[[0.0]], R0=[[0.0]], engine=engine,
-        dynamics=Leaky(0, 0, 0, 0, hold=10, dt=10), departures=[WeightDependentPlasticity(**changes)],
+        departures=[WeightDependentPlasticity(**changes), Leaky(0, 0, 0, 0, hold=10, dt=10)],
     )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of constant columns and large means

@@ -33,7 +33,7 @@ def test_replay_is_the_ridge_of_the_loop(engine, data, make_circuit, make_loop):
     X, Y = data
     order = np.random.default_rng(3).integers(len(X), size=2000)
     loop = make_loop(s=0.3, ridge=0.2)
-    shown = Presentation(len(X), X.shape[1], order, replay=4, noise=0.0, seed=7).shown(0, len(order))
+    shown = Presentation(len(X), X.shape[1], order, replay=4, seed=7).shown(0, len(order))
     for row, *replayed in shown:
         loop.present(X[row], Y[row], replayed=[-1 - i for i in replayed])
     circuit = make_circuit(engine, s=0.3, ridge=0.2, replay=4, seed=7)
@@ -49,26 +49,13 @@ def test_two_ridges(data, make_circuit, make_loop):
     assert_equal_weights(make_circuit("cpp", s=0.3, ridge=(0.0, 0.5)).run(X, Y, order="sequential"), loop)
 
 
-def test_input_noise_is_the_same_on_every_engine(data, make_circuit, make_loop):
-    X, Y = data
-    X, Y = X[:500], Y[:500]
-    noise = Presentation(len(X), X.shape[1], "sequential", replay=0, noise=0.2**0.5, seed=7).input_noise(0, 500)
-    assert noise.std() == pytest.approx(0.2**0.5, rel=0.05)
-    loop = make_loop(s=0.0)
-    for x, y, extra in zip(X, Y, noise, strict=True):
-        loop.present(x + extra, y)
-    for engine in ("numpy", "cpp"):
-        circuit = make_circuit(engine, s=0.0, ridge=(0.2, 0.0), ridge_by="noise", seed=7)
-        assert_equal_weights(circuit.run(X, Y, order="sequential"), loop)
-
-
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("ridge", [0.0, 0.2])
 def test_traces_and_snapshots_are_those_of_their_sample(engine, ridge, data, make_circuit, make_loop):
     """Traces at every 7th sample are what the loop did there; a snapshot after t samples holds the loop's weights."""
     X, Y = data
     X, Y = X[:200], Y[:200]
-    shown = Presentation(200, X.shape[1], "sequential", replay=4, noise=0.0, seed=7).shown(0, 200)
+    shown = Presentation(200, X.shape[1], "sequential", replay=4, seed=7).shown(0, 200)
     loop = make_loop(s=0.3, ridge=ridge)
     activities, after = [], {0: {name: getattr(loop, name) for name in WEIGHTS}}
     for row, *replayed in shown:

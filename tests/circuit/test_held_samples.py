@@ -11,14 +11,19 @@ from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.held_samples import Program
 from biorrr.models import (
     AllOrNone,
+    ApicalDrive,
+    DalesLaw,
     Departure,
     DistalSynapses,
     Leaky,
+    LoopDelay,
     ProximalSynapses,
     Rate,
     Rates,
+    SparseConnections,
     Spiking,
     Step,
+    TransmissionNoise,
     Variable,
 )
 
@@ -53,7 +58,8 @@ def weights(k):
 
 def circuit(engine="numpy", k=2, s=0.3, rule="paper", **settings):
     start = {f"{name}0": matrix for name, matrix in weights(k).items()}
-    given = {"rates": RATES, "dynamics": DYNAMICS, "seed": 4, **start, **RULES[rule], **settings}
+    given = {"rates": RATES, "seed": 4, **start, **RULES[rule], **settings}
+    given["departures"] = (*given.get("departures", ()), DYNAMICS)
     return Microcircuit(k, s=s, interneurons=L, engine=engine, **given)
 
 
@@ -169,8 +175,10 @@ RESTLESS = {
     "spiking fibres": {"departures": (SpikingFibres(),)},
     "a synapse that looks": {"departures": (Restless(),)},
     "everything": {
-        "plateau": AllOrNone(0.3), "coding": Spiking(10, baseline=3), "apical_gain": 0.2, "delay": 2,
-        "connection_probability": (0.8, 0.7), "dale": ("Vx", "Vy", "Q", "R"), "transmission_noise": 0.2,
+        "departures": (
+            SparseConnections(0.8, 0.7), TransmissionNoise(0.2), LoopDelay(2), Spiking(10, baseline=3), AllOrNone(0.3),
+            ApicalDrive(0.2), DalesLaw(("Vx", "Vy", "Q", "R")),
+        ),
     },
 }  # fmt: skip
 
@@ -201,5 +209,5 @@ def test_a_run_after_one_that_diverged_begins_anew(views):
     made = circuit()
     before = made.run(*views, progress=False)
     with pytest.raises(Diverged):
-        made.run(*views, rates=Rates(Rate(1e6), Rate(1e6), Rate(1e6)), progress=False)
+        made.run(*views, parameters={f"neuromodulator.eta0_{path}": 1e6 for path in "xyqr"}, progress=False)
     np.testing.assert_array_equal(made.run(*views, progress=False).Vx, before.Vx)

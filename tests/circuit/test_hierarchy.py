@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 
 from biorrr.circuit import Hierarchy, Microcircuit, Unsettled
-from biorrr.models import AreaWeights, Freeze, Leaky, Rate, Rates, Settled, Silence, equilibrium, settling_matrix
+from biorrr.models import (
+    ApicalDrive,
+    AreaWeights,
+    Freeze,
+    Leaky,
+    Rate,
+    Rates,
+    Settled,
+    Silence,
+    Spiking,
+    equilibrium,
+    settling_matrix,
+)
 
 RATES = Rates(x=Rate(0.01, 900), y=Rate(0.02, 700), q=Rate(0.01, 1500), r=Rate(0.009, 1100))
 TICKS = 40
@@ -110,7 +122,7 @@ class Loop:
 def circuit(count, engine="numpy", **settings):
     areas, gains = SHAPES[count]
     return Hierarchy(
-        areas, gains, rates=RATES, engine=engine, **{"dynamics": Settled(TICKS, tolerance=1.0), **settings}
+        areas, gains, rates=RATES, engine=engine, **{"departures": (Settled(TICKS, tolerance=1.0),), **settings}
     )
 
 
@@ -144,7 +156,7 @@ def test_settled_areas_equal_an_exact_solve_to_the_tolerance(count, engine, data
     loop = Loop(starts(SHAPES[count][0]), SHAPES[count][1])
     # Proximal and distal weights of three areas that are unrelated make eigenvalues complex, which settle more slowly.
     ticks = 300 if count == 3 else None
-    run = learn(circuit(count, engine, dynamics=Settled(ticks)), data, snapshots=1)
+    run = learn(circuit(count, engine, departures=(Settled(ticks),)), data, snapshots=1)
     for x, y in zip(*data, strict=True):
         loop.present(x, y, loop.exact)
     for name, expected in named(loop.weights).items():
@@ -161,7 +173,7 @@ def test_replay_settles_too(engine, data):
         run = learn(circuit(2, engine, ridge=(0.2, 0.0), replay=2), (X, Y), snapshots=1)
     from biorrr.circuit.stimulus.presentation import Presentation
 
-    shown = Presentation(6, 5, "sequential", 2, 0.0, 0).shown(0, 6)
+    shown = Presentation(6, 5, "sequential", 2, 0).shown(0, 6)
     for x, y, ticks in zip(X, Y, shown, strict=True):
         loop.present(x, y, loop.settled, replayed=-1 - ticks[1:])
     for name, expected in named(loop.weights).items():
@@ -197,10 +209,10 @@ def test_a_hierarchy_of_one_area_is_the_microcircuit(rates, data):
 
 def test_leaky_areas_come_to_the_settled_ones_as_time_constants_fall(data):
     few = tuple(values[[0, 8, 1, 9]] for values in data)
-    settled = learn(circuit(2, dynamics=Settled()), few, snapshots=1)
+    settled = learn(circuit(2, departures=(Settled(),)), few, snapshots=1)
     away = []
     for tau in (2.0, 1.0, 0.5):
-        run = learn(circuit(2, dynamics=Leaky(tau, tau, tau, tau, hold=40.0, dt=tau / 2)), few, snapshots=1)
+        run = learn(circuit(2, departures=(Leaky(tau, tau, tau, tau, hold=40.0, dt=tau / 2),)), few, snapshots=1)
         away.append(max(np.abs(run.weights[name] - w).max() for name, w in settled.weights.items()))
     # Of first order in tau/hold.
     assert away[1] < 0.65 * away[0]
@@ -209,11 +221,11 @@ def test_leaky_areas_come_to_the_settled_ones_as_time_constants_fall(data):
 
 def test_outputs_that_do_not_settle_are_refused(data):
     with pytest.raises(Unsettled, match=r"the largest residual was .* after 8 ticks, and 1e-08 is accepted; "):
-        learn(circuit(2, dynamics=Settled(8)), data)
+        learn(circuit(2, departures=(Settled(8),)), data)
 
 
 def test_infer_is_what_the_circuit_settles_to(data, tmp_path):
-    hierarchy = circuit(2, dynamics=Settled())
+    hierarchy = circuit(2, departures=(Settled(),))
     run = learn(hierarchy, data)
     for Y, shown in ((data[1], data[1]), (None, np.zeros_like(data[1]))):
         inferred = run.infer(data[0], Y)
@@ -237,7 +249,7 @@ def test_infer_is_what_the_circuit_settles_to(data, tmp_path):
 
 
 def test_a_run_in_two_parts_and_from_a_checkpoint_is_the_run(data, tmp_path):
-    hierarchy = Hierarchy((3, 2), engine="numpy", ridge=0.1, replay=2, dynamics=Settled(TICKS, 1.0))
+    hierarchy = Hierarchy((3, 2), engine="numpy", ridge=0.1, replay=2, departures=(Settled(TICKS, 1.0),))
     told = {"progress": False, "snapshots": 1}
     whole = hierarchy.run(*data, epochs=2, **told)
     first = hierarchy.run(*data, checkpoint=tmp_path / "c.npz", **told)
@@ -272,7 +284,7 @@ def test_events_and_what_is_shown(data):
         ({"gains": (1, 1)}, "gains: must be 3 numbers, one for each link from x to the first of 2 areas up to y"),
         ({"gains": (1, 0, 1)}, r"gains\[1\]: must be finite and at least"),
         ({"interneurons": (4, 1)}, r"interneurons\[1\]: must be a whole number, at least 2"),
-        ({"ridge": 0.1, "dynamics": Leaky()}, "ridge: replay must settle"),
+        ({"ridge": 0.1, "departures": [Leaky()]}, "ridge: replay must settle"),
         ({"rates": (RATES,)}, "rates: must be 'auto'"),
     ],
 )
@@ -284,9 +296,11 @@ def test_what_cannot_be(settings, said):
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"rho": 0.5}, "belong to apical feedback"),
-        ({"feedback": 0.5, "apical_gain": 0.1}, "apical_gain: does not go with feedback"),
-        ({"feedback": 0.5, "ridge": 0.1, "dynamics": Leaky()}, "ridge: with feedback"),
+        ({"rho": 0.5}, "rho: belongs to apical feedback"),
+        ({"departures": [Settled()]}, "Settled: belongs to apical feedback"),
+        ({"feedback": 0.5, "departures": [ApicalDrive(0.1)]}, r"ApicalDrive\(.*\): does not go with feedback"),
+        ({"feedback": 0.5, "departures": [Spiking()]}, r"Spiking\(.*\): does not go with feedback"),
+        ({"feedback": 0.5, "ridge": 0.1, "departures": [Leaky()]}, "ridge: replay must settle"),
     ],
 )
 def test_what_does_not_go_with_feedback(settings, said):

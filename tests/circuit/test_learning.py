@@ -46,12 +46,3 @@ def test_fitted_rates_find_the_optimum(s, data):
     assert whitening_error(run.Vx, X, ridge) < 0.05
     exact = ReducedRankRegression(k=2, s=s, ridge=ridge).fit(X, Y)
     assert np.abs(run.predict(X) - exact.predict(X)).std() < 0.1 * Y.std()
-
-
-def test_noise_is_a_ridge_in_the_data_s_units(data):
-    """With input noise of variance ridge the circuit finds the optimum with that ridge on Cxx."""
-    X, Y = 0.05 * data[0], data[1]
-    ridge = (0.002, 0.0)  # most of the weaker inputs' variance
-    run = Microcircuit(2, ridge=ridge, ridge_by="noise", engine="cpp").run(X, Y, epochs=150, record=())
-    assert excess(run.Vx, X, Y, ridge=ridge) < 0.02
-    assert whitening_error(run.Vx, X, ridge) < 0.05 < whitening_error(run.Vx, X)

@@ -10,7 +10,18 @@ from scipy.integrate import solve_ivp
 from biorrr.analysis import excess
 from biorrr.circuit import Diverged, Microcircuit, Run
 from biorrr.circuit.current_clamp import current_clamp, firing
-from biorrr.models import RUNGS, BurstingCells, Leaky, Millivolts, Rate, Rates, Spiking, uniform_draw, with_values
+from biorrr.models import (
+    RUNGS,
+    BurstingCells,
+    Leaky,
+    LoopDelay,
+    Millivolts,
+    Rate,
+    Rates,
+    Spiking,
+    uniform_draw,
+    with_values,
+)
 from biorrr.sims.data import load
 
 QUIET = with_values(BurstingCells(), sigma_s=0.0, sigma_d=0.0)
@@ -381,9 +392,9 @@ def test_digits_are_learned_and_without_calcium_they_are_not():
 
 def test_one_argument_climbs_the_ladder():
     assert Microcircuit(cell="algebraic").parts == Microcircuit().parts
-    assert Microcircuit(cell="leaky").parts == Microcircuit(dynamics=Leaky()).parts
-    assert Microcircuit(cell="spiking").parts == Microcircuit(dynamics=Leaky(), coding=Spiking()).parts
-    assert Microcircuit(cell="millivolts").parts == Microcircuit(dynamics=Millivolts()).parts
+    assert Microcircuit(cell="leaky").parts == Microcircuit(departures=[Leaky()]).parts
+    assert Microcircuit(cell="spiking").parts == Microcircuit(departures=[Leaky(), Spiking()]).parts
+    assert Microcircuit(cell="millivolts").parts == Microcircuit(departures=[Millivolts()]).parts
     assert all(rung.adds for rung in RUNGS.values())
     assert [name for name, rung in RUNGS.items() if not rung.limit] == ["algebraic"]
 
@@ -392,9 +403,15 @@ def test_one_argument_climbs_the_ladder():
     ("arguments", "said"),
     [
         ({"cell": "milivolts"}, "cell: must be one of 'algebraic', 'leaky', 'spiking', 'millivolts'"),
-        ({"cell": "leaky", "dynamics": Leaky(hold=400)}, "dynamics: cell='leaky' stands for Leaky"),
-        ({"cell": "millivolts", "coding": Spiking()}, "coding: does not go with cells in millivolts"),
-        ({"cell": "millivolts", "delay": 1}, "delay: does not go with cells in millivolts"),
+        (
+            {"cell": "leaky", "departures": [Leaky(hold=400)]},
+            "departures: Leaky.* both give the clock",
+        ),
+        ({"cell": "millivolts", "departures": [Spiking()]}, r"Spiking\(.*\): does not go with cells in millivolts"),
+        (
+            {"cell": "millivolts", "departures": [LoopDelay(1)]},
+            r"LoopDelay\(.*\): does not go with cells",
+        ),
         ({"cell": "millivolts", "feedback": 1.0}, "feedback: does not go with cells in millivolts"),
     ],
 )

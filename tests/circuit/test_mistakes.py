@@ -139,7 +139,7 @@ MISTAKES = {
             f"distal.{name}: has the name of a variable that the clock broadcasts, by which samples are held and "
             "weights change; give yours another name",
         )
-        for name, more in {"onset": {}, "share": {}, "closing": {}, "elapsed": {"dynamics": Leaky()}}.items()
+        for name, more in {"onset": {}, "share": {}, "closing": {}, "elapsed": {"departures": [Leaky()]}}.items()
     },
     "a variable of synapses in cells": (
         {"populations": [cells(Variable("v", per="synapse"))]},
@@ -232,7 +232,7 @@ def test_nothing_of_this_needs_brian2():
     """A circuit is checked before Brian2 is even imported."""
     script = (
         "import sys; from biorrr.circuit import Microcircuit; from biorrr.models import Leaky, Spiking\n"
-        "Microcircuit(2, dynamics=Leaky(), coding=Spiking()).describe(4, 3); sys.exit('brian2' in sys.modules)"
+        "Microcircuit(2, departures=[Leaky(), Spiking()]).describe(4, 3); sys.exit('brian2' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from biorrr.circuit import Microcircuit
-from biorrr.models import Leaky, Rate, Rates, Rectified
+from biorrr.models import Leaky, LoopDelay, Rate, Rates, Rectified
 
 RATES = Rates(Rate(0.02, 500), Rate(0.01), Rate(0.02, 300))
 
@@ -36,7 +36,7 @@ def test_a_circuit_is_a_table():
         "  engine, seed  auto, 0",
     ]
     assert "<th" in circuit._repr_html_()
-    departing = repr(Microcircuit(2, plateau=Rectified(), delay=1))
+    departing = repr(Microcircuit(2, departures=[LoopDelay(1), Rectified()]))
     assert "  departures    LoopDelay(samples=1, ticks=0); Rectified(" in departing
     assert "none: the paper&#x27;s circuit" in circuit._repr_html_()
 
@@ -88,7 +88,7 @@ def test_neurons_that_are_not_there_cannot_be_drawn(run, neurons):
 
 
 def test_time_is_in_milliseconds_where_samples_are_held(data):
-    held = Microcircuit(1, dynamics=Leaky(), engine="numpy").run(*data, order=np.arange(20), progress=False)
+    held = Microcircuit(1, departures=(Leaky(),), engine="numpy").run(*data, order=np.arange(20), progress=False)
     panel = held.plot_plateau()[0, -1]
     assert panel.get_xlabel() == "time (ms)"
     trace = max((line.get_xdata() for line in panel.lines), key=len)

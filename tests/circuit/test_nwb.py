@@ -37,7 +37,7 @@ def test_traces_and_stimulus(run, tmp_path):
 def test_held_samples_have_their_duration(data, tmp_path):
     pynwb = pytest.importorskip("pynwb", reason="needs the extra nwb")
     X, Y = (view[:6] - view[:6].mean(0) for view in data)
-    run = Microcircuit(1, engine="numpy", dynamics=Leaky(hold=40.0, dt=2.0)).run(X, Y, every=2)
+    run = Microcircuit(1, engine="numpy", departures=(Leaky(hold=40.0, dt=2.0),)).run(X, Y, every=2)
     run.to_nwb(tmp_path / "run.nwb")
     with pynwb.NWBHDF5IO(tmp_path / "run.nwb", "r") as io:
         plateau = io.read().processing["simulation"]["plateau"]

@@ -7,8 +7,8 @@ from biorrr.circuit import Microcircuit
 from biorrr.circuit.stimulus.presentation import Presentation
 
 
-def stream(order="shuffle", replay=0, noise=0.0, seed=0, n_samples=10, m=6):
-    return Presentation(n_samples, m, order, replay, noise, seed)
+def stream(order="shuffle", replay=0, seed=0, n_samples=10, m=6):
+    return Presentation(n_samples, m, order, replay, seed)
 
 
 def test_every_epoch_is_a_new_permutation():
@@ -26,11 +26,10 @@ def test_replay_goes_through_all_inputs_before_any_comes_again():
 
 
 def test_a_stream_can_be_taken_up_anywhere():
-    whole = stream(replay=4, noise=0.5)
+    whole = stream(replay=4)
     for cut in (1, 7, 64, 99):
-        again = stream(replay=4, noise=0.5)
+        again = stream(replay=4)
         np.testing.assert_array_equal(again.shown(cut, 130), whole.shown(0, 130)[cut:])
-        np.testing.assert_array_equal(again.input_noise(cut, 130), whole.input_noise(0, 130)[cut:])
 
 
 def test_index_arrays_have_any_length_and_repeats():

@@ -36,7 +36,7 @@ def test_a_series_moves_from_tick_to_tick(engine, data, make_circuit, make_loop)
             )
         for name, path, change in zip(WEIGHTS, "xyqr", zip(*changes, strict=True), strict=True):
             setattr(loop, name, getattr(loop, name) + eta[path] * np.mean(change, axis=0))
-    circuit = make_circuit(engine, s=0.3, dynamics=Leaky(7, 0, 0, 0, hold=20, dt=5))
+    circuit = make_circuit(engine, s=0.3, departures=(Leaky(7, 0, 0, 0, hold=20, dt=5),))
     run = circuit.run(TimeSeries(X, 0.005), TimeSeries(Y, 0.01), record=("x", "y", "z"), every=1, progress=False)
     for name in WEIGHTS:
         np.testing.assert_allclose(getattr(run, name), getattr(loop, name), **EXACT, err_msg=name)
@@ -51,7 +51,7 @@ def test_a_series_that_stands_still_is_a_table(engine, data, make_circuit):
     import brian2
 
     X, Y = data[0][:30], data[1][:30]
-    circuit = make_circuit(engine, s=0.3, ridge=0.2, replay=2, dynamics=Leaky(7, 0, 0, 0, hold=20, dt=5))
+    circuit = make_circuit(engine, s=0.3, ridge=0.2, replay=2, departures=(Leaky(7, 0, 0, 0, hold=20, dt=5),))
     table = circuit.run(X, Y, order="sequential", **QUICK)
     for signals in (
         (TimeSeries(X, 0.02), Y),
@@ -106,7 +106,7 @@ def test_continuous_inputs_become_the_algebraic_circuit_to_first_order(data, mak
     """Inputs that approach each sample exponentially: half the time constant, half the error."""
     X, Y = data[0][:100], data[1][:100]
     exact = make_circuit("cpp", s=0.3).run(X, Y, order="sequential", **QUICK)
-    circuit = make_circuit("cpp", s=0.3, dynamics=Leaky(0, 0, 0, 0, hold=100, dt=0.5))
+    circuit = make_circuit("cpp", s=0.3, departures=(Leaky(0, 0, 0, 0, hold=100, dt=0.5),))
     errors = []
     for tau in (4.0, 2.0, 1.0):
         left = np.exp(-0.5 * np.arange(200) / tau)[:, None]
@@ -124,7 +124,7 @@ def test_spiking_inputs_become_the_algebraic_circuit(data, make_circuit):
     """Scatter falls as one over the root of the rate; the bias, from spikes that meet themselves, as one over it."""
     X, Y = data[0][:100], data[1][:100]
     exact = make_circuit("cpp", s=0.3).run(X, Y, order="sequential", **QUICK)
-    circuit = make_circuit("cpp", s=0.3, dynamics=Leaky(0, 0, 0, 0, hold=100, dt=0.5))
+    circuit = make_circuit("cpp", s=0.3, departures=(Leaky(0, 0, 0, 0, hold=100, dt=0.5),))
     scatter, bias = [], []
     for rate in (1e4, 1.6e5):
         runs = [
@@ -140,7 +140,7 @@ def test_spiking_inputs_become_the_algebraic_circuit(data, make_circuit):
 
 def test_signals_are_resumed_and_continued(data, make_circuit, tmp_path):
     X, Y = TimeSeries(data[0][:160], 0.005), PoissonSpikes(data[1][:40], rate=500)
-    circuit = make_circuit("cpp", s=0.3, dynamics=Leaky(7, 0, 0, 0, hold=20, dt=5))
+    circuit = make_circuit("cpp", s=0.3, departures=(Leaky(7, 0, 0, 0, hold=20, dt=5),))
     straight = circuit.run(X, Y, **QUICK)
     circuit.run(X, Y, callback=lambda t, _: t > 15, checkpoint=tmp_path / "c.npz", **QUICK)
     resumed = circuit.run(X, Y, callback=lambda t, _: False, checkpoint=tmp_path / "c.npz", **QUICK)
@@ -155,14 +155,14 @@ def test_large_signals_lie_in_a_file_that_goes_with_them(data, make_circuit, mon
     assert isinstance(rows.values, np.memmap)
     del rows
     assert not file.exists()
-    circuit = make_circuit("cpp", s=0.3, dynamics=Leaky(7, 0, 0, 0, hold=20, dt=5))
+    circuit = make_circuit("cpp", s=0.3, departures=(Leaky(7, 0, 0, 0, hold=20, dt=5),))
     laid_out = circuit.run(PoissonSpikes(data[0][:40], rate=500), data[1][:40], **QUICK)
     monkeypatch.undo()
     np.testing.assert_array_equal(laid_out.Vx, circuit.run(PoissonSpikes(data[0][:40], 500), data[1][:40], **QUICK).Vx)
 
 
 def test_figures_and_nwb_carry_seconds(data, make_circuit, tmp_path):
-    circuit = make_circuit("numpy", s=0.3, dynamics=Leaky(hold=5, dt=5))
+    circuit = make_circuit("numpy", s=0.3, departures=(Leaky(hold=5, dt=5),))
     run = circuit.run(TimeSeries(data[0][:40], 0.005), TimeSeries(data[1][:40], 0.005), every=1, progress=False)
     assert run.plot_plateau()[-1, 0].get_xlabel() == "time (s)"
     assert run.data["start_time"].values[-1] == pytest.approx(0.195)
@@ -187,13 +187,13 @@ def test_figures_and_nwb_carry_seconds(data, make_circuit, tmp_path):
     ],
 )
 def test_errors_say_what_to_do(make, text, data, make_circuit):
-    circuit = make_circuit("numpy", dynamics=Leaky(hold=20, dt=5))
+    circuit = make_circuit("numpy", departures=(Leaky(hold=20, dt=5),))
     with pytest.raises(ValueError, match=text):
         circuit.run(make(data[0][:160]), data[1][:40], progress=False)
 
 
 def test_without_time_there_are_no_signals(data):
-    with pytest.raises(ValueError, match=r"X: is a signal in time \(TimeSeries\), .*dynamics=Leaky"):
+    with pytest.raises(ValueError, match=r"X: is a signal in time \(TimeSeries\), .*departures=\[Leaky"):
         Microcircuit(2).run(TimeSeries(data[0], 0.01), data[1])
 
 
@@ -215,7 +215,7 @@ def test_a_group_of_ones_own_runs_in_the_same_network(engine, data, weights):
     monitor = brian2.StateMonitor(alone, "v", record=True, dt=2 * brian2.ms, when="start")
     brian2.Network(alone, monitor).run(400 * brian2.ms, namespace={})
     start = {f"{name}0": w for name, w in weights(2).items()} | {"Vx0": 0.1 * np.ones((4, 2))}
-    circuit = Microcircuit(2, rates=RATES, engine=engine, dynamics=Leaky(hold=20, dt=2), **start)
+    circuit = Microcircuit(2, rates=RATES, engine=engine, departures=(Leaky(hold=20, dt=2),), **start)
     group = oscillators()
     options = {"every": 1, "progress": False}
     run = circuit.run(GroupInput(group, "v"), data[1][:20], record=("x",), **options)
@@ -233,7 +233,7 @@ def test_spikes_of_a_group_are_counted(data):
 
     group = brian2.PoissonGroup(4, rates=200 * brian2.Hz, dt=0.5 * brian2.ms)
     kept = brian2.SpikeMonitor(group)
-    circuit = Microcircuit(2, rates=RATES, engine="numpy", dynamics=Leaky(hold=20, dt=2))
+    circuit = Microcircuit(2, rates=RATES, engine="numpy", departures=(Leaky(hold=20, dt=2),))
     signal = GroupInput(group, rate=200.0, objects=[kept])
     run = circuit.run(signal, data[1][:20], record=("x",), every=1, progress=False, plastic=False)
     counted = run.trace("x").sum(axis=0) * 200 * 0.002
@@ -246,7 +246,7 @@ def test_what_a_group_cannot_do(data, tmp_path):
     group, Y = oscillators(), data[1][:20]
 
     def refused(text, signal=None, Y=Y, checkpoint=None, **changes):
-        circuit = Microcircuit(2, **{"rates": RATES, "dynamics": Leaky(hold=20, dt=2), **changes})
+        circuit = Microcircuit(2, **{"rates": RATES, "departures": [Leaky(hold=20, dt=2)], **changes})
         with pytest.raises(ValueError, match=text):
             circuit.run(signal or GroupInput(group, "v"), Y, checkpoint=checkpoint, progress=False)
 

@@ -10,7 +10,18 @@ import pytest
 
 from biorrr.circuit import Circuit, Microcircuit
 from biorrr.circuit.engines import cache, compiler
-from biorrr.models import AllOrNone, Leaky, Rate, Rates, SensoryInput, Spiking
+from biorrr.models import (
+    AllOrNone,
+    DalesLaw,
+    Leaky,
+    LoopDelay,
+    Rate,
+    Rates,
+    SensoryInput,
+    SparseConnections,
+    Spiking,
+    TransmissionNoise,
+)
 
 needs_compiler = pytest.mark.skipif(compiler.find_compiler() is None, reason="needs a C++ compiler")
 RATES = Rates(Rate(0.004), Rate(0.02), Rate(0.008))
@@ -75,9 +86,11 @@ CONTINUED = {
     for name, departure in {
         "plain": {},
         "ridge": {"ridge": 0.1, "replay": 2},
-        "leaky": {"dynamics": Leaky(hold=8, dt=2)},
-        "spiking": {"coding": Spiking(10), "plateau": AllOrNone(0.3)},
-        "noise, delay": {"transmission_noise": 0.1, "delay": 2, "connection_probability": 0.7, "dale": ("Vx", "Q")},
+        "leaky": {"departures": [Leaky(hold=8, dt=2)]},
+        "spiking": {"departures": [Spiking(10), AllOrNone(0.3)]},
+        "noise, delay": {
+            "departures": [SparseConnections(0.7, 0.7), TransmissionNoise(0.1), LoopDelay(2), DalesLaw(("Vx", "Q"))]
+        },
     }.items()
 }
 

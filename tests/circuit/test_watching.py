@@ -1,5 +1,7 @@
 """What a user can watch: any variable, weights, windows, snapshots, own monitors, two circuits in one network."""
 
+import dataclasses
+
 import brian2
 import numpy as np
 import pytest
@@ -40,7 +42,7 @@ def test_weights_are_traced_after_the_plasticity_of_their_sample(engine, replay,
 
 
 def test_a_held_weight_is_traced_once_per_sample(few):
-    circuit = Microcircuit(2, dynamics=Leaky(hold=8, dt=2), engine="numpy")
+    circuit = Microcircuit(2, departures=(Leaky(hold=8, dt=2),), engine="numpy")
     run = circuit.run(
         few[0][:10], few[1][:10], record={"R": True, "calcium": [0]}, every=1, centre=True, progress=False
     )
@@ -85,7 +87,6 @@ def test_snapshots_in_log_time_linear_or_as_asked(few, make_circuit):
         ({"record": {"Vx": 3}}, r"record: Vx must be True or a list of \(row, column\) pairs \(got 3\)"),
         ({"record": {"z": [2]}}, r"record: z must be True or a list of cells in \[0, 1\] \(got \[2\]\)"),
         ({"record": 3}, r"record: must be names of variables, or a dict of them \(got 3\); \(\) records nothing"),
-        ({"record": None}, r"record: must be names of variables, or a dict of them \(got None\)"),
         ({"every": [(5, 3)]}, "every: windows must not be empty and must not overlap"),
         ({"every": [(0, 10), (5, 20)]}, "every: windows must not be empty and must not overlap"),
         ({"every": [(50, 70)]}, r"every: windows must lie in \[0, 60\], the samples of this run"),
@@ -103,7 +104,7 @@ def test_errors_say_what_to_do(options, text, few, make_circuit):
 def test_a_name_that_two_parts_have_must_be_qualified(few):
     from biorrr.models import Spiking
 
-    circuit = Microcircuit(2, coding=Spiking(), engine="numpy")
+    circuit = Microcircuit(2, departures=[Spiking()], engine="numpy")
     with pytest.raises(ValueError, match=r"record: 'filtered' exists in several parts; write 'pyramidal.filtered' or"):
         circuit.run(*few, record="filtered", progress=False)
     run = circuit.run(*few, record="interneurons.filtered", progress=False)
@@ -116,15 +117,15 @@ def test_what_does_not_fit_memory_is_refused_with_its_size(make_circuit):
         recording_of("Vx", 1, blueprint, 0, 10**9 - 125_000_000)
 
 
-def test_a_run_may_override_seed_rates_weights_and_parameters(few, make_circuit):
+def test_a_run_may_override_seed_weights_and_parameters(few, make_circuit):
     circuit = make_circuit("numpy", s=0.3)
     other = make_circuit("numpy", s=0.3, seed=9)
     np.testing.assert_array_equal(circuit.run(*few, seed=9, progress=False).Vx, other.run(*few, progress=False).Vx)
     assert circuit.seed == 0
     Vx0 = np.full((6, 2), 0.1)
-    np.testing.assert_array_equal(circuit.run(*few, Vx0=Vx0, progress=False).data["Vx"][0], Vx0)
+    np.testing.assert_array_equal(circuit.run(*few, weights={"Vx": Vx0}, progress=False).data["Vx"][0], Vx0)
     rates = circuit.rates.scaled(0.5)
-    run = circuit.run(*few, rates=rates, record="z", progress=False)
+    run = dataclasses.replace(circuit, rates=rates).run(*few, record="z", progress=False)
     assert run.data["eta_x"].values[0] == pytest.approx(rates.x(0))
     half = {f"neuromodulator.eta0_{path}": getattr(rates, path).eta0 for path in "xyqr"}
     np.testing.assert_array_equal(circuit.run(*few, parameters=half, progress=False).Vx, run.Vx)
@@ -178,7 +179,7 @@ def test_data_frames_keep_the_names_of_their_columns(few):
 
 def test_nwb_holds_parts_of_one_s_own(few, tmp_path):
     pynwb = pytest.importorskip("pynwb")
-    circuit = Microcircuit(2, dynamics=Leaky(hold=8, dt=2), engine="numpy")
+    circuit = Microcircuit(2, departures=(Leaky(hold=8, dt=2),), engine="numpy")
     run = circuit.run(few[0][:10], few[1][:10], record=("calcium", "z"), every=1, centre=True, progress=False)
     run.to_nwb(tmp_path / "run.nwb")
     with pynwb.NWBHDF5IO(tmp_path / "run.nwb", "r") as io:

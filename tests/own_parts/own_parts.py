@@ -97,9 +97,13 @@ def basket(**settings):
 def combined(**settings):
     """All of these but Oja's rule in one circuit, with membranes and spikes."""
     return basket(
-        departures=[Saturating(), Tiring(), Depressing()],
-        dynamics=Leaky(hold=8, dt=2, tau_soma=4, tau_dendrite=3, tau_interneuron=2, tau_plateau=5),
-        coding=Spiking(20, baseline=3),
+        departures=[
+            Spiking(20, baseline=3),
+            Saturating(),
+            Tiring(),
+            Depressing(),
+            Leaky(hold=8, dt=2, tau_soma=4, tau_dendrite=3, tau_interneuron=2, tau_plateau=5),
+        ],
         **settings,
     )
 

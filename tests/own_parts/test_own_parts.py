@@ -202,12 +202,13 @@ KILLED = """
 import os, signal, sys
 sys.path[:0] = {paths!r}
 import test_own_parts as t, own_parts
+from biorrr.circuit import Checkpoint
 def end(sample, weights):
     if sample >= 50:
         os.kill(os.getpid(), signal.SIGKILL)
 data = t.data.__wrapped__()
 t.learn(own_parts.CIRCUITS[{name!r}](**t.settings("numpy")), data, record=t.recorded({name!r}), callback=end,
-        checkpoint={path!r}, checkpoint_every=0)
+        checkpoint=Checkpoint({path!r}, every=0))
 """
 
 

@@ -779,7 +779,7 @@ def test_theory_needs_memory_for_what_was_recorded_and_not_for_samples(run, fold
 
 def test_samples_that_are_held_have_a_page(folder):
     X, Y = np.random.default_rng(0).standard_normal((2, 30, 4))
-    held = Microcircuit(k=2, dynamics=Leaky(), engine="numpy").run(X, Y, centre=True, record="plateau", every=2)
+    held = Microcircuit(k=2, departures=(Leaky(),), engine="numpy").run(X, Y, centre=True, record="plateau", every=2)
     held.save(folder / "run.nc")
     symmetry = gather_run(folder)["charts"]["circuit"]["symmetry"]
     assert len(symmetry["predicted"]) == len(symmetry["measured"]) == held.data.sizes["snapshot"]

@@ -27,7 +27,7 @@ def prepare(task: Task):
     """
     rates = Rates(*(Rate(eta0, N) for eta0, N in zip(task.eta0, task.N, strict=True)))
     options: dict[str, Any] = {"rates": rates, "departures": task.departures, **task.circuit_options}
-    blueprint = Microcircuit(task.k, **options).sized({"x": task.m, "y": task.n})
+    blueprint = Microcircuit(task.k, **options).blueprint(task.m, task.n)
     engine = StandaloneEngine(blueprint)
     start = {p.weight: getattr(task, p.weight) for p in blueprint.weighted}
     state = initial_state(blueprint, Units(), 0, start, {}, None)
@@ -39,7 +39,7 @@ def prepare(task: Task):
     def run(order):
         job = Job(
             blueprint=blueprint,
-            presentation=Presentation(task.n_samples, task.m, order, replay=0, noise=0.0, seed=0, held=blueprint.held),
+            presentation=Presentation(task.n_samples, task.m, order, replay=0, seed=0, held=blueprint.timing.held),
             feeds=feeds, start=0, stop=len(order), state=state, recording=Recording((), None, (), 0),
             snapshots=np.array([len(order)]),
         )  # fmt: skip

@@ -138,9 +138,14 @@ class SettledTask(Task):
     feedback: float = 0.5
 
     @property
+    def departures(self) -> tuple[Departure, ...]:
+        """How outputs settle."""
+        return (Settled(self.ticks),)
+
+    @property
     def circuit_options(self) -> dict[str, object]:
-        """Apical feedback, and how outputs settle."""
-        return {"feedback": self.feedback, "dynamics": Settled(self.ticks)}
+        """Apical feedback."""
+        return {"feedback": self.feedback}
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ HELD_TICKS = 20  # of a sample, where a delay is a part of the time that it is h
 
 def _held(departure: models.Departure) -> dict[str, Any]:
     """A circuit that holds samples, and answers at once but for ``departure``."""
-    return {"dynamics": models.Leaky(0, 0, 0, 0, hold=10 * HELD_TICKS, dt=10), "departures": (departure,)}
+    return {"departures": (departure, models.Leaky(0, 0, 0, 0, hold=10 * HELD_TICKS, dt=10))}
 
 
 DEPARTURES = {
@@ -41,33 +41,37 @@ DEPARTURES = {
     for departure in (
         DepartureRange(
             "all_or_none", "all-or-none plateaus:\nsize / r.m.s. drive", (0.25, 0.5, 1, 2, 4, 8, 16),
-            lambda size, ref: {"plateau": models.AllOrNone(size * ref.plateau)},
+            lambda size, ref: {"departures": (models.AllOrNone(size * ref.plateau),)},
         ),
         DepartureRange(
             "sign", "sign plateaus:\nsize / r.m.s. drive", (0.5, 1, 2, 4, 8, 16),
-            lambda size, ref: {"plateau": models.Sign(size * ref.plateau)}, ordered=False,
+            lambda size, ref: {"departures": (models.Sign(size * ref.plateau),)}, ordered=False,
         ),
         DepartureRange(
             "rectified", "rectified plateaus:\nresting level / r.m.s. drive", (4, 2, 1, 0.5, 0.25, 0),
-            lambda level, ref: {"plateau": models.Rectified(level * ref.plateau)},
+            lambda level, ref: {"departures": (models.Rectified(level * ref.plateau),)},
         ),
         DepartureRange(
             "leaky", "leaky membranes:\ntime constants / time a sample is held", (0.01, 0.03, 0.1, 0.2, 0.5, 1),
-            lambda tau, ref: {"dynamics": models.Leaky(200 * tau, 200 * tau, 200 * tau, 200 * tau, hold=200, dt=10)},
+            lambda tau, ref: {
+                "departures": (models.Leaky(200 * tau, 200 * tau, 200 * tau, 200 * tau, hold=200, dt=10),)
+            },
         ),
         DepartureRange(
             "spiking", "spiking cells\nin each population", (1000, 300, 100, 30, 10, 5),
-            lambda cells, ref: {"coding": models.Spiking(cells)},
+            lambda cells, ref: {"departures": (models.Spiking(cells),)},
         ),
         DepartureRange(
             "apical", "apical drive:\ngain * r.m.s. plateau", (0.05, 0.1, 0.2, 0.4, 0.8),
-            lambda drive, ref: {"apical_gain": drive / ref.plateau},
+            lambda drive, ref: {"departures": (models.ApicalDrive(drive / ref.plateau),)},
         ),
         # The paper neglects apical drive because plateaus are sparse in time (Sec. 5.2): the larger, the rarer.
         DepartureRange(
             "apical_events", "each plateau adds 0.8 to output:\nsize / r.m.s. drive", (1, 2, 4, 8, 16),
             lambda size, ref: {
-                "plateau": models.AllOrNone(size * ref.plateau), "apical_gain": 0.8 / (size * ref.plateau)
+                "departures": (
+                    models.AllOrNone(size * ref.plateau), models.ApicalDrive(0.8 / (size * ref.plateau))
+                )
             },
             ordered=False,
         ),
@@ -77,25 +81,32 @@ DEPARTURES = {
         ),
         DepartureRange(
             "connections", "connection probability,\nproximal and distal", (0.95, 0.9, 0.8, 0.7, 0.5, 0.3),
-            lambda probability, ref: {"connection_probability": probability},
+            lambda probability, ref: {"departures": (models.SparseConnections(probability, probability),)},
         ),
         DepartureRange(
             "dale", "weights that\nkeep their sign", ("Q, R", "Q, R, Vy", "Q, R, Vx", "all"),
-            lambda names, ref: {"dale": ("Vx", "Vy", "Q", "R") if names == "all" else tuple(names.split(", "))},
+            lambda names, ref: {
+                "departures": (
+                    models.DalesLaw(("Vx", "Vy", "Q", "R") if names == "all" else tuple(names.split(", "))),
+                )
+            },
             ordered=False,
         ),
         DepartureRange(
             "noise", "transmission noise:\ns.d. / mean", (0.1, 0.2, 0.3, 0.5, 0.7, 1),
-            lambda sigma, ref: {"transmission_noise": sigma},
+            lambda sigma, ref: {"departures": (models.TransmissionNoise(sigma),)},
         ),
-        DepartureRange("delay", "delay of inhibition\n(samples)", (1, 2), lambda samples, ref: {"delay": samples}),
+        DepartureRange(
+            "delay", "delay of inhibition\n(samples)", (1, 2),
+            lambda samples, ref: {"departures": (models.LoopDelay(samples),)},
+        ),
         DepartureRange(
             "delay_within", "delay of inhibition /\ntime a sample is held", (0.1, 0.25, 0.5, 0.75, 1),
             lambda part, ref: _held(models.LoopDelay(ticks=round(HELD_TICKS * part))),
         ),
         DepartureRange(
             "delay_in_runs", "inhibition one sample late:\nlike samples in a row", (10, 5, 3, 2, 1),
-            lambda in_a_row, ref: {"delay": 1},
+            lambda in_a_row, ref: {"departures": (models.LoopDelay(1),)},
         ),
         DepartureRange(
             "instruction", "delay of instruction\n(samples)", (1, 2),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from biorrr.sims.lab.circuits import completed
@@ -64,7 +64,8 @@ def run_protocol(settings: Any, protocol: Protocol, s: float, options: Mapping[s
     Vy0 = initial_weights(k, seed)
     circuit = settings.make_circuit(
         k=k, s=s, rates=models.Rates(x=none, y=models.Rate(RATE), q=none), ridge=0.0, seed=seed,
-        transmission_noise=settings.transmission_noise, Vx0=np.eye(k), Vy0=Vy0,
+        departures=[models.TransmissionNoise(settings.transmission_noise)] if settings.transmission_noise else (),
+        Vx0=np.eye(k), Vy0=Vy0,
         Q0=np.zeros((k, k)), R0=np.zeros((k, k)),
     )  # fmt: skip
     paired = np.repeat([1.0, 0.0], FIBRES)
@@ -73,7 +74,8 @@ def run_protocol(settings: Any, protocol: Protocol, s: float, options: Mapping[s
     def run(name: str, X: np.ndarray, Y: np.ndarray, **more: Any) -> Any:
         kept = dict(options)
         if kept.get("checkpoint") is not None:
-            kept["checkpoint"] = kept["checkpoint"].with_name(f"{name}-{kept['checkpoint'].name}")
+            path = kept["checkpoint"].path
+            kept["checkpoint"] = replace(kept["checkpoint"], path=path.with_name(f"{name}-{path.name}"))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of constant columns and large means: stimuli are as they should be
             return completed(circuit.run(X, Y, order="sequential", record=("a",), every=1, snapshots=1, **more, **kept))
@@ -86,7 +88,7 @@ def run_protocol(settings: Any, protocol: Protocol, s: float, options: Mapping[s
     before = epsps("before")
     X = np.full((settings.pairings, k), protocol.z)
     pairings = run("pairings", X, np.tile(protocol.y * paired, (settings.pairings, 1)), seed=seed + 1)
-    after = epsps("after", Vy0=pairings.Vy, seed=seed + 2)  # each has noise of its own
+    after = epsps("after", weights={"Vy": pairings.Vy}, seed=seed + 2)  # each has noise of its own
     theory = predicted(protocol, s, settings.pairings, Vy0.reshape(2, FIBRES, k).sum(axis=1))
     return dict(zip(("paired", "other"), 100 * after / before, strict=True)) | {"predicted": theory}
 

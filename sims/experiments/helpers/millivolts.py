@@ -120,9 +120,7 @@ def plateaus(Vd: np.ndarray, dt: float) -> dict[str, np.ndarray]:
 def record_cells(problem: Problem[Any], run: circuits.Run) -> circuits.Run:
     """Show a few samples to the circuit of ``run`` with learning off, and record the cells of its first neuron."""
     settings, attrs = problem.settings, run.data.attrs
-    made = models.RUNGS["millivolts"].dynamics
-    assert isinstance(made, models.Millivolts)
-    first = list(range(made.population))
+    first = list(range(models.Millivolts().population))
     circuit = settings.make_circuit(k=settings.k, s=attrs["s"], engine=attrs["engine"], cell="millivolts")
     names = ("Vs", "Vd", "calcium", "bursting_cells.spike", "event", "burst")
     outputs = ("a", "inhibited", "usual_drive", "soma_current", "dendrite_current", "z", "plateau")

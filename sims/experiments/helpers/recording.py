@@ -28,7 +28,7 @@ def record_learned(run: circuits.Run, problem: Problem, amplitude: float, spikin
     leaky
         Whether membranes relax while a sample is held, in milliseconds.
     """
-    from biorrr.models import AllOrNone, Analog, Graded, Instant, Leaky, Spiking
+    from biorrr.models import AllOrNone, Leaky, Spiking
 
     def recorded(*names: str, **departures: Any) -> circuits.Run:
         attrs, data = run.data.attrs, problem.data
@@ -40,13 +40,12 @@ def record_learned(run: circuits.Run, problem: Problem, amplitude: float, spikin
         return completed(shown)
 
     drive = float(np.sqrt((recorded("plateau").data["plateau"] ** 2).mean())) if amplitude else 0.0
-    return recorded(
-        *TRACES,
-        *(["spikes"] if spiking else []),
-        plateau=AllOrNone(amplitude * drive) if amplitude else Graded(),
-        coding=Spiking(spiking) if spiking else Analog(),
-        dynamics=Leaky() if leaky else Instant(),
-    )
+    departures = [
+        *([Spiking(spiking)] if spiking else []),
+        *([AllOrNone(amplitude * drive)] if amplitude else []),
+        *([Leaky()] if leaky else []),
+    ]
+    return recorded(*TRACES, *(["spikes"] if spiking else []), departures=departures)
 
 
 def as_variables(recording: circuits.Run) -> dict[str, Any]:

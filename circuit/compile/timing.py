@@ -1,0 +1,51 @@
+"""Time in a circuit: how long a tick lasts, and for how many ticks samples and replays are held."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from biorrr.models import Parts
+
+
+@dataclass(frozen=True)
+class Timing:
+    """The timing of a circuit, read from its clock.
+
+    Parameters
+    ----------
+    tick
+        Length of a tick in ms; infinite where activity is instant.
+    held, replay_held
+        Ticks for which a sample and a replay are held.
+    settles
+        True where a sample is held until outputs settle, so that only its last tick counts.
+    """
+
+    tick: float
+    held: int = 1
+    replay_held: int = 1
+    settles: bool = False
+
+    @classmethod
+    def of(cls, parts: Parts) -> Timing:
+        """Return the timing that the clock among ``parts`` gives."""
+        clock = {variable.name: variable.value for variable in parts["clock"].variables}
+        settles = any(population.name == "settling" for population in parts.populations)
+        replay_held = int(float(clock.get("replay_held", 1.0)))
+        return cls(float(clock["tick"]), int(float(clock["held"])), replay_held, settles)
+
+    @property
+    def instant(self) -> bool:
+        """True where activity follows its drive at once."""
+        return not math.isfinite(self.tick)
+
+    @property
+    def seconds(self) -> float:
+        """Length of a tick in seconds."""
+        return self.tick / 1000
+
+    @property
+    def window(self) -> float:
+        """Seconds for which a sample is held; 0 where activity is instant."""
+        return 0.0 if self.instant else self.held * self.tick / 1000

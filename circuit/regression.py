@@ -1,0 +1,119 @@
+"""Circuits between sensory and instructive data: what a microcircuit and a hierarchy have in common."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from biorrr.circuit.base import Beginning, CircuitBase
+from biorrr.circuit.compile.blueprint import Blueprint, Port
+from biorrr.circuit.simulation.initial_state import drawn_areas
+from biorrr.circuit.simulation.simulate import Simulated
+from biorrr.circuit.stimulus.feeds import Inputs
+from biorrr.circuit.stimulus.units import Units
+from biorrr.models import Area, Departure, Leaky, Parts, Rates, with_values
+from biorrr.models.validation import number_within
+
+PORTS = (Port("x", "sensory", "x"), Port("y", "instructive", "y"))
+S = "; 0 is RRMSE, 1 is CCA"
+
+
+class RegressionCircuit(CircuitBase):
+    """Base of circuits that learn a regression of y on x, with gains on the data where rates are fitted to them."""
+
+    s: float
+    rho: float
+    rates: Rates | Sequence[Rates] | str
+    ridge: float | tuple[float, float]
+    replay: int
+
+    @property
+    def fitted(self) -> bool:
+        """True where learning rates are fitted to the data."""
+        return isinstance(self.rates, str)
+
+    def _gains(self, inputs: Inputs | None) -> tuple[dict[str, float], Units]:
+        """Return gains by port that make data comparable where rates are fitted to them, and the units that follow."""
+        gains = {"x": 1.0, "y": 1.0}
+        if inputs is not None and self.fitted:
+            if len(inputs.facts) < len(inputs.feeds):
+                raise ValueError(
+                    "rates: must be Rates(...) where an input is a Brian2 group, whose activity is not known beforehand"
+                )
+            gains = inputs.unit_gains
+        return gains, Units.of_gains(gains["x"], gains["y"], self.s)
+
+    def _settings(self, simulated: Simulated) -> dict[str, object]:
+        """Return plain values that a run keeps as attributes."""
+        ridge_x, ridge_y = pair("ridge", self.ridge, "Cxx and Cyy")
+        return super()._settings(simulated) | {
+            "s": self.s, "ridge_x": ridge_x, "ridge_y": ridge_y, "rates": self._rates_in_words(),
+            "gain_x": simulated.units.scale("x"), "gain_y": simulated.units.scale("y"),
+        }  # fmt: skip
+
+    def _rates_in_words(self) -> str:
+        return "auto" if self.fitted else repr(self.rates)
+
+    def _areas_beginning(self, areas: Sequence[Area], blueprint: Blueprint, inputs: Inputs | None, seed: int):
+        """Return how areas with apical feedback meet their data."""
+        gains, units = self._gains(inputs)
+        sizes = blueprint.sizes
+        return Beginning(gains, units, drawn_areas(areas, sizes["x"], sizes["y"], seed), {}, self._replays)
+
+    def _areas_settings(self, areas: Sequence[Area], gains: Sequence[float], simulated: Simulated) -> dict[str, object]:
+        """Return what a run of ``areas`` must know to infer: names of weights, gains, and how well outputs settled."""
+        worst = simulated.outcome.state.get("settling.worst")
+        return {
+            "rho": self.rho,
+            "linear_output": 0,
+            "areas": json.dumps({"weights": [area.weights for area in areas], "gains": list(gains)}),
+            **({} if worst is None else {"worst_residual": float(worst[0])}),
+        }
+
+    @property
+    def _replays(self) -> int:
+        """Replays after each sample, by which the ridge on Cxx is made."""
+        return self.replay if pair("ridge", self.ridge, "Cxx and Cyy")[0] else 0
+
+
+def pair(name: str, value, what: str) -> tuple[Any, Any]:
+    """Return ``value`` as a pair; a single number stands for both."""
+    both = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
+    if len(both) != 2:
+        raise ValueError(f"{name}: must be a number or a pair, for {what} (got {value!r})")
+    return both
+
+
+def checked_ridge(ridge) -> tuple[float, float]:
+    """Return the ridges on Cxx and Cyy as a pair of numbers."""
+    on_x, on_y = (number_within("ridge", each, 0) for each in pair("ridge", ridge, "Cxx and Cyy"))
+    return on_x, on_y
+
+
+def with_clock(departures: Sequence[Departure], otherwise: Sequence[Departure]) -> tuple[Departure, ...]:
+    """Return ``departures``, and ``otherwise`` where none of them gives the clock."""
+    return (*departures, *(() if any("clock" in getattr(d, "gives", ()) for d in departures) else otherwise))
+
+
+def refuse_leaky_replay(departures: Sequence[Departure], ridge: tuple[float, float]) -> None:
+    """Refuse a ridge on Cxx where outputs have membranes and feedback: replay would have to settle."""
+    if ridge[0] and any(isinstance(departure, Leaky) for departure in departures):
+        raise ValueError(
+            f"ridge: replay must settle, and membranes take their time (got {ridge[0]:g} on Cxx with Leaky(...)); use "
+            "Settled(), or (0, ridge) for Cyy alone"
+        )
+
+
+def with_regression(parts: Parts, s: float, rho: float, ridge: tuple[float, float], replay: int) -> Parts:
+    """Return ``parts`` whose neuromodulator broadcasts which regression is learned, and its ridge."""
+    modulator = parts["neuromodulator"]
+    values: Mapping[str, float | str] = {
+        "s": s,
+        "rho": rho,
+        "ridge_y": ridge[1],
+        "ridge_power": f"{ridge[0]!r} * cells('sensory')",
+        "replay_gain": f"{ridge[0]!r} * cells('sensory') / {replay}",
+    }
+    declared = {variable.name for variable in modulator.variables}
+    return parts.having(with_values(modulator, **{k: v for k, v in values.items() if k in declared}))
