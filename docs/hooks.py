@@ -10,6 +10,7 @@ import html
 import inspect
 import math
 import re
+import runpy
 from pathlib import Path
 
 from biorrr.circuit import Microcircuit
@@ -119,6 +120,12 @@ def cell_parameters() -> str:
     return _table(("parameter", "value", "meaning"), rows)
 
 
+def combinations() -> str:
+    """Return the table of every departure in every kind of circuit."""
+    path = Path(__file__).parents[1] / "tests" / "combinations" / "combinations.py"
+    return str(runpy.run_path(str(path))["table"]())
+
+
 def own_part(name: str) -> str:
     """An example of a part of one's own, as the tests run it."""
     text = (Path(__file__).parents[1] / "tests" / "own_parts" / "own_parts.py").read_text()
@@ -220,7 +227,7 @@ def reference() -> str:
 
 
 def _documented(thing) -> str:
-    home = re.sub(r"\.[a-z_]+$", "", thing.__module__)  # the room, from which everything public is imported
+    home = ".".join(thing.__module__.split(".")[:2])  # the room, from which everything public is imported
     words = re.sub(r":\w+:`~?([^`]+)`", r"``\1``", inspect.getdoc(thing) or "")  # Sphinx's roles are not MkDocs'
     return f"### {home}.{thing.__qualname__}\n\n{_fenced('python', _signature(thing))}\n\n{_fenced('text', words)}"
 
@@ -297,6 +304,6 @@ GENERATED = {
     made.__name__: made
     for made in (
         description, pathways, cells, rates, locality, phases, mistakes, commands, frame, data_sets, citations,
-        reference, ladder, cell_parameters,
+        reference, ladder, cell_parameters, combinations,
     )
 } | {f"own_{name}": functools.partial(own_part, name) for name in OWN_PARTS}  # fmt: skip

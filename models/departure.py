@@ -93,6 +93,20 @@ class InAreas(Departure):
         return replace(self.departure.alter(replace(parts, within=self.areas)), within=())
 
 
+class DoesNotFit(ValueError):
+    """A departure that does not fit a circuit, or another departure of the circuit.
+
+    Attributes
+    ----------
+    reason
+        Why it does not, in words.
+    """
+
+    def __init__(self, who: str, reason: str) -> None:
+        super().__init__(f"{who}: {reason}")
+        self.reason = reason
+
+
 def departed(parts: Parts, departures: Iterable[Departure]) -> Parts:
     """Return ``parts`` under all ``departures``, after a check that they fit each other and the circuit."""
     departures = tuple(departures)
@@ -104,11 +118,11 @@ def departed(parts: Parts, departures: Iterable[Departure]) -> Parts:
         for kind in departure.alters:
             if not parts.all(kind=kind):
                 have = ", ".join(dict.fromkeys(part.kind for part in parts.everything))
-                raise ValueError(f"{departure!r}: needs a part of kind {kind!r}, and this circuit has {have}")
+                raise DoesNotFit(repr(departure), f"needs a part of kind {kind!r}, and this circuit has {have}")
         try:
             altered = departure.alter(parts)
         except ValueError as error:
-            raise ValueError(f"{departure!r}: does not fit this circuit: {error}") from error
+            raise DoesNotFit(f"{departure!r}: does not fit this circuit", str(error)) from error
         if not isinstance(altered, Parts):
             raise TypeError(f"{departure!r}: alter must return the altered parts (got {altered!r})")
         parts = replace(altered, departures=(*parts.departures, departure))
@@ -122,14 +136,15 @@ def check_together(departures: Iterable[Departure]) -> None:
         for other in departures[:place]:
             for given in one.gives:
                 if given in other.gives and not _apart(one, other):
-                    raise ValueError(f"departures: {other!r} and {one!r} both give the {given}; leave out one of them")
+                    both = f"departures: {_in_short(other)} and {_in_short(one)}"
+                    raise DoesNotFit(both, f"both give the {given}; leave out one of them")
         for cls, reason in one.requires:
             if not any(isinstance(_bare(other), cls) for other in departures):
-                raise ValueError(f"departures: {one!r} {reason}")
+                raise DoesNotFit(f"departures: {_in_short(one)}", reason)
         for cls, reason in one.excludes:
             for other in departures:
                 if isinstance(_bare(other), cls) and not _apart(one, other):
-                    raise ValueError(f"departures: {one!r} does not go with {_in_short(other)}: {reason}")
+                    raise DoesNotFit(f"departures: {_in_short(one)} does not go with {_in_short(other)}", reason)
 
 
 def _bare(departure: Departure) -> Departure:

@@ -48,9 +48,7 @@ class Settled(Departure):
     tolerance: float = 1e-8
     softest: float | None = None
     gives = ("clock",)
-    requires = (
-        (ApicalFeedback, "lets outputs settle, which needs apical feedback; give feedback=c, c > 0, or use Hierarchy"),
-    )
+    requires = ((ApicalFeedback, "outputs settle only with apical feedback; give feedback=c, c > 0, or use Hierarchy"),)
     turn = 1
 
     def __post_init__(self) -> None:

@@ -8,6 +8,7 @@ import pytest
 from biorrr.circuit import Circuit, Microcircuit
 from biorrr.circuit.engines.cpp_steps import _CallsApart
 from biorrr.models import (
+    DalesLaw,
     DistalSynapses,
     InterneuronToPyramidal,
     Pathway,
@@ -15,6 +16,7 @@ from biorrr.models import (
     ProximalSynapses,
     PyramidalToInterneuron,
     SensoryInput,
+    SparseConnections,
     Step,
     Variable,
 )
@@ -68,7 +70,7 @@ def source_of(tmp_path, monkeypatch):
 
 def test_silent_fibres_and_factors_that_are_zero_are_skipped(source_of):
     """In the code itself, with departures that wrap the rule too: a mistake here would cost speed, not correctness."""
-    source = source_of(Microcircuit(2, engine="cpp", connection_probability=0.5, dale=("Vx",)))
+    source = source_of(Microcircuit(2, engine="cpp", departures=[SparseConnections(0.5, 0.5), DalesLaw(("Vx",))]))
 
     def of(name):
         return source.partition(f"static void {name}()")[2].partition("\n}\n")[0]

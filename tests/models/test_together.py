@@ -39,7 +39,10 @@ def alone(departures, **settings):
         (lambda: alone([Leaky(), Leaky(hold=100.0)]), "both give the clock"),
         (lambda: alone([Leaky()], cell="millivolts"), "both give the clock"),
         (lambda: alone([Leaky(), Settled()], feedback=0.5), "both give the clock"),
-        (lambda: alone([Settled()]), "needs apical feedback; give feedback=c, c > 0, or use Hierarchy"),
+        (
+            lambda: alone([Settled()]),
+            "outputs settle only with apical feedback; give feedback=c, c > 0, or use Hierarchy",
+        ),
         (lambda: alone([Rectified(0.1), AllOrNone(1.0)]), "both give the shape of plateaus"),
         (lambda: alone([AllOrNone(1.0)], cell="millivolts"), "both give the shape of plateaus"),
         (lambda: alone([Spiking()], cell="millivolts"), "both give the spikes"),
