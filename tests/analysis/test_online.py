@@ -42,7 +42,14 @@ def twin(X, Y, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, last=None, known=None):
             eta_q = eta_r = min(wanted_q, 0.3 / (z @ z))
         elif rates == "auto":
             x2, y2, left = x @ x + m * ridge_x, y @ y + ridge_y, 1 - t / last
-            wanted_q = left * 0.02 / np.sqrt(k + 3) / (1 + k * D / 170) / (1 + t / (5000 + last / 8))
+            wanted_q = (
+                left
+                * min((1e5 / last) ** 0.4, 3)
+                * 0.02
+                / np.sqrt(k + 3)
+                / (1 + k * D / 170)
+                / (1 + t / (5000 + last / 8))
+            )
             b = (np.trace(Cyy) / len(Cyy) + ridge_y) ** 0.65 * strongest**0.35
             wanted_x = left**1.5 * 1.3 / np.trace(Cxx_ridged) / (1 + t / (3500 * np.sqrt(k) + last / 2))
             eta_x = min(wanted_x, left**0.5 / x2) / np.trace(Q @ Q.T)

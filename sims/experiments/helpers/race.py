@@ -194,14 +194,14 @@ def circuit_lap(problem: Problem, lap: Lap, options: Mapping[str, Any]) -> dict[
     """The circuit itself, simulated synapse by synapse, with R and Q apart and the ridge by replay."""
     from biorrr.analysis.algorithms.estimator import shuffled_passes
     from biorrr.analysis.algorithms.weights import PAPER, initial_weights
-    from biorrr.models.auto_rates import Drive
+    from biorrr.models.auto_rates import Drive, Policy
 
     X, Y, s = problem.data.X, problem.data.Y, lap.heat.s
     # What Bio-RRR and backprop draw from the same seed: the order first, then the weights.
     drawn = np.random.RandomState(lap.seed)
     order = shuffled_passes(len(X), lap.steps, drawn)
     m, n, ridge = X.shape[1], Y.shape[1], problem.settings.ridge
-    start = PAPER if lap.rates else Drive.of(X, Y, (ridge, ridge)).start(n, s)
+    start = PAPER if lap.rates else Drive.of(X, Y, (ridge, ridge)).start(n, s, Policy.of(lap.steps))
     Vx, Vy, Q = initial_weights((m, n, lap.k), start, drawn, None, None, None)
     circuit = problem.settings.make_circuit(
         k=lap.k, s=s, rates=lap.rates or "auto", ridge=ridge,
