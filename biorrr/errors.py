@@ -1,4 +1,4 @@
-"""The class of all errors that are sentences for the user."""
+"""The classes of all errors that are sentences for the user."""
 
 
 class InputError(ValueError):
@@ -6,3 +6,7 @@ class InputError(ValueError):
 
     The command line prints such an error as it stands. Any other exception is reported as unexpected.
     """
+
+
+class InputTypeError(InputError, TypeError):
+    """Something of the wrong type."""

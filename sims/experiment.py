@@ -12,26 +12,18 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from biorrr.sims.cli.options import command as command
+from biorrr.sims.lab.checks import check_rank as check_rank
+from biorrr.sims.lab.checks import default_ridge as default_ridge
 from biorrr.sims.lab.claims import Claim
-from biorrr.sims.lab.settings import ExperimentSettings, SettingsError
+from biorrr.sims.lab.lab import StoppedError as StoppedError
+from biorrr.sims.lab.settings import ExperimentSettings
 from biorrr.sims.lab.settings import provenance as provenance
-from biorrr.sims.lazy import analysis, data_sets, np, xr
+from biorrr.sims.lazy import analysis, data_sets, xr
 from biorrr.sims.page.views import Chart
 
 S = TypeVar("S", bound=ExperimentSettings)
 Found = Mapping[str, Any]  # results of parts, by name
 Datasets = Mapping[str, "xr.Dataset"]  # by name of file
-
-
-class StoppedError(Exception):
-    """A run that ended early; ends the command with this message and exit code."""
-
-    def __init__(self, message: str, exit_code: int = 1) -> None:
-        super().__init__(message, exit_code)  # both, so that it can be sent from one process to another
-        self.exit_code = exit_code
-
-    def __str__(self) -> str:
-        return self.args[0]
 
 
 @dataclass(frozen=True)
@@ -163,20 +155,3 @@ class Experiment(Generic[S]):
 def caption_of(experiment: Experiment, figure: str) -> str:
     """The caption of a figure, by the name of its file without ending: "wiring-3" is the figure "wiring" of seed 3."""
     return experiment.figures.get(figure) or experiment.figures.get(figure.partition("-")[0], "")
-
-
-def check_rank(k: int, data: data_sets.Dataset) -> None:
-    """Refuse more neurons than the data allow, and data that never change."""
-    m, n = data.X.shape[1], data.Y.shape[1]
-    if k > min(m, n):
-        raise SettingsError(f"k: must not exceed min(m, n) = {min(m, n)} of {data.name} (got {k}); reduce k")
-    for view in ("X", "Y"):
-        if not np.ptp(getattr(data, view), axis=0).any():
-            raise data_sets.DataError(
-                f"{data.name}: {view} must change from sample to sample (got the same row throughout)"
-            )
-
-
-def default_ridge(data: data_sets.Dataset) -> float:
-    """The ridge unless it is set: 0.1 trace(Cxx)/m."""
-    return 0.1 * float(np.square(data.stand_in[0]).mean())

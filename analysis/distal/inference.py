@@ -1,20 +1,35 @@
-"""Which member of the family a circuit follows, from recordings of its distal plasticity (Sec. 5.2).
+"""Inference of s, the member of the family a circuit follows, from recordings of its distal plasticity (Sec. 5.2).
 
-The rule of the distal synapses (Eq. 10, with the ridge's decay) is linear in s:
+The derivation has five steps.
 
-    dVy = eta (A - s B),    A = y z' - Vy,    B = y a' - (1 - ridge) Vy.
+1. *The rule is linear in s.* The rule of the distal synapses (Eq. 10, with the ridge's decay) is
 
-The rate eta is unknown and may differ from sample to sample, so only the direction of each dVy counts: A - s B must
-be parallel to it. Written with wedge products, (A - s B) ^ dVy = 0; its part along B ^ A, summed over samples,
+       dVy = eta (A - s B),    A = y z' - Vy,    B = y a' - (1 - ridge) Vy.
 
-    sum (B ^ A).(A ^ dVy) - s sum (B ^ A).(B ^ dVy) = 0,
+   Between two looks at the weights the rule adds up, so that A and B are sums over the samples between them.
 
-is linear in s and needs no rate. Noise on dVy leaves it unbiased. Noise on y, z, a and Vy enters A and B twice and
-attenuates both sums; its mean is a polynomial of the noise variances (`NoisyTerm`) and is subtracted (corrected-score
-estimation: Fuller 1987, Measurement Error Models). How noisy each quantity is follows from what the rule leaves of the
-changes, as far as that shows it. The interval is Fieller's (1954), which knows when the second sum cannot be told from
-zero, that is, when every s fits; it is made for every division of the noise among the quantities that the data leave
-open, and spans them all.
+2. *The rate drops out.* eta is unknown and may differ from sample to sample, so only the direction of dVy counts: the
+   matrices A - s B and dVy are parallel. Two matrices P and R are parallel where their wedge product P ^ R vanishes;
+   inner products of wedge products are (P ^ R).(S ^ U) = (P.S)(R.U) - (P.U)(R.S). The part of (A - s B) ^ dVy = 0 along
+   B ^ A is a number for each sample,
+
+       (B ^ A).(A ^ dVy) - s (B ^ A).(B ^ dVy) = 0,
+
+   linear in s. Its weighted sum over samples gives s as a ratio of two sums.
+
+3. *Noise biases both sums, by a known amount.* Noise of dVy is multiplied with quantities that do not share it, and
+   leaves the means as they are. y, z, a and Vy enter A and B and so enter twice: with noise e_y of y, for instance, A
+   gains e_y z', and A.B gains a mean of |e_y|^2 (z.a). To second order these means are linear in the squared noise
+   fractions of the quantities (`NoisyTerm`), and they are subtracted: a corrected score (Fuller 1987, Measurement Error
+   Models). An artefact that z and a share adds a term of its own, their covariance.
+
+4. *The noise is read off what the rule leaves.* Noise of y leaves matrices whose rows are parallel to z - s a, noise of
+   z and a leaves columns parallel to y, noise of weights and changes neither (`Residual`). s needs the noise, and the
+   noise needs s: a few rounds settle both.
+
+5. *The interval is Fieller's (1954).* It holds every r for which the first sum less r times the second may have mean
+   zero. It is infinite where the second sum cannot be told from zero, that is, where every s fits. The data do not
+   decide how noise divides between z and a, or between weights and changes: the interval spans all divisions.
 """
 
 from __future__ import annotations
@@ -26,12 +41,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student
 
 from biorrr.analysis.checks import as_floats, ridge_pair
-from biorrr.analysis.distal.inferred_s import InferredS, fit_caveats, size_caveats
+from biorrr.analysis.distal.inferred_s import InferredS, fit_caveats, noise_caveats, size_caveats
 from biorrr.analysis.distal.noise import QUANTITIES, NoisyTerm, Residual, dot
 
 ROUNDING, UNBOUNDED = 1e-8, 1e3  # distance of the nearest and the farthest end of an interval from the estimate
 ONE_NEURON = 1.5  # by how much one neuron's interval is wider: with noise in z or a alone it covered 57 to 89 % without
 MISFIT, EXACT = 2.0, 1e-4  # how often what known noise leaves in the mean, and what share beside it, is too much
+LARGEST_CHANGE = 0.25  # of the weights between two looks: with more, the mean of the two says too little of the weights
+ROUNDS = 4  # in which s, the noise and the weights of samples settle
 
 
 def infer_s(
@@ -43,8 +60,11 @@ def infer_s(
     ridge: float | tuple[float, float] = 0.0,
     confidence: float = 0.95,
     noise: float | Mapping[str, float] | None = None,
+    correlation: float | None = None,
 ) -> InferredS:
     """Estimate s from activity, distal weights and their changes, all recorded at the same T samples.
+
+    The module's docstring derives the estimate and its interval.
 
     Parameters
     ----------
@@ -62,32 +82,91 @@ def infer_s(
     noise
         Noise of each quantity as a fraction of its root mean square, where it is known: one number for all, or by
         name, such as ``{"z": 0.1}``, and 0 for those that are not named. By default it is estimated.
+    correlation
+        Correlation of the noise of z with that of a, as an artefact that both share makes it. It needs ``noise``: an
+        artefact that cancels in z - s a leaves no trace in the changes. By default the noise is independent.
 
     Notes
     -----
     Samples need not follow one another. Every recording may be noisy; the noise is taken to be independent between
-    samples, channels and quantities. How much of it is in which quantity is estimated from what the rule leaves of
-    dVy; what cannot be told apart (z from a, weights from their changes, with one neuron most of it) widens the
-    interval. docs/distal.md has its coverage over thousands of simulated experiments.
+    samples, channels and quantities, but for z and a with ``correlation``. What cannot be told apart (z from a, weights
+    from their changes, with one neuron most of it) widens the interval. Where weights that are not observed at every
+    sample change by more than a quarter between two looks, no s is given. docs/distal.md has the coverage of the
+    interval over thousands of simulated experiments.
     """
     y, z, a, Vy, dVy, seen = _check_recordings(y, z, a, Vy, dVy)
     _, ridge = ridge_pair(ridge)
     if not 0 < confidence < 1:
         raise ValueError(f"confidence: must lie between 0 and 1 (got {confidence}); 0.95 is usual")
-    known = _known_noise(noise)
+    known = _known_noise(noise, correlation)
     telling = _telling(y, z, a, Vy, seen, ridge)
     y, z, a, Vy, dVy = (values[telling] for values in (y, z, a, Vy, dVy))
-    caveats = size_caveats(len(y), seen)
-    if not dVy.any():
+    change = np.sqrt(dot(dVy, dVy).sum() / max(dot(Vy, Vy).sum(), np.finfo(float).tiny)) if y.shape[1] > 1 else 0.0
+    caveats = (*size_caveats(len(y), seen, change, LARGEST_CHANGE), *noise_caveats(correlation))
+    if not dVy.any() or change > LARGEST_CHANGE:
         return InferredS(np.nan, -np.inf, np.inf, confidence, np.nan, np.nan, False, caveats)
-    size_z, size_a = np.sqrt(np.mean(z**2)), np.sqrt(np.mean(a**2))
-    A = NoisyTerm(y, z, Vy, seen, 1.0, {"z": size_z})
-    B = NoisyTerm(y, a, Vy, seen, 1.0 - ridge, {"a": size_a})
+    fit = _Fit(y, z, a, Vy, dVy, seen, ridge, known)
+    low, high = _interval(fit.weight * fit.terms, fit.possible_noise, fit.s, confidence)
+    if known is None and seen.shape[1] == 1:
+        low, high = fit.s - ONE_NEURON * (fit.s - low), fit.s + ONE_NEURON * (high - fit.s)
+    changes, left = dot(dVy, dVy).sum(), fit.left
+    fraction, unexplained = float(np.sqrt(left.equal_noise[0])), float(left.squares.sum() / changes)
+    misfit = known is not None and unexplained > MISFIT * float((known @ left.expected).sum() / changes) + EXACT
+    said = caveats if misfit else (*caveats, *fit_caveats(fraction, unexplained, known is not None))
+    return InferredS(fit.s, low, high, confidence, fraction, unexplained, misfit, said)
+
+
+class _Fit:
+    """The estimate of s with the noise and the weights of samples that belong to it.
+
+    Attributes
+    ----------
+    s
+        The estimate.
+    terms : (14, T)
+        (B ^ A).(A ^ dVy), its bias by unit noise (6, T), (B ^ A).(B ^ dVy), and its bias.
+    weight : (T,)
+        Precision of each sample.
+    variance : (6,)
+        Squared noise fractions, known or estimated.
+    left
+        What the rule leaves of the changes.
+    """
+
+    def __init__(
+        self, y: NDArray, z: NDArray, a: NDArray, Vy: NDArray, dVy: NDArray, seen: NDArray, ridge: float,
+        known: NDArray | None,
+    ) -> None:  # fmt: skip
+        self.a, self.Vy, self.ridge, self.known = a, Vy, ridge, known
+        size_z, size_a = np.sqrt(np.mean(z**2)), np.sqrt(np.mean(a**2))
+        A = NoisyTerm(y, z, Vy, seen, 1.0, {"z": size_z})
+        B = NoisyTerm(y, a, Vy, seen, 1.0 - ridge, {"a": size_a})
+        self.terms = _terms(A, B, dVy)
+        size = dot(A.value, A.value) + dot(B.value, B.value)
+        self.weight, self.variance = 1 / (size + size.mean()) ** 2, np.zeros(6) if known is None else known
+        for _ in range(ROUNDS):
+            sums = self.terms @ self.weight
+            self.s = s = float((sums[0] - self.variance @ sums[1:7]) / (sums[7] - self.variance @ sums[8:]))
+            D = NoisyTerm(y, z - s * a, Vy, seen, 1 - s + s * ridge, {"z": size_z, "a": -s * size_a})
+            self.left = Residual(D, dVy)
+            if known is None:  # of a single neuron what is left has one column, whose shape says little
+                self.variance = self.left.equal_noise if seen.shape[1] == 1 else self.left.fitted_noise
+            self.weight = _precision(A, B, self.left, s, self.variance)
+
+    def possible_noise(self, candidates: NDArray) -> NDArray:
+        """Return squared noise fractions to allow for, if s is each of the candidates, (divisions, candidates, 6)."""
+        own = np.tile(self.variance, (1, len(candidates), 1))
+        if self.known is not None:
+            return own
+        return np.concatenate([own, self.left.possible_noise(candidates, self.a, self.Vy, self.ridge)])
+
+
+def _terms(A: NoisyTerm, B: NoisyTerm, dVy: NDArray) -> NDArray:
+    """Return (B ^ A).(A ^ dVy) and (B ^ A).(B ^ dVy) of each sample, each with its bias by unit noise, (14, T)."""
     AA, AB, BB = dot(A.value, A.value), dot(A.value, B.value), dot(B.value, B.value)
     Ad, Bd = dot(A.value, dVy), dot(B.value, dVy)
-    wedge = AA * BB - AB**2  # |B ^ A|^2
-    with_A, with_B = AB * Ad - Bd * AA, BB * Ad - Bd * AB  # (B ^ A).(A ^ dVy) and (B ^ A).(B ^ dVy)
-    # What noise of unit fraction in each quantity adds to each in the mean, to second order.
+    with_A, with_B = AB * Ad - Bd * AA, BB * Ad - Bd * AB
+    # Each product of two inner products gains the mean of one of its pairs of noisy factors, pair by pair.
     bias_A = (
         A.overlap(B) * Ad + A.spread(A, B.value, dVy) + B.spread(A, A.value, dVy)
         - Bd * A.overlap(A) - 2 * B.spread(A, dVy, A.value)
@@ -96,46 +175,30 @@ def infer_s(
         B.overlap(B) * Ad + 2 * B.spread(A, B.value, dVy)
         - B.spread(A, dVy, B.value) - B.spread(B, dVy, A.value) - Bd * A.overlap(B)
     )  # fmt: skip
-
-    weight, variance = 1 / (AA + BB + np.mean(AA + BB)) ** 2, np.zeros(len(QUANTITIES)) if known is None else known
-    for _ in range(4):  # s needs the noise and the weights, and they need s: settled after two or three rounds
-        s = float((weight * (with_A - variance @ bias_A)).sum() / (weight * (with_B - variance @ bias_B)).sum())
-        D = NoisyTerm(y, z - s * a, Vy, seen, 1 - s + s * ridge, {"z": size_z, "a": -s * size_a})
-        left = Residual(D, dVy)
-        if known is None:  # of a single neuron what is left has one column, whose shape says little
-            variance = left.equal_noise if seen.shape[1] == 1 else left.fitted_noise
-        # Weighted by precision: noise in D and dVy turns them apart, across D in the plane of A and B. Lest weights
-        # follow the noise itself, that of a mean direction is added, and a D within ten times its noise counts less.
-        across = (AB - s * BB)[:, None, None] * A.value - (AA - s * AB)[:, None, None] * B.value
-        noise_D = left.noise.sum(axis=0)
-        turned = (
-            left.rate**2 * (D.spread(D, across, across).sum(axis=0) / wedge + left.DD * noise_D / seen.sum())
-            + left.variance_d * left.DD
-        )
-        weight = np.abs(left.rate) / turned / (1 + 10**2 * variance.mean() * noise_D / left.DD)
-
-    def possible(candidates: NDArray) -> NDArray:
-        """Squared noise fractions to allow for, if s is each of the candidates, (compositions, candidates, 5)."""
-        if known is not None:
-            return np.tile(known, (1, len(candidates), 1))
-        own = np.tile(variance, (1, len(candidates), 1))
-        return np.concatenate([own, left.possible_noise(candidates, a, Vy, ridge)])
-
-    terms = weight * np.concatenate([with_A[None], bias_A, with_B[None], bias_B])
-    low, high = _interval(terms, possible, s, confidence)
-    if known is None and seen.shape[1] == 1:
-        low, high = s - ONE_NEURON * (s - low), s + ONE_NEURON * (high - s)
-    fraction, unexplained = float(np.sqrt(left.equal_noise[0])), float(left.squares.sum() / dot(dVy, dVy).sum())
-    misfit = (
-        known is not None and unexplained > MISFIT * float((known @ left.expected).sum() / dot(dVy, dVy).sum()) + EXACT
-    )
-    said = caveats if misfit else (*caveats, *fit_caveats(fraction, unexplained, known is not None))
-    return InferredS(s, low, high, confidence, fraction, unexplained, misfit, said)
+    return np.concatenate([with_A[None], bias_A, with_B[None], bias_B])
 
 
-def _known_noise(noise: float | Mapping[str, float] | None) -> NDArray | None:
-    """Squared noise fractions of all quantities, (5,); None where they are to be estimated."""
+def _precision(A: NoisyTerm, B: NoisyTerm, left: Residual, s: float, variance: NDArray) -> NDArray:
+    """Return the weight of each sample, (T,).
+
+    Noise in D = A - s B and in dVy turns them apart, across D in the plane of A and B. Lest weights follow the noise
+    itself, that of a mean direction is added, and a D within ten times its noise counts less.
+    """
+    AA, AB, BB = dot(A.value, A.value), dot(A.value, B.value), dot(B.value, B.value)
+    across = (AB - s * BB)[:, None, None] * A.value - (AA - s * AB)[:, None, None] * B.value
+    noise_D = left.noise[:-1].sum(axis=0)
+    turned = left.D.spread(left.D, across, across)[:-1].sum(axis=0) / (AA * BB - AB**2)
+    turned = left.rate**2 * (turned + left.DD * noise_D / left.D.seen.sum()) + left.variance_d * left.DD
+    return np.abs(left.rate) / turned / (1 + 10**2 * variance[:-1].mean() * noise_D / left.DD)
+
+
+def _known_noise(noise: float | Mapping[str, float] | None, correlation: float | None) -> NDArray | None:
+    """Return squared noise fractions of all quantities and the covariance of z and a, (6,); None to estimate them."""
+    if correlation is not None and not -1 <= correlation <= 1:
+        raise ValueError(f"correlation: must lie in [-1, 1] (got {correlation})")
     if noise is None:
+        if correlation:
+            raise ValueError("correlation: needs the noise of z and a, which the changes do not show; give noise")
         return None
     named = dict(noise) if isinstance(noise, Mapping) else dict.fromkeys(QUANTITIES, noise)
     for name, fraction in named.items():
@@ -143,11 +206,12 @@ def _known_noise(noise: float | Mapping[str, float] | None) -> NDArray | None:
             raise ValueError(f"noise: must name quantities among {', '.join(QUANTITIES)} (got {name!r})")
         if not 0 <= fraction < 1:
             raise ValueError(f"noise: must lie in [0, 1), a fraction of the root mean square (got {fraction})")
-    return np.square([float(named.get(name, 0.0)) for name in QUANTITIES])
+    fractions = np.array([float(named.get(name, 0.0)) for name in QUANTITIES])
+    return np.append(fractions**2, (correlation or 0.0) * fractions[1] * fractions[2])
 
 
 def _telling(y: NDArray, z: NDArray, a: NDArray, Vy: NDArray, seen: NDArray, ridge: float) -> NDArray:
-    """Which samples tell, (T,): not those in which A and B are parallel, as without input or with a lone synapse."""
+    """Return which samples are informative, (T,): not where A and B are parallel, as without input."""
     A = NoisyTerm(y, z, Vy, seen, 1.0, {}).value
     B = NoisyTerm(y, a, Vy, seen, 1.0 - ridge, {}).value
     product = dot(A, A) * dot(B, B)
@@ -157,14 +221,14 @@ def _telling(y: NDArray, z: NDArray, a: NDArray, Vy: NDArray, seen: NDArray, rid
 def _interval(
     terms: NDArray, possible: Callable[[NDArray], NDArray], s: float, confidence: float
 ) -> tuple[float, float]:
-    """Ends of all r for which A's sums less r times B's could have mean zero, with some possible noise (Fieller 1954).
+    """Return the ends of all r for which A's sum less r times B's may have mean zero, with some possible noise.
 
     Parameters
     ----------
-    terms : (12, T)
+    terms : (14, T)
         Sums with A, their bias by quantity, sums with B, their bias by quantity.
     possible
-        Returns squared noise fractions, (compositions, candidates, 5), for candidates.
+        Returns squared noise fractions, (divisions, candidates, 6), for candidates.
     s
         The estimate, within the interval.
     confidence
@@ -200,7 +264,7 @@ def _interval(
 
 
 def _check_recordings(y, z, a, Vy, dVy) -> tuple[NDArray, ...]:
-    """The recordings, activities as (T, w, cells), 0 where a synapse was not observed; and which were, (n, k)."""
+    """Return the recordings, activities as (T, w, cells), 0 for synapses not observed; and which were, (n, k)."""
     recordings = {"y": y, "z": z, "a": a, "Vy": Vy, "dVy": dVy}
     recordings = {name: as_floats(name, values) for name, values in recordings.items()}
     if recordings["Vy"].ndim != 3:

@@ -1,4 +1,4 @@
-"""What is inferred of s, and how far it can be relied on, in words."""
+"""An inferred s, and how far it can be relied on, in words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FEW_SAMPLES, NOTABLE_NOISE, MUCH_NOISE, POOR_FIT = 20, 0.1, 0.3, 0.5  # beyond w
 
 @dataclass(frozen=True)
 class InferredS:
-    """Which s a circuit follows, and how sure the data are of it; ``print`` gives a sentence.
+    """The s that a circuit follows, and how sure the data are of it; ``print`` gives a sentence.
 
     Attributes
     ----------
@@ -73,9 +73,19 @@ class InferredS:
         return f"{found} (0 is RRMSE, 1 is CCA); {self.unexplained:.1%} of the weight changes is left unexplained."
 
 
-def size_caveats(samples: int, seen: NDArray) -> tuple[str, ...]:
-    """What the size of the recordings means for the answer."""
+def noise_caveats(correlation: float | None) -> tuple[str, ...]:
+    """Return what is assumed of the noise, where it is not told."""
+    return () if correlation is not None else ("Noise of z and a is taken to be independent.",)
+
+
+def size_caveats(samples: int, seen: NDArray, change: float, largest: float) -> tuple[str, ...]:
+    """Return what the size of the recordings, and of the ``change`` of weights between looks, means for the answer."""
     said = []
+    if change > largest:
+        said.append(
+            f"Weights change by {change:.0%} between two looks, noise included; beyond {largest:.0%} their mean does "
+            "not stand for the weights between them. Look more often."
+        )
     if seen.sum() < 2:
         said.append("A single synapse says nothing of s: any s fits it, at another rate. Observe at least two.")
     if samples < FEW_SAMPLES:
@@ -92,7 +102,7 @@ def size_caveats(samples: int, seen: NDArray) -> tuple[str, ...]:
 
 
 def fit_caveats(noise: float, unexplained: float, known: bool) -> tuple[str, ...]:
-    """What the fit means for the answer."""
+    """Return what the fit means for the answer."""
     if unexplained > POOR_FIT:
         return (
             f"No s explains more than {1 - unexplained:.0%} of the weight changes: they are mostly noise, or follow "

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 QUANTITIES = ("y", "z", "a", "Vy", "dVy")  # in which there can be noise, in the order of every array below
+# Arrays of squared noise fractions, (6,), end with the covariance of the noise of z and a, which an artefact that both
+# share makes: their correlation times the two fractions.
 LARGEST_NOISE = 0.5  # of the root mean square of a quantity: more is not considered
 
 
@@ -43,14 +45,14 @@ class NoisyTerm:
         self.variance_y, self.variance_V = np.mean(y**2), np.mean(Vy[:, seen] ** 2)
 
     def overlap(self, other: NoisyTerm) -> NDArray:
-        """Mean of noise . noise of ``other``, by quantity, (5, T)."""
+        """Return the mean of noise . noise of ``other``, by quantity and for what z and a share, (6, T)."""
         inputs = self.variance_y * np.einsum("twj,twj,j->t", self.p, other.p, self.seen.sum(axis=0))
         signals = np.einsum("twi,twi,i->t", self.y, self.y, self.seen.sum(axis=1))
         weights = self.decay * other.decay * self.variance_V * self.seen.sum()
         return self._by_quantity(other, inputs, signals, np.full(len(self.y), weights))
 
     def spread(self, other: NoisyTerm, P: NDArray, R: NDArray) -> NDArray:
-        """Mean of (noise . P) (noise of ``other`` . R) for matrices (T, n, k), by quantity, (5, T)."""
+        """Return the mean of (noise . P) (noise of ``other`` . R) for matrices (T, n, k), likewise, (6, T)."""
         inputs = self.variance_y * np.einsum(
             "twi,twi->t", np.einsum("tij,twj->twi", P, self.p), np.einsum("tij,twj->twi", R, other.p)
         )
@@ -58,7 +60,8 @@ class NoisyTerm:
         return self._by_quantity(other, inputs, signals, self.decay * other.decay * self.variance_V * dot(P, R))
 
     def _by_quantity(self, other: NoisyTerm, inputs: NDArray, signals: NDArray, weights: NDArray) -> NDArray:
-        found = (self.origins * other.origins)[:, None] * signals
+        (_, z, a, _, _), (_, other_z, other_a, _, _) = self.origins, other.origins
+        found = np.append(self.origins * other.origins, z * other_a + a * other_z)[:, None] * signals
         found[QUANTITIES.index("y")] += inputs
         found[QUANTITIES.index("Vy")] += weights
         return found
@@ -85,7 +88,7 @@ class Residual:
         The rate that fits each sample best.
     squares : (T,)
         Sum of squares of what is left.
-    expected : (5, T)
+    expected : (6, T)
         What noise of unit fraction in each quantity would leave, in the mean.
     """
 
@@ -97,16 +100,17 @@ class Residual:
         self.noise = D.overlap(D)
         self.variance_d = np.mean(dVy[:, D.seen] ** 2)
         self.expected = self.rate**2 * (self.noise - D.spread(D, D.value, D.value) / self.DD)
-        self.expected[-1] = (D.seen.sum() - 1) * self.variance_d
+        self.expected[QUANTITIES.index("dVy")] = (D.seen.sum() - 1) * self.variance_d
 
     @cached_property
     def equal_noise(self) -> NDArray:
-        """Squared noise fractions, (5,), if they are the same in all quantities."""
-        return np.full(len(QUANTITIES), max(np.mean(self.squares / self.expected.sum(axis=0)), 0.0))
+        """Squared noise fractions, (6,), if they are the same in all quantities and nothing is shared."""
+        same = max(np.mean(self.squares / self.expected[:-1].sum(axis=0)), 0.0)
+        return np.append(np.full(len(QUANTITIES), same), 0.0)
 
     @cached_property
     def fitted_noise(self) -> NDArray:
-        """Squared noise fractions, (5,), from the shape of what is left.
+        """Squared noise fractions, (6,), from the shape of what is left, if nothing is shared.
 
         Noise in y leaves matrices whose rows are parallel to p, noise in z and a leaves columns that are parallel to
         y, noise in the weights and their changes neither. So sums of squares are fitted as a whole, along p, and along
@@ -116,7 +120,7 @@ class Residual:
         scale = np.maximum(expected.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         design, observed = expected / scale, left / scale[:, 0]
         (y, signals, Vy, dVy), _ = nnls(design.transpose(0, 2, 1).reshape(-1, 4), observed.ravel())
-        return np.array([y, signals, signals, Vy, dVy])
+        return np.array([y, signals, signals, Vy, dVy, 0.0])
 
     def _moments(self) -> tuple[NDArray, NDArray]:
         """Squares as a whole, along p and along y, (3, T); those of unit noise in y, p, Vy and dVy, (3, 4, T)."""
@@ -155,11 +159,11 @@ class Residual:
 
     def _products(self, P: NDArray, R: NDArray) -> NDArray:
         """Mean of (noise . P) (noise . R) for unit noise in y, p, Vy and dVy, (4, T)."""
-        y, z, a, Vy, _ = self.rate**2 * self.D.spread(self.D, P, R)
+        y, z, a, Vy, *_ = self.rate**2 * self.D.spread(self.D, P, R)
         return np.array([y, z + a, Vy, self.variance_d * dot(P, R)])
 
     def possible_noise(self, s: NDArray, a: NDArray, Vy: NDArray, ridge: float) -> NDArray:
-        """Squared noise fractions that leave about what is left, if s is each of some candidates, (6, candidates, 5).
+        """Return squared noise fractions that leave about what is left, for candidates of s, (6, candidates, 6).
 
         They are the ends of what the data do not decide: whether noise is the same in all quantities or as fitted; how
         much of that along y is of z or of a, which strays from Vy'y at least as much; and how much of that in all
@@ -178,21 +182,21 @@ class Residual:
         """
         fitted, none = self.fitted_noise, np.zeros_like(s)
         tiny, most = np.finfo(float).tiny, LARGEST_NOISE**2
-        noise_y, noise_p, noise_V, noise_d = (np.full_like(s, one) for one in np.delete(fitted, 2))
+        noise_y, noise_p, noise_V, noise_d = (np.full_like(s, one) for one in np.delete(fitted, [2, 5]))
         power, of_z, of_a = fitted[1] * np.square(self.D.origins).sum(), self.D.origins[1] ** 2, np.mean(a**2)
         strays = np.mean(np.square(a - np.einsum("twi,tij->twj", self.D.y, Vy)))
         most_a = np.minimum(power / np.maximum(s**2 * of_a, tiny), min(strays / max(of_a, tiny), most))
         left_for_z = (power - s**2 * of_a * most_a) / max(of_z, tiny)
-        in_all = fitted[3:] @ self.expected[3:].mean(axis=1)
+        in_all = fitted[3:5] @ self.expected[3:5].mean(axis=1)
         decay = self.D.y.shape[1] * (1 - s + s * ridge)
         of_V = decay**2 * self.D.variance_V * np.mean(self.rate**2) * (self.D.seen.sum() - 1)
         most_V = np.minimum(in_all / np.maximum(of_V, tiny), most)
         rows = [
             [none + one for one in self.equal_noise],
-            [noise_y, noise_p, noise_p, noise_V, noise_d],
-            [noise_y, none + power / max(of_z, tiny), none, noise_V, noise_d],
-            [noise_y, left_for_z, most_a, noise_V, noise_d],
-            [noise_y, noise_p, noise_p, most_V, none],
-            [noise_y, noise_p, noise_p, none, noise_d],
+            [noise_y, noise_p, noise_p, noise_V, noise_d, none],
+            [noise_y, none + power / max(of_z, tiny), none, noise_V, noise_d, none],
+            [noise_y, left_for_z, most_a, noise_V, noise_d, none],
+            [noise_y, noise_p, noise_p, most_V, none, none],
+            [noise_y, noise_p, noise_p, none, noise_d, none],
         ]
         return np.array([np.stack(row, axis=1) for row in rows])

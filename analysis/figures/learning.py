@@ -55,3 +55,24 @@ def plot_learning(
     if ax.get_legend_handles_labels()[1]:
         ax.legend()
     return ax
+
+
+@styled
+def plot_angles(samples: ArrayLike, angles: ArrayLike, *, ax: Axes | None = None) -> Axes:
+    """Draw the angles between the learned and the exact subspace against samples, the largest on top.
+
+    Parameters
+    ----------
+    samples : (S,)
+        Samples seen, on a logarithmic axis; a count of 0 is left out.
+    angles : (S, k)
+        Principal angles in degrees, largest first.
+    """
+    ax = axes_of(ax)
+    started = np.asarray(samples) > 0
+    lines = ax.plot(np.asarray(samples)[started], np.asarray(angles)[started])
+    if len(lines) > 1:
+        lines[0].set_label("largest angle")
+        ax.legend()
+    ax.set(xscale="log", xlabel="samples seen", ylabel="angle to the exact subspace (degrees)", ylim=(0, 92))
+    return ax

@@ -7,7 +7,7 @@ where it is known already; ``neurons`` are counted from 0; ``ax`` are axes to dr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,9 +46,13 @@ def plateau_of(
     shown: int | None,
     neurons: Sequence[int] | None,
     ax: Any,
+    samples: tuple[int, int] | None = None,
 ) -> NDArray:
-    """Traces at the start, halfway and at the end of learning, with what theory expects where the data are known."""
-    chosen = stages(data, X, Y, exact, shown)
+    """Draw traces of ``samples``, or at the start, halfway and at the end; with theory where the data are known."""
+    if samples is not None:
+        data, shown = _between(data, *samples), samples[1] - samples[0]
+    found = stages(data, X, Y, exact, shown).values()
+    chosen = {f"samples {one.samples[0]} to {one.samples[-1]}": one for one in found}
     cells = _chosen(data, neurons, MOST_TRACED)
     theory = {
         title: {name: _rows(signal, cells) for name, signal in one.theory.items()} for title, one in chosen.items()
@@ -65,8 +69,24 @@ def plateau_of(
     )
 
 
-def symmetry_of(data: xr.Dataset, ax: Any) -> Axes:
-    """||Q' - R|| at each snapshot against the product of (1 - eta_q), from the rates that were recorded."""
+def _between(data: xr.Dataset, first: int, stop: int) -> xr.Dataset:
+    """Return ``data`` with the traces of samples ``first`` to ``stop`` - 1 alone."""
+    kept = data.sel(sample=slice(first, stop - 1))
+    if not kept.sizes["sample"]:
+        have = data["sample"].values
+        raise ValueError(
+            f"samples: none of {first} to {stop - 1} was recorded; there are samples {have.min()} to {have.max()}, and "
+            "run(..., every=[(first, last + 1)]) records others"
+        )
+    return kept
+
+
+def symmetry_of(data: xr.Dataset, ax: Any, eta_q: Callable[[NDArray], NDArray] | None = None) -> Axes:
+    """Draw ||Q' - R|| at each snapshot against the product of (1 - eta_q): of rates recorded, or of ``eta_q``."""
+    if "eta_q" not in data:
+        decay = symmetry_decay(data["Q"], data["R"], data["seen"], eta_q or 0.0)
+        predicted = None if eta_q is None else decay.predicted
+        return plot_symmetry(decay.samples, decay.measured, predicted, decay.rounding, ax=ax)
     eta_q, eta_r = (data[name].values.ravel() for name in ("eta_q", "eta_r"))
     if not np.array_equal(eta_q, eta_r):
         raise ValueError("rates: those of Q and R must be equal for theory to predict ||Q' - R||; see r_minus_qt")
@@ -91,11 +111,9 @@ def filters_of(
         exact = exact_solution(data, X, Y)
     cells = _chosen(data, neurons, MOST_FILTERS, Vx.shape[1])
     if exact is None:
-        return plot_filters(Vx[:, cells], pixels=pixels, numbers=[j + 1 for j in cells], ax=ax)
+        return plot_filters(Vx[:, cells], pixels=pixels, numbers=cells, ax=ax)
     best = exact.Vx(Vx.shape[1])
-    return plot_filters(
-        exact.aligned(Vx)[:, cells], best[:, cells], pixels, numbers=[j + 1 for j in cells], of=Vx.shape[1], ax=ax
-    )
+    return plot_filters(exact.aligned(Vx)[:, cells], best[:, cells], pixels, numbers=cells, of=Vx.shape[1], ax=ax)
 
 
 def eigenvalues_of(
@@ -227,7 +245,7 @@ def _chosen(data: xr.Dataset, neurons: Sequence[int] | None, most: int, k: int |
 
 
 def _name(data: xr.Dataset, cell: int) -> str:
-    """What a figure calls a recorded neuron: "neuron 3", or of many "neuron 3 of 10"."""
+    """Return the name of a recorded neuron in figures, counted from 0: "neuron 3", or of many "neuron 3 of 10"."""
     k = data["Vx"].shape[-1]
     number = int(data["plateau_cell"].values[cell]) if "plateau_cell" in data.coords else cell
-    return f"neuron {number + 1}" + (f" of {k}" if k > MOST_TRACED else "")
+    return f"neuron {number}" + (f" of {k}" if k > MOST_TRACED else "")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, for_log_axis, styled
+from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +21,7 @@ _DIVERGED = 1e4  # power at which the third panel ends and a diverged run is mar
 def plot_symmetry(
     samples: ArrayLike,
     measured: ArrayLike,
-    predicted: ArrayLike,
+    predicted: ArrayLike | None = None,
     rounding: ArrayLike | None = None,
     *,
     ax: Axes | None = None,
@@ -34,17 +34,20 @@ def plot_symmetry(
     Parameters
     ----------
     samples : (S,)
-        Samples seen; a count of 0 is drawn at half the first that follows.
+        Samples seen; a count of 0 has no place on a logarithmic axis and is left out.
     measured, predicted : (S,)
-        ||Q' - R||, and its start times the product of (1 - eta_q).
+        ||Q' - R||, and its start times the product of (1 - eta_q); without theory unless given.
     rounding : (S,)
         Size of the rounding error; 1e-12 of the start unless given.
     """
     ax = axes_of(ax)
-    samples, measured, predicted = for_log_axis(samples), np.asarray(measured), np.asarray(predicted)
     top = np.nanmax(measured) if np.nanmax(measured) > 0 else 1.0
+    started = np.asarray(samples) > 0
+    samples, measured = np.asarray(samples)[started], np.asarray(measured)[started]
+    predicted = np.full(len(samples), np.nan) if predicted is None else np.asarray(predicted)[started]
     floor = 1e-12 * top if rounding is None else max(float(np.nanmedian(np.asarray(rounding))), 1e-16 * top)
-    ax.plot(samples, predicted, label="predicted, $\\prod(1-\\eta_q)$", zorder=3, **THEORY)
+    if np.isfinite(predicted).any():
+        ax.plot(samples, predicted, label="predicted, $\\prod(1-\\eta_q)$", zorder=3, **THEORY)
     ax.plot(samples, measured, "o", color=COLOURS["R"], label="measured", markersize=4)
     ax.set(xscale="log", yscale="log", xlabel="samples seen", ylabel="$\\Vert Q' - R \\Vert$")
     lowest = np.nanmin(np.concatenate([measured[measured > 0], predicted[predicted > 0], [top]]))

@@ -29,6 +29,8 @@ class Answer:
         in any neuron.
     unasked
         Why the question cannot be asked of this recording; empty where it can.
+    caution
+        What about the data makes a yes doubtful; empty where nothing was found.
     """
 
     effect: float = math.nan
@@ -38,6 +40,7 @@ class Answer:
     neurons: NDArray = field(default_factory=lambda: np.empty(0))
     p_neurons: NDArray = field(default_factory=lambda: np.empty(0))
     unasked: str = ""
+    caution: str = ""
 
     @property
     def yes(self) -> bool | None:
@@ -50,6 +53,7 @@ class Answer:
         return (
             f"{'yes' if self.yes else 'no'}, effect {self.effect:+.2f} [{self.low:+.2f}, {self.high:+.2f}], p = "
             f"{self.p:.3f}; {np.sum(self.p_neurons <= LEVEL)} of {len(self.neurons)} neurons on their own"
+            f"{self.caution and f'; caution: {self.caution}'}"
         )
 
 

@@ -1,6 +1,10 @@
-"""What chance gives: signals shifted in time against each other, and neurons exchanged for one another.
+"""Chance: signs of whole stretches of time drawn at random, and neurons exchanged for one another.
 
-Both keep every time course as it is, with its autocorrelation, and break only the relation that is asked about.
+Two signals that change slowly are correlated by chance, and shifting one against the other in time does not show how
+much (Harris 2020, doi 10.1101/2020.11.29.402719). Here the product of two signals is summed over stretches of time that
+are longer than the memory of either, with gaps between them. Without a relation each sum is as likely negative as
+positive, whatever the variance within a stretch and however it changes from one stretch to the next. So the sum over
+all stretches is compared with sums in which the sign of each stretch is drawn at random.
 """
 
 from __future__ import annotations
@@ -9,47 +13,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 PERMUTATIONS = 499
-STRETCHES, SHORTEST = 10, 200  # stretches of time within which signals are shifted, and frames of the shortest
-MARGIN = 10  # shifts by less than one in so many frames of a stretch are left out: signals resemble themselves
 
 
-def shifted_products(signals: NDArray, others: NDArray, period: int = 1, seed: int = 0) -> NDArray:
-    """Inner products of ``signals`` (T, N), shifted in time, with ``others`` (T, J): (1 + PERMUTATIONS, N, J).
+def sums_within(signals: NDArray, others: NDArray, group: NDArray) -> NDArray:
+    """Return the inner products of signals (T, N) and others (T, J) within each group of frames, (groups, N, J).
 
-    The first is without a shift. Signals are shifted around within stretches of time, in each by an amount drawn at
-    random, so that what changes slowly, as signals do in learning, stays where it was. They are shifted by whole
-    periods, of trials that come at a fixed pace: onsets of trials meet onsets.
+    ``group`` (T,) numbers the groups from 0; frames of a negative group are left out.
     """
-    from scipy import fft
+    order = np.argsort(group, kind="stable")[np.sum(group < 0) :]
+    first = np.flatnonzero(np.diff(group[order], prepend=-1))
+    pieces = zip(np.split(signals[order], first[1:]), np.split(others[order], first[1:]), strict=True)
+    return np.array([one.T @ other for one, other in pieces])
 
-    rng = np.random.default_rng(seed)
-    periods = len(signals) // period
-    whole = period * periods
-    products = np.zeros((1 + PERMUTATIONS, signals.shape[1], others.shape[1])) + signals[whole:].T @ others[whole:]
-    for stretch in np.array_split(np.arange(periods), max(1, min(STRETCHES, whole // SHORTEST))):
-        margin, L = max(1, len(stretch) // MARGIN), period * len(stretch)
-        shifts = period * np.append(0, rng.integers(margin, len(stretch) - margin + 1, PERMUTATIONS))
-        stretch = slice(period * stretch[0], period * (stretch[-1] + 1))
-        spectrum = fft.rfft(others[stretch], axis=0).conj()
-        for i, one in enumerate(fft.rfft(signals[stretch], axis=0).T):
-            products[:, i] += fft.irfft(one[:, None] * spectrum, n=L, axis=0)[shifts]
-    return products
+
+def flipped_sums(products: NDArray, seed: int = 0) -> NDArray:
+    """Return the sum of products (groups, N, J) as it is, then with random signs: (1 + PERMUTATIONS, N, J)."""
+    signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(1 + PERMUTATIONS, len(products)))
+    signs[0] = 1
+    return np.tensordot(signs, products, axes=1)
 
 
 def exceeded(observed: NDArray, chance: NDArray) -> NDArray:
-    """How often ``chance`` (n, ...) is as large as what was observed, which counts as one case itself."""
-    return (1 + np.sum(chance >= observed, axis=0)) / (1 + len(chance))
+    """Return how often ``chance`` (n, ...) is as large as what was observed, which counts as one case itself."""
+    return (1 + np.sum(chance >= observed * (1 - 1e-12), axis=0)) / (1 + len(chance))
 
 
 def own_against_others(association: NDArray) -> NDArray:
-    """By how much each row's own entry exceeds the mean of its others, (..., N), of matrices (..., N, N)."""
+    """Return by how much each row's own entry exceeds the mean of its others, (..., N), of matrices (..., N, N)."""
     N = association.shape[-1]
     own = np.diagonal(association, axis1=-2, axis2=-1)
     return own - (association.sum(axis=-1) - own) / (N - 1)
 
 
 def exchanged(association: NDArray, seed: int = 0) -> float:
-    """How often neurons that are exchanged for one another go together as well as each does with itself.
+    """Return how often neurons that are exchanged for one another go together as well as each does with itself.
 
     Parameters
     ----------
@@ -64,7 +61,7 @@ def exchanged(association: NDArray, seed: int = 0) -> float:
 
 
 def each_neuron(strength: NDArray, together: float) -> NDArray:
-    """The p-value of each neuron, (N,), by the maximum statistic over neurons, and at least that of all ``together``.
+    """Return the p-value of each neuron, (N,), by the maximum statistic, and at least that of all ``together``.
 
     Parameters
     ----------

@@ -5,26 +5,25 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biorrr.analysis.instructive.answer import LEVEL, Answer, interval, jackknife_interval
+from biorrr.analysis.instructive.cautions import cautions
 from biorrr.analysis.instructive.chance import (
     PERMUTATIONS,
     each_neuron,
     exceeded,
     exchanged,
+    flipped_sums,
     own_against_others,
-    shifted_products,
+    sums_within,
 )
 from biorrr.analysis.instructive.recording import DendriticRecording
-from biorrr.analysis.instructive.residual import (
-    WithoutMemoryError,
-    dendritic_residual,
-    error_beyond_somas,
-    frame_before,
-)
+from biorrr.analysis.instructive.residual import WithoutMemoryError, frame_before
+from biorrr.analysis.instructive.signals import Signals, signals_of
 
 FOLDS = 10  # stretches of time from which intervals are found
 BLOCKS = 10  # stretches of time between which activity changes
@@ -32,33 +31,46 @@ FEWEST_POINTS = 6  # of which a correlation is made
 NEGLIGIBLE = 1e-6  # of the largest singular value: components of the error that follow from the others
 
 
-def ask(recording: DendriticRecording, decay: float) -> dict[str, Answer]:
-    """Answers to all :data:`QUESTIONS`, by name.
+def ask(recording: DendriticRecording, decay: float, window: float | None = None) -> dict[str, Answer]:
+    """Return the answers to all :data:`QUESTIONS`, by name.
 
     Parameters
     ----------
     recording
-        Of somas and dendrites.
+        Somas and dendrites.
     decay
         Seconds within which the indicator's fluorescence decays, by which the error is smoothed before it is compared.
+    window
+        Seconds of the running mean that is subtracted from soma, dendrite and error before anything else; by default
+        five seconds, three trials, ten decays or 20 frames, whichever is longest.
     """
-    return {question: ask_one(question, recording, decay) for question in QUESTIONS}
+    return _answers(tuple(QUESTIONS), recording, decay, window)
 
 
-def ask_one(question: str, recording: DendriticRecording, decay: float) -> Answer:
-    """The answer to one of :data:`QUESTIONS`."""
+def ask_one(question: str, recording: DendriticRecording, decay: float, window: float | None = None) -> Answer:
+    """Return the answer to one of :data:`QUESTIONS`; see :func:`ask`."""
+    return _answers((question,), recording, decay, window)[question]
+
+
+def _answers(
+    questions: tuple[str, ...], recording: DendriticRecording, decay: float, window: float | None
+) -> dict[str, Answer]:
     try:
-        residual = dendritic_residual(recording.soma, recording.dendrite, recording.is_smooth(decay))
+        signals = signals_of(recording, decay, window)
     except WithoutMemoryError as error:
-        return Answer(unasked=str(error))
-    length = np.linalg.norm(residual, axis=0)
-    mute = np.flatnonzero(length <= NEGLIGIBLE * np.linalg.norm(recording.dendrite, axis=0))
+        return {question: Answer(unasked=str(error)) for question in questions}
+    length = np.linalg.norm(signals.residual, axis=0)
+    mute = np.flatnonzero(length <= NEGLIGIBLE * np.linalg.norm(signals.dendrite, axis=0))
     if len(mute):
-        return Answer(unasked=f"the dendrite of neuron {mute[0]} is a sum of somas, and nothing else")
-    return QUESTIONS[question](recording, residual / length, decay)
+        unasked = f"the dendrite of neuron {mute[0]} is a sum of somas, and nothing else"
+        return {question: Answer(unasked=unasked) for question in questions}
+    signals = replace(signals, residual=signals.residual / length)
+    caution = cautions(signals)
+    answers = {question: QUESTIONS[question](signals) for question in questions}
+    return {q: one if one.unasked else replace(one, caution=caution) for q, one in answers.items()}
 
 
-def specific(recording: DendriticRecording, residual: NDArray, decay: float) -> Answer:
+def specific(signals: Signals) -> Answer:
     """Ask whether neurons carry different signals, or one that all share, each with a gain of its own.
 
     One shared signal has one canonical correlation with the task's error; more than one are needed for signals that
@@ -66,78 +78,77 @@ def specific(recording: DendriticRecording, residual: NDArray, decay: float) -> 
     place: they share signals that outlast a frame, and no imaging noise. The effect is the second canonical
     correlation, held out.
     """
-    if recording.neurons < 2:
+    residual = signals.residual
+    if signals.neurons < 2:
         return Answer(unasked="it takes at least 2 neurons (got 1)")
-    against = _basis(_error(recording, decay)) if recording.error is not None else residual[:, :1]
+    against = _basis(signals.error) if signals.error is not None else residual[:, :1]
     if against.shape[1] < 2:
         against = _basis(frame_before(residual))
-    signals = _basis(residual)
-    if signals.shape[1] < 2:
+    basis = _basis(residual)
+    if basis.shape[1] < 2:
         return Answer(unasked="all dendrites say the same, up to a gain; are the neurons the same one?")
-    left, _, right = np.linalg.svd(signals.T @ against)
-    rest, against_rest = signals @ left[:, 1:], against @ right[1:].T
-    strengths = np.linalg.norm(shifted_products(rest, against_rest, recording.period), ord=2, axis=(1, 2))
-    shared = signals @ left[:, 0]
+    left, _, right = np.linalg.svd(basis.T @ against)
+    rest, against_rest = basis @ left[:, 1:], against @ right[1:].T
+    strengths = np.linalg.norm(flipped_sums(sums_within(rest, against_rest, signals.stretch)), ord=2, axis=(1, 2))
+    p = float(exceeded(strengths[0], strengths[1:]))
+    shared = basis @ left[:, 0]
     alone = residual - np.outer(shared, shared @ residual)
     alone /= np.linalg.norm(alone, axis=0)
-    each = np.square(shifted_products(alone, against_rest, recording.period)).sum(axis=2)
-    p = float(exceeded(strengths[0], strengths[1:]))
-    held_out = np.array([_second_correlation(*pair) for pair in _folds(signals, against)])
+    each = np.square(flipped_sums(sums_within(alone, against_rest, signals.stretch))).sum(axis=2)
+    held_out = np.array([_second_correlation(*pair) for pair in _folds(basis, against)])
     return Answer(*interval(held_out), p, np.sqrt(each[0]), each_neuron(each, p))
 
 
-def informative(recording: DendriticRecording, residual: NDArray, decay: float) -> Answer:
+def informative(signals: Signals) -> Answer:
     """Ask whether the residual tells the task's error.
 
     The effect is its correlation with the error, held out, mean over neurons.
     """
-    if recording.error is None:
+    if signals.error is None:
         return Answer(unasked="the task’s error is not known")
-    error = _basis(_error(recording, decay))
-    explained = np.square(shifted_products(residual, error, recording.period)).sum(axis=2)
-    together = explained.mean(axis=1)
+    residual, error = signals.residual, _basis(signals.error)
+    explained = np.square(flipped_sums(sums_within(residual, error, signals.stretch))).sum(axis=2)
+    together = explained.sum(axis=1)
     p = float(exceeded(together[0], together[1:]))
     held_out = np.array([_correlations(*pair) for pair in _folds(residual, error)])
     return Answer(*interval(held_out.mean(axis=1)), p, held_out.mean(axis=0), each_neuron(explained, p))
 
 
-def signed(recording: DendriticRecording, residual: NDArray, decay: float) -> Answer:
+def signed(signals: Signals) -> Answer:
     """Ask whether the residual has the sign by which the neuron, in its causal role, would reduce the error.
 
     The error weighted by a neuron's role is what back-propagation would send to it. The effect is the correlation of
     the residual with that of its own neuron, less the mean correlation with those of the others.
     """
-    if recording.error is None or recording.role is None:
-        return Answer(
-            unasked=f"the {'task’s error' if recording.error is None else 'neurons’ causal role'} is not known"
-        )
-    kinds = Counter(map(bytes, np.ascontiguousarray(recording.role)))
-    orders = math.factorial(min(recording.neurons, 20)) / math.prod(math.factorial(min(n, 20)) for n in kinds.values())
+    residual, error, role = signals.residual, signals.error, signals.role
+    if error is None or role is None:
+        return Answer(unasked=f"the {'task’s error' if error is None else 'neurons’ causal role'} is not known")
+    kinds = Counter(map(bytes, np.ascontiguousarray(role)))
+    orders = math.factorial(min(signals.neurons, 20)) / math.prod(math.factorial(min(n, 20)) for n in kinds.values())
     if orders * LEVEL < 1:
         return Answer(
-            unasked=f"roles of {recording.neurons} neurons can be exchanged in {orders:.0f} ways, and it takes at "
+            unasked=f"roles of {signals.neurons} neurons can be exchanged in {orders:.0f} ways, and it takes at "
             f"least {1 / LEVEL:.0f} to tell them from chance; record more neurons"
         )
-    error = _error(recording, decay)
-    sent = error @ recording.role.T
-    folds = np.array_split(np.arange(recording.frames), FOLDS)
+    sent = error @ role.T
+    folds = np.array_split(np.arange(len(sent)), FOLDS)
     each = np.array([own_against_others(_cross_correlation(residual[fold], sent[fold])).mean() for fold in folds])
     p = exchanged(_cross_correlation(residual, sent))
-    weights = recording.role.T / np.linalg.norm(sent, axis=0)
-    own = own_against_others(shifted_products(residual, error, recording.period) @ weights)
+    weights = role.T / np.linalg.norm(sent, axis=0)
+    own = own_against_others(flipped_sums(sums_within(residual, error, signals.stretch)) @ weights)
     return Answer(*interval(each), p, own[0], each_neuron(own, p))
 
 
-def predictive(recording: DendriticRecording, residual: NDArray, decay: float) -> Answer:
+def predictive(signals: Signals) -> Answer:
     """Ask whether the residual predicts how the activity of the same neuron changes.
 
     The recording is cut into blocks. In each, the mean residual in each condition stands beside the change of somatic
     activity in that condition from the block before to the block after, so that no frame is used twice. The effect is
     their correlation, over conditions and blocks, less the mean correlation with the changes of other neurons.
     """
-    if recording.neurons < 4:
-        return Answer(unasked=f"it takes at least 4 neurons to exchange (got {recording.neurons})")
-    taught, change, block = _changes(recording, residual)
+    if signals.neurons < 4:
+        return Answer(unasked=f"it takes at least 4 neurons to exchange (got {signals.neurons})")
+    taught, change, block = _changes(signals)
     if len(taught) < FEWEST_POINTS:
         return Answer(
             unasked=f"conditions must return in three of {BLOCKS} successive blocks of the recording, "
@@ -163,18 +174,12 @@ def predictive(recording: DendriticRecording, residual: NDArray, decay: float) -
 
 
 # Each as it is asked in tables and figures.
-QUESTIONS: dict[str, Callable[[DendriticRecording, NDArray, float], Answer]] = {
+QUESTIONS: dict[str, Callable[[Signals], Answer]] = {
     "specific": specific,
     "informative": informative,
     "signed": signed,
     "predictive": predictive,
 }
-
-
-def _error(recording: DendriticRecording, decay: float) -> NDArray:
-    """The task's error (T, J) as the indicator would show it, beyond what the somas tell."""
-    error = recording.imaged_error(decay)
-    return error_beyond_somas(recording.soma, error, recording.is_smooth(decay))
 
 
 def _basis(signals: NDArray) -> NDArray:
@@ -222,21 +227,21 @@ def _standard(signals: NDArray) -> NDArray:
     return centred / np.maximum(np.linalg.norm(centred, axis=0), np.finfo(float).tiny)
 
 
-def _changes(recording: DendriticRecording, residual: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+def _changes(signals: Signals) -> tuple[NDArray, NDArray, NDArray]:
     """Mean residuals and changes of activity, (points, N) each, and the block each point is of, (points,)."""
-    T = recording.frames
-    condition = np.zeros(T, dtype=np.int64) if recording.condition is None else recording.condition
+    T = len(signals.soma)
+    condition = np.zeros(T, dtype=np.int64) if signals.condition is None else signals.condition
     shown = np.asarray(condition) >= 0
     kind = np.unique(np.asarray(condition)[shown], return_inverse=True)[1]
     kinds = int(kind.max()) + 1 if len(kind) else 0
     place = (np.arange(T) * BLOCKS // T)[shown] * kinds + kind
     count = np.bincount(place, minlength=BLOCKS * kinds).reshape(BLOCKS, kinds)
 
-    def means(signals: NDArray) -> NDArray:
-        sums = [np.bincount(place, weights=column, minlength=BLOCKS * kinds) for column in signals[shown].T]
+    def means(values: NDArray) -> NDArray:
+        sums = [np.bincount(place, weights=column, minlength=BLOCKS * kinds) for column in values[shown].T]
         return np.array(sums).T.reshape(BLOCKS, kinds, -1) / np.maximum(count, 1)[..., None]
 
     there = (count[:-2] > 0) & (count[1:-1] > 0) & (count[2:] > 0)
-    active = means(recording.soma)
+    active = means(signals.soma)
     block = np.broadcast_to(np.arange(BLOCKS - 2)[:, None], there.shape)
-    return means(residual)[1:-1][there], (active[2:] - active[:-2])[there], block[there]
+    return means(signals.residual)[1:-1][there], (active[2:] - active[:-2])[there], block[there]

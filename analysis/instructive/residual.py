@@ -53,4 +53,9 @@ def _instrument(soma: NDArray, smooth: bool) -> tuple[NDArray, NDArray, NDArray]
             "somas must carry over from one frame to the next, as an indicator does (got a correlation of "
             f"{correlation:.3f} in {len(soma)} frames); record longer, or set the decay to 0 where rows are trials"
         )
-    return frame, before, np.linalg.pinv(before.T @ frame)  # all directions: what is left of one leaks
+    # Combinations of somas within one standard error of nothing are left out: dividing by noise would drown the rest.
+    shared = before.T @ frame
+    strength, directions = np.linalg.eigh((shared + shared.T) / 2)
+    noise = np.linalg.norm(frame, axis=0).mean() ** 2 / np.sqrt(len(frame))
+    kept = directions[:, strength > noise]
+    return frame, before, kept @ np.linalg.solve(kept.T @ shared @ kept, kept.T)

@@ -6,11 +6,13 @@ know, and what is read before it is there is said in one sentence, long before B
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from biorrr.models import PHASES, Parts, Pathway, Population, Variable
 from biorrr.models.expressions import FUNCTIONS, Names, names_in
+from biorrr.models.meanings import Meanings
 
 ORDER = {phase: place for place, phase in enumerate(PHASES)}
 
@@ -68,6 +70,7 @@ class Book:
         self.parts = parts
         self.declared: dict[str, dict[str, Variable]] = {}
         self.broadcast: dict[str, str] = {}
+        self.meanings = Meanings(lambda part, name: name in self.declared[part], self.broadcast)
         for part in parts.everything:
             self._enter(part)
         of_the_clock = {name for name, holder in self.broadcast.items() if holder == "clock"}
@@ -127,16 +130,9 @@ class Book:
                 own[PENDING.name] = PENDING
 
     def look_up(self, part: str, name: str) -> str | None:
-        """What ``name`` means in the code of ``part``, as "part.variable"; None where it means nothing."""
-        holder, variable = part, name
-        if isinstance(self.parts[part], Pathway) and name not in self.declared[part]:
-            stem, _, side = name.rpartition("_")
-            if side in ("pre", "post"):
-                holder = self.parts[part].source if side == "pre" else self.parts[part].target
-                variable = stem
-        if variable in self.declared[holder]:
-            return f"{holder}.{variable}"
-        return f"{self.broadcast[name]}.{name}" if name in self.broadcast else None
+        """Return what ``name`` means in the code of ``part``, as "part.variable"; None where it means nothing."""
+        found = self.meanings.find(self.parts[part], name)
+        return found and found.key
 
     def qualified(self, part: Population | Pathway, names: Iterable[str]) -> frozenset[str]:
         """``names`` in the code of ``part`` as "part.variable", less those that live within the code alone."""
@@ -171,9 +167,20 @@ class Book:
                 f"which belongs to {holders[0]}; cells know their own variables and what is broadcast, and need a "
                 "Pathway to hear of others"
             )
+        near = difflib.get_close_matches(name, self._known_to(part), n=1, cutoff=0.75)
+        meant = f"did you mean {near[0]}? Else " if near else ""
         return (
-            f"which nobody declares; add Variable({name!r}, ...) to {part.name}, with a value where it is a parameter"
+            f"which nobody declares; {meant}add Variable({name!r}, ...) to {part.name}, with a value where it is a "
+            "parameter"
         )
+
+    def _known_to(self, part: Population | Pathway) -> list[str]:
+        """Return all names that the code of ``part`` can use."""
+        known = [*self.declared[part.name], *self.broadcast]
+        if isinstance(part, Pathway):
+            for end, side in ((part.source, "pre"), (part.target, "post")):
+                known += [f"{name}_{side}" for name in self.declared[end]]
+        return known
 
 
 _UNCHECKED_WEIGHT = Variable("weight", per="synapse", role="memory")

@@ -9,6 +9,8 @@ import sys
 import threading
 from unittest.mock import patch
 
+from biorrr.circuit.simulation.progress import notice
+
 TESTED = ("2.9", "2.10", "2.11")  # Brian2's versions with which all engines were seen to agree with a plain loop
 _TURN = threading.Lock()
 
@@ -49,11 +51,12 @@ def import_brian2() -> None:
         if "brian2" in sys.modules:
             return
         excepthook = sys.excepthook
-        if threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT)):
-            import brian2
-        else:
-            with patch("signal.signal"):
-                import brian2  # noqa: F401
+        with notice("Importing Brian2"):
+            if threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT)):
+                import brian2
+            else:
+                with patch("signal.signal"):
+                    import brian2  # noqa: F401
         logging.captureWarnings(False)
         sys.excepthook = excepthook
         from biorrr.circuit.engines.brian2_private import end_log

@@ -16,6 +16,7 @@ from biorrr.circuit.compile.schedule import Action
 from biorrr.models import Pathway, Population
 from biorrr.models.algebra import assignments, vanishes
 from biorrr.models.expressions import FUNCTIONS, names_in
+from biorrr.models.meanings import Meanings
 
 # Functions that the compiler does not vectorise: in a loop of their own they do not hold up the rest of a step.
 _SLOW = frozenset(
@@ -122,7 +123,6 @@ class Memory:
 
     def __init__(self, blueprint: Blueprint, actions: Iterable[Action], scratch: Iterable[tuple[str, str]]) -> None:
         self.parts = blueprint.parts
-        self.broadcast = {q.name: q.part for q in blueprint.quantities if q.variable.per == "circuit"}
         sizes = {(q.part, q.name): q.size for q in blueprint.quantities}
         for part, name in (*blueprint.program.kept, *scratch):
             sizes[part, name] = self.count(self.parts[part])
@@ -131,6 +131,7 @@ class Memory:
                 target = self.parts[self.parts[action.part].target]
                 sizes.setdefault((target.name, action.drives), target.size)
         self.arrays = {place: Array(*place, size) for place, size in sizes.items()}
+        self.meanings = Meanings.of(self.parts, lambda part, name: (part, name) in self.arrays)
 
     def count(self, part: Population | Pathway) -> int:
         """Return the number of cells or synapses of ``part``."""
@@ -139,18 +140,12 @@ class Memory:
 
     def find(self, part: Population | Pathway, name: str) -> Element | None:
         """Return the element that ``name`` means in the code of ``part``; None for a name without an array."""
-        synaptic = isinstance(part, Pathway)
-        stem, _, side = name.rpartition("_")
-        if own := self.arrays.get((part.name, name)):
-            array, index = own, "_synapse" if synaptic else "_i"
-        elif synaptic and side == "pre" and (pre := self.arrays.get((part.source, stem))):
-            array, index = pre, "_i"
-        elif synaptic and side == "post" and (post := self.arrays.get((part.target, stem))):
-            array, index = post, "_j"
-        elif name in self.broadcast:
-            array, index = self.arrays[self.broadcast[name], name], "0"
-        else:
+        found = self.meanings.find(part, name)
+        if found is None:
             return None
+        array = self.arrays[found.part, found.variable]
+        own = "_synapse" if isinstance(part, Pathway) else "_i"
+        index = {"own": own, "pre": "_i", "post": "_j", "broadcast": "0"}[found.place]
         return Element(array, "0" if array.size == 1 else index)
 
 

@@ -26,6 +26,7 @@ from biorrr.circuit.engines.cpp_source import ELEMENT_TYPES, TEMPLATES, Exit, wr
 from biorrr.circuit.engines.interrupt import held_interrupt
 from biorrr.circuit.engines.segment_folder import segment_folder
 from biorrr.circuit.simulation.job import Job, Outcome
+from biorrr.circuit.simulation.progress import notice
 from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.circuit.stimulus.data_checks import check_unchanged
 from biorrr.models import algebra, expressions, random_draws
@@ -222,5 +223,6 @@ def _build(code: Blueprint, folder: Path) -> None:
     if kept := os.environ.get("BIORRR_KEEP_SOURCES"):
         Path(kept).mkdir(parents=True, exist_ok=True)
         shutil.copy(source, kept)
-    compiler.compile_program(source, folder / "circuit")
+    with notice("Compiling the circuit (about 2 s, once)"):
+        compiler.compile_program(source, folder / "circuit")
     source.unlink()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from biorrr.models import Parts, Pathway
 from biorrr.models.expressions import names_in
+from biorrr.models.meanings import Meanings
 
 
 @dataclass(frozen=True)
@@ -63,21 +64,10 @@ def inspect_rule(parts: Parts, pathway: Pathway) -> Locality:
     # What the rule itself computes on the way, it knows.
     read = {name for names in found for name in names.read} | ({"w"} if pathway.plastic else set())
     read |= {"onset", "share", "closing"} if pathway.averaged else set()
-    held = {
-        "pre": {variable.name for variable in parts[pathway.source].variables},
-        "post": {variable.name for variable in parts[pathway.target].variables},
-    }
-    own = {"w", *(variable.name for variable in pathway.variables)}
-    broadcast = {v.name for p in parts.populations for v in p.variables if v.per == "circuit"}
+    # The rule may be of a pathway that is not among the parts.
+    meanings = Meanings.of(parts.having(pathway))
     where: dict[str, list[str]] = {place: [] for place in ("pre", "post", "own", "broadcast", "elsewhere")}
     for name in sorted(read):
-        stem, _, side = name.rpartition("_")
-        if name in own:
-            where["own"].append(name)
-        elif side in held and stem in held[side]:
-            where[side].append(stem)
-        elif name in broadcast:
-            where["broadcast"].append(name)
-        else:
-            where["elsewhere"].append(name)
+        found = meanings.find(pathway, name)
+        where[found.place if found else "elsewhere"].append(found.variable if found else name)
     return Locality(pathway.name, pathway.change, **{place: tuple(names) for place, names in where.items()})

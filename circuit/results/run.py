@@ -15,7 +15,7 @@ import xarray as xr
 from biorrr.circuit.results.graph import cell_graph
 from biorrr.circuit.results.netcdf import UnsafeFileError, read_netcdf, write_netcdf
 from biorrr.circuit.results.text_table import Tabled, regression, ridge_in_words
-from biorrr.models import AreaWeights, Spiking, equilibrium
+from biorrr.models import AreaWeights, Rates, Spiking, equilibrium
 
 if TYPE_CHECKING:
     from biorrr.circuit.base import CircuitBase
@@ -186,15 +186,38 @@ class Run(Tabled):
             raise ValueError("infer: this circuit has no apical feedback, its output is transform(X); see Hierarchy")
         return json.loads(self.data.attrs["areas"])
 
+    def score(self, X, Y) -> float:
+        """Return R^2 of :meth:`predict` for ``X`` (n_samples, m), the mean over features of ``Y`` (n_samples, n)."""
+        from sklearn.metrics import r2_score
+
+        Y = np.asarray(Y)
+        return float(r2_score(Y[:, None] if Y.ndim == 1 else Y, self.predict(X)))
+
+    def angles(self, X=None, Y=None, *, exact=None) -> xr.DataArray:
+        """Return the principal angles between learned and exact filters in degrees, (snapshot, angle), largest first.
+
+        ``X``, ``Y`` and ``exact`` are as :meth:`plot_learning` takes them.
+        """
+        from biorrr.analysis import principal_angles
+        from biorrr.analysis.figures import runs
+
+        exact = exact or runs.exact_solution(self.data, X, Y)
+        best = exact.Vx(self.Vx.shape[1])
+        angles = [principal_angles(Vx, best) for Vx in self.data["Vx"].values]
+        attrs = {"long_name": "angle between learned and exact filters", "units": "degrees"}
+        return xr.DataArray(angles, {"seen": self.data["seen"]}, ("snapshot", "angle"), "angles", attrs)
+
     def predict(self, X) -> np.ndarray:
         """The circuit's prediction of Y, Sigma^-1 Vy z, for ``X`` (n_samples, m); shape (n_samples, n)."""
         if "readout" not in self.data:
             raise ValueError("predict: this run has no readout; only runs of a Microcircuit have")
         return self.transform(X) @ self.data["readout"].values.T + self.data["mean_y"].values
 
-    def save(self, path: str | os.PathLike) -> None:
-        """Write the run as NetCDF4, whole or not at all."""
+    def save(self, path: str | os.PathLike, overwrite: bool = False) -> None:
+        """Write the run as NetCDF4, whole or not at all; a file that exists is kept unless ``overwrite`` is True."""
         path = Path(path)
+        if path.exists() and not overwrite:
+            raise FileExistsError(errno.EEXIST, "exists already; give another name, or overwrite=True", str(path))
         aside = path.with_name(f".{path.name}.part")
         try:
             write_netcdf(self.data, aside, packed=True)
@@ -207,6 +230,7 @@ class Run(Tabled):
         """Read a run that :meth:`save` wrote; a file that has its numbers from other files is refused."""
         try:
             run = cls(read_netcdf(path))
+            run.data = run.data.set_coords("seen") if "seen" in run.data else run.data  # not so in version 0.1
         except FileNotFoundError:
             raise FileNotFoundError(errno.ENOENT, "no such file", str(path)) from None
         except UnsafeFileError as error:
@@ -241,8 +265,16 @@ class Run(Tabled):
 
         return runs.learning_of(self.data, X, Y, exact, ax)
 
-    def plot_plateau(self, X=None, Y=None, *, exact=None, shown: int | None = None, neurons=None, ax=None):
-        """Draw plateaus at the start, halfway and at the end of learning, with a, inhibition and z where recorded.
+    def plot_angles(self, X=None, Y=None, *, exact=None, ax=None):
+        """Draw the angles between learned and exact filters at each snapshot; as :meth:`plot_learning`."""
+        from biorrr.analysis.figures.learning import plot_angles
+
+        return plot_angles(self.data["seen"].values, self.angles(X, Y, exact=exact).values, ax=ax)
+
+    def plot_plateau(
+        self, X=None, Y=None, *, exact=None, samples=None, shown: int | None = None, neurons=None, ax=None
+    ):
+        """Draw plateaus at the start, halfway and at the end of the run, with a, inhibition and z where recorded.
 
         Parameters
         ----------
@@ -251,6 +283,8 @@ class Run(Tabled):
             back-propagated error behind the plateau, the prediction of the distal current behind the inhibition.
         exact
             Their exact solution, where it is known already.
+        samples
+            Draw these samples instead, as (first, last + 1).
         shown
             Samples in each stretch; 50 unless given, or 8 where each is held for a while.
         neurons
@@ -261,18 +295,19 @@ class Run(Tabled):
         from biorrr.analysis.figures import runs
 
         self._require("plateau")
-        return runs.plateau_of(self.data, X, Y, exact, shown, neurons, ax)
+        return runs.plateau_of(self.data, X, Y, exact, shown, neurons, ax, samples)
 
     def plot_symmetry(self, ax=None):
         """Draw ||Q' - R|| at each snapshot against the product of (1 - eta_q); one axes.
 
         Rates between two recorded samples are interpolated: record with ``every=1`` where a few strong samples slow
-        learning down, as "auto" rates let them.
+        learning down, as "auto" rates let them. Where no rates were recorded, those that the circuit was given are
+        used; fitted rates are then not known, and what is measured is drawn alone.
         """
         from biorrr.analysis.figures import runs
 
-        self._require("eta_q")
-        return runs.symmetry_of(self.data, ax)
+        rates = getattr(self.circuit, "rates", None)
+        return runs.symmetry_of(self.data, ax, rates.q if isinstance(rates, Rates) and rates.q == rates.r else None)
 
     def plot_filters(self, X=None, Y=None, pixels=None, *, exact=None, neurons=None, ax=None):
         """Draw the learned filters Vx; with data, beside the exact ones, onto which they are turned.

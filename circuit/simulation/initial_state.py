@@ -14,6 +14,7 @@ from biorrr.circuit.stimulus.presentation import pathway_generator, weight_gener
 from biorrr.circuit.stimulus.units import Units
 from biorrr.models import Area, Pathway
 from biorrr.models.expressions import evaluate, names_in
+from biorrr.models.meanings import Meanings
 from biorrr.models.physical_units import in_si, plain
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ class _Values:
     def __init__(self, blueprint: Blueprint, units: Units, seed: int, parameters: Mapping[str, float]) -> None:
         self.blueprint, self.units, self.seed, self.parameters = blueprint, units, seed, parameters
         self.quantities = {q.key: q for q in blueprint.quantities}
-        self.broadcast = {q.name: q for q in blueprint.quantities if q.variable.per == "circuit"}
+        self.meanings = Meanings.of(blueprint.parts)
         self.found: dict[str, np.ndarray] = {}
         self.open: list[str] = []
         for name in parameters:
@@ -182,14 +183,15 @@ class _Values:
         turn = self.blueprint.orientations[pathway.name]
         names: dict[str, object] = {"w": drawn}
         for name in names_in(pathway.start).read:
-            stem, _, side = name.rpartition("_")
-            own = self.quantities.get(f"{pathway.name}.{name}") or self.broadcast.get(name)
-            if name != "w" and own is not None:
-                names[name] = self.flat(own)
-            elif side == "pre":
-                names[name] = np.repeat(self.flat(self.quantities[f"{pathway.source}.{stem}"]), turn.targets)
-            elif side == "post":
-                names[name] = np.tile(self.flat(self.quantities[f"{pathway.target}.{stem}"]), turn.sources)
+            found = self.meanings.find(pathway, name)
+            if name == "w" or found is None:
+                continue
+            value = self.flat(self.quantities[found.key])
+            if found.place == "pre":
+                value = np.repeat(value, turn.targets)
+            elif found.place == "post":
+                value = np.tile(value, turn.sources)
+            names[name] = value
         return np.asarray(evaluate(pathway.start, names), dtype=np.float64)
 
     def _namespace(self, quantity: Quantity, expression: str) -> dict[str, object]:
@@ -201,12 +203,13 @@ class _Values:
         }
         for name in names_in(expression).read:
             if name not in names:
-                own = self.quantities.get(f"{quantity.part}.{name}") or self.broadcast[name]
-                value = self.flat(own) / in_si(own.variable.unit)
+                found = self.meanings.find(self.blueprint.parts[quantity.part], name)
+                other = self.quantities[found.key]  # type: ignore[union-attr]  # a circuit's names have been checked
+                value = self.flat(other) / in_si(other.variable.unit)
                 names[name] = value[0] if value.size == 1 else value
         return names
 
     def _relaxation(self, tau: float) -> float:
         """1 - exp(-tick/tau), the exact step while the drive stands still."""
-        tick = float(self.flat(self.broadcast["tick"])[0]) / in_si("ms")
+        tick = float(self.flat(self.quantities["clock.tick"])[0]) / in_si("ms")
         return 1 - math.exp(-tick / tau) if tau else 1.0

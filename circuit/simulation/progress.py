@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 def progress_bar(total: int, unit: str = " samples", desc: str = "learning", initial: int = 0):
@@ -23,3 +25,16 @@ def progress_bar(total: int, unit: str = " samples", desc: str = "learning", ini
         disable=not (in_notebook or sys.stderr.isatty()),
         delay=0.5,
     )
+
+
+@contextmanager
+def notice(text: str) -> Iterator[None]:
+    """Show ``text`` while something takes its time, to a person at a terminal; the line is cleared after."""
+    shown = sys.stderr is not None and sys.stderr.isatty()
+    if shown:
+        print(f"{text}...", end="", file=sys.stderr, flush=True)
+    try:
+        yield
+    finally:
+        if shown:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)

@@ -117,7 +117,7 @@ def _stiffest(areas: list[int]) -> list[str]:
         low: f"sqrt(feedback{at(low)} * sqrt(power_w{at(high)} * power_a{at(low)}))"
         for low, high in itertools.pairwise(areas)
     }
-    lines = []
+    lines: list[str] = []
     for below, area in zip([None, *areas], areas, strict=False):
         terms = [f"1 + feedback{at(area)} * sqrt(power_q{at(area)} * power_r{at(area)})"]
         terms += [links[linked] for linked in (area, below) if linked in links]

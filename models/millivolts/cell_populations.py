@@ -25,6 +25,15 @@ from biorrr.models.departures.transmission import LoopDelay
 from biorrr.models.expressions import renamed
 from biorrr.models.millivolts.bursting_cells import BurstingCells
 from biorrr.models.millivolts.fans import fan_in, fan_out
+from biorrr.models.millivolts.readings import (
+    INTERNEURON_LINK,
+    INTERNEURON_STEPS,
+    INTERNEURON_VARIABLES,
+    OUTPUT_LINK,
+    OUTPUT_STEPS,
+    OUTPUT_VARIABLES,
+    CellLink,
+)
 from biorrr.models.millivolts.somatostatin_cells import SomatostatinCells
 from biorrr.models.paper.clock import HoldingClock
 from biorrr.models.parts import Parts, Population, Step, Variable, parameter, with_values
@@ -33,17 +42,8 @@ from biorrr.models.validation import number_within, whole_number
 
 _TIMES = ("hold", "latency", "dt", "filter")
 _CURRENTS = ("rest_soma", "gain_soma", "rest_dendrite", "gain_dendrite", "rest_interneuron", "gain_interneuron")
-# What has been counted in a sample: whether this tick counts, and how many ticks have.
-_COUNTS, _COUNTED = "clip(elapsed + 1 - latency, 0, 1)", "clip(elapsed + 1 - latency, 1, inf)"
 _SPEAKS = {"z": "output", "n": "interneuron output"}
 _BEFORE = 20  # samples in which cells find their means, before synapses learn
-# Of means that cells keep: where they begin counts as much as ten samples.
-_PACE = "closing * clip(1 / (sample + 11), 1 / homeostasis, 1)"
-# Of the distal current nothing is known beforehand.
-_DRIVE_PACE = "closing * clip(1 / (sample + 1), 1 / homeostasis, 1)"
-
-# Where means begin, in Hz: what the cells do at rest.
-_REST_EVENTS, _REST_BURSTS, _REST_SPIKES = 5.0, 1.8, 20.0
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,7 @@ class Millivolts(Departure):
     def alter(self, parts: Parts) -> Parts:
         """Put populations of cells behind outputs and interneurons, and let weights change when a sample ends."""
         clock = with_values(HoldingClock(), held=float(self.held), tick=self.dt, lapse=self.dt / 1000)
-        parts = self._pyramidal(parts.having(clock))
-        parts = self._interneurons(parts)
+        parts = self._interneurons(self._outputs(parts.having(clock)))
         modulator = parts["neuromodulator"]
         rates = tuple(replace(v, at_end=v.name.startswith("eta_")) for v in modulator.variables)
         parts = parts.having(replace(modulator, variables=rates))
@@ -158,129 +157,63 @@ class Millivolts(Departure):
             )
         )
 
-    def _pyramidal(self, parts: Parts) -> Parts:
-        """Cells behind the outputs, what drives them, and what is read from them."""
-        output = parts["pyramidal"]
-        cells = replace(self.cell, size=self.population * int(output.size or 1))
-        at_end = {"z", "a", "inhibition", "plateau"}
-        parts = parts.having(
-            replace(output, variables=tuple(replace(v, at_end=v.name in at_end) for v in output.variables)),
+    def _with_cells(self, parts: Parts, stand_in: Population, cells: Population, each: int, link: CellLink) -> Parts:
+        """Put ``each`` of ``cells`` behind every one of ``stand_in``: currents fan out to them, spikes fan in."""
+        cells = replace(cells, size=each * int(stand_in.size or 1))
+        at_end = tuple(replace(v, at_end=v.name in link.at_end) for v in stand_in.variables)
+        return parts.having(
+            replace(stand_in, variables=at_end),
             cells,
-            fan_out("soma_currents", output.name, cells.name, {"I_s": "soma_current", "I_d": "dendrite_current"},
-                     self.population, "cells"),
-            fan_in("output_spikes", cells.name, output.name, {"event_sum": "event", "burst_sum": "burst"},
-                    self.population, "output"),
-        )  # fmt: skip
-        return parts.adding(
-            output.name,
-            *self._shared(self.population),
-            parameter("rest_soma", "current into the soma at rest", self.rest_soma, "pA"),
-            parameter("gain_soma", "current that one unit of output adds", self.gain_soma, "pA"),
-            parameter("rest_dendrite", "current into the dendrite at rest", self.rest_dendrite, "pA"),
-            parameter("gain_dendrite", "current that a distal current of usual size adds", self.gain_dendrite, "pA"),
-            parameter("event_gain", "events that one unit of output adds", self.event_slope * self.gain_soma, "Hz"),
-            parameter("burst_gain", "burst probability that a distal current of usual size adds",
-                      self.burst_slope * self.gain_dendrite),
-            Variable("soma_current", "current into the somata", unit="pA"),
-            Variable("dendrite_current", "current into the dendrites", unit="pA"),
-            Variable("event_sum", "events of the population in this tick"),
-            Variable("burst_sum", "bursts of the population in this tick"),
-            Variable("event_count", "events per cell since spikes count", role="memory"),
-            Variable("burst_count", "bursts per cell since spikes count", role="memory"),
-            Variable("heard", "output, as synapses carry it on", role="memory"),
-            Variable("inhibited", "inhibition, as synapses carry it on", role="memory", scale="a"),
-            Variable("inhibition_sum", "inhibition, summed since spikes count", role="memory", scale="a"),
-            Variable("usual_events", "mean rate of events", role="memory", value=_REST_EVENTS, unit="Hz"),
-            Variable("usual_bursts", "mean rate of bursts", role="memory", value=_REST_BURSTS, unit="Hz"),
-            Variable("usual_drive", "mean square of the distal current less inhibition", role="memory", value=1.0,
-                     scale="a**2"),
-            Step(
-                "membrane",
-                """
-                soma_current = rest_soma + gain_soma * clip(z, -8, 8)
-                pull = (a - inhibited) / sqrt(usual_drive + 1e-300)
-                dendrite_current = rest_dendrite + gain_dendrite * clip(pull, -6, 6)
-                """,
-            ),
-            Step(
-                "output",
-                f"""
-                event_count = (1 - onset) * event_count + {_COUNTS} * event_sum / cells_each
-                burst_count = (1 - onset) * burst_count + {_COUNTS} * burst_sum / cells_each
-                heard += filter_step * ((event_sum / cells_each / tick - usual_events) / event_gain - heard)
-                z = (event_count / ({_COUNTED} * tick) - usual_events) / event_gain
-                """,
-            ),
-            Step(
-                "dendrite",
-                f"""
-                inhibited = inhibition
-                inhibition_sum = (1 - onset) * inhibition_sum + {_COUNTS} * inhibited
-                inhibition = inhibition_sum / {_COUNTED}
-                """,
-            ),
-            Step(
-                "plateau shape",
-                f"""
-                event_rate = event_count / ({_COUNTED} * tick)
-                burst_rate = burst_count / ({_COUNTED} * tick)
-                drive = plateau
-                surplus = burst_rate - usual_bursts / usual_events * event_rate
-                plateau = sqrt(usual_drive) * surplus / usual_events / burst_gain
-                usual_events += {_PACE} * (event_rate - usual_events)
-                usual_bursts += {_PACE} * (burst_rate - usual_bursts)
-                usual_drive += {_DRIVE_PACE} * (drive**2 - usual_drive)
-                """,
-            ),
-        )  # fmt: skip
+            fan_out(link.currents, stand_in.name, cells.name, link.fills, each, link.cell_phase),
+            fan_in(link.spikes, cells.name, stand_in.name, link.counts, each, link.phase),
+        )
+
+    def _outputs(self, parts: Parts) -> Parts:
+        """Let outputs be what bursting cells say."""
+        for stand_in in parts.all(kind="pyramidal"):
+            parts = self._with_cells(parts, stand_in, self.cell, self.population, OUTPUT_LINK)
+            parts = parts.adding(
+                stand_in.name,
+                *self._shared(self.population),
+                parameter("rest_soma", "current into the soma at rest", self.rest_soma, "pA"),
+                parameter("gain_soma", "current that one unit of output adds", self.gain_soma, "pA"),
+                parameter("rest_dendrite", "current into the dendrite at rest", self.rest_dendrite, "pA"),
+                parameter(
+                    "gain_dendrite", "current that a distal current of usual size adds", self.gain_dendrite, "pA"
+                ),
+                parameter("event_gain", "events that one unit of output adds", self.event_slope * self.gain_soma, "Hz"),
+                parameter(
+                    "burst_gain", "burst probability that a distal current of usual size adds",
+                    self.burst_slope * self.gain_dendrite,
+                ),
+                *OUTPUT_VARIABLES,
+                *OUTPUT_STEPS,
+            )  # fmt: skip
+        return parts
 
     def _interneurons(self, parts: Parts) -> Parts:
-        """Cells behind the interneurons, what drives them, and what is read from them."""
-        whole = parts["interneurons"]
-        recruitment = parts["recruitment"]
-        cells = replace(self.interneuron, size=self.interneuron_population * int(whole.size or 1))
-        parts = parts.having(
-            replace(whole, variables=tuple(replace(v, at_end=v.name == "n") for v in whole.variables)),
+        """Let interneurons be what somatostatin cells say."""
+        for pathway in parts.all(kind="recruitment"):
             # Outputs of unit variance make of an interneuron the root of the sum of squares of its weights.
-            replace(recruitment, sums=(*recruitment.sums, ("strength", "w**2"))),
-            cells,
-            fan_out("interneuron_currents", whole.name, cells.name, {"I_in": "interneuron_current"},
-                     self.interneuron_population, "interneuron cells"),
-            fan_in("interneuron_spikes", cells.name, whole.name, {"spike_sum": "spike"},
-                    self.interneuron_population, "interneuron output"),
-        )  # fmt: skip
-        return parts.adding(
-            whole.name,
-            *self._shared(self.interneuron_population),
-            parameter("rest_interneuron", "current into an interneuron at rest", self.rest_interneuron, "pA"),
-            parameter("gain_interneuron", "current that outputs of usual size add", self.gain_interneuron, "pA"),
-            parameter("spike_gain", "spikes that outputs of usual size add", self.spike_slope * self.gain_interneuron,
-                      "Hz"),
-            Variable("strength", "sum of squares of an interneuron's weights", scale="n**2"),
-            Variable("interneuron_current", "current into the cells", unit="pA"),
-            Variable("spike_sum", "spikes of the population in this tick"),
-            Variable("spike_count", "spikes per cell since spikes count", role="memory"),
-            Variable("heard", "interneuron activity, as synapses carry it on", role="memory", scale="n"),
-            Variable("usual_spikes", "mean rate of spikes", role="memory", value=_REST_SPIKES, unit="Hz"),
-            Step(
-                "interneuron",
-                """
-                expected = clip(n / (sqrt(strength) + 1e-300), -5, 5)
-                interneuron_current = rest_interneuron + gain_interneuron * expected
-                """,
-            ),
-            Step(
-                "interneuron output",
-                f"""
-                unit = (sqrt(strength) + 1e-300) / spike_gain
-                spike_count = (1 - onset) * spike_count + {_COUNTS} * spike_sum / cells_each
-                spike_rate = spike_count / ({_COUNTED} * tick)
-                heard += filter_step * (unit * (spike_sum / cells_each / tick - usual_spikes) - heard)
-                n = unit * (spike_rate - usual_spikes)
-                usual_spikes += {_PACE} * (spike_rate - usual_spikes)
-                """,
-            ),
-        )  # fmt: skip
+            parts = parts.having(replace(pathway, sums=(*pathway.sums, ("strength", "w**2"))))
+        for stand_in in parts.all(kind="interneuron"):
+            each = self.interneuron_population
+            parts = self._with_cells(parts, stand_in, self.interneuron, each, INTERNEURON_LINK)
+            parts = parts.adding(
+                stand_in.name,
+                *self._shared(each),
+                parameter("rest_interneuron", "current into an interneuron at rest", self.rest_interneuron, "pA"),
+                parameter("gain_interneuron", "current that outputs of usual size add", self.gain_interneuron, "pA"),
+                parameter(
+                    "spike_gain",
+                    "spikes that outputs of usual size add",
+                    self.spike_slope * self.gain_interneuron,
+                    "Hz",
+                ),
+                *INTERNEURON_VARIABLES,
+                *INTERNEURON_STEPS,
+            )
+        return parts
 
     def _shared(self, population: int) -> tuple[Variable, ...]:
         """What outputs and interneurons alike must know."""

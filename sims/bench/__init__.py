@@ -7,10 +7,17 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from biorrr.sims import experiment
+from biorrr.sims.cli.options import command as as_command
 from biorrr.sims.lab.folder import RunFolder
-from biorrr.sims.lab.settings import Settings, SettingsError, config_text, option
+from biorrr.sims.lab.inventory import Entry
+from biorrr.sims.lab.quantities import Quantity
+from biorrr.sims.lab.settings import Settings, SettingsError, config_text, option, provenance
 
+CAPTION = (
+    "Time that one sample takes, for the simulated circuit and for the same equations as a plain loop in other "
+    "languages, at several sizes: the shorter the bar, the faster. Right, where it was measured: time per synapse as "
+    "circuits grow; the dashed line is what reading and writing each weight once costs."
+)
 SIZES = ("100x120x4", "784x10x16", "3072x100x8")  # inputs x instructions x outputs
 
 
@@ -45,7 +52,7 @@ def bench(settings: BenchSettings, folder: RunFolder) -> None:
         count, size = cache.clear()
         print(f"deleted {count} compiled circuits, {size / 2**20:.1f} MB, from {cache.cache_folder()}")
         return
-    origin = experiment.provenance("bench")
+    origin = provenance("bench")
     with folder.opened(config_text(settings, origin)):
         results, goals = measurements.measure(settings)
         # Only now: what it imports loads NumPy, which measuring must first tell to use one thread.
@@ -54,17 +61,21 @@ def bench(settings: BenchSettings, folder: RunFolder) -> None:
 
         results["goals"] = [dataclasses.asdict(goal) | {"reached": goal.reached} for goal in goals]
         reached = [goal.reached for goal in goals]
-        with folder.filling(lambda files: config_text(settings, origin | {"files": files})):
-            with folder.writing("bench.json") as path:
+        with folder.filling(config_text(settings, origin)):
+            with folder.writing(Entry("bench.json")) as path:
                 path.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
-            folder.write_figure("bench", "png", plot_speed(results, CONTESTANTS))
+            folder.write_figure("bench", "png", plot_speed(results, CONTESTANTS), name="bench", caption=CAPTION)
             folder.write_summary(
-                {"goals": len(goals), "reached": reached.count(True), "not_measured": reached.count(None)}
-                | {
-                    f"{row['size']}_{name}_us": us
+                [
+                    Quantity("goals", len(goals)),
+                    Quantity("reached", reached.count(True)),
+                    Quantity("not_measured", reached.count(None)),
+                ]
+                + [
+                    Quantity(f"{row['size']}_{name}_us", us, "us per sample")
                     for row in results["speed"]
                     for name, us in row["microseconds"].items()
-                }
+                ]
             )
     print_race(results["speed"])
     for row in results.get("held_samples", ()):
@@ -91,4 +102,4 @@ def print_race(rows: list[dict[str, Any]]) -> None:
         print(f"  {row['size']:20}" + "".join(f"{'-' if us is None else format(us, '.3g'):>10}" for us in times))
 
 
-command = experiment.command(BenchSettings, bench)
+command = as_command(BenchSettings, bench)

@@ -53,7 +53,7 @@ def command(
             print(f"{_shown(folder)}: the exact solution is left out: {reason}")
     room = MOST_BYTES - MARGIN - len(library.encode()) - len(json.dumps([part["charts"] for part in parts]))
     figures = [
-        gather_figures(folder, room // len(folders), part["experiment"])
+        gather_figures(folder, room // len(folders), part.pop("figures"))
         for folder, part in zip(folders, parts, strict=True)
     ]
     with whole_file(path) as aside:

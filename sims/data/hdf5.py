@@ -7,6 +7,9 @@ storage and virtual datasets are refused when the file is opened.
 
 from __future__ import annotations
 
+import functools
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,10 +19,12 @@ import h5py
 import numpy as np
 
 from biorrr.circuit.results.netcdf import MOST_PACKED, is_held
+from biorrr.sims.data.dataset import file_stamp
 from biorrr.sims.data.regular_files import check_regular
 from biorrr.sims.data.values import DataError
 from biorrr.sims.data.words import brief, listed
 
+PATIENCE, BYTES_PER_SECOND = 6.0, 2e7  # for the rehearsal: seconds, and how much longer a large file may take
 CHUNK_CACHE = 2**26  # bytes: a chunk is decompressed once for all units that have spikes in it
 
 
@@ -47,6 +52,8 @@ def open_hdf5(path: Path) -> Iterator[Group]:
 def opened(path: Path) -> Group:
     """Open the file at ``path`` and look through all of it for what would be read from elsewhere."""
     check_regular(path)
+    if trouble := _trouble(path, file_stamp(path) or ()):
+        raise DataError(f"{path}: not a readable HDF5 file, damaged (reading it {trouble})")
     try:
         file = h5py.File(path, "r", rdcc_nbytes=CHUNK_CACHE, rdcc_nslots=100_003)
     except Exception as error:
@@ -58,6 +65,21 @@ def opened(path: Path) -> Group:
         root.close()
         raise
     return root
+
+
+@functools.lru_cache(maxsize=64)
+def _trouble(path: Path, stamp: tuple[int, ...]) -> str:
+    """Return how the library ends on a file that makes it crash or loop for ever, else nothing.
+
+    A file is tried once, until its ``stamp`` changes.
+    """
+    script = str(Path(__file__).with_name("hdf5_rehearsal.py"))
+    patience = PATIENCE + path.stat().st_size / BYTES_PER_SECOND
+    try:
+        done = subprocess.run([sys.executable, "-I", script, str(path)], timeout=patience, capture_output=True)
+    except subprocess.TimeoutExpired:
+        return "does not come to an end"
+    return f"ends with signal {-done.returncode}" if done.returncode < 0 else ""
 
 
 class _Held:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
+from biorrr.errors import InputError
 from biorrr.sims.lab.settings import Settings, SettingsError, key_of, option, parsed
 from biorrr.sims.lab.settings import kinds as types_of
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 D = TypeVar("D", bound="Data")
 
 
-class DataError(ValueError):
+class DataError(InputError):
     """Data that cannot be used, with the reason and what to do about it."""
 
 
@@ -111,8 +112,9 @@ class Data(Settings):
             return _with(given, options) if options else given
         if isinstance(given, Mapping):
             table = {str(key).replace("-", "_"): value for key, value in given.items()}
-            place = table.pop("name", None) or table.get("file")
-            return cls._of_fields(place, {**table, **options})
+            is_file = "file" in table
+            place = table.pop("file" if is_file else "name", None)
+            return cls._of_fields(place, {**table, **options}, is_file)
         if not isinstance(given, str | Path):
             raise SettingsError(f"data: must be {cls._wanted()}, as text or as a table (got {given!r})")
         name, colon, written = str(given).partition(":")
@@ -122,13 +124,13 @@ class Data(Settings):
         return cls._of_fields(str(given), dict(options))
 
     @classmethod
-    def _of_fields(cls, place: Any, fields: dict[str, Any]) -> Self:
-        """Make the value that is found at ``place``, the name of a data set or the path of a file."""
+    def _of_fields(cls, place: Any, fields: dict[str, Any], is_file: bool = False) -> Self:
+        """Make the value that is found at ``place``, the name of a data set or, if ``is_file``, a path."""
         kinds = {one.kind: one for one in cls.kinds()}
         kind = fields.pop("kind", None) or cls.kind or None
         if kind is not None and kind not in kinds:
             raise DataError(f"kind: must be one of {', '.join(kinds)} (got {kind!r})")
-        if kind is None and isinstance(place, str) and place in kinds:
+        if kind is None and not is_file and isinstance(place, str) and place in kinds:
             kind = place
         if kind is not None:
             chosen = kinds[kind]
@@ -138,7 +140,7 @@ class Data(Settings):
         if not isinstance(place, str) or not place:
             raise DataError(f"data: must be {cls._wanted()} (got {place!r})")
         near = difflib.get_close_matches(place, kinds, n=1)
-        if near and not Path(place).exists() and not Path(place).suffix:
+        if near and not is_file and not Path(place).exists() and not Path(place).suffix:
             raise DataError(f"{place}: no such data set or file; did you mean {near[0]!r}?")
         return _made(cls._kind_with(place, fields), fields | {"file": place})
 

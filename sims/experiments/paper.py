@@ -11,18 +11,19 @@ from __future__ import annotations
 import json
 import re
 import resource
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.experiment import Experiment, Findings, caption_of
 from biorrr.sims.experiments import find_experiment
 from biorrr.sims.experiments.helpers.paper_page import as_record, counts, markdown, webpage
 from biorrr.sims.experiments.helpers.theory import CHAPTER, UNTESTABLE
+from biorrr.sims.lab import Experiment, ExperimentSettings, Findings, Lab, Quantity, experiment, option, seeds_option
+from biorrr.sims.lab.carry_out import apart
 from biorrr.sims.lab.claims import FAILS, HOLDS, NOT_TESTABLE, QUICK, Claim, without_verdicts
 from biorrr.sims.lab.folder import plain_value
-from biorrr.sims.lab.settings import ExperimentSettings, option, seeds_option
+from biorrr.sims.lab.legacy import adapted
 
 # Chapter: experiment (None is the theory's), and settings other than its own defaults.
 CHAPTERS: dict[str, tuple[str | None, dict[str, Any]]] = {
@@ -120,7 +121,7 @@ READINGS: tuple[tuple[str, str, str], ...] = (
 
 @dataclass(frozen=True, kw_only=True)
 class PaperSettings(ExperimentSettings):
-    """What can be set of ``biorrr paper``."""
+    """Settings of ``biorrr paper``."""
 
     seeds: int = seeds_option(5)
     quick: bool = option(False, "fewer samples and seeds: a first look, without verdicts")
@@ -131,92 +132,61 @@ class PaperSettings(ExperimentSettings):
         return ()
 
 
-class Paper(Experiment[PaperSettings]):
-    """``biorrr paper``: every claim of the paper, with its number, its bounds and the verdict."""
+@experiment(
+    shows="every numeric claim of the paper and its supplement, each with its bound and verdict",
+    takes="6 min",
+    paper="all of it",
+    not_swept="it is made of other experiments: sweep those",
+)
+def paper(lab: Lab, settings: PaperSettings) -> Findings:
+    """Run all experiments that the paper reports, and put their claims on one page."""
+    chapters = chapters_of(settings)
+    lab.declare(*(data for _, own in chapters.values() for data in own.every_data))
+    found = {name: lab.chapter(name, chapter, own) for name, (chapter, own) in chapters.items()}
 
-    settings = PaperSettings
-    shows = "every numeric claim of the paper and its supplement, each with its bound and verdict"
-    takes = "6 min"
-    paper = "all of it"
-    not_swept = "it is made of other experiments: sweep those"
-
-    @property
-    def figures(self) -> Mapping[str, str]:  # type: ignore[override]
-        """Captions of the figures of all chapters."""
-        experiments = (find_experiment(command) for command, _ in CHAPTERS.values() if command)
-        return {name: caption for experiment in experiments for name, caption in experiment.figures.items()}
-
-    def chapters(self, settings: PaperSettings) -> Mapping[str, tuple[Experiment[Any], Any]]:
-        """All experiments that the paper reports, with the settings nearest to it."""
-        return chapters(settings)
-
-    def combine(self, settings: PaperSettings, concluded: Sequence[tuple[str, Findings]]) -> Findings:
-        """All claims on one page, those that fail with our reading of why."""
-        claims = [explained(claim) for _, findings in concluded for claim in findings.claims] + [*UNTESTABLE]
-        usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-        seconds = sum(one.ru_utime + one.ru_stime for one in usage)
-        record = as_record(
-            without_verdicts(claims, QUICK if settings.quick else ""),
-            {
-                "run": {
-                    "seeds": settings.seeds,
-                    "processor time": f"{seconds:.0f} s, since the command was started or resumed",
-                    **{name: findings.title for name, findings in concluded},
-                }
-            },
-        )
-        figures = {
-            f"{name}{chapter_suffix(chapter)}": draw
-            for chapter, findings in concluded
-            for name, draw in findings.figures.items()
-        }
-        shown = {
-            f"{name}{chapter_suffix(chapter)}.{settings.format}": caption_of(self, name) or name
-            for chapter, findings in concluded
-            for name in findings.figures
-        }
-        verdicts = {verdict: [claim.verdict for claim in claims].count(verdict) for verdict in (HOLDS, FAILS)}
-        return Findings(
-            numbers={
-                "claims_that_hold": verdicts[HOLDS],
-                "claims_that_do_not_hold": verdicts[FAILS],
-                "claims_not_testable": [claim.verdict for claim in claims].count(NOT_TESTABLE),
-                "cpu_seconds": seconds,
-            }
-            | {
-                f"{chapter.replace('-', '_')}_{name}": value
-                for chapter, findings in concluded
-                for name, value in findings.numbers.items()
-            },
-            title="The paper, claim by claim",
-            rows={"claims": counts(record), "processor time": f"{seconds:.0f} s"},
-            results={
-                chapter if stem == "run" else f"{chapter}-{stem}": result
-                for chapter, findings in concluded
-                for stem, result in findings.results.items()
-            },
-            figures=figures,
-            files={
-                "paper.json": lambda path: write_json(path, record),
-                "paper.md": lambda path: path.write_text(markdown(record), encoding="utf-8"),
-                "paper.html": lambda path: path.write_text(webpage(record, shown), encoding="utf-8"),
-            },
-            claims=claims,
-        )
+    claims = [explained(claim) for findings in found.values() for claim in findings.claims] + [*UNTESTABLE]
+    usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    seconds = sum(one.ru_utime + one.ru_stime for one in usage)
+    facts = {"seeds": settings.seeds, "processor time": f"{seconds:.0f} s, since the command was started or resumed"}
+    titles = {name: findings.title for name, findings in found.items()}
+    record = as_record(without_verdicts(claims, QUICK if settings.quick else ""), {"run": {**facts, **titles}})
+    figures = {
+        f"{figure.stem}{apart(name, findings)}.{settings.format}": chapters[name][0].captions.get(figure.name, "")
+        for name, findings in found.items()
+        for figure in findings.figures
+    }
+    verdicts = [claim.verdict for claim in claims]
+    return Findings(
+        title="The paper, claim by claim",
+        quantities=[
+            Quantity("claims_that_hold", verdicts.count(HOLDS)),
+            Quantity("claims_that_do_not_hold", verdicts.count(FAILS)),
+            Quantity("claims_not_testable", verdicts.count(NOT_TESTABLE)),
+            Quantity("cpu_seconds", seconds, "s", "processor time"),
+        ],
+        rows={"claims": counts(record)},
+        files={
+            "paper.json": lambda path: write_json(path, record),
+            "paper.md": lambda path: path.write_text(markdown(record), encoding="utf-8"),
+            "paper.html": lambda path: path.write_text(webpage(record, figures), encoding="utf-8"),
+        },
+        claims=claims,
+        chapters=found,
+    )
 
 
-def chapters(settings: PaperSettings) -> dict[str, tuple[Experiment[Any], Any]]:
-    """Every chapter's experiment, with settings that follow the command's where they share them."""
-    made: dict[str, tuple[Experiment[Any], Any]] = {}
+def chapters_of(settings: PaperSettings) -> dict[str, tuple[Experiment, Any]]:
+    """Return the experiment of each chapter, with settings that follow the command's where they share them."""
+    made: dict[str, tuple[Experiment, Any]] = {}
     for name, (command, own) in CHAPTERS.items():
-        experiment = CHAPTER if command is None else find_experiment(command)
-        known: dict[str, Any] = {field.name: field.default for field in fields(experiment.settings)}
+        chapter = adapted(CHAPTER) if command is None else find_experiment(command)
+        known: dict[str, Any] = {field.name: field.default for field in fields(chapter.settings)}
         shared = {key: getattr(settings, key) for key in ("seed", "engine", "circuit", "format", "checkpoint", "quick")}
         shared["seeds"] = min(settings.seeds, known["seeds"])
         if settings.quick and "quick" not in known:
             shared |= {key: value for key, value in SHORTER.items() if key in known} | {"seeds": 1}
         given = {key: value for key, value in (shared | own).items() if key in known}
-        made[name] = experiment, experiment.settings(**given)
+        made[name] = chapter, chapter.settings(**given)
     return made
 
 
@@ -226,12 +196,6 @@ def explained(claim: Claim) -> Claim:
         return claim
     said = [why for text, run, why in READINGS if re.search(text, claim.text) and re.search(run, claim.run)]
     return replace(claim, reading=claim.reading or " ".join(said))
-
-
-def chapter_suffix(chapter: str) -> str:
-    """What sets figures of chapters apart that are of the same experiment."""
-    _, dash, suffix = chapter.partition("-")
-    return dash + suffix
 
 
 def write_json(path: Path, record: Mapping[str, Any]) -> None:
@@ -245,6 +209,3 @@ def write_json(path: Path, record: Mapping[str, Any]) -> None:
         return plain_value("paper.json", value)
 
     path.write_text(json.dumps(plain(record), indent=2, allow_nan=False) + "\n", encoding="utf-8")
-
-
-EXPERIMENT = Paper()

@@ -8,70 +8,86 @@ synapses.graphml every cell and every learned weight; for each further seed ther
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from biorrr.sims.experiment import Findings, Found, Problem
-from biorrr.sims.lab.training import Training, TrainingSettings, heading
-from biorrr.sims.lazy import nx
+from biorrr.sims.lab import Figure, Findings, Job, Lab, Quantity, experiment
+from biorrr.sims.lab.checks import check_rank, default_ridge
+from biorrr.sims.lab.quantities import PERCENT
+from biorrr.sims.lab.training import TrainingSettings, learned
+from biorrr.sims.lazy import circuits, data_sets, nx
+
+CAPTIONS = {
+    "wiring": "The circuit after learning. Triangles are pyramidal cells, each between its basal dendrites (below) "
+    "and its apical dendrite (above); circles are interneurons. Horizontal lines are the axons of inputs and of "
+    "interneurons; beside each pyramidal cell rises its own axon, which crosses the dendrites of interneurons "
+    "(black). Where an axon crosses a dendrite there is a synapse: an arrowhead if activity in the axon raises the "
+    "target, a bar if it lowers it. Its size is the strength of the synapse; the legend gives the largest of each "
+    "pathway, and Q and R share a scale. Since R becomes Q transposed while inhibition has a minus sign, each "
+    "arrowhead of R has a bar of Q as its mirror image, and each bar an arrowhead."
+}
 
 
-class Wiring(Training[TrainingSettings]):
-    """``biorrr wiring``: the circuit drawn with the weights it has learned, and as a graph for other programs."""
+@experiment(
+    shows="the circuit, with the weights it has learned",
+    takes="6 s",
+    paper="Fig. 1",
+    not_swept="learns as learn does, and draws",
+    captions=CAPTIONS,
+    small={"data": "synthetic:samples=60,m=6,n=5,latents=2", "epochs": 2, "engine": "numpy"},
+)
+def wiring(lab: Lab, settings: TrainingSettings) -> Findings:
+    """Let circuits learn, and spell out the graph of each."""
+    from biorrr.circuit.results.graph import cell_graph
 
-    settings = TrainingSettings
-    shows = "the circuit, with the weights it has learned"
-    takes = "6 s"
-    paper = "Fig. 1"
-    not_swept = "learns as learn does, and draws"
-    figures = {
-        "wiring": "The circuit after learning. Triangles are pyramidal cells, each between its basal dendrites (below) "
-        "and its apical dendrite (above); circles are interneurons. Horizontal lines are the axons of inputs and of "
-        "interneurons; beside each pyramidal cell rises its own axon, which crosses the dendrites of interneurons "
-        "(black). Where an axon crosses a dendrite there is a synapse: an arrowhead if activity in the axon raises the "
-        "target, a bar if it lowers it. Its size is the strength of the synapse; the legend gives the largest of each "
-        "pathway, and Q and R share a scale. Since R becomes Q transposed while inhibition has a minus sign, each "
-        "arrowhead of R has a bar of Q as its mirror image, and each bar an arrowhead."
+    data = lab.load(settings.data)
+    check_rank(settings.k, data)
+    settings = lab.fill_in(ridge=default_ridge(data))
+
+    runs = lab.map(learn_from, settings.every_seed, data)
+
+    first = runs[settings.seed]
+    populations = circuit_of(settings, settings.seed).wiring(data.X.shape[1], data.Y.shape[1])
+    which = {seed: "" if settings.seeds == 1 else str(seed) for seed in runs}
+    graphs = {
+        f"synapses{'-' if which[seed] else ''}{which[seed]}.graphml": partial(nx.write_graphml, cell_graph(run))
+        for seed, run in runs.items()
     }
-
-    def conclude(self, problem: Problem[TrainingSettings], found: Found) -> Findings:
-        """Spell out the graph of each seed's circuit, and sum up the first one's weights."""
-        from biorrr.circuit.results.graph import cell_graph
-
-        settings, data = problem.settings, problem.data
-        circuit = settings.make_circuit(k=settings.k, s=settings.s, ridge=settings.ridge, seed=settings.seed)
-        populations = circuit.wiring(data.X.shape[1], data.Y.shape[1])
-        first = next(iter(found.values()))
-        figures: dict[str, Callable[[], Any]] = {}
-        files: dict[str, Callable[[Any], Any]] = {"wiring.graphml": partial(nx.write_graphml, populations)}
-        for seed, run in zip(settings.every_seed, found.values(), strict=True):
-            suffix = "" if settings.seeds == 1 else f"-{seed}"
-            cells = cell_graph(run)
-            files[f"synapses{suffix}.graphml"] = partial(nx.write_graphml, cells)
-            figures[f"wiring{suffix}"] = run.plot_wiring
-        numbers, rows = heading(problem), {}
-        for source, target, pathway in populations.edges(data=True):
-            name, weights = pathway["weight"], abs(first.data[pathway["weight"]].values[-1])
-            numbers |= {
-                f"{name}_synapses": pathway["synapses"],
-                f"{name}_rms": float((weights**2).mean() ** 0.5),
-                f"{name}_strongest": float(weights.max()),
-            }
-            raise_it = float((pathway["sign"] * first.data[name].values[-1] > 0).mean())
-            rows[f"{name}, {source} to {target}"] = (
-                f"{pathway['synapses']} synapses, of which {raise_it:.0%} raise their target and {1 - raise_it:.0%} "
-                f"lower it, r.m.s. {numbers[f'{name}_rms']:.3g}"
-            )
-        attrs = first.data.attrs
-        return Findings(
-            numbers=numbers | {"samples": first.samples, "engine": attrs["engine"], "seconds": attrs["seconds"]},
-            title=f"{data.name}: after {first.samples} samples",
-            rows=rows,
-            results={"run": first},
-            figures=figures,
-            files=files,
-        )
+    return Findings(
+        title=f"{data.name}: after {first.samples} samples",
+        quantities=[
+            *learned(data, settings),
+            *(one for edge in populations.edges(data=True) for one in pathway(*edge, first)),
+            Quantity("samples", first.samples),
+            Quantity("engine", first.data.attrs["engine"]),
+            Quantity("seconds", first.data.attrs["seconds"]),
+        ],
+        data={"run": first},
+        figures=[Figure("wiring", run.plot_wiring, which[seed]) for seed, run in runs.items()],
+        files={"wiring.graphml": partial(nx.write_graphml, populations)} | graphs,
+    )
 
 
-EXPERIMENT = Wiring()
+def circuit_of(settings: TrainingSettings, seed: int) -> Any:
+    """Make the circuit of one seed."""
+    return settings.make_circuit(k=settings.k, s=settings.s, ridge=settings.ridge, seed=seed)
+
+
+def learn_from(job: Job, seed: int, data: data_sets.Dataset) -> circuits.Run:
+    """Let a circuit learn the data from a seed."""
+    circuit = circuit_of(job.settings, seed)
+    return job.run(circuit, data.X, data.Y, epochs=job.settings.epochs, centre=True, record=(), snapshots=100)
+
+
+def pathway(source: str, target: str, edge: dict[str, Any], run: circuits.Run) -> list[Quantity]:
+    """Return number, size and sign of the synapses of one pathway, as the run has learned them."""
+    name = edge["weight"]
+    weights = run.data[name].values[-1]
+    row = f"{name}, {source} to {target}"
+    raising = float((edge["sign"] * weights > 0).mean())
+    return [
+        Quantity(f"{name}_synapses", edge["synapses"], "", "synapses", row=row),
+        Quantity(f"{name}_raising", raising, PERCENT, "of which raise their target", row=row),
+        Quantity(f"{name}_rms", float((weights**2).mean() ** 0.5), "", "r.m.s.", row=row),
+        Quantity(f"{name}_strongest", float(abs(weights).max())),
+    ]

@@ -10,10 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from biorrr.errors import InputError
 from biorrr.sims.lab.settings import SettingsError
 
 
-class CircuitError(ValueError):
+class CircuitError(InputError):
     """A function of the user's that does not give a circuit."""
 
 

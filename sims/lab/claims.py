@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from biorrr.sims.lab.quantities import Quantity, readable
+
 HOLDS, FAILS, NOT_JUDGED, NOT_TESTABLE = "holds", "does not hold", "not judged", "not testable here"
 QUICK = "a --quick run is a first look: it has not converged"
 
@@ -73,6 +75,13 @@ class Claim:
         if math.isinf(self.low) and math.isinf(self.high):
             raise ValueError(f"Claim {self.text!r}: must have a bound, low or high: otherwise it cannot fail")
 
+    @classmethod
+    def about(cls, quantity: Quantity, text: str, **more: Any) -> Claim:
+        """Make the claim that a quantity lies within its bound; ``more`` are further fields."""
+        low, high = quantity.bound or (-math.inf, math.inf)
+        measured = {"value": quantity.value, "spread": quantity.spread, "unit": quantity.unit}
+        return cls(**{"text": text, "low": low, "high": high} | measured | more)
+
     @property
     def verdict(self) -> str:
         """``"holds"``, ``"does not hold"``, ``"not judged"`` or ``"not testable here"``."""
@@ -89,17 +98,13 @@ class Claim:
 
     @property
     def measured(self) -> str:
-        """The value and its spread, in words."""
-        if self.value is None:
-            return ""
-        scale, unit = (100, " %") if self.unit == "%" else (1, f" {self.unit}" if self.unit else "")
-        value = f"{scale * self.value:.3g}" if math.isfinite(self.value) else "∞" if self.value > 0 else "no number"
-        return f"{value}{f' ± {scale * self.spread:.2g}' if self.spread is not None else ''}{unit}"
+        """The value, its spread and its unit, as people read them."""
+        return "" if self.value is None else readable(self.value, self.unit, self.spread, digits=3)
 
     @property
     def bounds(self) -> str:
         """The bounds, in words."""
-        low, high = (replace(self, value=bound, spread=None).measured for bound in (self.low, self.high))
+        low, high = (readable(bound, self.unit, digits=3) for bound in (self.low, self.high))
         if math.isfinite(self.low) and math.isfinite(self.high):
             return f"exactly {low}" if self.low == self.high else f"from {low} to {high}"
         return f"at least {low}" if math.isfinite(self.low) else f"at most {high}" if math.isfinite(self.high) else ""

@@ -8,18 +8,19 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from biorrr.sims.lab.settings import PROVENANCE, SettingsError, read_config
+from biorrr.errors import InputError
+from biorrr.sims.lab.inventory import INVENTORY, Inventory
 
 CONFIG, RESULTS, SUMMARY = "config.toml", "run.nc", "summary.json"
-CAPTIONS = "captions.md"
 PAGE = "report.html"  # what `biorrr report` makes of a run
 CHECKPOINTS = "checkpoints"  # a folder, there until the run is finished
+KEPT = ("npz", "nc")  # endings of the files in it
 UNFINISHED = ".unfinished-"  # a folder, with a number behind: of a run that is to replace the one in the run folder
 BEING_WRITTEN, WRITTEN = ".being-written", ".written"  # folders of results, before and after all of them are there
 INTERRUPTED = "interrupted"  # how a run ended that can go on
 
 
-class FolderError(ValueError):
+class FolderError(InputError):
     """A folder that a run must not or cannot be written to."""
 
     exit_code = 2
@@ -50,11 +51,18 @@ def unfinished(folder: Path) -> list[Path]:
     return [inside(folder, f"{UNFINISHED}{number}") for number in sorted(filter(str.isdecimal, numbers), key=int)]
 
 
+def has_checkpoints(folder: Path) -> bool:
+    """Return True if the run in ``folder`` has kept something that it can go on from."""
+    place = inside(folder, CHECKPOINTS)
+    return any(any(place.glob(f"[!.]*.{ending}")) for ending in KEPT)
+
+
 def clear_checkpoints(folder: Path) -> None:
     """Delete what the run in ``folder`` has kept, half-written files too."""
     place = inside(folder, CHECKPOINTS)
-    for path in place.glob("*.npz"):
-        path.unlink(missing_ok=True)
+    for ending in KEPT:
+        for path in place.glob(f"*.{ending}"):
+            path.unlink(missing_ok=True)
     with suppress(OSError):  # somebody else's files are in it, or it is not there
         place.rmdir()
 
@@ -62,8 +70,9 @@ def clear_checkpoints(folder: Path) -> None:
 def settle(folder: Path) -> None:
     """Put results that are wholly written in the place of earlier ones, and clear what killed processes have left.
 
-    For those who hold the folder's lock. Cut short, it is finished by the next call: old files go while the old config
-    still names them, and the summary, which says that the run is finished, is the first to go and the last to come.
+    The caller holds the folder's lock. If this is cut short, the next call finishes it: old files go while the old
+    inventory still lists them, and the summary, which says that the run is finished, is the first to go and the last
+    to come.
     """
     for path in folder.glob(f".*-{CONFIG}"):
         if re.fullmatch(rf"\.\d+-{re.escape(CONFIG)}", path.name):
@@ -72,11 +81,11 @@ def settle(folder: Path) -> None:
     written = inside(folder, WRITTEN)
     if not written.is_dir():
         return
-    if (written / CONFIG).exists():  # else the old files are gone already
+    if (written / INVENTORY).exists():  # else the old files are gone already
         (folder / SUMMARY).unlink(missing_ok=True)
         for path in _files(folder) - {folder / name for name in _listed(written)}:
             path.unlink(missing_ok=True)
-    for path in sorted(written.iterdir(), key=lambda path: (path.name == SUMMARY, path.name == CONFIG)):
+    for path in sorted(written.iterdir(), key=lambda path: (path.name == SUMMARY, path.name == INVENTORY)):
         path.replace(folder / path.name)
     if finished(folder):
         clear_checkpoints(folder)
@@ -86,14 +95,12 @@ def settle(folder: Path) -> None:
 
 
 def _files(folder: Path) -> set[Path]:
-    """Files that the run in ``folder`` has left, as its config lists them, and those whose names tell."""
-    named = {folder / name for name in (CONFIG, RESULTS, SUMMARY, PAGE, *_listed(folder))}
-    named |= {path for path in folder.glob("run-*.nc") if re.fullmatch(r"run-\d+\.nc", path.name)}
-    return {path for path in named if path.parent == folder and (path.is_file() or path.is_symlink())}
+    """Return the files that the run in ``folder`` has left, as its inventory lists them, and its page."""
+    named = {folder / name for name in (CONFIG, RESULTS, SUMMARY, INVENTORY, PAGE, *_listed(folder))}
+    return {path for path in named if path.is_file() or path.is_symlink()}
 
 
 def _listed(folder: Path) -> list[str]:
-    with suppress(SettingsError, KeyError, TypeError):
-        names = read_config(folder / CONFIG)[PROVENANCE]["files"]
-        return [name for name in names if isinstance(name, str)]
+    with suppress(OSError, ValueError, RecursionError):
+        return Inventory.read((folder / INVENTORY).read_text(encoding="utf-8")).files
     return []

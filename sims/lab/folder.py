@@ -11,7 +11,7 @@ import time
 import tomllib
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -20,7 +20,6 @@ from typing import Any
 from biorrr.sims.lab.claims import Claim
 from biorrr.sims.lab.contents import (
     BEING_WRITTEN,
-    CAPTIONS,
     CHECKPOINTS,
     CONFIG,
     RESULTS,
@@ -28,6 +27,7 @@ from biorrr.sims.lab.contents import (
     UNFINISHED,
     WRITTEN,
     clear_checkpoints,
+    has_checkpoints,
     inside,
     settle,
     unfinished,
@@ -36,6 +36,8 @@ from biorrr.sims.lab.contents import INTERRUPTED as INTERRUPTED
 from biorrr.sims.lab.contents import FolderError as FolderError
 from biorrr.sims.lab.files import whole_file
 from biorrr.sims.lab.interrupts import held_back
+from biorrr.sims.lab.inventory import DATASET, FIGURE, INVENTORY, RUN, Entry, Inventory
+from biorrr.sims.lab.quantities import Quantity, numbers_of
 from biorrr.sims.lab.settings import PROVENANCE, VERSIONS, read_config
 from biorrr.sims.lazy import circuits, np, xr
 
@@ -78,6 +80,7 @@ class RunFolder:
         self._fresh = path is None
         self._force = force
         self._source = source
+        self.inventory = Inventory()  # of what has been written so far
         if self.path.exists() and not self.path.is_dir():
             raise FolderError(f"out: must be a folder (got the file {self.path})")
         self._refuse_another_run()
@@ -89,8 +92,8 @@ class RunFolder:
 
     def holds_run(self) -> bool:
         """Whether a run has been written to the folder."""
-        kept = inside(self.path, CHECKPOINTS).glob("[!.]*.npz")
-        return any(kept) or any((self.path / name).exists() for name in (CONFIG, RESULTS, SUMMARY, WRITTEN))
+        names = (CONFIG, RESULTS, SUMMARY, INVENTORY, WRITTEN)
+        return has_checkpoints(self.path) or any((self.path / name).exists() for name in names)
 
     def _refuse_another_run(self) -> None:
         if not self._force and self.holds_run():
@@ -117,7 +120,7 @@ class RunFolder:
                     partial.write_text(config, encoding="utf-8")
                 yield
         except BaseException:
-            if not self._has_checkpoints():
+            if not has_checkpoints(self.work):
                 self.discard()
             self.release()
             raise
@@ -165,7 +168,7 @@ class RunFolder:
                 warnings.filterwarnings("ignore", message="interrupted after")  # a circuit's word, and ours follows
                 yield
         except KeyboardInterrupt as interrupt:
-            if not self._has_checkpoints():
+            if not has_checkpoints(self.work):
                 raise
             raise InterruptedRunError(self.way_on) from interrupt
 
@@ -179,9 +182,6 @@ class RunFolder:
     def checkpoints(self) -> Path:
         """Folder in which the run keeps how far it has come."""
         return inside(self.work, CHECKPOINTS)
-
-    def _has_checkpoints(self) -> bool:
-        return any(self.checkpoints.glob("[!.]*.npz"))
 
     def claim(self) -> None:
         """Lock the folder until ``release()`` or the end of the process; refuse one that another has locked."""
@@ -201,11 +201,11 @@ class RunFolder:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self.path))
 
     @contextmanager
-    def filling(self, config: Callable[[list[str]], str]) -> Iterator[None]:
+    def filling(self, config: str) -> Iterator[None]:
         """Give room to what the run has found; it appears when the block ends well, all of it together.
 
-        The folder is released then. ``config`` makes config.toml of the names of all files, by which a later run knows
-        what to replace.
+        The folder is released then. ``config`` is the text of config.toml. The inventory lists every file, so that a
+        later run knows what to replace.
         """
         written = self.path / BEING_WRITTEN
         with self._resumable():
@@ -213,9 +213,10 @@ class RunFolder:
                 written.mkdir()
                 self._results = written
                 yield
-                names = sorted({CONFIG, *(path.name for path in written.iterdir())})
-                with self.writing(CONFIG) as path:
-                    path.write_text(config(names), encoding="utf-8")
+                with self.writing(Entry(CONFIG)) as path:
+                    path.write_text(config, encoding="utf-8")
+                with self.writing(Entry(INVENTORY)) as path:
+                    path.write_text(self.inventory.text(), encoding="utf-8")
                 with held_back():
                     written.rename(self.path / WRITTEN)  # from here on this is the folder's run
                     settle(self.path)
@@ -225,51 +226,53 @@ class RunFolder:
                 self.release()
 
     @contextmanager
-    def writing(self, name: str) -> Iterator[Path]:
-        """Give a path to write ``name`` at; see :func:`whole_file`."""
-        with whole_file(self._results / name, called=self.path / name) as partial:
+    def writing(self, entry: Entry) -> Iterator[Path]:
+        """Give a path to write a file at, and list it in the inventory; see :func:`whole_file`."""
+        self.inventory.entries.append(entry)
+        with whole_file(self._results / entry.file, called=self.path / entry.file) as partial:
             yield partial
 
-    def write_results(self, results: circuits.Run | xr.Dataset, name: str = RESULTS) -> None:
-        """Write what an experiment has found as NetCDF4."""
+    def write_results(self, results: circuits.Run | xr.Dataset, stem: str, **about: str) -> None:
+        """Write a run or a dataset as NetCDF4, as ``<stem>.nc``; ``about`` are fields of its entry."""
         from biorrr.circuit.results.netcdf import write_netcdf
 
-        with self.writing(name) as path:
-            if isinstance(results, circuits.Run):
-                results.save(path)
+        is_run = isinstance(results, circuits.Run)
+        with self.writing(Entry(f"{stem}.nc", RUN if is_run else DATASET, **about)) as path:
+            if is_run:
+                results.save(path, overwrite=True)
             else:
                 write_netcdf(results, path)
 
-    def write_figure(self, name: str, format: str, axes: Any) -> None:
-        """Write the figure that ``axes``, one or an array of them, belong to, as png, pdf or svg, and close it."""
+    def write_figure(self, stem: str, format: str, axes: Any, **about: Any) -> None:
+        """Write the figure that ``axes``, one or an array of them, belong to, as png, pdf or svg, and close it.
+
+        ``about`` are fields of its entry in the inventory.
+        """
         import matplotlib.pyplot as plt
 
         figure = np.ravel(axes)[0].figure
-        with self.writing(f"{name}.{format}") as path:
+        with self.writing(Entry(f"{stem}.{format}", FIGURE, **about)) as path:
             figure.savefig(path, dpi=200)
         plt.close(figure)
 
-    def write_captions(self, captions: Mapping[str, str]) -> None:
-        """Write captions.md: what each figure shows, by the name of its file."""
-        with self.writing(CAPTIONS) as path:
-            text = "\n\n".join(f"**{name}** {caption}" for name, caption in captions.items())
-            path.write_text(text + "\n", encoding="utf-8")
-
     def write_summary(
-        self, numbers: Mapping[str, Any], claims: Sequence[Claim] = (), own_tests: Sequence[Claim] = ()
+        self, quantities: Sequence[Quantity], claims: Sequence[Claim] = (), own_tests: Sequence[Claim] = ()
     ) -> None:
         """Write summary.json: one flat object of text, truth values and numbers; what is not finite becomes null.
 
-        Where an experiment checks ``claims`` of the paper, or makes tests of its own, they follow as lists. A run with
-        a summary is finished, unless its ``ended`` says "interrupted".
+        Claims of the paper and tests of our own follow as lists. A run with a summary is finished, unless its
+        ``ended`` says "interrupted". Unit and words of each quantity go to the inventory.
         """
-        flat: dict[str, Any] = {name: plain_value(name, value) for name, value in numbers.items()}
+        flat: dict[str, Any] = {name: plain_value(name, value) for name, value in numbers_of(quantities).items()}
         for key, judged in (("claims", claims), ("own_tests", own_tests)):
             if judged:
                 flat[key] = [
                     {name: plain_value(name, value) for name, value in claim.record().items()} for claim in judged
                 ]
-        with self.writing(SUMMARY) as path:
+        for quantity in quantities:
+            said = {key: text for key, text in (("unit", quantity.unit), ("words", quantity.words)) if text}
+            self.inventory.quantities |= {name: said for name in quantity.numbers if said}
+        with self.writing(Entry(SUMMARY)) as path:
             path.write_text(json.dumps(flat, indent=2, allow_nan=False) + "\n", encoding="utf-8")
 
 
@@ -279,6 +282,7 @@ class ResumedFolder(RunFolder):
     def __init__(self, path: Path) -> None:
         """Claim the folder, so that nobody changes what is read of it from now on."""
         self.path = self._results = path
+        self.inventory = Inventory()
         self.claim()
         settle(path)
         self.work = [path, *unfinished(path)][-1]
@@ -297,8 +301,12 @@ class ResumedFolder(RunFolder):
             warnings.warn(
                 f"resumed with other versions ({'; '.join(differing)}): the last bits may differ", stacklevel=3
             )
-        with self._resumable():
-            yield
+        try:
+            with self._resumable():
+                yield
+        except BaseException:
+            self.release()
+            raise
 
 
 def is_in_use(path: Path) -> bool:

@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from biorrr.errors import InputError
+
 PROVENANCE = "provenance"  # the table of a saved config that says what wrote it; the rest are settings
 WORDS = {bool: "true or false", int: "a whole number", float: "a finite number", str: "text"}
 
 
-class SettingsError(ValueError):
+class SettingsError(InputError):
     """A setting that does not exist or cannot have this value."""
 
     exit_code = 2

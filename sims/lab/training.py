@@ -1,15 +1,16 @@
-"""What experiments share that let a circuit learn one data set, once for each seed, or for each s and seed."""
+"""What experiments share that let circuits learn data: settings, checks, and scores beside the exact solution."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 from biorrr.sims.data import Samples
 from biorrr.sims.experiment import Experiment, Found, Problem
+from biorrr.sims.lab.quantities import PERCENT, Quantity
 from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP, ExperimentSettings, option
-from biorrr.sims.lazy import analysis, circuits, data_sets
+from biorrr.sims.lazy import analysis, circuits, data_sets, np
 
 # What the theory says of the optimum is seen only near it: on digits and V1-V2 (k = 2) plateaus come within 5 % of it
 # after a million samples and within 1 % after two.
@@ -182,6 +183,43 @@ def heading(problem: Problem[Any]) -> dict[str, Any]:
     every_s = settings.s if isinstance(settings.s, tuple) else (settings.s,)
     s = every_s[0] if len(every_s) == 1 else ", ".join(f"{one:g}" for one in every_s)
     return {"data": problem.data.name, "k": settings.k, "s": s, "ridge": settings.ridge}
+
+
+SCORES = {
+    "objective": ("", "objective"),
+    "excess": (PERCENT, "excess"),
+    "angle_max_deg": ("degrees", "largest angle to the exact filters"),
+    "whitening_error": ("", "whitening error"),
+    "r_minus_qt": ("", "||R - Q'||"),
+}  # unit and words of what differs between seeds
+
+
+def learned(data: data_sets.Dataset, settings: Any, seeds: int = 1) -> list[Quantity]:
+    """Return what was learned: the first quantities of a summary."""
+    known = {"data": data.name, "k": settings.k, "s": settings.s, "ridge": settings.ridge}
+    return [Quantity(name, value) for name, value in (known | ({"seeds": seeds} if seeds > 1 else {})).items()]
+
+
+def scored(runs: Sequence[circuits.Run], exact: analysis.Yardstick) -> list[Quantity]:
+    """Return how near runs came to the exact solution, and what they took; of several, mean, spread and largest."""
+    each = [scores(run, exact) for run in runs]
+    found = []
+    for name, (unit, words) in SCORES.items():
+        values = np.array([one[name] for one in each])
+        if len(runs) == 1:
+            found.append(Quantity(name, values[0], unit, words))
+        else:
+            found.append(Quantity(name, values.mean(), unit, words, spread=values.std()))
+            found.append(Quantity(f"{name}_max", values.max(), unit, "at most", row=words))
+        if name == "objective":
+            found.append(Quantity("optimum", each[0]["optimum"], "", "optimum"))
+    return [
+        *found,
+        Quantity("samples", each[0]["samples"], "", "samples of each" if len(runs) > 1 else "samples"),
+        Quantity("ended", each[0]["ended"]),
+        Quantity("engine", each[0]["engine"], "", "engine"),
+        Quantity("seconds", sum(one["seconds"] for one in each), "s", "time"),
+    ]
 
 
 def scores(run: circuits.Run, exact: analysis.Yardstick) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from biorrr.sims.experiments import experiment_names, find_experiment
+from biorrr.sims.lab.legacy import Legacy
 from biorrr.sims.page.plain import plain
 from biorrr.sims.page.views import View, quantity_of
 
@@ -21,9 +22,10 @@ def charts_of(name: str, results: Mapping[str, xr.Dataset], exact: Yardstick | N
     if name not in experiment_names():  # a command that leaves a folder and is none of them
         return []
     experiment = find_experiment(name)
-    results = experiment.page_results(results, exact)
+    if isinstance(experiment, Legacy):
+        results = experiment.page_results(results, exact)
     drawn = []
-    for chart in experiment.page_charts(results):
+    for chart in experiment.charts_of(results):
         views = [_drawn(view, list(results.values())) for view in chart.views]
         views = [view for view in views if view["series"]]
         if views:

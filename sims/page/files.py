@@ -7,8 +7,10 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
+from biorrr.errors import InputError
 
-class ReportError(ValueError):
+
+class ReportError(InputError):
     """A folder that there is nothing to report of."""
 
     exit_code = 2

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 DIGITS = 5  # significant
-PERCENT = ("excess", "relative_error")  # numbers whose names hold one of these are fractions, read in percent
 
 
 def plain(values: Any) -> Any:
@@ -22,16 +21,6 @@ def plain(values: Any) -> Any:
     nested = np.array(rounded, dtype=object)
     nested[~np.isfinite(rounded)] = None
     return nested.tolist()
-
-
-def in_percent(name: str, value: Any) -> Any:
-    """``value`` of the number ``name``: in percent where that is how it is read, otherwise as it is.
-
-    >>> in_percent("excess_max", 0.01234), in_percent("samples", 600)
-    ('1.234 %', 600)
-    """
-    fraction = isinstance(value, float) and any(part in name for part in PERCENT)
-    return f"{100 * value:.4g} %" if fraction else value
 
 
 def without_home(value: Any) -> Any:

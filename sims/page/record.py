@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biorrr.sims.lab.folder import CONFIG, RESULTS, SUMMARY, is_in_use
+from biorrr.sims.lab.folder import CONFIG, SUMMARY, is_in_use
+from biorrr.sims.lab.inventory import DATASET, INVENTORY, RUN, Entry, Inventory
 from biorrr.sims.lab.settings import PROVENANCE
 from biorrr.sims.main import commands
 from biorrr.sims.page.files import ReportError, opened_inside
@@ -28,7 +28,15 @@ class Record:
     settings: dict[str, Any]  # from config.toml
     provenance: dict[str, Any]
     summary: dict[str, Any]  # from summary.json
-    results: dict[str, xr.Dataset]  # by the name of their file without its ending
+    inventory: Inventory
+    results: dict[Entry, xr.Dataset]  # what each file with data holds
+
+    def of_chapters(self) -> dict[tuple[str, str], dict[str, xr.Dataset]]:
+        """Return the data by chapter (empty where there are none) and experiment, each by its name."""
+        found: dict[tuple[str, str], dict[str, xr.Dataset]] = {}
+        for entry, dataset in self.results.items():
+            found.setdefault((entry.chapter, entry.experiment), {})[entry.name] = dataset
+        return found
 
     @property
     def claims(self) -> list[dict[str, Any]]:
@@ -66,15 +74,12 @@ def read_record(folder: Path) -> Record:
             raise ReportError(f"{folder}: the run in it is still going; wait for its end")
         raise ReportError(f"{folder}: the run in it was cut short; `biorrr resume {folder}` continues it")
     summary = _table(folder, SUMMARY, json.loads)
-    again = f"biorrr {experiment} --config {folder / CONFIG}"
-    # Of several seeds there may be a file for each, and of several data sets.
-    data = settings.get("data")
-    named = {Path(RESULTS).stem, *(map(str, data) if isinstance(data, list) else ())}
-    paths = [path for path in sorted(folder.glob("*.nc")) if path.stem in named or re.fullmatch(r"run-\d+", path.stem)]
-    if not paths and experiment != "bench":  # which measures speed, and keeps no run
-        raise ReportError(f"{folder}: {RESULTS} is missing; `{again} --force --out {folder}` makes it again")
-    results = {path.stem: _dataset(path, f"{again} --force --out {folder}") for path in paths}
-    return Record(folder, experiment, settings, provenance, summary, results)
+    again = f"`biorrr {experiment} --config {folder / CONFIG} --force --out {folder}` makes it again"
+    if not os.path.lexists(folder / INVENTORY):
+        raise ReportError(f"{folder}: {INVENTORY} is missing; {again}")
+    inventory = Inventory.read(json.dumps(_table(folder, INVENTORY, json.loads)))
+    results = {entry: _dataset(folder / entry.file, again) for entry in inventory.of_kind(RUN, DATASET)}
+    return Record(folder, experiment, settings, provenance, summary, inventory, results)
 
 
 def _table(folder: Path, name: str, parse: Any) -> dict[str, Any]:
@@ -93,10 +98,12 @@ def _table(folder: Path, name: str, parse: Any) -> dict[str, Any]:
 def _dataset(path: Path, again: str) -> xr.Dataset:
     from biorrr.circuit.results.netcdf import UnsafeFileError, read_netcdf
 
+    if not os.path.lexists(path):
+        raise ReportError(f"{path.parent}: {path.name} is missing; {again}")
     with opened_inside(path, path.parent) as file:
         try:
             return read_netcdf(file)
         except UnsafeFileError as error:
             raise ReportError(f"{path}: {error}") from error
         except Exception as error:  # a truncated file fails in as many ways as HDF5 has parts
-            raise ReportError(f"{path}: damaged, or no NetCDF file; `{again}` makes it again") from error
+            raise ReportError(f"{path}: damaged, or no NetCDF file; {again}") from error

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from biorrr.analysis.figures.wiring import MOST_CELLS
 from biorrr.sims.lab.claims import FAILS, HOLDS, NOT_JUDGED
-from biorrr.sims.lab.folder import CONFIG, INTERRUPTED, RESULTS
+from biorrr.sims.lab.folder import CONFIG, INTERRUPTED
+from biorrr.sims.lab.inventory import FIGURE
+from biorrr.sims.lab.quantities import readable
 from biorrr.sims.page.bench import bench_charts
 from biorrr.sims.page.circuit import circuit_charts, solve_exactly
 from biorrr.sims.page.curves import charts_of
 from biorrr.sims.page.data import data_words, find_data
 from biorrr.sims.page.files import ReportError
-from biorrr.sims.page.plain import in_percent
 from biorrr.sims.page.record import Record, read_record
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 WEIGHTS = ("Vx", "Vy", "Q", "R")
 FACTS = ("s", "ridge_x", "ridge_y", "engine", "ended", "plastic")  # that every saved circuit has among its attributes
-FIRST = Path(RESULTS).stem  # the name of the results that every run has
 _HOW_IT_ENDED = {
     "done": "it ran to its end",
     "stopped": "it was stopped by a callback",
@@ -54,11 +54,12 @@ def _gathered(record: Record, given: Sequence[str]) -> dict[str, Any]:
         "experiment": record.experiment,
         "circuit": None if run is None else {"first": _which(record, run), "without_exact": why_not},
         "name": record.folder.resolve().name,
+        "figures": [*record.inventory.of_kind(FIGURE)],
         "sentence": _sentence(record, run),
         "claims": [_claim(one) for one in record.claims],
         "own_tests": [_claim(one) for one in record.own_tests],
         "numbers": {
-            name: in_percent(name, value)
+            name: readable(value, unit) if (unit := record.inventory.unit_of(name)) else value
             for name, value in record.summary.items()
             if isinstance(value, int | float | str)
         },
@@ -69,7 +70,7 @@ def _gathered(record: Record, given: Sequence[str]) -> dict[str, Any]:
             "circuit": None if run is None else circuit_charts(run, exact),
             "curves": bench_charts(record.folder)
             if record.experiment == "bench"
-            else charts_of(record.experiment, record.results, exact.yardstick if exact else None),
+            else _curves(record, exact.yardstick if exact else None),
         },
     }
 
@@ -78,13 +79,25 @@ def _circuit(record: Record) -> Run | None:
     """The circuit that the run has trained, the first of several; None where none was kept."""
     from biorrr.circuit import Run
 
-    found = record.results.get(FIRST)
-    if found is None or not {*WEIGHTS, "seen"} <= set(found.data_vars):
+    entry, found = next(
+        ((entry, one) for entry, one in record.results.items() if {*WEIGHTS, "seen"} <= set(one.variables)),
+        (None, None),
+    )
+    if entry is None or found is None:
         return None
     missing = [name for name in FACTS if name not in found.attrs]
     if missing:
-        raise ReportError(f"{record.folder / RESULTS}: damaged (no {', '.join(missing)} in it); run it again")
+        raise ReportError(f"{record.folder / entry.file}: damaged (no {', '.join(missing)} in it); run it again")
     return Run(found.isel(seed=0) if "seed" in found.dims else found)
+
+
+def _curves(record: Record, exact: Any) -> list[dict[str, Any]]:
+    """Return the charts of the experiment, or of each of its chapters."""
+    drawn = []
+    for (chapter, name), results in record.of_chapters().items():
+        charts = charts_of(name, results, None if chapter else exact)
+        drawn += [one | {"title": f"{chapter}: {one['title']}"} if chapter else one for one in charts]
+    return drawn
 
 
 def _sentence(record: Record, run: Run | None) -> str:

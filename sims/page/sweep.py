@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from biorrr.sims.lab.folder import is_in_use
+from biorrr.sims.lab.inventory import FIGURE, Entry
+from biorrr.sims.lab.quantities import readable
 from biorrr.sims.lab.settings import PROVENANCE, SettingsError, key_of
 from biorrr.sims.page.files import ReportError, is_linked, opened_inside
 from biorrr.sims.page.plain import plain
@@ -19,6 +21,14 @@ from biorrr.sims.sweeps.run import PLAN
 
 MOST_NUMBERS = 250_000  # in table and curves: about 2 MB
 SHOWN_FAILURES = 10
+FIGURE_OF_SWEEP = Entry(
+    "sweep.png",
+    FIGURE,
+    "sweep",
+    "The number that the sweep is judged by, against the settings that vary: small grey points are single runs, large "
+    "ones (or cells) their mean over seeds, and the star is the lowest mean.",
+    charted=True,
+)
 
 
 def is_sweep(folder: Path) -> bool:
@@ -47,8 +57,9 @@ def gather_sweep(folder: Path) -> dict[str, Any]:
     return {
         "kind": "sweep",
         "experiment": "sweep",
+        "figures": [FIGURE_OF_SWEEP] if os.path.lexists(folder / FIGURE_OF_SWEEP.file) else [],
         "name": folder.resolve().name,
-        "sentence": _sentence(plan, points, is_in_use(folder)),
+        "sentence": _sentence(plan, points, is_in_use(folder), Ledger(folder).unit_of(plan)),
         "failures": failed.most_common(SHOWN_FAILURES),
         "settings": {name: first[name] for name in map(key_of, plan.given) if name not in map(key_of, plan.varied)},
         "versions": origin if isinstance(origin, dict) else {},
@@ -115,7 +126,7 @@ def _measured(plan: Plan, point: dict[str, Any]) -> float:
     return value if isinstance(value, int | float) else math.inf
 
 
-def _sentence(plan: Plan, points: list[dict[str, Any]], going_on: bool) -> str:
+def _sentence(plan: Plan, points: list[dict[str, Any]], going_on: bool, unit: str) -> str:
     failed = sum(point["status"] == "failed" for point in points)
     over = " and ".join(map(key_of, plan.varied)) or "seeds"
     sentence = (
@@ -127,7 +138,7 @@ def _sentence(plan: Plan, points: list[dict[str, Any]], going_on: bool) -> str:
         return f"{sentence}."
     varied = [*map(key_of, plan.varied)]
     where = ", ".join(f"{name} {best['settings'][name]}" for name in (*varied, "seed"))
-    sentence += f"; the lowest {plan.measure} of a single point is {_said(plan, _measured(plan, best))}, at {where}"
+    sentence += f"; the lowest {plan.measure} of a single point is {readable(_measured(plan, best), unit)}, at {where}"
     groups: dict[tuple, list[float]] = {}
     for point in points:
         if _measured(plan, point) < math.inf:
@@ -135,14 +146,9 @@ def _sentence(plan: Plan, points: list[dict[str, Any]], going_on: bool) -> str:
     place, values = min(groups.items(), key=lambda group: sum(group[1]) / len(group[1]))
     if len(values) > 1 and varied:
         where = ", ".join(f"{name} {value}" for name, value in zip(varied, place, strict=True))
-        mean = _said(plan, sum(values) / len(values))
+        mean = readable(sum(values) / len(values), unit)
         sentence += f"; the lowest mean over {len(values)} seeds is {mean}, at {where}"
     return f"{sentence}."
-
-
-def _said(plan: Plan, value: float) -> str:
-    """Excess in percent, any other number with a few digits."""
-    return f"{100 * value:.2f} %" if "excess" in plan.measure else f"{value:.4g}"
 
 
 def _table(plan: Plan, points: list[dict[str, Any]]) -> dict[str, Any]:

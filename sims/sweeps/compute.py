@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biorrr.sims.experiment import StoppedError
 from biorrr.sims.experiments import find_experiment
-from biorrr.sims.frame import carry_out, evaluate
+from biorrr.sims.lab.carry_out import carry_out, evaluate
 from biorrr.sims.lab.folder import RunFolder, plain_value
 from biorrr.sims.lab.interrupts import held_back
+from biorrr.sims.lab.lab import StoppedError
 from biorrr.sims.lab.settings import Settings, SettingsError
 from biorrr.sims.sweeps.ledger import plain_curves
 from biorrr.sims.sweeps.plan import Plan
@@ -110,11 +110,12 @@ def compute_point(experiment: str, settings: Any, folder: Path | None, *data: Da
         printed = io.StringIO()  # tables and progress of every point
         with warnings.catch_warnings(), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             warnings.simplefilter("ignore")  # said once for the whole sweep, and not by every point
+            given = dict(zip(settings.every_data, data, strict=True))
             if folder is None:
-                findings = evaluate(find_experiment(experiment), settings, data)
+                findings = evaluate(find_experiment(experiment), settings, given)
             else:
                 run_folder = RunFolder(experiment, folder, force=True)
-                findings = carry_out(find_experiment(experiment), settings, run_folder, data, workers=1)
+                findings = carry_out(find_experiment(experiment), settings, run_folder, given, workers=1)
     except Exception as error:
         if getattr(error, "exit_code", None) == 130:  # interrupted, and no fault of the point's
             raise KeyboardInterrupt from error
@@ -124,6 +125,7 @@ def compute_point(experiment: str, settings: Any, folder: Path | None, *data: Da
         "status": "done",
         "reason": None,
         "data_sha256": checksum_of(*data),
+        "units": {one.name: one.unit for one in findings.every_quantity if one.unit},
         "numbers": {name: plain_value(name, value) for name, value in findings.numbers.items()},
         "curves": plain_curves(findings.curves),
     }
@@ -146,7 +148,7 @@ def _pass_on(data: Dataset) -> Dataset:
 
 
 def _failed(reason: str) -> Entry:
-    return {"status": "failed", "reason": reason, "data_sha256": None, "numbers": {}, "curves": {}}
+    return {"status": "failed", "reason": reason, "data_sha256": None, "units": {}, "numbers": {}, "curves": {}}
 
 
 @contextlib.contextmanager

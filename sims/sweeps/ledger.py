@@ -42,14 +42,14 @@ class Ledger:
         return inside(self.folder, POINTS, f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.json")
 
     def read(self, plan: Plan, settings: Settings) -> dict[str, Any] | None:
-        """What is known of a point: ``status``, ``reason``, ``data_sha256``, ``numbers``, ``curves``; None if not done.
+        """Return what is known of a point: status, reason, data_sha256, numbers, units, curves; None if not done.
 
         A damaged file is as good as none: the point is computed again.
         """
         try:
             found = json.loads(self.path(plan, settings).read_text(encoding="utf-8"))
             if found["status"] in ("done", "failed") and isinstance(found["numbers"], dict):
-                return {"reason": None, "data_sha256": None, "curves": {}} | found
+                return {"reason": None, "data_sha256": None, "units": {}, "curves": {}} | found
         except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
             pass
         return None
@@ -74,6 +74,14 @@ class Ledger:
             ended = {"status": entry["status"], "reason": entry["reason"]}
             rows.append(chosen | ended | {n: entry["numbers"].get(n) for n in numbers if n not in chosen})
         return rows
+
+    def unit_of(self, plan: Plan) -> str:
+        """Return the unit of the plan's measure, as the finished points tell it."""
+        for settings in plan.points:
+            entry = self.read(plan, settings)
+            if entry is not None and isinstance(entry["units"], dict) and plan.measure in entry["units"]:
+                return str(entry["units"][plan.measure])
+        return ""
 
     def write_table(self, plan: Plan, csv: bool = False) -> list[dict[str, Any]]:
         """Write the finished points as Parquet, and as CSV if asked for; return its rows."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.experiment import Experiment
 from biorrr.sims.experiments import experiment_names, find_experiment
+from biorrr.sims.lab.declaration import Experiment
 from biorrr.sims.lab.settings import (
     NO_NUMBERS,
     PROVENANCE,

@@ -11,6 +11,8 @@ import typer
 from biorrr.sims.lab.circuits import check_circuit
 from biorrr.sims.lab.contents import inside
 from biorrr.sims.lab.folder import FolderError, RunFolder, is_in_use
+from biorrr.sims.lab.inventory import Entry
+from biorrr.sims.lab.quantities import readable
 from biorrr.sims.lab.settings import PROVENANCE, SettingsError, provenance, read_config
 from biorrr.sims.sweeps.ledger import TABLE, Ledger
 from biorrr.sims.sweeps.plan import Plan, make_plan, read_plan
@@ -164,7 +166,7 @@ def _carry_out(
     out.mkdir(parents=True, exist_ok=True)
     folder.claim()
     origin = provenance("sweep", csv=csv, folders=folders)
-    with folder.writing(PLAN) as path:
+    with folder.writing(Entry(PLAN)) as path:
         path.write_text(tomli_w.dumps({**plan.source, PROVENANCE: origin}), encoding="utf-8")
     ledger = Ledger(out)
     left = []
@@ -208,7 +210,7 @@ def _report(plan: Plan, out: Path) -> None:
     if done:
         best = min(done, key=lambda row: row[plan.measure])
         where = ", ".join(f"{name} {best[name]}" for name in (*(n.replace("_", "-") for n in plan.varied), "seed"))
-        value = f"{best[plan.measure]:.2%}" if "excess" in plan.measure else f"{best[plan.measure]:.4g}"
+        value = readable(best[plan.measure], Ledger(out).unit_of(plan))
         print(f"  lowest {plan.measure} of a single point {value} at {where}")
     if (out / TABLE).exists():
         print(f"  table {out / TABLE}")

@@ -1,13 +1,14 @@
 """Four questions to somas and dendrites: planted signals are found, controls are not, and chance errs in 5 %."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 
 from biorrr.analysis.imaging import imaged
 from biorrr.analysis.instructive import QUESTIONS, Answer, DendriticRecording, ask, ask_one, dendritic_residual
-from biorrr.analysis.instructive.chance import each_neuron, exchanged, own_against_others, shifted_products
+from biorrr.analysis.instructive.chance import each_neuron, exchanged, flipped_sums, own_against_others, sums_within
 from biorrr.analysis.instructive.residual import error_beyond_somas
 
 RATE, DECAY, FRAMES = 10.0, 0.5, 5
@@ -116,12 +117,14 @@ def test_somas_without_memory_are_refused():
 
 def test_chance():
     rng = np.random.default_rng(0)
-    a, b = rng.standard_normal((300, 2)), rng.standard_normal((300, 3))  # one stretch
-    products = shifted_products(a, b)
-    np.testing.assert_allclose(products[0], a.T @ b)
-    every = np.array([np.roll(a, -shift, axis=0).T @ b for shift in range(30, 271)])  # by a tenth at least
-    away = np.abs(products[1:, None] - every).max(axis=(2, 3)).min(axis=1)
-    assert away.max() < 1e-9
+    a, b = rng.standard_normal((300, 2)), rng.standard_normal((300, 3))
+    group = np.repeat([1, -1, 0, 2], 75)
+    sums = sums_within(a, b, group)
+    np.testing.assert_allclose(sums, [a[group == one].T @ b[group == one] for one in range(3)])
+    flipped = flipped_sums(sums)
+    np.testing.assert_allclose(flipped[0], sums.sum(axis=0))
+    every = np.tensordot(np.array(list(product([-1, 1], repeat=3))), sums, axes=1)
+    assert np.abs(flipped[:, None] - every).max(axis=(2, 3)).min(axis=1).max() < 1e-9
     association = np.eye(8) + 0.01 * rng.standard_normal((8, 8))
     assert exchanged(association) == pytest.approx(1 / 500)
     assert exchanged(np.ones((8, 1)) * np.arange(8.0)) == 1.0  # the same for all: as a broadcast signal

@@ -1,6 +1,7 @@
 """Areas with apical feedback: the circuit against plain loops, by the same settling ticks and by an exact solve."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -230,8 +231,8 @@ def test_infer_is_what_the_circuit_settles_to(data, tmp_path):
     for Y, shown in ((data[1], data[1]), (None, np.zeros_like(data[1]))):
         inferred = run.infer(data[0], Y)
         record = ("pyramidal_1.z", "pyramidal_2.z")
-        with np.testing.suppress_warnings() as quiet:
-            quiet.filter(UserWarning)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
             passed = hierarchy.run(
                 data[0], shown, start=run, plastic=False, order="sequential", record=record, every=1, progress=False
             )

@@ -104,8 +104,6 @@ def test_what_was_not_recorded_cannot_be_drawn(data):
     run = Microcircuit(1, engine="numpy").run(*data, record=())
     with pytest.raises(ValueError, match=r"plateau: was not recorded in this run; run again with record=\('plateau'"):
         run.plot_plateau()
-    with pytest.raises(ValueError, match="eta_q: was not recorded"):
-        run.plot_symmetry()
     unequal = Microcircuit(1, rates=Rates(Rate(0.01), Rate(0.01), Rate(0.02), Rate(0.01)), engine="numpy")
     with pytest.raises(ValueError, match="rates: those of Q and R must be equal"):
         unequal.run(*data).plot_symmetry()

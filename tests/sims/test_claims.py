@@ -5,9 +5,9 @@ import math
 
 import pytest
 
-from biorrr.sims.experiments import compare
+from biorrr.sims.experiments import find_experiment
 from biorrr.sims.experiments.compare import CompareSettings
-from biorrr.sims.frame import carry_out
+from biorrr.sims.lab.carry_out import carry_out
 from biorrr.sims.lab.claims import Claim
 from biorrr.sims.lab.folder import RunFolder
 from biorrr.sims.lab.table import print_claims
@@ -53,7 +53,7 @@ def test_what_does_not_hold_is_printed_in_capitals(capsys):
 
 def test_quick_runs_give_no_verdict(tmp_path, capsys):
     settings = CompareSettings(data="synthetic:samples=60,m=6,n=5", k=(1,), steps=50, engine="numpy", quick=True)
-    carry_out(compare.EXPERIMENT, settings, RunFolder("compare", tmp_path / "run"))
+    carry_out(find_experiment("compare"), settings, RunFolder("compare", tmp_path / "run"))
     out = capsys.readouterr().out
     assert "not judged:" in out
     assert "holds:" not in out.lower().replace("not hold", "")

@@ -40,7 +40,7 @@ def test_run_folder(tmp_path):
         assert results["plateau"].sizes["sample"] == 100
     figures = {f"{name}.png" for name in ("communication", "dendrites", "dimensionality", "lags", "removal")}
     assert {path.name for path in folder.iterdir()} == figures | {
-        "captions.md", "config.toml", "run.nc", "summary.json", "supplement.csv",
+        "config.toml", "inventory.json", "run.nc", "summary.json", "supplement.csv",
     }  # fmt: skip
 
 

@@ -228,7 +228,7 @@ def test_a_recording_is_answered_with_a_verdict(run, tmp_path, capsys):
     assert main.run(["distal", "--data", str(tmp_path / "run.nc"), "--out", str(out)]) == 0
     assert "verdict        s = 0.500" in capsys.readouterr().out
     assert {path.name for path in out.iterdir()} == {
-        "config.toml", "run.nc", "summary.json", "captions.md", "recording.png"
+        "config.toml", "run.nc", "summary.json", "inventory.json", "recording.png"
     }  # fmt: skip
     assert json.loads((out / "summary.json").read_text())["s"] == pytest.approx(0.5, abs=1e-6)
     # By this `resume` and `--config` know whether the recording has changed.
@@ -280,4 +280,5 @@ def test_command_fills_a_folder(tmp_path, capsys):
     assert "with weaker output (a > z)" in printed
     assert "not judged" in printed
     figures = {"protocols.png", "inference.png", "power.png"}
-    assert {path.name for path in out.iterdir()} == {"config.toml", "run.nc", "summary.json", "captions.md"} | figures
+    files = {"config.toml", "run.nc", "summary.json", "inventory.json"}
+    assert {path.name for path in out.iterdir()} == files | figures

@@ -68,7 +68,7 @@ def on_disk(tmp_path, compiled_code):
 @pytest.mark.parametrize(
     ("size", "kept"),
     [
-        pytest.param("120k", ["checkpoints", "config.toml", "seed-0.npz"], marks=pytest.mark.slow),
+        pytest.param("120k", ["checkpoints", "config.toml", "learn_from-0.npz"], marks=pytest.mark.slow),
         # Not even the checkpoint fits, and the run starts over.
         pytest.param("12k", ["checkpoints", "config.toml"], marks=pytest.mark.slow),
     ],
@@ -85,8 +85,8 @@ def test_disk_full(on_disk, own_data, tmp_path, size, kept):
     assert (tmp_path / "code").read_text() == "1\n"
     said = done.stderr.splitlines()
     assert "biorrr: disk/out/run.nc: No space left on device" in said
-    warned = "biorrr: warning: disk/out/checkpoints/seed-0.npz: no checkpoint at sample 240 (No space left on device); "
-    assert any(line.startswith(warned) for line in said) == ("seed-0.npz" not in kept)
+    warned = "biorrr: warning: disk/out/checkpoints/learn_from-0.npz: no checkpoint at sample 240 (No space left on"
+    assert any(line.startswith(warned) for line in said) == ("learn_from-0.npz" not in kept)
     assert "Traceback" not in done.stderr
     assert sorted((tmp_path / "left").read_text().split()) == kept
     assert done.returncode == 0, done.stderr
@@ -346,7 +346,7 @@ def test_second_interrupt_ends_at_once(own_data, tmp_path, start_biorrr):
         0.1,
     )
     deadline = time.monotonic() + 120
-    while not (tmp_path / "out/checkpoints/seed-0.npz").exists() and time.monotonic() < deadline:
+    while not (tmp_path / "out/checkpoints/learn_from-0.npz").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     for _ in range(2):
         if process.poll() is None:
@@ -355,7 +355,7 @@ def test_second_interrupt_ends_at_once(own_data, tmp_path, start_biorrr):
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in err
-    assert (tmp_path / "out/checkpoints/seed-0.npz").exists()
+    assert (tmp_path / "out/checkpoints/learn_from-0.npz").exists()
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,12 @@ from pathlib import Path
 import filelock
 import numpy as np
 import pytest
-import tomli_w
 
 from biorrr.sims.lab import folder
 from biorrr.sims.lab.files import whole_file
 from biorrr.sims.lab.folder import FolderError, InterruptedRunError, ResumedFolder, RunFolder
+from biorrr.sims.lab.inventory import Entry, Inventory
+from biorrr.sims.lab.quantities import Quantity
 
 
 def test_default_folder_is_named_after_experiment_and_time(tmp_path, monkeypatch):
@@ -38,11 +39,11 @@ def write_run(run, **files):
     """Write a finished run: these files, by stem, and settings and summary."""
     with run.opened("k = 1\n"):
         pass
-    with run.filling(lambda names: f"[provenance]\nfiles = {names}\n"):
+    with run.filling("k = 1\n"):
         for stem, content in files.items():
-            with run.writing(f"{stem}.png") as path:
+            with run.writing(Entry(f"{stem}.png")) as path:
                 path.write_text(content)
-        run.write_summary({})
+        run.write_summary([])
 
 
 @pytest.mark.parametrize("name", ["config.toml", "run.nc", "summary.json", "checkpoints/seed-0.npz", ".written/run.nc"])
@@ -58,22 +59,22 @@ def test_folder_with_a_run_is_refused_unless_forced(tmp_path, name):
 def test_forced_run_leaves_all_as_it_was_until_it_is_whole_and_nothing_of_it_then(tmp_path):
     (tmp_path / "notes.png").write_text("mine")
     write_run(RunFolder("learn", tmp_path), filters="old", excess="old")
-    for name in ("report.html", "run-1.nc", "checkpoints/notes.txt", "run-mine.nc"):
+    for name in ("report.html", "checkpoints/notes.txt", "run-mine.nc"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("old")
     before = contents(tmp_path)
     run = RunFolder("learn", tmp_path, force=True)
     with run.opened("k = 2\n"):
         assert contents(tmp_path) == before | {".unfinished-1/config.toml": "k = 2\n"}
-    with run.filling(lambda names: f"[provenance]\nfiles = {names}\n"):
-        with run.writing("filters.png") as path:
+    with run.filling("k = 2\n"):
+        with run.writing(Entry("filters.png")) as path:
             path.write_text("new")
-        run.write_summary({"k": 2})
+        run.write_summary([Quantity("k", 2)])
         assert {name: text for name, text in contents(tmp_path).items() if name[0] != "."} == before
     assert contents(tmp_path) == {
         "notes.png": "mine", "checkpoints/notes.txt": "old", "run-mine.nc": "old", "filters.png": "new",
         "summary.json": '{\n  "k": 2\n}\n',
-        "config.toml": "[provenance]\nfiles = ['config.toml', 'filters.png', 'summary.json']\n",
+        "config.toml": "k = 2\n", "inventory.json": run.inventory.text(),
     }  # fmt: skip
 
 
@@ -145,8 +146,8 @@ def test_results_cut_short_at_any_step_of_taking_their_place_take_it_at_the_next
         assert drawn in ({"filters.png": "old", "excess.png": "old"}, whole)
         assert (place / "summary.json").exists()
         assert not (place / ".written").exists()
-        listed = [*drawn, "config.toml", "summary.json"]
-        assert (place / "config.toml").read_text() == f"[provenance]\nfiles = {sorted(listed)}\n"
+        listed = Inventory.read((place / "inventory.json").read_text()).files
+        assert sorted(listed) == sorted([*drawn, "config.toml", "inventory.json", "summary.json"])
     assert cut > 20
 
 
@@ -157,10 +158,10 @@ def test_a_list_of_files_from_a_stranger_deletes_nothing_elsewhere(tmp_path):
     (sent / "sub/own.txt").write_text("own")
     names = ["../mine.txt", str(mine), "sub", "sub/own.txt", "..", ".", "", "a\0b", 7, "old.png"]
     (sent / "old.png").symlink_to(mine)
-    (sent / "config.toml").write_text(tomli_w.dumps({"provenance": {"files": names}}))
+    (sent / "inventory.json").write_text(json.dumps({"files": [{"file": name} for name in names]}))
     write_run(RunFolder("learn", sent, force=True), new="new")
     assert contents(tmp_path).keys() == {
-        "mine.txt", "sent/sub/own.txt", "sent/config.toml", "sent/summary.json", "sent/new.png",
+        "mine.txt", "sent/sub/own.txt", "sent/config.toml", "sent/inventory.json", "sent/summary.json", "sent/new.png",
     }  # fmt: skip
 
 
@@ -245,14 +246,14 @@ def test_a_file_in_the_way_is_refused(tmp_path):
 
 def test_files_appear_whole_or_not_at_all(tmp_path):
     run = RunFolder("learn", tmp_path)
-    with run.writing("figure.png") as path:
+    with run.writing(Entry("figure.png")) as path:
         path.write_text("half")
         assert path.suffix == ".png"
         assert not (tmp_path / "figure.png").exists()
     assert (tmp_path / "figure.png").read_text() == "half"
 
     def interrupted():
-        with run.writing("figure.png") as path:
+        with run.writing(Entry("figure.png")) as path:
             path.write_text("broken")
             raise KeyboardInterrupt
 
@@ -264,11 +265,10 @@ def test_files_appear_whole_or_not_at_all(tmp_path):
 
 def test_summary_is_flat_and_finite(tmp_path):
     run = RunFolder("learn", tmp_path)
-    run.write_summary(
-        {"a": np.float64(0.5), "b": np.nan, "c": np.inf, "d": np.int64(3), "e": "cpp", "f": None, "g": np.True_}
-    )
+    values = {"a": np.float64(0.5), "b": np.nan, "c": np.inf, "d": np.int64(3), "e": "cpp", "f": None, "g": np.True_}
+    run.write_summary([Quantity(name, value) for name, value in values.items()])
     assert json.loads((tmp_path / folder.SUMMARY).read_text()) == {
         "a": 0.5, "b": None, "c": None, "d": 3, "e": "cpp", "f": None, "g": True,
     }  # fmt: skip
     with pytest.raises(TypeError, match=r"summary curve: must be one number or text \(got list\)"):
-        run.write_summary({"curve": [1, 2]})
+        run.write_summary([Quantity("curve", [1, 2])])

@@ -171,7 +171,7 @@ def test_a_recording_is_analysed(npz, tmp_path, capsys):
     assert "(c) signed by causal role     yes" in printed
     assert "(d) predictive of change      no" in printed
     assert "has not seen those data" in printed
-    files = {"config.toml", "run.nc", "summary.json", "captions.md", "signals.png", "neurons.png"}
+    files = {"config.toml", "run.nc", "summary.json", "inventory.json", "signals.png", "neurons.png"}
     assert {path.name for path in out.iterdir()} == files
     summary = json.loads((out / "summary.json").read_text())
     assert summary["signed_yes"] is True
@@ -281,5 +281,5 @@ def test_command_fills_a_folder(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "says yes: frozen Q" in printed
     assert "not judged" in printed
-    files = {"config.toml", "run.nc", "summary.json", "captions.md", "signals.png", "answers.png", "power.png"}
+    files = {"config.toml", "run.nc", "summary.json", "inventory.json", "signals.png", "answers.png", "power.png"}
     assert {path.name for path in out.iterdir()} == files

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-PRELOADED = ["biorrr.sims.main", "biorrr.sims.frame", "biorrr.sims.cli.resume", "biorrr.circuit.engines.runtime",
-             "biorrr.analysis", "biorrr.sims.page.run", "matplotlib.pyplot", "h5netcdf", "scipy.signal"]  # fmt: skip
+PRELOADED = ["biorrr.sims.main", "biorrr.sims.lab.carry_out", "biorrr.sims.cli.resume",
+             "biorrr.circuit.engines.runtime", "biorrr.analysis", "biorrr.sims.page.run", "matplotlib.pyplot",
+             "h5netcdf", "scipy.signal"]  # fmt: skip
 COMMAND = """
 import os, signal, sys
 from biorrr.sims.start import leave_at_once, main

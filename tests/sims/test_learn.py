@@ -17,6 +17,7 @@ from biorrr.circuit import Microcircuit, Run
 from biorrr.models import Rate, Rates
 from biorrr.sims import main
 from biorrr.sims.data import load
+from biorrr.sims.lab.inventory import Inventory
 
 DATA = "synthetic:samples=60,m=6,n=5,latents=2"
 SMALL = ["--data", DATA, "--engine", "numpy", "--epochs", "2"]
@@ -40,11 +41,14 @@ def learned(tmp_path_factory):
 def test_run_folder(learned):
     folder, out = learned
     assert sorted(path.name for path in folder.iterdir()) == [
-        "captions.md", "config.toml", "eigenvalues.png", "filters.png", "learning_curve.png", "plateau.png", "run.nc",
-        "summary.json",
+        "config.toml", "eigenvalues.png", "filters.png", "inventory.json", "learning_curve.png", "plateau.png",
+        "run.nc", "summary.json",
     ]  # fmt: skip
-    captions = (folder / "captions.md").read_text()
-    assert all(f"**{path.name}** " in captions for path in folder.glob("*.png"))
+    inventory = Inventory.read((folder / "inventory.json").read_text())
+    assert sorted(inventory.files) == sorted(path.name for path in folder.iterdir())
+    figures = {entry.file: entry.caption for entry in inventory.of_kind("figure")}
+    assert figures.keys() == {path.name for path in folder.glob("*.png")}
+    assert all(figures.values())
     assert "60 samples, 6 inputs, 5 targets; data are centred" in out
     assert str(folder) in out
     summary = json.loads((folder / "summary.json").read_text())
@@ -198,7 +202,7 @@ def test_forced_run_has_nothing_of_the_larger_one_before_it(tmp_path, capsys):
     (out / "notes.png").write_text("mine")
     assert learn(capsys, *SMALL, "-k", 1, "--out", out, "--force")[0] == 0
     assert sorted(path.name for path in out.iterdir()) == [
-        "captions.md", "config.toml", "eigenvalues.png", "filters.png", "learning_curve.png", "notes.png",
+        "config.toml", "eigenvalues.png", "filters.png", "inventory.json", "learning_curve.png", "notes.png",
         "plateau.png", "run.nc", "summary.json",
     ]  # fmt: skip
     assert Run.load(out / "run.nc").Vx.shape[1] == json.loads((out / "summary.json").read_text())["k"] == 1

@@ -9,6 +9,7 @@ from importlib.metadata import version
 
 import pytest
 
+from biorrr.errors import InputError
 from biorrr.sims import main
 from biorrr.sims.cli.options import command
 from biorrr.sims.experiment import StoppedError
@@ -129,7 +130,12 @@ def test_bad_number_exits_2(capsys, toast):
 @pytest.mark.parametrize(
     ("error", "code", "sentence"),
     [
-        (ValueError("s: must lie in [0, 1] (got 2)"), 1, "s: must lie in [0, 1] (got 2)"),
+        (InputError("s: must lie in [0, 1] (got 2)"), 1, "s: must lie in [0, 1] (got 2)"),
+        (
+            ValueError("operands could not be broadcast"),
+            1,
+            "unexpected ValueError: operands could not be broadcast; run again with --debug to see where",
+        ),
         (StoppedError("diverged at sample 7", 1), 1, "diverged at sample 7"),
         (StoppedError("interrupted; 10 samples saved", 130), 130, "interrupted; 10 samples saved"),
         (KeyboardInterrupt(), 130, "interrupted"),

@@ -41,7 +41,7 @@ def results(audited, request):
 
 def test_run_folder(audited, results, summary):
     assert sorted(path.name for path in audited.iterdir()) == [
-        "audit-s-1.png", "audit.png", "captions.md", "config.toml", "plateau-s-1.png", "plateau.png", "run-s-1.nc",
+        "audit-s-1.png", "audit.png", "config.toml", "inventory.json", "plateau-s-1.png", "plateau.png", "run-s-1.nc",
         "run.nc", "summary.json",
     ]  # fmt: skip
     assert results.sizes["seed"] == 1

@@ -17,7 +17,7 @@ from biorrr.sims import main
 from biorrr.sims.experiments import experiment_names
 from biorrr.sims.lab.folder import FolderError, InterruptedRunError, RunFolder
 
-FIRST = "checkpoints/seed-0.npz"
+FIRST = "checkpoints/learn_from-0.npz"
 LONG = 10_000  # epochs of 120 samples: seconds on the C++ engine, and many checkpoints
 
 
@@ -331,7 +331,7 @@ def test_a_run_that_fails_after_a_checkpoint_can_be_resumed(tmp_path):
         with folder.opened("k = 2\n"):
             if far:
                 folder.checkpoints.mkdir()
-                (folder.checkpoints / "seed-0.npz").touch()
+                (folder.checkpoints / "learn_from-0.npz").touch()
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -64,7 +64,7 @@ def test_run_folders_hold_no_pickles(own_data, tmp_path, capsys):
         f"data = '{own_data}'\nepochs = 1\nengine = 'numpy'\n[provenance]\nexperiment = 'learn'\ndata_sha256 = 'x'\n"
     )
     (folder / "checkpoints").mkdir()
-    np.savez(folder / "checkpoints/seed-0.npz", facts=np.array([Bomb(tmp_path / "exploded")], dtype=object))
+    np.savez(folder / "checkpoints/learn_from-0.npz", facts=np.array([Bomb(tmp_path / "exploded")], dtype=object))
     assert biorrr(capsys, "resume", folder)[0] == 2  # the data's checksum comes first
     text = (folder / "config.toml").read_text()
     from biorrr.sims.data import load
@@ -72,7 +72,7 @@ def test_run_folders_hold_no_pickles(own_data, tmp_path, capsys):
     (folder / "config.toml").write_text(text.replace("'x'", f"'{load(str(own_data)).checksum}'"))
     code, _, err = biorrr(capsys, "resume", folder)
     assert code == 1
-    assert "seed-0.npz: not a checkpoint, or damaged" in err
+    assert "learn_from-0.npz: not a checkpoint, or damaged" in err
     assert not (tmp_path / "exploded").exists()
 
 

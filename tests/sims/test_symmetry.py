@@ -9,17 +9,16 @@ import xarray as xr
 from biorrr.analysis import Yardstick, symmetry_decay
 from biorrr.sims import main
 from biorrr.sims.data import load
-from biorrr.sims.experiment import Problem
 from biorrr.sims.experiments.symmetry import (
-    EXPERIMENT,
     SMALLEST_RATIO,
     SNAPSHOTS,
     TOLERANCE,
     UNEQUAL,
     SymmetrySettings,
-    check_claims,
+    decay,
     join,
     summary,
+    trials,
     unrelated,
 )
 
@@ -50,13 +49,13 @@ def test_decay_is_the_predicted_one(met):
 def test_summary_and_claims(met):
     folder, results = met
     assert {path.name for path in folder.iterdir()} == {
-        "captions.md", "config.toml", "run.nc", "summary.json", "symmetry.png",
+        "config.toml", "inventory.json", "run.nc", "summary.json", "symmetry.png",
     }  # fmt: skip
     summary = json.loads((folder / "summary.json").read_text())
-    (decay,) = summary["claims"]
-    assert decay["holds"] is True
-    assert decay["low"] == -decay["high"]
-    assert decay["largest relative error"] >= max(summary["relative_error_0.02"], summary["relative_error_0.04"])
+    (claim,) = summary["claims"]
+    assert claim["holds"] is True
+    assert claim["low"] == -claim["high"]
+    assert claim["largest relative error"] >= max(summary["relative_error_0.02"], summary["relative_error_0.04"])
     for test, kind in zip(summary["own_tests"], ("negative", "hasty negative"), strict=True):
         diverged = int(results["diverged"].values[results["kind"].values == kind].sum())
         assert test["diverged"] == diverged
@@ -70,22 +69,21 @@ def judged(eta_r, eta_q=0.02):
     settings = SymmetrySettings(data=DATA, etas=(eta_q,), seeds=1)
     rng = np.random.default_rng(0)
     found = {}
-    for name, (condition, _) in EXPERIMENT.parts(Problem(settings, None, None), {}).items():
-        seen = np.unique(np.geomspace(1, condition.samples, SNAPSHOTS + 1).astype(int))
+    for trial in trials(settings):
+        seen = np.unique(np.geomspace(1, trial.samples, SNAPSHOTS + 1).astype(int))
         q, r = ([start] for start in rng.standard_normal((2, 2, 2)))
         for z in rng.standard_normal((seen[-1], 2)):
             Q, R = q[-1], r[-1]
             n = R @ z
             q.append(Q + eta_q * (np.outer(z, n) - Q))
             r.append(R + eta_r * (np.outer(n, z) - R))
-        decay = symmetry_decay(np.array(q)[seen], np.array(r)[seen], seen, eta_q)
-        ratio, predicted = decay.measured / decay.measured[0], decay.predicted / decay.measured[0]
-        rounding = decay.rounding / decay.measured[0]
-        found[name] = {
+        course = symmetry_decay(np.array(q)[seen], np.array(r)[seen], seen, eta_q)
+        ratio, predicted = course.measured / course.measured[0], course.predicted / course.measured[0]
+        rounding = course.rounding / course.measured[0]
+        found[trial] = {
             "seen": seen, "ratio": ratio, "predicted": predicted, "rounding": rounding, "power": ratio, "diverged": 0,
         }  # fmt: skip
-    (claim,) = check_claims(settings, {"data": DATA} | summary(settings, join(settings, found)))
-    return claim
+    return decay(settings, DATA, summary(settings, join(found, 1)))
 
 
 def test_equal_rates_pass():
@@ -104,7 +102,7 @@ def test_a_decay_that_is_too_fast_is_found_out(met):
     _, results = met
     settings = SymmetrySettings(data=DATA, etas=(0.04, 0.02), seeds=1)
     faster = results.assign(ratio=results["ratio"] ** 1.5)
-    (claim,) = check_claims(settings, {"data": DATA} | summary(settings, faster))
+    claim = decay(settings, DATA, summary(settings, faster))
     assert claim.verdict == "does not hold"
     assert claim.value < -0.99
 
@@ -117,7 +115,7 @@ def test_nothing_known_is_no_warning(met):
     _, results = met
     settings = SymmetrySettings(data=DATA, etas=(0.04, 0.02), seeds=1)
     unknown = results.assign(ratio=results["ratio"] * np.nan)
-    (claim,) = check_claims(settings, {"data": DATA} | summary(settings, unknown))
+    claim = decay(settings, DATA, summary(settings, unknown))
     assert claim.verdict == "does not hold"
     seen = results["seen"].values[0]
     ratio, power = (seen, unknown["ratio"].values[0]), (seen, results["power"].values[0])

@@ -117,7 +117,7 @@ def test_command_fills_a_folder(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "instruction 2 samples late" in printed
     assert "not judged" in printed
-    files = {"config.toml", "run.nc", "summary.json", "captions.md", "lags.png", "delays.png", "field.png"}
+    files = {"config.toml", "run.nc", "summary.json", "inventory.json", "lags.png", "delays.png", "field.png"}
     assert {path.name for path in out.iterdir()} == files
     summary = json.loads((out / "summary.json").read_text())
     assert summary["tau_x_fitted"] == pytest.approx(1.31, rel=0.01)

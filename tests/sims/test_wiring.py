@@ -25,7 +25,7 @@ def wired(tmp_path_factory):
 
 def test_run_folder(wired):
     assert sorted(path.name for path in wired.iterdir()) == [
-        "captions.md", "config.toml", "run.nc", "summary.json", "synapses.graphml", "wiring.graphml", "wiring.png",
+        "config.toml", "inventory.json", "run.nc", "summary.json", "synapses.graphml", "wiring.graphml", "wiring.png",
     ]  # fmt: skip
     summary = json.loads((wired / "summary.json").read_text())
     run = Run.load(wired / "run.nc")

@@ -105,7 +105,7 @@ static inline __attribute__((always_inline)) void rest_of_tick(bool waking, bool
 // The same while a sample is held, between its first tick and its last: little happens then.
 static __attribute__((noinline, flatten)) void rest_of_tick_between() { rest_of_tick(true, false, false, false); }
 
-int main()
+__attribute__((flatten)) int main()
 {
     for (;;)  // the presentation ends the program after the last sample
     {

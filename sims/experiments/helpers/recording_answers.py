@@ -16,14 +16,15 @@ SHOWN = 30.0  # seconds of signals in the figure
 
 
 def signals(recording: DendriticRecording, decay: float) -> tuple:
-    """Times, soma, dendrite, residual and role-weighted error (None where not known), from the middle on."""
-    residual = residual_of(recording, decay)
-    known = recording.error is not None and recording.role is not None
-    sent = recording.imaged_error(decay) @ recording.role.T if known else None  # type: ignore[union-attr]
-    first = recording.frames // 2
-    shown = slice(first, min(recording.frames, first + max(2, round(SHOWN * recording.rate))))
-    times = np.arange(recording.frames)[shown] / recording.rate
-    every = (recording.soma, recording.dendrite, residual, sent)
+    """Return times and fast parts of soma, dendrite, residual and role-weighted error (None where not known)."""
+    from biorrr.analysis.instructive import signals_of
+
+    fast = signals_of(recording, decay)
+    sent = None if fast.error is None or fast.role is None else fast.error @ fast.role.T
+    middle = len(fast.soma) // 2
+    shown = slice(middle, middle + max(2, round(SHOWN * recording.rate)))
+    times = (fast.first + np.arange(len(fast.soma))[shown]) / recording.rate
+    every = (fast.soma, fast.dendrite, fast.residual, sent)
     scaled = (None if one is None else one / np.maximum(one.std(axis=0), 1e-300) for one in every)  # a role may be 0
     return times, *(None if one is None else one[shown, :3] for one in scaled)
 
@@ -31,11 +32,12 @@ def signals(recording: DendriticRecording, decay: float) -> tuple:
 def answered(problem: Problem[Any]) -> Findings:
     """The four answers of a recording."""
     from biorrr.analysis.figures import instructive as figures
-    from biorrr.analysis.instructive import ask
+    from biorrr.analysis.instructive import ask, signals_of
 
     recording, decay = problem.data.recording, problem.settings.decay  # type: ignore[attr-defined]
     answers = ask(recording, decay)
     numbers: dict[str, Any] = {"recording": problem.data.name, "neurons": recording.neurons, "frames": recording.frames}
+    numbers["caution"] = next((one.caution for one in answers.values() if one.caution), "")
     for question, answer in answers.items():
         numbers |= {f"{question}_yes": answer.yes}
         numbers |= {f"{question}_{name}": getattr(answer, name) for name in ("effect", "low", "high", "p")}
@@ -44,7 +46,7 @@ def answered(problem: Problem[Any]) -> Findings:
         raise data_sets.DataError(f"{problem.data.name}: nothing can be asked: {answers['specific'].unasked}")
     results = xr.Dataset(
         {
-            "residual": (("frame", "neuron"), residual_of(recording, decay)),
+            "residual": (("frame", "neuron"), signals_of(recording, decay).residual),
             **{f"{q}_effect": ("neuron", one.neurons) for q, one in asked.items()},
             **{f"{q}_p": ("neuron", one.p_neurons) for q, one in asked.items()},
         }
@@ -63,10 +65,3 @@ def answered(problem: Problem[Any]) -> Findings:
             "neurons": partial(figures.plot_neurons, {ASKED[q]: one for q, one in asked.items()}),
         },
     )
-
-
-def residual_of(recording: DendriticRecording, decay: float) -> np.ndarray:
-    """What each dendrite says beyond the somas, (frames, neurons)."""
-    from biorrr.analysis.instructive import dendritic_residual
-
-    return dendritic_residual(recording.soma, recording.dendrite, recording.is_smooth(decay))

@@ -1,0 +1,119 @@
+"""Signals that the questions are asked of: fast parts of a recording, what dendrites say beyond somas, and stretches.
+
+Slow changes are removed first, since two signals that change slowly are correlated by chance.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biorrr.analysis.instructive.recording import DendriticRecording
+from biorrr.analysis.instructive.residual import dendritic_residual, error_beyond_somas
+
+WINDOW, TRIALS, DECAYS, FRAMES = 5.0, 3, 10, 20  # seconds, trials, decays and frames in a running mean, at least
+LARGEST_SHARE = 0.2  # of the recording that a running mean spans
+MEANS, GAP = (
+    2.0,
+    0.25,
+)  # running means that a stretch of time lasts, and share of one that is left out between stretches
+STRETCHES = (10, 40)  # at least and at most
+
+
+@dataclass(frozen=True, eq=False)
+class Signals:
+    """Fast parts of a recording: T frames that have a whole running mean around them.
+
+    Attributes
+    ----------
+    soma, dendrite : (T, N)
+        Fluorescence less its running mean.
+    residual : (T, N)
+        What the dendrites say beyond the somas.
+    error : (T, J) or None
+        The error as the indicator would show it, less its running mean, beyond what the somas tell.
+    role : (N, J) or None
+    condition : (T,) or None
+    stretch : (T,)
+        Stretch of time that each frame belongs to, numbered from 0; -1 in the gaps between stretches.
+    smooth
+        True if the indicator carries over from frame to frame.
+    first
+        Frame of the recording with which these signals begin.
+    """
+
+    soma: NDArray
+    dendrite: NDArray
+    residual: NDArray
+    error: NDArray | None
+    role: NDArray | None
+    condition: NDArray | None
+    stretch: NDArray
+    smooth: bool
+    first: int
+
+    @property
+    def neurons(self) -> int:
+        """N."""
+        return self.soma.shape[1]
+
+
+def default_window(recording: DendriticRecording, decay: float) -> float:
+    """Return the seconds of the running mean: five, three trials, ten decays or 20 frames, whichever is longest."""
+    return max(WINDOW, TRIALS * recording.period / recording.rate, DECAYS * decay, FRAMES / recording.rate)
+
+
+def signals_of(recording: DendriticRecording, decay: float, window: float | None = None) -> Signals:
+    """Return the fast parts of a recording.
+
+    Parameters
+    ----------
+    decay
+        Seconds within which the indicator's fluorescence decays.
+    window
+        Seconds of the running mean that is subtracted; by default :func:`default_window`.
+    """
+    from scipy.ndimage import convolve1d
+
+    window = default_window(recording, decay) if window is None else window
+    if not (math.isfinite(window) and window > 0):
+        raise ValueError(f"window: must be a positive number of seconds (got {window}); None chooses it")
+    T, smooth = recording.frames, recording.is_smooth(decay)
+    half = max(1, int(min(window * recording.rate, LARGEST_SHARE * T)) // 2)
+    kept = slice(half, T - half)
+
+    mean = running_mean(half)
+
+    def fast(signals: NDArray) -> NDArray:
+        return (signals - convolve1d(signals, mean, axis=0))[kept]
+
+    soma, dendrite = fast(recording.soma), fast(recording.dendrite)
+    error = None if recording.error is None else error_beyond_somas(soma, fast(recording.imaged_error(decay)), smooth)
+    condition = None if recording.condition is None else recording.condition[kept]
+    residual, stretch = dendritic_residual(soma, dendrite, smooth), _stretches(len(soma), 2 * half)
+    return Signals(soma, dendrite, residual, error, recording.role, condition, stretch, smooth, half)
+
+
+def running_mean(half: int) -> NDArray:
+    """Return the weights of a running mean over ``half`` frames to either side, (2 half + 1,).
+
+    The two neighbours of a frame weigh less than the others, such that white noise less its running mean is still
+    uncorrelated from one frame to the next: one frame remains an instrument for the other.
+    """
+    weights = np.full(2 * half + 1, 1 / (2 * half + 1))
+    for _ in range(20):
+        weights[[half - 1, half + 1]] = weights[1:] @ weights[:-1] / 2
+        weights /= weights.sum()
+    return weights
+
+
+def _stretches(T: int, window: int) -> NDArray:
+    """Return the stretch of each of T frames, -1 in gaps: long enough that signals without slow parts forget."""
+    fewest, most = STRETCHES
+    number = int(np.clip(T / (MEANS * window), fewest, most))
+    place = np.arange(T) * number / T
+    gap = min(GAP * window, 0.2 * T / number) * number / T  # in units of a stretch
+    return np.where(place % 1 < 1 - gap, place.astype(int), -1)

@@ -1,0 +1,139 @@
+"""Readings of cells in millivolts: what stands for a population keeps counts of its spikes, and says what they mean.
+
+An output drives the somata and dendrites of its cells, counts their events and bursts, and makes an activity of the one
+and a plateau of the other. An interneuron does the same with the spikes of its cells. Counting begins `latency` ticks
+after a sample came on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from biorrr.models.parts import Step, Variable
+
+# What has been counted in a sample: whether this tick counts, and how many ticks have.
+_COUNTS, _COUNTED = "clip(elapsed + 1 - latency, 0, 1)", "clip(elapsed + 1 - latency, 1, inf)"
+# Of means that cells keep: where they begin counts as much as ten samples.
+_PACE = "closing * clip(1 / (sample + 11), 1 / homeostasis, 1)"
+# Of the distal current nothing is known beforehand.
+_DRIVE_PACE = "closing * clip(1 / (sample + 1), 1 / homeostasis, 1)"
+# Where means begin, in Hz: what the cells do at rest.
+_REST_EVENTS, _REST_BURSTS, _REST_SPIKES = 5.0, 1.8, 20.0
+
+
+@dataclass(frozen=True)
+class CellLink:
+    """Pathways between one that stands for a population and the cells of the population.
+
+    Parameters
+    ----------
+    currents, fills, cell_phase
+        Name of the pathway to the cells, what it fills there with what, and when.
+    spikes, counts, phase
+        Name of the pathway from the cells, what it fills with sums of what, and when.
+    at_end
+        Variables of the one that stands for them whose value counts when a sample ends.
+    """
+
+    currents: str
+    fills: dict[str, str]
+    cell_phase: str
+    spikes: str
+    counts: dict[str, str]
+    phase: str
+    at_end: tuple[str, ...]
+
+
+OUTPUT_LINK = CellLink(
+    "soma_currents", {"I_s": "soma_current", "I_d": "dendrite_current"}, "cells",
+    "output_spikes", {"event_sum": "event", "burst_sum": "burst"}, "output", ("z", "a", "inhibition", "plateau"),
+)  # fmt: skip
+INTERNEURON_LINK = CellLink(
+    "interneuron_currents", {"I_in": "interneuron_current"}, "interneuron cells",
+    "interneuron_spikes", {"spike_sum": "spike"}, "interneuron output", ("n",),
+)  # fmt: skip
+
+OUTPUT_VARIABLES = (
+    Variable("soma_current", "current into the somata", unit="pA"),
+    Variable("dendrite_current", "current into the dendrites", unit="pA"),
+    Variable("event_sum", "events of the population in this tick"),
+    Variable("burst_sum", "bursts of the population in this tick"),
+    Variable("event_count", "events per cell since spikes count", role="memory"),
+    Variable("burst_count", "bursts per cell since spikes count", role="memory"),
+    Variable("heard", "output, as synapses carry it on", role="memory"),
+    Variable("inhibited", "inhibition, as synapses carry it on", role="memory", scale="a"),
+    Variable("inhibition_sum", "inhibition, summed since spikes count", role="memory", scale="a"),
+    Variable("usual_events", "mean rate of events", role="memory", value=_REST_EVENTS, unit="Hz"),
+    Variable("usual_bursts", "mean rate of bursts", role="memory", value=_REST_BURSTS, unit="Hz"),
+    Variable("usual_drive", "mean square of the distal current less inhibition", role="memory", value=1.0,
+             scale="a**2"),
+)  # fmt: skip
+OUTPUT_STEPS = (
+    Step(
+        "membrane",
+        """
+        soma_current = rest_soma + gain_soma * clip(z, -8, 8)
+        pull = (a - inhibited) / sqrt(usual_drive + 1e-300)
+        dendrite_current = rest_dendrite + gain_dendrite * clip(pull, -6, 6)
+        """,
+    ),
+    Step(
+        "output",
+        f"""
+        event_count = (1 - onset) * event_count + {_COUNTS} * event_sum / cells_each
+        burst_count = (1 - onset) * burst_count + {_COUNTS} * burst_sum / cells_each
+        heard += filter_step * ((event_sum / cells_each / tick - usual_events) / event_gain - heard)
+        z = (event_count / ({_COUNTED} * tick) - usual_events) / event_gain
+        """,
+    ),
+    Step(
+        "dendrite",
+        f"""
+        inhibited = inhibition
+        inhibition_sum = (1 - onset) * inhibition_sum + {_COUNTS} * inhibited
+        inhibition = inhibition_sum / {_COUNTED}
+        """,
+    ),
+    Step(
+        "plateau shape",
+        f"""
+        event_rate = event_count / ({_COUNTED} * tick)
+        burst_rate = burst_count / ({_COUNTED} * tick)
+        drive = plateau
+        surplus = burst_rate - usual_bursts / usual_events * event_rate
+        plateau = sqrt(usual_drive) * surplus / usual_events / burst_gain
+        usual_events += {_PACE} * (event_rate - usual_events)
+        usual_bursts += {_PACE} * (burst_rate - usual_bursts)
+        usual_drive += {_DRIVE_PACE} * (drive**2 - usual_drive)
+        """,
+    ),
+)  # fmt: skip
+
+INTERNEURON_VARIABLES = (
+    Variable("strength", "sum of squares of an interneuron's weights", scale="n**2"),
+    Variable("interneuron_current", "current into the cells", unit="pA"),
+    Variable("spike_sum", "spikes of the population in this tick"),
+    Variable("spike_count", "spikes per cell since spikes count", role="memory"),
+    Variable("heard", "interneuron activity, as synapses carry it on", role="memory", scale="n"),
+    Variable("usual_spikes", "mean rate of spikes", role="memory", value=_REST_SPIKES, unit="Hz"),
+)  # fmt: skip
+INTERNEURON_STEPS = (
+    Step(
+        "interneuron",
+        """
+        expected = clip(n / (sqrt(strength) + 1e-300), -5, 5)
+        interneuron_current = rest_interneuron + gain_interneuron * expected
+        """,
+    ),
+    Step(
+        "interneuron output",
+        f"""
+        unit = (sqrt(strength) + 1e-300) / spike_gain
+        spike_count = (1 - onset) * spike_count + {_COUNTS} * spike_sum / cells_each
+        spike_rate = spike_count / ({_COUNTED} * tick)
+        heard += filter_step * (unit * (spike_sum / cells_each / tick - usual_spikes) - heard)
+        n = unit * (spike_rate - usual_spikes)
+        usual_spikes += {_PACE} * (spike_rate - usual_spikes)
+        """,
+    ),
+)  # fmt: skip

@@ -1,0 +1,100 @@
+"""Recordings in an order or a form that once gave wrong numbers without a word."""
+
+import json
+
+import h5py
+import numpy as np
+import pytest
+
+from biorrr.sims import main
+from biorrr.sims.data import DataError, Dendrites, Pair
+from biorrr.sims.recordings import Recording
+
+
+def test_clusters_by_text_have_their_own_spikes():
+    """As JSON gives them: "10" comes before "2" in text, and not in numbers."""
+    rng = np.random.default_rng(0)
+    clusters, times = rng.integers(0, 24, 5000), rng.uniform(0, 100, 5000)
+    areas = {cluster: "V1" if cluster < 12 else "V2" for cluster in range(24)}
+    for keys in (areas, {str(cluster): area for cluster, area in areas.items()}):
+        recording = Recording.from_spikes(times, clusters, np.arange(90.0), areas=keys)
+        for unit, cluster in enumerate(range(24)):
+            np.testing.assert_array_equal(recording.activity.read(unit), np.sort(times[clusters == cluster]))
+        assert recording.notes == ()
+    as_numbers = Recording.from_spikes(times, clusters.astype(float), np.arange(90.0), areas=areas)
+    np.testing.assert_array_equal(as_numbers.activity.read(3), np.sort(times[clusters == 3]))
+    with pytest.raises(DataError, match="areas must name each cluster once"):
+        Recording.from_spikes(times, clusters, np.arange(90.0), areas={1: "V1", "1": "V2"})
+
+
+@pytest.fixture
+def session(tmp_path):
+    """Somas and dendrites with trials; a function that writes the trials in any order, with events of any name."""
+
+    def write(order, areas=("V1", "V2")):
+        rng = np.random.default_rng(1)
+        path = tmp_path / "session.nwb"
+        with h5py.File(path, "w") as file:
+            file.attrs["nwb_version"] = "2.6.0"
+            for name in ("soma", "dendrite"):
+                group = file.create_group(f"processing/ophys/{name}")
+                group.attrs["neurodata_type"] = "RoiResponseSeries"
+                group["data"], group["starting_time"] = rng.standard_normal((420, 3)), 0.0
+                group["starting_time"].attrs["rate"] = 10.0
+            trials, units = file.create_group("intervals/trials"), file.create_group("units")
+            start = 0.7 * np.arange(60)
+            trials["id"], trials["start_time"], trials["stop_time"] = np.arange(60), start[order], start[order] + 0.5
+            trials["kind"] = (np.arange(60) % 4)[order]
+            trials.attrs["colnames"] = ["start_time", "stop_time", "kind"]
+            units["id"], units["location"] = np.arange(6), [area.encode() for area in np.repeat(areas, 3)]
+            units["spike_times"], units["spike_times_index"] = rng.uniform(0, 42, 6000), 1000 * np.arange(1, 7)
+            units.attrs["colnames"] = ["spike_times", "location"]
+        return path
+
+    return write
+
+
+def test_conditions_of_frames_do_not_depend_on_the_order_of_trials(session):
+    straight = Dendrites(str(session(np.arange(60))), condition="kind").load().recording
+    expected = np.where(np.arange(420) % 7 < 5, np.arange(420) // 7 % 4, -1)
+    np.testing.assert_array_equal(straight.condition, expected)
+    shuffled = Dendrites(str(session(np.random.default_rng(0).permutation(60))), condition="kind").load().recording
+    np.testing.assert_array_equal(shuffled.condition, expected)
+    assert shuffled.period == straight.period == 7
+
+
+def test_an_event_that_is_not_there_is_refused(session, capsys):
+    path = session(np.arange(60))
+    args = ["communication", "--data", str(path), "--source", "V1", "--target", "V2", "--align", "stimulus"]
+    assert main.run(args) == 1
+    assert "align: no event 'stimulus' in trials; there are start_time, stop_time" in capsys.readouterr().err
+
+
+def test_what_was_used_is_printed_and_in_the_summary(session, tmp_path, capsys):
+    """With areas whose names have commas, colons and equal signs."""
+    areas = ("Primary visual area, layer 5", "a:target=b,align=c")
+    path, out = session(np.arange(60), areas=areas), tmp_path / "run"
+    args = ["communication", "--data", str(path), "--source", areas[0], "--target", areas[1], "--no-simulation"]
+    assert main.run([*args, "--folds", "3", "--draws", "0", "--shuffles", "0", "--out", str(out)]) == 0
+    printed, summary = capsys.readouterr().out, json.loads((out / "summary.json").read_text())
+    assert (summary["source"], summary["target"]) == areas
+    assert summary["data_align"] == "start_time"
+    assert summary["data_window"] == "0 to 0.5 s, 5 bins of 0.1 s"
+    assert summary["data_trials"] == "60 of 60 in trials"
+    assert summary["data_source"] == f"{areas[0]}, 3 units"
+    for text in ("start_time", "0 to 0.5 s, 5 bins of 0.1 s", f"{areas[1]}, 3 units"):
+        assert text in printed
+    again = tmp_path / "again"
+    assert main.run(["communication", "--config", str(out / "config.toml"), "--out", str(again)]) == 0
+    repeated = json.loads((again / "summary.json").read_text())
+    assert repeated | {"seconds": 0} == summary | {"seconds": 0}
+
+
+def test_a_column_with_a_plus_in_its_name(session):
+    path = session(np.arange(60))
+    with h5py.File(path, "a") as file:
+        file["intervals/trials/a+b"] = np.arange(60) % 2
+        file["intervals/trials"].attrs["colnames"] = ["start_time", "stop_time", "kind", "a+b"]
+    options = {"source": "V1", "target": "V2", "window": (0, 0.5)}
+    assert len(np.unique(Pair(str(path), condition="a+b", **options).load().strata)) == 10
+    assert len(np.unique(Pair(str(path), condition="kind", **options).load().strata)) == 20
