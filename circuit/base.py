@@ -305,11 +305,6 @@ class CircuitBase(Tabled):
         announced = truth("final", final) and plastic
         last = getattr(start, "samples", 0) + epochs * epoch if announced else math.inf
         begin = self._beginning(blueprint, inputs, seed, last)
-        if plastic and getattr(start, "cooled", False):
-            warn(
-                "start: that run was final, and its rates have fallen to zero; they begin anew here. Give final=False "
-                "to a run that is to be continued"
-            )
         port = self.ports[0].name
         presentation = Presentation(
             inputs.n_samples, inputs.sizes[port], order, begin.replay, seed, timing.held, port, timing.replay_held
@@ -319,6 +314,11 @@ class CircuitBase(Tabled):
         state = initial_state(
             blueprint, begin.units, seed, {**begin.weights, **given}, {**begin.parameters, **(parameters or {})}, start
         )
+        if plastic and getattr(start, "cooled", False):
+            warn(
+                "start: that run was final, and its rates have fallen to zero; they begin anew here. Give final=False "
+                "to a run that is to be continued"
+            )
         options = RunOptions(
             self._TRACED if record is None else record, every, snapshots, plastic, callback, progress,
             Checkpoint.of(checkpoint), events,
