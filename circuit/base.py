@@ -70,6 +70,8 @@ class CircuitBase(Tabled):
     departures: Sequence[Departure]
     parts: Parts
     ports: tuple[Port, ...]
+    all_departures: tuple[Departure, ...]
+    timing: Timing
     # Arguments that are departures now, and what to write instead.
     _INSTEAD: ClassVar[Mapping[str, str]] = {}
     # Variables that are traced unless told.
@@ -84,11 +86,6 @@ class CircuitBase(Tabled):
         return super().__new__(cls)
 
     # -- what differs between circuits ---------------------------------------------------------------------------
-
-    @property
-    def all_departures(self) -> tuple[Departure, ...]:
-        """All departures from the paper's circuit, in the order in which they are applied."""
-        return tuple(self.departures)
 
     @property
     def initial(self) -> dict[str, object]:
@@ -120,12 +117,23 @@ class CircuitBase(Tabled):
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
-    def _settle(self, parts: Parts, ports: tuple[Port, ...]) -> None:
-        """Check and set what every circuit has; say in one sentence what is wrong with the parts, if anything is."""
+    def _settle(self, parts: Parts, ports: tuple[Port, ...], departures: tuple[Departure, ...]) -> None:
+        """Check and set what every circuit has; say in one sentence what is wrong with the parts, if anything is.
+
+        Parameters
+        ----------
+        parts, ports
+            All parts, and where data come in.
+        departures
+            All departures from the paper's circuit, whichever way they were asked for.
+        """
         one_of("engine", self.engine, ENGINES)
         if self.name and not self.name.isidentifier():
             raise ValueError(f"name: must be a name without spaces (got {self.name!r})")
-        self._freeze(seed=as_seed(self.seed), departures=tuple(self.departures), parts=parts, ports=ports)
+        self._freeze(
+            seed=as_seed(self.seed), departures=tuple(self.departures), parts=parts, ports=ports,
+            all_departures=departures, timing=Timing.of(parts),
+        )  # fmt: skip
         schedule(parts)
 
     @functools.cached_property
@@ -294,7 +302,7 @@ class CircuitBase(Tabled):
         Unsettled
             Where outputs did not come to their equilibrium in the ticks they had; its ``run`` has what came out.
         """
-        timing = Timing.of(self.parts)
+        timing = self.timing
         inputs = read_inputs(*self._by_port(X, Y), centre, timing)
         epochs = whole_number("epochs", epochs, minimum=1)
         order = check_order(order, inputs.n_samples, inputs.signal_in_time)

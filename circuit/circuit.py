@@ -65,7 +65,7 @@ class Circuit(CircuitBase):
             populations = (Clock(), *populations)
         parts = departed(Parts(populations, tuple(self.pathways)), self.departures)
         self._freeze(populations=tuple(self.populations), pathways=tuple(self.pathways))
-        self._settle(parts, _ports(parts, self.inputs))
+        self._settle(parts, _ports(parts, self.inputs), tuple(self.departures))
 
     def table(self) -> tuple[str, dict[str, str]]:
         """Return what the circuit is made of."""

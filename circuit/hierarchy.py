@@ -126,20 +126,12 @@ class Hierarchy(RegressionCircuit):
             ridge=checked_ridge(self.ridge),
             replay=whole_number("replay", self.replay, minimum=1),
         )
-        refuse_leaky_replay(self.all_departures, self._ridges)
+        departures = with_clock(tuple(self.departures), (Settled(),))
+        refuse_leaky_replay(departures, self._ridges)
         parts = Parts((Clock(), SensoryInput(), InstructiveInput()), ())
         feedback = ApicalFeedback(self.layout, rates_of_areas(self.rates, len(cells)))
-        parts = departed(parts, (feedback, *self.all_departures))
-        self._settle(with_regression(parts, self.s, self.rho, self._ridges, self.replay), PORTS)
-
-    @property
-    def _ridges(self) -> tuple[float, float]:
-        return cast(tuple[float, float], self.ridge)
-
-    @property
-    def all_departures(self) -> tuple[Departure, ...]:
-        """All departures that are applied to the areas, in order; the last one says how they come to rest."""
-        return with_clock(tuple(self.departures), (Settled(),))
+        parts = departed(parts, (feedback, *departures))
+        self._settle(with_regression(parts, self.s, self.rho, self._ridges, self.replay), PORTS, departures)
 
     @property
     def layout(self) -> tuple[Area, ...]:

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
 
@@ -152,27 +152,19 @@ class Microcircuit(RegressionCircuit):
         )
         if self.rho != 1 and not self.feedback:
             raise ValueError("rho: belongs to apical feedback; give feedback=c, c > 0, too")
+        departures = departures_of(self.cell, self.feedback, tuple(self.departures))
         if self.feedback:
-            refuse_leaky_replay(self.all_departures, self._ridges)
+            refuse_leaky_replay(departures, self._ridges)
         area = self._area
         parts = plain_parts(area, self.rates if isinstance(self.rates, Rates) else None)
         parts = with_own_parts(parts, area, self.populations, self.pathways)
         fitted = () if isinstance(self.rates, Rates) or self.feedback else (AdaptiveRates(),)
-        parts = departed(parts, (*fitted, *self.all_departures))
-        self._settle(with_regression(parts, self.s, self.rho, self._ridges, self.replay), PORTS)
-
-    @property
-    def _ridges(self) -> tuple[float, float]:
-        return cast(tuple[float, float], self.ridge)
+        parts = departed(parts, (*fitted, *departures))
+        self._settle(with_regression(parts, self.s, self.rho, self._ridges, self.replay), PORTS, departures)
 
     @property
     def _area(self) -> Area:
         return Area(self.k, int(self.interneurons or self.k), self.feedback)
-
-    @property
-    def all_departures(self) -> tuple[Departure, ...]:
-        """All departures from the paper's circuit, in the order in which they are applied."""
-        return departures_of(self.cell, self.feedback, tuple(self.departures))
 
     @property
     def initial(self) -> dict[str, object]:
@@ -311,7 +303,7 @@ def with_own_parts(parts: Parts, area: Area, populations: Sequence[Population], 
 def output_is_linear(blueprint: Blueprint) -> bool:
     """Return True where the output is X Vx, as in the paper's circuit, and nothing else changes it."""
     writers = [action for action in blueprint.schedule if "pyramidal.z" in action.writes]
-    return [(action.part, action.code) for action in writers] == [("proximal", ProximalSynapses().current)]
+    return [(action.part, action.code) for action in writers] == [("proximal", ProximalSynapses.current)]
 
 
 def _centred(inputs: Inputs, port: str) -> np.ndarray:

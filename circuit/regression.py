@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from biorrr.circuit.base import Beginning, CircuitBase
 from biorrr.circuit.compile.blueprint import Blueprint, Port
@@ -46,7 +46,7 @@ class RegressionCircuit(CircuitBase):
 
     def _settings(self, simulated: Simulated) -> dict[str, object]:
         """Return plain values that a run keeps as attributes."""
-        ridge_x, ridge_y = pair("ridge", self.ridge, "Cxx and Cyy")
+        ridge_x, ridge_y = self._ridges
         return super()._settings(simulated) | {
             "s": self.s, "ridge_x": ridge_x, "ridge_y": ridge_y, "rates": self._rates_in_words(),
             "gain_x": simulated.units.scale("x"), "gain_y": simulated.units.scale("y"),
@@ -77,7 +77,11 @@ class RegressionCircuit(CircuitBase):
     @property
     def _replays(self) -> int:
         """Replays after each sample, by which the ridge on Cxx is made."""
-        return self.replay if pair("ridge", self.ridge, "Cxx and Cyy")[0] else 0
+        return self.replay if self._ridges[0] else 0
+
+    @property
+    def _ridges(self) -> tuple[float, float]:
+        return cast(tuple[float, float], self.ridge)
 
 
 def pair(name: str, value, what: str) -> tuple[Any, Any]:

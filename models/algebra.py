@@ -32,6 +32,15 @@ def assignments(code: str) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
+def code_of(assigned: Iterable[tuple[str, str]]) -> str:
+    """Return the statements that :func:`assignments` takes apart.
+
+    >>> code_of([("v", "v + 2 * x")])
+    'v = v + 2 * x'
+    """
+    return "\n".join(f"{name} = {value}" for name, value in assigned)
+
+
 def reduced(expression: str, values: Mapping[str, int]) -> str:
     """``expression`` where some names have ``values``: what is multiplied by 0 is gone, and so is what adds 0.
 
@@ -71,7 +80,8 @@ def _reduced(node: ast.expr, values: Mapping[str, int]) -> ast.expr:
 
 def _is_power(node: ast.BinOp) -> bool:
     """Return True for a power with a positive exponent, such as x ** 2."""
-    return isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant) and node.right.value > 0
+    exponent = node.right.value if isinstance(node.right, ast.Constant) else None
+    return isinstance(node.op, ast.Pow) and isinstance(exponent, (int, float)) and exponent > 0
 
 
 def _is_zero(node: ast.expr) -> bool:

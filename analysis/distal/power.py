@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biorrr.analysis.distal.inference import infer_s
-from biorrr.analysis.distal.observation import DistalRecordings, between_observations
+from biorrr.analysis.distal.observation import between_observations
 
 FIBRES = 40  # distal synapses of each neuron, unless more are to be observed
 LEARNED = 300  # samples before the recording begins
@@ -33,8 +33,11 @@ class Design:
         Distal synapses observed on each neuron.
     samples
         Observed changes of each synapse.
-    noise
-        Of every recording, as a fraction of its root mean square.
+    weight_noise
+        Noise of one look at a weight, as a fraction of the root mean square of the weights. The change between two
+        looks has the noise of both.
+    y_noise, z_noise, a_noise
+        Noise of distal input, output and distal current, as a fraction of the root mean square of each.
     neurons
         How many are recorded together.
     every
@@ -43,9 +46,17 @@ class Design:
 
     synapses: int
     samples: int
-    noise: float
+    weight_noise: float
+    y_noise: float = 0.1
+    z_noise: float = 0.1
+    a_noise: float = 0.1
     neurons: int = 1
     every: int = 1
+
+    @property
+    def noise(self) -> tuple[float, float, float, float]:
+        """Noise of y, z, a and Vy."""
+        return self.y_noise, self.z_noise, self.a_noise, self.weight_noise
 
 
 @dataclass(frozen=True)
@@ -62,12 +73,15 @@ class Outcome:
         Share whose interval contains s.
     width
         Median width of the intervals.
+    change
+        Root mean square of the change of a weight between two looks, over that of the weights, without noise.
     """
 
     tells: float
     misleads: float
     covers: float
     width: float
+    change: float
 
 
 def simulate_circuits(
@@ -128,10 +142,13 @@ def try_design(design: Design, s: float, experiments: int, seed: int) -> Outcome
         some = min(together, experiments - first)
         circuits = simulate_circuits(s, n, design.neurons, int(when[-1]), some, [seed, first])
         for y, z, a, Vy in zip(*circuits, strict=True):
-            recordings = between_observations(y[:, seen], z, a, Vy[when][:, seen], when)
-            found = infer_s(*DistalRecordings(*(observed(values, design.noise, rng) for values in recordings)))
-            ends.append((found.low, found.high))
-    low, high = np.array(ends).T
+            weights = Vy[when][:, seen]
+            shown = zip((y[:, seen], z, a, weights), design.noise, strict=True)
+            y, z, a, looks = (observed(values, noise, rng) for values, noise in shown)
+            found = infer_s(*between_observations(y, z, a, looks, when))
+            change = np.sqrt(np.mean(np.diff(weights, axis=0) ** 2) / np.mean(weights**2))
+            ends.append((found.low, found.high, change))
+    low, high, change = np.array(ends).T
     excludes_0, excludes_1 = low > 0, high < 1
     right, wrong = (
         (excludes_1, excludes_0) if s == 0 else (excludes_0, excludes_1) if s == 1
@@ -142,6 +159,7 @@ def try_design(design: Design, s: float, experiments: int, seed: int) -> Outcome
         float(np.mean(wrong)),
         float(np.mean((low <= s) & (s <= high))),
         float(np.median(high - low)),
+        float(np.mean(change)),
     )
 
 

@@ -117,7 +117,7 @@ def plot_power(
         panel.axhline(0.95, color="0.6", linewidth=0.9, linestyle=":", zorder=0)
         for number, noise in enumerate(noises):
             look: dict[str, Any] = {"color": _SHADES[number % 5], "marker": _MARKERS[number % 5], "markersize": 4}
-            panel.plot(values, power[number], label=f"noise {noise:.0%}", **look)
+            panel.plot(values, power[number], label=f"weights known to {noise:.1%}", **look)
         panel.set(xscale="log", xlabel=what, ylim=(-0.03, 1.05))
         panel.set_xticks(list(np.asarray(values)), [f"{value:g}" for value in np.asarray(values)])
         panel.minorticks_off()

@@ -2,44 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from biorrr.analysis.figures.style import COLOURS, THEORY, styled
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 _SHOWN = 40  # samples of a plateau
 
 
 @styled
-def plot_family(
-    s: NDArray,
-    filters: tuple[NDArray, NDArray],
-    plateaus: tuple[NDArray, NDArray],
-    eigenvalues: tuple[NDArray, NDArray],
-    excess: NDArray,
-    errors: NDArray,
-    distal: Mapping[str, tuple[NDArray, NDArray]],
-    pixels: tuple[int, ...] | None = None,
-) -> np.ndarray:
+def plot_family(results: xr.Dataset, pixels: tuple[int, ...] | None = None) -> np.ndarray:
     """Draw filters and plateaus at each s, one column for each, and numbers against s below.
 
     Parameters
     ----------
-    s : (S,)
-    filters : two of (S, m)
-        Learned, turned onto the exact ones, and exact; of one neuron.
-    plateaus : two of (S, T)
-        Plateau and back-propagated error; of one neuron.
-    eigenvalues : (S, seeds, k) and (S, k)
-        Of QQ', and those of M that they should equal.
-    excess : (S, seeds)
-        Relative, over the optimum.
-    errors : (S, seeds, k)
-        Relative r.m.s. error of the plateau.
-    distal : by term of the distal rule, (S,) and (S,)
-        Coefficients as measured and as the paper has them.
+    results
+        ``filters`` and ``filters_exact`` (s, input, pyramidal), of which the first neuron's are shown, and so of
+        ``plateau`` and back-propagated ``error`` (s, row, pyramidal); ``eigenvalues_QQ`` (s, seed, component) and those
+        that they should equal, ``eigenvalues_M`` (s, component); ``excess`` (s, seed) over the optimum and
+        ``plateau_relative_error`` (s, seed, pyramidal), both relative; the coefficients ``own_current`` and ``decay``
+        of the distal rule and, as the paper has them, ``own_current_exact`` and ``decay_exact``, each (s,).
     pixels
         Shape of a filter as a picture, where it is one.
 
@@ -50,6 +36,8 @@ def plot_family(
     import matplotlib
     import matplotlib.pyplot as plt
 
+    s = results["s"].values
+    first = results.isel(pyramidal=0)
     pictures = pixels is not None and len(pixels) == 2
     heights = [1.0, 1.0, 0.8] if pictures else [1.2, 0.8]
     figure = plt.figure(figsize=(7.4, 1.35 * sum(heights) + 2.2), layout="constrained")
@@ -58,7 +46,7 @@ def plot_family(
     panels = np.asarray(halves[1].subgridspec(1, 4).subplots())
 
     for place, value in enumerate(s):
-        learned, exact = (one[place] for one in filters)
+        learned, exact = (first[name].values[place] for name in ("filters", "filters_exact"))
         limit = max(np.abs(learned).max(), np.abs(exact).max()) or 1.0
         if pictures:
             for row, (name, one) in enumerate((("learned", learned), ("exact", exact))):
@@ -77,7 +65,7 @@ def plot_family(
                 panel.set_ylabel("filter")
                 panel.legend(fontsize=7)
         columns[0, place].set_title(f"s = {value:g}")
-        plateau, error = (one[place][:_SHOWN] for one in plateaus)
+        plateau, error = (first[name].values[place][:_SHOWN] for name in ("plateau", "error"))
         panel = columns[-1, place]
         panel.plot(error, color=COLOURS["theory"], alpha=0.5, linewidth=2.6)
         panel.plot(plateau, color=COLOURS["plateau"], linewidth=0.9)
@@ -87,24 +75,25 @@ def plot_family(
         if place == 0:
             panel.set_ylabel("plateau")
 
-    shades = matplotlib.colormaps["viridis"](np.linspace(0.1, 0.8, eigenvalues[1].shape[1]))
+    measured, exact = (results[name].values for name in ("eigenvalues_QQ", "eigenvalues_M"))
+    shades = matplotlib.colormaps["viridis"](np.linspace(0.1, 0.8, exact.shape[1]))
     panel = panels[0]
     for component, shade in enumerate(shades):
-        panel.plot(s, eigenvalues[0][:, :, component], "o", color=shade, markersize=3)
-        panel.plot(s, eigenvalues[1][:, component], zorder=0, **THEORY)
+        panel.plot(s, measured[:, :, component], "o", color=shade, markersize=3)
+        panel.plot(s, exact[:, component], zorder=0, **THEORY)
     panel.plot([], [], "o", color=shades[0], markersize=3, label="$QQ'$")
     panel.plot([], [], label="$M$", **THEORY)
     panel.set(yscale="log")
     panel.legend(fontsize=7)
-    for panel, values in ((panels[1], excess), (panels[2], errors.reshape(len(s), -1))):
-        panel.plot(s, 100 * values, "o", color=COLOURS["plateau"], markersize=3, alpha=0.6)
+    for panel, name in ((panels[1], "excess"), (panels[2], "plateau_relative_error")):
+        panel.plot(
+            s, 100 * results[name].values.reshape(len(s), -1), "o", color=COLOURS["plateau"], markersize=3, alpha=0.6
+        )
         panel.set(yscale="log", ylabel="%")
     panel = panels[3]
-    for (name, (measured, expected)), colour in zip(
-        distal.items(), (COLOURS["distal"], COLOURS["proximal"]), strict=True
-    ):
-        panel.plot(s, expected, zorder=0, **THEORY)
-        panel.plot(s, measured, "o", color=colour, markersize=4, label=name)
+    for name, colour in (("own_current", COLOURS["distal"]), ("decay", COLOURS["proximal"])):
+        panel.plot(s, results[f"{name}_exact"], zorder=0, **THEORY)
+        panel.plot(s, results[name], "o", color=colour, markersize=4, label=name.replace("_", " "))
     panel.set(ylim=(-0.05, 1.4))
     panel.legend(fontsize=7, loc="upper center")
     titles = ("eigenvalues", "excess", "plateau's error", "distal rule")

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.figures.style import styled
+from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, styled
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.axes import Axes
 
-_UP, _DOWN, _LOCAL = "#0072B2", "#D55E00", "#009E73"  # proximal, distal, interneurons
+_UP, _DOWN, _LOCAL = COLOURS["proximal"], COLOURS["distal"], COLOURS["Q"]
 
 
 @styled
@@ -66,68 +67,81 @@ def plot_hierarchy(graph: Any, gains: Sequence[float], *, ax: Axes | None = None
 
 
 @styled
-def plot_hierarchy_learning(
-    seen: NDArray, joint: NDArray, areas: NDArray, meeting: NDArray, *, ax: Any = None
-) -> NDArray:
-    """Excess of all areas together and of each, and the distance of A from W' between areas, against samples seen.
+def plot_hierarchy_learning(results: xr.Dataset, *, ax: Any = None) -> NDArray:
+    """Draw the excess of all areas together and of each, and the distance of A from W' between areas.
 
     Parameters
     ----------
-    seen : (S,)
-        Samples seen.
-    joint : (seeds, S), areas : (seeds, S, areas), meeting : (seeds, S, links)
-        Joint excess; each area's, the others held; ||A - W'|| / ||W||, empty for one area.
+    results
+        ``excess`` (seed, snapshot) of all areas, with the attribute ``bound`` up to which they count as learned;
+        ``area_excess`` (seed, snapshot, area), the other areas held; ``meeting`` (seed, snapshot, link), which is
+        ||A - W'|| / ||W|| and empty for one area; ``seen`` (snapshot,), samples seen.
     """
-    import matplotlib.pyplot as plt
-
-    panels = 3 if meeting.shape[-1] else 2
-    if ax is None:
-        ax = plt.subplots(1, panels, figsize=(3.2 * panels, 3.0), squeeze=False)[1][0]
-    shown = seen > 0
-    ax[0].plot(seen[shown], 100 * joint[:, shown].T.clip(1e-6), color="black", alpha=0.7)
-    ax[0].axhline(3, color="0.5", linestyle="dashed")
+    panels = 3 if results.sizes["link"] else 2
+    ax = axes_of(ax, 1, panels, figsize=(3.2 * panels, 3.0))[0]
+    shown = results.isel(snapshot=results["seen"].values > 0)
+    seen = shown["seen"].values
+    ax[0].plot(seen, 100 * shown["excess"].values.T.clip(1e-6), color="black", alpha=0.7)
+    ax[0].axhline(100 * shown["excess"].attrs["bound"], **THEORY)
     ax[0].set(ylabel="excess over the joint optimum (%)")
-    names = [(ax[1], 100 * areas.clip(1e-8), "excess of each area, others held (%)", "area {}")]
+    ax[1].set(ylabel="excess of each area, others held (%)")
+    _draw_each(ax[1], seen, 100 * shown["area_excess"].clip(1e-8))
     if panels == 3:
-        names.append((ax[2], meeting, "||A - W'|| / ||W||", "areas {} and {}"))
-    for panel, values, label, name in names:
-        for i in range(values.shape[-1]):
-            lines = panel.plot(seen[shown], values[:, shown, i].T, color=f"C{i}", alpha=0.7)
-            lines[0].set_label(name.format(i + 1, i + 2))
-        panel.set(ylabel=label)
-        panel.legend()
+        ax[2].set(ylabel="||A - W'|| / ||W||")
+        _draw_each(ax[2], seen, shown["meeting"])
     for panel in ax:
         panel.set(xlabel="samples seen", xscale="log", yscale="log")
     return ax
 
 
-@styled
-def plot_area_plateaus(measured: Sequence[NDArray], theory: Sequence[NDArray], *, ax: Any = None) -> NDArray:
-    """Plateaus of each area against what theory says they are at the optimum: list of (n_samples, k_i) each."""
-    import matplotlib.pyplot as plt
+def _draw_each(panel: Axes, seen: NDArray, values: xr.DataArray) -> None:
+    """Draw a line for each seed, in the colour of its area or link."""
+    dim = values.dims[-1]
+    for i, name in enumerate(values[dim].values):
+        lines = panel.plot(seen, values.isel({dim: i}).values.T, color=f"C{i}", alpha=0.7)
+        lines[0].set_label(name)
+    panel.legend()
 
-    if ax is None:
-        ax = plt.subplots(1, len(measured), figsize=(3.0 * len(measured), 3.0), squeeze=False)[1][0]
-    for i, (panel, ours, theirs) in enumerate(zip(ax, measured, theory, strict=True), 1):
-        panel.plot(theirs.ravel(), ours.ravel(), ".", markersize=1.5, alpha=0.3, rasterized=True)
-        reach = max(np.abs(theirs).max(), np.abs(ours).max())
+
+@styled
+def plot_area_plateaus(results: xr.Dataset, *, ax: Any = None) -> NDArray:
+    """Draw plateaus of each area against the theory for the optimum.
+
+    Parameters
+    ----------
+    results
+        ``plateau`` and ``plateau_theory``, each (row, cell), with the ``cell_area`` (cell,) of each cell.
+    """
+    areas = np.unique(results["cell_area"].values)
+    ax = axes_of(ax, 1, len(areas), figsize=(3.0 * len(areas), 3.0))[0]
+    for panel, area in zip(ax, areas, strict=True):
+        here = results.isel(cell=results["cell_area"].values == area)
+        measured, theory = here["plateau"].values, here["plateau_theory"].values
+        panel.plot(theory.ravel(), measured.ravel(), ".", markersize=1.5, alpha=0.3, rasterized=True)
+        reach = max(np.abs(theory).max(), np.abs(measured).max())
         panel.plot([-reach, reach], [-reach, reach], color="black", linewidth=0.8)
-        panel.set(title=f"area {i}", xlabel="theory at the optimum", ylabel="plateau" if i == 1 else "")
+        panel.set(title=f"area {area}", xlabel="theory at the optimum", ylabel="plateau" if area == areas[0] else "")
     return ax
 
 
 @styled
-def plot_hierarchy_lesions(courses: Mapping[str, tuple[NDArray, NDArray]], *, ax: Any = None) -> NDArray:
-    """Mean variance of each area's outputs after a lesion, against samples since: by lesion, (S,) and (S, areas)."""
-    import matplotlib.pyplot as plt
+def plot_hierarchy_lesions(results: xr.Dataset, *, ax: Any = None) -> NDArray:
+    """Draw the mean variance of each area's outputs after each lesion.
 
-    if ax is None:
-        ax = plt.subplots(1, len(courses), figsize=(3.0 * len(courses), 3.0), squeeze=False, sharey=True)[1][0]
-    for panel, (name, (seen, variances)) in zip(ax, courses.items(), strict=True):
-        for i in range(variances.shape[1]):
-            panel.plot(seen, variances[:, i].clip(1e-6, 1e6), label=f"area {i + 1}")
-        panel.axhline(1, color="0.5", linestyle="dashed")
-        panel.set(title=name, xlabel="samples since", yscale="log")
+    Parameters
+    ----------
+    results
+        ``variance`` (lesion, step, area), and ``since`` (lesion, step), samples since the lesion; both NaN after
+        outputs have run away. ``lesion`` names the lesions.
+    """
+    lesions = results["lesion"].values
+    ax = axes_of(ax, 1, len(lesions), figsize=(3.0 * len(lesions), 3.0), sharey=True)[0]
+    for panel, lesion in zip(ax, lesions, strict=True):
+        here = results[["variance", "since"]].sel(lesion=lesion)
+        for area in results["area"].values:
+            panel.plot(here["since"], here["variance"].sel(area=area).clip(1e-6, 1e6), label=area)
+        panel.axhline(1, **THEORY)
+        panel.set(title=lesion, xlabel="samples since", yscale="log")
     ax[0].set(ylabel="variance of the outputs")
     ax[0].legend()
     return ax

@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.figures.style import styled
+from biorrr.analysis.figures.style import COLOURS, styled
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.axes import Axes
 
 _COLUMNS = 4
-_LINES = (("#0072B2", "o-"), ("#D55E00", "s--"), ("#009E73", "^:"), ("#CC79A7", "v-."))
+_LINES = tuple(
+    zip((COLOURS[name] for name in ("proximal", "distal", "Q", "R")), ("o-", "s--", "^:", "v-."), strict=True)
+)
 _FLOOR = 1e-3  # excess below which differences do not matter to the eye
 
 
+def departures_in(results: xr.Dataset) -> list[str]:
+    """Return the names of the departures that ``results`` has the excess of; see :func:`plot_departures`."""
+    return [str(name) for name in results.data_vars if f"{name}_value" in results.coords]
+
+
 @styled
-def plot_departures(
-    panels: Mapping[str, tuple[Sequence, NDArray]], unordered: Set[str], plain: Mapping[str, float], tolerated: float
-) -> NDArray:
-    """Excess against each departure, mean and range over seeds; a cross marks where learning first breaks.
+def plot_departures(results: xr.Dataset) -> NDArray:
+    """Draw the excess against each departure, mean and range over seeds; a cross marks where learning first breaks.
 
     Parameters
     ----------
-    panels
-        By label of the axis: the values of the departure, from mild to severe, numbers or words; and the excess there,
-        shape (data sets, values, seeds).
-    unordered
-        Labels of the panels whose values do not go from mild to severe: there every value that breaks is marked.
-    plain
-        Excess without any departure, by data set; drawn as a line across each panel.
-    tolerated
-        Excess beyond which learning counts as broken.
+    results
+        By name of the departure, the excess (data, <name>_value, seed). Its attributes are ``long_name``, the label of
+        the axis, and ``ordered``: values go from mild to severe, or every value that breaks is marked. ``plain``
+        (data, seed) is the excess without any departure, a line across each panel. The attribute ``tolerated`` of the
+        dataset is the excess beyond which learning counts as broken.
 
     Returns
     -------
@@ -43,31 +44,33 @@ def plot_departures(
     """
     import matplotlib.pyplot as plt
 
-    rows, columns = -(-len(panels) // _COLUMNS), min(_COLUMNS, len(panels))
+    names, tolerated = departures_in(results), results.attrs["tolerated"]
+    rows, columns = -(-len(names) // _COLUMNS), min(_COLUMNS, len(names))
     figure, axes = plt.subplots(
         rows, columns, figsize=(2.8 * columns, 0.6 + 2.5 * rows), sharey=True, squeeze=False, layout="constrained"
     )
-    for ax, (label, (values, excess)) in zip(axes.flat, panels.items(), strict=False):
-        _draw(ax, values, excess, label not in unordered, plain, tolerated)
-        ax.set(yscale="log", ylim=(0.9 * _FLOOR, 1.3), xlabel=label)
+    for ax, name in zip(axes.flat, names, strict=False):
+        _draw(ax, results[name], results["plain"].mean("seed"), tolerated)
+        ax.set(yscale="log", ylim=(0.9 * _FLOOR, 1.3), xlabel=results[name].attrs["long_name"])
         ax.set_yticks([1e-3, 1e-2, tolerated, 1e-1, 1], ["≤ 0.1 %", "1 %", f"{100 * tolerated:g} %", "10 %", "100 %"])
         ax.minorticks_off()
-    for ax in axes.flat[len(panels) :]:
+    for ax in axes.flat[len(names) :]:
         ax.set_visible(False)
     for ax in axes[:, 0]:
         ax.set_ylabel("excess over the optimum")
     named = dict(zip(*reversed(axes.flat[0].get_legend_handles_labels()), strict=True))
     figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=len(named))
-    return axes.reshape(-1)[: len(panels)]
+    return axes.reshape(-1)[: len(names)]
 
 
-def _draw(
-    ax: Axes, values: Sequence, excess: NDArray, ordered: bool, plain: Mapping[str, float], tolerated: float
-) -> None:
+def _draw(ax: Axes, excess: xr.DataArray, plain: xr.DataArray, tolerated: float) -> None:
+    values, ordered = excess[excess.dims[1]].values.tolist(), excess.attrs["ordered"]
     places = np.arange(len(values))
     words = isinstance(values[0], str)
     ax.axhspan(tolerated, 1.3, color="0.93", zorder=0)
-    for (colour, line), (data, reference), scores in zip(_LINES, plain.items(), excess, strict=False):
+    for (colour, line), data, reference, scores in zip(
+        _LINES, excess["data"].values, plain.values, excess.values, strict=False
+    ):
         mean = np.maximum(scores.mean(axis=1), _FLOOR)
         spread = np.maximum([mean - scores.min(axis=1), scores.max(axis=1) - mean], 0)
         ax.axhline(max(reference, _FLOOR), color=colour, linewidth=0.8, linestyle=":", label=f"{data}, plain circuit")

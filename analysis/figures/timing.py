@@ -2,50 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, styled
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.axes import Axes
 
 _COLOURS = ("#767676", COLOURS["proximal"], COLOURS["distal"])
 
 
 @styled
-def plot_lags(
-    lags: ArrayLike, change: Mapping[str, ArrayLike], predicted: ArrayLike, taus: tuple[float, float], *, ax=None
-) -> np.ndarray:
-    """Change of a weight against the lag between input and plateau; two axes.
+def plot_lags(results: xr.Dataset, *, ax: Any = None) -> np.ndarray:
+    """Draw the change of a weight against the lag between input and plateau; two axes.
 
     Parameters
     ----------
-    lags : (L,)
-        Seconds by which the plateau comes after the input.
-    change
-        By rule: "plain" and "traces", each shown relative to its own largest change beside the prediction; "weak" and
-        "strong", the weight-dependent rule from a weight of 0 and of 0.8, in units of the largest weight; each (L,).
-    predicted : (L,)
-        Change by the theory of the traces.
-    taus
-        Time constants of the traces of input and plateau, for the title.
+    results
+        ``change`` (rule, lag): "plain" and "traces", each shown relative to its own largest change beside the
+        prediction; "weak" and "strong", the weight-dependent rule from a weight of 0 and of 0.8, in units of the
+        largest weight. ``predicted_change`` (lag,) by the theory of the traces, with their time constants ``tau_x`` and
+        ``tau_plateau`` as attributes. ``between_middles`` (lag,), seconds from the middle of the input to that of the
+        plateau.
     """
-    lags = np.asarray(lags)
+    lags, change = results["between_middles"].values, results["change"]
+    traces, plain, weak, strong = (change.sel(rule=rule).values for rule in ("traces", "plain", "weak", "strong"))
+    theory, taus = results["predicted_change"].values, results["predicted_change"].attrs
     axes = axes_of(ax, 1, 2, figsize=(7, 2.7))[0]
-    traces, theory = np.asarray(change["traces"]), np.asarray(predicted)
     axes[0].plot(lags, theory / theory.max(), label="theory", zorder=3, **THEORY)
     axes[0].plot(lags, traces / theory.max(), "o", color=COLOURS["proximal"], markersize=4, label="eligibility traces")
-    plain = np.asarray(change["plain"])
     axes[0].plot(lags, plain / (plain.max() or 1.0), color="0.6", linewidth=1.2, label="the paper's rule")
     axes[0].set(ylabel="change of the weight, relative")
-    axes[0].set_title(f"traces of {taus[0]:g} s (input) and {taus[1]:g} s (plateau)")
+    axes[0].set_title(f"traces of {taus['tau_x']:g} s (input) and {taus['tau_plateau']:g} s (plateau)")
     axes[1].axhline(0, color="0.8", linewidth=0.8, zorder=0)
-    axes[1].plot(lags, change["weak"], "o-", color=COLOURS["Q"], markersize=3, label="from a weight of 0")
-    axes[1].plot(lags, change["strong"], "s-", color=COLOURS["distal"], markersize=3, label="from 0.8")
+    axes[1].plot(lags, weak, "o-", color=COLOURS["Q"], markersize=3, label="from a weight of 0")
+    axes[1].plot(lags, strong, "s-", color=COLOURS["distal"], markersize=3, label="from 0.8")
     axes[1].set(ylabel="change / largest weight")
     axes[1].set_title("weight-dependent plasticity")
     for panel in axes:
@@ -56,26 +50,21 @@ def plot_lags(
 
 
 @styled
-def plot_delays(
-    delays: Sequence[int], angles: Mapping[str, ArrayLike], found: float, *, ax: Axes | None = None
-) -> Axes:
-    """Angle between learned filters and the fixed point against the delay of instruction; one axes.
+def plot_delays(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
+    """Draw the angle between learned filters and the fixed point against the delay of instruction; one axes.
 
     Parameters
     ----------
-    delays : (D,)
-        In samples.
-    angles
-        By rule, shape (D, seeds), in degrees; every seed is a dot, lines join means.
-    found
-        Angle up to which the fixed point counts as found.
+    results
+        ``angle`` (learner, delay, seed) in degrees: every seed is a dot, lines join means. The attribute ``found`` is
+        the angle up to which the fixed point counts as found. ``learner_words`` (learner,) name the learners.
     """
+    angles, delays = results["angle"], results["delay"].values
     ax = axes_of(ax)
-    ax.axhspan(0, found, color="0.93", zorder=0)
+    ax.axhspan(0, angles.attrs["found"], color="0.93", zorder=0)
     ax.axhline(90, color="0.85", linewidth=0.8, zorder=0)
-    for colour, (rule, values) in zip(_COLOURS, angles.items(), strict=False):
-        values = np.asarray(values)
-        ax.plot(delays, values.mean(axis=1), color=colour, label=rule)
+    for colour, words, values in zip(_COLOURS, results["learner_words"].values, angles.values, strict=False):
+        ax.plot(delays, values.mean(axis=1), color=colour, label=words)
         ax.plot(np.repeat(delays, values.shape[1]), values.reshape(-1), "o", color=colour, markersize=3)
     ax.set(xlabel="delay of instruction (samples)", ylabel="angle to the fixed point (degrees)", ylim=(0, 95))
     ax.set_xticks(list(delays))
@@ -84,37 +73,28 @@ def plot_delays(
 
 
 @styled
-def plot_fields(
-    positions: ArrayLike,
-    fields: Mapping[str, NDArray],
-    predicted: ArrayLike,
-    places: Sequence[float],
-    stretch: float,
-    *,
-    ax=None,
-) -> np.ndarray:
-    """Place fields after plateaus at one place and, faint, after later plateaus at another; one axes per rule.
+def plot_fields(results: xr.Dataset, *, ax: Any = None) -> np.ndarray:
+    """Draw place fields after plateaus at one place and, faint, after later plateaus at another; one axes per rule.
 
     Parameters
     ----------
-    positions : (P,)
-        Along the track, in cm.
-    fields
-        By rule, shape (places, P): drive of the cell after the plateaus at each place. Each rule has its own scale.
-    predicted : (P,)
-        The field that the traces predict, shown beside the second rule.
-    places, stretch
-        Where plateaus began, in cm, and over what distance they lasted.
+    results
+        ``field`` (field_rule, induction, position): drive of the cell after the plateaus at each place, each rule on
+        its own scale. The attribute ``plateau_length`` is the distance over which a plateau lasted, in cm.
+        ``predicted_field`` (position,), which the traces predict, is shown beside the second rule.
+        ``field_rule_words`` (field_rule,) name the rules; ``induction`` and ``position`` are in cm.
     """
-    positions = np.asarray(positions)
-    axes = axes_of(ax, 1, len(fields), figsize=(2.6 * len(fields), 2.6), sharex=True, sharey=True)[0]
-    for number, (panel, colour, (rule, made)) in enumerate(zip(axes, _COLOURS, fields.items(), strict=False)):
+    fields, positions = results["field"], results["position"].values
+    first, second = results["induction"].values
+    rules = results["field_rule_words"].values
+    axes = axes_of(ax, 1, len(rules), figsize=(2.6 * len(rules), 2.6), sharex=True, sharey=True)[0]
+    for number, (panel, colour, rule, made) in enumerate(zip(axes, _COLOURS, rules, fields.values, strict=False)):
         scale = made[0].max() or 1.0
-        panel.axvspan(places[0], places[0] + stretch, color="0.85", zorder=0, linewidth=0)
-        panel.plot(positions, made[0] / scale, color=colour, label=f"plateaus at {places[0]:g} cm")
-        panel.plot(positions, made[1] / scale, color=colour, alpha=0.35, label=f"then at {places[1]:g} cm")
+        panel.axvspan(first, first + fields.attrs["plateau_length"], color="0.85", zorder=0, linewidth=0)
+        panel.plot(positions, made[0] / scale, color=colour, label=f"plateaus at {first:g} cm")
+        panel.plot(positions, made[1] / scale, color=colour, alpha=0.35, label=f"then at {second:g} cm")
         if number == 1:
-            panel.plot(positions, np.asarray(predicted) / scale, label="theory, first", **THEORY)
+            panel.plot(positions, results["predicted_field"].values / scale, label="theory, first", **THEORY)
         panel.set(xlabel="position (cm)", title=rule)
     axes[0].set_ylabel("drive of the cell, relative")
     axes[0].set_ylim(-0.05, 2.0)

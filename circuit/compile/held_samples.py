@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from biorrr.circuit.compile.schedule import PENDING, Action, Book, merged, weight_change
 from biorrr.models import Pathway
@@ -224,6 +225,18 @@ class _Sum:
         return product([*self.factors, f"{self.variable}_{self.side}" if self.side else self.variable])
 
 
+class _Term(NamedTuple):
+    """One product of a rule, taken apart: factors that stand still, and the product of those that move.
+
+    ``side`` is that of the synapse whose cell knows all that moves, "pre" or "post"; empty where neither does.
+    ``moving`` is empty where the whole product stands still.
+    """
+
+    side: str
+    still: tuple[str, ...]
+    moving: str
+
+
 class _Rule:
     """A rule whose change is averaged over the time for which a sample is held.
 
@@ -239,38 +252,49 @@ class _Rule:
 
     def __init__(self, book: Book, pathway: Pathway, standstill: _Standstill, place: int, change: int) -> None:
         self.book, self.pathway, self.standstill, self.places = book, pathway, standstill, ((place, 0), (change, 0))
-        found = products(pathway.change, self._in_one_piece)
+        terms = self._terms()
+        sums = self._sums([term for term in terms if term.moving])
+        held = [product(term.still) for term in terms if not term.moving]
+        so_far = [f"(elapsed + 1) * share * ({' + '.join(held)})"] if held else []
+        self.asked = " + ".join([*(each.asked for each in sums), *so_far])
+        self.kept = [(each.part, each.variable) for each in sums]
+        self.actions = [*(self._summing(each, moving) for each, moving in sums.items()), self._showing(change)]
+
+    def _terms(self) -> list[_Term]:
+        """Return the rule as a sum of terms."""
+        found = products(self.pathway.change, self._in_one_piece)
         if len(found) > _MOST_PRODUCTS:
-            found = [[pathway.change]]
-        held: list[str] = []
-        terms: list[tuple[str, tuple[str, ...], str]] = []
+            found = [[self.pathway.change]]
+        terms = []
         for factors in found:
             still = tuple(factor for factor in factors if self._still(names_in(factor).read))
             moving = [factor for factor in factors if factor not in still]
-            if moving:
-                terms.append((self._side(names_in(product(moving)).read), still, product(moving)))
-            else:
-                held.append(product(still))
-        if len({still for side, still, _ in terms if not side}) > 1:  # one sum per synapse is enough
-            terms = [
-                (side, still, moving) if side else ("", (), product([*still, moving])) for side, still, moving in terms
-            ]
-        sums: dict[_Sum, list[str]] = {}
-        for (side, still), number in zip(dict.fromkeys(term[:2] for term in terms), range(len(terms)), strict=False):
-            part = {"pre": pathway.source, "post": pathway.target, "": pathway.name}[side]
-            each = _Sum(part, f"{pathway.name}_sum_{number}", side, still)
-            sums[each] = [moving for *same, moving in terms if same == [side, still]]
-        self.kept = [(each.part, each.variable) for each in sums]
-        asked = [each.asked for each in sums]
-        self.asked = " + ".join([*asked, f"(elapsed + 1) * share * ({' + '.join(held)})"] if held else asked)
-        shown = frozenset({f"{pathway.name}.{PENDING.name}"})
-        read = any(shown <= action.reads for action in standstill.actions if action is not standstill.actions[change])
-        self.actions = [self._summing(each, terms) for each, terms in sums.items()]
-        self.actions.append(
-            Action(
-                f"{pathway.name}_pending", pathway.name, "integration", f"{PENDING.name} = {self.asked}", gate="waking",
-                when="" if read else "recorded", reads=book.qualified(pathway, names_in(self.asked).read), writes=shown,
-            )
+            side = self._side(names_in(product(moving)).read) if moving else ""
+            terms.append(_Term(side, still, product(moving) if moving else ""))
+        return terms
+
+    def _sums(self, terms: list[_Term]) -> dict[_Sum, list[str]]:
+        """Return the sums to keep, each with what is added to it: terms with the same still factors share one."""
+        per_synapse = {term.still for term in terms if not term.side}
+        if len(per_synapse) > 1:  # one sum per synapse is enough: it takes in the still factors too
+            terms = [t if t.side else _Term("", (), product([*t.still, t.moving])) for t in terms]
+        keeper = {"pre": self.pathway.source, "post": self.pathway.target, "": self.pathway.name}
+        shared: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+        for term in terms:
+            shared.setdefault((term.side, term.still), []).append(term.moving)
+        return {
+            _Sum(keeper[side], f"{self.pathway.name}_sum_{number}", side, still): moving
+            for number, ((side, still), moving) in enumerate(shared.items())
+        }
+
+    def _showing(self, change: int) -> Action:
+        """Return the action that shows what has been asked for: always where a step reads it, else if recorded."""
+        shown = frozenset({f"{self.pathway.name}.{PENDING.name}"})
+        others = [action for place, action in enumerate(self.standstill.actions) if place != change]
+        return Action(
+            f"{self.pathway.name}_pending", self.pathway.name, "integration", f"{PENDING.name} = {self.asked}",
+            gate="waking", when="" if any(shown <= action.reads for action in others) else "recorded",
+            reads=self.book.qualified(self.pathway, names_in(self.asked).read), writes=shown,
         )  # fmt: skip
 
     def _summing(self, each: _Sum, terms: list[str]) -> Action:

@@ -44,7 +44,7 @@ class Orientation:
 
     def places(self, pairs: np.ndarray) -> np.ndarray:
         """Return (row, column) pairs, (synapses, 2), as places among the flat values."""
-        source, target = self.turned(pairs.T)
+        source, target = self.turned((pairs[:, 0], pairs[:, 1]))
         return source * self.targets + target
 
     def ends(self, places):

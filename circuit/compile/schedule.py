@@ -388,32 +388,34 @@ def _check_order(book: Book, actions: list[Action]) -> None:
 
 
 def merged(actions: list[Action], parts: Parts) -> tuple[Action, ...]:
-    """``actions`` with successive steps of one population made one wherever nothing in between minds."""
+    """Return ``actions`` with steps of one population merged where no action in between depends on the order."""
     populations = {population.name for population in parts.populations}
-    merged: list[Action] = []
+    out: list[Action] = []
     for action in actions:
-        if not action.drives and action.part in populations:
-            for place in range(len(merged) - 1, -1, -1):
-                earlier = merged[place]
-                if (earlier.part, earlier.drives, earlier.gate, earlier.when) == (
-                    action.part,
-                    "",
-                    action.gate,
-                    action.when,
-                ):
-                    code = "\n".join(_dedented(step.code) for step in (earlier, action))
-                    merged[place] = replace(
-                        earlier, code=code, reads=earlier.reads | action.reads, writes=earlier.writes | action.writes
-                    )
-                    break
-                if earlier.minds(action):
-                    merged.append(action)
-                    break
-            else:
-                merged.append(action)
+        is_step = action.part in populations and not action.drives
+        place = _place_to_join(action, out) if is_step else None
+        if place is None:
+            out.append(action)
         else:
-            merged.append(action)
-    return tuple(merged)
+            out[place] = _joined(out[place], action)
+    return tuple(out)
+
+
+def _place_to_join(action: Action, earlier: list[Action]) -> int | None:
+    """Return the place of the last step that ``action`` can join: of its part, and as often; None if there is none."""
+    for place in reversed(range(len(earlier))):
+        other = earlier[place]
+        if not other.drives and (other.part, other.gate, other.when) == (action.part, action.gate, action.when):
+            return place
+        if other.minds(action):
+            return None
+    return None
+
+
+def _joined(one: Action, other: Action) -> Action:
+    """Return two steps of one part as one, the second after the first."""
+    code = "\n".join(_dedented(step.code) for step in (one, other))
+    return replace(one, code=code, reads=one.reads | other.reads, writes=one.writes | other.writes)
 
 
 def _dedented(code: str) -> str:

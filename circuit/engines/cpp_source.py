@@ -15,7 +15,8 @@ import jinja2
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.schedule import PENDING
 from biorrr.circuit.engines.brian2_import import import_brian2
-from biorrr.circuit.engines.cpp_steps import Memory, Translator, calls_apart
+from biorrr.circuit.engines.cpp_steps import Memory, Translator
+from biorrr.circuit.engines.slow_calls import calls_apart
 from biorrr.models import random_draws
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -14,15 +14,10 @@ from dataclasses import dataclass, replace
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.schedule import Action
 from biorrr.models import Pathway, Population
-from biorrr.models.algebra import assignments, vanishes
+from biorrr.models.algebra import assignments, code_of, vanishes
 from biorrr.models.expressions import FUNCTIONS, names_in
 from biorrr.models.meanings import Meanings
 
-# Functions that the compiler does not vectorise: in a loop of their own they do not hold up the rest of a step.
-_SLOW = frozenset(
-    ["exp", "expm1", "log", "log10", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan"]
-)
-_MANY = 8  # cells, from which on a loop over them is worth vectorising
 _SPELLING = {"abs": "fabs", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "clip": "_clip", "sign": "_sign",
              "int": "_int"}  # fmt: skip
 _ADDED = "_added"  # what one synapse adds to a sum
@@ -149,54 +144,6 @@ class Memory:
         return Element(array, "0" if array.size == 1 else index)
 
 
-def calls_apart(blueprint: Blueprint) -> tuple[list[Action], list[tuple[str, str]]]:
-    """Return the actions of ``blueprint`` with slow calls of many cells as actions of their own, and their arrays.
-
-    A call can come first if nothing that it reads has changed by then.
-    """
-    actions: list[Action] = []
-    scratch: list[tuple[str, str]] = []
-    for action in blueprint.program.actions:
-        part = blueprint.parts[action.part]
-        if isinstance(part, Population) and part.size >= _MANY:
-            apart = _CallsApart(f"{action.name}_call")
-            rest = [(name, apart.taken_from(name, value)) for name, value in assignments(action.code)]
-            if apart.calls:
-                actions.append(replace(action, name=f"{action.name}_calls", code=_code(apart.calls.items())))
-                scratch += [(part.name, name) for name in apart.calls]
-                action = replace(action, code=_code(rest))
-        actions.append(action)
-    return actions, scratch
-
-
-def _code(assigned: Iterable[tuple[str, str]]) -> str:
-    return "\n".join(f"{name} = {value}" for name, value in assigned)
-
-
-class _CallsApart(ast.NodeTransformer):
-    """Statements without the slow calls that can come first; ``calls`` has those by the names that replace them."""
-
-    def __init__(self, prefix: str) -> None:
-        self.prefix = prefix
-        self.changed: set[str] = set()
-        self.calls: dict[str, str] = {}
-
-    def taken_from(self, name: str, value: str) -> str:
-        """Return ``value``, which is assigned to ``name``, with names in place of the calls."""
-        rest = ast.unparse(self.visit(ast.parse(value, mode="eval")))
-        self.changed.add(name)
-        return rest
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        self.generic_visit(node)
-        call = ast.unparse(node)
-        if node.func.id not in _SLOW or not self.changed.isdisjoint(names_in(call).read):  # type: ignore[attr-defined]
-            return node
-        name = f"{self.prefix}_{len(self.calls)}"
-        self.calls[name] = call
-        return ast.Name(name)
-
-
 class Translator:
     """Turns actions into steps of the C++ program.
 
@@ -263,7 +210,7 @@ class Translator:
     def _loop(self, part: Population | Pathway, action: Action) -> Step:
         """Return ``action`` as a loop over cells, with its statements in C++."""
         assigned = [(_ADDED, action.code)] if action.drives else list(assignments(action.code))
-        names = names_in(_code(assigned))
+        names = names_in(code_of(assigned))
         elements = {name: self._element(part, name, names.written) for name in (*names.read, *names.written)}
         shared = {name for name, element in elements.items() if element is not None and element.index == "0"}
         set_once = shared & set(names.written) if self.memory.count(part) > 1 else set()
@@ -286,7 +233,7 @@ class Translator:
                 (once if name in set_once else each).append(f"{element.pointed_at(name)} = {name};")
         pointers = {name: element.array for name, element in elements.items() if element is not None}
         cells = self.parts[part.target] if isinstance(part, Pathway) else part
-        return Step(action.name, self._due(part, action), pointers, once, each, cells.size)
+        return Step(action.name, self._due(part, action), pointers, once, each, cells.size or 1)
 
     @staticmethod
     def _check_shared(part, assigned: list[tuple[str, str]], shared: set[str], set_once: set[str]) -> None:

@@ -202,7 +202,7 @@ def _description(blueprint: Blueprint) -> dict:
     """All that shapes the compiled program: every field of every part, and the sources that make code of them."""
     here = Path(__file__).parent
     sources = [
-        *(here / name for name in ("cpp_source.py", "cpp_steps.py")),
+        *(here / name for name in ("cpp_source.py", "cpp_steps.py", "slow_calls.py")),
         *sorted((here.parent / "compile").glob("*.py")),
         *sorted(TEMPLATES.iterdir()),
         *(Path(str(module.__file__)) for module in (algebra, expressions)),

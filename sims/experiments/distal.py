@@ -5,7 +5,7 @@ on cells with noisy synapses: instruction and output, alone and together, and wh
 baseline. Second, s inferred from a learning circuit that is recorded completely, with noise, sparsely, in half of its
 synapses, through calcium; and controls in which there is no s to be found. Third, how many samples and synapses it
 takes to tell, at what noise. --data FILE infers s from your own record instead, and --plan answers for given
---synapses, --samples and --noise. docs/distal.md explains the files.
+--synapses, --samples and --weight-noise. docs/distal.md explains the files.
 """
 
 from __future__ import annotations
@@ -42,10 +42,15 @@ class DistalSettings(ExperimentSettings):
         None, "noise of every quantity of the recording over its r.m.s., if known", at_least=0, at_most=0.9
     )
     ridge: float = option(0.0, "ridge on Cyy of the recorded circuit, if it had one", at_least=0)
-    plan: bool = option(False, "answer whether --synapses, --samples and --noise suffice, and what would")
+    plan: bool = option(False, "answer whether --synapses, --samples and --weight-noise suffice, and what would")
     synapses: int = option(20, "distal synapses observed on each neuron, of the plan", at_least=1, at_most=1000)
     samples: int = option(200, "changes of each synapse observed, of the plan", at_least=1, at_most=5000)
-    noise: float = option(0.2, "noise of every quantity over its r.m.s., of the plan", at_least=0, at_most=0.9)
+    weight_noise: float = option(
+        0.05, "noise of one look at a weight when planning, over the r.m.s. of the weights", at_least=0, at_most=0.9
+    )
+    y_noise: float = option(0.1, "noise of y assumed when planning, over its r.m.s.", at_least=0, at_most=0.9)
+    z_noise: float = option(0.1, "noise of z assumed when planning, over its r.m.s.", at_least=0, at_most=0.9)
+    a_noise: float = option(0.1, "noise of a assumed when planning, over its r.m.s.", at_least=0, at_most=0.9)
     neurons: int = option(1, "neurons recorded together, of the plan", at_least=1, at_most=10)
     every: int = option(
         1, "samples from one observation of the weights to the next, of the plan", at_least=1, at_most=100
@@ -93,7 +98,8 @@ class Distal(Experiment[DistalSettings]):
         "widen and still contain s.",
         "power": "Share of simulated experiments that tell RRMSE from CCA with a 95 % interval, whichever of the two "
         "the circuit follows, against the number of observed changes of each synapse and against that of observed "
-        "synapses, at different noise in all recordings. Dotted: 95 % of the experiments tell.",
+        "synapses, at different noise of one look at a weight, over the r.m.s. of the weights. Dotted: 95 % of the "
+        "experiments tell.",
         "plan": "Share of simulated experiments that tell RRMSE from CCA, with the planned numbers (ring) and when one "
         "of them is changed. Dotted: 95 % of the experiments tell.",
         "recording": "s inferred from the recording, with its 95 % interval (line; it is cut at -0.5 and 1.5), between "
@@ -181,7 +187,7 @@ class Distal(Experiment[DistalSettings]):
         what, noise = more
         if kind == "power":
             values, kept = CURVES[what]
-            return distal_plan.power_curve(settings, what, values, {"noise": noise, **kept})
+            return distal_plan.power_curve(settings, what, values, {"weight_noise": noise, **kept})
         return distal_plan.run_plan(settings, what, noise)
 
     def conclude(self, problem: Problem[DistalSettings], found: Found) -> Findings:

@@ -9,18 +9,19 @@ much.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from biorrr.sims.data.kinds import Pictures
-from biorrr.sims.experiment import Datasets, Findings, Found, Problem
-from biorrr.sims.experiments.helpers.judgements import comparable
-from biorrr.sims.experiments.helpers.race import CIRCUIT, Curve, Heat, Lap, Race, Tracks, as_dataset
-from biorrr.sims.lab.claims import Claim
-from biorrr.sims.lab.settings import ExperimentSettings, option, seeds_option
+from biorrr.sims.lab import Claim, ExperimentSettings, Figure, Findings, Lab, Quantity, experiment, option, seeds_option
+from biorrr.sims.lab.quantities import PERCENT
 from biorrr.sims.lazy import analysis, data_sets, models
+from biorrr.sims.races.curves import CHARTS, Curve, as_dataset, join
+from biorrr.sims.races.heats import Heat, tracks_of
+from biorrr.sims.races.judgements import comparable
+from biorrr.sims.races.laps import CIRCUIT, Lap, race
 
 RANKS = {"mnist": 1, "fashion-mnist": 2, "cifar10": 4, "cifar100": 8}  # the paper's, one for each data set
 BIO, BACKPROP = "Bio-RRMSE", "backprop"
@@ -32,7 +33,7 @@ PLACE = 'supplement F, "More numerical experiments"; Fig. 7, Table 1'
 
 @dataclass(frozen=True, kw_only=True)
 class ImagesSettings(ExperimentSettings):
-    """What can be set of ``biorrr images``."""
+    """Settings of ``biorrr images``."""
 
     data: tuple[Pictures, ...] = option(
         tuple(RANKS), "which of mnist, fashion-mnist, cifar10, cifar100", metavar="NAME"
@@ -45,102 +46,85 @@ class ImagesSettings(ExperimentSettings):
     s = 0.0  # RRMSE
 
 
-class Images(Race[ImagesSettings]):
-    """``biorrr images``: Bio-RRMSE against backprop on pictures (the supplement's "More numerical experiments")."""
+CAPTIONS = {
+    "images": "Excess over the optimum, in percent, against the number of samples seen, one panel for each set of "
+    "pictures: the simulated circuit, the paper's algorithm and a two-layer network trained by back-propagation, "
+    "each as the mean over seeds in a band of one standard deviation. All should fall, and the circuit about as "
+    "fast as back-propagation."
+}
+SHORT = {CIRCUIT: "circuit", BIO: "bio", BACKPROP: "backprop"}  # names of learners in the summary
+HEAT = Heat("rrmse", "online")
 
-    settings = ImagesSettings
-    shows = "Bio-RRMSE beside back-propagation on MNIST, Fashion-MNIST, CIFAR-10 and CIFAR-100"
-    takes = "2 min"
-    paper = "supplement F, Fig. 7 and Table 1"
-    figures = {
-        "images": "Excess over the optimum, in percent, against the number of samples seen, one panel for each set of "
-        "pictures: the simulated circuit, the paper's algorithm and a two-layer network trained by back-propagation, "
-        "each as the mean over seeds in a band of one standard deviation. All should fall, and the circuit about as "
-        "fast as back-propagation."
+
+def measure(settings: ImagesSettings) -> str:
+    """Return the name of the excess of the circuit, or of the algorithm without a circuit, on the first data set."""
+    return f"{settings.data[0].name}_{'circuit' if settings.simulation else 'bio'}_excess"
+
+
+@experiment(
+    shows="Bio-RRMSE beside back-propagation on MNIST, Fashion-MNIST, CIFAR-10 and CIFAR-100",
+    takes="2 min",
+    paper="supplement F, Fig. 7 and Table 1",
+    measure=measure,
+    captions=CAPTIONS,
+    charts=CHARTS,
+    small={"data": ("mnist",), "steps": 200, "seeds": 2, "simulation": False},
+)
+def images(lab: Lab, settings: ImagesSettings) -> Findings:
+    """Race Bio-RRMSE and backprop on each set of pictures, and check the paper's claim for each."""
+    from biorrr.analysis.figures.races import plot_pictures_race
+
+    if settings.quick:
+        settings = lab.set(steps=min(settings.steps, QUICK_STEPS), seeds=min(settings.seeds, 2))
+    for pictures in settings.data:
+        lab.load(pictures)  # one after another, before anything is written: all of them would fill the memory
+    raced: dict[str, dict[str, Curve]] = {}
+    quantities: list[Quantity] = []
+    for pictures in settings.data:
+        data = lab.load(pictures)
+        tracks = tracks_of(data, [HEAT], settings.ridge)
+
+        curves = race(lab, line_up(data, settings), tracks)[HEAT]
+
+        raced[data.name] = {learner: curve for (learner, _), curve in curves.items()}
+        quantities.append(Quantity(f"{data.name}_optimum", tracks[HEAT].exact.optimum(RANKS[data.name])))
+        quantities += summary(data.name, raced[data.name])
+    courses = {
+        name: {learner: (curve.t, curve.excess) for learner, curve in curves.items()} for name, curves in raced.items()
     }
-
-    def measure_of(self, settings: ImagesSettings) -> str:
-        """Excess of the circuit, or of the algorithm where there is no circuit, on the first data set."""
-        return f"{settings.data[0].name}_{'circuit' if settings.simulation else 'bio'}_excess"
-
-    def check(self, settings: ImagesSettings) -> ImagesSettings:
-        """Settle how many steps and seeds."""
-        if settings.quick:
-            settings = replace(settings, steps=min(settings.steps, QUICK_STEPS), seeds=min(settings.seeds, 2))
-        return settings
-
-    def fit(self, settings: ImagesSettings, data: data_sets.Dataset) -> ImagesSettings:
-        """Ranks and ridge are the paper's: the data leave nothing open."""
-        return settings
-
-    def laps(self, problem: Tracks[ImagesSettings]) -> list[Lap]:
-        """All laps on one data set."""
-        settings, name = problem.settings, problem.data.name
-        bio, ann = (models.Rates.paper(name, 0, RANKS[name], "online", whose) for whose in ("biorrr", "ann"))
-        runners: dict[str, tuple[Any, dict[str, Any], models.Rates]] = {
-            CIRCUIT: (None, {}, bio),
-            BIO: (analysis.OnlineBioRRR, {}, bio),
-            BACKPROP: (analysis.TwoLayerANN, {"online": True}, ann),
-        }
-        if not settings.simulation:
-            del runners[CIRCUIT]
-        return [
-            Lap(Heat("rrmse", "online"), learner, algorithm, RANKS[name], seed, settings.steps, rates, options)
-            for learner, (algorithm, options, rates) in runners.items()
-            for seed in settings.every_seed
-        ]
-
-    def conclude(self, problem: Problem[ImagesSettings], found: Found) -> tuple[str, float, dict[str, Curve]]:
-        """Name of the data, optimum, and curves by learner."""
-        assert isinstance(problem, Tracks)
-        name = problem.data.name
-        (raced,) = self.curves(problem, found).values()
-        curves = {learner: curve for (learner, _), curve in raced.items()}
-        return name, problem.exact.optimum(RANKS[name]), curves
-
-    def combine(self, settings: ImagesSettings, concluded: Sequence[tuple[str, float, dict[str, Curve]]]) -> Findings:
-        """Draw all data sets, and check the paper's claim for each."""
-        from biorrr.analysis.figures.races import plot_pictures_race
-
-        curves = {name: raced for name, _, raced in concluded}
-        optima = {name: optimum for name, optimum, _ in concluded}
-        return Findings(
-            numbers=summary(curves, optima),
-            title=f"Bio-RRMSE and backprop, {settings.steps:,} samples, {settings.seeds} seeds; pixels / 255, centred",
-            rows={
-                f"{name}, k = {RANKS[name]}: {learner}": f"excess {curve.excess[:, -1].mean():.2%}"
-                f" ± {curve.excess[:, -1].std():.2%}" + (f", rates x {curve.fraction:g}" if curve.fraction < 1 else "")
-                for name, raced in curves.items()
-                for learner, curve in raced.items()
-            },
-            results={
-                "run" if len(curves) == 1 else name: as_dataset(
-                    {(learner, RANKS[name]): curve for learner, curve in raced.items()}, settings.seed
-                )
-                for name, raced in curves.items()
-            },
-            figures={
-                "images": partial(
-                    plot_pictures_race,
-                    {name: {c: (v.t, v.excess) for c, v in raced.items()} for name, raced in curves.items()},
-                    RANKS,
-                )
-            },
-            claims=[parity(name, raced, settings) for name, raced in curves.items()],
-        )
-
-    def page_results(self, results: Datasets, exact: analysis.Yardstick | None) -> Datasets:
-        """One data set to be chosen from several, each with the one rank that belongs to it."""
-        if len(results) == 1:
-            return results
-        return {
-            name: one.isel(k=0, drop=True).assign_coords(data=f"{name}, k = {one['k'].values[0]}")
-            for name, one in results.items()
-        }
+    results = {
+        f"{name}, k = {RANKS[name]}": as_dataset({(learner, 0): one for learner, one in curves.items()}, settings.seed)
+        for name, curves in raced.items()
+    }
+    return Findings(
+        title=f"Bio-RRMSE and backprop, {settings.steps:,} samples, {settings.seeds} seeds; pixels / 255, centred",
+        quantities=quantities,
+        data={"run": join({name: one.isel(k=0, drop=True) for name, one in results.items()}, "data")},
+        figures=[Figure("images", partial(plot_pictures_race, courses, RANKS), charted=True)],
+        claims=[parity(name, curves, settings) for name, curves in raced.items()],
+    )
 
 
-def parity(name: str, raced: dict[str, Curve], settings: ImagesSettings) -> Claim:
-    """The supplement's claim for one data set."""
+def line_up(data: data_sets.Dataset, settings: ImagesSettings) -> list[Lap]:
+    """Return all laps on one data set."""
+    rank = RANKS[data.name]
+    bio, ann = (models.Rates.paper(data.name, 0, rank, "online", whose) for whose in ("biorrr", "ann"))
+    runners: dict[str, tuple[Any, dict[str, Any], models.Rates]] = {
+        CIRCUIT: (None, {}, bio),
+        BIO: (analysis.OnlineBioRRR, {}, bio),
+        BACKPROP: (analysis.TwoLayerANN, {"online": True}, ann),
+    }
+    if not settings.simulation:
+        del runners[CIRCUIT]
+    return [
+        Lap(HEAT, learner, algorithm, rank, seed, settings.steps, rates, tuple(options.items()))
+        for learner, (algorithm, options, rates) in runners.items()
+        for seed in settings.every_seed
+    ]
+
+
+def parity(name: str, raced: Mapping[str, Curve], settings: ImagesSettings) -> Claim:
+    """Judge the supplement's claim for one data set."""
     return comparable(
         raced[BIO],
         raced[BACKPROP],
@@ -152,19 +136,15 @@ def parity(name: str, raced: dict[str, Curve], settings: ImagesSettings) -> Clai
     )
 
 
-def summary(curves: dict[str, dict[str, Curve]], optima: dict[str, float]) -> dict[str, Any]:
-    """Final numbers of every learner on every data set."""
-    short = {CIRCUIT: "circuit", BIO: "bio", BACKPROP: "backprop"}
-    numbers: dict[str, Any] = {}
-    for name, raced in curves.items():
-        numbers[f"{name}_optimum"] = optima[name]
-        for learner, curve in raced.items():
-            numbers |= {
-                f"{name}_{short[learner]}_excess": curve.excess[:, -1].mean(),
-                f"{name}_{short[learner]}_excess_sd": curve.excess[:, -1].std(),
-                f"{name}_{short[learner]}_rates_fraction": curve.fraction,
-            }
-    return numbers
-
-
-EXPERIMENT = Images()
+def summary(name: str, raced: Mapping[str, Curve]) -> list[Quantity]:
+    """Return the final numbers of every learner on one data set."""
+    found = []
+    for learner, curve in raced.items():
+        excess, key = curve.excess[:, -1], f"{name}_{SHORT[learner]}"
+        row = f"{name}, k = {RANKS[name]}: {learner}"
+        slowed = "rates x" if curve.fraction < 1 else ""
+        found += [
+            Quantity(f"{key}_excess", excess.mean(), PERCENT, "excess", spread=excess.std(), row=row),
+            Quantity(f"{key}_rates_fraction", curve.fraction, "", slowed, row=row),
+        ]
+    return found

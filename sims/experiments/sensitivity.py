@@ -8,17 +8,30 @@ tried with every N, and the excess over the optimum after all samples is drawn f
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from biorrr.sims.data import Samples
-from biorrr.sims.experiment import Findings, Found, Problem, check_rank
 from biorrr.sims.experiments.compare import DIRECTIONS, default_direction, plain_name
-from biorrr.sims.experiments.helpers.judgements import insensitive
-from biorrr.sims.experiments.helpers.race import Heat, Lap, Race, Tracks, run_lap
-from biorrr.sims.lab.settings import DATA_FORM, ExperimentSettings, SettingsError, option, seeds_option
-from biorrr.sims.lazy import analysis, data_sets, models, np, xr
+from biorrr.sims.lab import (
+    ExperimentSettings,
+    Figure,
+    Findings,
+    Job,
+    Lab,
+    Quantity,
+    SettingsError,
+    experiment,
+    option,
+    seeds_option,
+)
+from biorrr.sims.lab.checks import check_rank
+from biorrr.sims.lab.quantities import PERCENT
+from biorrr.sims.lab.settings import DATA_FORM
+from biorrr.sims.lazy import analysis, models, np, xr
+from biorrr.sims.races.heats import Heat, Track, tracks_of
+from biorrr.sims.races.judgements import insensitive
+from biorrr.sims.races.laps import Lap, run_lap
 
 HALF_DECADES = (1, 0, -1, -2, -3, -4, -5)  # of eta0 over the printed one: beyond what is stable, and two decades below
 N = tuple(float(n) for n in (100, 316, 1_000, 3_162, 10_000))  # samples; the printed ones are 200 to 7000
@@ -30,7 +43,7 @@ PLACE = 'supplement E, "Numerical experiment details", RRMSE'
 
 @dataclass(frozen=True, kw_only=True)
 class SensitivitySettings(ExperimentSettings):
-    """What can be set of ``biorrr sensitivity``."""
+    """Settings of ``biorrr sensitivity``."""
 
     data: Samples = option("mediamill", "mediamill, for which the paper prints rates", metavar=DATA_FORM)
     direction: str | None = option(
@@ -43,116 +56,120 @@ class SensitivitySettings(ExperimentSettings):
     quick: bool = option(False, f"{QUICK_STEPS} samples and one seed: a first look, without verdicts")
 
 
-class Sensitivity(Race[SensitivitySettings]):
-    """``biorrr sensitivity``: Bio-RRMSE and backprop over two decades of eta0 and of N."""
+@dataclass(frozen=True)
+class Row:
+    """A row of a grid: one algorithm at one rank with one eta0, ``half_decades`` from the printed one."""
 
-    settings = SensitivitySettings
-    shows = "how much the choice of learning rates matters, over two decades of eta0 and of N"
-    takes = "2 min"
-    paper = 'supplement E, "Numerical experiment details"'
-    figures = {
-        "sensitivity": "Excess over the optimum, in percent, after all samples, for every pair of the rate at the "
-        "start, eta0, and the number of samples in which rates halve, N: Bio-RRMSE above, the network trained by "
-        "back-propagation below, one column for each rank. If the choice did not matter, all squares would have the "
-        "same colour; dark ones have learned too slowly. The largest eta0 shown is the largest that never diverged."
-    }
-    charts = ()
+    algorithm: str
+    k: int
+    half_decades: int
 
-    def measure_of(self, settings: SensitivitySettings) -> str:
-        """Median over the pairs of rates of Bio-RRMSE's excess, at the first rank."""
-        return f"{plain_name(BIO, settings.k[0])}_median_excess"
-
-    def check(self, settings: SensitivitySettings) -> SensitivitySettings:
-        """Settle direction, steps and seeds; refuse what the paper prints no rates for."""
-        for k in settings.k:
-            try:
-                models.Rates.paper(settings.data.name, 0, k)
-            except ValueError as error:
-                raise SettingsError(str(error)) from None
-        if settings.quick:
-            settings = replace(settings, steps=min(settings.steps, QUICK_STEPS), seeds=1)
-        return replace(settings, direction=settings.direction or default_direction(settings.data))
-
-    def fit(self, settings: SensitivitySettings, data: data_sets.Dataset) -> SensitivitySettings:
-        """Refuse ranks that the data do not have."""
-        check_rank(max(settings.k), data)
-        return settings
-
-    def heats(self, settings: SensitivitySettings) -> list[Heat]:
-        """RRMSE, online, in the direction asked for."""
-        return [Heat("rrmse", "online", *DIRECTIONS[settings.direction or "x-to-y"])]
-
-    def parts(self, problem: Problem[SensitivitySettings], found: Found) -> dict[str, Any]:
-        """A part for each algorithm, rank and eta0."""
-        return {
-            f"{name.lower()}-{k}-{row}": (name, k, row)
-            for name in (BIO, ANN)
-            for k in problem.settings.k
-            for row in range(len(HALF_DECADES))
-        }
-
-    def run_part(self, problem: Problem[SensitivitySettings], part: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Excess at the end for one eta0, every N and every seed, (N, seeds); NaN where the learner diverged."""
-        assert isinstance(problem, Tracks)
-        settings, (name, k, row) = problem.settings, part
-        ((heat, track),) = problem.heats.items()
-        algorithm = analysis.OnlineBioRRR if name == BIO else analysis.TwoLayerANN
-        excess = np.full((len(N), settings.seeds), np.nan)
-        for (column, seed), _ in np.ndenumerate(excess):
-            rates = rates_at(problem, name, k, row, N[column])
-            lap = Lap(heat, name, algorithm, k, settings.seed + seed, settings.steps, rates)
-            ran = run_lap(track, lap, {})
-            if "diverged" not in ran:
-                excess[column, seed] = track.exact.excess(ran["Vx"][-1])
-        return {"excess": excess}
-
-    def conclude(self, problem: Problem[SensitivitySettings], found: Found) -> Findings:
-        """Draw the grids, and judge the paper's claim."""
-        from biorrr.analysis.figures.races import plot_sensitivity
-
-        assert isinstance(problem, Tracks)
-        settings, keys = problem.settings, [(name, k) for name in (BIO, ANN) for k in problem.settings.k]
-        ((_, track),) = problem.heats.items()
-        grids, etas = {}, {}
-        for name, k in keys:
-            rows = [found[f"{name.lower()}-{k}-{row}"]["excess"] for row in range(len(HALF_DECADES))]
-            first = largest_stable(rows)
-            grids[name, k] = np.stack(rows[first : first + ROWS])  # (eta0, N, seeds)
-            stable = range(first, first + len(grids[name, k]))
-            etas[name, k] = np.array([rates_at(problem, name, k, row, 1.0).x.eta0 for row in stable])
-        what = f"{track.data.name}: {track.data.direction}; {settings.steps:,} samples, {settings.seeds} seeds"
-        text = "the performance is not very sensitive to the choice of N and eta0"
-        claims = [
-            insensitive(grid, text=f"{name}, k = {k}: {text}", place=PLACE, run=what)
-            for (name, k), grid in grids.items()
-        ]
-        means = {key: grid.mean(axis=2) for key, grid in grids.items()}
-        medians = {key: float(np.nanmedian(mean)) for key, mean in means.items()}
-        return Findings(
-            numbers={"data": track.data.name, "direction": track.data.direction, "steps": settings.steps}
-            | {f"{plain_name(name, k)}_median_excess": median for (name, k), median in medians.items()}
-            | {f"{plain_name(*key)}_share": claim.value for key, claim in zip(keys, claims, strict=True)},
-            title=what,
-            rows={
-                f"{name}, k = {k}": f"excess {np.nanmin(mean):.2%} at best, {medians[name, k]:.2%} in the median, "
-                f"{np.nanmax(mean):.2%} at worst; eta0 from {etas[name, k].max():.3g} to {etas[name, k].min():.2g}"
-                for (name, k), mean in means.items()
-            },
-            results={"run": as_dataset(grids, etas, settings)},
-            figures={"sensitivity": partial(plot_sensitivity, means, etas, np.array(N), what)},
-            claims=claims,
-        )
+    def rates(self, data: str, N: float) -> models.Rates:
+        """Return the printed rates with another eta0, all in proportion, that halve in N samples."""
+        printed = models.Rates.paper(data, 0, self.k, "online", "biorrr" if self.algorithm == BIO else "ann")
+        scaled = printed.scaled(10 ** (self.half_decades / 2))
+        return models.Rates(*(models.Rate(getattr(scaled, pathway).eta0, N) for pathway in ("x", "y", "q", "r")))
 
 
-def rates_at(problem: Problem, name: str, k: int, row: int, halves: float) -> models.Rates:
-    """The printed rates with another eta0, all in proportion, that halve in as many samples."""
-    printed = models.Rates.paper(problem.data.name, 0, k, "online", "biorrr" if name == BIO else "ann")
-    scaled = printed.scaled(10 ** (HALF_DECADES[row] / 2))
-    return models.Rates(*(models.Rate(getattr(scaled, pathway).eta0, halves) for pathway in ("x", "y", "q", "r")))
+CAPTIONS = {
+    "sensitivity": "Excess over the optimum, in percent, after all samples, for every pair of the rate at the "
+    "start, eta0, and the number of samples in which rates halve, N: Bio-RRMSE above, the network trained by "
+    "back-propagation below, one column for each rank. If the choice did not matter, all squares would have the "
+    "same colour; dark ones have learned too slowly. The largest eta0 shown is the largest that never diverged."
+}
+
+
+@experiment(
+    shows="how much the choice of learning rates matters, over two decades of eta0 and of N",
+    takes="2 min",
+    paper='supplement E, "Numerical experiment details"',
+    measure=lambda settings: f"{plain_name(BIO, settings.k[0])}_median_excess",
+    captions=CAPTIONS,
+    small={"k": (1,), "steps": 200, "seeds": 1},
+)
+def sensitivity(lab: Lab, settings: SensitivitySettings) -> Findings:
+    """Run Bio-RRMSE and backprop at every pair of eta0 and N, and judge how much the choice matters."""
+    from biorrr.analysis.figures.races import plot_sensitivity
+
+    check_printed(settings)
+    if settings.quick:
+        settings = lab.set(steps=min(settings.steps, QUICK_STEPS), seeds=1)
+    settings = lab.fill_in(direction=default_direction(settings.data))
+    data = lab.load(settings.data)
+    check_rank(max(settings.k), data)
+    heat = Heat("rrmse", "online", *DIRECTIONS[settings.direction])
+    track = tracks_of(data, [heat], settings.ridge)[heat]
+
+    pairs = [(algorithm, k) for algorithm in (BIO, ANN) for k in settings.k]
+    found = lab.map(run_row, [Row(*pair, step) for pair in pairs for step in HALF_DECADES], heat, track)
+
+    grids, etas = {}, {}
+    for pair in pairs:
+        rows = [found[Row(*pair, step)]["excess"] for step in HALF_DECADES]
+        first = largest_stable(rows)
+        grids[pair] = np.stack(rows[first : first + ROWS])  # (eta0, N, seeds)
+        shown = HALF_DECADES[first : first + ROWS]
+        etas[pair] = np.array([Row(*pair, step).rates(track.data.name, 1.0).x.eta0 for step in shown])
+    what = f"{track.data.name}: {track.data.direction}; {settings.steps:,} samples, {settings.seeds} seeds"
+    text = "the performance is not very sensitive to the choice of N and eta0"
+    claims = [
+        insensitive(grid, text=f"{algorithm}, k = {k}: {text}", place=PLACE, run=what)
+        for (algorithm, k), grid in grids.items()
+    ]
+    means = {pair: grid.mean(axis=2) for pair, grid in grids.items()}
+    shares = zip(pairs, claims, strict=True)
+    known = {"data": track.data.name, "direction": track.data.direction, "steps": settings.steps}
+    return Findings(
+        title=what,
+        quantities=[
+            *(Quantity(name, value) for name, value in known.items()),
+            *(one for pair in pairs for one in summary(pair, means[pair], etas[pair])),
+            *(Quantity(f"{plain_name(*pair)}_share", claim.value, PERCENT) for pair, claim in shares),
+        ],
+        data={"run": as_dataset(grids, etas, settings)},
+        figures=[Figure("sensitivity", partial(plot_sensitivity, means, etas, np.array(N), what))],
+        claims=claims,
+    )
+
+
+def check_printed(settings: SensitivitySettings) -> None:
+    """Refuse data and ranks for which the paper prints no rates."""
+    for k in settings.k:
+        try:
+            models.Rates.paper(settings.data.name, 0, k)
+        except ValueError as error:
+            raise SettingsError(str(error)) from None
+
+
+def run_row(job: Job, row: Row, heat: Heat, track: Track) -> dict[str, np.ndarray]:
+    """Return the excess at the end for every N and seed, (N, seeds); NaN where the learner diverged."""
+    settings = job.settings
+    algorithm = analysis.OnlineBioRRR if row.algorithm == BIO else analysis.TwoLayerANN
+    excess = np.full((len(N), settings.seeds), np.nan)
+    for (column, seed), _ in np.ndenumerate(excess):
+        rates = row.rates(track.data.name, N[column])
+        lap = Lap(heat, row.algorithm, algorithm, row.k, settings.seed + seed, settings.steps, rates)
+        ran = run_lap(job, lap, {heat: track})
+        if "diverged" not in ran:
+            excess[column, seed] = track.exact.excess(ran["Vx"][-1])
+    return {"excess": excess}
+
+
+def summary(pair: tuple[str, int], mean: np.ndarray, eta0: np.ndarray) -> list[Quantity]:
+    """Return the best, median and worst excess of an algorithm at a rank, and the range of eta0 that is stable."""
+    algorithm, k = pair
+    row, key = f"{algorithm}, k = {k}", plain_name(algorithm, k)
+    return [
+        Quantity(f"{key}_best_excess", float(np.nanmin(mean)), PERCENT, "excess at best", row=row),
+        Quantity(f"{key}_median_excess", float(np.nanmedian(mean)), PERCENT, "in the median", row=row),
+        Quantity(f"{key}_worst_excess", float(np.nanmax(mean)), PERCENT, "at worst", row=row),
+        Quantity(f"{key}_largest_eta0", float(eta0.max()), "", "largest eta0", row=row),
+        Quantity(f"{key}_smallest_eta0", float(eta0.min()), "", "smallest", row=row),
+    ]
 
 
 def largest_stable(rows: list[np.ndarray]) -> int:
-    """Which of ``rows``, each (N, seeds) and of falling eta0, is the first in which nothing diverges."""
+    """Return the index of the first of ``rows``, each (N, seeds) and of falling eta0, in which nothing diverges."""
     return next((row for row, excess in enumerate(rows) if np.isfinite(excess).all()), len(rows) - 1)
 
 
@@ -161,7 +178,7 @@ def as_dataset(
     etas: Mapping[tuple[str, int], np.ndarray],
     settings: SensitivitySettings,
 ) -> xr.Dataset:
-    """All grids: dimensions algorithm, k, decade (of eta0, downwards), N, seed."""
+    """Return all grids: dimensions algorithm, k, decade (of eta0, downwards), N, seed."""
     shape = 2, len(settings.k), ROWS, len(N), settings.seeds
     excess, eta0 = np.full(shape, np.nan), np.full(shape[:3], np.nan)
     for (name, k), grid in grids.items():
@@ -175,6 +192,3 @@ def as_dataset(
         },
         coords=coords,
     )
-
-
-EXPERIMENT = Sensitivity()

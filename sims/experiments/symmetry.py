@@ -47,7 +47,7 @@ PROXIMAL, HASTY_PROXIMAL, DISTAL = 0.2, 1.0, 0.01
 class SymmetrySettings(ExperimentSettings):
     """Settings of ``biorrr symmetry``."""
 
-    data: Samples = option("digits", DATA_HELP, metavar=DATA_FORM)  # noqa: RUF009
+    data: Samples = option("digits", DATA_HELP, metavar=DATA_FORM)
     k: int = option(2, "pyramidal neurons, and as many interneurons", short="k", at_least=1)
     s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
     etas: tuple[float, ...] = option(

@@ -120,9 +120,14 @@ class FamilyProblem(Problem[F], Generic[F]):
         cell = getattr(self.settings, "cell", "algebraic")
         if cell != "algebraic":
             return f"the paper's claims are about algebraic cells, and these are {cell}"
-        if self.samples >= JUDGED_SAMPLES:
-            return ""
-        return f"{self.samples:,} samples are too few to come near the optimum; it takes {JUDGED_SAMPLES:,}"
+        return too_short(self.samples)
+
+
+def too_short(samples: int) -> str:
+    """Return why claims about the optimum have no verdict after so few samples, or an empty text."""
+    if samples >= JUDGED_SAMPLES:
+        return ""
+    return f"{samples:,} samples are too few to come near the optimum; it takes {JUDGED_SAMPLES:,}"
 
 
 class FamilyTraining(Experiment[F]):

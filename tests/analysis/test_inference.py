@@ -202,3 +202,29 @@ def test_errors_name_the_recording():
         infer_s(y, z, np.ma.masked_equal(a, a[0, 0]), Vy, dVy)
     with pytest.raises(ValueError, match=r"confidence: must lie between 0 and 1 \(got 95\); 0.95 is usual"):
         infer_s(y, z, a, Vy, dVy, confidence=95)
+
+
+def test_an_artefact_that_z_and_a_share_is_allowed_for_where_it_is_known():
+    rng, covered = np.random.default_rng(1), {False: [], True: []}
+    for y, z, a, Vy in zip(*simulate_circuits(1.0, 6, 2, 200, experiments=15, seed=2), strict=True):
+        shared = 0.2 * rng.standard_normal(z.shape)
+        z, a = (one + np.sqrt(np.mean(one**2)) * shared for one in (z, a))
+        recordings = between_observations(y, z, a, Vy, np.arange(201))
+        fraction = 0.2 / np.sqrt(1.04)
+        for told in covered:
+            found = infer_s(*recordings, noise={"z": fraction, "a": fraction}, correlation=float(told))
+            covered[told].append(found.low <= 1 <= found.high)
+    assert np.mean(covered[True]) >= 0.78 > 0.5 > np.mean(covered[False])
+    with pytest.raises(ValueError, match="correlation: needs the noise of z and a"):
+        infer_s(*recordings, correlation=0.5)
+    assert "Noise of z and a is taken to be independent." in str(infer_s(*recordings))
+
+
+def test_no_s_is_given_where_weights_change_much_between_two_looks():
+    y, z, a, Vy = (one[0] for one in simulate_circuits(1.0, 6, 2, 3000, experiments=1, seed=0))
+    when = np.arange(0, 3001, 600)
+    Vy = Vy[when] + np.array([0.0, 1, 0, 1, 0, 1])[:, None, None] * Vy[0]
+    found = infer_s(*between_observations(y, z, a, Vy, when))
+    assert np.isnan(found.s)
+    assert (found.low, found.high) == (-np.inf, np.inf)
+    assert "Look more often." in str(found)

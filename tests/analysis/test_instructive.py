@@ -1,7 +1,9 @@
 """Four questions to somas and dendrites: planted signals are found, controls are not, and chance errs in 5 %."""
 
+import sys
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +12,10 @@ from biorrr.analysis.imaging import imaged
 from biorrr.analysis.instructive import QUESTIONS, Answer, DendriticRecording, ask, ask_one, dendritic_residual
 from biorrr.analysis.instructive.chance import each_neuron, exchanged, flipped_sums, own_against_others, sums_within
 from biorrr.analysis.instructive.residual import error_beyond_somas
+from biorrr.analysis.instructive.signals import running_mean
+
+sys.path.insert(0, str(Path(__file__).parent))
+from null_recordings import draw
 
 RATE, DECAY, FRAMES = 10.0, 0.5, 5
 NOISE = 0.5
@@ -161,6 +167,37 @@ def test_answers_in_words():
     answer = Answer(0.3, 0.2, 0.4, 0.002, np.array([0.3, 0.1]), np.array([0.01, 0.2]))
     assert str(answer) == "yes, effect +0.30 [+0.20, +0.40], p = 0.002; 1 of 2 neurons on their own"
     assert Answer(0.3, 0.2, 0.4, 0.0501).yes is False
+
+
+@pytest.mark.parametrize("kind", ["slow 6 s", "drift"])
+def test_slow_signals_do_not_pass_for_informative_ones(kind):
+    """With circular shifts two thirds of these recordings and more said yes."""
+    yes = [ask_one("informative", draw(kind, seed), DECAY).yes for seed in range(20)]
+    assert np.mean(yes) <= 0.2  # three standard deviations of a binomial of 20 above 0.05
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("different kinetics", "other kinetics or a lag"),
+        ("nonlinear dendrite", "nonlinear function of their somas"),
+        ("tuned conditions", "both depend on the condition"),
+    ],
+)
+def test_cautions(kind, words):
+    answers = ask(draw(kind, 0), DECAY)
+    assert all(words in answer.caution for answer in answers.values())
+    assert words in str(answers["informative"])
+    assert not ask_one("informative", draw("independent trials", 0), DECAY).caution
+
+
+def test_the_running_mean_leaves_white_noise_uncorrelated_from_frame_to_frame():
+    kernel = -running_mean(25)
+    kernel[25] += 1
+    assert abs(kernel.sum()) < 1e-12
+    assert abs(kernel[1:] @ kernel[:-1]) < 1e-12
+    with pytest.raises(ValueError, match=r"window: must be a positive number of seconds \(got 0"):
+        ask(planted(), DECAY, window=0)
 
 
 @pytest.mark.slow

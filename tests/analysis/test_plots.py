@@ -3,6 +3,7 @@
 import matplotlib
 import numpy as np
 import pytest
+import xarray as xr
 
 matplotlib.use("Agg")
 
@@ -70,8 +71,14 @@ def test_pictures_race_has_a_panel_for_each_data_set(rng):
 
 
 def test_departures_leave_no_empty_panel():
-    panel = [1, 2], np.array([[[0.01], [0.2]]])
-    axes = plot_departures({str(n): panel for n in range(5)}, set(), {"digits": 0.004}, 0.05)
+    excess, said = np.array([[[0.01], [0.2]]]), {"long_name": "departure", "ordered": 1}
+    results = xr.Dataset(
+        {str(n): (("data", f"{n}_value", "seed"), excess, said) for n in range(5)}
+        | {"plain": (("data", "seed"), [[0.004]])},
+        {"data": ["digits"]} | {f"{n}_value": [1, 2] for n in range(5)},
+        {"tolerated": 0.05},
+    )
+    axes = plot_departures(results)
     assert [ax.get_visible() for ax in axes] == 5 * [True]
     hidden = [ax for ax in axes[0].figure.axes if not ax.get_visible()]
     assert len(hidden) == len(axes[0].figure.axes) - 5 > 0

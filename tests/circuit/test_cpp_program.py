@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from biorrr.circuit import Circuit, Microcircuit
-from biorrr.circuit.engines.cpp_steps import _CallsApart
+from biorrr.circuit.engines.slow_calls import _CallsApart
 from biorrr.models import (
     DalesLaw,
     DistalSynapses,

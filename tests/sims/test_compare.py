@@ -7,17 +7,13 @@ import pytest
 import xarray as xr
 
 from biorrr.analysis import OnlineBioRRR
-from biorrr.circuit import CheckpointError
 from biorrr.models import Rate, Rates
+from biorrr.sims import main
 from biorrr.sims.data.dataset import Dataset
-from biorrr.sims.experiments import find_experiment, images
-from biorrr.sims.experiments.compare import CompareSettings
-from biorrr.sims.experiments.helpers.race import FRACTIONS, Heat, Lap, Race
-from biorrr.sims.lab.carry_out import carry_out
-from biorrr.sims.lab.checkpoints import NOT_KEPT, Checkpoints
-from biorrr.sims.lab.folder import RunFolder
-from biorrr.sims.lab.lab import Lab, Workplace
-from biorrr.sims.lab.legacy import adapted, rounds
+from biorrr.sims.experiments.compare import CompareSettings, compare
+from biorrr.sims.lab import Lab
+from biorrr.sims.races.heats import Heat, tracks_of
+from biorrr.sims.races.laps import FRACTIONS, Lap, race
 
 SMALL = {"data": "synthetic:samples=300,m=8,n=6", "k": (1, 2), "seeds": 2, "steps": 400, "engine": "numpy"}
 
@@ -38,7 +34,9 @@ SMALL = {"data": "synthetic:samples=300,m=8,n=6", "k": (1, 2), "seeds": 2, "step
 )
 def test_runs_end_to_end(settings, learners, tmp_path, capsys):
     folder = tmp_path / "run"
-    carry_out(find_experiment("compare"), CompareSettings(**SMALL | settings), RunFolder("compare", folder))
+    chosen = SMALL | settings
+    args = [part for name, value in chosen.items() if name != "k" for part in (f"--{name}", str(value))]
+    assert main.run(["compare", *args, "-k", "1", "-k", "2", "--out", str(folder)]) == 0
     with xr.open_dataset(folder / "run.nc", engine="h5netcdf") as data:
         assert sorted(data["learner"].values) == sorted(learners)
         assert (data["excess"].isel(snapshot=0) > -1e-9).all()
@@ -50,34 +48,22 @@ def test_runs_end_to_end(settings, learners, tmp_path, capsys):
     assert "the paper's claims" in capsys.readouterr().out
 
 
-def test_k_too_large_is_refused_before_anything_is_written(tmp_path):
-    with pytest.raises(ValueError, match=r"k: must not exceed min\(m, n\) = 6"):
-        carry_out(
-            find_experiment("compare"), CompareSettings(**SMALL | {"k": (7,)}), RunFolder("compare", tmp_path / "run")
-        )
+def test_k_too_large_is_refused_before_anything_is_written(tmp_path, capsys):
+    args = ["--data", SMALL["data"], "-k", "7", "--out", str(tmp_path / "run")]
+    assert main.run(["compare", *args]) == 2
+    assert "k: must not exceed min(m, n) = 6" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
 
-class WildRace(Race):
-    """One learner, at rates far beyond what is stable."""
-
-    settings = CompareSettings
-
-    def laps(self, problem):
-        wild, steps = Rates(Rate(0.5), Rate(0.02), Rate(0.01)), problem.settings.steps
-        return [Lap(Heat("rrmse", "online"), "bio", OnlineBioRRR, 1, seed, steps, wild) for seed in (0, 1)]
-
-
-def raced(steps=500, checkpoints=NOT_KEPT):
+def raced(steps=500):
+    """Race one learner at rates far beyond what is stable."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 5))
-    Y = X[:, :3] + 0.1 * rng.standard_normal((200, 3))
-    settings, workplace = CompareSettings(steps=steps, ridge=0.0), Workplace()
-    problem = WildRace().prepare(settings, Dataset("mine", X, Y))
-    workplace.checkpoints = checkpoints
-    found = rounds(WildRace(), Lab(adapted(WildRace()), settings, workplace), problem)
-    (curves,) = WildRace().curves(problem, found).values()
-    return curves["bio", 1]
+    data, heat = Dataset("mine", X, X[:, :3] + 0.1 * rng.standard_normal((200, 3))), Heat("rrmse", "online")
+    wild = Rates(Rate(0.5), Rate(0.02), Rate(0.01))
+    laps = [Lap(heat, "bio", OnlineBioRRR, 1, seed, steps, wild) for seed in (0, 1)]
+    lab = Lab(compare, CompareSettings(steps=steps, ridge=0.0))
+    return race(lab, laps, tracks_of(data, [heat], 0.0))[heat]["bio", 1]
 
 
 def test_rates_too_large_are_taken_back():
@@ -86,25 +72,6 @@ def test_rates_too_large_are_taken_back():
     assert np.isfinite(curve.excess).all()
 
 
-def test_finished_laps_come_back_from_disk(tmp_path):
-    """Down to the CPU time they took; a lap that diverged too. Another race's laps are refused, and damaged ones."""
-    checkpoints = Checkpoints(tmp_path)
-    first = raced(checkpoints=checkpoints)
-    assert first.fraction < 1
-    written = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
-    assert len(written) > 2  # more laps than seeds: the first have diverged
-    (lap, *_) = written
-    again = raced(checkpoints=checkpoints)
-    np.testing.assert_array_equal(first.seconds, again.seconds)
-    np.testing.assert_array_equal(first.excess, again.excess)
-    assert {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == written
-    with pytest.raises(CheckpointError, match=r"-result.npz: belongs to another run; give what it was made"):
-        raced(400, checkpoints)
-    (tmp_path / lap).write_bytes(b"PK cut short")
-    with pytest.raises(CheckpointError, match=r"damaged or truncated .*; delete it to start over"):
-        raced(checkpoints=checkpoints)
-
-
-def test_pictures_of_unknown_name_are_refused():
-    with pytest.raises(ValueError, match="cats: no such data set; there are mnist"):
-        images.ImagesSettings(data=("cats",))
+def test_pictures_of_unknown_name_are_refused(tmp_path, capsys):
+    assert main.run(["images", "--data", "cats", "--out", str(tmp_path / "run")]) == 1
+    assert "mnist" in capsys.readouterr().err

@@ -241,8 +241,10 @@ def test_a_plan_is_answered_in_a_sentence(tmp_path, capsys):
         "5",
         "--samples",
         "4",
-        "--noise",
-        "0.02",
+        "--weight-noise",
+        "0.002",
+        "--every",
+        "10",
         "--experiments",
         "10",
         "--out",
@@ -250,10 +252,11 @@ def test_a_plan_is_answered_in_a_sentence(tmp_path, capsys):
     ]
     assert main.run(["distal", "--plan", *args]) == 0
     printed = capsys.readouterr().out
-    assert "5 synapses on 1 neuron, 4 changes of each, noise of 2%: this does not suffice" in printed
+    assert "5 synapses on 1 neuron, 4 changes of each, weights known to 0.2%, weights observed at every 10th" in printed
+    assert "this does not suffice" in printed
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["suffices"] is False
-    assert 4 < summary["smallest_samples"] < 60
+    assert 4 < summary["smallest_samples"] < 200
 
 
 @pytest.mark.parametrize(
@@ -263,7 +266,7 @@ def test_a_plan_is_answered_in_a_sentence(tmp_path, capsys):
         (["--calcium", "3"], "calcium: is chosen of a file; name it with --data"),
         (["--known-noise", "0.1"], "known-noise: is of a record of distal plasticity; name it with --data"),
         (["--plan", "--samples", "5000", "--every", "100"], "plan: synapses (at least 40) times samples times every"),
-        (["--noise", "20"], "noise: must lie in [0, 0.9] (got 20.0)"),
+        (["--weight-noise", "20"], "weight-noise: must lie in [0, 0.9] (got 20.0)"),
     ],
 )
 def test_mistyped(args, sentence, capsys):

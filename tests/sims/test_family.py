@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from biorrr.analysis import Yardstick
 from biorrr.analysis.distal.rule import fit_distal_rule
 from biorrr.sims import main
 from biorrr.sims.data.dataset import Dataset
-from biorrr.sims.experiments.family import EXPERIMENT, FamilyExperimentSettings, check_claims, measured
+from biorrr.sims.experiments.family import FamilyExperimentSettings
+from biorrr.sims.experiments.family.comparison import compare, judge, summary
 
 DATA = "synthetic:samples=200,m=6,n=5,latents=2"
 
@@ -17,11 +19,12 @@ DATA = "synthetic:samples=200,m=6,n=5,latents=2"
 def judged(settled_weights, X, Y, s=(0.0, 0.5, 1.0), rule=lambda s: (s, 1 - s), **wrong):
     """Verdicts on circuits that have settled, which may be ``wrong``, by what is claimed."""
     data = Dataset("own", X, Y)
-    settings = EXPERIMENT.fit(FamilyExperimentSettings(s=s, epochs=10**6, ridge=0.0, seeds=1), data)
-    problem = EXPERIMENT.prepare(settings, data)
+    settings = FamilyExperimentSettings(s=s, epochs=10**6, ridge=0.0, seeds=1)
+    solutions = {one: Yardstick(X, Y, one, 0.0) for one in s}
     weights = {one: [settled_weights(X, Y, one, **wrong)] for one in s}
     rules = {one: dict(zip(("own_current", "decay"), rule(one), strict=True)) | {"unexplained": 0.0} for one in s}
-    claims = check_claims(problem, measured(problem, weights, rules))
+    found = summary(compare(settings, data, solutions, weights, rules))
+    claims = judge(settings, data, {one.name: one for one in found})
     names = ("excess", "whitening", "eigenvalues", "plateau", "distal rule")
     return dict(zip(names, (claim.verdict for claim in claims), strict=True))
 

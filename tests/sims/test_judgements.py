@@ -7,12 +7,13 @@ from biorrr.analysis import IQMD, OfflineBioRRR, OnlineBioRRR, TwoLayerANN, Yard
 from biorrr.circuit import Microcircuit
 from biorrr.circuit.results.locality import Locality
 from biorrr.models import Rate, Rates
-from biorrr.sims.experiments.compare import check_claims
-from biorrr.sims.experiments.helpers import theory
-from biorrr.sims.experiments.helpers.judgements import arrivals, comparable, fewest, insensitive, matching, white
-from biorrr.sims.experiments.helpers.race import Curve, Heat, score
+from biorrr.sims.experiments.compare.claims import check_claims
 from biorrr.sims.experiments.images import BACKPROP, BIO, ImagesSettings, parity
+from biorrr.sims.experiments.paper import proofs
 from biorrr.sims.experiments.sensitivity import largest_stable
+from biorrr.sims.races.curves import Curve, score
+from biorrr.sims.races.heats import Heat
+from biorrr.sims.races.judgements import arrivals, comparable, fewest, insensitive, matching, white
 
 T = np.array([1, 10, 100, 1000, 10_000])
 
@@ -108,20 +109,20 @@ def end_of(X, Y, exact, **options):
 
 def test_saturation_fails_for_a_frozen_q_and_for_a_shuffled_y(learned):
     X, Y, exact = learned
-    assert [claim.holds for claim in theory.saturation([end_of(X, Y, exact)])] == [True, True, True]
+    assert [claim.holds for claim in proofs.saturation([end_of(X, Y, exact)])] == [True, True, True]
     frozen = end_of(X, Y, exact, rates=Rates(Rate(0.1), Rate(0.1), Rate(0.0)), Q0=np.eye(2))
-    assert [claim.holds for claim in theory.saturation([frozen])][:2] == [False, False]
+    assert [claim.holds for claim in proofs.saturation([frozen])][:2] == [False, False]
     shuffled = end_of(X, np.random.default_rng(1).permutation(Y), exact)
-    multiplier, _, optimal = theory.saturation([shuffled])
+    multiplier, _, optimal = proofs.saturation([shuffled])
     assert (multiplier.holds, optimal.holds) == (False, False)
 
 
 def test_equivalence_fails_for_a_shuffled_y(learned):
     X, Y, exact = learned
     correlations = np.sqrt(exact.eigenvalues[:2])
-    assert theory.equivalence(exact.eigenvalues[:2], correlations**2).holds is True
+    assert proofs.equivalence(exact.eigenvalues[:2], correlations**2).holds is True
     other = Yardstick(X, np.random.default_rng(1).permutation(Y), 1.0, 0.1)
-    assert theory.equivalence(other.eigenvalues[:2], correlations**2).holds is False
+    assert proofs.equivalence(other.eigenvalues[:2], correlations**2).holds is False
 
 
 def test_whitening_fails_for_a_frozen_q(learned):
@@ -138,17 +139,17 @@ def test_whitening_fails_for_a_frozen_q(learned):
 
 def test_a_rule_that_reads_from_elsewhere_is_not_local():
     rules = Microcircuit(k=2).locality()
-    assert theory.local(rules).holds is True
+    assert proofs.local(rules).holds is True
     foreign = Locality("Vx", "Lambda * Vx", (), (), ("w",), (), ("Lambda",))
-    claim = theory.local([*rules, foreign])
+    claim = proofs.local([*rules, foreign])
     assert claim.holds is False
     assert claim.numbers["not local"] == "Vx"
 
 
 def test_an_output_with_recurrent_input_is_not_feedforward():
     z = np.random.default_rng(0).standard_normal((10, 2))
-    assert theory.feedforward(z, z).holds is True
-    assert theory.feedforward(z + 0.1 * z[:, ::-1], z).holds is False
+    assert proofs.feedforward(z, z).holds is True
+    assert proofs.feedforward(z + 0.1 * z[:, ::-1], z).holds is False
 
 
 def test_every_claim_of_a_race_can_fail():

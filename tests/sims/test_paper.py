@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from biorrr.sims import main
-from biorrr.sims.experiments.helpers.paper_page import as_record, markdown, rows, webpage
+from biorrr.sims.experiments.paper.page import as_record, markdown, rows, webpage
 from biorrr.sims.lab.claims import FAILS, HOLDS, NOT_TESTABLE, Claim
 
 DATA = "synthetic:samples=200,m=8,n=6"

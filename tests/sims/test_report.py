@@ -195,7 +195,7 @@ def test_seeds_are_drawn_together(folder, run):
 
 
 def test_a_race_has_a_line_for_each_learner_and_a_choice_of_rank():
-    from biorrr.sims.experiments.helpers.race import Curve, as_dataset
+    from biorrr.sims.races.curves import Curve, as_dataset, join
 
     def curve(level, length):
         scores = level * np.array([[1.0, 0.5, 0.25], [3.0, 1.5, 0.75]])[:, :length]
@@ -212,9 +212,8 @@ def test_a_race_has_a_line_for_each_learner_and_a_choice_of_rank():
     assert mean["x"] == [[1.0, 10.0, 100.0], [0.02, 0.2, 2.0], [0.2, 0.1, 0.05]]
     assert [(line["repeat"], line["y"][0]) for line in single] == [("seed 4", 1.0), ("seed 5", 3.0)]
 
-    # One file for each kind of pictures, each with a rank of its own.
-    one, two = (dataset.isel(k=[i]) for i in (0, 1))
-    (chart,) = charts_of("images", {"mnist": one, "cifar10": two})
+    pictures = {"mnist, k = 1": dataset.isel(k=0, drop=True), "cifar10, k = 2": dataset.isel(k=1, drop=True)}
+    (chart,) = charts_of("images", {"run": join(pictures, "data")})
     assert chart["views"][0]["choose"] == {"data": ["mnist, k = 1", "cifar10, k = 2"]}
 
 
@@ -257,7 +256,8 @@ def test_held_out_prediction_stands_against_rank():
 def test_departures_stand_beside_the_paper_s_circuit():
     dataset = xr.Dataset(
         {"plain": (("data", "seed"), [[0.01, 0.03]]),
-         "dale": (("data", "dale_value", "seed"), [[[0.1, 0.3], [1.0, 1.0]]], {"long_name": "signs that stay"})},
+         "dale_plain": (("data", "dale_value"), [[0.02, 0.02]]),
+         "dale": (("data", "dale_value", "seed"), [[[0.1, 0.3], [1.0, 1.0]]], {"long_name": "signs\nthat stay"})},
         coords={"data": ["digits"], "seed": [0, 1], "dale_value": ["Q, R", "all"]},
     )  # fmt: skip
     (chart,) = charts_of("robustness", {"run": dataset})

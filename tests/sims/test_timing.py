@@ -6,35 +6,65 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from biorrr.analysis import eligibility_trace, fit_time_constants, pairing_curve
+from biorrr.analysis import Yardstick, eligibility_trace, fit_time_constants, learned_weights, pairing_curve
 from biorrr.circuit import Microcircuit
 from biorrr.models import Eligibility
 from biorrr.sims import main
 from biorrr.sims.data import load
-from biorrr.sims.experiments import timing
+from biorrr.sims.experiments.timing import TimingSettings, simulate
+from biorrr.sims.experiments.timing.late_instruction import (
+    FOUND,
+    Learner,
+    late_claims,
+    late_learners,
+    late_quantities,
+    late_results,
+    learn_late,
+)
+from biorrr.sims.experiments.timing.pairings import (
+    PAIRINGS,
+    PULSE_INTERVAL,
+    PULSES,
+    lags,
+    pairing_claims,
+    pairing_quantities,
+    pairing_results,
+    pulse_times,
+)
+from biorrr.sims.experiments.timing.place_fields import (
+    PLACES,
+    SPEED,
+    Animal,
+    field_claims,
+    field_quantities,
+    field_results,
+    lap,
+    plateau_at,
+)
+from biorrr.sims.experiments.timing.single_cell import PLATEAU, RULES, TICK
+from biorrr.sims.lab import Job
+from biorrr.sims.lab.checkpoints import NOT_KEPT
 
 DATA = "synthetic:samples=200,m=5,n=4,latents=3"
 
 
-def problem(monkeypatch, **settings):
-    """A problem on the numpy engine, with a single pairing and few lags."""
-    monkeypatch.setattr(timing, "PAIRINGS", 1)
-    monkeypatch.setattr(timing, "LAG_STEP", 0.5)
-    monkeypatch.setattr(timing, "PAUSE", 12.0)
-    made = timing.TimingSettings(data=DATA, engine="numpy", **settings)
-    return timing.EXPERIMENT.prepare(made, load(DATA))
+@pytest.fixture
+def few_lags(monkeypatch):
+    """A single pairing and few lags."""
+    for name, value in (("REPEATS", 1), ("LAG_STEP", 0.5), ("PAUSE", 12.0)):
+        monkeypatch.setattr(f"biorrr.sims.experiments.timing.pairings.{name}", value)
 
 
-def recovered(change):
-    span = timing.PULSE_INTERVAL * (timing.PULSES - 1)
-    return fit_time_constants(timing.lags(), change, span + timing.TICK, timing.PLATEAU)
+def job(**settings):
+    return Job(TimingSettings(data=DATA, **settings), "job", NOT_KEPT)
 
 
-def test_pairings_follow_the_traces(monkeypatch):
-    change = timing.EXPERIMENT.run_part(problem(monkeypatch), ("lag", "traces"), {"progress": False})["change"]
-    theory = pairing_curve(timing.lags(), timing.pulse_times(), timing.PLATEAU, 1.31, 0.69)
+def test_pairings_follow_the_traces(few_lags):
+    change = simulate(job(engine="numpy"), PAIRINGS["traces"], None, None)["change"]
+    theory = pairing_curve(lags(), pulse_times(), PLATEAU, 1.31, 0.69)
     np.testing.assert_allclose(change, theory, rtol=0.02)
-    assert recovered(change) == pytest.approx((1.31, 0.69), rel=0.01)
+    span = PULSE_INTERVAL * (PULSES - 1)
+    assert fit_time_constants(lags(), change, span + TICK, PLATEAU) == pytest.approx((1.31, 0.69), rel=0.01)
 
 
 def slow_traces(**arguments):
@@ -43,70 +73,80 @@ def slow_traces(**arguments):
     return Microcircuit(departures=departures, **arguments)
 
 
-def test_a_circuit_with_other_traces_is_caught(monkeypatch):
+def test_a_circuit_with_other_traces_is_caught(few_lags, monkeypatch):
     monkeypatch.setattr("biorrr.sims.lab.circuits.circuit_function", lambda named: slow_traces)
-    asked = problem(monkeypatch, circuit="own.py:slow_traces")
-    change = timing.EXPERIMENT.run_part(asked, ("lag", "traces"), {"progress": False})["change"]
+    asked = job(engine="numpy", circuit="own.py:slow_traces")
+    change = simulate(asked, PAIRINGS["traces"], None, None)["change"]
     results = xr.Dataset(
         {"change": (("rule", "lag"), [change, change, -change])},
-        {"rule": ["traces", "weak", "strong"], "lag": timing.lags()},
+        {"rule": ["traces", "weak", "strong"], "lag": lags()},
     )
-    numbers = timing.lag_numbers(asked.settings, results)
-    assert numbers["tau_x_fitted"] == pytest.approx(2.0, rel=0.02)
-    assert verdicts(numbers)["recovers both"] is False
+    found = {one.name: one for one in pairing_quantities(asked.settings, results)}
+    assert found["tau_x_fitted"].value == pytest.approx(2.0, rel=0.02)
+    recovery, _ = pairing_claims(found)
+    assert recovery.holds is False
 
 
-GOOD = {
-    "time_constant_error": 0.001, "tau_x_fitted": 1.31, "tau_plateau_fitted": 0.69,
-    "weak_change": 0.4, "strong_change": -0.3, "angle_traces": 6.0, "angle_plain_late": 70.0,
-    "field_place_error": 0.1, "field_place": 56.0, "predicted_place": 56.1, "field_shift": 7.0,
-    "field_width_error": 0.01, "field_width": 82.0, "predicted_width": 82.5, "plain_field_width": 69.0,
-}  # fmt: skip
-
-
-def verdicts(numbers):
-    claims = timing.check_claims(timing.TimingSettings(), GOOD | numbers)
-    ends = ("recovers both", "weak ones grow", "delay of instruction", "ends learning", "predict it", "traces predict")
-    return {end: claim.holds for claim in claims for end in ends if claim.text.endswith(end)}
+def judged(tau_x=1.31, strong=-0.3, with_traces=6.0, without=70.0, moved=0, narrowed=1.0):
+    """Verdicts on what circuits might have found, by the claim's last words: by default what theory predicts."""
+    settings, data = TimingSettings(data=DATA, delays=(0, 2), seeds=1), load(DATA)
+    curve = pairing_curve(lags(), pulse_times(), PLATEAU, tau_x, 0.69) if tau_x else np.zeros(len(lags()))
+    changes = {"plain": curve, "traces": curve, "weak": 0.4 * curve / (curve.max() or 1), "strong": strong + 0 * curve}
+    angles = {"plain": without, "traces": with_traces, "weight": 80.0}
+    positions, X = lap()
+    field = X @ learned_weights(X, plateau_at(PLACES[0])[:, 0], TICK, settings.tau_x, settings.tau_plateau)
+    field = np.roll(field.max() * (field / field.max()) ** narrowed, round(moved / (positions[1] - positions[0])))
+    found = {PAIRINGS[name]: {"change": change} for name, change in changes.items()}
+    found |= {
+        learner: {"angle": angles[learner.rule], "excess": 0.1, "residual": 0.01} for learner in late_learners(settings)
+    }
+    found |= {Animal(rule): {"fields": np.stack([field, field])} for rule in RULES}
+    results = xr.merge([of(settings, found) for of in (pairing_results, late_results, field_results)])
+    quantities = [
+        *pairing_quantities(settings, results),
+        *late_quantities(settings, results, data, Yardstick(data.X, data.Y, 0.0, 0.0)),
+        *field_quantities(results),
+    ]
+    known = {one.name: one for one in quantities}
+    claims = [*pairing_claims(known), *late_claims(settings, known), *field_claims(known)]
+    return {" ".join(claim.text.split()[-2:]): claim.holds for claim in claims}
 
 
 @pytest.mark.parametrize(
     ("wrong", "caught"),
     [
-        ({"time_constant_error": 0.06}, "recovers both"),
-        ({"time_constant_error": np.inf}, "recovers both"),
-        ({"strong_change": 0.1}, "weak ones grow"),
-        ({"angle_traces": 30.0}, "delay of instruction"),
-        ({"angle_plain_late": 20.0}, "ends learning"),
-        ({"field_place_error": 8.0}, "predict it"),
-        ({"field_width_error": 0.16}, "traces predict"),
+        ({"tau_x": 1.06 * 1.31}, "recovers both"),
+        ({"strong": 0.1}, "ones grow"),
+        ({"with_traces": 30.0}, "of instruction"),
+        ({"without": 20.0}, "ends learning"),
+        ({"moved": 8.0}, "predict it"),
+        ({"narrowed": 1.4}, "traces predict"),
     ],
 )
 def test_every_claim_can_fail(wrong, caught):
-    assert set(verdicts({}).values()) == {True}
-    found = verdicts(wrong)
-    assert [claim for claim, holds in found.items() if not holds] == [caught]
+    assert set(judged().values()) == {True}
+    assert [claim for claim, holds in judged(**wrong).items() if not holds] == [caught]
+
+
+def test_a_curve_without_time_constants_recovers_none():
+    assert judged(tau_x=0)["recovers both"] is False
 
 
 @pytest.mark.slow
 def test_late_instruction_is_learned_with_traces_alone():
-    asked = timing.EXPERIMENT.prepare(
-        timing.TimingSettings(data=DATA, engine="cpp", samples=400_000, k=1, trace=2.0), load(DATA)
-    )
-    angles = {
-        rule: timing.EXPERIMENT.run_part(asked, ("delay", (1, rule, 0)), {"progress": False})["angle"]
-        for rule in ("plain", "traces")
-    }
-    assert angles["traces"] < timing.FOUND
-    assert angles["plain"] > 2 * timing.FOUND
+    asked, data = job(engine="cpp", samples=400_000, k=1, trace=2.0), load(DATA)
+    exact = Yardstick(*data.stand_in, 0.0, 0.0)
+    angles = {rule: learn_late(asked, Learner(1, rule, 0), data, exact)["angle"] for rule in ("plain", "traces")}
+    assert angles["traces"] < FOUND
+    assert angles["plain"] > 2 * FOUND
 
 
 def test_the_plateau_of_a_lap_is_where_it_should_be():
-    positions, X = timing.lap()
-    plateau = timing.plateau_at(60.0)[:, 0]
-    assert positions[plateau > 0][[0, -1]] == pytest.approx([60.0, 60.0 + 0.29 * timing.SPEED], abs=0.3)
-    assert plateau.sum() == round(timing.PLATEAU / timing.TICK)
-    assert eligibility_trace(X, 1.0, timing.TICK).shape == X.shape
+    positions, X = lap()
+    plateau = plateau_at(60.0)[:, 0]
+    assert positions[plateau > 0][[0, -1]] == pytest.approx([60.0, 60.0 + 0.29 * SPEED], abs=0.3)
+    assert plateau.sum() == round(PLATEAU / TICK)
+    assert eligibility_trace(X, 1.0, TICK).shape == X.shape
 
 
 @pytest.mark.slow
@@ -123,7 +163,7 @@ def test_command_fills_a_folder(tmp_path, capsys):
     assert summary["tau_x_fitted"] == pytest.approx(1.31, rel=0.01)
     assert summary["field_place"] == pytest.approx(summary["predicted_place"], abs=0.1)
     assert summary["field_shift"] > 5  # the input's trace is the longer one: the field moves backwards
-    assert abs(summary["plain_field_place"] - timing.PLACES[0] - 0.5 * timing.PLATEAU * timing.SPEED) < 1
+    assert abs(summary["plain_field_place"] - PLACES[0] - 0.5 * PLATEAU * SPEED) < 1
 
 
 def test_mistyped(capsys):

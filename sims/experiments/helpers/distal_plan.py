@@ -12,10 +12,10 @@ from biorrr.sims.lazy import analysis, np, xr
 
 # Power curves: what is varied at which values, and what is kept.
 CURVES: dict[str, tuple[tuple[int, ...], dict[str, int]]] = {
-    "samples": ((5, 10, 20, 50, 100, 200), {"synapses": 20}),
-    "synapses": ((2, 3, 5, 10, 20, 40), {"samples": 50}),
+    "samples": ((5, 10, 20, 50, 100), {"synapses": 20, "neurons": 2, "every": 10}),
+    "synapses": ((2, 3, 5, 10, 20), {"samples": 50, "neurons": 2, "every": 10}),
 }
-NOISES = (0.1, 0.2, 0.3)
+NOISES = (0.005, 0.01, 0.02)  # of one look at a weight, over the r.m.s. of the weights
 ENOUGH = 0.95  # share of experiments that must tell
 MOST = {"samples": 2560, "synapses": 320}  # beyond which a plan looks no further
 
@@ -42,7 +42,10 @@ def planned(settings: Any) -> Any:
     """The design that the settings describe, if it can be simulated."""
     from biorrr.analysis.distal.power import LARGEST, Design, size_of
 
-    design = Design(settings.synapses, settings.samples, settings.noise, settings.neurons, settings.every)
+    design = Design(
+        settings.synapses, settings.samples, settings.weight_noise, settings.y_noise, settings.z_noise,
+        settings.a_noise, settings.neurons, settings.every,
+    )  # fmt: skip
     if size_of(design) > LARGEST:
         raise SettingsError(
             f"plan: synapses (at least 40) times samples times every times neurons must not exceed {LARGEST:,} (got "
@@ -68,7 +71,7 @@ def run_plan(settings: Any, kind: str, which: Any) -> dict[str, Any]:
     design = planned(settings)
     if kind == "outcome":
         outcome = try_design(design, which, settings.experiments, settings.seed)
-        return {name: getattr(outcome, name) for name in ("tells", "misleads", "covers", "width")}
+        return {name: getattr(outcome, name) for name in ("tells", "misleads", "covers", "width", "change")}
     most = min(MOST[which], getattr(design, which) * LARGEST // size_of(design))
     found, tried = smallest(design, which, ENOUGH, most, settings.experiments, settings.seed)
     numbers, powers = zip(*sorted(tried.items()), strict=True)
@@ -83,12 +86,14 @@ def plan_findings(settings: Any, found: Found) -> Findings:
     power = min(float(one["tells"]) for one in ends)
     suffices = power >= ENOUGH
     words = {
-        "samples": f"with {settings.synapses} synapses and noise of {settings.noise:.0%}",
-        "synapses": f"with {settings.samples} changes and noise of {settings.noise:.0%}",
+        "samples": f"with {settings.synapses} synapses and weights known to {settings.weight_noise:.1%}",
+        "synapses": f"with {settings.samples} changes and weights known to {settings.weight_noise:.1%}",
     }
-    numbers: dict[str, Any] = {
-        name: getattr(settings, name) for name in ("synapses", "samples", "noise", "neurons", "every", "experiments")
-    } | {"power": power, "suffices": suffices}
+    stated = ("synapses", "samples", "weight_noise", "y_noise", "z_noise", "a_noise", "neurons", "every", "experiments")
+    numbers: dict[str, Any] = {name: getattr(settings, name) for name in stated} | {
+        "power": power,
+        "suffices": suffices,
+    }
     rows: dict[str, object] = {}
     curves = {}
     for what, unit in (("samples", "changes of each synapse"), ("synapses", "synapses on each neuron")):
@@ -100,6 +105,9 @@ def plan_findings(settings: Any, found: Found) -> Findings:
             else f"more than {int(result['numbers'][-1])} {unit}, {words[what]}: lower the noise"
         )  # fmt: skip
         curves[unit] = (result["numbers"], result["powers"], getattr(settings, what))
+    rows["change between two looks"] = ", ".join(
+        f"{float(one['change']):.1%} of the weights at s = {s}" for s, one in zip((0, 1), ends, strict=True)
+    )
     rows["coverage of the 95 % interval"] = ", ".join(
         f"{float(one['covers']):.1%} at s = {s}" for s, one in zip((0, 1), ends, strict=True)
     )
@@ -109,7 +117,7 @@ def plan_findings(settings: Any, found: Found) -> Findings:
     every = f", weights observed at every {settings.every}th sample" if settings.every > 1 else ""
     title = (
         f"{settings.synapses} synapses on {settings.neurons} neuron{'s' * (settings.neurons > 1)}, {settings.samples} "
-        f"changes of each, noise of {settings.noise:.0%}{every}: "
+        f"changes of each, weights known to {settings.weight_noise:.1%}{every}: "
         + (f"this suffices; {power:.0%} of experiments tell RRMSE from CCA" if suffices
            else f"this does not suffice; only {power:.0%} of experiments tell RRMSE from CCA, and {ENOUGH:.0%} should")
         + f" ({settings.experiments} simulated at each end)"

@@ -76,7 +76,7 @@ def numbers_of(results: xr.Dataset, controls_told: int) -> dict[str, Any]:
     numbers["controls_told"] = controls_told
     for quantity in ("covers", "misleads"):
         numbers[quantity] = float(np.mean([results[f"{quantity}_{what}"].mean() for what in CURVES]))
-    numbers["power"] = float(results["power_samples"].sel(noise=0.2, samples=50))
+    numbers["power"] = float(results["power_samples"].sel(noise=0.01, samples=50))
     if {0.0, 1.0} <= set(results["s"].values):
         first, second = (results["paired"].sel(s=s, protocol="weaker").values for s in (0.0, 1.0))
         difference = float(first.mean() - second.mean())
@@ -112,8 +112,8 @@ def findings(settings: Any, found: Found) -> Findings:
         fixed = ", ".join(f"{value} {key}" for key, value in kept.items())
         power = results[f"power_{what}"]
         reached = [
-            f"{int(power[what].values[np.argmax(one >= ENOUGH)])} at noise {noise:.0%}" if (one >= ENOUGH).any()
-            else f"more than {int(power[what].values[-1])} at noise {noise:.0%}"
+            f"{int(power[what].values[np.argmax(one >= ENOUGH)])} at {noise:.1%}" if (one >= ENOUGH).any()
+            else f"more than {int(power[what].values[-1])} at {noise:.1%}"
             for noise, one in zip(NOISES, power.values, strict=True)
         ]  # fmt: skip
         rows[f"{what} that tell, {fixed}"] = ", ".join(reached)

@@ -10,9 +10,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from biorrr.sims.experiments.helpers.race import Curve
 from biorrr.sims.lab.claims import Claim
 from biorrr.sims.lazy import np
+from biorrr.sims.races.curves import Curve
 
 NEAR = (0.05, 0.01)  # excess within which a learner has arrived
 FACTOR = 2.0  # comparable, or matching, in samples or CPU time: neither needs more than twice what the other does

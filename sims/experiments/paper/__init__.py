@@ -17,13 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from biorrr.sims.experiments import find_experiment
-from biorrr.sims.experiments.helpers.paper_page import as_record, counts, markdown, webpage
-from biorrr.sims.experiments.helpers.theory import CHAPTER, UNTESTABLE
+from biorrr.sims.experiments.paper.page import as_record, counts, markdown, webpage
+from biorrr.sims.experiments.paper.proofs import UNTESTABLE, theory
 from biorrr.sims.lab import Experiment, ExperimentSettings, Findings, Lab, Quantity, experiment, option, seeds_option
 from biorrr.sims.lab.carry_out import apart
 from biorrr.sims.lab.claims import FAILS, HOLDS, NOT_TESTABLE, QUICK, Claim, without_verdicts
 from biorrr.sims.lab.folder import plain_value
-from biorrr.sims.lab.legacy import adapted
 
 # Chapter: experiment (None is the theory's), and settings other than its own defaults.
 CHAPTERS: dict[str, tuple[str | None, dict[str, Any]]] = {
@@ -179,7 +178,7 @@ def chapters_of(settings: PaperSettings) -> dict[str, tuple[Experiment, Any]]:
     """Return the experiment of each chapter, with settings that follow the command's where they share them."""
     made: dict[str, tuple[Experiment, Any]] = {}
     for name, (command, own) in CHAPTERS.items():
-        chapter = adapted(CHAPTER) if command is None else find_experiment(command)
+        chapter = theory if command is None else find_experiment(command)
         known: dict[str, Any] = {field.name: field.default for field in fields(chapter.settings)}
         shared = {key: getattr(settings, key) for key in ("seed", "engine", "circuit", "format", "checkpoint", "quick")}
         shared["seeds"] = min(settings.seeds, known["seeds"])

@@ -1,4 +1,4 @@
-"""What the paper proves, checked by number: the parts of ``biorrr paper`` that need no race."""
+"""Theorems of the paper, checked by number: the chapter of ``biorrr paper`` that needs no race."""
 
 from __future__ import annotations
 
@@ -8,11 +8,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from biorrr.sims.data import Samples
-from biorrr.sims.experiment import Findings, Found, Problem, check_rank
-from biorrr.sims.experiments.helpers.race import Heat, Race, Tracks
-from biorrr.sims.lab.claims import Claim
-from biorrr.sims.lab.settings import ExperimentSettings, option, seeds_option
-from biorrr.sims.lazy import analysis, data_sets, np
+from biorrr.sims.lab import (
+    Claim,
+    ExperimentSettings,
+    Findings,
+    Job,
+    Lab,
+    Quantity,
+    experiment,
+    option,
+    seeds_option,
+)
+from biorrr.sims.lab.checks import check_rank
+from biorrr.sims.lazy import analysis, np
+from biorrr.sims.races.heats import Heat, Track, tracks_of
 
 # Bounds, fixed before anything was run.
 EQUAL = 1e-8  # two ways to the same number agree
@@ -24,7 +33,7 @@ STEPS, QUICK_STEPS = 20_000, 500
 
 @dataclass(frozen=True, kw_only=True)
 class TheorySettings(ExperimentSettings):
-    """Which problems are solved."""
+    """Problems that are solved."""
 
     data: Samples = option("mediamill", "name of a data set")
     k: tuple[int, ...] = option((1, 2, 4), "ranks", at_least=1)
@@ -33,85 +42,76 @@ class TheorySettings(ExperimentSettings):
     quick: bool = option(False, "fewer iterations, without verdicts")
 
 
-class Theory(Race[TheorySettings]):
-    """What the paper proves: CCA is RRR, the constraint is saturated, the rules are local, the output feedforward."""
+@dataclass(frozen=True)
+class Solution:
+    """The offline algorithm on one problem."""
 
-    settings = TheorySettings
-
-    def fit(self, settings: TheorySettings, data: data_sets.Dataset) -> TheorySettings:
-        """Refuse ranks that the data do not have."""
-        check_rank(max(settings.k), data)
-        return settings
-
-    def heats(self, settings: TheorySettings) -> list[Heat]:
-        """The offline algorithm, for both regressions and directions."""
-        return [Heat(objective, "offline", swapped) for swapped in (True, False) for objective in ("rrmse", "cca")]
-
-    def parts(self, problem: Problem[TheorySettings], found: Found) -> dict[str, Any]:
-        """A part for each regression, direction, rank and seed."""
-        return {
-            f"{heat.objective}-{int(heat.swapped)}-{k}-{seed}": (heat, k, seed)
-            for heat in self.heats(problem.settings)
-            for k in problem.settings.k
-            for seed in problem.settings.every_seed
-        }
-
-    def run_part(self, problem: Problem[TheorySettings], part: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Where the offline algorithm ends, at rates that follow the data, beside the exact solution."""
-        assert isinstance(problem, Tracks)
-        settings, (heat, k, seed) = problem.settings, part
-        track = problem.heats[heat]
-        learner = analysis.OfflineBioRRR(
-            k=k,
-            s=heat.s,
-            ridge=settings.ridge,
-            steps=QUICK_STEPS if settings.quick else STEPS,
-            random_state=seed,
-        ).fit(track.data.X, track.data.Y)
-        return {
-            "QQ": np.linalg.eigvalsh(learner.Q_ @ learner.Q_.T)[::-1],
-            "M": track.exact.eigenvalues[:k],
-            "whitening_error": track.exact.whitening_error(learner.Vx_),
-            "excess": track.exact.excess(learner.Vx_),
-        }
-
-    def conclude(self, problem: Problem[TheorySettings], found: Found) -> Findings:
-        """Judge what is proved."""
-        assert isinstance(problem, Tracks)
-        settings, data = problem.settings, problem.data
-        exact = {heat.swapped: track for heat, track in problem.heats.items() if heat.s == 1}
-        pairs = [
-            (track.exact.eigenvalues[: max(settings.k)], canonical_correlations(track, max(settings.k)) ** 2)
-            for track in exact.values()
-        ]
-        circuit = {s: settings.make_circuit(k=2, s=s) for s in (0.0, 0.5, 1.0)}
-        what = f"{data.name}, both directions, s = 0 and 1, k = {', '.join(map(str, settings.k))}"
-        offline = f"offline algorithm on {what}, {settings.seeds} seeds"
-        claims = [
-            equivalence(*map(np.concatenate, zip(*pairs, strict=True)), run=f"exact solutions, {data.name}"),
-            *saturation(list(found.values()), run=offline),
-            local(
-                [rule for one in circuit.values() for rule in one.locality()], run="rules as simulated, s = 0, 1/2, 1"
-            ),
-            feedforward(*outputs(circuit[0.0], problem), run=f"100 samples of {data.name}, learning off"),
-        ]
-        return Findings(numbers={"data": data.name}, title=what, rows={"claims": len(claims)}, claims=claims)
+    heat: Heat
+    k: int
+    seed: int
 
 
-def canonical_correlations(track: Problem[TheorySettings], k: int) -> np.ndarray:
-    """The k largest canonical correlations by the generalized eigenproblem of supplement A."""
+@experiment(shows="what the paper proves, checked by number", takes="10 s")
+def theory(lab: Lab, settings: TheorySettings) -> Findings:
+    """Check that CCA is RRR, the constraint is saturated, the rules are local and the output is feedforward."""
+    data = lab.load(settings.data)
+    check_rank(max(settings.k), data)
+    heats = [Heat(objective, "offline", swapped) for swapped in (True, False) for objective in ("rrmse", "cca")]
+    tracks = tracks_of(data, heats, settings.ridge)
+
+    problems = [Solution(heat, k, seed) for heat in heats for k in settings.k for seed in settings.every_seed]
+    ends = lab.map(solve_offline, problems, tracks)
+
+    pairs = [
+        (track.exact.eigenvalues[: max(settings.k)], canonical_correlations(track, settings) ** 2)
+        for heat, track in tracks.items()
+        if heat.s == 1
+    ]
+    circuit = {s: settings.make_circuit(k=2, s=s) for s in (0.0, 0.5, 1.0)}
+    rules = [rule for one in circuit.values() for rule in one.locality()]
+    what = f"{data.name}, both directions, s = 0 and 1, k = {', '.join(map(str, settings.k))}"
+    claims = [
+        equivalence(*map(np.concatenate, zip(*pairs, strict=True)), run=f"exact solutions, {data.name}"),
+        *saturation([*ends.values()], run=f"offline algorithm on {what}, {settings.seeds} seeds"),
+        local(rules, run="rules as simulated, s = 0, 1/2, 1"),
+        feedforward(*outputs(circuit[0.0], tracks[heats[0]]), run=f"100 samples of {data.name}, learning off"),
+    ]
+    quantities = [Quantity("data", data.name), Quantity("claims", len(claims), "", "claims")]
+    return Findings(title=what, quantities=quantities, claims=claims)
+
+
+def solve_offline(job: Job, problem: Solution, tracks: Mapping[Heat, Track]) -> dict[str, Any]:
+    """Return where the offline algorithm ends, at rates that follow the data, beside the exact solution."""
+    track, settings = tracks[problem.heat], job.settings
+    learner = analysis.OfflineBioRRR(
+        k=problem.k,
+        s=problem.heat.s,
+        ridge=settings.ridge,
+        steps=QUICK_STEPS if settings.quick else STEPS,
+        random_state=problem.seed,
+    ).fit(track.data.X, track.data.Y)
+    return {
+        "QQ": np.linalg.eigvalsh(learner.Q_ @ learner.Q_.T)[::-1],
+        "M": track.exact.eigenvalues[: problem.k],
+        "whitening_error": track.exact.whitening_error(learner.Vx_),
+        "excess": track.exact.excess(learner.Vx_),
+    }
+
+
+def canonical_correlations(track: Track, settings: TheorySettings) -> np.ndarray:
+    """Return the largest canonical correlations by the generalized eigenproblem of supplement A."""
     from scipy import linalg
 
     from biorrr.analysis.covariance import covariances
 
-    C = covariances(track.data.X, track.data.Y, track.settings.ridge)
+    C = covariances(track.data.X, track.data.Y, settings.ridge)
     A = np.block([[np.zeros_like(C.xx), C.xy], [C.xy.T, np.zeros_like(C.yy)]])
-    return linalg.eigh(A, linalg.block_diag(C.xx, C.yy), eigvals_only=True)[::-1][:k]
+    return linalg.eigh(A, linalg.block_diag(C.xx, C.yy), eigvals_only=True)[::-1][: max(settings.k)]
 
 
-def outputs(circuit: Any, problem: Problem[TheorySettings]) -> tuple[np.ndarray, np.ndarray]:
-    """What the circuit's neurons put out in one tick per sample, (100, k), and Vx'x."""
-    X, Y = problem.data.X[:100], problem.data.Y[:100]
+def outputs(circuit: Any, track: Track) -> tuple[np.ndarray, np.ndarray]:
+    """Return the outputs of the circuit's neurons in one tick per sample, (100, k), and Vx'x."""
+    X, Y = track.data.X[:100], track.data.Y[:100]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of samples too few to be centred: nothing is learned from them
         run = circuit.run(X, Y, order="sequential", plastic=False, record=("z",), every=1, progress=False)
@@ -207,5 +207,3 @@ UNTESTABLE = (
         untestable="it is a comparison with experiments, not with the model's own numbers",
     ),
 )
-
-CHAPTER = Theory()

@@ -1,0 +1,181 @@
+"""Scores of areas that have learned: against their joint optimum, against theory and against backprop."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from biorrr.sims.experiments.hierarchy.simulations import FEEDBACK_CUT, INTERNEURONS_SILENT, RUNAWAY, Lesion
+from biorrr.sims.lab import Claim, Quantity
+from biorrr.sims.lab.quantities import PERCENT
+from biorrr.sims.lazy import analysis, circuits, models, np, xr
+
+if TYPE_CHECKING:
+    from biorrr.sims.experiments.hierarchy import HierarchySettings
+
+SHOWN = 2000  # samples whose plateaus are drawn
+# Bounds of the claims, fixed beforehand.
+EXCESS, MEETING, PLATEAU, PARITY, UNTRAINED, RESIDUAL = 0.03, 0.1, 0.25, 0.02, 0.3, 1e-8
+
+
+def learning_courses(
+    runs: Mapping[int, circuits.Run], yardstick: analysis.HierarchyYardstick, best: analysis.HierarchyOptimum
+) -> xr.Dataset:
+    """Return excess, jointly and area by area, and the distance of A from W', at every snapshot of every seed."""
+    first = next(iter(runs.values()))
+    L, snapshots = len(first.area_weights()), first.data.sizes["snapshot"]
+    excess, areas = np.empty((len(runs), snapshots)), np.empty((len(runs), snapshots, L))
+    meeting = np.empty((len(runs), snapshots, L - 1))
+    for place, run in enumerate(runs.values()):
+        for t in range(snapshots):
+            weights = run.area_weights(t)
+            filters = models.settled_filters(weights, run.gains)
+            excess[place, t], areas[place, t] = yardstick.excess(filters, best), yardstick.area_excess(filters)
+            meeting[place, t] = [
+                np.linalg.norm(low.A - high.W.T) / np.linalg.norm(high.W) for low, high in itertools.pairwise(weights)
+            ]
+    return xr.Dataset(
+        {
+            "excess": (("seed", "snapshot"), excess, {"bound": EXCESS}),
+            "area_excess": (("seed", "snapshot", "area"), areas),
+            "meeting": (("seed", "snapshot", "link"), meeting),
+            "seen": (("snapshot",), first.data["seen"].values),
+        },
+        coords={"area": [f"area {i + 1}" for i in range(L)], "link": [f"areas {i} and {i + 1}" for i in range(1, L)]},
+    )
+
+
+def plateaus(run: circuits.Run, X: np.ndarray, Y: np.ndarray) -> xr.Dataset:
+    """Return ``plateau`` and ``plateau_theory``, each (row, cell), and the ``cell_area`` (cell,) of each, from 1 on."""
+    chain = [X, *run.infer(X, Y), Y]
+    measured, theory, areas = [], [], []
+    for i, w in enumerate(run.area_weights()):
+        below, z, above = chain[i : i + 3]
+        measured.append(above @ w.A - z @ (w.Q @ w.R).T)
+        theory.append(analysis.plateau_theory(w.A, w.Q, run.gains[i + 1] / run.gains[i], below, above))
+        areas += [i + 1] * z.shape[1]
+    return xr.Dataset(
+        {
+            "plateau": (("row", "cell"), np.concatenate(measured, axis=1)),
+            "plateau_theory": (("row", "cell"), np.concatenate(theory, axis=1)),
+        },
+        coords={"cell_area": ("cell", areas)},
+    )
+
+
+def plateau_errors(found: xr.Dataset) -> list[float]:
+    """Return the relative r.m.s. distance of plateaus from theory, area by area."""
+    errors = []
+    for _, area in found.groupby("cell_area"):
+        measured, theory = area["plateau"].values, area["plateau_theory"].values
+        errors.append(float(np.sqrt(np.square(measured - theory).sum() / np.square(theory).sum())))
+    return errors
+
+
+def learning_quantities(
+    settings: HierarchySettings,
+    runs: Sequence[circuits.Run],
+    results: xr.Dataset,
+    best: analysis.HierarchyOptimum,
+    errors: np.ndarray,
+) -> list[Quantity]:
+    """Return how near the areas came to their joint optimum; ``errors`` (seeds, areas) are those of plateaus."""
+    start, end, row = results["excess"][:, 0], results["excess"][:, -1], "excess"
+    found = [
+        Quantity("objective", best.objective),
+        Quantity("starts_spread", float(np.ptp(best.starts))),
+        Quantity("excess", float(end.mean()), PERCENT, "over the joint optimum", row=row, bound=(-math.inf, EXCESS)),
+        Quantity("excess_max", float(end.max()), PERCENT, "at most", row=row),
+        Quantity("excess_spread", float(end.std()), PERCENT),
+        Quantity(
+            "excess_untrained", float(start.mean()), PERCENT, "untrained", row=row, bound=(UNTRAINED, math.inf)
+        ),
+        Quantity(
+            "worst_residual", max(run.data.attrs["worst_residual"] for run in runs), "",
+            "largest residual of an equilibrium", bound=(-math.inf, RESIDUAL),
+        ),
+    ]  # fmt: skip
+    for i, k in enumerate(settings.areas):
+        which = f"area {i + 1}"
+        excess, error = float(results["area_excess"][:, -1, i].mean()), float(errors[:, i].mean())
+        found += [
+            Quantity(f"excess_area_{i + 1}", excess, PERCENT, which, row="excess, other areas held"),
+            Quantity(f"used_area_{i + 1}", best.above_threshold[i], f"of {k}", which, row="directions above threshold"),
+            Quantity(
+                f"plateau_error_{i + 1}", error, PERCENT, which, row="plateaus, r.m.s. distance from theory",
+                bound=(-math.inf, PLATEAU),
+            ),
+        ]  # fmt: skip
+    if len(settings.areas) > 1:
+        row, meeting = "||A - W'|| / ||W||", results["meeting"]
+        bound = (-math.inf, MEETING)
+        found.append(Quantity("meeting_start", float(meeting[:, 0].mean()), "", "at the start", row=row))
+        found.append(Quantity("meeting", float(meeting[:, -1].mean()), "", "at the end", row=row, bound=bound))
+    return found
+
+
+def prediction_quantities(
+    settings: HierarchySettings, runs: Sequence[circuits.Run], X: np.ndarray, Y: np.ndarray
+) -> list[Quantity]:
+    """Return how well y is predicted by the circuit, its exact solution, backprop and reduced-rank regression."""
+    exact = analysis.HierarchicalRRR(
+        settings.areas, gains=settings.gains, s=settings.s, ridge=(settings.ridge, 0.0), starts=2
+    ).fit(X, Y)
+    through = X
+    for weights in analysis.backprop_linear(X, Y, settings.areas, settings.samples, settings.seed):
+        through = through @ weights
+    rank = min(*settings.areas, X.shape[1], Y.shape[1])
+    best = analysis.ReducedRankRegression(rank, ridge=settings.ridge).fit(X, Y)
+    without_y, with_y = [run.infer(X)[-1] for run in runs], [run.infer(X, Y)[-1] for run in runs]
+    correlations = [np.corrcoef(a.ravel(), b.ravel())[0, 1] for a, b in zip(without_y, with_y, strict=True)]
+    circuit = float(np.mean([analysis.r2(Y, regressed(z, Y)) for z in without_y]))
+    row = "R2 of y"
+    return [
+        Quantity("r2_circuit", circuit, "", "circuit", row=row),
+        Quantity("r2_exact", analysis.r2(Y, regressed(exact.infer(X)[-1], Y)), "", "exact solution", row=row),
+        Quantity("r2_backprop", analysis.r2(Y, through), "", "backprop", row=row),
+        Quantity("r2_rrr", best.score(X, Y), "", "best of that rank", row=row),
+        Quantity("inference_correlation", float(np.mean(correlations)), "", "outputs with and without y correlate"),
+    ]
+
+
+def regressed(Z: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """Return the best linear prediction of ``Y`` (T, n) from ``Z`` (T, k)."""
+    return Z @ np.linalg.lstsq(Z, Y, rcond=None)[0]
+
+
+def lesion_quantities(lesions: Mapping[Lesion, Mapping[str, Any]]) -> list[Quantity]:
+    """Return the variance of the first area at the end, after each lesion."""
+    cut, silent = (float(lesions[one]["variances"][-1, 0]) for one in (FEEDBACK_CUT, INTERNEURONS_SILENT))
+    unbounded = ", without bounds, beyond" if silent >= RUNAWAY else ""
+    row = "variance of area 1 after lesions"
+    return [
+        Quantity("variance_feedback_cut", cut, "", FEEDBACK_CUT.words, row=row),
+        Quantity("variance_interneurons_silent", silent, "", f"{INTERNEURONS_SILENT.words}{unbounded}", row=row),
+    ]
+
+
+def judge(found: Mapping[str, Quantity]) -> list[Claim]:
+    """Judge what theory says of the areas."""
+    plateaus = [one for name, one in found.items() if name.startswith("plateau_error_")]
+    claims = [
+        Claim.about(
+            found["excess"], "local rules bring all areas to their joint optimum", spread=found["excess_spread"].value
+        ),
+        Claim.about(found["excess_untrained"], "an untrained hierarchy does not count as learned"),
+        Claim.about(found["worst_residual"], "every sample comes to its equilibrium"),
+        Claim.about(
+            max(plateaus, key=lambda one: one.value),
+            "plateaus carry the error of what comes from above, in the worst area",
+        ),
+        Claim(
+            text="y is predicted as well as by backprop through a linear network of the same sizes",
+            value=found["r2_backprop"].value - found["r2_circuit"].value,
+            high=PARITY,
+        ),
+    ]
+    if "meeting" in found:
+        claims.append(Claim.about(found["meeting"], "A meets W' between areas by itself"))
+    return claims

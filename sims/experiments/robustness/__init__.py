@@ -1,0 +1,197 @@
+"""Depart from the paper's circuit in many ways, and see how far it still learns.
+
+Every departure is turned up alone, from near the paper's circuit to far from it, until learning breaks; excess is
+against the exact optimum, mean over seeds. Apical drive is also tried together with all-or-none plateaus, which are the
+rarer the larger they are: the paper neglects it because plateaus are sparse in time. Delays in samples are of whole
+samples, which come in shuffled order: what is late then belongs to another sample. Delays within a held sample are
+departures of their own. Data are centred.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from biorrr.sims.data import Samples
+from biorrr.sims.experiments.robustness.ranges import DEPARTURES, MILLIVOLT_DEPARTURES, DepartureRange, Reference
+from biorrr.sims.experiments.robustness.trials import Trial, try_departure, try_plain
+from biorrr.sims.lab import (
+    Chart,
+    ExperimentSettings,
+    Figure,
+    Findings,
+    Lab,
+    Quantity,
+    SettingsError,
+    View,
+    experiment,
+)
+from biorrr.sims.lab.checks import check_rank, default_ridge
+from biorrr.sims.lab.quantities import PERCENT
+from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP, option, seeds_option
+from biorrr.sims.lazy import analysis, data_sets, np, xr
+
+TOLERATED = 0.05  # excess up to which the circuit counts as learning
+QUICK_SAMPLES, QUICK_SEEDS = 10_000, 2
+SAMPLES = {"algebraic": 60_000, "millivolts": 20_000}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobustnessSettings(ExperimentSettings):
+    """Settings of ``biorrr robustness``."""
+
+    data: tuple[Samples, ...] = option(("digits", "v1v2"), f"{DATA_HELP}; may be repeated", metavar=DATA_FORM)
+    departures: tuple[str, ...] = option(("all",), "which to try, by the names in the table; may be repeated")
+    k: int = option(2, "pyramidal neurons, the rank of the regression", short="k", at_least=1)
+    s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
+    samples: int | None = option(
+        None, f"samples each circuit sees, to the end of an epoch; {SAMPLES['algebraic']:,} by default, "
+        f"{SAMPLES['millivolts']:,} with cells in millivolts", at_least=1,
+    )  # fmt: skip
+    seeds: int = seeds_option(5)
+    cell: str = option("algebraic", "what cells are before they are changed", choices=tuple(SAMPLES))
+    quick: bool = option(False, f"a first look: every other value, {QUICK_SEEDS} seeds, {QUICK_SAMPLES} samples")
+
+    @property
+    def tried(self) -> dict[str, DepartureRange]:
+        """Departures to try, by name."""
+        return {name: self.ranges[name] for name in (self.ranges if self.departures == ("all",) else self.departures)}
+
+    def values(self, tried: DepartureRange) -> Sequence[Any]:
+        """Return the values of a departure that are tried."""
+        return tried.values[:: 2 if self.quick else 1]
+
+    @property
+    def ranges(self) -> dict[str, DepartureRange]:
+        """All departures from such cells, by name."""
+        return MILLIVOLT_DEPARTURES if self.cell == "millivolts" else DEPARTURES
+
+
+CAPTIONS = {
+    "robustness": "How much biology the circuit survives. Each panel changes one thing about the paper's circuit, "
+    "from mild on the left to severe on the right (panels without lines have no order). Points are how far the "
+    "objective ends above the optimum, in percent: the mean over seeds, with a bar from the lowest to the highest. "
+    "Dotted lines are the circuit without any change. In the grey area learning counts as broken, and a cross "
+    "marks where that happens first."
+}
+
+
+def charts(results: Mapping[str, xr.Dataset]) -> tuple[Chart, ...]:
+    """Return a chart with a view for each departure that was tried."""
+    from biorrr.analysis.figures.robustness import departures_in
+
+    dataset = results["run"]
+    labels = {
+        name: str(dataset[name].attrs.get("long_name", name)).replace("\n", " ") for name in departures_in(dataset)
+    }
+    views = tuple(
+        View(
+            "excess over the optimum",
+            {name: "", f"{name}_plain": "paper’s circuit"},
+            {f"{name}_value": label},
+            along=(f"{name}_value",),
+            repeats=("seed",),
+            theory=(f"{name}_plain",),
+            log="y",
+            percent=True,
+            name=label,
+        )
+        for name, label in labels.items()
+    )
+    return (Chart("Departures from the paper’s circuit", views),)
+
+
+@experiment(
+    shows="[how much biology](docs/robustness.md) the theory survives",
+    takes="2.5 min",
+    paper="beyond it",
+    measure=lambda settings: f"{settings.data[0].name}_plain",
+    captions=CAPTIONS,
+    charts=charts,
+    small={
+        "data": ("synthetic:samples=60,m=6,n=5,latents=2",), "samples": 60, "seeds": 2, "engine": "numpy",
+        "departures": ("dale", "lesion"), "quick": True,
+    },
+)  # fmt: skip
+def robustness(lab: Lab, settings: RobustnessSettings) -> Findings:
+    """Turn up each departure on each data set, and find how far it can go."""
+    from biorrr.analysis.figures.robustness import plot_departures
+
+    settings = lab.fill_in(samples=SAMPLES[settings.cell])
+    if settings.quick:
+        settings = lab.set(samples=min(settings.samples, QUICK_SAMPLES), seeds=min(settings.seeds, QUICK_SEEDS))
+    check_departures(settings)
+    for data in settings.data:
+        check_rank(settings.k, lab.load(data))
+
+    each = [turn_up(lab, settings, lab.load(data)) for data in settings.data]  # one after another in memory
+
+    names = [data.name for data in settings.data]
+    results = xr.concat(each, dim="data").assign_coords(data=names).assign_attrs(tolerated=TOLERATED)
+    reached = [
+        Quantity(f"{data}_{name}", farthest(results[name].sel(data=data).mean("seed"), one.ordered), "", data, row=name)
+        for name, one in settings.tried.items()
+        for data in names
+    ]
+    plain = results["plain"].mean("seed")
+    return Findings(
+        title=f"farthest from the paper's circuit with excess below {TOLERATED:.0%}, mean over {settings.seeds} seeds",
+        quantities=[
+            Quantity("tolerated", TOLERATED, PERCENT),
+            Quantity("samples", settings.samples),
+            Quantity("seeds", settings.seeds),
+            *(Quantity(f"{data}_plain", float(plain.sel(data=data)), PERCENT, data, row="plain") for data in names),
+            *reached,
+        ],
+        data={"run": results},
+        figures=[Figure("robustness", partial(plot_departures, results))],
+    )
+
+
+def check_departures(settings: RobustnessSettings) -> None:
+    """Refuse departures that do not exist."""
+    for name in settings.departures:
+        if name not in ("all", *settings.ranges):
+            raise SettingsError(f"departures: must be among {', '.join(settings.ranges)} (got {name!r})")
+
+
+def turn_up(lab: Lab, settings: RobustnessSettings, data: data_sets.Dataset) -> xr.Dataset:
+    """Try all departures on one data set.
+
+    Returns the excess ``plain`` (seed,) of the paper's circuit and, by name of the departure, that of circuits which
+    depart from it, (value, seed), each beside the mean of the paper's, (value,).
+    """
+    exact = analysis.Yardstick(*data.stand_in, settings.s, default_ridge(data))
+    seeds = [*settings.every_seed]
+
+    plain = lab.map(try_plain, seeds, data, exact)
+    plateaus = np.concatenate([one["plateau"] for one in plain.values()])
+    reference = Reference(float(np.sqrt(np.mean(np.square(plateaus)))), settings.k)
+    trials = [
+        Trial(name, value, seed)
+        for name, one in settings.tried.items()
+        for value in settings.values(one)
+        for seed in seeds
+    ]
+    found = lab.map(try_departure, trials, data, exact, reference)
+
+    results = xr.Dataset({"plain": ("seed", [float(one["excess"]) for one in plain.values()])}, {"seed": seeds})
+    for name, one in settings.tried.items():
+        values, along = settings.values(one), f"{name}_value"
+        excess = [[float(found[Trial(name, value, seed)]["excess"]) for seed in seeds] for value in values]
+        results = results.assign_coords({along: [*values]})
+        results[name] = ((along, "seed"), excess, {"long_name": one.label, "ordered": int(one.ordered)})
+        results[f"{name}_plain"] = (along, np.full(len(values), results["plain"].mean()))
+    return results
+
+
+def farthest(excess: xr.DataArray, ordered: bool) -> float | str | None:
+    """Return the last value before the excess (values,) first reaches TOLERATED; without order, all values below it."""
+    learned = excess.values < TOLERATED
+    values = excess[excess.dims[0]].values
+    if not ordered:
+        return "; ".join(map(str, values[learned])) or None
+    reached = len(values) if learned.all() else int(np.argmin(learned))
+    return float(values[reached - 1]) if reached else None

@@ -1,0 +1,187 @@
+"""Show how plasticity bridges time: seconds between input and plateau, late instruction, and place fields.
+
+Three experiments with three rules: the paper's, which knows no time; eligibility traces of input, plateau and output;
+and plasticity whose sign depends on the weight (Milstein et al. 2021). First, an input is paired with a plateau,
+seconds before or after it (protocol of Bittner et al. 2017). Second, the instruction comes some samples late. Third, an
+animal runs around a circular track, and plateaus at one place make a field.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from biorrr.sims.data import Samples
+from biorrr.sims.data.kinds import Synthetic
+from biorrr.sims.experiments.timing.late_instruction import (
+    Learner,
+    late_claims,
+    late_learners,
+    late_quantities,
+    late_results,
+    learn_late,
+)
+from biorrr.sims.experiments.timing.pairings import (
+    PAIRINGS,
+    Pairing,
+    pair,
+    pairing_claims,
+    pairing_quantities,
+    pairing_results,
+)
+from biorrr.sims.experiments.timing.place_fields import (
+    Animal,
+    field_claims,
+    field_quantities,
+    field_results,
+    run_laps,
+)
+from biorrr.sims.experiments.timing.single_cell import RULES
+from biorrr.sims.lab import (
+    Chart,
+    ExperimentSettings,
+    Figure,
+    Findings,
+    Job,
+    Lab,
+    Quantity,
+    View,
+    experiment,
+)
+from biorrr.sims.lab.checks import check_rank
+from biorrr.sims.lab.circuits import compiled_if_possible
+from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP, option, seeds_option
+from biorrr.sims.lazy import analysis, data_sets, xr
+
+QUICK_SAMPLES = 20_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimingSettings(ExperimentSettings):
+    """Settings of ``biorrr timing``."""
+
+    data: Samples = option(
+        Synthetic(samples=20_000, m=10, n=8), f"data of the second experiment: {DATA_HELP}", metavar=DATA_FORM
+    )
+    tau_x: float = option(1.31, "time constant of the trace of the input (s)", at_least=0.05, at_most=3)
+    tau_plateau: float = option(0.69, "time constant of the trace of the plateau (s)", at_least=0.05, at_most=3)
+    trace: float = option(4.5, "time constant of both traces where instruction is late (samples)", at_least=0.1)
+    delays: tuple[int, ...] = option(
+        (0, 1, 2, 3, 4, 5), "samples by which instruction is late; may be repeated", at_least=0, at_most=50
+    )
+    k: int = option(2, "pyramidal neurons in the second experiment", short="k", at_least=1)
+    samples: int = option(1_600_000, "samples each circuit of the second experiment sees", at_least=1000)
+    seeds: int = seeds_option(3)
+    quick: bool = option(False, f"{QUICK_SAMPLES} samples and one seed: a first look, without verdicts")
+
+
+CAPTIONS = {
+    "lags": "Change of a weight when an input (ten pulses at 20 Hz) is paired five times with a plateau of 300 ms, "
+    "against how long the plateau comes after the input. Left: with eligibility traces (dots) plasticity bridges "
+    "seconds on either side, along the theory (dashed); the paper's rule (grey) needs both at the same time. Right: "
+    "plasticity that depends on the weight strengthens a synapse without weight and weakens a strong one at the same "
+    "lags.",
+    "delays": "Angle between the filters that a circuit learns and the fixed point of learning with traces, against "
+    "the number of samples by which instruction is late. Dots are seeds, lines means; the band is where the fixed "
+    "point counts as found. Without traces one sample of delay ends learning; with traces the circuit finds the fixed "
+    "point, less precisely the later the instruction.",
+    "field": "Place fields of a cell on a circular track after plateaus at one place (grey band), and, faint, after "
+    "later plateaus at another. With traces the field begins before the place of the plateau, as the theory (dashed) "
+    "says, and the second plateaus add a second field; under weight-dependent plasticity they move the field instead.",
+}
+CHART = Chart(
+    "Plasticity and time",
+    (
+        View(
+            "change of the weight, relative",
+            {"change": ""},
+            {"lag": "lag of the plateau behind the input (s)"},
+            along=("lag",),
+            choose=("rule",),
+            name="pairings",
+        ),
+        View(
+            "angle to the fixed point (degrees)",
+            {"angle": ""},
+            {"delay": "delay of instruction (samples)"},
+            along=("delay",),
+            repeats=("seed",),
+            choose=("learner",),
+            name="late instruction",
+        ),
+        View(
+            "field, relative",
+            {"field": "", "predicted_field": "theory"},
+            {"position": "position on the track (cm)"},
+            along=("position",),
+            choose=("field_rule",),
+            theory=("predicted_field",),
+            name="place field",
+        ),
+    ),
+)
+
+
+@experiment(
+    shows="[plasticity across seconds](docs/time.md): lags, late instruction, place fields",
+    takes="22 s",
+    paper="beyond it",
+    measure="angle_traces",
+    captions=CAPTIONS,
+    charts=(CHART,),
+    small={"data": "synthetic:samples=200,m=5,n=4,latents=3", "samples": 1000, "delays": (0, 2), "seeds": 1},
+)
+def timing(lab: Lab, settings: TimingSettings) -> Findings:
+    """Try each rule on pairings, late instruction and place fields, and compare it with theory."""
+    from biorrr.analysis.figures import timing as figures
+
+    if settings.quick:
+        settings = lab.set(samples=min(settings.samples, QUICK_SAMPLES), seeds=1)
+    # Many short runs share a circuit.
+    settings = lab.set(engine=compiled_if_possible(settings.engine), delays=tuple(sorted({*settings.delays})))
+    data = lab.load(settings.data)
+    check_rank(settings.k, data)
+    exact = analysis.Yardstick(*data.stand_in, 0.0, 0.0)  # of the regression that late instruction teaches
+
+    items = [*PAIRINGS.values(), *late_learners(settings), *map(Animal, RULES)]
+    found = lab.map(simulate, items, data, exact)
+
+    results = xr.merge([of(settings, found) for of in (pairing_results, late_results, field_results)])
+    quantities = [
+        Quantity("data", data.name),
+        Quantity("engine", settings.engine),
+        Quantity("samples", settings.samples),
+        *pairing_quantities(settings, results),
+        *late_quantities(settings, results, data, exact),
+        *field_quantities(results),
+    ]
+    known = {one.name: one for one in quantities}
+    return Findings(
+        title=f"plasticity and time; instruction late on {data.name}, up to {settings.delays[-1]} samples, "
+        f"{settings.seeds} seeds",
+        quantities=quantities,
+        data={"run": results},
+        figures=[
+            Figure("lags", partial(figures.plot_lags, results)),
+            Figure("delays", partial(figures.plot_delays, results)),
+            Figure("field", partial(figures.plot_fields, results)),
+        ],
+        own_tests=[*pairing_claims(known), *late_claims(settings, known), *field_claims(known)],
+    )
+
+
+def simulate(
+    job: Job, item: Pairing | Learner | Animal, data: data_sets.Dataset, exact: analysis.Yardstick
+) -> dict[str, Any]:
+    """Run one rule in one of the three experiments."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of constant columns and large means: the inputs are as they should be
+        match item:
+            case Pairing():
+                return pair(job, item)
+            case Learner():
+                return learn_late(job, item, data, exact)
+            case Animal():
+                return run_laps(job, item)
