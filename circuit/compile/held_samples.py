@@ -12,11 +12,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from biorrr.circuit.compile.schedule import PENDING, Action, Book, merged, weight_change
+from biorrr.circuit.compile.schedule import Action, merged, weight_change
 from biorrr.models import Pathway
 from biorrr.models.algebra import assignments, product, products, reduced
 from biorrr.models.expressions import FUNCTIONS, names_in, renamed
+from biorrr.models.meanings import Meanings
 from biorrr.models.paper.clock import HoldingClock, SettlingClock
+from biorrr.models.parts import PENDING
 
 _MOST_PRODUCTS = 16  # a rule of more is not taken apart
 
@@ -37,32 +39,32 @@ class Program:
     kept: tuple[tuple[str, str], ...] = ()
 
 
-def program(book: Book, plain: list[Action], presented: Iterable[str]) -> Program:
+def program(meanings: Meanings, plain: list[Action], presented: Iterable[str]) -> Program:
     """Return what engines do in a tick: all that happens, less what need not be done again while a sample is held.
 
     Parameters
     ----------
-    book, plain
-        Declarations of the circuit's parts, and what happens in a tick, in order.
+    meanings, plain
+        Meanings of names in the circuit, and what happens in a tick, in order.
     presented
         Variables that the presentation of a sample sets, as "population.variable".
     """
-    parts = book.parts
+    parts = meanings.parts
     if not isinstance(parts["clock"], (HoldingClock, SettlingClock)):
         return Program(merged(plain, parts))
-    standstill = _Standstill(book, plain, frozenset(presented))
+    standstill = _Standstill(meanings, plain, frozenset(presented))
     rules: dict[str, _Rule] = {}
     actions: list[Action] = []
     kept: list[tuple[str, str]] = []
     for place, action in enumerate(plain):
         part = parts[action.part]
-        if isinstance(part, Pathway) and part.averaged and action.writes == {f"{part.name}.{PENDING.name}"}:
-            rule = rules[part.name] = _Rule(book, part, standstill, place, _change_of(part, plain))
+        if isinstance(part, Pathway) and part.averaged and action.writes == {f"{part.name}.{PENDING}"}:
+            rule = rules[part.name] = _Rule(meanings, part, standstill, place, _change_of(part, plain))
             actions += rule.actions
             kept += rule.kept
         elif action.part in rules and action.addend and action.gate == "waking":
             addend = f"closing * ({rules[part.name].asked})"
-            reads = book.qualified(part, names_in(addend).read) | {f"{part.name}.w"}
+            reads = meanings.keys(part, names_in(addend).read) | {f"{part.name}.w"}
             actions.append(replace(action, code=weight_change(part, addend), addend=addend, reads=reads))
         elif not standstill.of_action(place):
             actions.append(action)
@@ -106,8 +108,8 @@ class _Standstill:
 
     Parameters
     ----------
-    book, actions
-        Who declares what, and what happens in a tick, in order.
+    meanings, actions
+        Meanings of names in the circuit, and what happens in a tick, in order.
     presented
         What the presentation sets.
 
@@ -117,8 +119,8 @@ class _Standstill:
         Variables, as "part.variable", that are not the same from the first tick of a sample to its last.
     """
 
-    def __init__(self, book: Book, actions: list[Action], presented: frozenset[str]) -> None:
-        self.book, self.actions = book, actions
+    def __init__(self, meanings: Meanings, actions: list[Action], presented: frozenset[str]) -> None:
+        self.meanings, self.actions = meanings, actions
         self.lines = [
             [] if action.gate == "replaying" else list(self._assignments(place, action))
             for place, action in enumerate(actions)
@@ -126,23 +128,23 @@ class _Standstill:
         self.assigned: dict[str, list[_Assignment]] = {}
         for line in (line for lines in self.lines for line in lines):
             self.assigned.setdefault(line.variable, []).append(line)
-        onset = f"{book.broadcast['onset']}.onset"
+        onset = f"{meanings.broadcast['onset']}.onset"
         self.begun = max(line.place for line in self.assigned[onset])
         inputs = {
             f"{part}.{name}": variable.per
-            for part, variables in book.declared.items()
+            for part, variables in meanings.declared.items()
             for name, variable in variables.items()
             if variable.role == "input"
         }
         # What somebody else sets may change in any tick; what is presented too, once a step works on it.
         self.moving = {name for name in inputs if name in self.assigned or name not in presented} - {
-            f"{book.broadcast['waking']}.waking"
+            f"{meanings.broadcast['waking']}.waking"
         }
         while found := {name for name in self.assigned if name not in self.moving and self._moves(name)}:
             self.moving |= found
 
     def _assignments(self, place: int, action: Action) -> Iterable[_Assignment]:
-        part = self.book.parts[action.part]
+        part = self.meanings.parts[action.part]
         if action.drives:
             (filled,) = action.writes
             named = [(filled, action.code)]
@@ -153,14 +155,14 @@ class _Standstill:
         own = {name for name, _ in named}
 
         def variable(name: str) -> str:
-            found = self.book.look_up(part.name, name)
-            return found or (f"{action.name}:{name}" if name in own else "")
+            found = self.meanings.find(part, name)
+            return found.key if found else f"{action.name}:{name}" if name in own else ""
 
         for line, (name, value) in enumerate(named):
             later = {
                 known: worth
                 for known, worth in (("waking", 1), ("onset", 0))
-                if self.book.look_up(part.name, known) == f"{self.book.broadcast[known]}.{known}"
+                if variable(known) == f"{self.meanings.broadcast[known]}.{known}"
             }
             yield _Assignment(
                 (place, line),
@@ -250,8 +252,13 @@ class _Rule:
         What the rule has asked for so far in this sample, as an expression of the synapse.
     """
 
-    def __init__(self, book: Book, pathway: Pathway, standstill: _Standstill, place: int, change: int) -> None:
-        self.book, self.pathway, self.standstill, self.places = book, pathway, standstill, ((place, 0), (change, 0))
+    def __init__(self, meanings: Meanings, pathway: Pathway, standstill: _Standstill, place: int, change: int) -> None:
+        self.meanings, self.pathway, self.standstill, self.places = (
+            meanings,
+            pathway,
+            standstill,
+            ((place, 0), (change, 0)),
+        )
         terms = self._terms()
         sums = self._sums([term for term in terms if term.moving])
         held = [product(term.still) for term in terms if not term.moving]
@@ -289,27 +296,27 @@ class _Rule:
 
     def _showing(self, change: int) -> Action:
         """Return the action that shows what has been asked for: always where a step reads it, else if recorded."""
-        shown = frozenset({f"{self.pathway.name}.{PENDING.name}"})
+        shown = frozenset({f"{self.pathway.name}.{PENDING}"})
         others = [action for place, action in enumerate(self.standstill.actions) if place != change]
         return Action(
-            f"{self.pathway.name}_pending", self.pathway.name, "integration", f"{PENDING.name} = {self.asked}",
+            f"{self.pathway.name}_pending", self.pathway.name, "integration", f"{PENDING} = {self.asked}",
             gate="waking", when="" if any(shown <= action.reads for action in others) else "recorded",
-            reads=self.book.qualified(self.pathway, names_in(self.asked).read), writes=shown,
+            reads=self.meanings.keys(self.pathway, names_in(self.asked).read), writes=shown,
         )  # fmt: skip
 
     def _summing(self, each: _Sum, terms: list[str]) -> Action:
         # A cell calls its variables by their own names.
-        cell = {f"{name}_{each.side}": name for name in self.book.declared[each.part]} if each.side else {}
+        cell = {f"{name}_{each.side}": name for name in self.meanings.declared[each.part]} if each.side else {}
         moving = " + ".join(terms)
         code = f"{each.variable} = (1 - onset) * {each.variable} + share * ({renamed(moving, cell)})"
         return Action(
             f"{each.variable}_in_{each.part}", each.part, "integration", code, gate="waking",
-            reads=self.book.qualified(self.pathway, ("onset", "share", *names_in(moving).read)),
+            reads=self.meanings.keys(self.pathway, ("onset", "share", *names_in(moving).read)),
             writes=frozenset({f"{each.part}.{each.variable}"}),
         )  # fmt: skip
 
     def _still(self, names: Iterable[str]) -> bool:
-        variables = self.book.qualified(self.pathway, names)
+        variables = self.meanings.keys(self.pathway, names)
         return all(self.standstill.of(variable, place) for variable in variables for place in self.places)
 
     def _in_one_piece(self, names: Iterable[str]) -> bool:
@@ -325,6 +332,7 @@ class _Rule:
         return ""
 
     def _known_to(self, population: str, side: str, name: str) -> bool:
-        variable = self.book.look_up(self.pathway.name, name)
-        inside = self.book.look_up(population, name.removesuffix(f"_{side}"))
-        return variable == inside and name not in self.book.declared[self.pathway.name]
+        """Return True if a cell of ``population``, on that ``side`` of the synapse, has or hears ``name``."""
+        here = self.meanings.find(self.pathway, name)
+        there = self.meanings.find(self.meanings.parts[population], name.removesuffix(f"_{side}"))
+        return (here and here.key) == (there and there.key) and (here is None or here.place != "own")

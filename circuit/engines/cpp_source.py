@@ -13,11 +13,11 @@ from pathlib import Path
 import jinja2
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.compile.schedule import PENDING
 from biorrr.circuit.engines.brian2_import import import_brian2
 from biorrr.circuit.engines.cpp_steps import Memory, Translator
 from biorrr.circuit.engines.slow_calls import calls_apart
 from biorrr.models import random_draws
+from biorrr.models.parts import PENDING
 
 TEMPLATES = Path(__file__).parent / "templates"
 # Types of data that the program reads as they lie on disk; others are converted first.
@@ -80,7 +80,7 @@ def write_source(circuit: Blueprint) -> str:
         n_weights=len(circuit.weighted),
         state=circuit.state,
         quantities=circuit.quantities,
-        pending=PENDING.name,
+        pending=PENDING,
         watched=[(part, variable, circuit.parts[part].size) for part, variable in circuit.watched],
         element_types=list(enumerate(ELEMENT_TYPES.values())),
         EXIT=Exit,

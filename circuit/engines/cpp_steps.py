@@ -126,7 +126,7 @@ class Memory:
                 target = self.parts[self.parts[action.part].target]
                 sizes.setdefault((target.name, action.drives), target.size)
         self.arrays = {place: Array(*place, size) for place, size in sizes.items()}
-        self.meanings = Meanings.of(self.parts, lambda part, name: (part, name) in self.arrays)
+        self.meanings = Meanings(self.parts, self.arrays)
 
     def count(self, part: Population | Pathway) -> int:
         """Return the number of cells or synapses of ``part``."""

@@ -8,13 +8,13 @@ import brian2
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.compile.schedule import PENDING
 from biorrr.circuit.engines.brian2_state import borrowed_brian2
 from biorrr.circuit.engines.interrupt import held_interrupt
 from biorrr.circuit.engines.network import TICK, BuiltNetwork, build_network
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.circuit.stimulus.signals import LiveInput
+from biorrr.models.parts import PENDING
 
 _LOOK_AHEAD = 4096  # samples whose order is drawn together
 
@@ -81,7 +81,7 @@ class _Presenter:
             (trace.label, built.variable(trace.quantity.part, trace.quantity.name), trace.chosen)
             for trace in job.recording.traces
         ]
-        self.shows_pending = any(trace.quantity.name == PENDING.name for trace in job.recording.traces)
+        self.shows_pending = any(trace.quantity.name == PENDING for trace in job.recording.traces)
         self.due = set(job.snapshots.tolist())
         self.tick = 0
         self.done = job.start

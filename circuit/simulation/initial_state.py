@@ -14,7 +14,6 @@ from biorrr.circuit.stimulus.presentation import pathway_generator, weight_gener
 from biorrr.circuit.stimulus.units import Units
 from biorrr.models import Area, Pathway
 from biorrr.models.expressions import evaluate, names_in
-from biorrr.models.meanings import Meanings
 from biorrr.models.physical_units import in_si, plain
 
 if TYPE_CHECKING:
@@ -153,7 +152,7 @@ class _Values:
     def __init__(self, blueprint: Blueprint, units: Units, seed: int, parameters: Mapping[str, float]) -> None:
         self.blueprint, self.units, self.seed, self.parameters = blueprint, units, seed, parameters
         self.quantities = {q.key: q for q in blueprint.quantities}
-        self.meanings = Meanings.of(blueprint.parts)
+        self.meanings = blueprint.meanings
         self.found: dict[str, np.ndarray] = {}
         self.open: list[str] = []
         for name in parameters:
