@@ -6,6 +6,7 @@ A part knows nothing of the simulator. Its equations are text in Brian2's equati
 
 from __future__ import annotations
 
+import functools
 import keyword
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -357,7 +358,7 @@ class Parts:
             if names.count(name) > 1:
                 raise ValueError(f"{name}: names two parts of the circuit; give one of them another name")
 
-    @property
+    @functools.cached_property
     def everything(self) -> tuple[Population | Pathway, ...]:
         """All populations, then all pathways."""
         return (*self.populations, *self.pathways)

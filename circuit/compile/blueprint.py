@@ -36,7 +36,7 @@ class Quantity:
     size: int
     variable: Variable
 
-    @property
+    @functools.cached_property
     def key(self) -> str:
         """Its name in states: "part.variable"."""
         return f"{self.part}.{self.name}"
@@ -105,7 +105,7 @@ class Blueprint:
         """How long ticks last, and for how many of them samples are held."""
         return Timing.of(self.parts)
 
-    @property
+    @functools.cached_property
     def sizes(self) -> dict[str, int]:
         """Features of each port, by its name."""
         return {port.name: self.parts[port.population].size for port in self.ports}
@@ -154,11 +154,6 @@ class Blueprint:
     def watched(self) -> tuple[tuple[str, str], ...]:
         """What must stay finite, as (population, variable)."""
         return watched(self.meanings)
-
-    @property
-    def stage(self) -> tuple[str, str]:
-        """The variable that says whether a sample or a replay is on, as (population, variable)."""
-        return "clock", "waking"
 
     @functools.cached_property
     def code(self) -> Blueprint:

@@ -50,7 +50,6 @@ def write_source(circuit: Blueprint) -> str:
     actions, scratch = calls_apart(circuit)
     memory = Memory(circuit, actions, scratch)
     translator = Translator(circuit, memory, cpp_translator())
-    clock, _ = circuit.stage
     written = {name for action in circuit.program.actions for name in action.writes}
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
@@ -64,8 +63,8 @@ def write_source(circuit: Blueprint) -> str:
         draws="\n".join(random_draws.SOURCES),
         steps=[translator.step(action) for action in actions],
         # The steps that tell which tick of a sample this is come first.
-        begun=1 + max(place for place, action in enumerate(actions) if f"{clock}.onset" in action.writes),
-        clock=clock,
+        begun=1 + max(place for place, action in enumerate(actions) if "clock.onset" in action.writes),
+        clock="clock",
         holds=any(action.when for action in actions),
         ports=[
             {

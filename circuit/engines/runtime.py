@@ -76,7 +76,7 @@ class _Presenter:
         self.state = {key: built.variable(*key.split(".")) for key in job.state}
         self.inputs = {port.name: built.variable(port.population, port.variable) for port in blueprint.ports}
         self.watched = [built.variable(*place) for place in blueprint.watched]
-        self.waking = built.variable(*blueprint.stage)
+        self.waking = built.variable("clock", "waking")
         self.traced = [
             (trace.label, built.variable(trace.quantity.part, trace.quantity.name), trace.chosen)
             for trace in job.recording.traces
