@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,13 +24,13 @@ from biorrr.circuit.simulation.initial_state import given_weights, initial_state
 from biorrr.circuit.simulation.recorder import Diverged
 from biorrr.circuit.simulation.simulate import Callback, RunOptions, Simulated, Stimulus, simulate
 from biorrr.circuit.simulation.unsettled import check_settled
-from biorrr.circuit.stimulus.data_checks import check_order, warn_of_shuffling
+from biorrr.circuit.stimulus.data_checks import check_order, warn, warn_of_shuffling
 from biorrr.circuit.stimulus.feeds import Inputs, read_inputs
 from biorrr.circuit.stimulus.presentation import Presentation, as_seed
 from biorrr.circuit.stimulus.units import Units
 from biorrr.models import Departure, Event, Parts
 from biorrr.models.physical_units import in_si
-from biorrr.models.validation import one_of, whole_number
+from biorrr.models.validation import one_of, truth, whole_number
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,11 @@ class CircuitBase(Tabled):
         """Initial matrices that were given to the circuit, by name, in the data's units."""
         return {}
 
-    def _beginning(self, blueprint: Blueprint, inputs: Inputs | None, seed: int) -> Beginning:
-        """Return how the circuit meets ``inputs``, or white ones of unit variance where there are none."""
+    def _beginning(self, blueprint: Blueprint, inputs: Inputs | None, seed: int, last: float = math.inf) -> Beginning:
+        """Return how the circuit meets ``inputs``, or white ones of unit variance where there are none.
+
+        Learning is announced to end after ``last`` samples; it goes on where that is infinite.
+        """
         return Beginning()
 
     def _check_sizes(self, sizes: Mapping[str, int]) -> None:
@@ -224,6 +228,7 @@ class CircuitBase(Tabled):
         progress: bool = True,
         checkpoint: str | os.PathLike | Checkpoint | None = None,
         events: Sequence[Event] = (),
+        final: bool = True,
         seed=None,
         weights: Mapping[str, object] | None = None,
         parameters: Mapping[str, float] | None = None,
@@ -276,6 +281,11 @@ class CircuitBase(Tabled):
         events
             What happens in the middle of the run: :class:`~biorrr.models.Silence`, ``Freeze``, ``CutInstruction``,
             ``SwapData``, each at a sample of this run and until its end.
+        final
+            True to announce that learning ends with this run: rates "auto" then fall to zero by its last sample, which
+            brings the weights much nearer to the optimum. Give False to a run that another is to continue by
+            ``start``: the two then end bit for bit where one uninterrupted run with final=False ends. Rates that are
+            given as :class:`~biorrr.models.Rates` are used as they stand.
         seed
             In place of the circuit's, for this run.
         weights
@@ -299,7 +309,10 @@ class CircuitBase(Tabled):
         warn_of_shuffling(order, self.all_departures, timing)
         seed = self.seed if seed is None else as_seed(seed)
         blueprint = self._sized(inputs.sizes, inputs.moving, silenced(events))
-        begin = self._beginning(blueprint, inputs, seed)
+        epoch = inputs.n_samples if isinstance(order, str) else len(order)
+        announced = truth("final", final) and plastic
+        last = getattr(start, "samples", 0) + epochs * epoch if announced else math.inf
+        begin = self._beginning(blueprint, inputs, seed, last)
         port = self.ports[0].name
         presentation = Presentation(
             inputs.n_samples, inputs.sizes[port], order, begin.replay, seed, timing.held, port, timing.replay_held
@@ -309,6 +322,11 @@ class CircuitBase(Tabled):
         state = initial_state(
             blueprint, begin.units, seed, {**begin.weights, **given}, {**begin.parameters, **(parameters or {})}, start
         )
+        if plastic and getattr(start, "cooled", False):
+            warn(
+                "start: that run was final, and its rates have fallen to zero; they begin anew here. Give final=False "
+                "to a run that is to be continued"
+            )
         options = RunOptions(
             self._TRACED if record is None else record, every, snapshots, plastic, callback, progress,
             Checkpoint.of(checkpoint), events,
@@ -321,7 +339,11 @@ class CircuitBase(Tabled):
         engine = choose(self.engine, stimulus.ticks, stimulus.live)
         build = functools.partial(self._engines.built, engine, blueprint)
         simulated = simulate(blueprint, engine, build, stimulus, state, begin.units, options)
-        attrs = {"plastic": int(plastic), "signal_in_time": int(inputs.signal_in_time), **self._settings(simulated)}
+        attrs = {
+            "plastic": int(plastic), "signal_in_time": int(inputs.signal_in_time),
+            "cooled": int("neuromodulator.last" in begin.parameters and simulated.outcome.samples >= last),
+            **self._settings(simulated),
+        }  # fmt: skip
         run = Run(dataset(simulated, attrs, inputs.labels, self._more), self, blueprint)
         if simulated.outcome.ended == "diverged":
             raise Diverged.at(simulated.outcome.samples, self._REMEDY, run)

@@ -55,11 +55,14 @@ class RegressionCircuit(CircuitBase):
     def _rates_in_words(self) -> str:
         return "auto" if self.fitted else repr(self.rates)
 
-    def _areas_beginning(self, areas: Sequence[Area], blueprint: Blueprint, inputs: Inputs | None, seed: int):
+    def _areas_beginning(
+        self, areas: Sequence[Area], blueprint: Blueprint, inputs: Inputs | None, seed: int, last: float
+    ) -> Beginning:
         """Return how areas with apical feedback meet their data."""
         gains, units = self._gains(inputs)
         sizes = blueprint.sizes
-        return Beginning(gains, units, drawn_areas(areas, sizes["x"], sizes["y"], seed), {}, self._replays)
+        known = {"neuromodulator.last": last} if self.fitted else {}
+        return Beginning(gains, units, drawn_areas(areas, sizes["x"], sizes["y"], seed), known, self._replays)
 
     def _areas_settings(self, areas: Sequence[Area], gains: Sequence[float], simulated: Simulated) -> dict[str, object]:
         """Return what a run of ``areas`` must know to infer: names of weights, gains, and how well outputs settled."""
