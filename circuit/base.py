@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +24,7 @@ from biorrr.circuit.simulation.recorded_traces import recording_of
 from biorrr.circuit.simulation.recorder import Diverged
 from biorrr.circuit.simulation.simulate import Callback, Simulated, simulate, snapshot_samples, stretch_of
 from biorrr.circuit.simulation.unsettled import check_settled
-from biorrr.circuit.stimulus.data_checks import check_order, warn_of_shuffling
+from biorrr.circuit.stimulus.data_checks import check_order, warn, warn_of_shuffling
 from biorrr.circuit.stimulus.feeds import Inputs, read_inputs
 from biorrr.circuit.stimulus.presentation import Presentation, as_seed
 from biorrr.circuit.stimulus.units import Units
@@ -72,8 +73,11 @@ class CircuitBase(MadeCircuit):
         """Initial matrices that were given to the circuit, by name, in the data's units."""
         return {}
 
-    def _beginning(self, blueprint: Blueprint, inputs: Inputs | None, seed: int) -> Beginning:
-        """Return how the circuit meets ``inputs``, or white ones of unit variance where there are none."""
+    def _beginning(self, blueprint: Blueprint, inputs: Inputs | None, seed: int, last: float = math.inf) -> Beginning:
+        """Return how the circuit meets ``inputs``, or white ones of unit variance where there are none.
+
+        Learning is announced to end after ``last`` samples; it goes on where that is infinite.
+        """
         return Beginning()
 
     def _settings(self, simulated: Simulated) -> dict[str, object]:
@@ -116,6 +120,7 @@ class CircuitBase(MadeCircuit):
         progress: bool = True,
         checkpoint: str | os.PathLike | Checkpoint | None = None,
         events: Sequence[Event] = (),
+        final: bool = True,
         seed=None,
         weights: Mapping[str, object] | None = None,
         parameters: Mapping[str, float] | None = None,
@@ -168,6 +173,11 @@ class CircuitBase(MadeCircuit):
         events
             What happens in the middle of the run: :class:`~biorrr.models.Silence`, ``Freeze``, ``CutInstruction``,
             ``SwapData``, each at a sample of this run and until its end.
+        final
+            True to announce that learning ends with this run: rates "auto" then fall to zero by its last sample, which
+            brings the weights much nearer to the optimum. Give False to a run that another is to continue by
+            ``start``: the two then end bit for bit where one uninterrupted run with final=False ends. Rates that are
+            given as :class:`~biorrr.models.Rates` are used as they stand.
         seed
             In place of the circuit's, for this run.
         weights
@@ -191,16 +201,22 @@ class CircuitBase(MadeCircuit):
         warn_of_shuffling(order, self.all_departures, timing)
         seed = self.seed if seed is None else as_seed(seed)
         blueprint = self._sized(inputs.sizes, inputs.moving, silenced(events))
-        begin = self._beginning(blueprint, inputs, seed)
+        first, last = stretch_of(epochs * (inputs.n_samples if isinstance(order, str) else len(order)), start)
+        announced = last if truth("final", final) and plastic else math.inf
+        begin = self._beginning(blueprint, inputs, seed, announced)
         port = self.ports[0].name
         presentation = Presentation(
             inputs.n_samples, inputs.sizes[port], order, begin.replay, seed, timing.held, port, timing.replay_held
         )
-        first, last = stretch_of(epochs, presentation, start)
         given = given_weights({**self.initial, **(weights or {})}, blueprint, begin.units)
         state = initial_state(
             blueprint, begin.units, seed, {**begin.weights, **given}, {**begin.parameters, **(parameters or {})}, start
         )
+        if plastic and getattr(start, "cooled", False):
+            warn(
+                "start: that run was final, and its rates have fallen to zero; they begin anew here. Give final=False "
+                "to a run that is to be continued"
+            )
         switches = [q.key for q in blueprint.state if q.name in ("plastic", "learning")]
         state |= dict.fromkeys(switches, np.array([float(truth("plastic", plastic))]))
         state["clock.sample"] = np.array([first - 1.0])
@@ -219,7 +235,11 @@ class CircuitBase(MadeCircuit):
         )  # fmt: skip
         build = functools.partial(self._engines.built, engine, blueprint)
         simulated = simulate(job, begin.units, engine, build, events, checkpoint, callback, progress)
-        attrs = {"plastic": int(plastic), "signal_in_time": int(inputs.signal_in_time), **self._settings(simulated)}
+        attrs = {
+            "plastic": int(plastic), "signal_in_time": int(inputs.signal_in_time),
+            "cooled": int("neuromodulator.last" in begin.parameters and simulated.outcome.samples >= announced),
+            **self._settings(simulated),
+        }  # fmt: skip
         run = Run(dataset(simulated, attrs, inputs.labels, self._more), self, blueprint)
         if simulated.outcome.ended == "diverged":
             raise Diverged.at(simulated.outcome.samples, self._REMEDY, run)

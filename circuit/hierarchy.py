@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, cast
@@ -157,8 +158,8 @@ class Hierarchy(RegressionCircuit):
     def _smallest(self, port: Port) -> int:
         return max(self.areas)
 
-    def _beginning(self, blueprint: Blueprint, inputs: Inputs | None, seed: int) -> Beginning:
-        return self._areas_beginning(self.layout, blueprint, inputs, seed)
+    def _beginning(self, blueprint: Blueprint, inputs: Inputs | None, seed: int, last: float = math.inf) -> Beginning:
+        return self._areas_beginning(self.layout, blueprint, inputs, seed, last)
 
     def _settings(self, simulated: Simulated) -> dict[str, object]:
         areas = self._areas_settings(self.layout, self.gains or (), simulated)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -42,7 +43,7 @@ from biorrr.models import (
     departed,
     microcircuit_parts,
 )
-from biorrr.models.auto_rates import Drive
+from biorrr.models.auto_rates import Drive, Policy
 from biorrr.models.validation import instance_of, number_within, one_of, whole_number
 
 
@@ -178,28 +179,29 @@ class Microcircuit(RegressionCircuit):
     def _smallest(self, port: Port) -> int:
         return self.k
 
-    def _beginning(self, blueprint: Blueprint, inputs: Inputs | None, seed: int) -> Beginning:
+    def _beginning(self, blueprint: Blueprint, inputs: Inputs | None, seed: int, last: float = math.inf) -> Beginning:
         """Return how the circuit meets its data: weights as large as suit their drive where rates are fitted to it."""
         if inputs is not None:
             warn_of_rank(self.k, {name.upper(): f.some - inputs.feeds[name].mean for name, f in inputs.facts.items()})
         if self.feedback:
-            return self._areas_beginning((self._area,), blueprint, inputs, seed)
+            return self._areas_beginning((self._area,), blueprint, inputs, seed, last)
         begin = self._scaled(inputs)
         m, n = blueprint.sizes["x"], blueprint.sizes["y"]
-        drive = self._drive(m, n, inputs) if self.fitted else None
-        start = () if drive is None else (drive.start(n, self.s),)
-        present = {pathway.weight for pathway in blueprint.weighted}
-        drawn = drawn_weights((m, n, self.k, int(self.interneurons or self.k)), seed, *start)
-        weights = {name: matrix for name, matrix in drawn.items() if name in present}
-        known = (
-            {}
-            if drive is None
-            else {
-                "neuromodulator.power_x": drive.power_x,
-                "neuromodulator.dimension_x": drive.dimension_x,
-                "neuromodulator.typical_y": drive.typical_y(n),
+        size: tuple[tuple[float, float, float], ...] = ()
+        known: dict[str, float] = {}
+        if self.fitted:
+            drive, policy = self._drive(m, n, inputs), Policy.of(last)
+            size = (drive.start(n, self.s, policy),)
+            known = {
+                "power_x": drive.power_x,
+                "dimension_x": drive.dimension_x,
+                "typical_y": drive.typical_y(n, policy),
+                **asdict(policy.plan(self.k, last)),
             }
-        )
+        present = {pathway.weight for pathway in blueprint.weighted}
+        drawn = drawn_weights((m, n, self.k, int(self.interneurons or self.k)), seed, *size)
+        weights = {name: matrix for name, matrix in drawn.items() if name in present}
+        known = {f"neuromodulator.{name}": value for name, value in known.items()}
         return replace(begin, weights=given_weights(weights, blueprint, begin.units), parameters=known)
 
     def _drive(self, m: int, n: int, inputs: Inputs | None) -> Drive:

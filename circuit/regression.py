@@ -54,10 +54,14 @@ class RegressionCircuit(CircuitBase):
             "gain_x": simulated.units.scale("x"), "gain_y": simulated.units.scale("y"),
         }  # fmt: skip
 
-    def _areas_beginning(self, areas: Sequence[Area], blueprint: Blueprint, inputs: Inputs | None, seed: int):
+    def _areas_beginning(
+        self, areas: Sequence[Area], blueprint: Blueprint, inputs: Inputs | None, seed: int, last: float
+    ) -> Beginning:
         """Return how areas with apical feedback meet their data."""
         sizes = blueprint.sizes
-        return replace(self._scaled(inputs), weights=drawn_areas(areas, sizes["x"], sizes["y"], seed))
+        known = {"neuromodulator.last": last} if self.fitted else {}
+        weights = drawn_areas(areas, sizes["x"], sizes["y"], seed)
+        return replace(self._scaled(inputs), weights=weights, parameters=known)
 
     def _areas_settings(self, areas: Sequence[Area], gains: Sequence[float], simulated: Simulated) -> dict[str, object]:
         """Return what a run of ``areas`` must know to infer: names of weights, gains, and how well outputs settled."""

@@ -143,8 +143,9 @@ def try_design(design: Design, s: float, experiments: int, seed: int) -> Outcome
         circuits = simulate_circuits(s, n, design.neurons, int(when[-1]), some, [seed, first])
         for y, z, a, Vy in zip(*circuits, strict=True):
             weights = Vy[when][:, seen]
-            noisy = zip((y[:, seen], z, a, weights), design.noise, strict=True)
-            found = infer_s(*between_observations(*(observed(values, noise, rng) for values, noise in noisy), when))
+            shown = zip((y[:, seen], z, a, weights), design.noise, strict=True)
+            y, z, a, looks = (observed(values, noise, rng) for values, noise in shown)
+            found = infer_s(*between_observations(y, z, a, looks, when))
             change = np.sqrt(np.mean(np.diff(weights, axis=0) ** 2) / np.mean(weights**2))
             ends.append((found.low, found.high, change))
     low, high, change = np.array(ends).T

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.instructive.chance import exceeded, flipped_sums, sums_within
+from biorrr.analysis.instructive.chance import PERMUTATIONS, exceeded, flipped_sums, sums_within
 from biorrr.analysis.instructive.residual import frame_before
 from biorrr.analysis.instructive.signals import Signals
 
@@ -75,7 +75,7 @@ def few_conditions(signals: Signals) -> bool:
 def _together(signals: Signals, ones: list[NDArray], others: list[NDArray]) -> float:
     """Return the p-value of relations between the same columns of pairs of signals (T, N), all pairs together."""
     N = signals.neurons
-    strength = 0.0
+    strength = np.zeros(1 + PERMUTATIONS)
     for one, other in zip(ones, others, strict=True):
         sums = sums_within(one / one.std(axis=0), other / other.std(axis=0), signals.stretch)
         own = flipped_sums(sums[:, np.arange(N), np.arange(N)])

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from biorrr.circuit.simulation.job import Engine, Job, Outcome
 from biorrr.circuit.simulation.progress import progress_bar
 from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.circuit.stimulus.data_checks import check_unchanged, warn
-from biorrr.circuit.stimulus.presentation import Presentation
 from biorrr.circuit.stimulus.units import Units
 from biorrr.models import Event
 from biorrr.models.validation import LARGEST_WHOLE, whole_number
@@ -81,7 +80,8 @@ def simulate(
     if checkpoint is not None:
         kept = CheckpointedEngine(simulator, engine, Checkpoint.of(checkpoint), events)
         simulator = lambda: kept  # noqa: E731
-    with progress_bar(last - first) if progress else nullcontext() as bar:
+    shown: Any = progress_bar(last - first) if progress else nullcontext()
+    with shown as bar:
         recorder = Recorder(
             expected=job.recording.count(first, last) * job.presentation.held,
             on_snapshot=callback and (lambda t, flat: callback(t, outward(job.blueprint, units, flat))),
@@ -96,14 +96,14 @@ def simulate(
     return Simulated(job, outcome, recorder, units, engine, outcome.earlier + time.perf_counter() - began)
 
 
-def stretch_of(epochs: int, presentation: Presentation, start: Run | None) -> tuple[int, int]:
-    """Return the first sample of a run and the one after its last, counted from the first that the circuit saw."""
+def stretch_of(samples: int, start: Run | None) -> tuple[int, int]:
+    """Return the first of so many samples and the one after the last, counted from the first that the circuit saw."""
     if start is not None and not hasattr(start, "inner_state"):
         raise TypeError(f"start: must be a Run (got {start!r}); Run.load reads one from a file")
     first = 0 if start is None else start.samples
-    last = first + epochs * presentation.epoch
+    last = first + samples
     if last > LARGEST_WHOLE:
-        raise ValueError(f"epochs: a circuit can count 2**53 samples (got {epochs} epochs, {last} samples in all)")
+        raise ValueError(f"epochs: a circuit can count 2**53 samples (got {last} in all)")
     return first, last
 
 

@@ -70,11 +70,6 @@ class Presentation:
         """Those for which the sample is held, and those of each replay."""
         return self.held + self.replay * self.replay_held
 
-    @property
-    def epoch(self) -> int:
-        """Samples in one pass over the data."""
-        return self.n_samples if isinstance(self.order, str) else len(self.order)
-
     def rows(self, start: int, stop: int) -> np.ndarray:
         """Rows of the data presented at samples ``start`` to ``stop``, shape (stop - start,)."""
         if isinstance(self.order, np.ndarray):

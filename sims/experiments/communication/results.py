@@ -1,4 +1,4 @@
-"""What was found about two areas: numbers, datasets, table for the supplement, figures."""
+"""Findings about two areas: numbers, datasets, table for the supplement, figures."""
 
 from __future__ import annotations
 
@@ -13,11 +13,21 @@ import xarray as xr
 from biorrr.analysis import RankCV
 from biorrr.analysis.figures import communication as figures
 from biorrr.sims.data.dataset import LOADED
-from biorrr.sims.experiment import Findings
-from biorrr.sims.experiments.helpers.supplement import Row, write_supplement
+from biorrr.sims.experiments.communication.questions import (
+    Circuit,
+    Dendrites,
+    Dimensions,
+    Draw,
+    Lags,
+    Pair,
+    Removal,
+    Shuffles,
+)
+from biorrr.sims.experiments.communication.supplement import Row, write_supplement
+from biorrr.sims.lab import Figure, Findings, Quantity
 
 if TYPE_CHECKING:
-    from biorrr.sims.experiments.communication import AreasProblem, CommunicationSettings
+    from biorrr.sims.experiments.communication import CommunicationSettings
 
 SEM = "standard error over folds"
 CHANCE = 0.05  # above this p, a rank means nothing
@@ -25,8 +35,8 @@ OVER_DRAWS = "standard deviation over draws"
 
 
 @dataclass(frozen=True)
-class Concluded:
-    """What was found about one target."""
+class Target:
+    """Results about one target."""
 
     results: xr.Dataset
     numbers: dict[str, Any]
@@ -34,34 +44,33 @@ class Concluded:
     notes: tuple[str, ...]
 
 
-def exact_r2(problem: AreasProblem) -> np.ndarray:
-    """Held-out R2 of the exact solution, (ranks,): from data that fit into memory, else from their moments."""
+def exact_r2(pair: Pair, settings: CommunicationSettings) -> np.ndarray:
+    """Return the held-out R2 of the exact solution, (ranks,): from data that fit into memory, or from their moments."""
     from sklearn.model_selection import PredefinedSplit
 
-    data, areas, settings = problem.data, problem.areas, problem.settings
+    data, areas = pair.data, pair.areas
     if data.X.nbytes + data.Y.nbytes > LOADED:
-        return problem.prediction.r2
+        return pair.prediction.r2
     cv = RankCV(s=settings.s, ridge=settings.ridge or 0.0, cv=PredefinedSplit(areas.folds))
     return cv.fit(data.X, data.Y, strata=areas.strata).r2_
 
 
-def circuit_r2(problem: AreasProblem, found: Mapping[str, Any]) -> np.ndarray:
-    """Held-out R2 of circuits, (ranks, seeds)."""
-    settings, areas = problem.settings, problem.areas
+def circuit_r2(pair: Pair, settings: CommunicationSettings, found: Mapping[Any, Any]) -> np.ndarray:
+    """Return the held-out R2 of circuits, (ranks, seeds)."""
     errors, deviations = np.zeros((len(settings.ranks), settings.seeds)), 0.0
     for fold in range(settings.folds):
-        _, y_train, _, y_test = areas.fold(fold)
+        _, y_train, _, y_test = pair.areas.fold(fold)
         deviations += np.square(y_test - y_train.mean(axis=0)).sum()
         for i, rank in enumerate(settings.ranks):
             for j, seed in enumerate(settings.every_seed):
-                errors[i, j] += found[f"fold-{fold}-rank-{rank}-seed-{seed}"]["error"]
+                errors[i, j] += found[Circuit(fold, rank, seed)]["error"]
     return 1 - errors / deviations
 
 
-def concluded(problem: AreasProblem, found: Mapping[str, Any]) -> Concluded:
-    """Numbers of one target, without its name; what they mean, with units; and arrays."""
-    settings, data, prediction = problem.settings, problem.data, problem.prediction
-    exact, chosen = exact_r2(problem), prediction.rank
+def about(pair: Pair, settings: CommunicationSettings, found: Mapping[Any, Any]) -> Target:
+    """Return the numbers of one target, without its name; rows of the supplement, with units; and arrays."""
+    data, prediction = pair.data, pair.prediction
+    exact, chosen = exact_r2(pair, settings), prediction.rank
     variables: dict[str, Any] = {
         "exact_r2": ("k", exact), "exact_r2_sem": ("k", prediction.r2_sem), "chosen_rank": chosen,
     }  # fmt: skip
@@ -70,7 +79,7 @@ def concluded(problem: AreasProblem, found: Mapping[str, Any]) -> Concluded:
     rows = [
         Row("units of the source", data.X.shape[1], unit="neurons"),
         Row("units of the target", data.Y.shape[1], unit="neurons"),
-        Row("trials", len(np.unique(problem.areas.trials)), unit="trials"),
+        Row("trials", len(np.unique(pair.areas.trials)), unit="trials"),
         Row("time bins", len(data.X), unit="bins"),
     ]
     if data.x_rates is not None and data.y_rates is not None:
@@ -86,7 +95,7 @@ def concluded(problem: AreasProblem, found: Mapping[str, Any]) -> Concluded:
                 )
             )
     if settings.simulation:
-        circuits = circuit_r2(problem, found)
+        circuits = circuit_r2(pair, settings, found)
         variables["circuit_r2"] = (("rank", "seed"), circuits)
         coords["seed"] = list(settings.every_seed)
         for rank, r2 in zip(settings.ranks, circuits, strict=True):
@@ -109,25 +118,24 @@ def concluded(problem: AreasProblem, found: Mapping[str, Any]) -> Concluded:
         "r2_sem": float(prediction.r2_sem[chosen - 1]),
     }
     rows.append(Row("predictive dimensions, by the one-standard-error rule", chosen, unit="dimensions"))
-    _add_controls(problem, found, numbers, rows, variables, coords)
+    _add_controls(pair, settings, found, numbers, rows, variables, coords)
     attrs = {}
     if settings.simulation:
-        circuits_found = [part for name, part in found.items() if name.startswith("fold-")]
+        circuits_found = [result for question, result in found.items() if isinstance(question, Circuit)]
         attrs = {
             "engine": str(circuits_found[0]["engine"]),
-            "seconds": sum(float(part["seconds"]) for part in circuits_found),
+            "seconds": sum(float(result["seconds"]) for result in circuits_found),
         }
     notes = data.notes
     if numbers.get("null_p", 0.0) > CHANCE:
         notes += (f"nothing is predicted that shuffled trials do not predict too (p = {numbers['null_p']:.2g})",)
-    return Concluded(xr.Dataset(variables, coords=coords, attrs=attrs), numbers, rows, notes)
+    return Target(xr.Dataset(variables, coords=coords, attrs=attrs), numbers, rows, notes)
 
 
-def _add_controls(problem, found, numbers, rows, variables, coords) -> None:
-    settings, prediction = problem.settings, problem.prediction
-    chosen = prediction.rank
-    if "shuffles" in found:
-        null = found["shuffles"]["r2"][:, chosen - 1]
+def _add_controls(pair, settings, found, numbers, rows, variables, coords) -> None:
+    chosen, by_kind = pair.prediction.rank, {type(question): result for question, result in found.items()}
+    if Shuffles in by_kind:
+        null = by_kind[Shuffles]["r2"][:, chosen - 1]
         variables["null_r2"] = ("shuffle", null)
         numbers |= {
             "null_r2": float(null.mean()),
@@ -145,7 +153,7 @@ def _add_controls(problem, found, numbers, rows, variables, coords) -> None:
             )
         )
         rows.append(Row(f"p of the held-out R2, {len(null)} shuffles", numbers["null_p"], chosen))
-    sides = found["dimensions"]
+    sides = by_kind[Dimensions]
     numbers |= {f"{side}_dimensionality": int(sides[side]) for side in ("source", "target")}
     for side in ("source", "target"):
         rows.append(
@@ -155,29 +163,29 @@ def _add_controls(problem, found, numbers, rows, variables, coords) -> None:
                 unit="dimensions",
             )
         )
-    removed = found["removal"]["r2"]
+    removed = by_kind[Removal]["r2"]
     variables["removed_r2"] = ("removed", removed)
     coords["removed"] = np.arange(len(removed))
     numbers["removed_r2"] = float(removed[min(chosen, len(removed) - 1)])
     for gone, r2 in enumerate(removed):
         rows.append(Row(f"held-out R2 without {gone} predictive dimensions", float(r2), "full"))
-    if "lags" in found:
-        r2, sem = found["lags"]["r2"], found["lags"]["sem"]
+    if Lags in by_kind:
+        r2, sem = by_kind[Lags]["r2"], by_kind[Lags]["sem"]
         lags = (np.arange(len(r2)) - len(r2) // 2) * settings.bin + settings.lag
         variables |= {"lag_r2": ("lag", r2), "lag_r2_sem": ("lag", sem)}
         coords["lag"] = lags
         numbers["best_lag"] = float(lags[np.argmax(r2)])
         for lag, value, error in zip(lags, r2, sem, strict=True):
             rows.append(Row(f"held-out R2 at a lag of {lag:g} s", float(value), chosen, float(error), SEM))
-    draws = [part for name, part in found.items() if name.startswith("draw-")]
+    draws = [result for question, result in found.items() if isinstance(question, Draw)]
     if draws:
         _add_draws(draws, numbers, rows, variables, coords)
-    if "dendrites" in found:
-        dendrites = found["dendrites"]
+    if Dendrites in by_kind:
+        dendrites = by_kind[Dendrites]
         for name in ("distal", "inhibition", "plateau"):
             variables[name] = (("sample", "neuron"), dendrites[name])
         coords["neuron"] = np.arange(dendrites["plateau"].shape[1])  # targets differ in how many they need
-        variables["trial"] = ("sample", problem.areas.trials[: len(dendrites["plateau"])])
+        variables["trial"] = ("sample", pair.areas.trials[: len(dendrites["plateau"])])
         numbers |= {
             "plateau_share": float(dendrites["share"]),
             "plateau_correlation": float(dendrites["correlation"]),
@@ -244,8 +252,8 @@ def _add_draws(draws, numbers, rows, variables, coords) -> None:
             variables[f"{predicted}_without_{removed}"] = (("draw", f"removed_{removed}"), curves)
 
 
-def findings(settings: CommunicationSettings, each: Sequence[Concluded]) -> Findings:
-    """All targets side by side: numbers, table, figures, and the supplement."""
+def findings(settings: CommunicationSettings, each: Sequence[Target]) -> Findings:
+    """Put all targets side by side: numbers, table, figures, and the supplement."""
     names, source = settings.target_names, settings.source_name
     results = xr.concat([one.results for one in each], dim="target", combine_attrs="drop", join="outer")
     results = results.assign_coords(target=list(names))
@@ -268,11 +276,11 @@ def findings(settings: CommunicationSettings, each: Sequence[Concluded]) -> Find
         numbers["notes"] = "; ".join(notes)
     labels = [f"{source} to {name}" for name in names]
     return Findings(
-        numbers=numbers,
+        quantities=[Quantity(name, value) for name, value in numbers.items()],
         title=f"{settings.data}: held-out R2, {settings.folds} folds of whole trials, s = {settings.s:g}; "
         "data are centred",
         rows=_table(settings, labels, each) | ({"to note": "; ".join(notes)} if notes else {}),
-        results={"run": results},
+        data={"run": results},
         figures=_figures(settings, labels, each),
         files={
             "supplement.csv": partial(
@@ -285,7 +293,7 @@ def findings(settings: CommunicationSettings, each: Sequence[Concluded]) -> Find
     )
 
 
-def _table(settings: CommunicationSettings, labels: Sequence[str], each: Sequence[Concluded]) -> dict[str, object]:
+def _table(settings: CommunicationSettings, labels: Sequence[str], each: Sequence[Target]) -> dict[str, object]:
     def joined(say) -> str:
         return "; ".join(f"{label} {say(one.numbers)}" for label, one in zip(labels, each, strict=True))
 
@@ -329,7 +337,7 @@ def _table(settings: CommunicationSettings, labels: Sequence[str], each: Sequenc
     return rows
 
 
-def _figures(settings: CommunicationSettings, labels: Sequence[str], each: Sequence[Concluded]) -> dict[str, Any]:
+def _figures(settings: CommunicationSettings, labels: Sequence[str], each: Sequence[Target]) -> list[Figure]:
     source = settings.source_name
     curves, dimensions, removals, lags = {}, {}, {}, {}
     for label, name, one in zip(labels, settings.target_names, each, strict=True):
@@ -373,4 +381,4 @@ def _figures(settings: CommunicationSettings, labels: Sequence[str], each: Seque
             settings.bin,
             labels[0].rpartition(" ")[2],
         )
-    return drawn
+    return [Figure(name, draw, charted=name == "communication") for name, draw in drawn.items()]

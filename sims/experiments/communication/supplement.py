@@ -7,8 +7,12 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from biorrr.sims.lab.settings import NO_NUMBERS, Settings, key_of, plain, provenance
+from biorrr.sims.lab.settings import NO_NUMBERS, key_of, plain, provenance
+
+if TYPE_CHECKING:
+    from biorrr.sims.experiments.communication import CommunicationSettings
 
 SECONDS = ("bin", "lag", "window")
 HERTZ = ("minimum-rate",)
@@ -20,16 +24,14 @@ class Row:
 
     Parameters
     ----------
-    quantity
-        What it is.
-    value
-        How much.
+    quantity, value
+        The quantity in words, and its value.
     rank
-        At which rank of the regression, where that matters.
-    spread
-        How uncertain it is, and ``spread_is`` what this means.
+        Rank of the regression, where it matters.
+    spread, spread_is
+        Uncertainty, and its meaning: standard error, standard deviation.
     unit
-        Of value and spread; 1 of pure numbers.
+        Unit of value and spread; 1 of pure numbers.
     """
 
     quantity: str
@@ -41,7 +43,7 @@ class Row:
 
 
 def write_supplement(
-    path: Path, targets: Sequence[tuple[str, str, Sequence[Row]]], notes: Sequence[str], settings: Settings
+    path: Path, targets: Sequence[tuple[str, str, Sequence[Row]]], notes: Sequence[str], settings: CommunicationSettings
 ) -> None:
     """Write the rows of each (source, target), what was left out, versions and settings, as CSV."""
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -54,10 +56,16 @@ def write_supplement(
             table.writerow(["", "", "to note", "", note, "", "", ""])
         for name, version in provenance("communication").items():
             table.writerow(["", "", name if name == "experiment" else f"version of {name}", "", version, "", "", ""])
-        for field in dataclasses.fields(settings):
-            value = plain(getattr(settings, field.name))
-            if value is not None and field.name not in NO_NUMBERS:
-                for key, one in (value if isinstance(value, dict) else {key_of(field.name): value}).items():
-                    unit = "s" if key in SECONDS else "spikes/s" if key in HERTZ else ""
-                    written = " ".join(map(str, one)) if isinstance(one, list) else one
-                    table.writerow(["", "", f"setting {key}", "", written, "", "", unit])
+        for key, value in {**_flat(settings), "bin": settings.bin, "lag": settings.lag}.items():
+            unit = "s" if key in SECONDS else "spikes/s" if key in HERTZ else ""
+            table.writerow(["", "", f"setting {key}", "", value, "", "", unit])
+
+
+def _flat(settings: CommunicationSettings) -> dict[str, object]:
+    """Return the settings that decide numbers, by key, those of the data among them."""
+    flat: dict[str, Any] = {}
+    for field in dataclasses.fields(settings):
+        value = plain(getattr(settings, field.name))
+        if value is not None and field.name not in NO_NUMBERS:
+            flat |= value if isinstance(value, dict) else {key_of(field.name): value}
+    return {key: " ".join(map(str, value)) if isinstance(value, list) else value for key, value in flat.items()}
