@@ -87,7 +87,7 @@ class Blueprint:
     @functools.cached_property
     def orientations(self) -> dict[str, Orientation]:
         """Orientation of the weights of each pathway, by its name."""
-        size = {p.name: p.size for p in self.parts.populations}
+        size = {p.name: int(p.size or 0) for p in self.parts.populations}
         return {p.name: Orientation(size[p.source], size[p.target], p.target_by_source) for p in self.parts.pathways}
 
     @functools.cached_property

@@ -132,7 +132,7 @@ class Book:
     def look_up(self, part: str, name: str) -> str | None:
         """Return what ``name`` means in the code of ``part``, as "part.variable"; None where it means nothing."""
         found = self.meanings.find(self.parts[part], name)
-        return found and found.key
+        return found.key if found else None
 
     def qualified(self, part: Population | Pathway, names: Iterable[str]) -> frozenset[str]:
         """``names`` in the code of ``part`` as "part.variable", less those that live within the code alone."""

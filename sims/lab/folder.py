@@ -232,13 +232,13 @@ class RunFolder:
         with whole_file(self._results / entry.file, called=self.path / entry.file) as partial:
             yield partial
 
-    def write_results(self, results: circuits.Run | xr.Dataset, stem: str, **about: str) -> None:
+    def write_results(self, results: circuits.Run | xr.Dataset, stem: str, **about: Any) -> None:
         """Write a run or a dataset as NetCDF4, as ``<stem>.nc``; ``about`` are fields of its entry."""
         from biorrr.circuit.results.netcdf import write_netcdf
 
-        is_run = isinstance(results, circuits.Run)
-        with self.writing(Entry(f"{stem}.nc", RUN if is_run else DATASET, **about)) as path:
-            if is_run:
+        kind = RUN if isinstance(results, circuits.Run) else DATASET
+        with self.writing(Entry(f"{stem}.nc", kind, **about)) as path:
+            if isinstance(results, circuits.Run):
                 results.save(path, overwrite=True)
             else:
                 write_netcdf(results, path)

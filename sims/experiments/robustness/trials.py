@@ -58,7 +58,7 @@ def _train(
         rng = np.random.default_rng(seed)
         order = np.repeat(np.concatenate([rng.permutation(len(X)) for _ in range(epochs)]), change.in_a_row)
     circuit = settings.make_circuit(
-        k=settings.k, s=settings.s, ridge=exact.ridge[0], seed=seed, **cell_arguments(settings.cell) | change.arguments
+        k=settings.k, s=settings.s, ridge=exact.ridge[0], seed=seed, **cell_arguments(settings.cell), **change.arguments
     )
     try:
         with warnings.catch_warnings():
