@@ -104,7 +104,7 @@ class RankCV(ReducedRankRegression):
         """Squared errors on ``test`` for each rank of ``ks_``, and squared deviations from the training mean."""
         x_train, x_test = residuals(X, strata, train, test)
         y_train, deviations = residuals(Y, strata, train, test)
-        yardstick = Yardstick(x_train, y_train, self.s, self.ridge)
+        yardstick = Yardstick(x_train, y_train, self.s, self.ridge)  # type: ignore[arg-type]  # "cv" is not for RankCV
         k_max = self.ks_[-1]
         Z, readout = x_test @ yardstick.Vx(k_max), yardstick.readout(k_max)
         errors = [np.square(deviations - Z[:, :k] @ readout[:, :k].T).sum() for k in self.ks_]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, cast
@@ -19,7 +20,7 @@ from biorrr.circuit.regression import (
     with_clock,
     with_regression,
 )
-from biorrr.circuit.results.text_table import departures_in_words, regression, ridge_in_words
+from biorrr.circuit.results.text_table import regression, ridge_in_words
 from biorrr.circuit.simulation.simulate import Simulated
 from biorrr.circuit.stimulus.feeds import Inputs
 from biorrr.models import (
@@ -157,8 +158,8 @@ class Hierarchy(RegressionCircuit):
     def _smallest(self, port: Port) -> int:
         return max(self.areas)
 
-    def _beginning(self, blueprint: Blueprint, inputs: Inputs | None, seed: int) -> Beginning:
-        return self._areas_beginning(self.layout, blueprint, inputs, seed)
+    def _beginning(self, blueprint: Blueprint, inputs: Inputs | None, seed: int, last: float = math.inf) -> Beginning:
+        return self._areas_beginning(self.layout, blueprint, inputs, seed, last)
 
     def _settings(self, simulated: Simulated) -> dict[str, object]:
         areas = self._areas_settings(self.layout, self.gains or (), simulated)
@@ -174,8 +175,8 @@ class Hierarchy(RegressionCircuit):
             "gains": f"{gains}, from x to y",
             "regression": regression(self.s),
             "ridge": ridge_in_words(self._ridges),
-            "rates": self._rates_in_words(),
-            "departures": departures_in_words(self.all_departures),
+            "rates": str(self.rates),
+            "departures": self._departures_in_words(),
             "engine, seed": f"{self.engine}, {self.seed}",
         }
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -43,7 +43,7 @@ from biorrr.models import (
     departed,
     microcircuit_parts,
 )
-from biorrr.models.auto_rates import Drive
+from biorrr.models.auto_rates import Drive, Policy
 from biorrr.models.validation import instance_of, number_within, one_of, whole_number
 
 
@@ -179,29 +179,30 @@ class Microcircuit(RegressionCircuit):
     def _smallest(self, port: Port) -> int:
         return self.k
 
-    def _beginning(self, blueprint: Blueprint, inputs: Inputs | None, seed: int) -> Beginning:
+    def _beginning(self, blueprint: Blueprint, inputs: Inputs | None, seed: int, last: float = math.inf) -> Beginning:
         """Return how the circuit meets its data: weights as large as suit their drive where rates are fitted to it."""
         if inputs is not None:
-            warn_of_rank(self.k, {name.upper(): _centred(inputs, name) for name in inputs.facts})
+            warn_of_rank(self.k, {name.upper(): f.some - inputs.feeds[name].mean for name, f in inputs.facts.items()})
         if self.feedback:
-            return self._areas_beginning((self._area,), blueprint, inputs, seed)
-        gains, units = self._gains(inputs)
+            return self._areas_beginning((self._area,), blueprint, inputs, seed, last)
+        begin = self._scaled(inputs)
         m, n = blueprint.sizes["x"], blueprint.sizes["y"]
-        drive = self._drive(m, n, inputs) if self.fitted else None
-        start = () if drive is None else (drive.start(n, self.s),)
-        present = {pathway.weight for pathway in blueprint.weighted}
-        drawn = drawn_weights((m, n, self.k, int(self.interneurons or self.k)), seed, *start)
-        weights = {name: matrix for name, matrix in drawn.items() if name in present}
-        known = (
-            {}
-            if drive is None
-            else {
-                "neuromodulator.power_x": drive.power_x,
-                "neuromodulator.dimension_x": drive.dimension_x,
-                "neuromodulator.typical_y": drive.typical_y(n),
+        size: tuple[tuple[float, float, float], ...] = ()
+        known: dict[str, float] = {}
+        if self.fitted:
+            drive, policy = self._drive(m, n, inputs), Policy.of(last)
+            size = (drive.start(n, self.s, policy),)
+            known = {
+                "power_x": drive.power_x,
+                "dimension_x": drive.dimension_x,
+                "typical_y": drive.typical_y(n, policy),
+                **asdict(policy.plan(self.k, last)),
             }
-        )
-        return Beginning(gains, units, given_weights(weights, blueprint, units), known, self._replays)
+        present = {pathway.weight for pathway in blueprint.weighted}
+        drawn = drawn_weights((m, n, self.k, int(self.interneurons or self.k)), seed, *size)
+        weights = {name: matrix for name, matrix in drawn.items() if name in present}
+        known = {f"neuromodulator.{name}": value for name, value in known.items()}
+        return replace(begin, weights=given_weights(weights, blueprint, begin.units), parameters=known)
 
     def _drive(self, m: int, n: int, inputs: Inputs | None) -> Drive:
         if inputs is None:
@@ -213,7 +214,7 @@ class Microcircuit(RegressionCircuit):
     def _settings(self, simulated: Simulated) -> dict[str, object]:
         spiking = [d.population for d in self.all_departures if isinstance(d, Spiking)]
         settings = super()._settings(simulated) | {
-            "k": self.k, "interneurons": self.interneurons, "departures": self._departures_in_words(),
+            "k": self.k, "interneurons": self.interneurons,
             "linear_output": int(output_is_linear(simulated.job.blueprint)), "cells_each": (*spiking, 1)[0],
         }  # fmt: skip
         retained = simulated.outcome.state.get("neuromodulator.log_retained")
@@ -254,7 +255,7 @@ class Microcircuit(RegressionCircuit):
             ),
             "regression": regression(self.s),
             "ridge": ridge_in_words(self._ridges),
-            "rates": self._rates_in_words(),
+            "rates": str(self.rates),
             "departures": self._departures_in_words() or "none: the paper's circuit",
             "engine, seed": f"{self.engine}, {self.seed}",
         }
@@ -294,7 +295,7 @@ def with_own_parts(parts: Parts, area: Area, populations: Sequence[Population], 
             raise ValueError(
                 f"{population.name}.size: must be {size}, as k and interneurons say (got {population.size})"
             )
-        parts = parts.having(dataclasses.replace(population, size=size or population.size))
+        parts = parts.having(replace(population, size=size or population.size))
     return parts.having(*(instance_of("pathways", pathway, Pathway) for pathway in pathways))
 
 
@@ -302,8 +303,3 @@ def output_is_linear(blueprint: Blueprint) -> bool:
     """Return True where the output is X Vx, as in the paper's circuit, and nothing else changes it."""
     writers = [action for action in blueprint.schedule if "pyramidal.z" in action.writes]
     return [(action.part, action.code) for action in writers] == [("proximal", ProximalSynapses.current)]
-
-
-def _centred(inputs: Inputs, port: str) -> np.ndarray:
-    """Return some rows of the data of ``port`` as they are presented."""
-    return inputs.facts[port].some - inputs.feeds[port].mean

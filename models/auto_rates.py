@@ -1,28 +1,36 @@
 """Rates "auto": one policy for the circuit and for Alg. 2, with the start that goes with it.
 
-With f(N) = 1/(1 + t/N), D the number of directions over which x is spread, and <.> the mean over the data::
+With D the number of directions over which x is spread, <.> the mean over the data, and left = 1 - t/T the share of the
+run that is still to come (1 where the end T of the run is not announced)::
 
-    eta_x = min(proximal f(N_x sqrt(k)) / <|x|^2>, single_x / |x|^2) / trace(QQ')
-    wanted_q = interneuron / sqrt(k + 3) / (1 + sqrt(k) D / spread)
-    eta_q = eta_r = min(wanted_q f(N), single_q / |z|^2)
-    eta_y = min(distal / sqrt(k) wanted_q f(N) / S, single_y / (1 - s + s |y|^2))
+    wanted_q = left q(k) / (1 + D/D(k)) / (1 + t/N)
+    wanted_y = y(k) wanted_q / S
+    wanted_x = left^1.5 x / <|x|^2> / (1 + t/N_x)
+    eta_x = min(wanted_x, left^0.5 single_x / |x|^2) / trace(QQ')
+    eta_y = min(wanted_y, left^0.5 single_y / (1 - s + s |y|^2))
+    eta_q = eta_r = min(wanted_q, left^0.5 single_q / |z|^2)
 
 S is 1 - s + s b, with b a power of y in one direction, between that of a typical channel and that along the strongest
-direction. A ridge counts as input: |x|^2 stands for |x|^2 + m ridge, and likewise for y. What is behind it:
+direction. A ridge counts as input: |x|^2 stands for |x|^2 + m ridge, and likewise for y. The reasons:
 
-- Proximal learning is a least-mean-squares rule with gain QR, stable while eta_x |x|^2 trace(QR) < 2. The more cells
-  there are, the smaller a share of the trace each has: weak ones need longer.
+- Proximal learning is a least-mean-squares rule with gain QR, stable while eta_x |x|^2 trace(QR) < 2. The weaker a
+  direction, the smaller its share of the trace, and the longer it takes.
 - Distal learning must not be faster than Q. A cell of a weak direction is drawn to a strong one as fast as Vy
   learns, and held back as fast as inhibition learns: where Vy is faster, filters wander from cell to cell for ever.
-  Q itself may be as fast as its noise allows; there is more noise the more cells and directions there are.
+- Q must not be faster than Vx in weak directions. While the output in a direction is below its final power, Q falls
+  exponentially there. If Vx cannot follow, inhibition of that direction is lost and its output stays too weak. More
+  cells and more directions mean more weak directions, and more noise.
 - At first QQ' is large and so is Vy, in proportion, and both come down together. Each direction then appears as QQ'
   comes down to its eigenvalue, at about its final size. From a small Vy it would appear late and overshoot.
-- The second terms tame samples far stronger than the typical one. As f falls they stop to matter, so that in the end
-  every sample counts the same and the optimum is not shifted.
+- Noise is in proportion to the rates, and progress to their sum. Where the end of a run is announced, rates stay high
+  for longer (N and N_x grow with T) and then fall to zero: at the end no noise is left. Vx cools down before Q, so that
+  Q settles on quiet filters.
+- The bounds on single samples tame those far stronger than the typical one. Rates fall faster than the bounds, so
+  that in the end every sample counts the same and the optimum is not shifted.
 - Q and R always share their rate, so R -> Q' holds.
 
-Numbers were searched for on digits, V1-V2, MediaMill, MNIST, heavy-tailed and white data, s = 0 and 1, k = 1, 5 and 8,
-100,000 samples each.
+The numbers were searched for on digits, V1-V2, MediaMill, heavy-tailed and white data, s = 0 and 1, k = 1 and 5,
+100,000 samples each; those of open-ended runs also on MNIST and with k = 8.
 """
 
 from __future__ import annotations
@@ -35,28 +43,107 @@ from numpy.typing import NDArray
 
 _CHUNK = 2**22  # values looked at together
 _ROWS = 1000  # samples that are looked at for more than their power
+_SEARCHED = 100_000  # samples of the runs on which the numbers were searched for
 
 
 @dataclass(frozen=True)
-class AutoRates:
-    """The numbers of the policy."""
+class Plan:
+    """Numbers of the policy for a circuit of k cells and a run of some length, as the neuromodulator has them.
 
+    Parameters
+    ----------
+    base_x, base_q
+        Proximal and interneuron rate at first, for inputs of unit power along one direction.
+    ratio_y
+        Distal rate, relative to that of the interneurons.
+    spread_x
+        Number of directions of x that halves the interneuron rate.
+    N_x, N_q
+        Samples after which the proximal rate and the others have halved, the approaching end left aside.
+    single_x, single_y, single_q
+        Bounds on the effect of one sample.
+    last
+        Number of samples after which the run ends; infinite where the end is not announced.
+    """
+
+    base_x: float
+    base_q: float
+    ratio_y: float
+    spread_x: float
+    N_x: float
+    N_q: float
+    single_x: float
+    single_y: float
+    single_q: float
+    last: float
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The numbers of the policy for circuits and runs of any size.
+
+    Parameters
+    ----------
+    crowding
+        Power of k by which distal rates fall and directions of x count.
+    N, N_x, hold, hold_x
+        Rates halve after N + hold T samples, proximal ones after N_x sqrt(k) + hold_x T.
+    towards_strongest
+        Place of b between the power of a typical channel of y (0) and that along the strongest direction (1), in log
+        power.
+    start_x, start_y, start_q
+        Size of the initial weights.
+    """
+
+    proximal: float
+    interneuron: float
+    spread: float
+    distal: float
+    crowding: float
+    towards_strongest: float
+    single_x: float
+    single_y: float
+    single_q: float
+    start_y: float
+    start_q: float
+    start_x: float = 0.01
     N: float = 5000.0
     N_x: float = 3500.0
-    proximal: float = 0.8
-    interneuron: float = 0.06
-    spread: float = 60.0
-    distal: float = 0.75
-    towards_strongest: float = 0.8  # how far b lies on the way from a typical channel to the strongest, in log power
-    single_x: float = 1.0
-    single_y: float = 0.5
-    single_q: float = 0.3
-    start_x: float = 0.01
-    start_y: float = 0.2
-    start_q: float = 0.6
+    hold: float = 0.0
+    hold_x: float = 0.0
+
+    @classmethod
+    def of(cls, last: float) -> Policy:
+        """Return the policy of a run that is announced to end after ``last`` samples; infinite for one that is not."""
+        return OPEN_ENDED if math.isinf(last) else ANNOUNCED
+
+    def plan(self, k: int, last: float = math.inf) -> Plan:
+        """Return the numbers for ``k`` cells and a run that ends after ``last`` samples."""
+        known = 0.0 if math.isinf(last) else last
+        # Runs shorter than those of the search have less time for Q and Vy: they learn faster, and end with more noise.
+        hurry = 1.0 if math.isinf(last) else min(max(_SEARCHED / last, 1.0) ** 0.4, 3.0)
+        return Plan(
+            base_x=self.proximal,
+            base_q=hurry * self.interneuron / math.sqrt(k + 3),
+            ratio_y=self.distal / k**self.crowding,
+            spread_x=self.spread / k**self.crowding,
+            N_x=self.N_x * math.sqrt(k) + self.hold_x * known,
+            N_q=self.N + self.hold * known,
+            single_x=self.single_x,
+            single_y=self.single_y,
+            single_q=self.single_q,
+            last=last,
+        )
 
 
-AUTO = AutoRates()
+OPEN_ENDED = Policy(
+    proximal=0.8, interneuron=0.06, spread=60.0, distal=0.75, crowding=0.5, towards_strongest=0.8,
+    single_x=1.0, single_y=0.5, single_q=0.3, start_y=0.2, start_q=0.6,
+)  # fmt: skip
+ANNOUNCED = Policy(
+    proximal=1.3, interneuron=0.02, spread=170.0, distal=0.8, crowding=1.0, towards_strongest=0.35,
+    single_x=1.0, single_y=0.4, single_q=0.15, start_y=0.13, start_q=0.6, hold=0.125, hold_x=0.5,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -106,22 +193,22 @@ class Drive:
             strongest_y=_strongest(Y, means[1]) + ridge_y,
         )
 
-    def typical_y(self, n: int) -> float:
-        """Power of y in one direction that is to be learned, between that of a channel and the strongest."""
-        each, share = self.power_y / n, AUTO.towards_strongest
+    def typical_y(self, n: int, policy: Policy) -> float:
+        """Return the power of y in one direction that is to be learned, between that of a channel and the strongest."""
+        each, share = self.power_y / n, policy.towards_strongest
         return each ** (1 - share) * self.strongest_y**share
 
-    def start(self, n: int, s: float) -> tuple[float, float, float]:
-        """How large Vx, Vy and Q are at first: standard deviations of Vx and Vy, and the diagonal of Q.
+    def start(self, n: int, s: float, policy: Policy) -> tuple[float, float, float]:
+        """Return the size of Vx, Vy and Q at first: standard deviations of Vx and Vy, and the diagonal of Q.
 
         M's eigenvalues, those of QQ' at the optimum, are at most strongest_y / (1 - s + s strongest_y).
         """
         bound = self.strongest_y / (1 - s + s * self.strongest_y)
         each_y = self.power_y / n
         return (
-            AUTO.start_x / math.sqrt(self.power_x),
-            AUTO.start_y * math.sqrt(bound / (1 - s + s * each_y)),
-            AUTO.start_q * math.sqrt(bound),
+            policy.start_x / math.sqrt(self.power_x),
+            policy.start_y * math.sqrt(bound / (1 - s + s * each_y)),
+            policy.start_q * math.sqrt(bound),
         )
 
 

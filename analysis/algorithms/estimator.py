@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -152,7 +153,12 @@ def _learns_online(learner: FilterLearner) -> bool:
 
 @learner
 class OnlineFilterLearner(FilterLearner):
-    """Learns from one sample after another; a subclass has `_begin` and `_present`."""
+    """Base of learners that see one sample after another; a subclass has `_begin` and `_present`.
+
+    ``_last`` is the number of samples after which learning ends, infinite while more may follow.
+    """
+
+    _last = math.inf
 
     @available_if(_learns_online)
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -163,6 +169,7 @@ class OnlineFilterLearner(FilterLearner):
         """
         first = not hasattr(self, "Vx_")
         X, Y = self._check_training(X, y, reset=first)
+        self._last = math.inf
         if first:
             self.ridge_ = self._given_ridge()
             self.x_mean_, self.y_mean_ = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
@@ -194,6 +201,7 @@ class OnlineFilterLearner(FilterLearner):
     def _learn(self, X, Y, stops, rng):
         # Drawn before the weights: learners of the same seed see the same samples in the same order.
         order = shuffled_passes(len(X), stops[-1], rng)
+        self._last = stops[-1]
         self._begin(X, Y, rng)
         self._present(X, Y, order[:0])  # compiles, where there is something to compile
         yield 0

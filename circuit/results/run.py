@@ -107,6 +107,11 @@ class Run(Tabled):
         return int(self.data["seen"].values[-1])
 
     @property
+    def cooled(self) -> bool:
+        """True where learning rates fell to zero by the last sample, which was announced as the last."""
+        return bool(self.data.attrs.get("cooled", 0))
+
+    @property
     def ended(self) -> str:
         """How it ended: "done", "stopped" by a callback, "interrupted" by Ctrl-C, or "diverged"."""
         return self.data.attrs["ended"]

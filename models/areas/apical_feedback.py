@@ -10,6 +10,7 @@ so outputs, interneurons and plateaus of a sample depend on one another: they se
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -175,7 +176,7 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
             for path in PLASTICITY
         }
         return Neuromodulator.of(given, shared)
-    lines = ["fall = learning / (1 + sample / 40000)"]
+    lines = ["fall = learning * clip(1 - sample / last, 0, 1) / (1 + sample / 40000)"]
     for area in areas:
         at = area.suffix
         lines += [
@@ -193,6 +194,7 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
     shared += [
         broadcast("energy_y", "|y|^2"),
         broadcast("learning", "0 for a pass with learning off", "parameter", 1.0),
+        broadcast("last", "samples after which the run ends, where that is announced", "parameter", math.inf),
     ]
     eta = broadcast_rates(f"{path}{area.suffix}" for area in areas for path in PLASTICITY)
     return Neuromodulator(

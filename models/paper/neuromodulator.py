@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from biorrr.models.auto_rates import AUTO
+from biorrr.models.auto_rates import OPEN_ENDED
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts, Population, Step, Variable, broadcast, summed
 from biorrr.models.rates import Rate
@@ -49,6 +49,21 @@ class Neuromodulator(Population):
         return cls(variables=(*broadcast_rates(rates), *others, *start, *half), steps=(step,))
 
 
+_OPEN_ENDED = OPEN_ENDED.plan(k=1)
+_PLAN = {
+    "base_x": "proximal rate at first, for an input of unit power",
+    "base_q": "interneuron rate at first",
+    "ratio_y": "distal rate, relative to that of the interneurons",
+    "spread_x": "number of directions of x that halves the interneuron rate",
+    "N_x": "samples after which the proximal rate has halved",
+    "N_q": "samples after which the other rates have halved",
+    "single_x": "bound on the effect of one sample on Vx",
+    "single_y": "bound on the effect of one sample on Vy",
+    "single_q": "bound on the effect of one sample on Q and R",
+    "last": "samples after which the run ends, where that is announced",
+}
+
+
 @dataclass(frozen=True)
 class AdaptiveNeuromodulator(Population):
     """Broadcasts rates fitted to the drive, those of :mod:`biorrr.models.auto_rates`, which says why they are so."""
@@ -68,7 +83,7 @@ class AdaptiveNeuromodulator(Population):
         ),
         broadcast("typical_y", "power of y in a direction that is to be learned", "parameter", 1.0, scale="y**2"),
         broadcast("dimension_x", "directions over which |x|^2 is spread", "parameter", "cells('sensory')"),
-        broadcast("filters", "pyramidal neurons", "parameter", "cells('pyramidal')"),
+        *(broadcast(name, meaning, "parameter", getattr(_OPEN_ENDED, name)) for name, meaning in _PLAN.items()),
         broadcast("learning", "0 for a pass with learning off", "parameter", 1.0),
         broadcast("eta_mean", "eta_q, averaged over the sample so far", "memory"),
         broadcast("log_retained", "log of the part of Q' - R that is left", "memory"),
@@ -76,15 +91,15 @@ class AdaptiveNeuromodulator(Population):
     steps: tuple[Step, ...] = (
         Step(
             "modulation",
-            f"""
-            root_k = sqrt(filters)
-            wanted_q = {AUTO.interneuron} / sqrt(filters + 3) / (1 + root_k * dimension_x / {AUTO.spread})
-            wanted_q = learning * wanted_q / (1 + sample / {AUTO.N})
-            wanted_y = {AUTO.distal} / root_k * wanted_q / (1 - s + s * typical_y)
-            wanted_x = {AUTO.proximal} * learning / power_x / (1 + sample / ({AUTO.N_x} * root_k))
-            eta_x = clip(wanted_x, 0, {AUTO.single_x} * learning / (energy_x + ridge_power + 1e-300)) / trace_q
-            eta_y = clip(wanted_y, 0, {AUTO.single_y} * learning / (1 - s + s * (energy_y + ridge_y) + 1e-300))
-            eta_q = clip(wanted_q, 0, {AUTO.single_q} * learning / (energy_z + 1e-300))
+            """
+            left = clip(1 - sample / last, 0, 1)
+            wanted_q = learning * left * base_q / (1 + dimension_x / spread_x) / (1 + sample / N_q)
+            wanted_y = ratio_y * wanted_q / (1 - s + s * typical_y)
+            wanted_x = learning * left * sqrt(left) * base_x / power_x / (1 + sample / N_x)
+            most = learning * sqrt(left)
+            eta_x = clip(wanted_x, 0, single_x * most / (energy_x + ridge_power + 1e-300)) / trace_q
+            eta_y = clip(wanted_y, 0, single_y * most / (1 - s + s * (energy_y + ridge_y) + 1e-300))
+            eta_q = clip(wanted_q, 0, single_q * most / (energy_z + 1e-300))
             eta_r = eta_q
             eta_mean = (1 - onset) * eta_mean + share * eta_q
             log_retained += closing * log(1 - eta_mean)

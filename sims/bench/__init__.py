@@ -1,4 +1,4 @@
-"""``biorrr bench``: how fast the circuit is, beside the code it replaces and beside what the hardware allows."""
+"""``biorrr bench``: the speed of the circuit, beside the code it replaces and beside the limits of the hardware."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SIZES = ("100x120x4", "784x10x16", "3072x100x8")  # inputs x instructions x outp
 
 @dataclass(frozen=True, kw_only=True)
 class BenchSettings(Settings):
-    """What can be set of ``biorrr bench``."""
+    """Settings of ``biorrr bench``."""
 
     sizes: tuple[str, ...] = option(SIZES, "circuits to race, as inputs x instructions x outputs, such as 100x120x4")
     repeats: int = option(5, "number of repeats of every measurement; the median counts", at_least=1)
@@ -46,18 +46,19 @@ def bench(settings: BenchSettings, folder: RunFolder) -> None:
     """
     from biorrr.circuit.engines import cache
     from biorrr.sims.bench import measurements
+    from biorrr.sims.bench.contestants import CONTESTANTS, check_installed
     from biorrr.sims.lab.table import print_table
 
     if settings.clear_cache:
         count, size = cache.clear()
         print(f"deleted {count} compiled circuits, {size / 2**20:.1f} MB, from {cache.cache_folder()}")
         return
+    check_installed()
     origin = provenance("bench")
     with folder.opened(config_text(settings, origin)):
         results, goals = measurements.measure(settings)
         # Only now: what it imports loads NumPy, which measuring must first tell to use one thread.
         from biorrr.analysis.figures.speed import plot_speed
-        from biorrr.sims.bench.contestants import CONTESTANTS
 
         results["goals"] = [dataclasses.asdict(goal) | {"reached": goal.reached} for goal in goals]
         reached = [goal.reached for goal in goals]

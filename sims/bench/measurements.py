@@ -16,20 +16,17 @@ if TYPE_CHECKING:
 
 
 def measure(settings: BenchSettings) -> tuple[dict[str, Any], list[Goal]]:
-    """All measurements as plain values, and the goals."""
+    """Return all measurements as plain values, and the goals."""
     # Before NumPy's and numba's libraries are loaded: they read it once.
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ[variable] = "1"
     from biorrr.circuit.engines import compiler
     from biorrr.circuit.simulation.progress import progress_bar
     from biorrr.sims.bench import (
-        held_samples,
         many_runs,
-        millivolts,
         overhead,
         peak_memory,
         race,
-        settling,
         start_up,
         time_per_synapse,
     )
@@ -45,18 +42,19 @@ def measure(settings: BenchSettings) -> tuple[dict[str, Any], list[Goal]]:
 
     # What the progress bar says, the key of the results, and what measures it.
     questions: list[tuple[str, str, Callable[[], tuple[dict[str, Any], list[Goal]]]]] = [
-        (f"race at {size}", "speed", partial(race.race, size, seconds, repeats)) for size in settings.sizes
+        (f"race at {size}", "speed", partial(race.samples_of_one_tick, size, seconds, repeats))
+        for size in settings.sizes
     ]
     if not settings.quick:
         questions += [
             *(
                 (f"{what} samples at {size}", "held_samples",
-                 partial(held_samples.held_samples, size, what == "spiking", seconds, repeats))
+                 partial(race.held_samples, size, what == "spiking", seconds, repeats))
                 for what in ("held", "spiking")
-                for size in held_samples.HELD_SIZES
+                for size in race.HELD_SIZES
             ),
-            ("settling", "settling", partial(settling.settling, seconds, repeats)),
-            ("cells in millivolts", "millivolts", partial(millivolts.millivolts, "64x10x2", seconds, repeats)),
+            ("settling", "settling", partial(race.settling, seconds, repeats)),
+            ("cells in millivolts", "millivolts", partial(race.millivolts, "64x10x2", seconds, repeats)),
             ("start-up", "startup", partial(start_up.start_up, repeats)),
             *(
                 (f"whole process at {size}", "whole_process",

@@ -1,4 +1,4 @@
-"""Whether the time per synapse stays the same as circuits grow, and what bounds it."""
+"""Time per synapse as circuits grow, and the bound that memory sets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BYTES_PER_SYNAPSE = 24  # read for the current; read and written by the rule
 
 
 def time_per_synapse(seconds: float, repeats: int) -> tuple[dict[str, Any], list[Goal]]:
-    """Nanoseconds per synapse and sample of circuit and C at each of ``_SYNAPSES``, with the memory's limit."""
+    """Return nanoseconds per synapse and sample of circuit and C at each of ``_SYNAPSES``, with the memory's limit."""
     rows = []
     for wanted in _SYNAPSES:
         inputs = max(wanted // _K - 2 * _K, 2 * _K) // 2
@@ -37,7 +37,7 @@ def time_per_synapse(seconds: float, repeats: int) -> tuple[dict[str, Any], list
 
 
 def memory_bandwidth() -> float:
-    """Bytes per second that one thread reads and writes far beyond the caches."""
+    """Return the bytes per second that one thread reads and writes far beyond the caches."""
     values = np.zeros(2**25)
     took = [undisturbed_seconds(lambda: np.add(values, 1.0, out=values)) for _ in range(7)]
     return float(2 * values.nbytes / np.median(took))

@@ -160,7 +160,7 @@ class SampleFile(FileData, Samples):
 
         with open_store(Path(self.file)) as store:
             kind = kind_in(store, Samples)
-        return kind(self.file)._read()
+        return kind(file=self.file)._read()  # type: ignore[call-arg]
 
     def plain(self) -> dict[str, Any]:
         """Return a table with the path alone."""

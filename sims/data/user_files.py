@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.data.kinds import Arrays
 from biorrr.sims.data.stores import Store, open_store
 from biorrr.sims.data.values import DataError
 
-OWN = {"licence": "your own", "citation": "your own"}
+OWN: dict[str, Any] = {"licence": "your own", "citation": "your own"}
 
 
 def read_arrays(value: Arrays) -> Dataset:

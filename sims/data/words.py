@@ -15,11 +15,11 @@ def counted(number: int, thing: str) -> str:
 
 def listed(names: Iterable[object]) -> str:
     """Return names in words, not too many of them, each as :func:`printable`."""
-    names = [printable(name) for name in names]
-    if not names:
+    shown = [printable(name) for name in names]
+    if not shown:
         return "none"
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
+    more = f" and {len(shown) - SHOWN} more" if len(shown) > SHOWN else ""
+    return ", ".join(shown[:SHOWN]) + more
 
 
 def printable(text: object) -> str:

@@ -57,7 +57,7 @@ def wiring(lab: Lab, settings: TrainingSettings) -> Findings:
         title=f"{data.name}: after {first.samples} samples",
         quantities=[
             *learned(data, settings),
-            *(one for edge in populations.edges(data=True) for one in pathway(*edge, first)),
+            *(one for a, b, edge in populations.edges(data=True) for one in pathway(a, b, edge, first)),
             Quantity("samples", first.samples),
             Quantity("engine", first.data.attrs["engine"]),
             Quantity("seconds", first.data.attrs["seconds"]),

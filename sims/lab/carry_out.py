@@ -88,7 +88,7 @@ def experiment_named(name: str, default: Experiment) -> Experiment:
 
 def _write(folder: RunFolder, experiment: Experiment, findings: Findings, chapter: str, format: str) -> None:
     """Write data, figures and files of an experiment, or of a chapter under names that tell it apart from others."""
-    about = {"experiment": findings.experiment, "chapter": chapter}
+    about: dict[str, Any] = {"experiment": findings.experiment, "chapter": chapter}
     for name, result in findings.data.items():
         stem = name if not chapter else chapter if name == "run" else f"{chapter}-{name}"
         folder.write_results(result, stem, name=name, **about)

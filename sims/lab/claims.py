@@ -79,8 +79,9 @@ class Claim:
     def about(cls, quantity: Quantity, text: str, **more: Any) -> Claim:
         """Make the claim that a quantity lies within its bound; ``more`` are further fields."""
         low, high = quantity.bound or (-math.inf, math.inf)
-        measured = {"value": quantity.value, "spread": quantity.spread, "unit": quantity.unit}
-        return cls(**{"text": text, "low": low, "high": high} | measured | more)
+        known: dict[str, Any] = {"text": text, "low": low, "high": high, "unit": quantity.unit}
+        known |= {"value": quantity.value, "spread": quantity.spread}
+        return cls(**known | more)
 
     @property
     def verdict(self) -> str:

@@ -91,4 +91,5 @@ def _is_entry(one: Any) -> bool:
 
 def _entry(one: Mapping[str, Any]) -> Entry:
     known = {field.name: type(field.default) if field.name != "file" else str for field in fields(Entry)}
-    return Entry(**{name: value for name, value in one.items() if name in known and type(value) is known[name]})
+    held: dict[str, Any] = {name: value for name, value in one.items() if type(value) is known.get(name)}
+    return Entry(**held)

@@ -266,7 +266,7 @@ class Job:
 def _checked(items: Iterable[Any]) -> list[Any]:
     """Return the items, each once; refuse what cannot be told apart by its value."""
     for item in (items := [*items]):
-        frozen = dataclasses.is_dataclass(item) and type(item).__dataclass_params__.frozen  # type: ignore[attr-defined]
+        frozen = dataclasses.is_dataclass(item) and type(item).__dataclass_params__.frozen  # type: ignore
         if not frozen and not isinstance(item, int | float | str):
             raise TypeError(f"lab.map: items must be frozen dataclasses, numbers or text (got {type(item).__name__})")
     return [*dict.fromkeys(items)]

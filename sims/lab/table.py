@@ -9,7 +9,7 @@ from biorrr.sims.lab.claims import Claim
 
 def print_table(title: str, rows: Mapping[str, object]) -> None:
     """Print ``rows``, label beside value, below a title; numbers to four digits, what is not known as a dash."""
-    width = max(map(len, rows))
+    width = max(map(len, rows), default=0)
     print(title)
     for label, value in rows.items():
         text = "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)

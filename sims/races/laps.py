@@ -112,14 +112,14 @@ def run_circuit(job: Job, lap: Lap, track: Track) -> dict[str, np.ndarray]:
     """Run the circuit itself, simulated synapse by synapse, with R and Q apart and the ridge by replay."""
     from biorrr.analysis.algorithms.estimator import shuffled_passes
     from biorrr.analysis.algorithms.weights import PAPER, initial_weights
-    from biorrr.models.auto_rates import Drive
+    from biorrr.models.auto_rates import Drive, Policy
 
     X, Y, settings = track.data.X, track.data.Y, job.settings
     # Bio-RRR and backprop draw the same from the same seed: the order first, then the weights.
     drawn = np.random.RandomState(lap.seed)
     order = shuffled_passes(len(X), lap.steps, drawn)
     m, n, s, ridge = X.shape[1], Y.shape[1], lap.heat.s, settings.ridge
-    start = PAPER if lap.rates else Drive.of(X, Y, (ridge, ridge)).start(n, s)
+    start = PAPER if lap.rates else Drive.of(X, Y, (ridge, ridge)).start(n, s, Policy.of(lap.steps))
     Vx, Vy, Q = initial_weights((m, n, lap.k), start, drawn, None, None, None)
     circuit = settings.make_circuit(
         k=lap.k, s=s, rates=lap.rates or "auto", ridge=ridge, engine=compiled_if_possible(settings.engine),

@@ -42,13 +42,15 @@ class Windows:
         return self.starts[:, None] + self.width * np.arange(self.bins + 1)
 
     def count(self, times: np.ndarray) -> np.ndarray:
-        """How many of ``times`` (spikes,) fall into each bin, (trials * bins,); windows must not overlap.
+        """Return how many of ``times`` (spikes,) fall into each bin, (trials * bins,); windows must not overlap.
 
         Work is done for each spike and not for each edge, of which there are far more.
         """
         order = np.argsort(self.starts, kind="stable")
         trial = np.searchsorted(self.starts[order], times, side="right") - 1
         times, trial = times[trial >= 0], order[trial[trial >= 0]]
+        near = times < self.starts[trial] + self.width * (self.bins + 1)  # of times far off, bins have no number
+        times, trial = times[near], trial[near]
         starts = self.starts[trial]
         bin = np.floor((times - starts) / self.width).astype(np.int64)
         # Division may round a spike over an edge: the edges themselves decide.

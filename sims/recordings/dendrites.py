@@ -40,7 +40,7 @@ def read_dendrites(value: Dendrites) -> Measured:
     error, a column of the table of the somas' ROIs for the role, and a column of the trials for the condition. Unless
     they are named, they are found by words such as soma, apical, error and role; conditions are not guessed.
     """
-    path, used = Path(value.file), {}
+    path, used = Path(value.file), dict[str, str]()
     with open_store(path) as store:
         if store.is_nwb:
             held = _from_nwb(opened_nwb(path), value, used)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biorrr.analysis import OnlineBioRRR, Yardstick
+from biorrr.analysis.algorithms.estimator import shuffled_passes
 from biorrr.models.rates import Rate, Rates
 
 EXPLICIT = Rates(x=Rate(0.05, 300), y=Rate(0.02, 500), q=Rate(0.01, 1000), r=Rate(0.03))
@@ -17,25 +18,43 @@ def outer(a, b):
     return np.outer(a, b)
 
 
-def twin(X, Y, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates):
-    """Alg. 2 in plain NumPy, as the docstring of OnlineBioRRR writes it; returns the weights after the last sample."""
-    m, k = Vx.shape
+def twin(X, Y, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, last=None, known=None):
+    """Alg. 2 in plain NumPy, as the docstring of OnlineBioRRR writes it; returns the weights after the last sample.
+
+    Rates "auto" know the samples ``known`` (those presented unless given) and the end ``last`` beforehand.
+    """
+    (m, k), (presented_x, presented_y), (X, Y) = Vx.shape, (X, Y), known or (X, Y)
     Cxx, Cyy = X.T @ X / len(X), Y.T @ Y / len(Y)
     Cxx_ridged, strongest = Cxx + ridge_x * np.eye(m), np.linalg.eigvalsh(Cyy)[-1] + ridge_y
     # trace(Cxx^2) from pairs of different samples
     squares = (np.sum((X @ X.T) ** 2) - np.sum(np.sum(X**2, axis=1) ** 2)) / (len(X) * (len(X) - 1))
     D = np.clip(np.trace(Cxx) ** 2 / squares, 1, m)
     D = np.trace(Cxx_ridged) ** 2 / (np.trace(Cxx) ** 2 / D + 2 * ridge_x * np.trace(Cxx) + m * ridge_x**2)
-    for t, (x, y) in enumerate(zip(X, Y, strict=True)):
+    for t, (x, y) in enumerate(zip(presented_x, presented_y, strict=True)):
         z, a = Vx.T @ x, Vy.T @ y
         n = R @ z
-        if rates == "auto":
+        if rates == "auto" and last is None:
             x2, y2 = x @ x + m * ridge_x, y @ y + ridge_y
             wanted_q = 0.06 / np.sqrt(k + 3) / (1 + np.sqrt(k) * D / 60) / (1 + t / 5000)
             b = (np.trace(Cyy) / len(Cyy) + ridge_y) ** 0.2 * strongest**0.8
             eta_x = min(0.8 / np.trace(Cxx_ridged) / (1 + t / 3500 / np.sqrt(k)), 1 / x2) / np.trace(Q @ Q.T)
             eta_y = min(0.75 / np.sqrt(k) * wanted_q / (1 - s + s * b), 0.5 / (1 - s + s * y2))
             eta_q = eta_r = min(wanted_q, 0.3 / (z @ z))
+        elif rates == "auto":
+            x2, y2, left = x @ x + m * ridge_x, y @ y + ridge_y, 1 - t / last
+            wanted_q = (
+                left
+                * min((1e5 / last) ** 0.4, 3)
+                * 0.02
+                / np.sqrt(k + 3)
+                / (1 + k * D / 170)
+                / (1 + t / (5000 + last / 8))
+            )
+            b = (np.trace(Cyy) / len(Cyy) + ridge_y) ** 0.65 * strongest**0.35
+            wanted_x = left**1.5 * 1.3 / np.trace(Cxx_ridged) / (1 + t / (3500 * np.sqrt(k) + last / 2))
+            eta_x = min(wanted_x, left**0.5 / x2) / np.trace(Q @ Q.T)
+            eta_y = min(0.8 / k * wanted_q / (1 - s + s * b), left**0.5 * 0.4 / (1 - s + s * y2))
+            eta_q = eta_r = min(wanted_q, left**0.5 * 0.15 / (z @ z))
         else:
             eta_x, eta_y, eta_q, eta_r = rates.x(t), rates.y(t), rates.q(t), rates.r(t)
         gram = Vx.T @ Vx
@@ -72,6 +91,19 @@ def test_the_compiled_loop_is_the_papers_algorithm(seed, s, ridge, rates):
         (bio.Vx_, bio.Vy_, bio.Q_, bio.R_), twin(X, Y, *starts.values(), s, *ridge, rates), strict=True
     ):
         np.testing.assert_allclose(learned, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("s", [0.0, 0.3, 1.0])
+def test_fit_knows_its_end_and_cools_down(rng, s):
+    X, Y = rng.standard_normal((2, 150, 5))
+    X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    starts = {"Vx0": rng.standard_normal((5, 2)) / 10, "Vy0": rng.standard_normal((5, 2)) / 10}
+    starts |= {"Q0": np.eye(2) / 2, "R0": np.eye(2) / 3}
+    bio = OnlineBioRRR(2, s=s, ridge=0.1, steps=400, random_state=4, **starts).fit(X, Y)
+    order = shuffled_passes(len(X), 400, np.random.RandomState(4))
+    expected = twin(X[order], Y[order], *starts.values(), s, 0.1, 0.1, "auto", last=400, known=(X, Y))
+    for learned, weights in zip((bio.Vx_, bio.Vy_, bio.Q_, bio.R_), expected, strict=True):
+        np.testing.assert_allclose(learned, weights, rtol=1e-9, atol=1e-12)
 
 
 def test_q_is_shared_unless_r_is_its_own(rng):

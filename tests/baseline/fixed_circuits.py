@@ -58,7 +58,7 @@ def microcircuit(*departures: Departure, run: Mapping[str, Any] | None = None, *
 def continued() -> Run:
     """Continue a run on other samples."""
     circuit = Microcircuit(k=2, ridge=0.1, engine="numpy")
-    return learned(circuit, samples=200, epochs=1, start=learned(circuit, epochs=1))
+    return learned(circuit, samples=200, epochs=1, start=learned(circuit, epochs=1, final=False))
 
 
 def hierarchy(**settings: Any) -> Callable[[], Run]:

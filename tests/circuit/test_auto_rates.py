@@ -1,12 +1,15 @@
 """Rates "auto": one policy for circuit and Alg. 2, and what it reaches."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 from biorrr.analysis import OnlineBioRRR, Yardstick
+from biorrr.analysis.algorithms.estimator import shuffled_passes
 from biorrr.circuit import Microcircuit
-from biorrr.models import Freeze
-from biorrr.models.auto_rates import Drive
+from biorrr.models import Freeze, Rate, Rates
+from biorrr.models.auto_rates import ANNOUNCED, Drive
 
 WEIGHTS = ("Vx", "Vy", "Q", "R")
 
@@ -14,7 +17,7 @@ WEIGHTS = ("Vx", "Vy", "Q", "R")
 def starts(X, Y, k, s, ridge=0.0):
     """Unrelated initial weights, as large as the policy has them."""
     rng, (m, n) = np.random.default_rng(3), (X.shape[1], Y.shape[1])
-    size_x, size_y, size_q = Drive.of(X, Y, (ridge, ridge)).start(n, s)
+    size_x, size_y, size_q = Drive.of(X, Y, (ridge, ridge)).start(n, s, ANNOUNCED)
     return {
         "Vx0": size_x * rng.standard_normal((m, k)),
         "Vy0": size_y * rng.standard_normal((n, k)),
@@ -29,12 +32,62 @@ def test_circuit_and_algorithm_are_the_same_numbers(s, data):
     X, Y = data[0][:600] * 7, data[1][:600] / 50
     given = starts(X, Y, 2, s)
     order = np.random.default_rng(1).permutation(len(X))
-    circuit = Microcircuit(2, s=s, engine="numpy", **given).run(X, Y, order=order, progress=False)
-    algorithm = OnlineBioRRR(2, s=s, **given).partial_fit(X[order], Y[order])
+    circuit = Microcircuit(2, s=s, engine="numpy", **given)
+    run = circuit.run(X, Y, order=order, final=False, progress=False)
+    same_numbers(run, OnlineBioRRR(2, s=s, **given).partial_fit(X[order], Y[order]), given)
+
+
+@pytest.mark.parametrize("s", [0.0, 0.3, 1.0])
+def test_they_cool_down_together(s, data):
+    X, Y = data[0][:600] * 7, data[1][:600] / 50
+    X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    given = starts(X, Y, 2, s)
+    order = shuffled_passes(len(X), 1500, np.random.RandomState(5))
+    run = Microcircuit(2, s=s, engine="numpy", **given).run(X, Y, order=order, record=("z",), every=1, progress=False)
+    same_numbers(run, OnlineBioRRR(2, s=s, steps=1500, random_state=5, **given).fit(X, Y), given)
+    rates = {name: run.data[name].values for name in ("eta_x", "eta_y", "eta_q", "eta_r")}
+    np.testing.assert_array_equal(rates["eta_q"], rates["eta_r"])
+    for rate in rates.values():
+        assert 0 < rate[-1] < 0.002 * rate.max()
+
+
+def same_numbers(run, algorithm, given):
     for name in WEIGHTS:
-        learned = getattr(circuit, name)
+        learned = getattr(run, name)
         np.testing.assert_allclose(learned, getattr(algorithm, f"{name}_"), rtol=1e-9, atol=1e-12 * abs(learned).max())
         assert abs(learned - given[f"{name}0"]).max() > 0.1 * abs(learned).max()
+
+
+@pytest.mark.parametrize("arguments", [{"ridge": 0.1}, {"feedback": 0.5}])
+def test_only_an_end_that_is_not_announced_may_be_moved(arguments, data):
+    X, Y = data[0][:50], data[1][:50]
+    circuit = Microcircuit(2, engine="numpy", **arguments)
+    options = {"record": (), "progress": False}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="start: ")
+        half = circuit.run(X, Y, epochs=2, final=False, **options)
+        open_ended = circuit.run(X, Y, epochs=4, final=False, **options)
+        continued = circuit.run(X, Y, epochs=2, start=half, final=False, **options)
+        ended = circuit.run(X, Y, epochs=2, start=half, **options)
+    np.testing.assert_array_equal(continued.Vx, open_ended.Vx)
+    assert [run.cooled for run in (half, open_ended, continued, ended)] == [False, False, False, True]
+    assert abs(ended.Vx - open_ended.Vx).max() > 0
+    with pytest.warns(UserWarning, match="start: that run was final, and its rates have fallen to zero"):
+        circuit.run(X, Y, start=ended, **options)
+
+
+def test_rates_that_are_given_are_used_as_they_stand(data):
+    X, Y = data[0][:50], data[1][:50]
+    circuit = Microcircuit(2, rates=Rates(Rate(0.01), Rate(0.01), Rate(0.01)), engine="numpy")
+    final, open_ended = (circuit.run(X, Y, final=final, record=(), progress=False) for final in (True, False))
+    np.testing.assert_array_equal(final.Vx, open_ended.Vx)
+    assert not final.cooled
+
+
+def test_a_run_that_is_stopped_has_not_cooled_down(data):
+    run = Microcircuit(2, engine="numpy").run(*data, callback=lambda seen, weights: seen > 10, progress=False)
+    assert run.ended == "stopped"
+    assert not run.cooled
 
 
 def overshoot(run, exact, X):
@@ -54,7 +107,7 @@ def white(rng):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*columns are constant")
 @pytest.mark.parametrize(
-    ("name", "k", "s"), [("digits", 5, 0), ("digits", 1, 1), ("v1v2", 8, 0), ("v1v2", 5, 1), ("white", 8, 0)]
+    ("name", "k", "s"), [("digits", 5, 0), ("digits", 1, 1), ("v1v2", 1, 0), ("v1v2", 5, 1), ("white", 5, 0)]
 )
 def test_it_learns_whitens_and_does_not_overshoot(name, k, s):
     """In 100,000 samples on the circuit itself: rates that let a direction starve or flare up do not pass."""
@@ -73,12 +126,12 @@ def test_it_learns_whitens_and_does_not_overshoot(name, k, s):
     circuit = Microcircuit(k, s=s, ridge=ridge, engine="cpp", seed=1)
     order = np.concatenate([np.random.default_rng(i).permutation(len(X)) for i in range(-(-100_000 // len(X)))])
     run = circuit.run(X, Y, order=order[:100_000], record=("z",), every=1, progress=False)
-    assert exact.excess(run.Vx) < 0.03
-    assert exact.strong_whitening_error(run.Vx) < 0.05
+    assert exact.excess(run.Vx) < 0.02
+    assert exact.whitening_error(run.Vx) < 0.02
     assert overshoot(run, exact, X) < 5
     if name == "digits":
         # The measures can say no: with inhibition frozen as it starts, nothing whitens the filters.
         frozen = circuit.run(
             X, Y, order=order[:20_000], events=[Freeze(0, "Q"), Freeze(0, "R")], record=(), progress=False
         )
-        assert exact.strong_whitening_error(frozen.Vx) > 0.3
+        assert exact.whitening_error(frozen.Vx) > 0.3

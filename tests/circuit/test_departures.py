@@ -221,8 +221,9 @@ def test_engines_agree_on_everything_at_once(engine, learn, monkeypatch):
 def test_a_run_in_two_parts_is_the_run(few, make_circuit):
     circuit = make_circuit("numpy", s=0.3, seed=5, departures=(*EVERYTHING, Leaky(hold=8, dt=2)))
     X, Y = few[0][:30], few[1][:30]
-    whole = circuit.run(X, Y, epochs=2, progress=False)
-    parts = circuit.run(X, Y, start=circuit.run(X, Y, progress=False), progress=False)
+    options = {"final": False, "progress": False}
+    whole = circuit.run(X, Y, epochs=2, **options)
+    parts = circuit.run(X, Y, start=circuit.run(X, Y, **options), **options)
     assert distance(whole, parts) < 1e-12
 
 

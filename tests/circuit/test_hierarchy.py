@@ -251,7 +251,7 @@ def test_infer_is_what_the_circuit_settles_to(data, tmp_path):
 
 def test_a_run_in_two_parts_and_from_a_checkpoint_is_the_run(data, tmp_path):
     hierarchy = Hierarchy((3, 2), engine="numpy", ridge=0.1, replay=2, departures=(Settled(TICKS, 1.0),))
-    told = {"progress": False, "snapshots": 1}
+    told = {"progress": False, "snapshots": 1, "final": False}
     whole = hierarchy.run(*data, epochs=2, **told)
     first = hierarchy.run(*data, checkpoint=tmp_path / "c.npz", **told)
     parts = hierarchy.run(*data, start=first, **told)

@@ -64,7 +64,7 @@ def test_fitted_rates(engine, data, make_circuit):
 def test_a_continued_run_counts_what_is_left_from_its_own_first_snapshot(data, make_circuit):
     X, Y = data
     circuit = make_circuit("numpy", rates="auto")
-    earlier = circuit.run(X[:200], Y[:200])
+    earlier = circuit.run(X[:200], Y[:200], final=False)
     run = circuit.run(X[:200], Y[:200], start=earlier)
     retained = np.exp(run.data.attrs["log_retained"])
     assert run.r_minus_qt[0] == pytest.approx(earlier.r_minus_qt[-1], rel=1e-12)

@@ -101,9 +101,10 @@ CONTINUED = {
 def test_a_run_that_continues_another_ends_bit_for_bit_where_one_run_ends(name, few):
     circuit = Microcircuit(2, engine="numpy", **CONTINUED[name])
     X, Y = few[0][:24] * 3.7, few[1][:24] / 1.3  # so that units are not powers of two
-    whole = circuit.run(X, Y, epochs=2, record=(), centre=True, progress=False)
-    first = circuit.run(X, Y, record=(), centre=True, progress=False)
-    rest = circuit.run(X, Y, record=(), centre=True, start=first, progress=False)
+    options = {"record": (), "centre": True, "final": False, "progress": False}
+    whole = circuit.run(X, Y, epochs=2, **options)
+    first = circuit.run(X, Y, **options)
+    rest = circuit.run(X, Y, start=first, **options)
     for matrix, values in whole.weights.items():
         np.testing.assert_array_equal(rest.weights[matrix], values, err_msg=matrix)
     np.testing.assert_array_equal(rest.data["state"], whole.data["state"])

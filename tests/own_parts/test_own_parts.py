@@ -234,8 +234,9 @@ def test_a_run_in_two_parts_is_the_run(own, data):
     given = settings("numpy") | {"rates": "auto", "ridge": 0.1, "replay": 2}
     circuit = own.combined(**given)
     X, Y = data[0][:40], data[1][:40]
-    whole = circuit.run(X, Y, epochs=2, centre=True, progress=False)
-    parts = circuit.run(X, Y, start=circuit.run(X, Y, centre=True, progress=False), centre=True, progress=False)
+    options = {"centre": True, "final": False, "progress": False}
+    whole = circuit.run(X, Y, epochs=2, **options)
+    parts = circuit.run(X, Y, start=circuit.run(X, Y, **options), **options)
     for matrix, values in whole.weights.items():
         np.testing.assert_array_equal(parts.weights[matrix], values, err_msg=matrix)
 

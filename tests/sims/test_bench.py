@@ -10,9 +10,8 @@ import pytest
 from biorrr.circuit import Microcircuit
 from biorrr.models import Millivolts, Rate, Rates
 from biorrr.sims.bench import (
-    held_samples,
+    contestants,
     measurements,
-    millivolts,
     overhead,
     peak_memory,
     race,
@@ -43,7 +42,7 @@ def test_all_contestants_learn_the_same(name, task):
 
 @pytest.mark.parametrize("spiking", [False, True])
 def test_held_samples(spiking):
-    results, (goal,) = held_samples.held_samples("6x4x2", spiking, seconds=0.005, repeats=2, ticks=20)
+    results, (goal,) = race.held_samples("6x4x2", spiking, seconds=0.005, repeats=2, ticks=20)
     assert results["largest_difference_of_weights"] < 1e-12
     assert all(us > 0 for us in results["microseconds"].values())
     inputs = "inputs that spike" if spiking else "held inputs"
@@ -67,8 +66,8 @@ def test_a_loop_in_C_and_the_circuit_in_millivolts_learn_the_same(dt):
 def test_millivolts(monkeypatch):
     """All that is reported; and stock Brian2 simulates the same cells, by their rates and by what Q and R become."""
     learners = {}
-    monkeypatch.setattr(millivolts, "prepare", lambda *what: learners.update(prepare(*what)) or learners)
-    results, goals = millivolts.millivolts("64x10x2", seconds=0.005, repeats=2)
+    monkeypatch.setattr(race, "prepare", lambda *what: learners.update(prepare(*what)) or learners)
+    results, goals = race.millivolts("64x10x2", seconds=0.005, repeats=2)
     assert results["largest_difference_of_weights"] < 1e-12
     assert set(results["microseconds"]) == {"circuit", "millivolt_c_loop", "stock_brian2"}
     assert all(us > 0 for us in results["microseconds"].values())
@@ -91,7 +90,7 @@ def test_millivolts(monkeypatch):
 
 
 def test_race():
-    results, goals = race.race("6x4x2", seconds=0.005, repeats=2)
+    results, goals = race.samples_of_one_tick("6x4x2", seconds=0.005, repeats=2)
     assert results["largest_difference_of_weights"] < 1e-12
     assert {"matrix_loop", "numba_loop", "c_loop", "circuit"} <= set(results["microseconds"])
     assert all(us > 0 for us in results["microseconds"].values())
@@ -222,6 +221,16 @@ def test_report(monkeypatch, tmp_path, capsys):
     assert (summary["goals"], summary["reached"], summary["not_measured"]) == (3, 1, 1)
     assert summary["6x4x2_circuit_us"] == 0.5
     assert (tmp_path / "out" / "bench.png").exists()
+
+
+def test_without_a_clone_it_says_where_the_contestants_are(monkeypatch, tmp_path, capsys):
+    """One sentence, and no run folder."""
+    monkeypatch.setattr(contestants, "__path__", [str(tmp_path / "contestants")])
+    assert run(["bench", "--out", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().err
+    assert f"bench: its contestants are in a clone of the repository only (got no folder {tmp_path}" in said
+    assert "clone it and `pip install --editable .` there" in said
+    assert not (tmp_path / "out").exists()
 
 
 def test_clear_cache(monkeypatch, tmp_path, capsys):

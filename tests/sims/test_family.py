@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from biorrr.analysis import Yardstick
+from biorrr.analysis import Yardstick, excess
 from biorrr.analysis.distal.rule import fit_distal_rule
 from biorrr.sims import main
 from biorrr.sims.data.dataset import Dataset
@@ -46,6 +46,26 @@ def test_a_shuffled_y_is_found_out(settled_weights, easy_pair):
 def test_wrong_inhibition_is_found_out(settled_weights, easy_pair, wrong):
     found = judged(settled_weights, *easy_pair, **wrong)
     assert {found[name] for name in ("whitening", "eigenvalues")} == {"does not hold"}
+
+
+def test_every_number_is_beside_its_s_and_seed(easy_pair):
+    X, Y = easy_pair
+    rng = np.random.default_rng(1)
+    s, seeds = (0.0, 1.0), (3, 4)
+    shapes = {"Vx": (6, 2), "Vy": (5, 2), "Q": (2, 2), "R": (2, 2)}
+    weights = {one: [{name: rng.standard_normal(shape) for name, shape in shapes.items()} for _ in seeds] for one in s}
+    solutions = {one: Yardstick(X, Y, one, 0.0) for one in s}
+    rules = {one: {"own_current": one + 0.1, "decay": 0.2, "unexplained": 0.0} for one in s}
+    settings = FamilyExperimentSettings(s=s, epochs=1, ridge=0.0, seed=3, seeds=2)
+    results = compare(settings, Dataset("own", X, Y), solutions, weights, rules)
+    for one in s:
+        for number, seed in enumerate(seeds):
+            Vx, Q = weights[one][number]["Vx"], weights[one][number]["Q"]
+            here = results.sel(s=one, seed=seed)
+            assert here["excess"] == pytest.approx(excess(Vx, X, Y, s=one))
+            np.testing.assert_allclose(here["eigenvalues_QQ"], np.linalg.svd(Q)[1] ** 2)
+    assert {one.name: one.value for one in summary(results)}["distal_rule_deviation"] == pytest.approx(0.2 - 1)
+    np.testing.assert_allclose(results["decay_exact"], [1, 0])
 
 
 def test_another_distal_rule_is_found_out(settled_weights, easy_pair):

@@ -9,7 +9,7 @@ import xarray as xr
 from biorrr.analysis import HierarchyOptimum
 from biorrr.circuit import Run
 from biorrr.sims.experiments.hierarchy import HierarchySettings
-from biorrr.sims.experiments.hierarchy.scores import judge, learning_quantities
+from biorrr.sims.experiments.hierarchy.scores import judge, learning_quantities, plateau_errors, prediction_quantities
 from biorrr.sims.experiments.hierarchy.simulations import RUNAWAY
 from biorrr.sims.lab import Quantity
 from biorrr.sims.main import run
@@ -46,6 +46,43 @@ def judged(excess=0.004, untrained=1.0, residual=1e-12, plateaus=(0.2, 0.05), r2
 def test_every_claim_can_fail(wrong, claim):
     assert judged() == []
     assert judged(**wrong) == [claim]
+
+
+def test_y_is_predicted_from_the_outputs_of_the_last_area_without_y():
+    """Each R2 against a regression of its own."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 5))
+    Y = X[:, :2] @ rng.standard_normal((2, 3)) + 0.5 * rng.standard_normal((80, 3))
+    X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    outputs = {"without": X[:, :1] + 0.3 * X[:, 1:2], "with": X[:, :1] + 0.1 * Y[:, :1]}
+
+    class Trained:
+        def infer(self, X, Y=None):
+            return [X[:, :3], outputs["without" if Y is None else "with"]]
+
+    settings = HierarchySettings(areas=(3, 1), gains=(1.0, 1.0, 1.0), samples=1000)
+    found = {one.name: one.value for one in prediction_quantities(settings, [Trained()], X, Y)}
+
+    def explained(Z):
+        projected = Z @ np.linalg.pinv(Z) @ Y
+        return 1 - np.square(Y - projected).sum() / np.square(Y).sum()
+
+    full = X @ np.linalg.pinv(X) @ Y
+    assert found["r2_circuit"] == pytest.approx(explained(outputs["without"]))
+    assert found["r2_rrr"] == pytest.approx(np.linalg.svd(full)[1][0] ** 2 / np.square(Y).sum())
+    assert found["inference_correlation"] == pytest.approx(
+        np.corrcoef(outputs["without"].ravel(), outputs["with"].ravel())[0, 1]
+    )
+    assert found["r2_exact"] <= found["r2_rrr"] + 1e-9
+
+
+def test_plateaus_are_compared_area_by_area():
+    theory = np.array([[1.0, 2.0, 2.0], [1.0, -2.0, 1.0]])
+    found = xr.Dataset(
+        {"plateau": (("row", "cell"), theory * [1.1, 1.5, 1.5]), "plateau_theory": (("row", "cell"), theory)},
+        {"cell_area": ("cell", [1, 2, 2])},
+    )
+    assert plateau_errors(found) == pytest.approx([0.1, 0.5])
 
 
 def test_mistakes_are_said(capsys):

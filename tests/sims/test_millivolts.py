@@ -9,7 +9,7 @@ from biorrr.analysis.figures.millivolts import plot_cell, plot_firing
 from biorrr.circuit import Run
 from biorrr.models import RUNGS
 from biorrr.sims import main
-from biorrr.sims.experiments.helpers.millivolts import plateaus
+from biorrr.sims.experiments.plateau.millivolts import plateaus
 from biorrr.sims.lab.training import CELLS
 
 DATA = "synthetic:samples=60,m=6,n=5,latents=2"

@@ -36,6 +36,10 @@ def test_the_chapters_fill_one_folder_and_a_cut_run_goes_on(chapters, tmp_path, 
     assert {"claim", "place", "verdict"} <= set.intersection(*(set(claim) for claim in record["claims"]))
     assert all("value" in claim and "bounds" in claim and claim["run"] for claim in record["claims"][:8])
     assert "compare_rows" in json.loads((folder / "summary.json").read_text())
+    assert biorrr("report", folder, "--out", tmp_path / "page.html") == 0
+    page = (tmp_path / "page.html").read_text()
+    assert "compare: " in page  # charts of a chapter
+    assert "compare.png" in page
     shutil.copytree(folder, tmp_path / "cut")
     (tmp_path / "cut/summary.json").unlink()
     assert biorrr("resume", tmp_path / "cut") == 0

@@ -7,13 +7,17 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from biorrr.analysis import Agreement
+from biorrr.analysis import Agreement, Yardstick
 from biorrr.analysis.plateau import null_agreements
 from biorrr.sims import main
 from biorrr.sims.data import load
 from biorrr.sims.data.dataset import Dataset
-from biorrr.sims.experiments.helpers.agreement import Member, Stage, theory
-from biorrr.sims.experiments.plateau import EXPERIMENT, Network, PlateauSettings, check_claims
+from biorrr.sims.experiments.plateau import PlateauSettings, learn
+from biorrr.sims.experiments.plateau.agreement import Member, Stage, theory
+from biorrr.sims.experiments.plateau.results import Network, check_claims
+from biorrr.sims.lab import Job
+from biorrr.sims.lab.checkpoints import NOT_KEPT
+from biorrr.sims.page.run import gather_run
 
 DATA = "synthetic:samples=200,m=6,n=5,latents=2"
 SMALL = ["--data", DATA, "--engine", "cpp", "--epochs", "12", "--seeds", "1", "--ridge", "0"]
@@ -55,6 +59,13 @@ def test_run_folder(audited, results, summary):
         worst = float(results[f"{name}_relative_error"].isel(snapshot=-1).max())
         assert summary[f"{name}_relative_error_max_s{s}"] == pytest.approx(worst, rel=1e-9)
         assert summary[f"{name}_relative_error_max"] >= worst * (1 - 1e-9)
+
+
+def test_the_page_shows_every_s(audited):
+    charts = {chart["title"]: chart for chart in gather_run(audited)["charts"]["curves"]}
+    assert charts["Recorded with learning off"]["views"][0]["choose"]["s"] == ["0.0", "1.0"]
+    error = charts["Plateaus and theory through learning"]["views"][0]
+    assert {line["group"] for line in error["series"]} == {"s 0", "s 1"}
 
 
 def test_learning_brings_the_plateau_to_the_error(summary):
@@ -104,13 +115,13 @@ def judged(weights, X, Y, s=0.0):
     """Verdicts on a circuit with these weights, by what is claimed."""
     k = weights["Vx"].shape[1]
     data = Dataset("own", X, Y)
-    settings = EXPERIMENT.fit(PlateauSettings(s=(s,), epochs=10**6, k=k, ridge=0.0), data)
-    problem = EXPERIMENT.prepare(settings, data)
-    network = EXPERIMENT.run_part(problem, Network(0), {}) if s == 0 else None
-    audit, expected = theory(problem, s, network, weights)
+    settings = PlateauSettings(s=(s,), epochs=10**6, k=k, ridge=0.0)
+    network = learn(Job(settings, "network", NOT_KEPT), Network(0), data) if s == 0 else None
+    audit, expected = theory(data, 0.0, s, network, weights)
     recorded = {"a": audit.plateau + audit.inhibition, "plateau": audit.plateau, "inhibition": audit.inhibition}
     stage = Stage(recorded, expected)
-    claims = check_claims(problem, Member(s, {}, [weights["Vx"]], {}, [stage], [stage], stage, 0))
+    member = Member(s, {}, [weights["Vx"]], {}, [stage], [stage], stage, 0)
+    claims = check_claims(data, settings, member, Yardstick(X, Y, s, 0.0))
     return dict(zip(["excess", "whitening", *expected], (claim.verdict for claim in claims), strict=True))
 
 

@@ -12,9 +12,9 @@ from biorrr.circuit import Diverged, Microcircuit, Run
 from biorrr.models import Event
 from biorrr.sims import main
 from biorrr.sims.data import load
-from biorrr.sims.experiments.robustness import RobustnessSettings, farthest
+from biorrr.sims.experiments.robustness import RobustnessSettings, farthest, turn_up
 from biorrr.sims.experiments.robustness.ranges import DEPARTURES, LESIONS, MILLIVOLT_DEPARTURES, Reference
-from biorrr.sims.experiments.robustness.trials import Trial, try_departure
+from biorrr.sims.experiments.robustness.trials import Trial, try_departure, try_plain
 from biorrr.sims.lab import Job
 from biorrr.sims.lab.checkpoints import NOT_KEPT
 
@@ -68,6 +68,26 @@ def test_the_page_marks_where_learning_breaks():
     assert cross.get_ydata() == pytest.approx([0.25])
 
 
+def test_every_excess_is_beside_its_value_and_seed():
+    """Of a lab whose circuits have the excess 0.1, 0.3 (plain), and 10 times the delay plus the seed."""
+    asked = []
+
+    class Known:
+        def map(self, function, items, *shared):
+            asked.append(shared)
+            if function is try_plain:
+                return {seed: {"excess": 0.1 * seed, "plateau": np.full((2, 2), seed)} for seed in items}
+            return {trial: {"excess": 10 * trial.value + trial.seed} for trial in items}
+
+    settings = RobustnessSettings(data=(DATA,), departures=("delay",), seed=1, seeds=3)
+    results = turn_up(Known(), settings, load(DATA))
+    np.testing.assert_allclose(results["plain"], [0.1, 0.2, 0.3])
+    np.testing.assert_allclose(results["delay_plain"], [0.2, 0.2])
+    np.testing.assert_allclose(results["delay"], [[11, 12, 13], [21, 22, 23]])
+    assert results["delay_value"].values.tolist() == [1, 2]
+    assert asked[-1][-1] == Reference(plateau=pytest.approx(np.sqrt((1 + 4 + 9) / 3)), k=2)
+
+
 def test_command_fills_a_folder(tmp_path, capsys):
     out = tmp_path / "out"
     args = ["--data", DATA, "--engine", "numpy", "--samples", "60", "--seeds", "1", "--quick", "--departures", "dale"]
@@ -82,14 +102,15 @@ def test_command_fills_a_folder(tmp_path, capsys):
         np.testing.assert_array_less(-1e-9, table["dale"])
 
 
-def test_a_departure_that_diverges_at_once_is_a_result(monkeypatch):
+@pytest.mark.parametrize(("cell", "trial"), [("algebraic", Trial("delay", 1, 0)), ("millivolts", Trial("hold", 60, 0))])
+def test_a_departure_that_diverges_at_once_is_a_result(cell, trial, monkeypatch):
     """Before any plateau is recorded: it has not learned."""
     error = Diverged("at once")
     error.run = Run(xr.Dataset({"sample": ("tick", [])}))
     monkeypatch.setattr(Microcircuit, "run", lambda *_, **__: (_ for _ in ()).throw(error))
-    data, job = load(DATA), Job(RobustnessSettings(data=(DATA,), samples=60), "job", NOT_KEPT)
+    data, job = load(DATA), Job(RobustnessSettings(data=(DATA,), samples=60, cell=cell), "job", NOT_KEPT)
     exact = Yardstick(data.X, data.Y, 0.0, 0.1)
-    assert try_departure(job, Trial("delay", 1, 0), data, exact, Reference(0.1, 2)) == {"excess": 1.0}
+    assert try_departure(job, trial, data, exact, Reference(0.1, 2)) == {"excess": 1.0}
 
 
 def test_unknown_departure(capsys):

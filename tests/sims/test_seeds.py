@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
+from biorrr.analysis import Yardstick
 from biorrr.circuit import Run
 from biorrr.sims import main
 from biorrr.sims.data import load
-from biorrr.sims.experiments.learn import EXPERIMENT
 from biorrr.sims.lab.training import scores
 
 DATA = "synthetic:samples=60,m=6,n=5,latents=2"
@@ -19,13 +19,12 @@ def test_seeds_are_the_runs_they_would_be_alone(tmp_path, capsys):
     assert main.run(["learn", *args, "--out", str(tmp_path)]) == 0
     assert "2 seeds" in capsys.readouterr().out
     runs = {seed: Run.load(tmp_path / name) for seed, name in ((3, "run.nc"), (4, "run-4.nc"))}
-    data = load(DATA)
-    settings = EXPERIMENT.fit(EXPERIMENT.settings(data=DATA, engine="numpy", epochs=2, seed=4), data)
-    problem = EXPERIMENT.prepare(settings, data)
-    np.testing.assert_array_equal(runs[4].Vx, EXPERIMENT.run_part(problem, 4, {}).Vx)
+    assert main.run(["learn", *args[:-3], "1", "--seed", "4", "--out", str(tmp_path / "alone")]) == 0
+    np.testing.assert_array_equal(runs[4].Vx, Run.load(tmp_path / "alone/run.nc").Vx)
     assert np.abs(runs[3].Vx - runs[4].Vx).max() > 0.01
     numbers = json.loads((tmp_path / "summary.json").read_text())
-    each = [scores(run, problem.exact) for run in runs.values()]
+    exact = Yardstick(*load(DATA).stand_in, 0.0, numbers["ridge"])
+    each = [scores(run, exact) for run in runs.values()]
     for score in ("excess", "whitening_error", "r_minus_qt"):
         values = [one[score] for one in each]
         assert numbers[score] == pytest.approx(np.mean(values))

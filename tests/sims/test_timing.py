@@ -132,6 +132,23 @@ def test_a_curve_without_time_constants_recovers_none():
     assert judged(tau_x=0)["recovers both"] is False
 
 
+def test_angles_are_means_over_seeds_and_the_worst_of_all_delays():
+    settings, data = TimingSettings(data=DATA, delays=(0, 1, 3), seeds=2), load(DATA)
+    angles = {"plain": 50.0, "traces": 5.0, "weight": 80.0}
+    found = {
+        one: {"angle": angles[one.rule] + one.delay + 2 * one.seed, "excess": 0.1 * (1 + one.seed), "residual": 0.0}
+        for one in late_learners(settings)
+    }
+    results = late_results(settings, found)
+    exact = Yardstick(*data.stand_in, 0.0, 0.0)
+    known = {one.name: one.value for one in late_quantities(settings, results, data, exact)}
+    assert [known[f"angle_plain_{delay}"] for delay in (0, 1, 3)] == pytest.approx([51, 52, 54])
+    assert [known[f"angle_traces_{delay}"] for delay in (0, 1, 3)] == pytest.approx([6, 7, 9])
+    assert known["angle_traces"] == pytest.approx(9)
+    assert known["angle_plain_late"] == pytest.approx(52)  # without delay there is nothing to bridge
+    assert known["excess_weight_dependent"] == pytest.approx(0.15)
+
+
 @pytest.mark.slow
 def test_late_instruction_is_learned_with_traces_alone():
     asked, data = job(engine="cpp", samples=400_000, k=1, trace=2.0), load(DATA)

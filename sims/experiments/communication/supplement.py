@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from biorrr.sims.lab.settings import NO_NUMBERS, key_of, plain, provenance
 
@@ -63,7 +63,7 @@ def write_supplement(
 
 def _flat(settings: CommunicationSettings) -> dict[str, object]:
     """Return the settings that decide numbers, by key, those of the data among them."""
-    flat = {}
+    flat: dict[str, Any] = {}
     for field in dataclasses.fields(settings):
         value = plain(getattr(settings, field.name))
         if value is not None and field.name not in NO_NUMBERS:

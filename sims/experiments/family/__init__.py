@@ -97,8 +97,8 @@ CHART =     Chart(
     small={
         "data": "synthetic:samples=60,m=6,n=5,latents=2",
         "s": (0.0, 0.4),
-        "epochs": 2,
-        "seeds": 2,
+        "epochs": 1,
+        "seeds": 1,
         "engine": "numpy",
     },
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from biorrr.sims.experiments.helpers.agreement import TOLERATED
-from biorrr.sims.experiments.helpers.optimum import EXCESS, WHITENING
+from biorrr.sims.experiments.plateau.agreement import TOLERATED
+from biorrr.sims.experiments.plateau.optimum import EXCESS, WHITENING
 from biorrr.sims.lab import Claim, Quantity
 from biorrr.sims.lab.quantities import PERCENT, readable
 from biorrr.sims.lab.training import too_short

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,7 +53,7 @@ class Change:
         Number of times that each sample is presented in a row, as in slow sequences; 0 for the usual order.
     """
 
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    arguments: dict[str, Any] = field(default_factory=dict)
     lesion: str = ""
     in_a_row: int = 0
 

@@ -1,21 +1,20 @@
-"""Whether circuits have come to the optimum of the objective: what every claim about the optimum presupposes."""
+"""Claims that circuits have come to the optimum of the objective, which all other claims about it presuppose."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from biorrr.sims.lab.claims import Claim
-from biorrr.sims.lab.training import FamilyProblem
-from biorrr.sims.lazy import np
+from biorrr.sims.lazy import analysis, np
 
 EXCESS = 0.03
 WHITENING = 0.05
 
 
-def optimum_claims(problem: FamilyProblem[Any], s: float, filters: Sequence[np.ndarray]) -> Iterator[Claim]:
-    """What Sec. 4 says of the filters Vx (m, k) that circuits have learned with this s, one set for each seed."""
-    exact, run = problem.solutions[s], learning(problem, len(filters))
+def optimum_claims(
+    exact: analysis.Yardstick, s: float, filters: Sequence[np.ndarray], run: str, unjudged: str
+) -> Iterator[Claim]:
+    """Judge what Sec. 4 says of the filters Vx (m, k) that circuits have learned with this s, one set for each seed."""
     excess, whitening = (
         float(np.max([measure(Vx) for Vx in filters])) for measure in (exact.excess, exact.whitening_error)
     )
@@ -27,7 +26,7 @@ def optimum_claims(problem: FamilyProblem[Any], s: float, filters: Sequence[np.n
         low=-1e-9,
         high=EXCESS,
         unit="%",
-        unjudged=problem.unjudged,
+        unjudged=unjudged,
     )
     yield Claim(
         text=f"s = {s:g}: the inequality Vx'CxxVx <= I is saturated, ||Vx'CxxVx - I||^2/k = 0",
@@ -35,10 +34,5 @@ def optimum_claims(problem: FamilyProblem[Any], s: float, filters: Sequence[np.n
         run=run,
         value=whitening,
         high=WHITENING,
-        unjudged=problem.unjudged,
+        unjudged=unjudged,
     )
-
-
-def learning(problem: FamilyProblem[Any], seeds: int) -> str:
-    """What was run, in words."""
-    return f"{problem.data.name}, {problem.settings.k} neurons, {seeds} seeds, {problem.samples:,} samples"

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from biorrr.sims.experiment import Problem
-from biorrr.sims.lazy import analysis, circuits, np
+from biorrr.sims.lab.quantities import PERCENT, Quantity
+from biorrr.sims.lazy import analysis, circuits, data_sets, np
 
 TRACES = ("plateau", "a", "inhibition", "z")
 WEIGHTS = ("Vx", "Vy", "Q", "R")
@@ -71,8 +71,14 @@ class Member:
     halfway: int  # snapshot of ``during``
 
 
+def at_snapshot(run: circuits.Run, snapshot: int) -> circuits.Run:
+    """Return the run as it was at a snapshot."""
+    return circuits.Run(run.data.isel(snapshot=slice(snapshot % run.data.sizes["snapshot"] + 1)))
+
+
 def theory(
-    problem: Problem[Any],
+    data: data_sets.Dataset,
+    ridge: float,
     s: float,
     network: Mapping[str, np.ndarray] | None,
     weights: Mapping[str, np.ndarray],
@@ -83,10 +89,9 @@ def theory(
     """
     from biorrr.analysis.backprop import backpropagated_error
 
-    assert problem.settings.ridge is not None
-    centred = problem.data.centred()
+    centred = data.centred()
     X, Y = centred.X, centred.Y
-    audit = analysis.audit_plateau(X, Y, **weights, s=s, ridge=problem.settings.ridge)
+    audit = analysis.audit_plateau(X, Y, **weights, s=s, ridge=ridge)
     expected = {"inhibition": audit.prediction, "plateau": audit.error}
     if network is not None:
         filters = weights["Vx"].reshape(-1, *weights["Vx"].shape[-2:])
@@ -96,20 +101,20 @@ def theory(
 
 
 def courses(
-    problem: Problem[Any], network: Mapping[str, np.ndarray] | None, run: circuits.Run
+    data: data_sets.Dataset, ridge: float, network: Mapping[str, np.ndarray] | None, run: circuits.Run
 ) -> dict[str, analysis.Agreement]:
-    """Agreement with theory through learning, (snapshot, pyramidal), by what is compared."""
+    """Return the agreement with theory through learning, (snapshot, pyramidal), by what is compared."""
     weights = {name: run.data[name].values for name in WEIGHTS}
-    audit, expected = theory(problem, run.data.attrs["s"], network, weights)
+    audit, expected = theory(data, ridge, run.data.attrs["s"], network, weights)
     return {
         name: analysis.Agreement.between(getattr(audit, COMPARED[name].trace), signal)
         for name, signal in expected.items()
     }
 
 
-def halfway(problem: Problem[Any], run: circuits.Run) -> int:
-    """The first snapshot at which inhibition is within 50 % of theory, mean over neurons; the last if it never is."""
-    near = courses(problem, None, run)["inhibition"].relative_error.mean(axis=1) < 0.5
+def halfway(data: data_sets.Dataset, ridge: float, run: circuits.Run) -> int:
+    """Return the first snapshot at which inhibition is within 50 % of theory, mean over neurons; else the last."""
+    near = courses(data, ridge, None, run)["inhibition"].relative_error.mean(axis=1) < 0.5
     return int(np.argmax(near)) if near.any() else len(near) - 1
 
 
@@ -151,22 +156,37 @@ def sizes(stages: Sequence[Stage]) -> tuple[float, float]:
     return float(np.median(plateau)), float(np.median(plateau / a))
 
 
-def measured(members: Sequence[Member]) -> dict[str, Any]:
-    """Numbers of the summary: how the recorded traces agree with theory, over neurons, seeds and s."""
-    numbers: dict[str, Any] = {}
+def measured(members: Sequence[Member], heading: str = "", suffix: str = "", several: bool = False) -> list[Quantity]:
+    """Return how the recorded traces agree with theory, over neurons, seeds and s.
+
+    ``heading`` begins the rows of the table, ``suffix`` ends the names. Over ``several`` s nothing is printed: the
+    quantities at each s follow.
+    """
+    found: list[Quantity] = []
+
+    def add(name: str, value: Any, unit: str = "", words: str = "", row: str = "") -> None:
+        found.append(Quantity(f"{name}{suffix}", value, unit, "" if several else words, row=f"{heading}{row}"))
+
     before, after = ([one for member in members for one in getattr(member, when)] for when in ("before", "after"))
-    for name in COMPARED:
+    for name, comparison in COMPARED.items():
         if not any(name in one.expected for one in after):
             continue
-        for when, stages in (("start", before), ("end", after)):
+        for when, stages, words in (("end", after, ""), ("start", before, " at the start")):
             agreement = compared(stages, name)
-            numbers[f"{name}_correlation_{when}"] = np.median(agreement.correlation)
-            numbers[f"{name}_correlation_{when}_min"] = agreement.correlation.min()
-            numbers[f"{name}_relative_error_{when}"] = np.median(agreement.relative_error)
-        numbers[f"{name}_relative_error_max"] = agreement.relative_error.max()
+            correlation, error = agreement.correlation, agreement.relative_error
+            of = f"{name}_relative_error_{when}"
+            add(of, np.median(error), PERCENT, f"relative error{words}", comparison.words)
+            if when == "end":
+                add(f"{name}_relative_error_max", error.max(), PERCENT, "at most", comparison.words)
+            add(f"{name}_correlation_{when}", np.median(correlation), "", f"correlation{words}", comparison.words)
+            least = "at least" if when == "end" else ""
+            add(f"{name}_correlation_{when}_min", correlation.min(), "", least, comparison.words)
     for name, rival in nulls(after).items():
-        numbers[f"plateau_correlation_{name}"] = np.median(rival.correlation)
-        numbers[f"plateau_relative_error_{name}"] = np.median(rival.relative_error)
+        row = "relative error of the plateau under the null hypothesis"
+        add(f"plateau_correlation_{name}", np.median(rival.correlation))
+        add(f"plateau_relative_error_{name}", np.median(rival.relative_error), PERCENT, NULLS[name], row)
     for when, stages in (("start", before), ("end", after)):
-        numbers[f"plateau_rms_{when}"], numbers[f"plateau_over_distal_{when}"] = sizes(stages)
-    return numbers
+        rms, share = sizes(stages)
+        add(f"plateau_rms_{when}", rms, "", f"r.m.s. at the {when}", "size of plateaus")
+        add(f"plateau_over_distal_{when}", share, "of the distal current's", "that is", "size of plateaus")
+    return found

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.experiment import Problem
-from biorrr.sims.lab.circuits import completed
+from biorrr.sims.experiments.plateau.agreement import Member
+from biorrr.sims.experiments.plateau.results import At
+from biorrr.sims.lab import Figure, Quantity
+from biorrr.sims.lab.quantities import PERCENT
 from biorrr.sims.lazy import circuits, models, np, xr
 from biorrr.sims.page.views import Chart, View
 
@@ -79,10 +81,10 @@ class Clamp:
 
 
 @dataclass(frozen=True)
-class CellStage:
-    """A circuit whose cells are to be recorded."""
+class Cells:
+    """Cells of a circuit to be recorded, as it was at a snapshot."""
 
-    run: circuits.Run
+    at: At
 
 
 def clamp() -> dict[str, np.ndarray]:
@@ -117,19 +119,12 @@ def plateaus(Vd: np.ndarray, dt: float) -> dict[str, np.ndarray]:
     return {"plateau_rate": np.array(len(lasted) / seconds), "plateau_duration": np.array(duration)}
 
 
-def record_cells(problem: Problem[Any], run: circuits.Run) -> circuits.Run:
-    """Show a few samples to the circuit of ``run`` with learning off, and record the cells of its first neuron."""
-    settings, attrs = problem.settings, run.data.attrs
+def recorded_variables() -> dict[str, Any]:
+    """Return what is recorded of the cells of the first neuron, and of all neurons."""
     first = list(range(models.Millivolts().population))
-    circuit = settings.make_circuit(k=settings.k, s=attrs["s"], engine=attrs["engine"], cell="millivolts")
     names = ("Vs", "Vd", "calcium", "bursting_cells.spike", "event", "burst")
     outputs = ("a", "inhibited", "usual_drive", "soma_current", "dendrite_current", "z", "plateau")
-    return completed(
-        circuit.run(
-            problem.data.X, problem.data.Y, order=np.arange(SHOWN_SAMPLES), snapshots=1, plastic=False, start=run,
-            record=dict.fromkeys(names, first) | dict.fromkeys(outputs, True), every=1, centre=True, progress=False,
-        )
-    )  # fmt: skip
+    return dict.fromkeys(names, first) | dict.fromkeys(outputs, True)
 
 
 def traces(recorded: Mapping[str, circuits.Run]) -> dict[str, dict[str, np.ndarray]]:
@@ -153,28 +148,27 @@ def traces(recorded: Mapping[str, circuits.Run]) -> dict[str, dict[str, np.ndarr
     return out
 
 
-def drawn(
-    recorded: Mapping[str, circuits.Run], errors: Mapping[str, np.ndarray], clamped: Mapping[str, np.ndarray]
-) -> dict[str, Callable[[], Any]]:
-    """The figures; ``errors`` by stage are what theory says of the samples shown, in units of the r.m.s."""
+def figures(recorded: Mapping[str, circuits.Run], member: Member, clamped: Mapping[str, np.ndarray]) -> list[Figure]:
+    """Return the figures of one cell; samples are marked by what theory says of them, in units of the r.m.s."""
     from biorrr.analysis.figures.millivolts import plot_cell, plot_firing
 
     rest = models.Millivolts()
     shown = traces(recorded)
+    expected = {stage: getattr(member, stage)[0].expected["plateau"][:, 0] for stage in STAGES}
+    errors = {stage: signal[:SHOWN_SAMPLES] / np.sqrt(np.mean(signal**2)) for stage, signal in expected.items()}
     onsets = rest.hold * np.arange(SHOWN_SAMPLES)
     found = [
         {name: clamped[f"{name}_{into}"] for name in ("event_rate", "burst_probability")}
         for into in ("dendrite", "soma")
     ]
-    return {
-        "cell": partial(
-            plot_cell,
-            {STAGES[stage]: signals for stage, signals in shown.items()},
-            onsets=dict.fromkeys(STAGES.values(), onsets),
-            errors={STAGES[stage]: errors[stage] for stage in shown},
-        ),
-        "firing": partial(plot_firing, DENDRITE, found[0], SOMA, found[1], rest=(rest.rest_soma, rest.rest_dendrite)),
-    }
+    cell = partial(
+        plot_cell,
+        {STAGES[stage]: signals for stage, signals in shown.items()},
+        onsets=dict.fromkeys(STAGES.values(), onsets),
+        errors={STAGES[stage]: errors[stage] for stage in shown},
+    )
+    firing = partial(plot_firing, DENDRITE, found[0], SOMA, found[1], rest=(rest.rest_soma, rest.rest_dendrite))
+    return [Figure("cell", cell), Figure("firing", firing)]
 
 
 def as_variables(recorded: Mapping[str, circuits.Run], clamped: Mapping[str, np.ndarray]) -> dict[str, Any]:
@@ -204,22 +198,14 @@ def as_variables(recorded: Mapping[str, circuits.Run], clamped: Mapping[str, np.
     return variables
 
 
-def numbers(clamped: Mapping[str, np.ndarray]) -> dict[str, float]:
-    """Of the cell at rest, for summary.json."""
-    at = list(DENDRITE).index(models.Millivolts().rest_dendrite)
-    return {
-        "rest_event_rate": float(clamped["event_rate_dendrite"][at]),
-        "rest_burst_probability": float(clamped["burst_probability_dendrite"][at]),
-        "rest_plateau_rate": float(clamped["plateau_rate"]),
-        "rest_plateau_duration": float(clamped["plateau_duration"]),
-    }
-
-
-def rows(clamped: Mapping[str, np.ndarray]) -> dict[str, str]:
-    """The same in words."""
-    found = numbers(clamped)
-    return {
-        "a cell at rest": f"{found['rest_event_rate']:.1f} events per second, {found['rest_burst_probability']:.0%} of "
-        f"them bursts; {found['rest_plateau_rate']:.1f} calcium plateaus per second, of "
-        f"{found['rest_plateau_duration']:.0f} ms (median)"
-    }
+def quantities(clamped: Mapping[str, np.ndarray]) -> list[Quantity]:
+    """Return how a cell fires at rest."""
+    at, row = list(DENDRITE).index(models.Millivolts().rest_dendrite), "a cell at rest"
+    share = float(clamped["burst_probability_dendrite"][at])
+    plateaus_of = float(clamped["plateau_duration"])
+    return [
+        Quantity("rest_event_rate", float(clamped["event_rate_dendrite"][at]), "per second", "events", row=row),
+        Quantity("rest_burst_probability", share, PERCENT, "of which bursts", row=row),
+        Quantity("rest_plateau_rate", float(clamped["plateau_rate"]), "per second", "calcium plateaus", row=row),
+        Quantity("rest_plateau_duration", plateaus_of, "ms", "their median duration", row=row),
+    ]

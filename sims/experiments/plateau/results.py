@@ -1,0 +1,190 @@
+"""What was found at each s: gathered, joined to one dataset, judged and drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from biorrr.sims.experiments.plateau.agreement import (
+    COMPARED,
+    TOLERATED,
+    TRACES,
+    WEIGHTS,
+    Member,
+    Stage,
+    at_snapshot,
+    compared,
+    courses,
+    nulls,
+    theory,
+)
+from biorrr.sims.experiments.plateau.optimum import optimum_claims
+from biorrr.sims.lab import Claim, Figure
+from biorrr.sims.lab.training import unjudged_because
+from biorrr.sims.lazy import analysis, data_sets, np, xr
+
+SHOWN_SAMPLES, SHOWN_NEURONS = 50, 4  # that fit a page
+PLACE = 'Sec. 6, "Interpretation of calcium plateau potential in Bio-RRR"'
+TELLING = 0.25  # relative error of the distal current alone, below which the data cannot tell what inhibition does
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A circuit that learns."""
+
+    s: float
+    seed: int
+
+
+@dataclass(frozen=True)
+class Network:
+    """A two-layer network that backprop trains."""
+
+    seed: int
+
+
+@dataclass(frozen=True)
+class At:
+    """A circuit as it was at a snapshot of its learning."""
+
+    learner: Learner
+    snapshot: int
+
+
+def gather(
+    data: data_sets.Dataset, settings: Any, s: float, found: Mapping[Any, Any], recorded: Mapping[Any, Any], middle: int
+) -> Member:
+    """Return all that was found at ``s``."""
+    runs = {seed: found[Learner(s, seed)] for seed in settings.every_seed}
+    networks = {seed: found[Network(seed)] for seed in settings.every_seed if s == 0}
+    last = runs[settings.seed].data.sizes["snapshot"] - 1
+
+    def stage(seed: int, snapshot: int) -> Stage:
+        run = at_snapshot(runs[seed], snapshot)
+        weights = {name: getattr(run, name) for name in WEIGHTS}
+        expected = theory(data, settings.ridge, s, networks.get(seed), weights)[1]
+        return Stage(recorded[At(Learner(s, seed), snapshot)], expected)
+
+    before, after = ([stage(seed, snapshot) for seed in runs] for snapshot in (0, last))
+    during = stage(settings.seed, middle)
+    return Member(s, runs, [run.Vx for run in runs.values()], networks, before, after, during, middle)
+
+
+def join(data: data_sets.Dataset, settings: Any, member: Member) -> xr.Dataset:
+    """Return the runs at one s along a dimension ``seed``, with what was recorded of the first.
+
+    Agreement with theory through learning is (seed, snapshot, pyramidal).
+    """
+    each_run = [run.data for run in member.runs.values()]
+    results = xr.concat(
+        each_run,
+        dim="seed",
+        data_vars=[name for name in each_run[0].data_vars if name != "seen"],
+        compat="equals",
+        combine_attrs="drop_conflicts",
+    )
+    results = results.assign_coords(seed=list(member.runs), s=member.s)
+    each = [courses(data, settings.ridge, member.networks.get(seed), run) for seed, run in member.runs.items()]
+    for name in each[0]:
+        for measure in ("correlation", "relative_error"):
+            together = np.stack([getattr(course[name], measure) for course in each])
+            results[f"{name}_{measure}"] = (("seed", "snapshot", "pyramidal"), together)
+    stages = (member.before[0], member.during, member.after[0])
+    for name in TRACES:
+        recorded = np.stack([stage.recorded[name] for stage in stages])
+        results[f"recorded_{name}"] = (("stage", "row", "pyramidal"), recorded)
+    samples = results["seen"].values[[0, member.halfway, -1]]
+    results["stage_samples"] = ("stage", samples)
+    return results.assign_coords(
+        stage=[f"{one:,} samples" for one in samples],
+        neuron=("pyramidal", [str(one + 1) for one in range(results.sizes["pyramidal"])]),
+        row=range(results.sizes["row"]),
+    )
+
+
+def check_claims(data: data_sets.Dataset, settings: Any, member: Member, exact: analysis.Yardstick) -> Iterator[Claim]:
+    """Judge what Sec. 6 says, neuron by neuron and seed by seed, at one s.
+
+    That plateau and error are equal follows from proximal plasticity standing still alone, whatever Q and R are: a
+    circuit that the other rules have led elsewhere is found out by not being at the optimum.
+    """
+    samples = settings.epochs * len(data.X)
+    run = f"{data.name}, {settings.k} neurons, {len(member.after)} seeds, {samples:,} samples"
+    too_early = unjudged_because(settings, samples)
+    yield from optimum_claims(exact, member.s, member.filters, run=run, unjudged=too_early)
+    rivals = nulls(member.after)
+    least = min(float(rivals[name].relative_error.min()) for name in ("no_inhibition", "other_inhibition"))
+    for name in member.after[0].expected:
+        agreement = compared(member.after, name)
+        unjudged = too_early
+        if name != "inhibition" and least < TELLING:
+            unjudged = unjudged or f"these data cannot tell: without inhibition the error would be {least:.0%}"
+        rival = {} if name == "inhibition" else {"least error without the right inhibition": least}
+        yield Claim(
+            text=f"s = {member.s:g}: {COMPARED[name].claim}, at the optimum",
+            place=PLACE,
+            run=run,
+            value=float(agreement.relative_error.max()),
+            high=COMPARED[name].tolerated,
+            unit="%",
+            numbers={
+                "median": float(np.median(agreement.relative_error)),
+                "lowest correlation": float(agreement.correlation.min()),
+            }
+            | rival,
+            unjudged=unjudged,
+        )
+
+
+def draw(member: Member, every_result: Mapping[str, xr.Dataset], which: str) -> list[Figure]:
+    """Return the figures of one s."""
+    from biorrr.analysis.figures.agreement import plot_agreement
+
+    results, last = every_result[f"run{which}"], member.after[0]
+    samples = results["stage_samples"].values
+    shown = {
+        "before learning": member.before[0],
+        f"halfway: {samples[1]:,} samples": member.during,
+        f"after {samples[2]:,} samples": last,
+    }
+    pairs = {
+        name: (COMPARED[name].measured, COMPARED[name].expected, last.recorded[COMPARED[name].trace], signal)
+        for name, signal in last.expected.items()
+    }
+    null, few = nulls(member.after), np.s_[:SHOWN_SAMPLES, :SHOWN_NEURONS]
+    rivals = {
+        "as it is": compared(member.after, "plateau"),
+        "without\ninhibition": null["no_inhibition"],
+        "with that of\nother samples": null["other_inhibition"],
+    }
+    plateaus = partial(
+        analysis.plot_plateau,
+        {name: {trace: at.recorded[trace][few] for trace in TRACES} for name, at in shown.items()},
+        {name: {trace: at.expected[trace][few] for trace in ("plateau", "inhibition")} for name, at in shown.items()},
+        unit="sample, learning off",
+        notes={name: sizes(at.recorded) for name, at in shown.items()},
+    )
+    audit = partial(
+        plot_agreement,
+        pairs,
+        results["seen"].values,
+        {
+            name: (results[f"{name}_correlation"].values, results[f"{name}_relative_error"].values)
+            for name in last.expected
+        },
+        {name: one.relative_error for name, one in rivals.items()},
+        TOLERATED,
+    )
+    apart = which.removeprefix("-")
+    return [Figure("plateau", plateaus, apart, charted=True), Figure("audit", audit, apart)]
+
+
+def sizes(recorded: Mapping[str, np.ndarray]) -> list[str]:
+    """Say of each neuron how large its plateau is over all samples, and what that is of the distal current."""
+    plateau, a = (np.sqrt(np.mean(np.square(recorded[name]), axis=0)) for name in ("plateau", "a"))
+    return [
+        f"r.m.s. {one:.2g} ({one / other if other else np.nan:.2f} of distal)"
+        for one, other in zip(plateau, a, strict=True)
+    ]
