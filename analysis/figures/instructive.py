@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, draw_scale_bar, styled
+from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, draw_scale_bar, styled, ticks_at
 from biorrr.analysis.instructive import LEVEL, Answer
 
 _WORDS = {
@@ -124,8 +124,7 @@ def plot_power(
             panel.errorbar([noise], [error_rate[q]], [[error_rate[q] - found.low], [found.high - error_rate[q]]],
                            fmt="o", color="black", markersize=3, linewidth=1, zorder=5)  # fmt: skip
         panel.set(xscale="log", xlabel="imaging noise / signal", title=words, ylim=(-0.03, 1.03))
-        panel.set_xticks(np.asarray(noises), [f"{one:g}" for one in np.asarray(noises)])
-        panel.minorticks_off()
+        ticks_at(panel, noises)
     axes[0].set_ylabel("share that says yes")
     axes[0].legend(fontsize=7, loc="center left")
     return axes
