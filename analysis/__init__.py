@@ -49,7 +49,6 @@ _HOMES = {
         "objective",
         "excess",
         "whitening_error",
-        "strong_whitening_error",
         "principal_angles",
         "r2",
     ),

@@ -35,16 +35,6 @@ def whitening_error(Vx: ArrayLike, X: ArrayLike, ridge: Ridge = 0.0) -> float | 
     return (np.square(whitened.swapaxes(-2, -1) @ whitened - np.eye(k)).sum(axis=(-2, -1)) / k)[()]
 
 
-def strong_whitening_error(
-    Vx: ArrayLike, X: ArrayLike, Y: ArrayLike, s: float = 0.0, ridge: Ridge = 0.0, share: float = 0.05
-) -> float | NDArray:
-    """Whitening error of ``Vx`` (..., m, k) within the directions whose eigenvalue exceeds ``share`` of the largest.
-
-    See :meth:`Yardstick.strong_whitening_error`.
-    """
-    return Yardstick(X, Y, s, ridge).strong_whitening_error(Vx, share)
-
-
 def principal_angles(A: ArrayLike, B: ArrayLike, X: ArrayLike | None = None, ridge: Ridge = 0.0) -> NDArray:
     """Principal angles between the column spans of ``A`` (m, k) and ``B`` (m, l) in degrees, largest first.
 

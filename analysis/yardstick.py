@@ -99,28 +99,6 @@ class Yardstick:
         k = gram.shape[-1]
         return (np.square(gram - np.eye(k)).sum(axis=(-2, -1)) / k)[()]
 
-    def strong(self, k: int, share: float = 0.05) -> NDArray:
-        """Which of the k best filters have more than ``share`` of the largest eigenvalue of M, (k,)."""
-        eigenvalues = self.eigenvalues[: check_k(k, self.m, self.n)]
-        return eigenvalues > share * eigenvalues[0]
-
-    def strong_whitening_error(self, Vx: ArrayLike, share: float = 0.05) -> float | NDArray:
-        """||(AA')_SS - I||^2 / |S| of ``Vx`` (..., m, k), with A = Vx*' (Cxx + ridge I) Vx and Vx* the exact filters.
-
-        S are the directions with more than ``share`` of the largest eigenvalue of M. The circuit whitens a direction
-        as fast as its eigenvalue is large, and directions in which the data have next to nothing in common count fully
-        in :meth:`whitening_error`. Here they do not; but filters have to be those of S, not only white.
-        """
-        whitened, finite = self._whitened(Vx)
-        k = whitened.shape[-1]
-        strong = self.strong(k, share)
-        if not strong.any():
-            raise ValueError("X and Y: must have something in common (got M = 0, of which no direction is strong)")
-        A = _product((self._root @ self.Vx(k)[:, strong]).T, whitened)
-        off = A @ A.swapaxes(-2, -1) - np.eye(strong.sum())
-        error = np.square(off).sum(axis=(-2, -1)) / strong.sum()
-        return np.where(finite, error, np.nan)[()]
-
     def gram(self, Vx: ArrayLike) -> NDArray:
         """Vx' (Cxx + ridge I) Vx of ``Vx`` (..., m, k), (..., k, k): the identity if the filters are white."""
         whitened, finite = self._whitened(Vx)

@@ -1,4 +1,4 @@
-"""The base of all circuits: how they are run, built and looked at, whatever their parts."""
+"""The base of all circuits: how they meet their data and run, whatever their parts."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from biorrr.circuit.compile.blueprint import Blueprint, Port
-from biorrr.circuit.compile.schedule import schedule
-from biorrr.circuit.compile.timing import Timing
-from biorrr.circuit.engines.choice import ENGINES, Engines, choose
+from biorrr.circuit.compile.blueprint import Blueprint
+from biorrr.circuit.engines.choice import choose
+from biorrr.circuit.made_circuit import MadeCircuit
 from biorrr.circuit.results.dataset import dataset
 from biorrr.circuit.results.run import Run
-from biorrr.circuit.results.text_table import Tabled, departures_in_words
 from biorrr.circuit.simulation.checkpoint import Checkpoint
-from biorrr.circuit.simulation.events import silenceable, silenced
+from biorrr.circuit.simulation.events import check_events, silenced
 from biorrr.circuit.simulation.initial_state import given_weights, initial_state
+from biorrr.circuit.simulation.job import Job
+from biorrr.circuit.simulation.recorded_traces import recording_of
 from biorrr.circuit.simulation.recorder import Diverged
-from biorrr.circuit.simulation.simulate import Callback, RunOptions, Simulated, Stimulus, simulate
+from biorrr.circuit.simulation.simulate import Callback, Simulated, simulate, snapshot_samples, stretch_of
 from biorrr.circuit.simulation.unsettled import check_settled
 from biorrr.circuit.stimulus.data_checks import check_order, warn, warn_of_shuffling
 from biorrr.circuit.stimulus.feeds import Inputs, read_inputs
 from biorrr.circuit.stimulus.presentation import Presentation, as_seed
 from biorrr.circuit.stimulus.units import Units
-from biorrr.models import Departure, Event, Parts
+from biorrr.models import Event
 from biorrr.models.physical_units import in_si
-from biorrr.models.validation import one_of, truth, whole_number
+from biorrr.models.validation import truth, whole_number
 
 
 @dataclass(frozen=True)
@@ -58,32 +58,13 @@ class Beginning:
     replay: int = 0
 
 
-class CircuitBase(Tabled):
-    """Base of circuits: frozen values made of :attr:`parts`, which reach the outside by :attr:`ports`.
+class CircuitBase(MadeCircuit):
+    """Base of circuits: those that are made, built and run."""
 
-    A circuit keeps nothing of its runs but what it has built, which is kept to save time and changes no answer.
-    """
-
-    name: str
-    engine: str
-    seed: int
-    departures: Sequence[Departure]
-    parts: Parts
-    ports: tuple[Port, ...]
-    all_departures: tuple[Departure, ...]
-    timing: Timing
-    # Arguments that are departures now, and what to write instead.
-    _INSTEAD: ClassVar[Mapping[str, str]] = {}
     # Variables that are traced unless told.
     _TRACED: ClassVar[tuple[str, ...]] = ()
     # What to do about a run that diverges.
     _REMEDY: ClassVar[str] = "lower the rates of plasticity"
-
-    def __new__(cls, *args, **arguments):
-        """Refuse arguments that are departures now, in one sentence."""
-        for name in arguments.keys() & cls._INSTEAD.keys():
-            raise TypeError(f"{name}: is not an argument of {cls.__name__}; use {cls._INSTEAD[name]} instead")
-        return super().__new__(cls)
 
     # -- what differs between circuits ---------------------------------------------------------------------------
 
@@ -99,102 +80,15 @@ class CircuitBase(Tabled):
         """
         return Beginning()
 
-    def _check_sizes(self, sizes: Mapping[str, int]) -> None:
-        """Refuse numbers of features, by port, that the circuit cannot learn from."""
-
     def _settings(self, simulated: Simulated) -> dict[str, object]:
         """Return plain values that a run keeps as attributes."""
-        return {"departures": departures_in_words(self.all_departures)}
+        return {"departures": self._departures_in_words()}
 
     def _more(self, simulated: Simulated, matrices: Mapping[str, np.ndarray]) -> dict[str, tuple]:
         """Return further variables of a run's Dataset, given the final ``matrices``."""
         return {}
 
-    # -- making --------------------------------------------------------------------------------------------------
-
-    def _freeze(self, **values) -> None:
-        """Set attributes, once and for all."""
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-
-    def _settle(self, parts: Parts, ports: tuple[Port, ...], departures: tuple[Departure, ...]) -> None:
-        """Check and set what every circuit has; say in one sentence what is wrong with the parts, if anything is.
-
-        Parameters
-        ----------
-        parts, ports
-            All parts, and where data come in.
-        departures
-            All departures from the paper's circuit, whichever way they were asked for.
-        """
-        one_of("engine", self.engine, ENGINES)
-        if self.name and not self.name.isidentifier():
-            raise ValueError(f"name: must be a name without spaces (got {self.name!r})")
-        self._freeze(
-            seed=as_seed(self.seed), departures=tuple(self.departures), parts=parts, ports=ports,
-            all_departures=departures, timing=Timing.of(parts),
-        )  # fmt: skip
-        schedule(parts)
-
-    @functools.cached_property
-    def _engines(self) -> Engines:
-        return Engines(self.name)
-
-    @functools.cached_property
-    def _blueprints(self) -> dict[tuple, Blueprint]:
-        return {}
-
-    def __getstate__(self):
-        """Return all but what was built, which is built again when it is needed."""
-        return {name: value for name, value in self.__dict__.items() if name not in ("_engines", "_blueprints")}
-
-    def __setstate__(self, state) -> None:
-        self.__dict__.update(state)
-
-    def blueprint(self, *sizes: int, **named: int) -> Blueprint:
-        """Return the circuit for so many features of each port, in their order or by name (m is x, n is y)."""
-        given = {port.name: size for port, size in zip(self.ports, sizes, strict=False)}
-        given |= {{"m": "x", "n": "y"}.get(name, name): size for name, size in named.items()}
-        missing = [port.name for port in self.ports if not given.get(port.name)]
-        if missing:
-            raise ValueError(f"{', '.join(missing)}: say how many features the data have, such as blueprint(64, 10)")
-        return self._sized(given)
-
-    def _sized(
-        self, sizes: Mapping[str, int], moving: Mapping[str, str] | None = None, silent: tuple[str, ...] = ()
-    ) -> Blueprint:
-        """Return the circuit for so many features of each port.
-
-        Parameters
-        ----------
-        sizes
-            By port.
-        moving
-            When the inputs of some ports change, if not from sample to sample.
-        silent
-            Populations of which some cells fall silent.
-        """
-        moving = moving or {}
-        key = tuple((port.name, sizes[port.name], moving.get(port.name, "sample")) for port in self.ports), silent
-        if key not in self._blueprints:
-            self._check_sizes(sizes)
-            parts = silenceable(self.parts, silent)
-            for port in self.ports:
-                population, size = parts[port.population], sizes[port.name]
-                if population.size not in (None, size):
-                    raise ValueError(
-                        f"{port.name}: must have {population.size} features, the cells of {population.name} (got "
-                        f"{size})"
-                    )
-                parts = parts.having(replace(population, size=size))
-            for population in parts.populations:
-                if population.size is None:
-                    raise ValueError(
-                        f"{population.name}.size: must be given, because no data say how many cells there are"
-                    )
-            ports = tuple(replace(port, changes=moving.get(port.name, "sample")) for port in self.ports)
-            self._blueprints[key] = Blueprint(parts, ports)
-        return self._blueprints[key]
+    # -- running -------------------------------------------------------------------------------------------------
 
     def build(self, *sizes: int, **named: int):
         """Build the circuit for data of so many features now rather than at the first :meth:`run`; return it.
@@ -209,8 +103,6 @@ class CircuitBase(Tabled):
             weights = {**begin.weights, **given_weights(self.initial, blueprint, begin.units)}
             engine.begin(initial_state(blueprint, begin.units, self.seed, weights, {}, None))
         return self
-
-    # -- running -------------------------------------------------------------------------------------------------
 
     def run(
         self,
@@ -309,15 +201,13 @@ class CircuitBase(Tabled):
         warn_of_shuffling(order, self.all_departures, timing)
         seed = self.seed if seed is None else as_seed(seed)
         blueprint = self._sized(inputs.sizes, inputs.moving, silenced(events))
-        epoch = inputs.n_samples if isinstance(order, str) else len(order)
-        announced = truth("final", final) and plastic
-        last = getattr(start, "samples", 0) + epochs * epoch if announced else math.inf
-        begin = self._beginning(blueprint, inputs, seed, last)
+        first, last = stretch_of(epochs * (inputs.n_samples if isinstance(order, str) else len(order)), start)
+        announced = last if truth("final", final) and plastic else math.inf
+        begin = self._beginning(blueprint, inputs, seed, announced)
         port = self.ports[0].name
         presentation = Presentation(
             inputs.n_samples, inputs.sizes[port], order, begin.replay, seed, timing.held, port, timing.replay_held
         )
-        stimulus = Stimulus.of(presentation, self._feeds(inputs, begin), epochs, start)
         given = given_weights({**self.initial, **(weights or {})}, blueprint, begin.units)
         state = initial_state(
             blueprint, begin.units, seed, {**begin.weights, **given}, {**begin.parameters, **(parameters or {})}, start
@@ -327,21 +217,27 @@ class CircuitBase(Tabled):
                 "start: that run was final, and its rates have fallen to zero; they begin anew here. Give final=False "
                 "to a run that is to be continued"
             )
-        options = RunOptions(
-            self._TRACED if record is None else record, every, snapshots, plastic, callback, progress,
-            Checkpoint.of(checkpoint), events,
-        )  # fmt: skip
-        if stimulus.live and checkpoint is not None:
+        switches = [q.key for q in blueprint.state if q.name in ("plastic", "learning")]
+        state |= dict.fromkeys(switches, np.array([float(truth("plastic", plastic))]))
+        state["clock.sample"] = np.array([first - 1.0])
+        live = any(feed.live is not None for feed in inputs.feeds.values())
+        if live and checkpoint is not None:
             raise ValueError(
                 "checkpoint: cannot keep the state of a Brian2 group of yours; leave it out, or record the group first "
                 "and give what it said as TimeSeries or SpikeTrains"
             )
-        engine = choose(self.engine, stimulus.ticks, stimulus.live)
+        engine = choose(self.engine, (last - first) * presentation.ticks_per_sample, live)
+        events = check_events(events, first, last, blueprint, order)
+        job = Job(
+            blueprint, presentation, self._feeds(inputs, begin), first, last, state,
+            recording_of(self._TRACED if record is None else record, every, blueprint, first, last),
+            snapshot_samples(snapshots, first, last),
+        )  # fmt: skip
         build = functools.partial(self._engines.built, engine, blueprint)
-        simulated = simulate(blueprint, engine, build, stimulus, state, begin.units, options)
+        simulated = simulate(job, begin.units, engine, build, events, checkpoint, callback, progress)
         attrs = {
             "plastic": int(plastic), "signal_in_time": int(inputs.signal_in_time),
-            "cooled": int("neuromodulator.last" in begin.parameters and simulated.outcome.samples >= last),
+            "cooled": int("neuromodulator.last" in begin.parameters and simulated.outcome.samples >= announced),
             **self._settings(simulated),
         }  # fmt: skip
         run = Run(dataset(simulated, attrs, inputs.labels, self._more), self, blueprint)
@@ -376,67 +272,3 @@ class CircuitBase(Tabled):
             name: replace(feed, gain=begin.gains.get(name, 1.0) * feed.unit * in_si(units[name]))
             for name, feed in inputs.feeds.items()
         }
-
-    # -- looking at it -------------------------------------------------------------------------------------------
-
-    def _sketch(self, sizes: tuple[int, ...], named: Mapping[str, int], run: Run | None) -> Blueprint:
-        """Return a blueprint to look at: that of ``run``, or of the circuit with sizes as given or the smallest."""
-        if run is not None:
-            return run.blueprint
-        given = {port.name: size for port, size in zip(self.ports, sizes, strict=False)}
-        given |= {{"m": "x", "n": "y"}.get(name, name): size for name, size in named.items()}
-        return self._sized({p.name: given.get(p.name) or self._smallest(p) for p in self.ports})
-
-    def _smallest(self, port: Port) -> int:
-        """Return the fewest features that ``port`` can have."""
-        return self.parts[port.population].size or 1
-
-    @property
-    def network(self):
-        """The Brian2 Network of the circuit as it was made (engines numpy and cython), to add one's own monitors to.
-
-        Its objects are called as the parts are, behind the circuit's name where it has one. A tick is one second of
-        Brian2's time. ``run`` presents the samples; who runs the network alone sets inputs and the clock's `waking`.
-        Values are those that the engine holds: with rates "auto", data have been scaled to a mean square of 1
-        (``run.data.attrs`` has the gains). To see a tick's own values, a monitor must look when the tick is over:
-        ``StateMonitor(circuit.network["pyramidal"], "plateau", record=True, when="end", order=1)``. ``run.network`` is
-        that of one run.
-        """
-        found = self._engines.networks({b.code for (_, silent), b in self._blueprints.items() if not silent})
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise RuntimeError(
-                f"network: {len(found)} are built, for data of different sizes; use that of a run, run.network, or "
-                "make a circuit for each"
-            )
-        raise RuntimeError(
-            "network: nothing is built in this process yet; call circuit.build(m, n) first, and run with "
-            "engine='numpy' or 'cython' (the C++ engine's network lives in a program of its own)"
-        )
-
-    def wiring(self, *sizes: int, run: Run | None = None, **named: int):
-        """Return the circuit, or that of ``run``, as a graph; see :func:`biorrr.circuit.results.graph.wiring`."""
-        from biorrr.circuit.results.graph import wiring
-
-        return wiring(self._sketch(sizes, named, run))
-
-    def describe(self, *sizes: int, run: Run | None = None, **named: int) -> str:
-        """Return the model in readable text, made from the very objects that are simulated.
-
-        Parameters
-        ----------
-        sizes, named
-            Features of each port, in their order or by name (m is x, n is y); the smallest that fit unless given.
-        run
-            A run of the circuit to describe instead, with its sizes and what its events needed.
-        """
-        from biorrr.circuit.results.description import describe
-
-        return describe(self._sketch(sizes, named, run))
-
-    def locality(self, run: Run | None = None) -> list:
-        """Return which variables each plasticity rule reads, one :class:`Locality` per pathway."""
-        from biorrr.circuit.results.locality import locality
-
-        return locality(self.parts if run is None else run.blueprint.parts)

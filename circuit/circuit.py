@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from biorrr.circuit.base import CircuitBase
 from biorrr.circuit.compile.blueprint import Port
-from biorrr.circuit.results.text_table import departures_in_words
 from biorrr.models import Clock, Departure, Parts, Pathway, Population, departed
 
 
@@ -74,7 +73,7 @@ class Circuit(CircuitBase):
             "cells": ", ".join(cells),
             "pathways": ", ".join(f"{p.name} ({p.source} to {p.target})" for p in self.parts.pathways if p.weighted),
             "inputs": ", ".join(port.name for port in self.ports),
-            "departures": departures_in_words(self.departures) or "none",
+            "departures": self._departures_in_words() or "none",
             "engine, seed": f"{self.engine}, {self.seed}",
         }
 

@@ -20,7 +20,7 @@ from biorrr.circuit.regression import (
     with_clock,
     with_regression,
 )
-from biorrr.circuit.results.text_table import departures_in_words, regression, ridge_in_words
+from biorrr.circuit.results.text_table import regression, ridge_in_words
 from biorrr.circuit.simulation.simulate import Simulated
 from biorrr.circuit.stimulus.feeds import Inputs
 from biorrr.models import (
@@ -175,8 +175,8 @@ class Hierarchy(RegressionCircuit):
             "gains": f"{gains}, from x to y",
             "regression": regression(self.s),
             "ridge": ridge_in_words(self._ridges),
-            "rates": self._rates_in_words(),
-            "departures": departures_in_words(self.all_departures),
+            "rates": str(self.rates),
+            "departures": self._departures_in_words(),
             "engine, seed": f"{self.engine}, {self.seed}",
         }
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -183,10 +182,10 @@ class Microcircuit(RegressionCircuit):
     def _beginning(self, blueprint: Blueprint, inputs: Inputs | None, seed: int, last: float = math.inf) -> Beginning:
         """Return how the circuit meets its data: weights as large as suit their drive where rates are fitted to it."""
         if inputs is not None:
-            warn_of_rank(self.k, {name.upper(): _centred(inputs, name) for name in inputs.facts})
+            warn_of_rank(self.k, {name.upper(): f.some - inputs.feeds[name].mean for name, f in inputs.facts.items()})
         if self.feedback:
             return self._areas_beginning((self._area,), blueprint, inputs, seed, last)
-        gains, units = self._gains(inputs)
+        begin = self._scaled(inputs)
         m, n = blueprint.sizes["x"], blueprint.sizes["y"]
         size: tuple[tuple[float, float, float], ...] = ()
         known: dict[str, float] = {}
@@ -197,13 +196,13 @@ class Microcircuit(RegressionCircuit):
                 "power_x": drive.power_x,
                 "dimension_x": drive.dimension_x,
                 "typical_y": drive.typical_y(n, policy),
-                **dataclasses.asdict(policy.plan(self.k, last)),
+                **asdict(policy.plan(self.k, last)),
             }
         present = {pathway.weight for pathway in blueprint.weighted}
         drawn = drawn_weights((m, n, self.k, int(self.interneurons or self.k)), seed, *size)
         weights = {name: matrix for name, matrix in drawn.items() if name in present}
         known = {f"neuromodulator.{name}": value for name, value in known.items()}
-        return Beginning(gains, units, given_weights(weights, blueprint, units), known, self._replays)
+        return replace(begin, weights=given_weights(weights, blueprint, begin.units), parameters=known)
 
     def _drive(self, m: int, n: int, inputs: Inputs | None) -> Drive:
         if inputs is None:
@@ -215,7 +214,7 @@ class Microcircuit(RegressionCircuit):
     def _settings(self, simulated: Simulated) -> dict[str, object]:
         spiking = [d.population for d in self.all_departures if isinstance(d, Spiking)]
         settings = super()._settings(simulated) | {
-            "k": self.k, "interneurons": self.interneurons, "departures": self._departures_in_words(),
+            "k": self.k, "interneurons": self.interneurons,
             "linear_output": int(output_is_linear(simulated.job.blueprint)), "cells_each": (*spiking, 1)[0],
         }  # fmt: skip
         retained = simulated.outcome.state.get("neuromodulator.log_retained")
@@ -256,7 +255,7 @@ class Microcircuit(RegressionCircuit):
             ),
             "regression": regression(self.s),
             "ridge": ridge_in_words(self._ridges),
-            "rates": self._rates_in_words(),
+            "rates": str(self.rates),
             "departures": self._departures_in_words() or "none: the paper's circuit",
             "engine, seed": f"{self.engine}, {self.seed}",
         }
@@ -296,7 +295,7 @@ def with_own_parts(parts: Parts, area: Area, populations: Sequence[Population], 
             raise ValueError(
                 f"{population.name}.size: must be {size}, as k and interneurons say (got {population.size})"
             )
-        parts = parts.having(dataclasses.replace(population, size=size or population.size))
+        parts = parts.having(replace(population, size=size or population.size))
     return parts.having(*(instance_of("pathways", pathway, Pathway) for pathway in pathways))
 
 
@@ -304,8 +303,3 @@ def output_is_linear(blueprint: Blueprint) -> bool:
     """Return True where the output is X Vx, as in the paper's circuit, and nothing else changes it."""
     writers = [action for action in blueprint.schedule if "pyramidal.z" in action.writes]
     return [(action.part, action.code) for action in writers] == [("proximal", ProximalSynapses.current)]
-
-
-def _centred(inputs: Inputs, port: str) -> np.ndarray:
-    """Return some rows of the data of ``port`` as they are presented."""
-    return inputs.facts[port].some - inputs.feeds[port].mean

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from biorrr.circuit.base import Beginning, CircuitBase
@@ -33,8 +34,8 @@ class RegressionCircuit(CircuitBase):
         """True where learning rates are fitted to the data."""
         return isinstance(self.rates, str)
 
-    def _gains(self, inputs: Inputs | None) -> tuple[dict[str, float], Units]:
-        """Return gains by port that make data comparable where rates are fitted to them, and the units that follow."""
+    def _scaled(self, inputs: Inputs | None) -> Beginning:
+        """Return the replays that make the ridge, and gains on the data where rates are fitted to them."""
         gains = {"x": 1.0, "y": 1.0}
         if inputs is not None and self.fitted:
             if len(inputs.facts) < len(inputs.feeds):
@@ -42,27 +43,25 @@ class RegressionCircuit(CircuitBase):
                     "rates: must be Rates(...) where an input is a Brian2 group, whose activity is not known beforehand"
                 )
             gains = inputs.unit_gains
-        return gains, Units.of_gains(gains["x"], gains["y"], self.s)
+        units = Units.of_gains(gains["x"], gains["y"], self.s)
+        return Beginning(gains, units, replay=self.replay if self._ridges[0] else 0)
 
     def _settings(self, simulated: Simulated) -> dict[str, object]:
         """Return plain values that a run keeps as attributes."""
         ridge_x, ridge_y = self._ridges
         return super()._settings(simulated) | {
-            "s": self.s, "ridge_x": ridge_x, "ridge_y": ridge_y, "rates": self._rates_in_words(),
+            "s": self.s, "ridge_x": ridge_x, "ridge_y": ridge_y, "rates": str(self.rates),
             "gain_x": simulated.units.scale("x"), "gain_y": simulated.units.scale("y"),
         }  # fmt: skip
-
-    def _rates_in_words(self) -> str:
-        return "auto" if self.fitted else repr(self.rates)
 
     def _areas_beginning(
         self, areas: Sequence[Area], blueprint: Blueprint, inputs: Inputs | None, seed: int, last: float
     ) -> Beginning:
         """Return how areas with apical feedback meet their data."""
-        gains, units = self._gains(inputs)
         sizes = blueprint.sizes
         known = {"neuromodulator.last": last} if self.fitted else {}
-        return Beginning(gains, units, drawn_areas(areas, sizes["x"], sizes["y"], seed), known, self._replays)
+        weights = drawn_areas(areas, sizes["x"], sizes["y"], seed)
+        return replace(self._scaled(inputs), weights=weights, parameters=known)
 
     def _areas_settings(self, areas: Sequence[Area], gains: Sequence[float], simulated: Simulated) -> dict[str, object]:
         """Return what a run of ``areas`` must know to infer: names of weights, gains, and how well outputs settled."""
@@ -73,11 +72,6 @@ class RegressionCircuit(CircuitBase):
             "areas": json.dumps({"weights": [area.weights for area in areas], "gains": list(gains)}),
             **({} if worst is None else {"worst_residual": float(worst[0])}),
         }
-
-    @property
-    def _replays(self) -> int:
-        """Replays after each sample, by which the ridge on Cxx is made."""
-        return self.replay if self._ridges[0] else 0
 
     @property
     def _ridges(self) -> tuple[float, float]:

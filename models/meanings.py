@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from biorrr.models.parts import Parts, Pathway, Population
@@ -31,7 +31,6 @@ class Meaning:
         return f"{self.part}.{self.variable}"
 
 
-@dataclass(frozen=True)
 class Meanings:
     """The rule by which names in the code of parts are understood.
 
@@ -40,36 +39,44 @@ class Meanings:
 
     Parameters
     ----------
-    declares
-        Tells of (part, variable) if the part has such a variable.
+    parts
+        The circuit's populations and pathways.
+    further
+        Variables that parts have beyond those they declare, as (part, variable).
+
+    Attributes
+    ----------
+    declared
+        Variables of each part, by its name and theirs.
     broadcast
         The part that broadcasts each name that all parts can read.
     """
 
-    declares: Callable[[str, str], bool]
-    broadcast: Mapping[str, str]
-
-    @classmethod
-    def of(cls, parts: Parts, further: Callable[[str, str], bool] = lambda part, name: False) -> Meanings:
-        """Return the meanings of names among ``parts``, and of ``further`` variables that they do not declare."""
-        declared = {(part.name, variable.name) for part in parts.everything for variable in part.variables}
-        declared |= {(pathway.name, name) for pathway in parts.pathways for name in _given(pathway)}
-        holders = {v.name: p.name for p in parts.populations for v in p.variables if v.per == "circuit"}
-        return cls(lambda part, name: (part, name) in declared or further(part, name), holders)
+    def __init__(self, parts: Parts, further: Iterable[tuple[str, str]] = ()) -> None:
+        self.parts = parts
+        self.declared = {part.name: part.declared for part in parts.everything}
+        self.broadcast = {v.name: p.name for p in parts.populations for v in p.variables if v.per == "circuit"}
+        self._known = {(part, name) for part, variables in self.declared.items() for name in variables} | {*further}
 
     def find(self, part: Population | Pathway, name: str) -> Meaning | None:
         """Return what ``name`` means in the code of ``part``; None if it is no variable that the part can read."""
-        if self.declares(part.name, name):
+        if (part.name, name) in self._known:
             return Meaning("own", part.name, name)
         stem, _, side = name.rpartition("_")
         if isinstance(part, Pathway) and side in ("pre", "post"):
             end = part.source if side == "pre" else part.target
-            if self.declares(end, stem):
+            if (end, stem) in self._known:
                 return Meaning(side, end, stem)
         return Meaning("broadcast", self.broadcast[name], name) if name in self.broadcast else None
 
+    def keys(self, part: Population | Pathway, names: Iterable[str]) -> frozenset[str]:
+        """Return the variables that ``names`` mean in the code of ``part``, as "part.variable".
 
-def _given(pathway: Pathway) -> list[str]:
-    """Return the names of variables that ``pathway`` has without declaring them."""
-    given = (("w", pathway.weighted), ("plastic", pathway.plastic), ("pending", pathway.averaged))
-    return [name for name, has in given if has]
+        Names that live within the code alone are left out.
+        """
+        return frozenset(found.key for name in names if (found := self.find(part, name)))
+
+    def role(self, key: str) -> str:
+        """Return the role of the declared variable ``key``, "part.variable"; empty if nothing declares it."""
+        part, _, name = key.partition(".")
+        return self.declared[part][name].role if name in self.declared[part] else ""

@@ -6,6 +6,7 @@ A part knows nothing of the simulator. Its equations are text in Brian2's equati
 
 from __future__ import annotations
 
+import functools
 import keyword
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -98,6 +99,11 @@ def broadcast(name: str, meaning: str, role: str = "activity", value: float | st
     return Variable(name, meaning, "circuit", role, value, scale)
 
 
+PENDING = "pending"  # what synapses of a pathway whose change is averaged keep
+# Events and passes with learning off set it to 0.
+_PLASTIC = Variable("plasticity", "1 where plasticity is on", "pathway", "parameter", 1.0)
+
+
 @dataclass(frozen=True)
 class Step:
     """Statements that cells or synapses carry out once per tick.
@@ -150,6 +156,11 @@ class Part:
     def has(self, name: str) -> bool:
         """Return True if the part declares a variable called ``name``."""
         return any(variable.name == name for variable in self.variables)
+
+    @property
+    def declared(self) -> dict[str, Variable]:
+        """All its variables by name, with those that it has without declaring them."""
+        return {variable.name: variable for variable in self.variables}
 
 
 @dataclass(frozen=True)
@@ -282,6 +293,20 @@ class Pathway(Part):
         return bool(self.change or self.replay)
 
     @property
+    def declared(self) -> dict[str, Variable]:
+        """All variables of its synapses by name: `w`, `plastic` and `pending` where it has them, then its own."""
+        given = {}
+        if self.weighted:
+            given["w"] = Variable("weight", self.meaning, "synapse", "memory", scale=self.scale)
+        if self.plastic:
+            given["plastic"] = _PLASTIC
+        if self.averaged:
+            given[PENDING] = Variable(
+                PENDING, "what the rule has asked for so far in this sample", "synapse", scale=self.scale
+            )
+        return {**given, **super().declared}
+
+    @property
     def currents(self) -> tuple[tuple[str, str], ...]:
         """Everything that synapses add up in the target cell, as (variable, expression)."""
         return ((self.drives, self.current), *self.sums)
@@ -333,7 +358,7 @@ class Parts:
             if names.count(name) > 1:
                 raise ValueError(f"{name}: names two parts of the circuit; give one of them another name")
 
-    @property
+    @functools.cached_property
     def everything(self) -> tuple[Population | Pathway, ...]:
         """All populations, then all pathways."""
         return (*self.populations, *self.pathways)

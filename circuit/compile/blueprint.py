@@ -11,9 +11,10 @@ import numpy as np
 
 from biorrr.circuit.compile.held_samples import Program, program
 from biorrr.circuit.compile.matrices import Orientation
-from biorrr.circuit.compile.schedule import PENDING, Action, Book, merged, ordered, watched
+from biorrr.circuit.compile.schedule import Action, merged, ordered, watched
 from biorrr.circuit.compile.timing import Timing
 from biorrr.models import Parts, Pathway, Population, Variable
+from biorrr.models.meanings import Meanings
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Quantity:
     size: int
     variable: Variable
 
-    @property
+    @functools.cached_property
     def key(self) -> str:
         """Its name in states: "part.variable"."""
         return f"{self.part}.{self.name}"
@@ -104,7 +105,7 @@ class Blueprint:
         """How long ticks last, and for how many of them samples are held."""
         return Timing.of(self.parts)
 
-    @property
+    @functools.cached_property
     def sizes(self) -> dict[str, int]:
         """Features of each port, by its name."""
         return {port.name: self.parts[port.population].size for port in self.ports}
@@ -112,27 +113,17 @@ class Blueprint:
     @functools.cached_property
     def quantities(self) -> tuple[Quantity, ...]:
         """Every variable of every part, weights first."""
-        weights = [Quantity(p.name, "w", self._synapses(p), weight_variable(p)) for p in self.weighted]
-        switches = [Quantity(p.name, "plastic", 1, _PLASTIC) for p in self.parts.pathways if p.plastic]
-        pending = [
-            Quantity(p.name, PENDING.name, self._synapses(p), replace(PENDING, scale=p.scale))
-            for p in self.parts.pathways
-            if p.averaged
-        ]
-        declared = [
-            Quantity(part.name, variable.name, self._size(part, variable), variable)
+        each = [
+            Quantity(part.name, name, self._size(part.name, variable), variable)
             for part in self.parts.everything
-            for variable in part.variables
+            for name, variable in self.meanings.declared[part.name].items()
         ]
-        return (*weights, *switches, *pending, *declared)
+        return tuple(sorted(each, key=lambda quantity: quantity.name != "w"))
 
-    def _synapses(self, pathway: Pathway) -> int:
-        return math.prod(self.orientations[pathway.name].shape)
-
-    def _size(self, part: Population | Pathway, variable: Variable) -> int:
-        if isinstance(part, Pathway):
-            return self._synapses(part) if variable.per == "synapse" else 1
-        return part.size or 1 if variable.per == "cell" else 1
+    def _size(self, part: str, variable: Variable) -> int:
+        if variable.per == "synapse":
+            return math.prod(self.orientations[part].shape)
+        return self.parts[part].size if variable.per == "cell" else 1
 
     @functools.cached_property
     def state(self) -> tuple[Quantity, ...]:
@@ -140,12 +131,13 @@ class Blueprint:
         return tuple(q for q in self.quantities if q.variable.role in ("memory", "parameter"))
 
     @functools.cached_property
-    def _book(self) -> Book:
-        return Book(self.parts)
+    def meanings(self) -> Meanings:
+        """The meanings of names in the code of its parts."""
+        return Meanings(self.parts)
 
     @functools.cached_property
     def _steps(self) -> list[Action]:
-        return ordered(self._book)
+        return ordered(self.meanings)
 
     @functools.cached_property
     def schedule(self) -> tuple[Action, ...]:
@@ -156,17 +148,12 @@ class Blueprint:
     def program(self) -> Program:
         """The same with less work while a sample is held: what engines carry out."""
         still = [port for port in self.ports if port.changes == "sample"]
-        return program(self._book, self._steps, [f"{port.population}.{port.variable}" for port in still])
+        return program(self.meanings, self._steps, [f"{port.population}.{port.variable}" for port in still])
 
     @functools.cached_property
     def watched(self) -> tuple[tuple[str, str], ...]:
         """What must stay finite, as (population, variable)."""
-        return watched(self._book)
-
-    @property
-    def stage(self) -> tuple[str, str]:
-        """The variable that says whether a sample or a replay is on, as (population, variable)."""
-        return "clock", "waking"
+        return watched(self.meanings)
 
     @functools.cached_property
     def code(self) -> Blueprint:
@@ -196,15 +183,6 @@ class Blueprint:
 
     def __setstate__(self, state) -> None:
         self.__dict__.update(state)
-
-
-# Of every pathway that learns: events and passes with learning off set it to 0.
-_PLASTIC = Variable("plasticity", "1 where plasticity is on", per="pathway", role="parameter", value=1.0)
-
-
-def weight_variable(pathway: Pathway) -> Variable:
-    """The declaration that every weight has."""
-    return Variable("weight", pathway.meaning, per="synapse", role="memory", scale=pathway.scale)
 
 
 def _bare(part: Population | Pathway) -> tuple[Variable, ...]:

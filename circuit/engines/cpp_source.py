@@ -13,11 +13,11 @@ from pathlib import Path
 import jinja2
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.compile.schedule import PENDING
 from biorrr.circuit.engines.brian2_import import import_brian2
 from biorrr.circuit.engines.cpp_steps import Memory, Translator
 from biorrr.circuit.engines.slow_calls import calls_apart
 from biorrr.models import random_draws
+from biorrr.models.parts import PENDING
 
 TEMPLATES = Path(__file__).parent / "templates"
 # Types of data that the program reads as they lie on disk; others are converted first.
@@ -50,7 +50,6 @@ def write_source(circuit: Blueprint) -> str:
     actions, scratch = calls_apart(circuit)
     memory = Memory(circuit, actions, scratch)
     translator = Translator(circuit, memory, cpp_translator())
-    clock, _ = circuit.stage
     written = {name for action in circuit.program.actions for name in action.writes}
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
@@ -64,8 +63,8 @@ def write_source(circuit: Blueprint) -> str:
         draws="\n".join(random_draws.SOURCES),
         steps=[translator.step(action) for action in actions],
         # The steps that tell which tick of a sample this is come first.
-        begun=1 + max(place for place, action in enumerate(actions) if f"{clock}.onset" in action.writes),
-        clock=clock,
+        begun=1 + max(place for place, action in enumerate(actions) if "clock.onset" in action.writes),
+        clock="clock",
         holds=any(action.when for action in actions),
         ports=[
             {
@@ -80,7 +79,7 @@ def write_source(circuit: Blueprint) -> str:
         n_weights=len(circuit.weighted),
         state=circuit.state,
         quantities=circuit.quantities,
-        pending=PENDING.name,
+        pending=PENDING,
         watched=[(part, variable, circuit.parts[part].size) for part, variable in circuit.watched],
         element_types=list(enumerate(ELEMENT_TYPES.values())),
         EXIT=Exit,

@@ -126,7 +126,7 @@ class Memory:
                 target = self.parts[self.parts[action.part].target]
                 sizes.setdefault((target.name, action.drives), target.size)
         self.arrays = {place: Array(*place, size) for place, size in sizes.items()}
-        self.meanings = Meanings.of(self.parts, lambda part, name: (part, name) in self.arrays)
+        self.meanings = Meanings(self.parts, self.arrays)
 
     def count(self, part: Population | Pathway) -> int:
         """Return the number of cells or synapses of ``part``."""
@@ -158,7 +158,7 @@ class Translator:
     """
 
     def __init__(self, blueprint: Blueprint, memory: Memory, translate: Callable[[str], str]) -> None:
-        self.parts, self.clock, self.memory, self.translate = blueprint.parts, blueprint.stage[0], memory, translate
+        self.parts, self.memory, self.translate = blueprint.parts, memory, translate
         # Input fibres that are active only as presented: `active_<population>` is the range of those that are not 0.
         # Fibres that change their activity themselves may be active outside it.
         written = {name for action in blueprint.schedule for name in action.writes}
@@ -198,7 +198,7 @@ class Translator:
     def _is_set(self, element: Element) -> str:
         """Return the C++ condition that a shared value is not 0; what the tick has found out already has a name."""
         array = element.array
-        return array.name if (array.part, array.name) == (self.clock, "closing") else f"{element.symbol} != 0"
+        return array.name if (array.part, array.name) == ("clock", "closing") else f"{element.symbol} != 0"
 
     def _element(self, part: Population | Pathway, name: str, written: Iterable[str] = ()) -> Element | None:
         """Return what ``name`` means in ``part``; None for a counter of cells, or a name of the step's own."""

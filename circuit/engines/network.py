@@ -13,11 +13,12 @@ import brian2
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.compile.schedule import PENDING, Action, weight_change
+from biorrr.circuit.compile.schedule import Action, weight_change
 from biorrr.circuit.engines import brian2_private
 from biorrr.models import Pathway, Population, Variable
 from biorrr.models.expressions import names_in, only_where
 from biorrr.models.meanings import Meanings
+from biorrr.models.parts import PENDING
 from biorrr.models.physical_units import dimension_of
 from biorrr.models.random_draws import brian2_draws
 
@@ -160,7 +161,7 @@ def _cell_equations(population: Population, filled: list[str]) -> str:
 def _synapse_equations(pathway: Pathway, target: Population, currents: list[Action], kept: list[str]) -> str:
     lines = ["w : 1"] if pathway.weighted else []
     lines += ["plastic : 1 (shared, constant)"] if pathway.plastic else []
-    lines += [f"{PENDING.name} : 1"] if pathway.averaged else []
+    lines += [f"{PENDING} : 1"] if pathway.averaged else []
     lines += [f"{v.name} : {dimension_of(v.unit)}{_flags(v)}" for v in pathway.variables]
     lines += [f"{name} : 1" for name in kept]
     units = {v.name: v.unit for v in target.variables}
@@ -184,7 +185,7 @@ def _connect_all(synapses: brian2.Synapses) -> None:
 
 def _let_broadcasts_be_heard(blueprint: Blueprint, parts: dict[str, brian2.Group], actions) -> None:
     """Let each part read what it uses of what others broadcast, and draw random numbers."""
-    meanings = Meanings.of(blueprint.parts)
+    meanings = Meanings(blueprint.parts)
     for name, part in parts.items():
         codes = [action.code for action in actions if action.part == name]
         for read in sorted({found for code in codes for found in names_in(code).read}):

@@ -8,13 +8,13 @@ import brian2
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.compile.schedule import PENDING
 from biorrr.circuit.engines.brian2_state import borrowed_brian2
 from biorrr.circuit.engines.interrupt import held_interrupt
 from biorrr.circuit.engines.network import TICK, BuiltNetwork, build_network
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.circuit.stimulus.signals import LiveInput
+from biorrr.models.parts import PENDING
 
 _LOOK_AHEAD = 4096  # samples whose order is drawn together
 
@@ -76,12 +76,12 @@ class _Presenter:
         self.state = {key: built.variable(*key.split(".")) for key in job.state}
         self.inputs = {port.name: built.variable(port.population, port.variable) for port in blueprint.ports}
         self.watched = [built.variable(*place) for place in blueprint.watched]
-        self.waking = built.variable(*blueprint.stage)
+        self.waking = built.variable("clock", "waking")
         self.traced = [
             (trace.label, built.variable(trace.quantity.part, trace.quantity.name), trace.chosen)
             for trace in job.recording.traces
         ]
-        self.shows_pending = any(trace.quantity.name == PENDING.name for trace in job.recording.traces)
+        self.shows_pending = any(trace.quantity.name == PENDING for trace in job.recording.traces)
         self.due = set(job.snapshots.tolist())
         self.tick = 0
         self.done = job.start

@@ -33,7 +33,7 @@ from biorrr.models import algebra, expressions, random_draws
 
 _SEGMENT_SECONDS = 1.0  # aim; short enough for progress and Ctrl-C, long against the 5 ms a program takes to start
 _FIRST_SEGMENT = 2_000  # samples, before the speed is known
-_LARGEST_SEGMENT = 2**20  # samples; bounds the memory of a segment's order and noise
+_LARGEST_SEGMENT = 2**20  # samples; bounds the memory of a segment's order
 
 
 class StandaloneEngine:
@@ -131,7 +131,7 @@ def _write_segment(folder: Path, job: Job, laid_out: list[tuple[int, int]]) -> N
         port["gain"] = feed.gain
     head = [
         job.stop - job.start, presentation.held, presentation.replay, presentation.ticks_per_sample,
-        len(due), len(recorded), len(selections), 0,
+        len(due), len(recorded), len(selections),
     ]  # fmt: skip
     with (folder / "segment").open("wb") as file:
         for values in (

@@ -65,7 +65,7 @@ def inspect_rule(parts: Parts, pathway: Pathway) -> Locality:
     read = {name for names in found for name in names.read} | ({"w"} if pathway.plastic else set())
     read |= {"onset", "share", "closing"} if pathway.averaged else set()
     # The rule may be of a pathway that is not among the parts.
-    meanings = Meanings.of(parts.having(pathway))
+    meanings = Meanings(parts.having(pathway))
     where: dict[str, list[str]] = {place: [] for place in ("pre", "post", "own", "broadcast", "elsewhere")}
     for name in sorted(read):
         found = meanings.find(pathway, name)

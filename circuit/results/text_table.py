@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from html import escape
-
-from biorrr.models import Departure
 
 
 class Tabled:
@@ -41,8 +38,3 @@ def ridge_in_words(ridge: tuple[float, float]) -> str:
         return "none"
     size = f"{ridge[0]:g}" if ridge[0] == ridge[1] else f"{ridge[0]:g} on Cxx, {ridge[1]:g} on Cyy"
     return f"{size}, by replay"
-
-
-def departures_in_words(departures: Iterable[Departure]) -> str:
-    """How a circuit departs from the paper's; empty where it does not."""
-    return "; ".join(map(repr, departures))

@@ -56,9 +56,9 @@ class Checkpoint:
         number_within("Checkpoint.every", self.every, 0)
 
     @classmethod
-    def of(cls, given) -> Checkpoint | None:
-        """Return ``given``, a checkpoint or the path of one, as a checkpoint; None stays None."""
-        return given if given is None or isinstance(given, cls) else cls(given)
+    def of(cls, given) -> Checkpoint:
+        """Return ``given``, a checkpoint or the path of one, as a checkpoint."""
+        return given if isinstance(given, cls) else cls(given)
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,11 +11,10 @@ import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint, Quantity
 from biorrr.circuit.stimulus.data_checks import check_weights
-from biorrr.circuit.stimulus.presentation import pathway_generator, weight_generator
+from biorrr.circuit.stimulus.presentation import WEIGHTS, generator
 from biorrr.circuit.stimulus.units import Units
 from biorrr.models import Area, Pathway
 from biorrr.models.expressions import evaluate, names_in
-from biorrr.models.meanings import Meanings
 from biorrr.models.physical_units import in_si, plain
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ def initial_state(
             drawn = turn.flat(weights[pathway.weight])
         else:
             spread = pathway.spread * units.scale(pathway.scale)
-            drawn = spread * pathway_generator(seed, pathway.name).standard_normal(math.prod(turn.shape))
+            rng = generator(seed, WEIGHTS, zlib.crc32(pathway.name.encode()))
+            drawn = spread * rng.standard_normal(math.prod(turn.shape))
         state[key] = values.begun(pathway, drawn)
     return {quantity.key: state[quantity.key] for quantity in blueprint.state}
 
@@ -80,7 +81,7 @@ def drawn_weights(
     """
     m, n, k, l = sizes
     shapes = {"Vx": (m, k), "Vy": (n, k), "Q": (k, l), "R": (l, k)}
-    rng = weight_generator(seed)
+    rng = generator(seed, WEIGHTS)
     drawn = {name: rng.standard_normal(shape) for name, shape in shapes.items()}
     size_x, size_y, q0 = start
     drawn |= {"Vx": size_x * drawn["Vx"], "Vy": size_y * drawn["Vy"]}
@@ -96,7 +97,7 @@ def drawn_areas(layout: Sequence[Area], m: int, n: int, seed: int) -> dict[str, 
     begin unrelated but for a common direction, as Q and R of the microcircuit do, and inhibition begins at the most
     that it comes to there, so that the equilibrium is stable; R0 = Q0'.
     """
-    rng = weight_generator(seed)
+    rng = generator(seed, WEIGHTS)
     sizes = [m, *(area.k for area in layout)]
     out = {layout[-1].weights[1]: 0.03 * rng.standard_normal((n, layout[-1].k))}
     for place, (area, below) in enumerate(zip(layout, sizes[:-1], strict=True)):
@@ -153,7 +154,7 @@ class _Values:
     def __init__(self, blueprint: Blueprint, units: Units, seed: int, parameters: Mapping[str, float]) -> None:
         self.blueprint, self.units, self.seed, self.parameters = blueprint, units, seed, parameters
         self.quantities = {q.key: q for q in blueprint.quantities}
-        self.meanings = Meanings.of(blueprint.parts)
+        self.meanings = blueprint.meanings
         self.found: dict[str, np.ndarray] = {}
         self.open: list[str] = []
         for name in parameters:

@@ -6,7 +6,6 @@ same on every engine and a run can be taken up at any sample.
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from biorrr.models.validation import whole_number
 
 # Which stream of random numbers: the seed alone would make weights, order and replay copies of one another.
-_WEIGHTS, _ORDER, _REPLAY = range(3)
+WEIGHTS, _ORDER, _REPLAY = range(3)
 _BLOCK = 2**16  # entries of permutations drawn together: to seed a generator takes as long as to draw 2,000
 
 
@@ -30,18 +29,8 @@ def as_seed(seed) -> int:
 
 
 def generator(seed: int, stream: int, *place: int) -> np.random.Generator:
-    """The generator of one stream at one place of it."""
+    """Return the generator of one stream at one place of it."""
     return np.random.default_rng([seed, stream, *place])
-
-
-def weight_generator(seed: int) -> np.random.Generator:
-    """The generator of the microcircuit's initial weights."""
-    return generator(seed, _WEIGHTS)
-
-
-def pathway_generator(seed: int, pathway: str) -> np.random.Generator:
-    """The generator of the initial weights of a pathway of one's own."""
-    return generator(seed, _WEIGHTS, zlib.crc32(pathway.encode()))
 
 
 @dataclass(frozen=True)
@@ -80,11 +69,6 @@ class Presentation:
     def ticks_per_sample(self) -> int:
         """Those for which the sample is held, and those of each replay."""
         return self.held + self.replay * self.replay_held
-
-    @property
-    def epoch(self) -> int:
-        """Samples in one pass over the data."""
-        return self.n_samples if isinstance(self.order, str) else len(self.order)
 
     def rows(self, start: int, stop: int) -> np.ndarray:
         """Rows of the data presented at samples ``start`` to ``stop``, shape (stop - start,)."""

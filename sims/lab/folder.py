@@ -290,6 +290,16 @@ class ResumedFolder(RunFolder):
     @contextmanager
     def opened(self, config: str) -> Iterator[None]:
         """Begin the run that ``config`` describes; refuse one that began with other data."""
+        try:
+            self._refuse_other_data(config)
+            with self._resumable():
+                yield
+        except BaseException:
+            self.release()
+            raise
+
+    def _refuse_other_data(self, config: str) -> None:
+        """Refuse data that changed since the run began, and warn of other versions."""
         began, now = read_config(self.work / CONFIG)[PROVENANCE], tomllib.loads(config)[PROVENANCE]
         for what in changed_data(began, now):
             raise FolderError(
@@ -299,14 +309,8 @@ class ResumedFolder(RunFolder):
         differing = [f"{name} {now[name]}, then {began.get(name)}" for name in VERSIONS if began.get(name) != now[name]]
         if differing:
             warnings.warn(
-                f"resumed with other versions ({'; '.join(differing)}): the last bits may differ", stacklevel=3
+                f"resumed with other versions ({'; '.join(differing)}): the last bits may differ", stacklevel=4
             )
-        try:
-            with self._resumable():
-                yield
-        except BaseException:
-            self.release()
-            raise
 
 
 def is_in_use(path: Path) -> bool:

@@ -10,7 +10,6 @@ from biorrr.analysis import (
     objective,
     principal_angles,
     r2,
-    strong_whitening_error,
     whitening_error,
 )
 from biorrr.analysis.backprop import backpropagated_error
@@ -53,7 +52,6 @@ def test_snapshots_score_as_they_do_one_by_one(data, rng):
         yardstick.objective,
         yardstick.excess,
         yardstick.whitening_error,
-        yardstick.strong_whitening_error,
     ):
         np.testing.assert_allclose(score(Vx), [score(V) for V in Vx], rtol=1e-12)
 
@@ -65,33 +63,6 @@ def test_a_diverged_snapshot_scores_nan_and_leaves_the_others_alone(data, rng):
     Vx[1, 0, 0] = np.inf
     np.testing.assert_array_equal(yardstick.excess(Vx), [before[0], np.nan, before[2]])
     assert np.isnan(yardstick.whitening_error(Vx)).tolist() == [False, True, False]
-
-
-@pytest.mark.parametrize("s", [0.0, 1.0])
-def test_whitening_within_strong_directions(data, s, rng):
-    X, Y = data
-    yardstick = Yardstick(X, Y, s, RIDGE)
-    eigenvalues = yardstick.eigenvalues[:4]
-    share = float(np.sqrt(eigenvalues[1] * eigenvalues[2]) / eigenvalues[0])  # two of four are strong
-    assert yardstick.strong(4, share).tolist() == [True, True, False, False]
-    Vx, exact = rng.standard_normal((7, 4)), yardstick.Vx(4)
-    A = exact.T @ covariances(X, Y, RIDGE).xx @ Vx
-    expected = np.sum(((A @ A.T)[:2, :2] - np.eye(2)) ** 2) / 2
-    assert strong_whitening_error(Vx, X, Y, s, RIDGE, share) == pytest.approx(expected, rel=1e-9)
-    # Cells may share the directions among them as they like, and weak ones do not count.
-    rotation = linalg.qr(rng.standard_normal((4, 4)))[0]
-    assert yardstick.strong_whitening_error(exact @ rotation, share) == pytest.approx(0, abs=1e-12)
-    assert yardstick.strong_whitening_error(exact * [1, 1, 5, 0], share) == pytest.approx(0, abs=1e-12)
-    assert yardstick.whitening_error(exact * [1, 1, 5, 0]) > 100
-    # White filters of other directions are not it, nor are the right ones at half their size.
-    assert yardstick.whitening_error(yardstick.Vx(5)[:, 1:]) == pytest.approx(0, abs=1e-12)
-    assert yardstick.strong_whitening_error(yardstick.Vx(5)[:, 1:], share) == pytest.approx(0.5, abs=1e-12)
-    assert yardstick.strong_whitening_error(exact / 2, share) == pytest.approx(0.75**2, rel=1e-9)
-
-
-def test_nothing_in_common_has_no_strong_direction(data):
-    with pytest.raises(ValueError, match="X and Y: must have something in common"):
-        strong_whitening_error(np.ones((7, 2)), data[0], np.zeros_like(data[1]))
 
 
 def test_untrained_filters_and_unpredictable_data(data, rng):

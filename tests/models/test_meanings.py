@@ -19,7 +19,7 @@ PARTS = Parts(
 
 
 def test_names_in_the_code_of_synapses_and_of_cells():
-    names = Meanings.of(PARTS)
+    names = Meanings(PARTS)
     up, high = PARTS["up"], PARTS["high"]
     assert names.find(up, "trace") == Meaning("own", "up", "trace")
     assert [names.find(up, name).key for name in ("w", "plastic")] == ["up.w", "up.plastic"]

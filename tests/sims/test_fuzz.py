@@ -17,12 +17,13 @@ from hypothesis import strategies as st
 from biorrr.circuit import CheckpointError, Microcircuit
 from biorrr.circuit.simulation import checkpoint
 from biorrr.circuit.simulation.recorder import Recorder
+from biorrr.errors import InputError
 from biorrr.sims import main
 from biorrr.sims.data import DataError, Dendrites, Plasticity, load
 from biorrr.sims.experiments import distal
 from biorrr.sims.experiments.helpers import distal_plan
+from biorrr.sims.lab.inventory import Entry, Inventory
 from biorrr.sims.lab.settings import SettingsError
-from biorrr.sims.lab.training import Training
 from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import KEYS, make_plan, read_plan
 
@@ -35,9 +36,10 @@ def no_simulation(monkeypatch):
     """Simulating is not what is tested here, and 10**9 epochs would take long."""
 
     def run_part(self, problem, part, options):
-        raise ValueError("would simulate")
+        raise InputError("would simulate")
 
-    monkeypatch.setattr(Training, "run_part", run_part)
+    for name in ("learn", "wiring"):
+        monkeypatch.setattr(f"biorrr.sims.experiments.{name}.learn_from", lambda *_: run_part(*range(4)))
     monkeypatch.setattr(distal, "run_protocol", lambda *_: run_part(*range(4)))
     monkeypatch.setattr(distal_plan, "run_plan", lambda *_: run_part(*range(4)))
 
@@ -311,6 +313,8 @@ def strangers(tmp_path_factory):
     (run / "config.toml").write_text("data = 'own.npz'\n[provenance]\nexperiment = 'learn'\n")
     (run / "summary.json").write_text('{"ended": "done", "excess": 0.1}')
     (run / "x.svg").write_text("<svg/>")
+    entries = [Entry("run.nc", "run", "run", experiment="learn"), Entry("x.svg", "figure"), Entry("x.png", "figure")]
+    (run / "inventory.json").write_text(Inventory(entries).text())
     np.savez(run / "own.npz", X=X, Y=Y)
     (swept / "sweep.toml").write_text("[grid]\nk = [1, 2]\n[provenance]\nexperiment = 'sweep'\n")
     plan, ledger = read_plan(swept / "sweep.toml"), Ledger(swept)
@@ -357,7 +361,7 @@ def test_folders_of_strangers(data, strangers, tmp_path, monkeypatch, files_open
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(data.draw(st.sampled_from(sent)), folder)
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
-    names += [page.name, aside.name, "x.png", "run-1.nc", "sweep.toml", "config.toml"]
+    names += [page.name, aside.name, "x.png", "inventory.json", "sweep.toml", "config.toml"]
     for name in data.draw(st.lists(st.sampled_from(names), max_size=3, unique=True)):
         path, shape = folder / name, data.draw(st.sampled_from(SHAPES + STORED * (name == "run.nc")))
         if path.parent.is_symlink() or not path.parent.is_dir():

@@ -1,10 +1,13 @@
 """Rates as a user asks for them: auto, the paper's, or the paper's with another eta0 or N."""
 
+from dataclasses import replace
+
 import pytest
 
 from biorrr.models import Rate, Rates
-from biorrr.sims.experiments.compare import EXPERIMENT, CompareSettings
+from biorrr.sims.experiments.compare import CompareSettings, compare, default_direction
 from biorrr.sims.experiments.learn import LearnSettings
+from biorrr.sims.lab import Lab
 from biorrr.sims.lab.settings import SettingsError
 
 
@@ -28,13 +31,14 @@ def test_rates_that_fit_themselves_take_no_eta0():
     with pytest.raises(SettingsError, match="eta0: only with rates paper"):
         LearnSettings(eta0=0.1).given_rates("digits", 0, 2)
     with pytest.raises(SettingsError, match="eta0, N: only with rates paper"):
-        EXPERIMENT.check(CompareSettings(rates="auto", N=100.0))
+        Lab(compare, CompareSettings(data="digits", rates="auto", N=100.0)).findings()
 
 
 def test_mediamill_is_raced_in_the_papers_direction_and_other_data_as_given():
-    assert [heat.swapped for heat in EXPERIMENT.check(CompareSettings()).heats] == [True]
-    assert [heat.swapped for heat in EXPERIMENT.check(CompareSettings(data="digits")).heats] == [False]
-    everything = EXPERIMENT.check(CompareSettings(all=True)).heats
+    for settings, swapped in ((CompareSettings(), True), (CompareSettings(data="digits"), False)):
+        directed = replace(settings, direction=default_direction(settings.data))
+        assert [heat.swapped for heat in directed.heats] == [swapped]
+    everything = CompareSettings(all=True).heats
     assert {(heat.objective, heat.setting, heat.swapped) for heat in everything} == {
         (objective, setting, swapped)
         for objective, setting in (("rrmse", "online"), ("rrmse", "offline"), ("cca", "online"))

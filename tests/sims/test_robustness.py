@@ -102,14 +102,15 @@ def test_command_fills_a_folder(tmp_path, capsys):
         np.testing.assert_array_less(-1e-9, table["dale"])
 
 
-def test_a_departure_that_diverges_at_once_is_a_result(monkeypatch):
+@pytest.mark.parametrize(("cell", "trial"), [("algebraic", Trial("delay", 1, 0)), ("millivolts", Trial("hold", 60, 0))])
+def test_a_departure_that_diverges_at_once_is_a_result(cell, trial, monkeypatch):
     """Before any plateau is recorded: it has not learned."""
     error = Diverged("at once")
     error.run = Run(xr.Dataset({"sample": ("tick", [])}))
     monkeypatch.setattr(Microcircuit, "run", lambda *_, **__: (_ for _ in ()).throw(error))
-    data, job = load(DATA), Job(RobustnessSettings(data=(DATA,), samples=60), "job", NOT_KEPT)
+    data, job = load(DATA), Job(RobustnessSettings(data=(DATA,), samples=60, cell=cell), "job", NOT_KEPT)
     exact = Yardstick(data.X, data.Y, 0.0, 0.1)
-    assert try_departure(job, Trial("delay", 1, 0), data, exact, Reference(0.1, 2)) == {"excess": 1.0}
+    assert try_departure(job, trial, data, exact, Reference(0.1, 2)) == {"excess": 1.0}
 
 
 def test_unknown_departure(capsys):

@@ -13,6 +13,7 @@ import pytest
 from biorrr.circuit import Microcircuit, Run
 from biorrr.sims import main
 from biorrr.sims.data import load
+from biorrr.sims.lab.inventory import Entry, Inventory
 from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import read_plan
 
@@ -43,15 +44,24 @@ def sent(run_file, tmp_path):
     shutil.copy(run_file, folder)
     write_config(folder, "nowhere.npz", load(str(run_file.with_name("own.npz"))).checksum)
     (folder / "summary.json").write_text('{"excess": 0.25, "ended": "done"}')
+    write_inventory(folder, Entry("run.nc", "run", "run", experiment="learn"))
     return folder
+
+
+def write_inventory(folder, *entries):
+    (folder / "inventory.json").write_text(Inventory([*entries]).text())
 
 
 def write_config(folder, data, checksum=None):
     known = (
         re.search(r"data_sha256 = '(.*)'", (folder / "config.toml").read_text())[1] if checksum is None else checksum
     )
+    files = (
+        ", ".join(f"{name} = {json.dumps(str(path))}" for name, path in data.items()) if isinstance(data, dict) else ""
+    )
+    written = f"{{{files}}}" if files else json.dumps(str(data))
     (folder / "config.toml").write_text(
-        f"data = {json.dumps(str(data))}\nk = 2\n[provenance]\nexperiment = 'learn'\ndata_sha256 = '{known}'\n"
+        f"data = {written}\nk = 2\n[provenance]\nexperiment = 'learn'\ndata_sha256 = '{known}'\n"
     )
 
 
@@ -95,7 +105,7 @@ def charts(text):
     return json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>', text, re.DOTALL)[1])
 
 
-@pytest.mark.parametrize("name", ["config.toml", "summary.json", "run.nc", "run-1.nc"])
+@pytest.mark.parametrize("name", ["config.toml", "summary.json", "run.nc", "inventory.json"])
 @pytest.mark.parametrize("kind", ["file", "folder", "loop", "nothing"])
 def test_links_are_not_followed(sent, outside, report, run_file, name, kind):
     path = sent / name
@@ -116,6 +126,8 @@ def test_figures_behind_links_are_left_out(sent, outside, report, suffix):
     (sent / f"passwd{suffix}").symlink_to("/etc/passwd")
     os.mkfifo(sent / f"pipe{suffix}")  # whoever opens it waits for good
     (sent / f"real{suffix}").write_bytes(PNG + b"drawn")
+    names = ("folder", "loop", "passwd", "pipe", "x", "real")
+    write_inventory(sent, *(Entry(f"{name}{suffix}", "figure") for name in names))
     _, text = report(sent)
     assert text.count("<figure>") == 1
     assert (
@@ -192,7 +204,7 @@ def test_data_in_the_folder_are_read_if_they_are_what_was_learned(sent, report, 
     (sent / "data").mkdir()
     for name, values in held.items():
         np.save(sent / "data" / f"{name}.npy", values)
-    write_config(sent, "data/X.npy, data/Y.npy")
+    write_config(sent, {"file": "data/X.npy", "y": "data/Y.npy"})
     assert "learning" in charts(report(sent)[1])[0]["circuit"]
     np.save(sent / "data/X.npy", held["X"] + 1)
     assert "left out: the data here are not those it learned (another checksum or size)" in report(sent)[0]
@@ -235,6 +247,7 @@ def test_links_in_a_sweep_are_not_followed(tmp_path, outside, report, name):
 def test_names_and_texts_that_are_not_utf_8(sent, report):
     (sent / os.fsdecode(b"\xff\xfe.svg")).write_text("<svg/>")
     (sent / os.fsdecode(b"\xff.pdf")).write_text("%PDF")
+    write_inventory(sent, *(Entry(os.fsdecode(name), "figure") for name in (b"\xff\xfe.svg", b"\xff.pdf")))
     (sent / "summary.json").write_text(r'{"ended": "done", "\ud800": "\udfff"}')
     text = report(sent)[1]
     assert text.count("<figure>") == 1
@@ -264,7 +277,7 @@ def test_attributes_of_another_kind(sent, report, run_file, change):
         for name, value in change.items():
             file.attrs[name] = value
     shutil.copy(run_file.with_name("own.npz"), sent / "own.npz")
-    write_config(sent, "own.npz")
+    write_config(sent, {"file": "own.npz"})
     assert "sent: must hold what `biorrr learn` leaves (got something else: " in report(sent, code=2)[0]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from biorrr.sims import main, sweep
-from biorrr.sims.experiment import Findings
+from biorrr.sims.lab import Findings, Quantity
 from biorrr.sims.lab.settings import SettingsError
 from biorrr.sims.sweeps.figure import mean_over_seeds, plot_sweep
 from biorrr.sims.sweeps.ledger import Ledger, plain_curves
@@ -125,7 +125,7 @@ def measured(monkeypatch):
         if settings.k == 3:
             raise ArithmeticError("the circuit diverged at sample 7")
         excess = abs(settings.s - 0.5) + settings.k + 0.001 * settings.seed
-        return Findings(numbers={"excess": excess, "ended": "done"}, title="", rows={})
+        return Findings(quantities=[Quantity("excess", excess, "%"), Quantity("ended", "done")], title="")
 
     monkeypatch.setattr(compute, "evaluate", evaluate)
     return seen
@@ -231,7 +231,7 @@ def test_command_table_figure_and_status(own_data, tmp_path, measured, capsys):
     assert out == [
         f"{tmp_path}/out: 6 points: 4 done, 2 failed, 0 left",
         "  failed 2 times: the circuit diverged at sample 7",
-        "  lowest excess of a single point 150.00% at k 1, seed 0",
+        "  lowest excess of a single point 150 % at k 1, seed 0",
         f"  table {tmp_path}/out/sweep.parquet",
     ]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [

@@ -30,7 +30,7 @@ struct Quantity { double *values; size_t size; };
 struct Segment
 {
     // What comes first in the file `segment`, as standalone.py writes it; the vectors below follow in their order.
-    struct { int64_t samples, held, replays, ticks_per_sample, snapshots, traced, traces, noisy; } head;
+    struct { int64_t samples, held, replays, ticks_per_sample, snapshots, traced, traces; } head;
     struct Port { int64_t type, offset, held, ticks; double gain; } ports[{{ ports|length }}];
     struct Selection { int64_t quantity, first, count; };
     {% for port in ports %}
@@ -39,7 +39,6 @@ struct Segment
     std::vector<int64_t> due, traced_samples, shown;  // samples after which weights are kept; samples traced; rows and replays
     std::vector<Quantity> state, weights, traces;
     const char *data[{{ ports|length }}];
-    const double *noise;
     std::string folder;
     FILE *kept_weights, *kept_traces;
     int64_t sample = 0, phase = 0;  // of the next tick; a sample's own phases come before those of its replay
@@ -121,7 +120,6 @@ struct Segment
         {% for port in ports %}
         data[{{ loop.index0 }}] = map("data-{{ loop.index0 }}", ports[{{ loop.index0 }}].offset);
         {% endfor %}
-        noise = head.noisy ? (const double *)map("noise", 0) : NULL;
         kept_weights = open("snapshots", "wb");
         kept_traces = open("traces", "wb");
     }
@@ -196,10 +194,6 @@ struct Segment
                 const Port &port = ports[{{ loop.index0 }}];
                 const int64_t row = port.ticks == port.held ? what : (what * port.held + phase) / port.ticks;
                 show<{{ port.size }}>(activity, data[{{ loop.index0 }}], port.type, row, port.gain, mean_{{ port.population }}.data());
-                {% if port.replayed %}
-                if (noise)
-                    for (int i = 0; i < {{ port.size }}; i++) activity[i] += noise[sample * {{ port.size }} + i];
-                {% endif %}
                 active_{{ port.population }} = {0, {{ port.size }}};
                 if (sample + 1 < head.samples && port.ticks == port.held)
                     announce<{{ port.size }}>(data[{{ loop.index0 }}], port.type, here[1 + head.replays]);

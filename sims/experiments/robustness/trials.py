@@ -57,9 +57,8 @@ def _train(
     if change.in_a_row:
         rng = np.random.default_rng(seed)
         order = np.repeat(np.concatenate([rng.permutation(len(X)) for _ in range(epochs)]), change.in_a_row)
-    circuit = settings.make_circuit(
-        k=settings.k, s=settings.s, ridge=exact.ridge[0], seed=seed, **cell_arguments(settings.cell), **change.arguments
-    )
+    arguments = cell_arguments(settings.cell) | change.arguments  # a change may be one of the cells
+    circuit = settings.make_circuit(k=settings.k, s=settings.s, ridge=exact.ridge[0], seed=seed, **arguments)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of columns that say nothing: the same for all circuits
