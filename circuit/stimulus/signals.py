@@ -14,6 +14,7 @@ import tempfile
 import weakref
 from abc import abstractmethod
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +22,7 @@ import numpy as np
 from biorrr.circuit.stimulus.data_checks import check_table
 from biorrr.circuit.stimulus.presentation import generator
 from biorrr.circuit.stimulus.statistics import look_through
+from biorrr.models.physical_units import plain_within
 from biorrr.models.validation import number_within, whole_number
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 _POISSON = 4  # the stream of random numbers; those before it are in presentation.py
 _CHUNK = 2**20  # values made together
 _IN_MEMORY = 2**28  # bytes; larger signals are laid out in a temporary file
+seconds = partial(plain_within, unit="s", low=math.ulp(0))
 _WHOLE = 1e-6  # relative error up to which a ratio of two times counts as whole
 
 
@@ -219,17 +222,6 @@ class PoissonSpikes(Signal):
         fibres = 2 * features + (counts[ticks, features] < 0)
         duration, n = len(counts) * float(tick), 2 * counts.shape[1]
         return SpikeTrains(np.repeat((ticks + 0.5) * tick, times), np.repeat(fibres, times), n, duration, self.rate)
-
-
-def seconds(name: str, value) -> float:
-    """Return ``value``, a Brian2 time or a number of seconds, as a number above 0."""
-    if hasattr(value, "dim"):
-        import brian2
-
-        if not brian2.have_same_dimensions(value, brian2.second):
-            raise ValueError(f"{name}: must be a time (got {value}); write for example 2*ms")
-        value = float(value / brian2.second)
-    return number_within(name, value, math.ulp(0), remedy=" s")
 
 
 def _whole(ratio: float) -> int | None:
