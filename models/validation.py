@@ -60,7 +60,7 @@ Count = Annotated[int, partial(whole_number, minimum=0)]
 PositiveCount = Annotated[int, partial(whole_number, minimum=1)]
 
 
-def check_fields(value) -> None:
+def check_fields(value: object) -> None:
     """Check the fields of a frozen dataclass whose types are annotated with checks, and keep what these return.
 
     A check takes the name by which errors refer to the field, and its value.

@@ -19,7 +19,6 @@ class RunFigures:
 
     data: xr.Dataset
     circuit: CircuitBase | None
-    weights: dict[str, np.ndarray]
 
     def angles(self, X=None, Y=None, *, exact=None) -> xr.DataArray:
         """Return the principal angles between learned and exact filters in degrees, (snapshot, angle), largest first.
@@ -123,7 +122,7 @@ class RunFigures:
         """Draw the final weights of every pathway as a picture; axes (number of pathways,)."""
         from biorrr.analysis import plot_weights
 
-        return plot_weights(self.weights, ax=ax)
+        return plot_weights(self.weights, ax=ax)  # type: ignore[attr-defined]
 
     def plot_wiring(self, ax=None):
         """Draw the circuit: its cells, and its synapses with their final weights; one axes."""
