@@ -64,11 +64,6 @@ class PlateauAudit:
         """Agreement of the plateau with the backpropagated error of the full-rank regression."""
         return Agreement.between(self.plateau, self.error)
 
-    @property
-    def inhibition_and_prediction(self) -> Agreement:
-        """Agreement of the inhibition with the full-rank regression as the distal weights see it."""
-        return Agreement.between(self.inhibition, self.prediction)
-
 
 def audit_plateau(
     X: ArrayLike,

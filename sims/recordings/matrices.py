@@ -32,7 +32,8 @@ def by_sample(matrix: np.ndarray) -> np.ndarray:
     """Return a matrix in a file row by row, as samples are read, and one in memory as it is."""
     if not isinstance(matrix, np.memmap):
         return matrix
-    rows = empty_matrix(*matrix.shape, most=0, order="C")
+    samples, columns = matrix.shape
+    rows = empty_matrix(samples, columns, most=0, order="C")
     for start in range(0, len(matrix), ROWS_AT_ONCE):
         rows[start : start + ROWS_AT_ONCE] = matrix[start : start + ROWS_AT_ONCE]
         forget_pages(matrix, rows)

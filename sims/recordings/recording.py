@@ -290,7 +290,8 @@ class Recording:
 
         samples = len(windows.starts) * windows.bins
         binned = empty_matrix(samples, len(units), IN_MEMORY)
-        kept, rates, left_out = [], [], Counter[str]()
+        kept: list[int] = []
+        rates, left_out = [], Counter[str]()
         with progress_bar(len(units), " units", f"reading {Path(self.name).name}, {side}") as bar:
             for unit, column in zip(units, self.activity.columns(units, windows), strict=True):
                 bar.update()
