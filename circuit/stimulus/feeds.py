@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from biorrr.circuit.compile.timing import Timing
+from biorrr.circuit.stimulus.brian2_inputs import LiveGroup, as_signal
 from biorrr.circuit.stimulus.data_checks import check_table, file_facts, warn_of_columns
-from biorrr.circuit.stimulus.signals import LiveInput, Rows, as_signal
+from biorrr.circuit.stimulus.signals import Rows
 from biorrr.circuit.stimulus.statistics import Facts, facts_of
 
 
@@ -46,7 +47,7 @@ class Feed:
     unit: float = 1.0
     held: int = 1
     ticks: int = 1
-    live: LiveInput | None = None
+    live: LiveGroup | None = None
 
     @property
     def samples(self) -> int:
