@@ -89,7 +89,7 @@ class Variable:
 
     def __post_init__(self) -> None:
         _check_name("Variable.name", self.name)
-        if self.name in _RESERVED or self.name in UNITS or self.name.endswith(("_pre", "_post")):
+        if self.name in _RESERVED or self.name.endswith(("_pre", "_post")):
             raise InputError(
                 f"Variable.name: must be a name that equations can use (got {self.name!r}); not "
                 f"{', '.join(_RESERVED)}, which have a meaning already, and not one that ends in _pre or _post"

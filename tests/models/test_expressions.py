@@ -44,7 +44,7 @@ def test_wrong_code_is_refused_when_the_part_is_made(refused):
         make()
 
 
-@pytest.mark.parametrize("name", ["double", "register", "template", "true", "this", "M_PI", "exp", "inf", "mV", "None"])
+@pytest.mark.parametrize("name", ["double", "register", "template", "true", "this", "M_PI", "exp", "inf", "None"])
 def test_names_with_another_meaning_are_refused(name):
     with pytest.raises(InputError, match=r"Variable.name: must be a name "):
         Variable(name)
