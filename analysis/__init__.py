@@ -33,7 +33,7 @@ _HOMES = {
     "figures.wiring": ("plot_wiring",),
     "figures.raster": ("plot_raster",),
     "figures.weights": ("plot_weights",),
-    "theory": ("saturation", "Saturation", "symmetry_decay", "SymmetryDecay", "decay_between"),
+    "theory": ("symmetry_decay", "SymmetryDecay", "decay_between"),
     "eligibility": (
         "eligibility_trace",
         "pairing_curve",

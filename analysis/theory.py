@@ -1,4 +1,4 @@
-"""What the theory says of the weights: at the optimum (supplement C), and of R and Q' at any time (supplement D)."""
+"""The theory of R and Q': how they meet in the course of learning (supplement D)."""
 
 from __future__ import annotations
 
@@ -9,68 +9,14 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biorrr.analysis.yardstick import Yardstick
-
 _BLOCK = 1 << 16  # samples whose rates are looked at together
 _FEW = 64  # samples that are summed one by one; beyond, the Euler-Maclaurin terms left out are below 1e-12
 _NODES = 16  # of the quadrature: exact to 1e-16 while 1 - eta changes by less than a factor of 3 between two records
 
 
 @dataclass(frozen=True)
-class Saturation:
-    """Whether the inequality Vx'CxxVx <= I is saturated and QQ' its multiplier, as the optimum has it.
-
-    Attributes
-    ----------
-    eigenvalues_QQ : (k,)
-        Eigenvalues of QQ', largest first.
-    eigenvalues_M : (k,)
-        The k largest eigenvalues of M, which they should equal.
-    variances : (k,)
-        Eigenvalues of Vx'(Cxx + ridge I)Vx, which should all be 1.
-    """
-
-    eigenvalues_QQ: NDArray
-    eigenvalues_M: NDArray
-    variances: NDArray
-
-    @property
-    def relative_error(self) -> float:
-        """Largest distance of an eigenvalue of QQ' from M's, over M's largest."""
-        return float(np.abs(self.eigenvalues_QQ - self.eigenvalues_M).max() / self.eigenvalues_M[0])
-
-    @property
-    def whitening_error(self) -> float:
-        """||Vx'(Cxx + ridge I)Vx - I||^2 / k."""
-        return float(np.mean((self.variances - 1) ** 2))
-
-    def __str__(self) -> str:
-        rows = zip(self.eigenvalues_QQ, self.eigenvalues_M, self.variances, strict=True)
-        table = "\n".join(f"{qq:10.5f} {m:10.5f} {variance:10.5f}" for qq, m, variance in rows)
-        return f"{'QQ′':>10} {'M':>10} {'Vx′CxxVx':>10}\n{table}"
-
-
-def saturation(
-    Vx: ArrayLike,
-    Q: ArrayLike,
-    X: ArrayLike,
-    Y: ArrayLike,
-    s: float = 0.0,
-    ridge: float | tuple[float, float] = 0.0,
-) -> Saturation:
-    """Compare ``Q`` (k, l) and ``Vx`` (m, k) with the optimum on data ``X`` (n_samples, m), ``Y`` (n_samples, n)."""
-    Vx, Q = np.asarray(Vx, dtype=float), np.asarray(Q, dtype=float)
-    yardstick = Yardstick(X, Y, s, ridge)
-    return Saturation(
-        eigenvalues_QQ=np.linalg.eigvalsh(Q @ Q.T)[::-1],
-        eigenvalues_M=yardstick.eigenvalues[: Vx.shape[1]],
-        variances=np.linalg.eigvalsh(yardstick.gram(Vx))[::-1],
-    )
-
-
-@dataclass(frozen=True)
 class SymmetryDecay:
-    """How R meets Q': measured against the theory, (1 - eta/tau)^T and its like for rates that change.
+    """The distance between R and Q', measured and by theory: (1 - eta/tau)^T and its like for rates that change.
 
     Attributes
     ----------
@@ -95,12 +41,6 @@ class SymmetryDecay:
         resolved = self.predicted > self.rounding
         ratio = self.measured[resolved] / self.predicted[resolved]
         return float(np.max(np.abs(ratio - 1))) if resolved.any() else np.nan
-
-    def __str__(self) -> str:
-        return (
-            f"||Q' - R|| fell from {self.measured[0]:.3g} to {self.measured[-1]:.3g} in {self.samples[-1]:,} samples, "
-            f"predicted {self.predicted[-1]:.3g}; largest relative deviation {self.relative_error:.2g}"
-        )
 
 
 def symmetry_decay(

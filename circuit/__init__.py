@@ -8,7 +8,8 @@ from biorrr.circuit.results.run import Run
 from biorrr.circuit.simulation.checkpoint import Checkpoint, CheckpointError
 from biorrr.circuit.simulation.recorder import Diverged
 from biorrr.circuit.simulation.unsettled import Unsettled
-from biorrr.circuit.stimulus.signals import GroupInput, PoissonSpikes, SpikeTrains, TimeSeries
+from biorrr.circuit.stimulus.brian2_inputs import GroupInput
+from biorrr.circuit.stimulus.signals import PoissonSpikes, SpikeTrains, TimeSeries
 
 __all__ = [
     "Checkpoint",

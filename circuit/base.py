@@ -201,7 +201,7 @@ class CircuitBase(MadeCircuit):
         warn_of_shuffling(order, self.all_departures, timing)
         seed = self.seed if seed is None else as_seed(seed)
         blueprint = self._sized(inputs.sizes, inputs.moving, silenced(events))
-        first, last = stretch_of(epochs * (inputs.n_samples if isinstance(order, str) else len(order)), start)
+        first, last = stretch_of(epochs, inputs.n_samples if isinstance(order, str) else len(order), start)
         announced = last if truth("final", final) and plastic else math.inf
         begin = self._beginning(blueprint, inputs, seed, announced)
         port = self.ports[0].name

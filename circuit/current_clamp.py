@@ -11,8 +11,8 @@ import xarray as xr
 from biorrr.circuit.circuit import Circuit
 from biorrr.circuit.results.run import Run
 from biorrr.models import BurstingCells, HoldingClock, Population, Variable, with_values
-from biorrr.models.departures.dynamics import milliseconds
 from biorrr.models.millivolts import fan_out
+from biorrr.models.physical_units import milliseconds
 from biorrr.models.validation import number_within, whole_number
 
 TRACES = ("Vs", "Vd", "calcium", "spike", "event", "burst")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from biorrr.models.parts import Parts
-from biorrr.models.validation import instance_of, whole_number
+from biorrr.models.validation import check_fields, instance_of, whole_number
 
 
 class Departure:
@@ -35,6 +35,9 @@ class Departure:
     requires: tuple[tuple[type, str], ...] = ()
     excludes: tuple[tuple[type, str], ...] = ()
     turn: int = 0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     @property
     def memory(self) -> float:

@@ -138,11 +138,16 @@ def renamed(expression: str, names: Mapping[str, str]) -> str:
 
 
 def evaluate(expression: str | float, values: Mapping[str, object]):
-    """``expression`` in NumPy, given the ``values`` of its names (and of functions that come with them)."""
+    """Return ``expression`` in NumPy, given the ``values`` of its names (and of functions that come with them)."""
     if not isinstance(expression, str):
         return expression
+    return _value(_tree(expression), {**FUNCTIONS, "inf": np.inf, "pi": np.pi, **values})
+
+
+@functools.cache
+def _tree(expression: str) -> ast.expr:
     (statement,) = _parsed(expression)
-    return _value(statement.value, {**FUNCTIONS, "inf": np.inf, "pi": np.pi, **values})
+    return statement.value
 
 
 def _value(node: ast.expr, known: Mapping[str, Any]):

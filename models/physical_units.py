@@ -6,11 +6,18 @@ statement when the circuit is built. People give and get its values in the unit 
 
 from __future__ import annotations
 
+import math
+from functools import partial
+from typing import Annotated
+
+from biorrr.models.validation import number_within
+
 # By name: the SI value of one, and the dimension by the name that Brian2's equations have for it.
 UNITS = {
     "1": (1.0, "1"),
     "mV": (1e-3, "volt"),
     "ms": (1e-3, "second"),
+    "s": (1.0, "second"),
     "pA": (1e-12, "amp"),
     "nS": (1e-9, "siemens"),
     "pF": (1e-12, "farad"),
@@ -19,22 +26,49 @@ UNITS = {
 
 
 def in_si(unit: str) -> float:
-    """The SI value of one ``unit``."""
+    """Return the SI value of one ``unit``."""
     return UNITS[unit][0]
 
 
 def dimension_of(unit: str) -> str:
-    """The dimension of ``unit``, as Brian2's equations write it."""
+    """Return the dimension of ``unit``, as Brian2's equations write it."""
     return UNITS[unit][1]
 
 
 def plain(name: str, value, unit: str) -> float:
-    """``value``, a Brian2 quantity or a plain number of ``unit``, as a plain number of that unit."""
+    """Return ``value``, a Brian2 quantity or a plain number of ``unit``, as a plain number of that unit."""
     if not hasattr(value, "dim"):
         return value
     import brian2
 
     one = in_si(unit) * getattr(brian2, dimension_of(unit)) if unit != "1" else 1.0
     if not brian2.have_same_dimensions(value, one):
-        raise ValueError(f"{name}: must be a quantity in {unit} (got {value})")
+        kind, example = ("a time", "ms") if dimension_of(unit) == "second" else (f"a quantity in {unit}", unit)
+        raise ValueError(f"{name}: must be {kind} (got {value}); write for example 10*{example}")
     return float(value / one)
+
+
+def plain_within(name: str, value, unit: str, low: float = 0.0, high: float = math.inf) -> float:
+    """Return ``value``, as :func:`plain` takes it, as a plain number in [low, high]."""
+    return number_within(name, plain(name, value, unit), low, high, f" {unit}")
+
+
+milliseconds = partial(plain_within, unit="ms")
+Milliseconds = Annotated[float, milliseconds]
+Picoamperes = Annotated[float, partial(plain_within, unit="pA", low=-1e4, high=1e4)]
+
+
+def seconds_or_samples(name: str, value) -> float:
+    """Return ``value``, a Brian2 time or a plain number of seconds or samples, as a number."""
+    return number_within(name, plain(name, value, "s"), 0)
+
+
+Lasting = Annotated[float, seconds_or_samples]
+
+
+def whole_ticks(name: str, hold: float, dt: float) -> int:
+    """Return the number of ticks of ``dt`` in ``hold``, both in ms; it must be whole."""
+    held = round(hold / dt) if dt > 0 else 0
+    if held < 1 or abs(held - hold / dt) >= 1e-9:
+        raise ValueError(f"{name}.hold: must be a whole number of ticks of dt = {dt:g} ms (got {hold:g} ms)")
+    return held

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, draw_scale_bar, styled
+from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, draw_scale_bar, styled, ticks_at
 from biorrr.analysis.instructive import LEVEL, Answer
 
 if TYPE_CHECKING:
@@ -117,8 +117,7 @@ def plot_power(results: xr.Dataset, *, ax=None) -> np.ndarray:
             panel.errorbar([noise], [rate], [[rate - found.low], [found.high - rate]], fmt="o", color="black",
                            markersize=3, linewidth=1, zorder=5)  # fmt: skip
         panel.set(xscale="log", xlabel="imaging noise / signal", title=words, ylim=(-0.03, 1.03))
-        panel.set_xticks(noises, [f"{value:g}" for value in noises])
-        panel.minorticks_off()
+        ticks_at(panel, noises)
     axes[0].set_ylabel("share that says yes")
     axes[0].legend(fontsize=7, loc="center left")
     return axes

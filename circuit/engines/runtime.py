@@ -13,7 +13,7 @@ from biorrr.circuit.engines.interrupt import held_interrupt
 from biorrr.circuit.engines.network import TICK, BuiltNetwork, build_network
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.recorder import Recorder
-from biorrr.circuit.stimulus.signals import LiveInput
+from biorrr.circuit.stimulus.brian2_inputs import LiveGroup
 from biorrr.models.parts import PENDING
 
 _LOOK_AHEAD = 4096  # samples whose order is drawn together
@@ -48,12 +48,14 @@ class RuntimeEngine:
             network.add(operation)
             try:
                 with held_interrupt() as presenter.interrupted:
-                    network.run(ticks * tick, namespace={k: v for each in live for k, v in each.namespace.items()})
+                    network.run(
+                        ticks * tick, namespace={k: v for each in live for k, v in each.given.namespace.items()}
+                    )
             finally:
                 network.remove(operation)
             return presenter.finish()
 
-    def _share_time(self, live: list[LiveInput], blueprint: Blueprint) -> brian2.Quantity:
+    def _share_time(self, live: list[LiveGroup], blueprint: Blueprint) -> brian2.Quantity:
         """Let groups of the user's into the network, with ticks that last as long as theirs; the tick of the run."""
         if not live:
             return TICK

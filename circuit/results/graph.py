@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING
 
 import networkx as nx
+import xarray as xr
 
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.matrices import Orientation
 
-if TYPE_CHECKING:
-    from biorrr.circuit.results.run import Run
-
 
 def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
-    """A networkx graph of ``blueprint``: all cells and all pathways with weights.
+    """Return a networkx graph of ``blueprint``: all cells and all pathways with weights.
 
     Nodes carry size, shape and the variables that can be recorded; edges carry the name of the matrix, sign, number of
     synapses, the current and the learning rule. All attributes are plain text and numbers, so the graph can be written
@@ -50,9 +47,12 @@ def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
     return graph
 
 
-def cell_graph(run: Run) -> nx.MultiDiGraph:
-    """A networkx graph of the circuit that ``run`` left: a node per cell, an edge with its final weight per synapse."""
-    circuit = json.loads(run.data.attrs["circuit"])
+def cell_graph(data: xr.Dataset) -> nx.MultiDiGraph:
+    """Return a networkx graph of the circuit that a run left, given the run's ``data``.
+
+    It has a node for each cell, and an edge for each synapse with its final weight.
+    """
+    circuit = json.loads(data.attrs["circuit"])
     cells = nx.MultiDiGraph(name="cells of the circuit")
     size = {population["name"]: population["size"] for population in circuit["populations"]}
     for population in circuit["populations"]:
@@ -62,7 +62,7 @@ def cell_graph(run: Run) -> nx.MultiDiGraph:
             )
     for pathway in circuit["pathways"]:
         turn = Orientation(size[pathway["source"]], size[pathway["target"]], bool(pathway["target_by_source"]))
-        for place, weight in enumerate(turn.flat(run.data[pathway["weight"]].values[-1])):
+        for place, weight in enumerate(turn.flat(data[pathway["weight"]].values[-1])):
             i, j = turn.ends(place)
             cells.add_edge(
                 f"{pathway['source']} {i + 1}", f"{pathway['target']} {j + 1}", key=pathway["name"],

@@ -96,14 +96,22 @@ def simulate(
     return Simulated(job, outcome, recorder, units, engine, outcome.earlier + time.perf_counter() - began)
 
 
-def stretch_of(samples: int, start: Run | None) -> tuple[int, int]:
-    """Return the first of so many samples and the one after the last, counted from the first that the circuit saw."""
+def stretch_of(epochs: int, epoch: int, start: Run | None) -> tuple[int, int]:
+    """Return the first sample of a run and the one after its last, counted from the first that the circuit saw.
+
+    Parameters
+    ----------
+    epochs, epoch
+        Passes over the data, and samples in each.
+    start
+        The run that is continued.
+    """
     if start is not None and not hasattr(start, "inner_state"):
         raise TypeError(f"start: must be a Run (got {start!r}); Run.load reads one from a file")
     first = 0 if start is None else start.samples
-    last = first + samples
+    last = first + epochs * epoch
     if last > LARGEST_WHOLE:
-        raise ValueError(f"epochs: a circuit can count 2**53 samples (got {last} in all)")
+        raise ValueError(f"epochs: a circuit can count 2**53 samples (got {epochs} epochs, {last} samples in all)")
     return first, last
 
 

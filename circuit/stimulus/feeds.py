@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from biorrr.circuit.compile.timing import Timing
+from biorrr.circuit.stimulus.brian2_inputs import LiveGroup, as_signal
 from biorrr.circuit.stimulus.data_checks import check_table, file_facts, warn_of_columns
-from biorrr.circuit.stimulus.signals import LiveInput, Rows, as_signal
+from biorrr.circuit.stimulus.signals import Rows
 from biorrr.circuit.stimulus.statistics import Facts, facts_of
 
 
@@ -46,7 +47,7 @@ class Feed:
     unit: float = 1.0
     held: int = 1
     ticks: int = 1
-    live: LiveInput | None = None
+    live: LiveGroup | None = None
 
     @property
     def samples(self) -> int:
@@ -126,7 +127,8 @@ def read_inputs(given: Mapping[str, object], shown: Mapping[str, str], centre: b
     labels: dict[str, list[str]] = {}
     signal_in_time = False
     for port, values in given.items():
-        signal, name = as_signal(values), shown[port]
+        name = shown[port]
+        signal = as_signal(name, values)
         signal_in_time |= signal is not None
         rows = (
             Rows(check_table(name, values), timing.held) if signal is None else _in_time(name, signal, values, timing)

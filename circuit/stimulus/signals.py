@@ -13,20 +13,27 @@ import os
 import tempfile
 import weakref
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biorrr.circuit.stimulus.data_checks import check_table
+from biorrr.circuit.stimulus.data_checks import check_table, warn
 from biorrr.circuit.stimulus.presentation import generator
 from biorrr.circuit.stimulus.statistics import look_through
+from biorrr.errors import InputError
+from biorrr.models.physical_units import plain_within
 from biorrr.models.validation import number_within, whole_number
+
+if TYPE_CHECKING:
+    from biorrr.circuit.stimulus.brian2_inputs import LiveGroup
 
 _POISSON = 4  # the stream of random numbers; those before it are in presentation.py
 _CHUNK = 2**20  # values made together
+_COUNTABLE = 2**53  # spikes, up to which counts in double precision are exact
 _IN_MEMORY = 2**28  # bytes; larger signals are laid out in a temporary file
+seconds = partial(plain_within, unit="s", low=math.ulp(0))
 _WHOLE = 1e-6  # relative error up to which a ratio of two times counts as whole
 
 
@@ -50,25 +57,7 @@ class Rows:
     values: np.ndarray
     ticks: int
     unit: float = 1.0
-    live: LiveInput | None = None
-
-
-class LiveInput(Protocol):
-    """What a Brian2 group in the same network says, tick by tick."""
-
-    @property
-    def objects(self) -> Sequence[Any]:
-        """Brian2 objects that belong into the network."""
-
-    @property
-    def namespace(self) -> Mapping[str, Any]:
-        """What their equations refer to."""
-
-    def begin(self) -> None:
-        """Forget what happened before this run."""
-
-    def read(self, out: np.ndarray) -> None:
-        """Write the input of the tick to come to ``out`` (features,)."""
+    live: LiveGroup | None = None
 
 
 class Signal:
@@ -96,12 +85,13 @@ class TimeSeries(Signal):
     dt: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "dt", _seconds("TimeSeries.dt", self.dt))
+        object.__setattr__(self, "dt", seconds("TimeSeries.dt", self.dt))
 
     def rows(self, name: str, tick: float, held: int) -> Rows:
         """Rows that last a whole number of ticks."""
         values = check_table(name, self.values)
         if (coarser := _whole(self.dt / tick)) is not None:
+            warn_of_a_rest(name, len(values) * coarser, held, tick)
             return Rows(values, coarser)
         finer = _whole(tick / self.dt)
         if finer is None:
@@ -109,6 +99,7 @@ class TimeSeries(Signal):
                 f"{name}: its rows must last a whole number of the circuit's ticks, or the other way round (got rows "
                 f"of {1000 * self.dt:g} ms and ticks of {1000 * tick:g} ms); set Leaky(dt=...) to suit, or resample"
             )
+        warn_of_a_rest(name, len(values), held * finer, self.dt)
         whole = len(values) // finer
         means = _room((whole, values.shape[1]), np.float64)
         for first, last in _blocks(whole, finer * values.shape[1]):
@@ -152,7 +143,7 @@ class SpikeTrains(Signal):
             raise ValueError("SpikeTrains: without any spike, n and duration must be given")
         n = int(indices.max()) + 1 if self.n is None else whole_number("SpikeTrains.n", self.n, minimum=1)
         last = float(times.max()) if len(times) else 0.0
-        duration = last if self.duration is None else _seconds("SpikeTrains.duration", self.duration)
+        duration = last if self.duration is None else seconds("SpikeTrains.duration", self.duration)
         if len(times) and not (np.isfinite(times).all() and times.min() >= 0 and last <= duration):
             raise ValueError(
                 f"SpikeTrains.times: must lie in [0, {duration:g}] s, the recording (got {times.min():g} to {last:g} s)"
@@ -207,7 +198,7 @@ class PoissonSpikes(Signal):
         object.__setattr__(self, "rate", number_within("PoissonSpikes.rate", self.rate, math.ulp(0)))
         whole_number("PoissonSpikes.seed", self.seed, minimum=0)
         if self.dt is not None:
-            object.__setattr__(self, "dt", _seconds("PoissonSpikes.dt", self.dt))
+            object.__setattr__(self, "dt", seconds("PoissonSpikes.dt", self.dt))
 
     def rows(self, name: str, tick: float, held: int) -> Rows:
         """Signed spike counts of every feature in every tick."""
@@ -219,17 +210,17 @@ class PoissonSpikes(Signal):
                 f"{1000 * (self.dt or 0):g} ms and ticks of {1000 * tick:g} ms); set Leaky(dt=...) to suit"
             )
         mean = look_through(name, values).largest * self.rate * tick
-        narrow = np.int8 if mean + 20 * math.sqrt(mean) + 20 < 127 else np.int16
-        out = _room((len(values) * lasts, values.shape[1]), narrow)
+        out = _room((len(values) * lasts, values.shape[1]), _count_type(name, mean))
+        warn_of_a_rest(name, len(values) * lasts, held, tick)
         for block, (first, last) in enumerate(_blocks(len(values), lasts * values.shape[1])):
             means = np.repeat(np.asarray(values[first:last], np.float64) * (self.rate * tick), lasts, axis=0)
             spikes = generator(self.seed, _POISSON, block).poisson(np.abs(means))
-            out[first * lasts : last * lasts] = np.sign(means) * np.minimum(spikes, np.iinfo(narrow).max)
+            out[first * lasts : last * lasts] = np.sign(means) * spikes
         return Rows(out, 1, 1 / (self.rate * tick))
 
     def trains(self, tick: float, held: int = 1) -> SpikeTrains:
         """The spikes of both fibres of every pair, for ticks of ``tick`` seconds; fibre 2i is the positive one of i."""
-        counts = np.asarray(self.rows("values", _seconds("tick", tick), held).values)
+        counts = np.asarray(self.rows("values", seconds("tick", tick), held).values)
         ticks, features = np.nonzero(counts)
         times = np.abs(counts[ticks, features]).astype(np.int64)
         fibres = 2 * features + (counts[ticks, features] < 0)
@@ -237,117 +228,31 @@ class PoissonSpikes(Signal):
         return SpikeTrains(np.repeat((ticks + 0.5) * tick, times), np.repeat(fibres, times), n, duration, self.rate)
 
 
-@dataclass(frozen=True, eq=False)
-class GroupInput(Signal):
-    """A Brian2 group of one's own, simulated in the same network as the circuit; engines numpy and cython alone.
-
-    It runs on its own clock. At the start of each of its ticks the circuit reads a variable of the group, or counts the
-    spikes since its last tick, over `rate` times the tick. The group keeps its state from one run to the next.
-
-    Parameters
-    ----------
-    group
-        A NeuronGroup, PoissonGroup or other group, one cell per fibre.
-    variable
-        The variable that is read; its spikes unless given.
-    rate
-        Spikes per second that stand for an input of 1.
-    objects
-        Further Brian2 objects that the group needs, such as its synapses and what drives it.
-    namespace
-        What equations of the group and of these objects refer to, where they do not bring it along.
-    duration
-        Seconds to run for; as long as the other inputs unless given.
-    """
-
-    group: Any
-    variable: str | None = None
-    rate: float = 1.0
-    objects: Sequence[Any] = ()
-    namespace: Mapping[str, Any] = field(default_factory=dict)
-    duration: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.variable is not None and self.variable not in getattr(self.group, "variables", ()):
-            raise ValueError(
-                f"GroupInput.variable: the group has no variable called {self.variable!r}; leave it out for spikes"
-            )
-        object.__setattr__(self, "rate", number_within("GroupInput.rate", self.rate, math.ulp(0)))
-
-    def rows(self, name: str, tick: float, held: int) -> Rows:
-        """No values beforehand: only their shape."""
-        ticks = 0 if self.duration is None else round(_seconds("GroupInput.duration", self.duration) / tick)
-        nothing = np.broadcast_to(0.0, (ticks // held * held, int(self.group.N)))
-        return Rows(nothing, 1, live=_Live(self, tick))
-
-
-class _Live:
-    """A group as an engine reads it."""
-
-    def __init__(self, given: GroupInput, tick: float) -> None:
-        self.given, self.tick = given, tick
-        self.namespace = given.namespace
-        self.monitor = None if given.variable is not None else _spike_counter(given.group)
-
-    @property
-    def objects(self) -> list[Any]:
-        counter = [] if self.monitor is None else [self.monitor]
-        return [self.given.group, *self.given.objects, *counter]
-
-    def begin(self) -> None:
-        self.before = None if self.monitor is None else np.array(self.monitor.count)
-
-    def read(self, out: np.ndarray) -> None:
-        if self.monitor is None:
-            out[:] = self.given.group.variables[self.given.variable].get_value()
-        else:
-            now = np.array(self.monitor.count)
-            out[:] = (now - self.before) / (self.given.rate * self.tick)
-            self.before = now
-
-
-_counters: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
-
-
-def _spike_counter(group):
-    """The monitor that counts the spikes of ``group``: one for all runs, because a network keeps its objects."""
-    import brian2
-
-    if group not in _counters:
-        _counters[group] = brian2.SpikeMonitor(group, record=False)
-    return _counters[group]
-
-
-def as_signal(values) -> Signal | None:
-    """``values`` as a signal, where they are one or a Brian2 object that is; None for tables of samples."""
-    if isinstance(values, Signal):
-        return values
-    if not type(values).__module__.startswith("brian2."):
-        return None
-    import brian2
-
-    if isinstance(values, brian2.TimedArray):
-        return TimeSeries(np.asarray(values.values).reshape(len(values.values), -1), float(values.dt))
-    if isinstance(values, brian2.SpikeGeneratorGroup):
-        return SpikeTrains(np.asarray(values._spike_time), np.asarray(values._neuron_index), int(values.N))
-    return GroupInput(values) if isinstance(values, brian2.Group) else None
-
-
-def _seconds(name: str, value) -> float:
-    """``value``, a Brian2 time or a number of seconds, as a number above 0."""
-    if hasattr(value, "dim"):
-        import brian2
-
-        if not brian2.have_same_dimensions(value, brian2.second):
-            raise ValueError(f"{name}: must be a time (got {value}); write for example 2*ms")
-        value = float(value / brian2.second)
-    return number_within(name, value, math.ulp(0), remedy=" s")
-
-
 def _whole(ratio: float) -> int | None:
     """``ratio`` as a whole number of at least 1, where it is one."""
     nearest = round(ratio)
     return nearest if nearest >= 1 and abs(ratio / nearest - 1) < _WHOLE else None
+
+
+def _count_type(name: str, mean: float) -> type:
+    """Return the narrowest type that holds spike counts of up to ``mean`` on average, with room for chance."""
+    largest = mean + 20 * math.sqrt(mean) + 20
+    if largest >= _COUNTABLE:
+        raise InputError(
+            f"{name}: must have fewer than {_COUNTABLE:.0e} spikes in a tick (got {mean:g}); give PoissonSpikes a "
+            "lower rate"
+        )
+    return next((kind for kind in (np.int8, np.int16) if largest < np.iinfo(kind).max), np.float64)
+
+
+def warn_of_a_rest(name: str, steps: int, window: int, seconds: float) -> None:
+    """Warn if ``steps`` of so many ``seconds`` end within a window of ``window`` steps: that window is left out."""
+    rest = steps % window
+    if rest and steps > window:
+        warn(
+            f"{name}: its last {1000 * rest * seconds:g} ms do not fill a window of {1000 * window * seconds:g} ms and "
+            "are left out; give whole windows, which Leaky(hold=...) sets"
+        )
 
 
 def _blocks(rows: int, width: int):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from biorrr.models.areas.apical_feedback import ApicalFeedback
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts, Step, parameter
-from biorrr.models.validation import number_within
+from biorrr.models.validation import NotNegative
 
 
 @dataclass(frozen=True)
@@ -18,12 +18,9 @@ class ApicalDrive(Departure):
     plasticity sees, not the inhibition of the same sample.
     """
 
-    gain: float
+    gain: NotNegative
     alters = ("pyramidal",)
     excludes = ((ApicalFeedback, "feedback brings the plateau to the soma already; choose its gain instead"),)
-
-    def __post_init__(self) -> None:
-        number_within("ApicalDrive.gain", self.gain, 0)
 
     def alter(self, parts: Parts) -> Parts:
         """Let the plateau add to the output."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts, Pathway, Variable, parameter
 from biorrr.models.random_draws import Stream, in_area
-from biorrr.models.validation import number_within
+from biorrr.models.validation import Probability
 
 
 @dataclass(frozen=True)
@@ -20,13 +20,9 @@ class SparseConnections(Departure):
         Probability that a fibre reaches a given pyramidal neuron.
     """
 
-    proximal: float
-    distal: float
+    proximal: Probability
+    distal: Probability
     alters = ("proximal", "distal")
-
-    def __post_init__(self) -> None:
-        for name in ("proximal", "distal"):
-            number_within(f"SparseConnections.{name}", getattr(self, name), 0, 1)
 
     def alter(self, parts: Parts) -> Parts:
         """Let only synapses that exist begin with a weight and change."""

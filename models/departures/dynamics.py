@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 from biorrr.models.departure import Departure
 from biorrr.models.paper.clock import HoldingClock
 from biorrr.models.parts import Parts, Population, Step, Variable, parameter, with_values
-from biorrr.models.validation import number_within
+from biorrr.models.physical_units import Milliseconds, whole_ticks
 
 
 @dataclass(frozen=True)
@@ -30,29 +30,24 @@ class Leaky(Departure):
         Length of a tick.
     """
 
-    tau_soma: float = 10.0
-    tau_dendrite: float = 10.0
-    tau_interneuron: float = 10.0
-    tau_plateau: float = 30.0
-    hold: float = 200.0
-    dt: float = 2.0
+    tau_soma: Milliseconds = 10.0
+    tau_dendrite: Milliseconds = 10.0
+    tau_interneuron: Milliseconds = 10.0
+    tau_plateau: Milliseconds = 30.0
+    hold: Milliseconds = 200.0
+    dt: Milliseconds = 2.0
     alters = ("pyramidal", "interneuron")
     gives = ("clock",)
     turn = 1
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = milliseconds(f"Leaky.{field.name}", getattr(self, field.name))
-            object.__setattr__(self, field.name, value)
-        if not (self.dt > 0 and abs(self.held - self.hold / self.dt) < 1e-9 and self.held >= 1):
-            raise ValueError(
-                f"Leaky.hold: must be a whole number of ticks of dt = {self.dt:g} ms (got {self.hold:g} ms)"
-            )
+        super().__post_init__()
+        whole_ticks("Leaky", self.hold, self.dt)
 
     @property
     def held(self) -> int:
         """Ticks for which a sample is held."""
-        return round(self.hold / self.dt)
+        return whole_ticks("Leaky", self.hold, self.dt)
 
     def alter(self, parts: Parts) -> Parts:
         """Give cells membranes, the circuit a clock that holds samples, and let plasticity integrate."""
@@ -106,14 +101,3 @@ def _relaxing(phase: str, membrane: str, step: str, activity: str) -> Step:
 def _relaxation(name: str, tau: float) -> Variable:
     """Return how far a membrane of time constant ``tau`` relaxes in a tick: exact while its drive stands still."""
     return parameter(name, "relaxation per tick", f"relaxation({tau!r})")
-
-
-def milliseconds(name: str, value) -> float:
-    """Return ``value``, a Brian2 time or a plain number of milliseconds, as milliseconds."""
-    if hasattr(value, "dim"):
-        import brian2
-
-        if not brian2.have_same_dimensions(value, brian2.second):
-            raise ValueError(f"{name}: must be a time (got {value}); write for example 10*ms")
-        value = float(value / brian2.ms)
-    return number_within(name, value, 0, remedy=" ms")

@@ -7,13 +7,12 @@ activity, whatever the tick.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 from biorrr.models.departure import Departure
-from biorrr.models.departures.dynamics import milliseconds
 from biorrr.models.expressions import names_in, renamed
 from biorrr.models.parts import Parts, Pathway, Step, Variable, parameter
-from biorrr.models.validation import number_within
+from biorrr.models.physical_units import Lasting
 
 
 @dataclass(frozen=True)
@@ -41,14 +40,10 @@ class Eligibility(Departure):
     where activity is instant.
     """
 
-    tau_x: float = 0.0
-    tau_plateau: float = 0.0
-    tau_output: float = 0.0
+    tau_x: Lasting = 0.0
+    tau_plateau: Lasting = 0.0
+    tau_output: Lasting = 0.0
     alters = ("proximal", "distal")
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            object.__setattr__(self, field.name, seconds(f"Eligibility.{field.name}", getattr(self, field.name)))
 
     def alter(self, parts: Parts) -> Parts:
         """Keep the traces that are asked for, and let the rules of proximal and distal synapses read them."""
@@ -97,8 +92,3 @@ def with_trace(parts: Parts, population: str, activity: str, trace: str, tau: fl
         parameter(f"{trace}_step", "relaxation of the trace per tick", f"1 - exp(-lapse / {tau!r})"),
         Step("eligibility", f"{trace} += {trace}_step * ({activity} - {trace})"),
     )
-
-
-def seconds(name: str, value) -> float:
-    """Return ``value``, a Brian2 time or a plain number of seconds or samples, as a number."""
-    return milliseconds(name, value) / 1000 if hasattr(value, "dim") else number_within(name, value, 0)

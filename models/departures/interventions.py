@@ -8,7 +8,7 @@ import numpy as np
 
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts, Step, Variable
-from biorrr.models.validation import whole_number
+from biorrr.models.validation import Count, check_fields
 
 
 @dataclass(frozen=True)
@@ -21,10 +21,10 @@ class Event:
         Number of the sample, counted from the first one that the circuit has seen.
     """
 
-    at: int
+    at: Count
 
     def __post_init__(self) -> None:
-        whole_number(f"{type(self).__name__}.at", self.at, minimum=0)
+        check_fields(self)
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
 
 from biorrr.models.areas.settled import Settled
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts, Step, parameter
 from biorrr.models.random_draws import Stream, in_area
-from biorrr.models.validation import number_within
+from biorrr.models.validation import NotNegative, Positive, number_within
+
+_Amplitude = Annotated[float, partial(number_within, low=math.ulp(0), remedy="; graded plateaus are the small limit")]
 
 
 class _Shape(Departure):
@@ -35,16 +39,8 @@ class AllOrNone(_Shape):
         Size of each plateau, in the units of a.
     """
 
-    amplitude: float
+    amplitude: _Amplitude
     excludes = ((Settled, "plateaus are drawn anew in every tick, so outputs never settle; use Leaky(...)"),)
-
-    def __post_init__(self) -> None:
-        number_within(
-            "AllOrNone.amplitude",
-            self.amplitude,
-            math.ulp(0),
-            remedy="; graded plateaus are the small limit",
-        )
 
     def alter(self, parts: Parts) -> Parts:
         """Turn the drive into a number of plateaus."""
@@ -67,11 +63,8 @@ class Sign(_Shape):
         Size of every plateau, in the units of a.
     """
 
-    amplitude: float
+    amplitude: Positive
     excludes = ((Settled, "a plateau that jumps from one size to another keeps outputs from settling; use Leaky(...)"),)
-
-    def __post_init__(self) -> None:
-        number_within("Sign.amplitude", self.amplitude, math.ulp(0))
 
     def alter(self, parts: Parts) -> Parts:
         """Keep the sign of the drive."""
@@ -91,10 +84,7 @@ class Rectified(_Shape):
         Resting level, in the units of a; with 0 only depolarisation is left.
     """
 
-    baseline: float = 0.0
-
-    def __post_init__(self) -> None:
-        number_within("Rectified.baseline", self.baseline, 0)
+    baseline: NotNegative = 0.0
 
     def alter(self, parts: Parts) -> Parts:
         """Cut the drive off at the resting level."""

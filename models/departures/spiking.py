@@ -8,11 +8,11 @@ import numpy as np
 
 from biorrr.models.areas.settled import Settled
 from biorrr.models.departure import Departure
-from biorrr.models.departures.dynamics import milliseconds
 from biorrr.models.expressions import renamed
 from biorrr.models.parts import Parts, Population, Step, Variable, parameter
+from biorrr.models.physical_units import Milliseconds
 from biorrr.models.random_draws import Stream, in_area, uniform_draw
-from biorrr.models.validation import number_within, whole_number
+from biorrr.models.validation import NotNegative, PositiveCount
 
 
 @dataclass(frozen=True)
@@ -39,17 +39,12 @@ class Spiking(Departure):
         Time constant of the synaptic filter, as a Brian2 time or in milliseconds; used in leaky dynamics only.
     """
 
-    population: int = 50
-    baseline: float = 4.0
-    filter: float = 20.0
+    population: PositiveCount = 50
+    baseline: NotNegative = 4.0
+    filter: Milliseconds = 20.0
     alters = ("pyramidal", "interneuron", "recruitment")
     gives = ("spikes",)
     excludes = ((Settled, "spikes are drawn anew in every tick, so outputs never settle; use Leaky(...)"),)
-
-    def __post_init__(self) -> None:
-        whole_number("Spiking.population", self.population, minimum=1)
-        number_within("Spiking.baseline", self.baseline, 0)
-        object.__setattr__(self, "filter", milliseconds("Spiking.filter", self.filter))
 
     def alter(self, parts: Parts) -> Parts:
         """Replace the activity of outputs and interneurons by what their spikes say."""

@@ -8,7 +8,7 @@ from biorrr.models.areas.settled import Settled
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts, Step, Variable, parameter
 from biorrr.models.random_draws import Stream, in_area, stream_of
-from biorrr.models.validation import number_within, whole_number
+from biorrr.models.validation import Count, NotNegative
 
 _STREAMS = {
     "z": Stream.PROXIMAL,
@@ -31,11 +31,8 @@ class TransmissionNoise(Departure):
         Standard deviation of the noise, relative to what is transmitted.
     """
 
-    sigma: float
+    sigma: NotNegative
     excludes = ((Settled, "noise is drawn anew in every tick, so outputs never settle; use Leaky(...)"),)
-
-    def __post_init__(self) -> None:
-        number_within("TransmissionNoise.sigma", self.sigma, 0)
 
     def alter(self, parts: Parts) -> Parts:
         """Sum up the variance beside each current, and add the noise as the current arrives."""
@@ -64,16 +61,15 @@ class TransmissionNoise(Departure):
 class _Delay(Departure):
     """Base of delays, in samples or in ticks of a sample that is held."""
 
-    samples: int
-    ticks: int
+    samples: Count
+    ticks: Count
 
     def __post_init__(self) -> None:
-        name = type(self).__name__
-        for unit in ("samples", "ticks"):
-            whole_number(f"{name}.{unit}", getattr(self, unit), minimum=0)
+        super().__post_init__()
         if self.samples and self.ticks:
             raise ValueError(
-                f"{name}: must be a delay in samples or in ticks, not both (got {self.samples} and {self.ticks})"
+                f"{type(self).__name__}: must be a delay in samples or in ticks, not both (got {self.samples} and "
+                f"{self.ticks})"
             )
 
     @property
@@ -116,8 +112,8 @@ class LoopDelay(_Delay):
         How many ticks of a sample that is held, instead; more than the sample has reach back into those before it.
     """
 
-    samples: int = 0
-    ticks: int = 0
+    samples: Count = 0
+    ticks: Count = 0
     alters = ("interneuron",)
 
     def alter(self, parts: Parts) -> Parts:
@@ -137,8 +133,8 @@ class LateInstruction(_Delay):
         How many ticks of a sample that is held, instead.
     """
 
-    samples: int = 0
-    ticks: int = 0
+    samples: Count = 0
+    ticks: Count = 0
     alters = ("instructive",)
 
     def alter(self, parts: Parts) -> Parts:

@@ -7,12 +7,17 @@ place cells of CA1; nothing in it compares a prediction with an instruction, so 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated
 
 from biorrr.models.departure import Departure
-from biorrr.models.departures.eligibility import seconds, with_trace
+from biorrr.models.departures.eligibility import with_trace
 from biorrr.models.parts import Parts, Pathway, Step, Variable, parameter
-from biorrr.models.validation import number_within
+from biorrr.models.physical_units import Lasting
+from biorrr.models.validation import NotNegative, Positive, number_within
+
+_Time = Annotated[Lasting, partial(number_within, low=math.ulp(0))]
 
 
 @dataclass(frozen=True)
@@ -39,27 +44,19 @@ class WeightDependentPlasticity(Departure):
         The peaks by which the traces are divided: the largest that they reach in an experiment.
     """
 
-    w_max: float = 1.0
-    tau_x: float = 1.66
-    tau_plateau: float = 0.44
-    k_plus: float = 1.1
-    k_minus: float = 0.424
-    threshold_plus: float = 0.415
-    threshold_minus: float = 0.026
-    slope_plus: float = 4.40
-    slope_minus: float = 20.04
-    peak_x: float = 1.0
-    peak_plateau: float = 1.0
+    w_max: Positive = 1.0
+    tau_x: _Time = 1.66
+    tau_plateau: _Time = 0.44
+    k_plus: NotNegative = 1.1
+    k_minus: NotNegative = 0.424
+    threshold_plus: NotNegative = 0.415
+    threshold_minus: NotNegative = 0.026
+    slope_plus: NotNegative = 4.40
+    slope_minus: NotNegative = 20.04
+    peak_x: Positive = 1.0
+    peak_plateau: Positive = 1.0
     alters = ("proximal",)
     turn = -1
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            name, value = f"WeightDependentPlasticity.{field.name}", getattr(self, field.name)
-            if field.name.startswith("tau"):
-                value = seconds(name, value)
-            positive = field.name.startswith(("tau", "w_max", "peak"))
-            object.__setattr__(self, field.name, number_within(name, value, math.ulp(0) if positive else 0))
 
     def alter(self, parts: Parts) -> Parts:
         """Keep both traces, and let proximal synapses read their overlap."""

@@ -16,11 +16,12 @@ homeostasis does.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Annotated
 
 from biorrr.models.areas.apical_feedback import ApicalFeedback
 from biorrr.models.departure import Departure
 from biorrr.models.departures.apical_drive import ApicalDrive
-from biorrr.models.departures.dynamics import milliseconds
 from biorrr.models.departures.transmission import LoopDelay
 from biorrr.models.expressions import renamed
 from biorrr.models.millivolts.bursting_cells import BurstingCells
@@ -37,11 +38,9 @@ from biorrr.models.millivolts.readings import (
 from biorrr.models.millivolts.somatostatin_cells import SomatostatinCells
 from biorrr.models.paper.clock import HoldingClock
 from biorrr.models.parts import Parts, Population, Step, Variable, parameter, with_values
-from biorrr.models.physical_units import plain
-from biorrr.models.validation import number_within, whole_number
+from biorrr.models.physical_units import Milliseconds, Picoamperes, whole_ticks
+from biorrr.models.validation import PositiveCount, number_within
 
-_TIMES = ("hold", "latency", "dt", "filter")
-_CURRENTS = ("rest_soma", "gain_soma", "rest_dendrite", "gain_dendrite", "rest_interneuron", "gain_interneuron")
 _SPEAKS = {"z": "output", "n": "interneuron output"}
 _BEFORE = 20  # samples in which cells find their means, before synapses learn
 
@@ -82,19 +81,19 @@ class Millivolts(Departure):
         I_d, event, burst and calcium, and those of interneurons I_in and spike.
     """
 
-    population: int = 100
-    interneuron_population: int = 50
-    hold: float = 150.0
-    latency: float = 30.0
-    dt: float = 0.5
-    filter: float = 10.0
-    homeostasis: float = 500.0
-    rest_soma: float = 400.0
-    gain_soma: float = 60.0
-    rest_dendrite: float = 120.0
-    gain_dendrite: float = 70.0
-    rest_interneuron: float = 120.0
-    gain_interneuron: float = 30.0
+    population: PositiveCount = 100
+    interneuron_population: PositiveCount = 50
+    hold: Milliseconds = 150.0
+    latency: Milliseconds = 30.0
+    dt: Milliseconds = 0.5
+    filter: Milliseconds = 10.0
+    homeostasis: Annotated[float, partial(number_within, low=1)] = 500.0
+    rest_soma: Picoamperes = 400.0
+    gain_soma: Picoamperes = 60.0
+    rest_dendrite: Picoamperes = 120.0
+    gain_dendrite: Picoamperes = 70.0
+    rest_interneuron: Picoamperes = 120.0
+    gain_interneuron: Picoamperes = 30.0
     event_slope: float = 0.03
     burst_slope: float = 0.0021
     spike_slope: float = 0.5
@@ -110,18 +109,8 @@ class Millivolts(Departure):
     turn = 1
 
     def __post_init__(self) -> None:
-        whole_number("Millivolts.population", self.population, minimum=1)
-        whole_number("Millivolts.interneuron_population", self.interneuron_population, minimum=1)
-        for name in _TIMES:
-            object.__setattr__(self, name, milliseconds(f"Millivolts.{name}", getattr(self, name)))
-        for name in _CURRENTS:
-            value = plain(f"Millivolts.{name}", getattr(self, name), "pA")
-            object.__setattr__(self, name, number_within(f"Millivolts.{name}", value, -1e4, 1e4, " pA"))
-        number_within("Millivolts.homeostasis", self.homeostasis, 1)
-        if not (self.dt > 0 and abs(self.held - self.hold / self.dt) < 1e-9 and self.held >= 1):
-            raise ValueError(
-                f"Millivolts.hold: must be a whole number of ticks of dt = {self.dt:g} ms (got {self.hold:g} ms)"
-            )
+        super().__post_init__()
+        whole_ticks("Millivolts", self.hold, self.dt)
         if self.latency >= self.hold:
             raise ValueError(
                 f"Millivolts.latency: must be shorter than hold = {self.hold:g} ms (got {self.latency:g} ms)"
@@ -130,7 +119,7 @@ class Millivolts(Departure):
     @property
     def held(self) -> int:
         """Ticks for which a sample is held."""
-        return round(self.hold / self.dt)
+        return whole_ticks("Millivolts", self.hold, self.dt)
 
     def alter(self, parts: Parts) -> Parts:
         """Put populations of cells behind outputs and interneurons, and let weights change when a sample ends."""

@@ -50,7 +50,7 @@ def wiring(lab: Lab, settings: TrainingSettings) -> Findings:
     populations = circuit_of(settings, settings.seed).wiring(data.X.shape[1], data.Y.shape[1])
     which = {seed: "" if settings.seeds == 1 else str(seed) for seed in runs}
     graphs = {
-        f"synapses{'-' if which[seed] else ''}{which[seed]}.graphml": partial(nx.write_graphml, cell_graph(run))
+        f"synapses{'-' if which[seed] else ''}{which[seed]}.graphml": partial(nx.write_graphml, cell_graph(run.data))
         for seed, run in runs.items()
     }
     return Findings(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from biorrr.analysis import Yardstick, audit_plateau, decay_between, saturation, symmetry_decay
+from biorrr.analysis import Agreement, Yardstick, audit_plateau, decay_between, symmetry_decay
 from biorrr.models import Rate
 
 FAMILY = [(0.0, 0.0), (0.4, 0.0), (1.0, 0.0), (0.0, 0.1), (0.4, (0.2, 0.1)), (1.0, 0.1)]
@@ -29,8 +29,8 @@ def optimum(X, Y, s, ridge, k=3):
 
 @pytest.mark.parametrize(("s", "ridge"), FAMILY)
 def test_at_the_optimum_the_plateau_is_the_backpropagated_error(data, s, ridge):
-    audit = audit_plateau(*data, *optimum(*data, s, ridge), s=s, ridge=ridge)
-    for agreement in (audit.plateau_and_error, audit.inhibition_and_prediction, audit.plateau_and_network):
+    audit = audit_plateau(*data, *optimum(*data, s, ridge), ridge=ridge)
+    for agreement in (audit.plateau_and_error, Agreement.between(audit.inhibition, audit.prediction)):
         np.testing.assert_allclose(agreement.correlation, 1, atol=1e-10)
         np.testing.assert_allclose(agreement.relative_error, 0, atol=1e-10)
 
@@ -42,7 +42,6 @@ def test_the_regression_is_written_out(data):
     y_tilde = X @ linalg.solve(X.T @ X / 300 + 0.1 * np.eye(8), X.T @ Y / 300)
     np.testing.assert_allclose(audit.error, (Y - y_tilde) @ Vy, atol=1e-10)
     np.testing.assert_allclose(audit.plateau, Y @ Vy - X @ Vx @ Q @ Q.T, atol=1e-10)
-    np.testing.assert_allclose(audit.network_error, (Y - X @ Vx @ Vy.T) @ Vy, atol=1e-10)
 
 
 def test_away_from_the_optimum_it_is_not(data, rng):
@@ -61,28 +60,12 @@ def test_snapshots_are_audited_together(data, rng):
     assert audit.plateau_and_error.correlation.shape == (2, 3)
     last = audit_plateau(*data, *(W[1] for W in weights))
     np.testing.assert_allclose(audit.plateau_and_error.correlation[1], last.plateau_and_error.correlation)
-    assert str(audit) == str(last)
-    assert str(last).count("correlation") == 3
 
 
 def test_a_silent_neuron_agrees_with_nothing(data):
     Vx, Vy, Q = optimum(*data, 0.0, 0.0)
     audit = audit_plateau(*data, Vx * [0, 1, 1], Vy * [0, 1, 1], Q)
     assert np.isnan(audit.plateau_and_error.correlation).tolist() == [True, False, False]
-
-
-@pytest.mark.parametrize(("s", "ridge"), FAMILY)
-def test_at_the_optimum_the_constraint_is_saturated(data, s, ridge):
-    Vx, _, Q = optimum(*data, s, ridge)
-    found = saturation(Vx, Q, *data, s, ridge)
-    assert found.relative_error < 1e-10
-    assert found.whitening_error < 1e-20
-    np.testing.assert_allclose(found.variances, 1, atol=1e-10)
-    off = saturation(1.1 * Vx, 1.1 * Q, *data, s, ridge)
-    np.testing.assert_allclose(off.eigenvalues_QQ, 1.21 * found.eigenvalues_M, rtol=1e-8)
-    np.testing.assert_allclose(off.variances, 1.21)
-    assert off.whitening_error == pytest.approx(0.21**2)
-    assert len(str(off).splitlines()) == 4
 
 
 @pytest.fixture
@@ -120,7 +103,6 @@ def test_rounding_is_told_from_deviation(interneurons):
     decay = symmetry_decay(Q, R, seen, 0.5)
     assert decay.predicted[-1] < 1e-80 < decay.measured[-1] + decay.rounding[-1]
     assert decay.relative_error < 1e-3
-    assert "predicted" in str(decay)
 
 
 def test_runaway_weights_are_infinitely_far_apart():
