@@ -98,8 +98,8 @@ CAPTIONS = {
     "inference": "s inferred from the distal plasticity of learning circuits, with its 95 % interval, one line per "
     "circuit, on the s that the circuits follow (dashed). From top to bottom less is observed: the intervals "
     "widen and still contain s.",
-    "power": "Share of simulated experiments that tell RRMSE from CCA with a 95 % confidence interval, whichever of the "
-    "two the circuit follows, against the number of observed changes of each synapse and against that of observed "
+    "power": "Share of simulated experiments that tell RRMSE from CCA with a 95 % confidence interval, whichever of "
+    "the two the circuit follows, against the number of observed changes of each synapse and against that of observed "
     "synapses, at different noise of one look at a weight, over the r.m.s. of the weights. Dotted: 95 % of the "
     "experiments tell.",
     "plan": "Share of simulated experiments that tell RRMSE from CCA, with the planned numbers (ring) and when one "
