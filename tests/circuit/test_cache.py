@@ -35,7 +35,7 @@ class Builder:
 def test_built_once(folder):
     build = Builder()
     first, second = (cache.find_or_build("key", build) for _ in range(2))
-    assert first == second == folder / f"key" / "circuit"
+    assert first == second == folder / "key" / "circuit"
     assert first.read_bytes() == PROGRAM
     assert build.builds == 1
 
