@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biorrr.analysis.checks import check_pair
-from biorrr.analysis.covariance import covariances, sigma_inverse
 from biorrr.analysis.yardstick import Yardstick
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How well a signal of the circuit agrees with what theory says it is, neuron by neuron.
+    """Agreement of a signal of the circuit with its theory, neuron by neuron.
 
     Attributes
     ----------
@@ -29,7 +28,7 @@ class Agreement:
 
     @classmethod
     def between(cls, measured: NDArray, expected: NDArray) -> Agreement:
-        """Agreement of two signals (..., n_samples, k); NaN for a neuron that is silent in either."""
+        """Return the agreement of two signals (..., n_samples, k); NaN for a neuron that is silent in either."""
         u, v = (signal - signal.mean(axis=-2, keepdims=True) for signal in (measured, expected))
         with np.errstate(invalid="ignore", divide="ignore"):
             return cls(
@@ -37,13 +36,10 @@ class Agreement:
                 np.sqrt(np.sum((measured - expected) ** 2, axis=-2) / np.sum(expected**2, axis=-2)),
             )
 
-    def __str__(self) -> str:
-        return f"correlation {_listed(self.correlation, '.4f')}, relative error {_listed(self.relative_error, '.2%')}"
-
 
 @dataclass(frozen=True)
 class PlateauAudit:
-    """The circuit's distal signals beside what theory makes of them at the optimum; all are (..., n_samples, k).
+    """The circuit's distal signals beside their theory at the optimum; all are (..., n_samples, k).
 
     Attributes
     ----------
@@ -56,38 +52,22 @@ class PlateauAudit:
         (Eq. 15).
     prediction
         Vy'y~.
-    network_error
-        Vy'eps, what backprop through a two-layer network with these weights sends to its first layer
-        (Eq. 13); eps = y - Sigma_s^-1 Vy Vx'x, which is y - Vy Vx'x for s = 0.
     """
 
     plateau: NDArray
     inhibition: NDArray
     error: NDArray
     prediction: NDArray
-    network_error: NDArray
 
     @property
     def plateau_and_error(self) -> Agreement:
-        """Of the plateau with the backpropagated error of the full-rank regression."""
+        """Agreement of the plateau with the backpropagated error of the full-rank regression."""
         return Agreement.between(self.plateau, self.error)
 
     @property
     def inhibition_and_prediction(self) -> Agreement:
-        """Of the inhibition with the full-rank regression as the distal weights see it."""
+        """Agreement of the inhibition with the full-rank regression as the distal weights see it."""
         return Agreement.between(self.inhibition, self.prediction)
-
-    @property
-    def plateau_and_network(self) -> Agreement:
-        """Of the plateau with the error that backprop would send."""
-        return Agreement.between(self.plateau, self.network_error)
-
-    def __str__(self) -> str:
-        return (
-            f"plateau a - Qn and Vy'(y - y~), neuron by neuron: {self.plateau_and_error}\n"
-            f"inhibition Qn and Vy'y~: {self.inhibition_and_prediction}\n"
-            f"plateau a - Qn and backprop's Vy'eps: {self.plateau_and_network}"
-        )
 
 
 def audit_plateau(
@@ -97,7 +77,6 @@ def audit_plateau(
     Vy: ArrayLike,
     Q: ArrayLike,
     R: ArrayLike | None = None,
-    s: float = 0.0,
     ridge: float | tuple[float, float] = 0.0,
 ) -> PlateauAudit:
     """Compare the plateaus of a circuit with the errors they should stand for, on data as given.
@@ -110,8 +89,8 @@ def audit_plateau(
         Weights, or snapshots of them along leading axes.
     R : (..., l, k)
         Pyramidal-to-interneuron weights; Q' unless given.
-    s, ridge
-        What the circuit solves. y~ is Cyx (Cxx + ridge I)^-1 x.
+    ridge
+        Of the regression: y~ is Cyx (Cxx + ridge I)^-1 x.
     """
     X, Y = check_pair(X, Y)
     Vx, Vy, Q = (np.asarray(weights, dtype=float) for weights in (Vx, Vy, Q))
@@ -119,21 +98,19 @@ def audit_plateau(
     regression = Yardstick(X, Y, ridge=ridge)
     full_rank = min(X.shape[1], Y.shape[1])
     y_tilde = X @ regression.Vx(full_rank) @ regression.readout(full_rank).T
-    z, a = X @ Vx, Y @ Vy
-    inhibition = z @ (Q @ R).swapaxes(-2, -1)
+    a = Y @ Vy
+    inhibition = X @ Vx @ (Q @ R).swapaxes(-2, -1)
     prediction = y_tilde @ Vy
-    readout = sigma_inverse(covariances(X, Y, ridge).yy, s) @ Vy  # of the two-layer network
     return PlateauAudit(
         plateau=a - inhibition,
         inhibition=inhibition,
         error=a - prediction,
         prediction=prediction,
-        network_error=a - z @ (readout.swapaxes(-2, -1) @ Vy),
     )
 
 
 def null_agreements(a: NDArray, inhibition: NDArray, error: NDArray, seed: int = 0) -> dict[str, Agreement]:
-    """How well the plateau's rivals agree with the error, neuron by neuron; all signals are (n_samples, k).
+    """Return the agreement of the plateau's rivals with the error, neuron by neuron; all signals are (n_samples, k).
 
     Plateau a - Qn and error a - Vy'y~ share the term a, so a high correlation is no evidence that inhibition is right.
 
@@ -155,8 +132,3 @@ def null_agreements(a: NDArray, inhibition: NDArray, error: NDArray, seed: int =
         "other_inhibition": Agreement.between(a - inhibition[others], error),
         "other_samples": Agreement.between((a - inhibition)[others], error),
     }
-
-
-def _listed(values: NDArray, form: str) -> str:
-    """One number per neuron, of the last snapshot if there are several."""
-    return " ".join(format(value, form) for value in values.reshape(-1, values.shape[-1])[-1])

@@ -32,11 +32,6 @@ class Stage:
     traces: Mapping[str, NDArray]
     theory: Mapping[str, NDArray]
 
-    @property
-    def consecutive(self) -> bool:
-        """Whether the samples follow one another."""
-        return bool((np.diff(self.samples) == 1).all())
-
 
 def stages_of_learning(
     samples: ArrayLike,

@@ -266,7 +266,7 @@ def _command(name: str) -> str:
 def _setting(field, kind, optional: bool, many: bool, length: int | None) -> tuple[str, ...]:
     short = f", `-{field.metadata['short']}`" if field.metadata["short"] else ""
     low, high = field.metadata["bounds"]
-    allowed = " or ".join(f"`{choice}`" for choice in field.metadata["choices"] or ()) or WORDS[kind]
+    allowed = " or ".join(f"`{choice}`" for choice in field.metadata["choices"] or ()) or WORDS.get(kind, "data")
     if (low, high) != (-math.inf, math.inf) and kind in (int, float):
         allowed += f", at least {low:g}" if high == math.inf else f" in [{low:g}, {high:g}]"
     default = "" if field.default is None else ", ".join(map(str, field.default)) if many else str(field.default)

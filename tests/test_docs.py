@@ -113,7 +113,7 @@ def test_pages_build_without_a_warning(tutorials, tmp_path):
     done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, env=os.environ | settings)
     assert done.returncode == 0, done.stderr
     tutorial = (tmp_path / "site" / "communication" / "index.html").read_text()
-    here = all(file.found() for file in CATALOGUE["v1v2"].source.files)
+    here = all(file.found() for file in CATALOGUE["v1v2"].origin().files)
     assert ("<img" in tutorial) == (tutorials == "executed" and here)  # its figure comes from execution alone
     own_file = (tmp_path / "site" / "recording" / "index.html").read_text()  # it makes its data itself
     assert own_file.count("<img") == (3 if tutorials == "executed" else 0)

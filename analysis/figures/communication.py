@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biorrr.analysis.figures.style import COLOURS, styled
+from biorrr.analysis.figures.style import COLOURS, axes_of, styled, ticks_at
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,11 +58,7 @@ def plot_prediction(targets: Mapping[str, RankCurve]) -> np.ndarray:
     -------
     axes : (number of targets,)
     """
-    import matplotlib.pyplot as plt
-
-    axes = plt.subplots(
-        1, len(targets), figsize=(max(3.1 * len(targets), 4.2), 3.0), sharey=True, squeeze=False, layout="constrained"
-    )[1][0]
+    axes = axes_of(None, 1, len(targets), figsize=(max(3.1 * len(targets), 4.2), 3.0), sharey=True)[0]
     for ax, (title, curve) in zip(axes, targets.items(), strict=True):
         exact, sem, circuits = (np.asarray(one, dtype=float) for one in (curve.exact, curve.sem, curve.circuits))
         every = np.arange(1, len(exact) + 1)
@@ -116,9 +112,7 @@ def plot_dimensionality(
     within : (draws,), (draws,)
         The same of matched targets in the source's own area. Points that would lie on each other are spread a little.
     """
-    import matplotlib.pyplot as plt
-
-    ax = ax or plt.figure(figsize=(3.6, 3.4), layout="constrained").add_subplot()
+    ax = axes_of(ax, figsize=(3.6, 3.4))
     largest = max(max(pair) for pair in across.values())
     if within is not None:
         dimensions, ranks = (np.asarray(one, dtype=float) for one in within)
@@ -152,11 +146,7 @@ def plot_removal(panels: Mapping[str, Mapping[str, NDArray]]) -> np.ndarray:
         begins with "within" if it lies in the source's own area, (repeats, removed + 1); mean and one standard
         deviation over repeats are drawn.
     """
-    import matplotlib.pyplot as plt
-
-    axes = plt.subplots(
-        1, len(panels), figsize=(max(3.1 * len(panels), 3.8), 2.9), sharey=True, squeeze=False, layout="constrained"
-    )[1][0]
+    axes = axes_of(None, 1, len(panels), figsize=(max(3.1 * len(panels), 3.8), 2.9), sharey=True)[0]
     for ax, (title, targets) in zip(axes, panels.items(), strict=True):
         for name, r2 in targets.items():
             colour = WITHIN if name.startswith("within") else ACROSS
@@ -183,9 +173,7 @@ def plot_lags(lags: ArrayLike, targets: Mapping[str, tuple[ArrayLike, ArrayLike]
     targets
         By name: R2 and its standard error over folds, (n,) each.
     """
-    import matplotlib.pyplot as plt
-
-    ax = ax or plt.figure(figsize=(3.8, 2.8), layout="constrained").add_subplot()
+    ax = axes_of(ax, figsize=(3.8, 2.8))
     for (name, (r2, sem)), colour in zip(targets.items(), (ACROSS, WITHIN), strict=False):
         ax.errorbar(lags, r2, sem, color=colour, marker="o", markersize=4, capsize=1.5, label=name)
     ax.axvline(0, color=COLOURS["theory"], linewidth=0.8, zorder=0)
@@ -205,15 +193,12 @@ def plot_power(trials: ArrayLike, recovered: Mapping[str, ArrayLike], *, ax: Axe
     recovered
         By size of the populations: fraction of draws in which the rank was found, (n,).
     """
-    import matplotlib.pyplot as plt
-
-    ax = ax or plt.figure(figsize=(4.4, 3), layout="constrained").add_subplot()
+    ax = axes_of(ax, figsize=(4.4, 3))
     for (name, fraction), alpha in zip(recovered.items(), np.linspace(0.35, 1, len(recovered)), strict=True):
         ax.plot(trials, fraction, marker="o", color=ACROSS, alpha=alpha, label=name)
     ax.axhline(0.9, color=COLOURS["theory"], linestyle="--", linewidth=1)
     ax.set(xscale="log", xlabel="trials", ylabel="planted rank found (fraction)", ylim=(-0.03, 1.05))
-    ax.set_xticks(np.asarray(trials), [f"{one:g}" for one in np.asarray(trials)])
-    ax.minorticks_off()
+    ticks_at(ax, trials)
     ax.legend(title="units", fontsize="small")
     return ax
 
@@ -241,13 +226,8 @@ def plot_dendrites(
     -------
     axes : (neurons, 2)
     """
-    import matplotlib.pyplot as plt
-
     neurons = min(plateau.shape[1], 4)
-    axes = plt.subplots(
-        neurons, 2, figsize=(7.2, 0.9 + 1.35 * neurons), squeeze=False, width_ratios=(2.6, 1), sharex="col",
-        layout="constrained",
-    )[1]  # fmt: skip
+    axes = axes_of(None, neurons, 2, figsize=(7.2, 0.9 + 1.35 * neurons), width_ratios=(2.6, 1), sharex="col")
     _, first, lengths = np.unique(trials, return_index=True, return_counts=True)
     end = first[shown] if len(first) > shown else len(trials)
     bins = int(lengths.min())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, styled
+from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, styled, ticks_at
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -119,8 +119,7 @@ def plot_power(
             look: dict[str, Any] = {"color": _SHADES[number % 5], "marker": _MARKERS[number % 5], "markersize": 4}
             panel.plot(values, power[number], label=f"weights known to {noise:.1%}", **look)
         panel.set(xscale="log", xlabel=what, ylim=(-0.03, 1.05))
-        panel.set_xticks(list(np.asarray(values)), [f"{value:g}" for value in np.asarray(values)])
-        panel.minorticks_off()
+        ticks_at(panel, values)
         panel.set_title(fixed[what])
     axes[0].set_ylabel("share that tells s = 0 from 1")
     axes[0].legend(fontsize=7, loc="lower right")
@@ -149,8 +148,6 @@ def plot_plan(
         panel.plot([planned], [power], "o", color="black", markerfacecolor="none", markersize=9)
         panel.set(xscale="log", xlabel=what, ylim=(-0.03, 1.05))
         ticks = [2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]
-        shown = [tick for tick in ticks if tick <= 1.1 * max(*numbers, planned)]
-        panel.set_xticks(shown, map(str, shown))
-        panel.minorticks_off()
+        ticks_at(panel, [tick for tick in ticks if tick <= 1.1 * max(*numbers, planned)])
     axes[0].set_ylabel("share that tells s = 0 from 1")
     return axes

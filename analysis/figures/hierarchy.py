@@ -24,15 +24,13 @@ def plot_hierarchy(graph: Any, gains: Sequence[float], *, ax: Axes | None = None
     Populations are called as those of :class:`biorrr.circuit.Hierarchy`. Arrows up are proximal synapses, arrows down
     distal ones, and at the side are the loops through each area's interneurons.
     """
-    import matplotlib.pyplot as plt
     import networkx as nx
 
     areas = sorted((name for name in graph if name.startswith("pyramidal_")), key=lambda name: int(name.split("_")[1]))
     chain = ["sensory", *areas, "instructive"]
     places = {name: (0.0, float(level)) for level, name in enumerate(chain)}
     places |= {name.replace("pyramidal", "interneurons"): (1.1, places[name][1] + 0.35) for name in areas}
-    if ax is None:
-        ax = plt.figure(figsize=(4.6, 1.2 + 1.15 * len(chain))).add_subplot()
+    ax = axes_of(ax, figsize=(4.6, 1.2 + 1.15 * len(chain)))
     size = dict(graph.nodes(data="size"))
     labels = {"sensory": f"x ({size['sensory']})", "instructive": f"y ({size['instructive']})"}
     for i, name in enumerate(areas, 1):

@@ -1,14 +1,18 @@
-"""Dendritic teaching signals in figures: signals, answers of circuits and controls, power and error rates."""
+"""Dendritic teaching signals in figures: signals, answers of circuits and controls, power and false-positive rates."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, draw_scale_bar, styled
+from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, draw_scale_bar, styled, ticks_at
 from biorrr.analysis.instructive import LEVEL, Answer
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 _WORDS = {
     "circuit": "circuit that learns", "broadcast": "scalar broadcast", "shuffled": "shuffled across neurons",
@@ -18,9 +22,9 @@ _WORDS = {
 
 @styled
 def plot_signals(
-    times: NDArray, soma: NDArray, dendrite: NDArray, residual: NDArray, sent: NDArray | None, *, ax=None
+    times: NDArray, soma: NDArray, dendrite: NDArray, residual: NDArray, sent: NDArray | None = None, *, ax=None
 ) -> np.ndarray:
-    """Signals of a few neurons, one axes per neuron.
+    """Draw signals of a few neurons, one axes per neuron.
 
     Parameters
     ----------
@@ -52,80 +56,68 @@ def plot_signals(
 
 
 @styled
-def plot_answers(
-    asked: Mapping[str, str], must: Mapping[str, Mapping[str, bool | None]], effect: NDArray, yes: NDArray, *, ax=None
-) -> np.ndarray:
-    """Effect sizes of circuits and controls, one axes per question.
+def plot_answers(results: xr.Dataset, *, ax=None) -> np.ndarray:
+    """Draw effect sizes of circuits and controls, one axes per question.
 
     Parameters
     ----------
-    asked
-        Questions in words.
-    must
-        By what dendrites carry: what the answer to each question must be, None where either will do.
-    effect, yes : (experiments, kinds, questions)
-        Effect sizes, and whether the answer was yes.
+    results
+        ``effect`` and ``yes`` (example, carries, question), and ``must`` (carries, question): what the answer must be,
+        NaN where it is not known; ``words`` of each question.
     """
-    axes = axes_of(ax, 1, len(asked), "one per question", figsize=(2.5 * len(asked), 2.6), sharey=True)[0]
-    scatter = 0.3 * (np.arange(len(effect)) / max(1, len(effect) - 1) - 0.5)
-    for q, (panel, (question, words)) in enumerate(zip(axes, asked.items(), strict=True)):
+    effects, yes = (results[name].transpose("example", "carries", "question").values for name in ("effect", "yes"))
+    questions = results["words"].values
+    kinds = [str(one) for one in results["carries"].values]
+    axes = axes_of(ax, 1, len(questions), "one per question", figsize=(2.5 * len(questions), 2.6), sharey=True)[0]
+    scatter = 0.3 * (np.arange(len(effects)) / max(1, len(effects) - 1) - 0.5)
+    for q, (panel, words) in enumerate(zip(axes, questions, strict=True)):
         panel.axvline(0, color="0.85", linewidth=0.8, zorder=0)
-        for row, (carries, answers) in enumerate(must.items()):
+        for row, carries in enumerate(kinds):
             colour = COLOURS["proximal"] if carries == "circuit" else "0.35"
-            said = yes[:, row, q] == 1
-            panel.plot(effect[said, row, q], -row + scatter[said], "o", color=colour, markersize=2.5)
-            panel.plot(effect[~said, row, q], -row + scatter[~said], "o", color=colour, markersize=2.5,
-                       fillstyle="none", markeredgewidth=0.6)  # fmt: skip
+            effect, said = effects[:, row, q], yes[:, row, q] == 1
+            known = np.isfinite(results["must"].sel(carries=carries).values[q])
+            panel.plot(effect[said], -row + scatter[said], "o", color=colour, markersize=2.5)
+            panel.plot(effect[~said], -row + scatter[~said], "o", color=colour, markersize=2.5, fillstyle="none",
+                       markeredgewidth=0.6)  # fmt: skip
             panel.text(1.02, -row, f"{np.nanmean(yes[:, row, q]):.0%}", transform=panel.get_yaxis_transform(),
-                       fontsize=7, va="center",
-                       fontweight="normal" if answers[question] is None else "bold")  # fmt: skip
+                       fontsize=7, va="center", fontweight="bold" if known else "normal")  # fmt: skip
         panel.set(xlabel="effect", title=words)
-    axes[0].set_yticks(-np.arange(len(must)), [_WORDS.get(carries, carries) for carries in must])
+    axes[0].set_yticks(-np.arange(len(kinds)), [_WORDS.get(carries, carries) for carries in kinds])
     return axes
 
 
 @styled
-def plot_power(
-    asked: Mapping[str, str],
-    noises: ArrayLike,
-    sizes: Sequence[int],
-    power: NDArray,
-    mistaken: NDArray,
-    error_rate: NDArray,
-    experiments: int,
-    noise: float,
-    *,
-    ax=None,
-) -> np.ndarray:
-    """Share of experiments that say yes against imaging noise, one axes per question.
+def plot_power(results: xr.Dataset, *, ax=None) -> np.ndarray:
+    """Draw power and false-positive rates against imaging noise, one axes per question.
 
     Parameters
     ----------
-    noises : (A,)
-        Noise over signal.
-    sizes : (B,)
-        Numbers of neurons.
-    power, mistaken : (A, B, questions)
-        Share that says yes, of circuits that learn and where chance decides.
-    error_rate : (questions,)
-        Share that says yes where chance decides, over all ``experiments``, at one ``noise``.
+    results
+        ``power`` and ``mistaken`` (noise, neurons, question): shares of yes in circuits that learn and under the null
+        hypothesis; ``error_rate`` (question,): share of yes under the null hypothesis in as many experiments as the
+        attribute ``experiments`` says, at the ``imaging_noise``; ``words`` of each question.
     """
     from scipy.stats import binomtest
 
-    axes = axes_of(ax, 1, len(asked), "one per question", figsize=(2.4 * len(asked), 2.5), sharey=True)[0]
+    questions, noises = results["words"].values, results["noise"].values
+    noise, experiments = results.attrs["imaging_noise"], results.attrs["experiments"]
+    axes = axes_of(ax, 1, len(questions), "one per question", figsize=(2.4 * len(questions), 2.5), sharey=True)[0]
     shades = ("#9BC9E5", "#4A9CCB", COLOURS["proximal"], "#003F66")
-    for q, (panel, words) in enumerate(zip(axes, asked.values(), strict=True)):
+    for q, (panel, words) in enumerate(zip(axes, questions, strict=True)):
+        one = results.isel(question=q)
         panel.axhline(LEVEL, **(THEORY | {"linestyle": "-", "linewidth": 0.8}))
-        for colour, size, said, wrong in zip(shades, sizes, power[..., q].T, mistaken[..., q].T, strict=False):
-            panel.plot(noises, said, "o-", color=colour, markersize=3, label=f"{size} neurons")
-            panel.plot(noises, wrong, "--", color=colour, linewidth=0.8)
-        if np.isfinite(error_rate[q]):
-            found = binomtest(round(error_rate[q] * experiments), experiments).proportion_ci()
-            panel.errorbar([noise], [error_rate[q]], [[error_rate[q] - found.low], [found.high - error_rate[q]]],
-                           fmt="o", color="black", markersize=3, linewidth=1, zorder=5)  # fmt: skip
+        for colour, size in zip(shades, results["neurons"].values, strict=False):
+            panel.plot(
+                noises, one["power"].sel(neurons=size), "o-", color=colour, markersize=3, label=f"{size} neurons"
+            )
+            panel.plot(noises, one["mistaken"].sel(neurons=size), "--", color=colour, linewidth=0.8)
+        rate = float(one["error_rate"])
+        if np.isfinite(rate):
+            found = binomtest(round(rate * experiments), experiments).proportion_ci()
+            panel.errorbar([noise], [rate], [[rate - found.low], [found.high - rate]], fmt="o", color="black",
+                           markersize=3, linewidth=1, zorder=5)  # fmt: skip
         panel.set(xscale="log", xlabel="imaging noise / signal", title=words, ylim=(-0.03, 1.03))
-        panel.set_xticks(np.asarray(noises), [f"{one:g}" for one in np.asarray(noises)])
-        panel.minorticks_off()
+        ticks_at(panel, noises)
     axes[0].set_ylabel("share that says yes")
     axes[0].legend(fontsize=7, loc="center left")
     return axes
@@ -133,7 +125,7 @@ def plot_power(
 
 @styled
 def plot_neurons(answers: Mapping[str, Answer], *, ax=None) -> np.ndarray:
-    """Effect in each neuron, one axes per question.
+    """Draw the effect in each neuron, one axes per question.
 
     Parameters
     ----------

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.figures.style import THEORY, styled
+from biorrr.analysis.figures.style import THEORY, axes_of, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,14 +45,10 @@ def plot_race(
     note
         Said below the figure.
     """
-    import matplotlib.pyplot as plt
-
     lines = _lines(curves)
     ranks = list(dict.fromkeys(k for _, k in curves))
     labels = (steps, "passes through the data", "CPU time (s)")
-    figure, axes = plt.subplots(
-        3, len(ranks), figsize=(1.4 + 2.7 * len(ranks), 7), squeeze=False, sharey=True, layout="constrained"
-    )
+    axes = axes_of(None, 3, len(ranks), figsize=(1.4 + 2.7 * len(ranks), 7), sharey=True)
     for column, k in enumerate(ranks):
         for (learner, rank), (t, passes, seconds, excess) in curves.items():
             if rank == k:
@@ -65,8 +61,7 @@ def plot_race(
         axes[0, column].set_title(f"$k = {k}$")
     for ax in axes[:, 0]:
         ax.set_ylabel("excess over the optimum (%)")
-    _legend(figure, axes[0, 0], title, note)
-    return figure
+    return _legend(axes[0, 0], title, note)
 
 
 @styled
@@ -74,21 +69,16 @@ def plot_constraint(
     curves: Mapping[tuple[str, int], tuple[NDArray, NDArray]], steps: str = "samples", title: str = ""
 ) -> Figure:
     """Deviation ||Vx'CxxVx - I||^2/k against steps; by (learner, k): t (S,), deviation (seeds, S)."""
-    import matplotlib.pyplot as plt
-
     lines = _lines(curves)
     ranks = list(dict.fromkeys(k for _, k in curves))
-    figure, axes = plt.subplots(
-        1, len(ranks), figsize=(1.4 + 2.7 * len(ranks), 3.2), squeeze=False, sharey=True, layout="constrained"
-    )
+    axes = axes_of(None, 1, len(ranks), figsize=(1.4 + 2.7 * len(ranks), 3.2), sharey=True)
     for (learner, k), (t, deviation) in curves.items():
         _band(axes[0, ranks.index(k)], t, np.maximum(deviation, 1e-12), learner, lines)
     for ax, k in zip(axes[0], ranks, strict=True):
         ax.set(xscale="log", yscale="log", title=f"$k = {k}$", xlabel=steps)
         ax.set_ylim(bottom=max(ax.get_ylim()[0], 1e-6))
     axes[0, 0].set_ylabel("$\\Vert V_x' C_{xx} V_x - I \\Vert^2 / k$")
-    _legend(figure, axes[0, 0], title)
-    return figure
+    return _legend(axes[0, 0], title)
 
 
 @styled
@@ -102,12 +92,8 @@ def plot_pictures_race(curves: Mapping[str, Mapping[str, tuple[NDArray, NDArray]
     ranks
         By data set.
     """
-    import matplotlib.pyplot as plt
-
     lines = _lines({(learner, 0): None for raced in curves.values() for learner in raced})
-    figure, axes = plt.subplots(
-        1, len(curves), figsize=(1.4 + 2.7 * len(curves), 3.2), squeeze=False, sharey=True, layout="constrained"
-    )
+    axes = axes_of(None, 1, len(curves), figsize=(1.4 + 2.7 * len(curves), 3.2), sharey=True)
     for ax, (name, raced) in zip(axes[0], curves.items(), strict=True):
         for learner, (t, excess) in raced.items():
             _band(ax, t, np.maximum(100 * excess, _FLOOR / 10), learner, lines)
@@ -115,8 +101,7 @@ def plot_pictures_race(curves: Mapping[str, Mapping[str, tuple[NDArray, NDArray]
             ax.axhline(near, **THEORY)
         ax.set(xscale="log", yscale="log", ylim=(0.1, 150), title=f"{name}, $k = {ranks[name]}$", xlabel="samples")
     axes[0, 0].set_ylabel("excess over the optimum (%)")
-    _legend(figure, axes[0, 0])
-    return figure
+    return _legend(axes[0, 0])
 
 
 @styled
@@ -134,15 +119,13 @@ def plot_sensitivity(
     N
         The values tried, (N,).
     """
-    import matplotlib.pyplot as plt
     from matplotlib.colors import LogNorm
 
     algorithms = list(dict.fromkeys(name for name, _ in excess))
     ranks = list(dict.fromkeys(k for _, k in excess))
-    figure, axes = plt.subplots(
-        len(algorithms), len(ranks), figsize=(1.6 + 2.9 * len(ranks), 0.6 + 2.8 * len(algorithms)), squeeze=False,
-        layout="constrained",
-    )  # fmt: skip
+    size = 1.6 + 2.9 * len(ranks), 0.6 + 2.8 * len(algorithms)
+    axes = axes_of(None, len(algorithms), len(ranks), figsize=size)
+    figure = axes[0, 0].figure
     for (name, k), values in excess.items():
         ax = axes[algorithms.index(name), ranks.index(k)]
         ax.set_facecolor("white")
@@ -181,10 +164,13 @@ def _band(ax: Axes, x: NDArray, scores: NDArray, learner: str, lines: Mapping[st
     ax.fill_between(x[shown], low, mean + spread, color=colour, alpha=0.2, linewidth=0)
 
 
-def _legend(figure: Figure, ax: Axes, title: str = "", note: str = "") -> None:
-    handles, labels = ax.get_legend_handles_labels()
+def _legend(ax: Axes, title: str = "", note: str = "") -> Figure:
+    """Draw legend, title and note of the figure that ``ax`` is in; return the figure."""
+    figure: Any = ax.figure
     figure.legend(
-        handles, labels, loc="outside lower center", ncols=4, frameon=False, title=note, title_fontsize="small"
-    )
+        *ax.get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False, title=note,
+        title_fontsize="small",
+    )  # fmt: skip
     if title:
         figure.suptitle(title, fontsize="small")
+    return figure

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.figures.style import COLOURS, styled
+from biorrr.analysis.figures.style import COLOURS, axes_of, styled
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -42,13 +42,9 @@ def plot_departures(results: xr.Dataset) -> NDArray:
     axes
         One a panel, shape (panels,).
     """
-    import matplotlib.pyplot as plt
-
     names, tolerated = departures_in(results), results.attrs["tolerated"]
     rows, columns = -(-len(names) // _COLUMNS), min(_COLUMNS, len(names))
-    figure, axes = plt.subplots(
-        rows, columns, figsize=(2.8 * columns, 0.6 + 2.5 * rows), sharey=True, squeeze=False, layout="constrained"
-    )
+    axes = axes_of(None, rows, columns, figsize=(2.8 * columns, 0.6 + 2.5 * rows), sharey=True)
     for ax, name in zip(axes.flat, names, strict=False):
         _draw(ax, results[name], results["plain"].mean("seed"), tolerated)
         ax.set(yscale="log", ylim=(0.9 * _FLOOR, 1.3), xlabel=results[name].attrs["long_name"])
@@ -59,7 +55,7 @@ def plot_departures(results: xr.Dataset) -> NDArray:
     for ax in axes[:, 0]:
         ax.set_ylabel("excess over the optimum")
     named = dict(zip(*reversed(axes.flat[0].get_legend_handles_labels()), strict=True))
-    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=len(named))
+    axes[0, 0].figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=len(named))
     return axes.reshape(-1)[: len(names)]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from biorrr.analysis.figures.style import styled
+from biorrr.analysis.figures.style import axes_of, styled
 
 
 @styled
@@ -25,12 +25,9 @@ def plot_speed(results: Mapping[str, Any], contestants: Mapping[str, str]) -> np
     -------
     axes : (1,) or (2,)
     """
-    import matplotlib.pyplot as plt
-
     grown = results.get("growth")
-    _, axes = plt.subplots(1, 2 if grown else 1, figsize=(7.5 if grown else 4.2, 3), squeeze=False)
-    race = axes[0, 0]
-    rows = results["speed"]
+    axes = axes_of(None, 1, 2 if grown else 1, figsize=(7.5 if grown else 4.2, 3))[0]
+    race, rows = axes[0], results["speed"]
     colours = dict(zip(contestants, ("#009E73", "#CC79A7", "#56B4E9", "0.6", "#0072B2"), strict=True))
     for place, (name, label) in enumerate(contestants.items()):
         times = [row["microseconds"].get(name, np.nan) for row in rows]
@@ -39,7 +36,7 @@ def plot_speed(results: Mapping[str, Any], contestants: Mapping[str, str]) -> np
     race.set_xticks(range(len(rows)), [row["size"] for row in rows])
     race.legend(ncols=len(contestants), loc="lower left", bbox_to_anchor=(0, 1), handlelength=1, columnspacing=1)
     if grown:
-        axis = axes[0, 1]
+        axis = axes[1]
         synapses = [row["synapses"] for row in grown["nanoseconds_per_synapse"]]
         for name in ("c_loop", "circuit"):
             times = [row[name] for row in grown["nanoseconds_per_synapse"]]
@@ -49,4 +46,4 @@ def plot_speed(results: Mapping[str, Any], contestants: Mapping[str, str]) -> np
         )
         axis.set(xscale="log", ylim=(0, None), xlabel="synapses", ylabel="ns per synapse and sample")
         axis.legend()
-    return axes[0]
+    return axes

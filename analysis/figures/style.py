@@ -56,7 +56,7 @@ def styled(draw: Callable) -> Callable:
 
 
 def axes_of(ax: Any, rows: int = 0, columns: int = 0, what: str = "", **layout: Any) -> Any:
-    """Axes to draw into, in the house style: those given, or those of a new figure.
+    """Return axes to draw into, in the house style: those given, or those of a new figure.
 
     Parameters
     ----------
@@ -133,6 +133,12 @@ def in_percent(ax: Axes) -> None:
     if ax.get_yscale() == "log":
         ax.yaxis.set_major_locator(LogLocator(numticks=8))
         ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+def ticks_at(ax: Axes, values: ArrayLike) -> None:
+    """Label the horizontal axis at ``values`` (n,) alone."""
+    ax.set_xticks(np.asarray(values), [f"{value:g}" for value in np.asarray(values)])
+    ax.minorticks_off()
 
 
 def for_log_axis(samples: ArrayLike) -> np.ndarray:

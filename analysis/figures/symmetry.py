@@ -95,9 +95,8 @@ def plot_meeting(
     axes : (3,)
     """
     import matplotlib
-    import matplotlib.pyplot as plt
 
-    axes = plt.subplots(1, 3, figsize=(7.4, 2.7))[1]
+    axes = axes_of(None, 1, 3, figsize=(7.4, 2.7))[0]
     shades = matplotlib.colormaps["viridis"]
     for shade, (eta, (seen, ratio)) in zip(
         shades(np.linspace(0.85, 0.05, len(equal))), sorted(equal.items()), strict=True

@@ -52,12 +52,7 @@ def plot_wiring(graph: Any, *, ax: Axes | None = None) -> Axes:
         return _plot_summary(graph, members, ax)
     shown = members | {name: _strongest(graph, members[name]) for name in ("sensory", "instructive")}
     drawing = _Drawing(graph, shown, own)
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.subplots(figsize=drawing.size)[1]
-    else:
-        ax = axes_of(ax)
+    ax = axes_of(ax, figsize=drawing.size)
     drawing.draw(ax, {name: len(members[name]) for name in members})
     return ax
 
@@ -239,12 +234,7 @@ def _plot_summary(graph: Any, members: Mapping[str, list], ax: Axes | None) -> A
     """One box for all cells of a kind, and for each pathway an arrow with what its synapses are like."""
     from matplotlib.patches import FancyArrowPatch
 
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.subplots(figsize=(7.2, 4.2))[1]
-    else:
-        ax = axes_of(ax)
+    ax = axes_of(ax, figsize=(7.2, 4.2))
     own = [name for name in members if name not in _PAPER_CELLS]
     places = {"sensory": (0.0, 0.0), "instructive": (0.0, 2.0), "pyramidal": (3.0, 1.0), "interneurons": (6.0, 1.0)}
     places |= {name: (6.0, 2.4 + 1.2 * i) for i, name in enumerate(own)}

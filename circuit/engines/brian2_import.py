@@ -7,6 +7,11 @@ import logging
 import signal
 import sys
 import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
+from importlib.machinery import PathFinder
+from types import ModuleType
 from unittest.mock import patch
 
 from biorrr.circuit.simulation.progress import notice
@@ -39,19 +44,58 @@ def check_tested() -> None:
         )
 
 
+@contextmanager
+def _without_preferences() -> Iterator[None]:
+    """Let Brian2 be imported without its files of preferences, in which every value is evaluated as Python."""
+    finder = _PreferencesFinder()
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+    if not finder.disarmed:
+        raise UntestedBrian2(f"Brian2 {installed_brian2()}: must read its preferences as those tested do (it does not)")
+
+
+class _PreferencesFinder(MetaPathFinder):
+    """A finder of Brian2's module of preferences, whose method that reads files then does nothing."""
+
+    _MODULE = "brian2.core.preferences"
+
+    def __init__(self) -> None:
+        self.disarmed = False
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None):
+        """Return the spec of that module, which disarms it once it is loaded; None for all others."""
+        spec = PathFinder.find_spec(fullname, path, target) if fullname == self._MODULE else None
+        if spec is None or spec.loader is None:
+            return None
+        load = spec.loader.exec_module
+
+        def load_and_disarm(module: ModuleType) -> None:
+            load(module)
+            if hasattr(module.BrianGlobalPreferences, "load_preferences"):
+                module.BrianGlobalPreferences.load_preferences = lambda preferences: None
+                self.disarmed = True
+
+        spec.loader.exec_module = load_and_disarm  # type: ignore[method-assign]
+        return spec
+
+
 def import_brian2() -> None:
     """Import Brian2 from whatever thread, such as a Dask worker's.
 
     Importing it installs a handler for Ctrl-C, which Python allows in the main thread alone; elsewhere it does without,
     and so where Ctrl-C is ignored, as it is by what a shell script starts in the background: Brian2's would fail there.
     It also takes all of Python's warnings and uncaught errors for its log, ours and the caller's, and begins that log
-    and a copy of the script in the temporary folder, where they stay after a kill: all that is given back.
+    and a copy of the script in the temporary folder, where they stay after a kill: all that is given back. And it
+    evaluates the files of preferences in the current folder and the user's home: neither is read.
     """
     with _TURN:
         if "brian2" in sys.modules:
             return
         excepthook = sys.excepthook
-        with notice("Importing Brian2"):
+        with notice("Importing Brian2"), _without_preferences():
             if threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT)):
                 import brian2
             else:

@@ -9,11 +9,16 @@ import brian2
 import numpy as np
 from brian2.devices import reset_device
 
-# What a caller may have set for simulations of their own and a circuit cannot be built or run with. Redirecting what is
-# printed would swallow what other threads say meanwhile.
+# Brian2's own values of preferences that a caller may have set for simulations of their own, and that a circuit cannot
+# be built or run with, or that would change its numbers. Redirecting what is printed would swallow what other threads
+# say meanwhile.
 _NEEDED = {
     "logging.std_redirection": False,
     "core.default_float_dtype": np.float64,
+    "core.default_integer_dtype": np.int32,
+    "codegen.loop_invariant_optimisations": True,
+    "codegen.generators.cpp.flush_denormals": False,
+    "legacy.refractory_timing": False,
     "core.network.default_schedule": ["start", "groups", "thresholds", "synapses", "resets", "end"],
     "devices.cpp_standalone.openmp_threads": 0,
 }

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from biorrr.circuit.stimulus.signals import Rows, Signal, SpikeTrains, TimeSeries, seconds
+from biorrr.circuit.stimulus.data_checks import refuse_units
+from biorrr.circuit.stimulus.signals import Rows, Signal, SpikeTrains, TimeSeries, seconds, warn_of_a_rest
 from biorrr.models.validation import number_within
 
 
@@ -54,6 +55,7 @@ class GroupInput(Signal):
     def rows(self, name: str, tick: float, held: int) -> Rows:
         """Return the shape of the values, which are not known beforehand."""
         ticks = 0 if self.duration is None else round(seconds("GroupInput.duration", self.duration) / tick)
+        warn_of_a_rest(name, ticks, held, tick)
         nothing = np.broadcast_to(0.0, (ticks // held * held, int(self.group.N)))
         return Rows(nothing, 1, live=LiveGroup(self, tick))
 
@@ -103,7 +105,7 @@ def _spike_counter(group):
     return _counters[group]
 
 
-def as_signal(values) -> Signal | None:
+def as_signal(name: str, values) -> Signal | None:
     """Return ``values`` as a signal, where they are one or a Brian2 object that is; None for tables of samples."""
     if isinstance(values, Signal):
         return values
@@ -112,6 +114,7 @@ def as_signal(values) -> Signal | None:
     import brian2
 
     if isinstance(values, brian2.TimedArray):
+        refuse_units(name, values)
         return TimeSeries(np.asarray(values.values).reshape(len(values.values), -1), float(values.dt))
     if isinstance(values, brian2.SpikeGeneratorGroup):
         return SpikeTrains(np.asarray(values._spike_time), np.asarray(values._neuron_index), int(values.N))

@@ -23,7 +23,7 @@ def warn(text: str) -> None:
 
 def check_table(name: str, values) -> np.ndarray:
     """Return ``values`` as a two-dimensional array of numbers, without reading them; memory maps are not copied."""
-    _refuse_units(name, values)
+    refuse_units(name, values)
     if np.ma.is_masked(values):
         raise ValueError(
             f"{name}: has masked values, which would be learned as if they were data; drop or fill them in"
@@ -66,8 +66,8 @@ def check_unchanged(feeds) -> None:
             )
 
 
-def _refuse_units(name: str, values) -> None:
-    """Numbers that carry a physical unit mean something else in another unit: the circuit cannot guess which."""
+def refuse_units(name: str, values) -> None:
+    """Refuse numbers with a physical unit: they mean something else in another unit, and it cannot be guessed."""
     unit = getattr(values, "dim", None)  # of a Brian2 quantity
     if unit is not None and getattr(unit, "is_dimensionless", True):
         return

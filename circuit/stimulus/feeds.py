@@ -127,7 +127,8 @@ def read_inputs(given: Mapping[str, object], shown: Mapping[str, str], centre: b
     labels: dict[str, list[str]] = {}
     signal_in_time = False
     for port, values in given.items():
-        signal, name = as_signal(values), shown[port]
+        name = shown[port]
+        signal = as_signal(name, values)
         signal_in_time |= signal is not None
         rows = (
             Rows(check_table(name, values), timing.held) if signal is None else _in_time(name, signal, values, timing)

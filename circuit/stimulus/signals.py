@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biorrr.circuit.stimulus.data_checks import check_table
+from biorrr.circuit.stimulus.data_checks import check_table, warn
 from biorrr.circuit.stimulus.presentation import generator
 from biorrr.circuit.stimulus.statistics import look_through
+from biorrr.errors import InputError
 from biorrr.models.physical_units import plain_within
 from biorrr.models.validation import number_within, whole_number
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 _POISSON = 4  # the stream of random numbers; those before it are in presentation.py
 _CHUNK = 2**20  # values made together
+_COUNTABLE = 2**53  # spikes, up to which counts in double precision are exact
 _IN_MEMORY = 2**28  # bytes; larger signals are laid out in a temporary file
 seconds = partial(plain_within, unit="s", low=math.ulp(0))
 _WHOLE = 1e-6  # relative error up to which a ratio of two times counts as whole
@@ -89,6 +91,7 @@ class TimeSeries(Signal):
         """Rows that last a whole number of ticks."""
         values = check_table(name, self.values)
         if (coarser := _whole(self.dt / tick)) is not None:
+            warn_of_a_rest(name, len(values) * coarser, held, tick)
             return Rows(values, coarser)
         finer = _whole(tick / self.dt)
         if finer is None:
@@ -96,6 +99,7 @@ class TimeSeries(Signal):
                 f"{name}: its rows must last a whole number of the circuit's ticks, or the other way round (got rows "
                 f"of {1000 * self.dt:g} ms and ticks of {1000 * tick:g} ms); set Leaky(dt=...) to suit, or resample"
             )
+        warn_of_a_rest(name, len(values), held * finer, self.dt)
         whole = len(values) // finer
         means = _room((whole, values.shape[1]), np.float64)
         for first, last in _blocks(whole, finer * values.shape[1]):
@@ -206,12 +210,12 @@ class PoissonSpikes(Signal):
                 f"{1000 * (self.dt or 0):g} ms and ticks of {1000 * tick:g} ms); set Leaky(dt=...) to suit"
             )
         mean = look_through(name, values).largest * self.rate * tick
-        narrow = np.int8 if mean + 20 * math.sqrt(mean) + 20 < 127 else np.int16
-        out = _room((len(values) * lasts, values.shape[1]), narrow)
+        out = _room((len(values) * lasts, values.shape[1]), _count_type(name, mean))
+        warn_of_a_rest(name, len(values) * lasts, held, tick)
         for block, (first, last) in enumerate(_blocks(len(values), lasts * values.shape[1])):
             means = np.repeat(np.asarray(values[first:last], np.float64) * (self.rate * tick), lasts, axis=0)
             spikes = generator(self.seed, _POISSON, block).poisson(np.abs(means))
-            out[first * lasts : last * lasts] = np.sign(means) * np.minimum(spikes, np.iinfo(narrow).max)
+            out[first * lasts : last * lasts] = np.sign(means) * spikes
         return Rows(out, 1, 1 / (self.rate * tick))
 
     def trains(self, tick: float, held: int = 1) -> SpikeTrains:
@@ -228,6 +232,27 @@ def _whole(ratio: float) -> int | None:
     """``ratio`` as a whole number of at least 1, where it is one."""
     nearest = round(ratio)
     return nearest if nearest >= 1 and abs(ratio / nearest - 1) < _WHOLE else None
+
+
+def _count_type(name: str, mean: float) -> type:
+    """Return the narrowest type that holds spike counts of up to ``mean`` on average, with room for chance."""
+    largest = mean + 20 * math.sqrt(mean) + 20
+    if largest >= _COUNTABLE:
+        raise InputError(
+            f"{name}: must have fewer than {_COUNTABLE:.0e} spikes in a tick (got {mean:g}); give PoissonSpikes a "
+            "lower rate"
+        )
+    return next((kind for kind in (np.int8, np.int16) if largest < np.iinfo(kind).max), np.float64)
+
+
+def warn_of_a_rest(name: str, steps: int, window: int, seconds: float) -> None:
+    """Warn if ``steps`` of so many ``seconds`` end within a window of ``window`` steps: that window is left out."""
+    rest = steps % window
+    if rest and steps > window:
+        warn(
+            f"{name}: its last {1000 * rest * seconds:g} ms do not fill a window of {1000 * window * seconds:g} ms and "
+            "are left out; give whole windows, which Leaky(hold=...) sets"
+        )
 
 
 def _blocks(rows: int, width: int):

@@ -5,10 +5,12 @@ The format is told by the first bytes of a file and not by its name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
@@ -19,24 +21,37 @@ from biorrr.sims.data.values import DataError
 from biorrr.sims.data.words import brief, listed
 
 HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
+SINGLE = ("",)  # names of a store with one array, which has none
 
 
+@dataclass(frozen=True)
 class Store:
     """Arrays by name.
 
     Parameters
     ----------
     path
-        Of the file or folder.
+        Path of the file or folder.
     names
-        What the arrays are called; empty where there is one, without a name.
+        Names of the arrays; :data:`SINGLE` where there is one, without a name.
+    read
+        Called with a name, returns the array.
+    column_names
+        Called with a name, returns the names of the columns of the array, where the file has some.
+    root
+        Root of an HDF5 file.
     """
 
-    is_single = False  # one array without a name
-    root: Group | None = None  # of an HDF5 file
+    path: Path
+    names: tuple[str, ...]
+    read: Callable[[str], np.ndarray]
+    column_names: Callable[[str], tuple[str, ...] | None] = lambda name: None
+    root: Group | None = None
 
-    def __init__(self, path: Path, names: Sequence[str]) -> None:
-        self.path, self.names = path, tuple(names)
+    @property
+    def is_single(self) -> bool:
+        """True of one array without a name."""
+        return self.names == SINGLE
 
     @property
     def is_nwb(self) -> bool:
@@ -48,14 +63,6 @@ class Store:
         """What is there, in words."""
         return "one array" if self.is_single else listed(sorted(self.names))
 
-    def read(self, name: str) -> np.ndarray:
-        """Return the array called ``name``."""
-        raise NotImplementedError
-
-    def column_names(self, name: str) -> tuple[str, ...] | None:
-        """Return the names of the columns of an array, where the file has some."""
-        return None
-
     def require(self, names: Sequence[str]) -> None:
         """Refuse a store without one of ``names``."""
         if not set(names) <= set(self.names):
@@ -66,139 +73,92 @@ class Store:
 def open_store(path: Path) -> Iterator[Store]:
     """Open what lies at ``path``, told by its contents."""
     if path.is_dir():
-        yield _Folder(path)
+        yield _folder(path)
         return
     with open_regular(path) as file:
         start = file.read(1024)
         file.seek(0)
         if start.startswith(b"PK"):
-            with _npz(path, file) as store:
-                yield store
+            with _readable(path, "NumPy"):
+                held = np.load(file, allow_pickle=False)
+            with held:
+                yield _arrays(path, held.files, "NumPy", lambda name: np.asanyarray(held[name]))
         elif start.startswith(b"\x93NUMPY"):
-            yield _Npy(path)
+            # Mapped rather than read: it may be larger than memory.
+            yield _arrays(path, SINGLE, "NumPy", lambda name: np.lib.format.open_memmap(path, mode="r"))
         elif start.startswith(b"MATLAB 5.0") or (path.suffix.lower() == ".mat" and HDF5_SIGNATURE not in start):
-            yield _Matlab(path, file)
+            yield _matlab(path, file)
         elif HDF5_SIGNATURE in start or path.suffix.lower() in (".nwb", ".nc", ".h5", ".hdf5"):
             with open_hdf5(path) as root:
-                yield _Hdf5(path, root, from_matlab=start.startswith(b"MATLAB"))
+                yield _hdf5(path, root, from_matlab=start.startswith(b"MATLAB"))
         elif path.suffix.lower() in (".npz", ".npy"):
-            raise _unreadable(path, "it does not begin like one")
+            raise _unreadable(path, "NumPy", "it does not begin like one")
         else:
-            yield _Csv(path)
+            table = functools.cache(lambda name: csv_files.table(path))
+            yield Store(path, SINGLE, lambda name: table(name)[0], lambda name: table(name)[1])
 
 
-class _Folder(Store):
-    def __init__(self, path: Path) -> None:
-        self._files = {one.stem: one for one in sorted(path.iterdir()) if one.suffix.lower() in (".csv", ".npy")}
-        super().__init__(path, list(self._files))
-        if not self._files:
-            what = "NWB in Zarr is not read, export it to HDF5" if any(path.glob(".z*")) else "it has neither"
-            raise DataError(f"{path}: a folder must hold .csv or .npy files, one for each array ({what})")
+def _folder(path: Path) -> Store:
+    files = {one.stem: one for one in sorted(path.iterdir()) if one.suffix.lower() in (".csv", ".npy")}
+    if not files:
+        what = "NWB in Zarr is not read, export it to HDF5" if any(path.glob(".z*")) else "it has neither"
+        raise DataError(f"{path}: a folder must hold .csv or .npy files, one for each array ({what})")
 
-    def read(self, name: str) -> np.ndarray:
-        with open_store(self._files[name]) as store:
+    def read(name: str) -> np.ndarray:
+        with open_store(files[name]) as store:
             return store.read("")
 
-    def column_names(self, name: str) -> tuple[str, ...] | None:
-        with open_store(self._files[name]) as store:
+    def column_names(name: str) -> tuple[str, ...] | None:
+        with open_store(files[name]) as store:
             return store.column_names("")
 
-
-class _Csv(Store):
-    is_single = True
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, ())
-        self._table: tuple[np.ndarray, tuple[str, ...] | None] | None = None
-
-    def read(self, name: str) -> np.ndarray:
-        self._table = self._table or csv_files.table(self.path)
-        return self._table[0]
-
-    def column_names(self, name: str) -> tuple[str, ...] | None:
-        self.read(name)
-        assert self._table is not None
-        return self._table[1]
+    return Store(path, tuple(files), read, column_names)
 
 
-class _Npy(Store):
-    is_single = True
+def _matlab(path: Path, file: BinaryIO) -> Store:
+    """Return the store of a MATLAB file before version 7.3."""
+    import scipy.io
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, ())
+    def read(name: str) -> np.ndarray:
+        file.seek(0)
+        return scipy.io.loadmat(file, variable_names=[name])[name]
 
-    def read(self, name: str) -> np.ndarray:
-        """Map the array rather than read it: it may be larger than memory."""
-        try:
-            return np.lib.format.open_memmap(self.path, mode="r")
-        except Exception as error:
-            raise _unreadable(self.path, error) from error
+    with _readable(path, "MATLAB"):
+        names = [name for name, *_ in scipy.io.whosmat(file)]
+    return _arrays(path, names, "MATLAB", read)
 
 
-class _Npz(Store):
-    def __init__(self, path: Path, held: Any) -> None:
-        super().__init__(path, held.files)
-        self._held = held
+def _hdf5(path: Path, root: Group, from_matlab: bool) -> Store:
+    """Return the store of an HDF5 file; MATLAB stores columns first."""
+    names = tuple(name for name in root.names() if isinstance(root.get(name), Array))
 
-    def read(self, name: str) -> np.ndarray:
-        try:
-            return np.asanyarray(self._held[name])
-        except Exception as error:  # a damaged file makes zipfile and NumPy raise a dozen kinds
-            raise _unreadable(self.path, error, name) from error
+    def read(name: str) -> np.ndarray:
+        values = root.array(name)[()]
+        return values.T if from_matlab else values
+
+    return Store(path, names, read, root=root)
+
+
+def _arrays(path: Path, names: Sequence[str], kind: str, read: Callable[[str], np.ndarray]) -> Store:
+    """Return a store whose errors of reading are sentences about the file."""
+
+    def guarded(name: str) -> np.ndarray:
+        with _readable(path, kind, name):
+            return read(name)
+
+    return Store(path, tuple(names), guarded)
 
 
 @contextmanager
-def _npz(path: Path, file: BinaryIO) -> Iterator[Store]:
+def _readable(path: Path, kind: str, name: str = "") -> Iterator[None]:
     try:
-        held = np.load(file, allow_pickle=False)
-    except Exception as error:
-        raise _unreadable(path, error) from error
-    with held:
-        yield _Npz(path, held)
+        yield
+    except Exception as error:  # a damaged file makes zipfile, NumPy and SciPy raise a dozen kinds
+        raise _unreadable(path, kind, error, name) from error
 
 
-def _unreadable(path: Path, error: object, name: str = "") -> DataError:
+def _unreadable(path: Path, kind: str, error: object, name: str = "") -> DataError:
     if "allow_pickle" in str(error) or "Python objects" in str(error):
         return DataError(f"{path}: holds Python objects, which can run code and are never read; save numbers")
-    what = f"{name} of it is not readable" if name else "not a readable NumPy file"
-    return DataError(f"{path}: {what}, perhaps damaged or truncated ({brief(error)})")
-
-
-class _Matlab(Store):
-    """A MATLAB file before version 7.3."""
-
-    def __init__(self, path: Path, file: BinaryIO) -> None:
-        import scipy.io
-
-        self.path, self._file = path, file
-        with self._reading():
-            super().__init__(path, [name for name, *_ in scipy.io.whosmat(file)])
-
-    def read(self, name: str) -> np.ndarray:
-        import scipy.io
-
-        with self._reading():
-            self._file.seek(0)
-            return scipy.io.loadmat(self._file, variable_names=[name])[name]
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        try:
-            yield
-        except Exception as error:  # scipy has a dozen ways to fail on a damaged file
-            said = brief(error)
-            raise DataError(
-                f"{self.path}: not a readable MATLAB file, perhaps damaged or truncated ({said})"
-            ) from error
-
-
-class _Hdf5(Store):
-    def __init__(self, path: Path, root: Group, from_matlab: bool) -> None:
-        self.root, self._from_matlab = root, from_matlab
-        super().__init__(path, [name for name in root.names() if isinstance(root.get(name), Array)])
-
-    def read(self, name: str) -> np.ndarray:
-        """Read an array of the file; MATLAB stores columns first."""
-        assert self.root is not None
-        values = self.root.array(name)[()]
-        return values.T if self._from_matlab else values
+    said = f"{name}: {brief(error)}" if name else brief(error)
+    return DataError(f"{path}: not a readable {kind} file, perhaps damaged or truncated ({said})")

@@ -44,8 +44,6 @@ class Claim:
         Why there is no verdict, where there can be none: a run that has not converged can only say so.
     untestable
         Why the claim cannot be tested here at all.
-    reading
-        Why it came out as it did, as far as we know.
 
     Examples
     --------
@@ -65,7 +63,6 @@ class Claim:
     numbers: Mapping[str, float | int | str] = field(default_factory=dict)
     unjudged: str = ""
     untestable: str = ""
-    reading: str = ""
 
     def __post_init__(self) -> None:
         if self.untestable:
@@ -112,7 +109,7 @@ class Claim:
 
     def record(self) -> dict[str, Any]:
         """For summary.json: the claim, whether it holds (null where there is no verdict), and all numbers behind it."""
-        said = {"place": self.place, "run": self.run, "unit": self.unit, "reading": self.reading}
+        said = {"place": self.place, "run": self.run, "unit": self.unit}
         said |= {"reason": self.untestable or self.unjudged}
         bounds = {"low": self.low, "high": self.high}
         return (

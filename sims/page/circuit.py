@@ -57,7 +57,7 @@ def solve_exactly(run: Any, data: Dataset) -> Exact:
     filters = yardstick.Vx(run.Vx.shape[1])
     audit = None
     if len(X) == len(data.X):  # samples, and not what stands in for more of them than fit in memory
-        found = audit_plateau(X, Y, run.Vx, run.Vy, run.Q, run.R, attrs["s"], ridge)
+        found = audit_plateau(X, Y, run.Vx, run.Vy, run.Q, run.R, ridge)
         rows = np.linspace(0, len(X) - 1, min(AUDITED_SAMPLES, len(X)), dtype=int)
         correlation = found.plateau_and_error.correlation
         audit = {"plateau": found.plateau[rows].T, "error": found.error[rows].T, "correlation": correlation}

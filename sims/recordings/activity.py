@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import itertools
-import os
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
+from biorrr.analysis.memory_maps import forget_pages
 from biorrr.sims.data.values import DataError
+from biorrr.sims.recordings.matrices import empty_matrix
 
 SAMPLES_AT_ONCE = 2**22  # values of a trace that are read together: 32 MB
-VALUES_IN_MEMORY = 2**24  # of binned traces: 128 MB; more go to a temporary file
+IN_MEMORY = 2**27  # bytes of binned traces; more go to a temporary file
 TOLERANCE = 1e-6  # of a sampling interval: a sample on the edge of a bin belongs to it, whatever rounding says
 
 
@@ -182,22 +182,12 @@ class Traces:
 
 
 def _columns(series: Series, units: Sequence[int], windows: Windows) -> Iterator[np.ndarray]:
-    """Binned activity of some units of a series, one after another, in a single pass over the series."""
-    samples = len(windows.starts) * windows.bins
-    if samples * len(units) <= VALUES_IN_MEMORY:
-        binned = np.empty((samples, len(units)), order="F")
-        for place, values in _binned(series, units, windows):
-            binned[place] = values
-        yield from binned.T
-        return
-    with tempfile.TemporaryFile(prefix="biorrr-") as file:
-        for place, values in _binned(series, units, windows):
-            for run in np.split(np.arange(len(place)), np.flatnonzero(np.diff(place) != 1) + 1):
-                for column, piece in enumerate(values[run].T):
-                    begin = 8 * (column * samples + int(place[run[0]]))
-                    os.pwrite(file.fileno(), np.ascontiguousarray(piece).data, begin)
-        for column in range(len(units)):
-            yield np.frombuffer(os.pread(file.fileno(), 8 * samples, 8 * column * samples))
+    """Yield the binned activity of some units of a series, one after another, in a single pass over the series."""
+    binned = empty_matrix(len(windows.starts) * windows.bins, len(units), IN_MEMORY)
+    for place, values in _binned(series, units, windows):
+        binned[place] = values
+        forget_pages(binned)
+    yield from binned.T
 
 
 def _binned(series: Series, units: Sequence[int], windows: Windows) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -8,7 +8,6 @@ import numpy as np
 
 from biorrr.sims.data.stores import Store, open_store
 from biorrr.sims.data.values import DataError
-from biorrr.sims.data.words import listed
 from biorrr.sims.recordings.nwb import open_nwb
 from biorrr.sims.recordings.recording import Recording
 
@@ -41,7 +40,7 @@ def _from_arrays(store: Store) -> Recording:
     if not {"activity", "areas"} <= set(store.names):
         raise DataError(
             f"{path}: must hold activity (trials, bins, units) and areas (units,) to be a recording "
-            f"(got {listed(store.names)})"
+            f"(got {store.described})"
         )
     known = ("activity", "areas", "bin", "conditions", "counts")
     held = {name: store.read(name) for name in known if name in store.names}

@@ -18,7 +18,7 @@ from biorrr.sims.data.values import DataError
 from biorrr.sims.data.words import counted, listed
 from biorrr.sims.recordings import alignment
 from biorrr.sims.recordings.activity import Activity, Series, SpikeTrains, Traces, Windows
-from biorrr.sims.recordings.columns import Columns
+from biorrr.sims.recordings.matrices import by_sample, empty_matrix
 from biorrr.sims.recordings.trials import Trials
 
 IN_MEMORY = 2**27  # bytes of binned activity of one area that are held in memory; more goes to a temporary file
@@ -289,7 +289,7 @@ class Recording:
         from biorrr.circuit.simulation.progress import progress_bar
 
         samples = len(windows.starts) * windows.bins
-        columns = Columns(samples, samples * len(units) * 8 > IN_MEMORY)
+        binned = empty_matrix(samples, len(units), IN_MEMORY)
         kept, rates, left_out = [], [], Counter[str]()
         with progress_bar(len(units), " units", f"reading {Path(self.name).name}, {side}") as bar:
             for unit, column in zip(units, self.activity.columns(units, windows), strict=True):
@@ -302,7 +302,7 @@ class Recording:
                 elif self.activity.counted and rate < minimum_rate:
                     left_out[f"that fire less than {minimum_rate:g} spikes per second within the windows"] += 1
                 else:
-                    columns.add(_scaled(column, scale, side))
+                    binned[:, len(kept)] = _scaled(column, scale, side)
                     kept.append(unit)
                     rates.append(rate)
         for why, count in left_out.items():
@@ -312,7 +312,7 @@ class Recording:
             raise DataError(
                 f"{side}: must have at least two units to be a population (got {len(kept)} of {len(units)}: {why})"
             )
-        return columns.joined(), kept, np.array(rates) if self.activity.counted else None
+        return by_sample(binned[:, : len(kept)]), kept, np.array(rates) if self.activity.counted else None
 
 
 def _plain_names(clusters: np.ndarray) -> np.ndarray:

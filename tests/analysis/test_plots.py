@@ -144,9 +144,9 @@ def test_stages_lie_at_the_start_halfway_and_at_the_end():
     assert [(title, *stage.samples[[0, -1]]) for title, stage in stages.items()] == [
         ("start of learning", 0, 49), ("halfway", 1000, 1049), ("end of learning", 5000, 5049),
     ]  # fmt: skip
-    assert all(stage.consecutive for stage in stages.values())
+    assert all((np.diff(stage.samples) == 1).all() for stage in stages.values())
     sparse = stages_of_learning(samples[::60], {"plateau": plateau[::60]}, seen, V, V)
-    assert not any(stage.consecutive for stage in sparse.values())
+    assert not any((np.diff(stage.samples) == 1).any() for stage in sparse.values())
 
 
 def test_theory_of_a_stage_is_the_error_carried_back_by_its_own_distal_weights(rng):

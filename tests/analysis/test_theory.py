@@ -29,8 +29,8 @@ def optimum(X, Y, s, ridge, k=3):
 
 @pytest.mark.parametrize(("s", "ridge"), FAMILY)
 def test_at_the_optimum_the_plateau_is_the_backpropagated_error(data, s, ridge):
-    audit = audit_plateau(*data, *optimum(*data, s, ridge), s=s, ridge=ridge)
-    for agreement in (audit.plateau_and_error, audit.inhibition_and_prediction, audit.plateau_and_network):
+    audit = audit_plateau(*data, *optimum(*data, s, ridge), ridge=ridge)
+    for agreement in (audit.plateau_and_error, audit.inhibition_and_prediction):
         np.testing.assert_allclose(agreement.correlation, 1, atol=1e-10)
         np.testing.assert_allclose(agreement.relative_error, 0, atol=1e-10)
 
@@ -42,7 +42,6 @@ def test_the_regression_is_written_out(data):
     y_tilde = X @ linalg.solve(X.T @ X / 300 + 0.1 * np.eye(8), X.T @ Y / 300)
     np.testing.assert_allclose(audit.error, (Y - y_tilde) @ Vy, atol=1e-10)
     np.testing.assert_allclose(audit.plateau, Y @ Vy - X @ Vx @ Q @ Q.T, atol=1e-10)
-    np.testing.assert_allclose(audit.network_error, (Y - X @ Vx @ Vy.T) @ Vy, atol=1e-10)
 
 
 def test_away_from_the_optimum_it_is_not(data, rng):
@@ -61,8 +60,6 @@ def test_snapshots_are_audited_together(data, rng):
     assert audit.plateau_and_error.correlation.shape == (2, 3)
     last = audit_plateau(*data, *(W[1] for W in weights))
     np.testing.assert_allclose(audit.plateau_and_error.correlation[1], last.plateau_and_error.correlation)
-    assert str(audit) == str(last)
-    assert str(last).count("correlation") == 3
 
 
 def test_a_silent_neuron_agrees_with_nothing(data):

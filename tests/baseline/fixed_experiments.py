@@ -104,15 +104,15 @@ EXPERIMENTS = {
         ),
     ),
     "distal": Experiment(
-        f"distal {SMALL} --set quick=true --set cells=3 --set experiments=10 --seeds 1 --engine numpy"
+        "distal --task small.npz --set quick=true --set cells=3 --set experiments=10 --seeds 1 --engine numpy"
     ),
-    "distal-recording": Experiment("distal --recording distal.npz"),
+    "distal-recording": Experiment("distal --data distal.npz"),
     "distal-plan": Experiment(
         "distal --set plan=true --set synapses=5 --set samples=4 --set weight_noise=0.002 --set every=10 "
         "--set experiments=10"
     ),
     "instructive": Experiment("instructive --set quick=true --set trials=600 --engine cpp"),
-    "instructive-recording": Experiment("instructive --recording dendrites.npz"),
+    "instructive-recording": Experiment("instructive --data dendrites.npz"),
 }
 
 

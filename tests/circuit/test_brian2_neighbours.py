@@ -67,6 +67,30 @@ def test_device_and_preferences_are_the_person_s_own(data, weights, make_loop, o
         assert state_of_brian2() == before
 
 
+@pytest.mark.parametrize("engine", ["numpy", "cpp"])
+def test_numbers_do_not_depend_on_preferences(engine, data, make_circuit, monkeypatch, tmp_path):
+    """Neither those that a program is built under nor those that it is found under."""
+    own = {
+        "core.default_integer_dtype": np.int64, "codegen.loop_invariant_optimisations": False,
+        "codegen.cpp.extra_compile_args_gcc": ["-w", "-O0"], "codegen.generators.cpp.flush_denormals": True,
+        "legacy.refractory_timing": True,
+    }  # fmt: skip
+    X, Y = data[0][:50], data[1][:50]
+    plain = make_circuit(engine, s=0.3).run(X, Y, progress=False)
+    before = {name: brian2.prefs[name] for name in own}
+    monkeypatch.setenv("BIORRR_CACHE", str(tmp_path))
+    try:
+        for name, value in own.items():
+            brian2.prefs[name] = value
+        run = make_circuit(engine, s=0.3).run(X, Y, progress=False)
+        assert {name: brian2.prefs[name] for name in own} == own
+    finally:
+        for name, value in before.items():
+            brian2.prefs[name] = value
+    for weight in ("Vx", "Vy", "Q", "R"):
+        np.testing.assert_array_equal(getattr(run, weight), getattr(plain, weight))
+
+
 def test_own_monitor_in_the_network(data):
     X, Y = data[0][:60], data[1][:60]
     circuit = Microcircuit(2, engine="numpy").build(6, 4)
@@ -93,6 +117,7 @@ def test_no_network_before_it_is_built():
 @pytest.mark.slow
 def test_warnings_stay_python_s():
     """Brian2 takes them for its log when it is imported; a person's script shows them as before."""
-    told = "import warnings; from biorrr.circuit.engines.interrupt import import_brian2; before = warnings.showwarning;"
+    told = "import warnings; from biorrr.circuit.engines.brian2_import import import_brian2;"
+    told += "before = warnings.showwarning;"
     told += "import_brian2(); import sys; sys.exit('brian2' not in sys.modules or warnings.showwarning is not before)"
     assert subprocess.run([sys.executable, "-c", told], check=False).returncode == 0

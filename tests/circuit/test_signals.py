@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from biorrr.circuit import Circuit, GroupInput, Microcircuit, PoissonSpikes, SpikeTrains, TimeSeries
+from biorrr.errors import InputError
 from biorrr.models import Leaky, Population, Rate, Rates, SensoryInput, Variable
 
 ENGINES = ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)]
@@ -100,6 +101,41 @@ def test_poisson_spikes_have_the_mean_and_variance_they_should():
     trains = PoissonSpikes(values, rate=400, dt=0.05).trains(0.005)
     assert trains.n == 4
     assert len(trains.times) == np.abs(rows.values.astype(int)).sum()
+
+
+@pytest.mark.parametrize(("value", "rate", "tick"), [(1.0, 1e8, 0.002), (1e4, 1e4, 0.01), (-1.0, 1e8, 0.002)])
+def test_many_poisson_spikes_in_a_tick_are_all_counted(value, rate, tick):
+    rows = PoissonSpikes(np.full((50, 1), value), rate).rows("X", tick, 4)
+    assert (np.asarray(rows.values) * rows.unit).mean() == pytest.approx(value, rel=0.01)
+
+
+def test_more_poisson_spikes_than_can_be_counted_are_refused():
+    with pytest.raises(InputError, match=r"X: must have fewer than 9e\+15 spikes in a tick .*got 1e\+20.*lower rate"):
+        PoissonSpikes(np.full((2, 1), 1e10), 1e10).rows("X", 1.0, 1)
+
+
+def test_a_brian2_signal_with_a_unit_is_refused(data, make_circuit):
+    import brian2
+
+    circuit = make_circuit("numpy", departures=(Leaky(hold=20, dt=5),))
+    with pytest.raises(TypeError, match=r"X: carries a physical unit .*divide by the unit"):
+        circuit.run(brian2.TimedArray(data[0][:30] * brian2.mV, dt=20 * brian2.ms), data[1][:30], progress=False)
+
+
+@pytest.mark.parametrize(
+    ("make", "left_out"),
+    [
+        (lambda X: TimeSeries(X[:30], 0.005), 10),  # rows as long as a tick: 7 windows and a half
+        (lambda X: TimeSeries(X[::3][:57], 0.0025), 2.5),  # finer rows: 7 windows and one row
+        (lambda X: PoissonSpikes(X[:15], 500, dt=0.01), 10),
+    ],
+)
+def test_an_incomplete_last_window_is_left_out_with_a_warning(make, left_out, data, make_circuit):
+    circuit = make_circuit("numpy", departures=(Leaky(hold=20, dt=5),))
+    text = rf"X: its last {left_out} ms do not fill a window of 20 ms and are left out"
+    with pytest.warns(UserWarning, match=text):
+        run = circuit.run(make(data[0]), data[1][:7], **QUICK)
+    assert run.samples == 7
 
 
 def test_continuous_inputs_become_the_algebraic_circuit_to_first_order(data, make_circuit):

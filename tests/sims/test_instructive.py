@@ -11,30 +11,44 @@ import pytest
 from biorrr.circuit.engines.compiler import find_compiler
 from biorrr.sims import main
 from biorrr.sims.data import DataError, Dendrites, load
-from biorrr.sims.experiments import instructive
-from biorrr.sims.experiments.helpers.imaged_circuits import MUST, Learner, observe
-from biorrr.sims.experiments.helpers.imaged_circuits_results import FOUND
+from biorrr.sims.experiments.instructive import InstructiveSettings
+from biorrr.sims.experiments.instructive.answer_rates import BOUNDS, FALSE_POSITIVE_RATE, join, judge, summary
+from biorrr.sims.experiments.instructive.imaged_circuits import (
+    CIRCUIT,
+    DENDRITES,
+    SHUFFLED,
+    SOMA,
+    UNRELATED,
+    Learner,
+    observe,
+)
+from biorrr.sims.experiments.instructive.own_recording import ASKED
+from biorrr.sims.experiments.instructive.simulated_experiments import NOISES, SIZES, ControlExperiment
+from biorrr.sims.lab import Job, Quantity
+from biorrr.sims.lab.checkpoints import NOT_KEPT
+from biorrr.sims.lab.checks import default_ridge
 
 WRONG = Path(__file__).parent / "wrong_circuits.py"
 
 
-def numbers(**changed):
-    """A summary in which all is as it must be, but for what is changed."""
-    good = {"examples": 40, "task": "digits"}
-    for carries, answers in MUST.items():
-        good |= {
-            f"{instructive.plain(carries)}_{q}_yes": {True: 1.0, None: 0.5, False: 0.05}[a] for q, a in answers.items()
-        }
-    for question in instructive.ASKED:
-        good |= {f"error_rate_{question}": 0.05, f"error_rate_any_neuron_{question}": 0.01}
-    return good | changed
+def quantities(**changed):
+    """Return a summary in which all is as it must be, but for what is changed."""
+    good = {"examples": Quantity("examples", 40), "task": Quantity("task", "digits")}
+    for dendrite in DENDRITES:
+        for question in ASKED:
+            must = dendrite.must.get(question)
+            share, bound = {True: 1.0, None: 0.5, False: 0.05}[must], BOUNDS.get(must)
+            name = f"{dendrite.key}_{question}_yes"
+            good[name] = Quantity(name, changed.get(name, share), "%", bound=bound)
+    for question in ASKED:
+        name = f"error_rate_{question}"
+        good[name] = Quantity(name, changed.get(name, 0.05), "%", bound=FALSE_POSITIVE_RATE)
+        good[f"error_rate_any_neuron_{question}"] = Quantity("", 0.01, "%")
+    return good
 
 
 def verdicts(**changed):
-    return {
-        claim.text: claim.holds
-        for claim in instructive.check_claims(instructive.InstructiveSettings(), numbers(**changed))
-    }
+    return {claim.text: claim.holds for claim in judge(InstructiveSettings(), quantities(**changed))}
 
 
 @pytest.mark.parametrize(
@@ -47,8 +61,14 @@ def verdicts(**changed):
         ({"shuffled_predictive_yes": 0.2}, "plateaus shuffled across neurons: the answer is no"),
         ({"soma_informative_yes": 0.2}, "dendrites that repeat the soma, with noise: the answer is no"),
         ({"frozen_q_signed_yes": 0.2}, "a circuit whose interneuron synapses are frozen: the answer is no"),
-        ({"error_rate_specific": 0.1}, "where chance decides whether it is specific"),
-        ({"error_rate_predictive": 0.001}, "where chance decides whether it is predictive"),
+        (
+            {"error_rate_specific": 0.1},
+            "the false-positive rate of (a) specific",
+        ),
+        (
+            {"error_rate_predictive": 0.001},
+            "the false-positive rate of (d) predictive",
+        ),
     ],
 )
 def test_every_claim_can_fail(wrong, caught):
@@ -65,24 +85,43 @@ def test_what_dendrites_carry():
     learner = Learner(z, plateau, rng.standard_normal((400, 3)), rng.standard_normal((5, 3)), rng.integers(4, size=400))
     unrelated = Learner(z, other, learner.error, learner.role, learner.stimulus)
 
-    def correlation(carries, signal):
-        imaged = observe(learner, carries, 0.0, 1e-9, (0, 0), unrelated)
-        dendrite = imaged.dendrite[:: len(imaged.dendrite) // 400]
-        return np.diag(np.corrcoef(dendrite.T, signal.T)[:5, 5:])
+    def correlation(dendrite, signal):
+        imaged = observe(learner, dendrite, 0.0, 1e-9, (0, 0), unrelated)
+        seen = imaged.dendrite[:: len(imaged.dendrite) // 400]
+        return np.diag(np.corrcoef(seen.T, signal.T)[:5, 5:])
 
-    assert (correlation("circuit", plateau) > 0.6).all()
-    assert (correlation("soma", z) > 0.999).all()
-    assert (np.abs(correlation("shuffled", plateau)) < 0.2).all()
-    assert (correlation("shuffled", np.roll(plateau, 1, axis=1)) > 0.6).all()
-    assert (correlation("unrelated", other) > 0.6).all()
-    assert observe(learner, "circuit", 1.0, 0.5, (0, 0), neurons=3).neurons == 3
+    assert (correlation(CIRCUIT, plateau) > 0.6).all()
+    assert (correlation(SOMA, z) > 0.999).all()
+    assert (np.abs(correlation(SHUFFLED, plateau)) < 0.2).all()
+    assert (correlation(SHUFFLED, np.roll(plateau, 1, axis=1)) > 0.6).all()
+    assert (correlation(UNRELATED, other) > 0.6).all()
+    assert observe(learner, CIRCUIT, 1.0, 0.5, (0, 0), neurons=3).neurons == 3
 
 
-def problem(**settings):
-    experiment = instructive.EXPERIMENT
-    made = experiment.check(instructive.InstructiveSettings(**settings))
-    data = load("digits")
-    return experiment.prepare(experiment.fit(made, data), data)
+def test_rates_are_counted_over_experiments():
+    """Two experiments: yes and no under the null hypothesis; p-values on either side of 5 %; one neuron each."""
+    answer = np.zeros((len(DENDRITES), len(ASKED), 4))
+    answer[..., 3] = 0.2
+    answer[1, 2] = 0.3, 0.1, 0.5, 0.01
+    short = np.zeros((2, len(NOISES), len(SIZES), len(ASKED)))
+    short[0, 1, 2, 3] = 1
+    rates = [{"yes": np.tile(one, (len(ASKED), 1))} for one in ([1.0, 0.0], [0.0, 0.0])]
+    results = join(
+        InstructiveSettings(experiments=2),
+        null=rates,
+        controls=[{"answer": answer}, {"answer": np.where(answer == 0.01, 0.06, answer)}],
+        power=[{"yes": short}, {"yes": np.zeros_like(short)}],
+    )
+    found = {one.name: one.value for one in summary(InstructiveSettings(experiments=2), results)}
+    assert found["broadcast_signed_yes"] == 0.5
+    assert found["broadcast_signed_effect"] == pytest.approx(0.3)
+    assert found["circuit_signed_yes"] == found["broadcast_specific_yes"] == 0
+    assert found["error_rate_specific"] == found["error_rate_max"] == 0.5
+    assert found["error_rate_any_neuron_signed"] == 0
+    power = results["power"].sel(noise=1.0, neurons=8)
+    np.testing.assert_array_equal(power, [0, 0, 0, 0.5])
+    assert float(results["power"].sum()) == 0.5
+    assert not results["mistaken"].any()
 
 
 @pytest.mark.slow
@@ -92,9 +131,10 @@ def problem(**settings):
 )
 def test_circuits_are_told_from_wrong_ones(circuit, learns):
     """Instruction that is shuffled teaches something else, but by the same signals: it is instruction all the same."""
-    asked = problem(circuit=circuit)
-    found = np.stack([instructive.with_controls(asked, seed)["answer"][0, :, 3] for seed in range(6)])
-    assert ((found <= 0.05).mean(axis=0) >= FOUND).all() == learns
+    data = load("digits")
+    job = Job(InstructiveSettings(circuit=circuit, ridge=default_ridge(data), engine="cpp"), "asked", NOT_KEPT)
+    found = np.stack([ControlExperiment(seed).run(job, data)["answer"][0, :, 3] for seed in range(6)])
+    assert ((found <= 0.05).mean(axis=0) >= BOUNDS[True][0]).all() == learns
 
 
 # -- recordings --------------------------------------------------------------------------------------------------------

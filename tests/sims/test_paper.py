@@ -66,7 +66,7 @@ def test_a_quick_look_judges_nothing(chapters, tmp_path):
 
 CLAIMS = [
     Claim(text="k = 1: it whitens", place="Fig. a", run="data", value=0.01, high=0.05),
-    Claim(text="k = 4: it whitens", place="Fig. a", run="data", value=0.07, spread=0.01, high=0.05, reading="short"),
+    Claim(text="k = 4: it whitens", place="Fig. a", run="data", value=0.07, spread=0.01, high=0.05),
     Claim(text="mnist, k = 1: it is comparable", place="Fig. b", run="data", value=0.0, low=-0.02, high=0.02, unit="%"),
     Claim(text="<b>seconds</b>", place="Fig. c", untestable="another machine"),
 ]
@@ -80,7 +80,7 @@ def test_ranks_share_a_row_and_failures_come_first():
     assert whitens.measured == ["✓ k = 1: 0.01", "✗ k = 4: 0.07 ± 0.01"]
     assert comparable.text == "mnist: it is comparable"
     text = markdown(record)
-    order = [text.index(words) for words in ("## What does not hold", "*short*", "## What holds", "another machine")]
+    order = [text.index(words) for words in ("## What does not hold", "## What holds", "another machine")]
     assert order == sorted(order)
     assert "Of 4 claims 2 hold, 1 do not hold and 1 cannot be tested here." in text
 

@@ -67,7 +67,7 @@ class Dendrites:
         settings = job.settings
         X, Y = pair.areas.whole()
         run = learned(job, X, Y, pair.prediction.rank, settings.seed)
-        audit = analysis.audit_plateau(X, Y, run.Vx, run.Vy, run.Q, run.R, settings.s, settings.ridge)
+        audit = analysis.audit_plateau(X, Y, run.Vx, run.Vy, run.Q, run.R, settings.ridge)
         first = slice(DENDRITE_SAMPLES)
         a = Y @ run.Vy
         return {

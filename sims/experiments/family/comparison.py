@@ -44,7 +44,7 @@ def compare(
 
     def at(s: float) -> xr.Dataset:
         exact, each, rule = solutions[s], weights[s], rules[s]
-        audits = [analysis.audit_plateau(data.X, data.Y, **one, s=s, ridge=ridge) for one in each]
+        audits = [analysis.audit_plateau(data.X, data.Y, **one, ridge=ridge) for one in each]
         return xr.Dataset(
             {
                 "excess": ("seed", [exact.excess(one["Vx"]) for one in each]),

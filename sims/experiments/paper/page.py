@@ -67,9 +67,8 @@ class Row:
 
     @property
     def reasons(self) -> list[str]:
-        """Why there is no verdict, and our reading of why it came out so."""
-        said = (claim.get(name, "") for name in ("reason", "reading") for claim in self.claims)
-        return [*dict.fromkeys(filter(None, said))]
+        """Reasons why there is no verdict."""
+        return [*dict.fromkeys(filter(None, (claim.get("reason", "") for claim in self.claims)))]
 
 
 def behind(claim: Mapping[str, Any]) -> str:

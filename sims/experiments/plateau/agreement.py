@@ -91,7 +91,7 @@ def theory(
 
     centred = data.centred()
     X, Y = centred.X, centred.Y
-    audit = analysis.audit_plateau(X, Y, **weights, s=s, ridge=ridge)
+    audit = analysis.audit_plateau(X, Y, **weights, ridge=ridge)
     expected = {"inhibition": audit.prediction, "plateau": audit.error}
     if network is not None:
         filters = weights["Vx"].reshape(-1, *weights["Vx"].shape[-2:])

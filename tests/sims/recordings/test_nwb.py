@@ -103,7 +103,7 @@ def test_fluorescence_larger_than_memory_is_the_same(imaging, monkeypatch):
     recording = dataclasses.replace(recording, trials=trials)
     small = recording.pair("VISp", "VISl", window=(0.0, 0.4), bin=0.2)
     monkeypatch.setattr("biorrr.sims.recordings.activity.SAMPLES_AT_ONCE", 1)
-    monkeypatch.setattr("biorrr.sims.recordings.activity.VALUES_IN_MEMORY", 1)
+    monkeypatch.setattr("biorrr.sims.recordings.activity.IN_MEMORY", 1)
     large = recording.pair("VISp", "VISl", window=(0.0, 0.4), bin=0.2)
     np.testing.assert_array_equal(large.X, small.X)
     np.testing.assert_array_equal(large.Y, small.Y)

@@ -1,0 +1,141 @@
+"""Ask whether dendrites carry teaching signals, in circuits whose answers are known or in your own recording.
+
+Four questions to somas and dendrites imaged together: is what the dendrite says beyond the somas (a) specific to the
+neuron, (b) informative of the task's error, (c) signed by the neuron's causal role, (d) predictive of the later change
+of its activity? Without --data, circuits that learn are imaged, and controls of which the answers are known;
+false-positive rates and power are measured. The analysis was written from the published abstract of Francioni et al.
+(Nature 2026) and has not seen their data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from biorrr.sims.data import Dendrites, Samples
+from biorrr.sims.experiments.instructive.answer_rates import join, judge, summary
+from biorrr.sims.experiments.instructive.imaged_circuits import FRAMES, RATE
+from biorrr.sims.experiments.instructive.own_recording import answer_recording
+from biorrr.sims.experiments.instructive.simulated_experiments import (
+    EXAMPLES,
+    POWER_TRIALS,
+    ControlExperiment,
+    ExampleSignals,
+    NullExperiment,
+    PowerExperiment,
+    simulate,
+)
+from biorrr.sims.lab import Chart, ExperimentSettings, Figure, Findings, Lab, View, experiment, option
+from biorrr.sims.lab.checks import check_rank, default_ridge
+from biorrr.sims.lab.circuits import compiled_if_possible
+from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP
+
+QUICK_EXPERIMENTS = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class InstructiveSettings(ExperimentSettings):
+    """Settings of ``biorrr instructive``."""
+
+    data: Dendrites | None = option(
+        None, "your own recording of somas and dendrites (.npz, .nc, .nwb), in place of circuits", metavar="FILE"
+    )
+    decay: float = option(0.5, "seconds within which the indicator decays", at_least=0, at_most=60)
+    task: Samples = option("digits", f"what circuits learn: {DATA_HELP}", metavar=DATA_FORM)
+    k: int = option(8, "pyramidal neurons of each circuit", short="k", at_least=4)
+    ridge: float | None = option(None, "added to Cxx, 0.1 * trace(Cxx)/m by default", at_least=0)
+    stimuli: int = option(60, "samples of the data that are shown, each many times", at_least=2)
+    trials: int = option(2000, f"trials in an experiment, {FRAMES} frames at {RATE:g} Hz each", at_least=200)
+    noise: float = option(1.0, "imaging noise, over the signal's standard deviation", at_least=0)
+    experiments: int = option(500, "experiments under the null hypothesis, for the false-positive rates", at_least=2)
+    quick: bool = option(False, f"{QUICK_EXPERIMENTS} experiments: a first look, without verdicts")
+
+    @property
+    def every_data(self) -> tuple[Any, ...]:
+        """The recording, or what circuits learn."""
+        return (self.data or self.task,)
+
+
+CAPTIONS = {
+    "signals": "What is analysed, of three neurons: fluorescence of soma and dendrite, what the dendrite says "
+    "beyond the somas (residual, black), and the task's error as weighted by the neuron's causal role (grey), "
+    "where it is known: what back-propagation would send to it. All are over their standard deviation.",
+    "answers": "Effect sizes, one dot per experiment, filled where the answer is yes (p <= 0.05), with what the "
+    "dendrite carries on the left. On the right, the share of experiments that say yes; in bold where theory "
+    "says what it must be. Only circuits that learn say yes to all four questions.",
+    "power": f"Share of experiments that say yes in {POWER_TRIALS} trials, against imaging noise, for different "
+    "numbers of imaged neurons: power in circuits that learn (lines) and the false-positive rate under the null "
+    "hypothesis (dashed), which should lie near 5 % (grey line). Black dots with bars are false-positive rates over "
+    "all experiments, with all trials and with 95 % confidence intervals.",
+    "neurons": "Effect in each neuron. Filled dots are neurons that say yes on their own, corrected for their "
+    "number. The band is the effect over all neurons with its 95 % confidence interval: their mean, but for (a), "
+    "where it is that of the combination of neurons that says most.",
+}
+AGAINST_NOISE: dict[str, Any] = {
+    "x": {"noise": "imaging noise / signal"}, "along": ("noise",), "choose": ("question",), "percent": True,
+}  # fmt: skip
+CHART = Chart(
+    "Power and false-positive rate",
+    (
+        View("power", {"power": ""}, **AGAINST_NOISE),
+        View("false-positive rate", {"mistaken": ""}, **AGAINST_NOISE),
+    ),
+)
+
+
+@experiment(
+    shows="[do dendrites teach?](docs/instructive.md) Four questions to somas and dendrites, of circuits or your own",
+    takes="1.2 min",
+    paper="beyond it",
+    measure="error_rate_max",
+    captions=CAPTIONS,
+    charts=(CHART,),
+    small={
+        "task": "synthetic:samples=60,m=6,n=5,latents=2",
+        "k": 4,
+        "stimuli": 20,
+        "trials": 200,
+        "experiments": 2,
+        "engine": "numpy",
+    },
+)
+def instructive(lab: Lab, settings: InstructiveSettings) -> Findings:
+    """Ask a recording, or circuits and controls whose answers are known."""
+    from biorrr.analysis.figures.instructive import plot_answers, plot_power, plot_signals
+
+    if settings.data:
+        return answer_recording(lab.load(settings.data), settings.decay)
+    if settings.quick:
+        settings = lab.set(experiments=min(settings.experiments, QUICK_EXPERIMENTS))
+    settings = lab.set(engine=compiled_if_possible(settings.engine))
+    data = lab.load(settings.task)
+    check_rank(settings.k, data)
+    settings = lab.fill_in(ridge=default_ridge(data))
+
+    seeds = range(settings.seed, settings.seed + settings.experiments)
+    null = [NullExperiment(seed) for seed in seeds]
+    controls = [ControlExperiment(seed) for seed in seeds[:EXAMPLES]]
+    power = [PowerExperiment(seed) for seed in seeds[:EXAMPLES]]
+    example = ExampleSignals(settings.seed)
+    found = lab.map(simulate, [example, *null, *controls, *power], data)
+
+    results = join(
+        settings,
+        null=[found[one] for one in null],
+        controls=[found[one] for one in controls],
+        power=[found[one] for one in power],
+    )
+    quantities = {one.name: one for one in summary(settings, results)}
+    return Findings(
+        title=f"{data.name}: circuits of {settings.k} neurons, {settings.trials} trials, imaging noise "
+        f"{settings.noise:g}; shares of {len(controls)} experiments, false-positive rates of {settings.experiments}",
+        quantities=[*quantities.values()],
+        data={"run": results},
+        figures=[
+            Figure("signals", partial(plot_signals, **found[example])),
+            Figure("answers", partial(plot_answers, results)),
+            Figure("power", partial(plot_power, results)),
+        ],
+        own_tests=judge(settings, quantities),
+    )

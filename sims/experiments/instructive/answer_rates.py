@@ -1,0 +1,117 @@
+"""Rates of the answers over all simulated experiments: power, false-positive rates, and the claims on them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from biorrr.sims.experiments.instructive.imaged_circuits import DENDRITES, NULL, Dendrite
+from biorrr.sims.experiments.instructive.own_recording import ASKED, ORIGIN
+from biorrr.sims.lab import Claim, Quantity
+from biorrr.sims.lab.quantities import PERCENT
+from biorrr.sims.lazy import np, xr
+
+# Bounds, fixed beforehand. Of 500 experiments 5 % err, give or take 1 %; of 40, give or take 3.4 %.
+BOUNDS = {True: (0.9, math.inf), False: (-math.inf, 0.15)}  # of the share of yes, where it must be yes or no
+FALSE_POSITIVE_RATE = (0.02, 0.08)
+
+Results = Sequence[Mapping[str, Any]]
+
+
+def join(settings: Any, null: Results, controls: Results, power: Results) -> xr.Dataset:
+    """Return the answers of all experiments, and the rates of yes over them."""
+    from biorrr.analysis.instructive import LEVEL
+    from biorrr.sims.experiments.instructive.simulated_experiments import NOISES, SIZES
+
+    answer = np.stack([one["answer"] for one in controls])
+    short, under_null = (np.stack([one["yes"] for one in found]) for found in (power, null))
+    yes = np.where(np.isnan(answer[..., 3]), np.nan, answer[..., 3] <= LEVEL)
+    asked = ("example", "carries", "question")
+    share = ("noise", "neurons", "question")
+    must = [[float(one.must.get(question, math.nan)) for question in ASKED] for one in DENDRITES]
+    return xr.Dataset(
+        {
+            **{name: (asked, answer[..., i]) for i, name in enumerate(("effect", "low", "high", "p"))},
+            "yes": (asked, yes),
+            "must": (asked[1:], must),
+            "power": (share, short[:, 0].mean(axis=0)),
+            "mistaken": (share, short[:, 1].mean(axis=0)),
+            "error_rate": ("question", np.nanmean(under_null[..., 0], axis=0)),
+            "error_rate_any_neuron": ("question", np.nanmean(under_null[..., 1], axis=0)),
+        },
+        {
+            "carries": [one.name for one in DENDRITES], "question": list(ASKED), "noise": list(NOISES),
+            "neurons": list(SIZES), "example": range(settings.seed, settings.seed + len(answer)),
+            "words": ("question", list(ASKED.values())),
+        },
+        {"experiments": settings.experiments, "imaging_noise": settings.noise},
+    )  # fmt: skip
+
+
+def summary(settings: Any, results: xr.Dataset) -> list[Quantity]:
+    """Return the shares of yes, mean effects and false-positive rates."""
+    setup = {
+        "task": settings.task.name, "k": settings.k, "trials": settings.trials, "noise": settings.noise,
+        "experiments": settings.experiments, "examples": results.sizes["example"], "engine": settings.engine,
+    }  # fmt: skip
+    found = [Quantity(name, value) for name, value in setup.items()]
+    for dendrite in DENDRITES:
+        for question, asked in ASKED.items():
+            one = results.sel(carries=dendrite.name, question=question)
+            must = dendrite.must.get(question)
+            words = f"{asked[:3]}{'' if must is None else ' (must be yes)' if must else ' (must be no)'}"
+            found += [
+                Quantity(
+                    f"{dendrite.key}_{question}_yes", float(one["yes"].mean()), PERCENT, words,
+                    bound=None if must is None else BOUNDS[must], row=f"says yes: {dendrite.name}",
+                ),
+                Quantity(f"{dendrite.key}_{question}_effect", float(one["effect"].mean())),
+            ]  # fmt: skip
+    for question, asked in ASKED.items():
+        one = results.sel(question=question)
+        found += [
+            Quantity(
+                f"error_rate_{question}", float(one["error_rate"]), PERCENT, asked[:3], bound=FALSE_POSITIVE_RATE,
+                row="false-positive rate",
+            ),
+            Quantity(f"error_rate_any_neuron_{question}", float(one["error_rate_any_neuron"]), PERCENT),
+        ]  # fmt: skip
+    return [*found, Quantity("error_rate_max", float(results["error_rate"].max()), PERCENT), ORIGIN]
+
+
+def judge(settings: Any, found: Mapping[str, Quantity]) -> list[Claim]:
+    """Check the answers that are known, and the false-positive rates."""
+    run = f"{found['examples'].value} experiments on {found['task'].value}, {settings.trials} trials each"
+    claims = [
+        known_answers(dendrite, wanted, found, run)
+        for dendrite in DENDRITES
+        for wanted in (True, False)
+        if wanted in dendrite.must.values()
+    ]
+    for question, asked in ASKED.items():
+        any_neuron = found[f"error_rate_any_neuron_{question}"]
+        claims.append(
+            Claim.about(
+                found[f"error_rate_{question}"],
+                f"the false-positive rate of {asked} is 5 %",
+                run=f"{settings.experiments} experiments; dendrites carry: {NULL[question].name}",
+                numbers={"any neuron on its own": any_neuron.text},
+            )
+        )
+    return claims
+
+
+def known_answers(dendrite: Dendrite, wanted: bool, found: Mapping[str, Quantity], run: str) -> Claim:
+    """Check the questions to which a dendrite must say yes, or no, by the one that is answered worst."""
+    shares = {q: found[f"{dendrite.key}_{q}_yes"] for q, must in dendrite.must.items() if must is wanted}
+    values = [share.value for share in shares.values()]
+    worst = (np.min if wanted else np.max)(values)  # NaN where a circuit diverged: in no bounds
+    asked = "all four questions" if len(shares) == 4 else ", ".join(ASKED[q] for q in shares)
+    return Claim.about(
+        next(iter(shares.values())),
+        f"{dendrite.words}: the answer is {'yes' if wanted else 'no'} to {asked}",
+        run=run,
+        value=float(worst),
+        numbers={f"share of yes to {ASKED[q][:3]}": share.text for q, share in shares.items()},
+    )
