@@ -8,13 +8,13 @@ from __future__ import annotations
 from importlib import import_module
 
 _HOMES = {
-    "exact": ("ReducedRankRegression",),
-    "hierarchical_rrr": ("HierarchicalRRR",),
-    "hierarchy": ("HierarchyYardstick", "HierarchyOptimum", "plateau_theory"),
-    "deep_linear": ("backprop_linear",),
-    "instructions": ("joint_instruction",),
-    "rank": ("RankCV",),
-    "ridge": ("choose_ridge", "RidgeChoice"),
+    "regression.exact": ("ReducedRankRegression",),
+    "areas.hierarchical_rrr": ("HierarchicalRRR",),
+    "areas.hierarchy": ("HierarchyYardstick", "HierarchyOptimum", "plateau_theory"),
+    "areas.deep_linear": ("backprop_linear",),
+    "areas.instructions": ("joint_instruction",),
+    "regression.rank": ("RankCV",),
+    "regression.ridge": ("choose_ridge", "RidgeChoice"),
     "algorithms.offline": ("OfflineBioRRR",),
     "algorithms.online": ("OnlineBioRRR",),
     "algorithms.iqmd": ("IQMD",),
@@ -22,7 +22,7 @@ _HOMES = {
     "algorithms.ccalin": ("CCALin",),
     "algorithms.saa": ("SAA",),
     "algorithms.msg": ("MSGCCA", "CappedMSG"),
-    "yardstick": ("Yardstick",),
+    "regression.yardstick": ("Yardstick",),
     "traces": ("stages_of_learning",),
     "plateau": ("audit_plateau", "PlateauAudit", "Agreement"),
     "figures.learning": ("plot_learning",),
@@ -45,7 +45,7 @@ _HOMES = {
     ),
     "distal.inference": ("infer_s",),
     "distal.inferred_s": ("InferredS",),
-    "metrics": (
+    "regression.metrics": (
         "objective",
         "excess",
         "whitening_error",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biorrr.analysis.checks import check_pair
-from biorrr.analysis.yardstick import Yardstick
+from biorrr.analysis.regression.yardstick import Yardstick
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biorrr.analysis.yardstick import Yardstick
+from biorrr.analysis.regression.yardstick import Yardstick
 
 STAGES = ("start of learning", "halfway", "end of learning")
 

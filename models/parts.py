@@ -10,8 +10,9 @@ import functools
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from biorrr.models.expressions import check_code
 from biorrr.models.validation import whole_number
-from biorrr.models.variables import Step, Variable
+from biorrr.models.variables import Step, Variable, check_name
 
 PENDING = "pending"  # what synapses of a pathway whose change is averaged keep
 # Events and passes with learning off set it to 0.
@@ -28,8 +29,7 @@ class Part:
     steps: tuple[Step, ...]
 
     def __post_init__(self) -> None:
-        if not self.name.isidentifier():
-            raise ValueError(f"{type(self).__name__}.name: must be a name without spaces (got {self.name!r})")
+        check_name(f"{type(self).__name__}.name", self.name)
         for fieldname, kind in (("variables", Variable), ("steps", Step)):
             values = tuple(getattr(self, fieldname))
             if not all(isinstance(value, kind) for value in values):
@@ -177,6 +177,11 @@ class Pathway(Part):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "sums", tuple(map(tuple, self.sums)))
+        for fieldname in ("current", "change", "replay", "bound", "start"):
+            if (code := getattr(self, fieldname)) != "":
+                check_code(f"{self.name}.{fieldname}", code)
+        for place, (_, code) in enumerate(self.sums):
+            check_code(f"{self.name}.sums[{place}]", code)
         if self.weighted != bool(self.weight):
             object.__setattr__(self, "weight", self.name if self.weighted else "")
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import keyword
 from dataclasses import dataclass
 
+from biorrr.errors import InputError, InputTypeError
+from biorrr.models.expressions import check_code, taken
 from biorrr.models.physical_units import UNITS
 from biorrr.models.validation import one_of
 
@@ -27,6 +29,16 @@ _RESERVED = (
     "not_refractory",
     "lastspike",
 )
+
+
+def check_name(field: str, name: object) -> None:
+    """Check that ``name`` can be that of a variable or a part on every engine."""
+    if not isinstance(name, str):
+        raise InputTypeError(f"{field}: must be text (got {name!r})")
+    if not (name.isidentifier() and name.isascii()) or keyword.iskeyword(name):
+        raise InputError(f"{field}: must be a name without spaces (got {name!r}); letters, digits and _")
+    if taken(name):
+        raise InputError(f"{field}: must be a name without another meaning in equations or in C++ (got {name!r})")
 
 
 @dataclass(frozen=True)
@@ -70,12 +82,15 @@ class Variable:
     at_end: bool = False
 
     def __post_init__(self) -> None:
-        ends = self.name.endswith(("_pre", "_post"))
-        if not self.name.isidentifier() or keyword.iskeyword(self.name) or self.name in _RESERVED or ends:
-            raise ValueError(
+        check_name("Variable.name", self.name)
+        if self.name in _RESERVED or self.name.endswith(("_pre", "_post")):
+            raise InputError(
                 f"Variable.name: must be a name that equations can use (got {self.name!r}); not "
                 f"{', '.join(_RESERVED)}, which have a meaning already, and not one that ends in _pre or _post"
             )
+        if isinstance(self.value, str):
+            check_code(f"{self.name}.value", self.value)
+        check_code(f"{self.name}.scale", self.scale)
         one_of("Variable.per", self.per, ("cell", "population", "synapse", "pathway", "circuit"))
         one_of("Variable.role", self.role, ("activity", "memory", "parameter", "input"))
         one_of("Variable.unit", self.unit, UNITS)
@@ -112,3 +127,6 @@ class Step:
     phase: str
     code: str
     replays: bool = False
+
+    def __post_init__(self) -> None:
+        check_code(f"the step in phase {self.phase!r}", self.code, statements=True)

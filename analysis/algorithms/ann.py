@@ -12,7 +12,7 @@ from biorrr.analysis.algorithms.estimator import OnlineFilterLearner, learner
 from biorrr.analysis.algorithms.kernel import kernel, rate_table
 from biorrr.analysis.algorithms.weights import check_weights
 from biorrr.analysis.checks import given_rates, ridge_pair
-from biorrr.analysis.covariance import covariances
+from biorrr.analysis.regression.covariance import covariances
 from biorrr.models.rates import Rates
 
 # rates="auto", online: found by a coarse search over random problems of 3 to 60 inputs and responses,

@@ -9,7 +9,7 @@ from scipy import linalg
 
 from biorrr.analysis.algorithms.estimator import FilterLearner, learner
 from biorrr.analysis.algorithms.kernel import kernel
-from biorrr.analysis.covariance import covariances, symmetric_power
+from biorrr.analysis.regression.covariance import covariances, symmetric_power
 
 _MIN_CONDITION = 1e-8  # of a covariance: directions with less than this share of the variance are left alone
 

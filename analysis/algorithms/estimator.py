@@ -16,8 +16,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from biorrr.analysis.checks import Ridge, check_k, check_ridge, check_s, ridge_pair
-from biorrr.analysis.predictor import FilterPredictor
-from biorrr.analysis.ridge import fitted_ridge
+from biorrr.analysis.regression.predictor import FilterPredictor
+from biorrr.analysis.regression.ridge import fitted_ridge
 
 
 class Path(NamedTuple):

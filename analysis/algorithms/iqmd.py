@@ -10,7 +10,7 @@ from scipy import linalg
 from biorrr.analysis.algorithms.estimator import OnlineFilterLearner, learner
 from biorrr.analysis.algorithms.kernel import kernel
 from biorrr.analysis.checks import ridge_pair
-from biorrr.analysis.covariance import covariances
+from biorrr.analysis.regression.covariance import covariances
 
 
 @learner

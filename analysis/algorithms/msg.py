@@ -9,7 +9,7 @@ import numpy as np
 from biorrr.analysis.algorithms.estimator import OnlineFilterLearner, learner
 from biorrr.analysis.algorithms.kernel import kernel
 from biorrr.analysis.checks import ridge_pair
-from biorrr.analysis.covariance import symmetric_power
+from biorrr.analysis.regression.covariance import symmetric_power
 
 _REFRESH = 0.01  # the whitening is computed anew when the number of samples has grown by this share
 _NEGLIGIBLE = 1e-12  # singular values that the projection has brought to zero

@@ -10,7 +10,7 @@ from biorrr.analysis.algorithms.estimator import FilterLearner, learner
 from biorrr.analysis.algorithms.kernel import kernel, rate_table
 from biorrr.analysis.algorithms.weights import PAPER, initial_weights
 from biorrr.analysis.checks import given_rates
-from biorrr.analysis.covariance import covariances, sigma_inverse
+from biorrr.analysis.regression.covariance import covariances, sigma_inverse
 from biorrr.models.rates import Rates
 
 # rates="auto": found by a coarse search over the random problems described in ann.py. Vx is fast, Vy and Q slow,

@@ -10,7 +10,7 @@ from scipy import linalg
 from biorrr.analysis.algorithms.estimator import FilterLearner, learner
 from biorrr.analysis.algorithms.kernel import kernel
 from biorrr.analysis.checks import ridge_pair
-from biorrr.analysis.covariance import covariances, symmetric_power
+from biorrr.analysis.regression.covariance import covariances, symmetric_power
 
 _STEP = 0.3  # of a stochastic gradient, as a share of what the largest sample would allow; halved where it is too much
 _ROUND = 5  # iterations between changes of the shift

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biorrr.analysis.communication.moments import FoldMoments
-from biorrr.analysis.rank import smallest_good_rank
-from biorrr.analysis.yardstick import Yardstick
+from biorrr.analysis.regression.rank import smallest_good_rank
+from biorrr.analysis.regression.yardstick import Yardstick
 
 
 @dataclass(frozen=True)

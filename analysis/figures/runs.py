@@ -19,9 +19,9 @@ from biorrr.analysis.figures.learning import plot_learning
 from biorrr.analysis.figures.plateau import TRACES, plot_plateau
 from biorrr.analysis.figures.raster import plot_raster
 from biorrr.analysis.figures.symmetry import plot_symmetry
+from biorrr.analysis.regression.yardstick import Yardstick
 from biorrr.analysis.theory import symmetry_decay
 from biorrr.analysis.traces import Stage, stages_of_learning
-from biorrr.analysis.yardstick import Yardstick
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -104,7 +104,7 @@ def data_options(cls: type[Settings]) -> list[tuple[Any, ...]]:
         for field in () if one.made_on_the_spot else dataclasses.fields(one):
             if field.name != "file" and field.name not in cls.__dataclass_fields__:
                 found.setdefault(field.name, (field, *kinds(one)[field.name], length_of(one, field.name)))
-    if several := kind.file_kinds():  # type: ignore[attr-defined]
+    if len(several := [one.kind for one in kind.file_kinds()]) > 1:  # type: ignore[attr-defined]
         field = option(None, "what to take of a file that holds data of several kinds", choices=several)
         field.name = "kind"
         found["kind"] = (field, str, True, False, None)

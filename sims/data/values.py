@@ -88,10 +88,9 @@ class Data(Settings):
         return [cls] if cls.kind else [one for one in _subclasses(cls) if one.kind]
 
     @classmethod
-    def file_kinds(cls) -> list[str]:
-        """Return the kinds between which the contents of a file decide, where there are several."""
-        found = [one.kind for one in cls.kinds() if issubclass(one, FileData) and one.needs]
-        return found if len(found) > 1 else []
+    def file_kinds(cls) -> list[type[FileData]]:
+        """Return the kinds between which the contents of a file decide."""
+        return [one for one in cls.kinds() if issubclass(one, FileData) and one.needs]
 
     @classmethod
     def made_from(cls, given: Any, options: Mapping[str, Any] = {}) -> Self:
@@ -109,7 +108,7 @@ class Data(Settings):
         if isinstance(given, Data):
             if not isinstance(given, cls):
                 raise DataError(f"data: must be {cls._wanted()} (got {given}, which is {given.kind})")
-            return _with(given, options) if options else given
+            return _made(type(given), vars(given) | dict(options))
         if isinstance(given, Mapping):
             table = {str(key).replace("-", "_"): value for key, value in given.items()}
             is_file = "file" in table
@@ -156,8 +155,8 @@ class Data(Settings):
     @classmethod
     def _wanted(cls) -> str:
         named = any(not issubclass(one, FileData) for one in cls.kinds())
-        held = [one.holds for one in cls.kinds() if issubclass(one, FileData) and one.needs]
-        return " or ".join(["a name that `biorrr data` lists"] * named + [f"a file with {one}" for one in held])
+        files = [f"a file with {one.holds}" for one in cls.file_kinds()]
+        return " or ".join(["a name that `biorrr data` lists"] * named + files)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,7 +197,7 @@ def _subclasses(cls: type[D]) -> Iterator[type[D]]:
 
 def kind_in(store: Store, wanted: type[Data]) -> type[FileData]:
     """Return the kind of data that a file holds, by its contents; refuse one that holds none or several."""
-    kinds = [one for one in wanted.kinds() if issubclass(one, FileData) and one.needs]
+    kinds = wanted.file_kinds()
     fitting = [one for one in kinds if one.fits(store)]
     if len(fitting) == 1:
         return fitting[0]
@@ -226,8 +225,3 @@ def _made(kind: type[D], fields: Mapping[str, Any]) -> D:
         return kind(**values)
     except SettingsError as error:
         raise DataError(f"{place}: {error}") from None
-
-
-def _with(value: D, options: Mapping[str, Any]) -> D:
-    given = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    return _made(type(value), given | dict(options))

@@ -5,7 +5,7 @@ import pytest
 from scipy import linalg
 
 from biorrr.analysis import IQMD, MSGCCA, SAA, CappedMSG, CCALin, TwoLayerANN, Yardstick
-from biorrr.analysis.covariance import covariances, symmetric_power
+from biorrr.analysis.regression.covariance import covariances, symmetric_power
 from biorrr.models.rates import Rate, Rates
 
 

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from biorrr.analysis import ReducedRankRegression, Yardstick
-from biorrr.analysis.covariance import covariances, sigma_inverse, symmetric_power
+from biorrr.analysis.regression.covariance import covariances, sigma_inverse, symmetric_power
 
 S_VALUES = st.floats(0, 1, allow_subnormal=False)
 RIDGES = st.one_of(st.just(0.0), st.floats(1e-3, 10), st.tuples(st.floats(1e-3, 1), st.floats(1e-3, 1)))
@@ -223,7 +223,7 @@ def test_factored_covariances_and_factored_data_agree(monkeypatch, rng, s, n_sam
     X, Y = rng.standard_normal((n_samples, m)), rng.standard_normal((n_samples, n))
     k, filters = 4, rng.standard_normal((6, m, 4))
     fast = Yardstick(X, Y, s, ridge=0.1)
-    monkeypatch.setattr("biorrr.analysis.yardstick._factored_covariances", lambda *_: None)
+    monkeypatch.setattr("biorrr.analysis.regression.yardstick._factored_covariances", lambda *_: None)
     sound = Yardstick(X, Y, s, ridge=0.1)
     np.testing.assert_allclose(fast.eigenvalues, sound.eigenvalues, atol=1e-12)
     np.testing.assert_allclose(fast.objective(filters), sound.objective(filters), rtol=1e-10)

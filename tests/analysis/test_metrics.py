@@ -13,7 +13,7 @@ from biorrr.analysis import (
     whitening_error,
 )
 from biorrr.analysis.backprop import backpropagated_error
-from biorrr.analysis.covariance import covariances, sigma_inverse, symmetric_power
+from biorrr.analysis.regression.covariance import covariances, sigma_inverse, symmetric_power
 
 RIDGE = (0.2, 0.3)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from biorrr.analysis import OfflineBioRRR, Yardstick
-from biorrr.analysis.covariance import covariances, sigma_inverse
+from biorrr.analysis.regression.covariance import covariances, sigma_inverse
 from biorrr.models.rates import Rate, Rates
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from biorrr.analysis import communication as areas_analysis
 from biorrr.analysis.communication import FoldMoments, Prediction, predict_held_out
-from biorrr.analysis.rank import residuals
+from biorrr.analysis.regression.rank import residuals
 from biorrr.sims.data import Dataset
 
 

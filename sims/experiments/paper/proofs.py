@@ -102,7 +102,7 @@ def canonical_correlations(track: Track, settings: TheorySettings) -> np.ndarray
     """Return the largest canonical correlations by the generalized eigenproblem of supplement A."""
     from scipy import linalg
 
-    from biorrr.analysis.covariance import covariances
+    from biorrr.analysis.regression.covariance import covariances
 
     C = covariances(track.data.X, track.data.Y, settings.ridge)
     A = np.block([[np.zeros_like(C.xx), C.xy], [C.xy.T, np.zeros_like(C.yy)]])

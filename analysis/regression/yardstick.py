@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
 from biorrr.analysis.checks import check_k, check_pair, check_s, ridge_pair
-from biorrr.analysis.covariance import covariances, sigma_inverse
+from biorrr.analysis.regression.covariance import covariances, sigma_inverse
 
 
 class Yardstick:

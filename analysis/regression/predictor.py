@@ -14,7 +14,7 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from biorrr.analysis.checks import unmasked
-from biorrr.analysis.metrics import r2
+from biorrr.analysis.regression.metrics import r2
 
 
 class FilterPredictor(

@@ -7,9 +7,9 @@ from typing import Self
 from numpy.typing import ArrayLike, NDArray
 
 from biorrr.analysis.checks import Ridge
-from biorrr.analysis.predictor import FilterPredictor
-from biorrr.analysis.ridge import fitted_ridge
-from biorrr.analysis.yardstick import Yardstick
+from biorrr.analysis.regression.predictor import FilterPredictor
+from biorrr.analysis.regression.ridge import fitted_ridge
+from biorrr.analysis.regression.yardstick import Yardstick
 
 
 class ReducedRankRegression(FilterPredictor):

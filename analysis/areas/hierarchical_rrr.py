@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
+from biorrr.analysis.areas.hierarchy import HierarchyYardstick, check_gains
 from biorrr.analysis.checks import as_floats, check_pair, ridge_pair
-from biorrr.analysis.hierarchy import HierarchyYardstick, check_gains
-from biorrr.analysis.predictor import FilterPredictor
+from biorrr.analysis.regression.predictor import FilterPredictor
 
 
 class HierarchicalRRR(FilterPredictor):

@@ -32,7 +32,7 @@ from scipy import linalg, optimize
 from sklearn.utils import check_random_state
 
 from biorrr.analysis.checks import as_floats, check_pair, check_s, ridge_pair
-from biorrr.analysis.covariance import sigma_inverse, symmetric_power
+from biorrr.analysis.regression.covariance import sigma_inverse, symmetric_power
 
 _CONVERGED = 1e-13  # relative change of the objective in one round over all areas
 _ROUNDS = 100

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import GroupKFold, KFold
 
 from biorrr.analysis.checks import check_k
-from biorrr.analysis.exact import ReducedRankRegression
-from biorrr.analysis.yardstick import Yardstick
+from biorrr.analysis.regression.exact import ReducedRankRegression
+from biorrr.analysis.regression.yardstick import Yardstick
 
 
 class RankCV(ReducedRankRegression):
@@ -25,7 +25,7 @@ class RankCV(ReducedRankRegression):
     ks
         Ranks to try; all from 1 to min(m, n) unless given.
     s, ridge
-        As in :class:`~biorrr.analysis.exact.ReducedRankRegression`.
+        As in :class:`~biorrr.analysis.regression.exact.ReducedRankRegression`.
     cv
         Number of folds of shuffled samples, or of shuffled groups when ``fit`` is given groups; or a scikit-learn
         splitter.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biorrr.analysis.checks import as_floats
-from biorrr.analysis.covariance import sigma_inverse, symmetric_power
+from biorrr.analysis.regression.covariance import sigma_inverse, symmetric_power
 
 
 def joint_instruction(areas: Sequence[ArrayLike], s: Sequence[float], ridge: Sequence[float] | float = 0.0) -> NDArray:

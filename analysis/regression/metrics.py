@@ -1,6 +1,6 @@
 """How good filters and predictions are. Data are taken as given: centre them first if they should be centred.
 
-To score many snapshots of the same problem, build one :class:`~biorrr.analysis.yardstick.Yardstick`.
+To score many snapshots of the same problem, build one :class:`~biorrr.analysis.regression.yardstick.Yardstick`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
 from biorrr.analysis.checks import as_floats, ridge_pair
-from biorrr.analysis.yardstick import Yardstick
+from biorrr.analysis.regression.yardstick import Yardstick
 
 Ridge = float | tuple[float, float]
 

@@ -1,0 +1,1 @@
+"""Areas with apical feedback, hierarchies of them, and several instructive areas onto one: exact solutions."""
