@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, styled, ticks_at
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.axes import Axes
 
 _SHADES = ("#0072B2", "#8A6100", "#C65200", "#00855F", "#B8578C")
@@ -18,22 +19,19 @@ _MARKERS = ("o", "s", "^", "D", "v")
 
 
 @styled
-def plot_protocols(
-    words: Sequence[str], every_s: Sequence[float], paired: NDArray, other: NDArray, predicted: NDArray, *, ax=None
-) -> np.ndarray:
-    """EPSPs after pairing in percent of baseline, as bars with every cell; two axes.
+def plot_protocols(results: xr.Dataset, *, ax=None) -> np.ndarray:
+    """Draw EPSPs after pairing in percent of baseline, as bars with every cell; two axes.
 
     Parameters
     ----------
-    words : (P,)
-        What each protocol is.
-    every_s : (S,)
-        Values of s.
-    paired, other : (S, P, cells)
-        Percent of baseline, of the pathway that was stimulated in pairings and of the one that was only tested.
-    predicted : (S, P, 2)
-        Means of both, by the rule alone.
+    results
+        ``paired`` and ``other`` (s, protocol, cell): percent of baseline, of the pathway that was stimulated in
+        pairings and of the one that was only tested; ``predicted`` (s, protocol, pathway, cell) by the rule alone;
+        ``protocol_words`` (protocol,).
     """
+    words, every_s = results["protocol_words"].values, results["s"].values
+    paired, other = results["paired"].values, results["other"].values
+    predicted = results["predicted"].mean("cell").values
     axes = axes_of(ax, 2, 1, figsize=(7, 5.2), sharex=True)[:, 0]
     width = 0.8 / len(every_s)
     for panel, values, theory, title in zip(
@@ -67,24 +65,21 @@ _NAMES = {0.0: " (RRMSE, Hebbian with decay)", 1.0: " (CCA, not Hebbian)"}
 
 
 @styled
-def plot_inferred(
-    conditions: Sequence[str], every_s: Sequence[float | None], found: NDArray, *, ax: Axes | None = None
-) -> Axes:
-    """Inferred s with its interval, one row per condition; one axes.
+def plot_inferred(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
+    """Draw inferred s with its confidence interval, one row per condition; one axes.
 
     Parameters
     ----------
-    conditions : (C,)
-        How plasticity was observed.
-    every_s : (S,)
-        Values of s that circuits follow; None where that is not known.
-    found : (S, C, circuits, 3)
-        Estimate and ends of the interval.
+    results
+        ``inferred`` (s, condition, seed, quantity), with quantities s, low and high; the coordinate s is what the
+        circuits follow, NaN where that is not known; ``condition_words`` (condition,).
     """
+    conditions = results["condition_words"].values
+    found = results["inferred"].sel(quantity=["s", "low", "high"]).values
     ax = axes_of(ax, figsize=(6, 1 + 0.4 * len(conditions)))
     spread = np.linspace(-0.25, 0.25, found.shape[2]) if found.shape[2] > 1 else np.zeros(1)
-    for number, s in enumerate(every_s):
-        for place in (0.0, 1.0) if s is None else (s,):
+    for number, s in enumerate(results["s"].values):
+        for place in (0.0, 1.0) if np.isnan(s) else (s,):
             ax.axvline(place, **THEORY, zorder=0)
         colour = _SHADES[number % len(_SHADES)]
         for row in range(len(conditions)):
@@ -98,29 +93,25 @@ def plot_inferred(
 
 
 @styled
-def plot_power(
-    curves: Mapping[str, tuple[ArrayLike, NDArray]], noises: Sequence[float], fixed: Mapping[str, str], *, ax=None
-) -> np.ndarray:
-    """Share of experiments that tell RRMSE from CCA, against what is varied; one axes for each.
+def plot_power(results: xr.Dataset, *, ax=None) -> np.ndarray:
+    """Draw the share of experiments that tell RRMSE from CCA, against what is varied; one axes for each.
 
     Parameters
     ----------
-    curves
-        By what is varied: its values (V,), and the power at each noise, (noises, V).
-    noises
-        Of every recording, as a fraction of its root mean square.
-    fixed
-        By what is varied: what was kept.
+    results
+        ``power_samples`` (noise, samples) and ``power_synapses`` (noise, synapses). Attributes of the coordinates
+        samples and synapses are the label of the axis (``long_name``), and what was ``kept``.
     """
+    curves = [results[f"power_{varied}"] for varied in ("samples", "synapses")]
     axes = axes_of(ax, 1, len(curves), figsize=(3.5 * len(curves), 2.9), sharey=True)[0]
-    for panel, (what, (values, power)) in zip(axes, curves.items(), strict=True):
+    for panel, power in zip(axes, curves, strict=True):
         panel.axhline(0.95, color="0.6", linewidth=0.9, linestyle=":", zorder=0)
-        for number, noise in enumerate(noises):
+        varied = results[power.dims[1]]
+        for number, noise in enumerate(results["noise"].values):
             look: dict[str, Any] = {"color": _SHADES[number % 5], "marker": _MARKERS[number % 5], "markersize": 4}
-            panel.plot(values, power[number], label=f"weights known to {noise:.1%}", **look)
-        panel.set(xscale="log", xlabel=what, ylim=(-0.03, 1.05))
-        ticks_at(panel, values)
-        panel.set_title(fixed[what])
+            panel.plot(varied.values, power.values[number], label=f"weights known to {noise:.1%}", **look)
+        panel.set(xscale="log", xlabel=varied.attrs["long_name"], ylim=(-0.03, 1.05), title=varied.attrs["kept"])
+        ticks_at(panel, varied.values)
     axes[0].set_ylabel("share that tells s = 0 from 1")
     axes[0].legend(fontsize=7, loc="lower right")
     return axes
@@ -130,14 +121,14 @@ def plot_power(
 def plot_plan(
     curves: Mapping[str, tuple[NDArray, NDArray, int]], power: float, enough: float, *, ax=None
 ) -> np.ndarray:
-    """Power of a plan, and how it changes with each of its numbers; one axes for each.
+    """Draw the power of a plan, and how it changes with each of its numbers; one axes for each.
 
     Parameters
     ----------
     curves
         By what is varied: numbers that were tried (N,), the power of each (N,), and the number that is planned.
     power
-        Of the plan.
+        Power of the plan.
     enough
         Power that should be reached.
     """

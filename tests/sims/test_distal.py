@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from types import SimpleNamespace
 
 import h5py
 import numpy as np
@@ -14,20 +13,30 @@ from biorrr.models import DistalSynapses
 from biorrr.sims import main
 from biorrr.sims.data import DataError, Plasticity, load
 from biorrr.sims.experiments import distal
-from biorrr.sims.experiments.helpers import distal_protocols as protocols
-from biorrr.sims.experiments.helpers import distal_recording as recording
-from biorrr.sims.experiments.helpers import distal_results as results
+from biorrr.sims.experiments.distal import recorded_circuits
+from biorrr.sims.experiments.distal import slice_protocols as protocols
+from biorrr.sims.experiments.distal.slice_protocols import OUTPUT, WEAKER, SliceExperiment
+from biorrr.sims.experiments.distal.three_answers import BOUNDS, judge
+from biorrr.sims.lab import Job, Quantity
+from biorrr.sims.lab.checkpoints import NOT_KEPT
 
 DATA = "synthetic:samples=200,m=5,n=6,latents=3"
-QUIET = {"progress": False}
 
 
 def settings(**given):
     return distal.DistalSettings(task=DATA, engine="numpy", **{"cells": 2, "pairings": 5} | given)
 
 
+def job(**given):
+    return Job(settings(**given), "tested", NOT_KEPT)
+
+
+def judged(settings, numbers):
+    return judge(settings, {name: Quantity(name, value, bound=BOUNDS.get(name)) for name, value in numbers.items()})
+
+
 def test_cells_without_noise_do_what_the_rule_predicts():
-    found = protocols.run_protocol(settings(transmission_noise=0.0), protocols.PROTOCOLS["weaker"], 0.3, QUIET)
+    found = SliceExperiment(WEAKER, 0.3).run(job(transmission_noise=0.0))
     np.testing.assert_allclose([found["paired"], found["other"]], found["predicted"], rtol=1e-9)
 
 
@@ -35,13 +44,13 @@ def test_predictions_of_a_mean_cell():
     """After one pairing: growth y z over the weight, less s times the cell's own current, less decay."""
     step = 100 * protocols.RATE
     for s, change in ((0.0, 0.5 * protocols.FIBRES - 1), (1.0, -0.5 * protocols.FIBRES)):
-        after = protocols.predicted(protocols.PROTOCOLS["weaker"], s, 1, np.ones((2, 1)))
+        after = protocols.predicted(WEAKER, s, 1, np.ones((2, 1)))
         np.testing.assert_allclose(after[:, 0], [100 + step * change, 100 - step * (1 - s)])
 
 
 @pytest.mark.slow
 def test_noise_makes_cells_differ():
-    found = protocols.run_protocol(settings(cells=6), protocols.PROTOCOLS["weaker"], 0.0, QUIET)
+    found = SliceExperiment(WEAKER, 0.0).run(job(cells=6))
     assert 0.5 < np.std(found["paired"]) < 20
 
 
@@ -67,11 +76,11 @@ def other_rule(change):
 )
 def test_cells_with_another_rule_are_caught(change, caught, monkeypatch):
     monkeypatch.setattr("biorrr.sims.lab.circuits.circuit_function", lambda named: other_rule(change))
-    asked = settings(circuit="own.py:other", cells=3, pairings=60)
-    name, s = ("weaker", 1.0) if "depresses" in caught else ("output", 0.0)
-    found = protocols.run_protocol(asked, protocols.PROTOCOLS[name], s, QUIET)
-    numbers = GOOD | {f"{name}_paired_s_{s:g}": found["paired"].mean()}
-    assert [claim.holds for claim in results.check_claims(asked, numbers) if caught in claim.text] == [False]
+    asked = job(circuit="own.py:other", cells=3, pairings=60)
+    protocol, s = (WEAKER, 1.0) if "depresses" in caught else (OUTPUT, 0.0)
+    found = SliceExperiment(protocol, s).run(asked)
+    numbers = GOOD | {f"{protocol.name}_paired_s_{s:g}": found["paired"].mean()}
+    assert [claim.holds for claim in judged(asked.settings, numbers) if caught in claim.text] == [False]
 
 
 GOOD = {
@@ -99,8 +108,8 @@ GOOD = {
     ],
 )
 def test_every_claim_can_fail(wrong, caught):
-    assert all(claim.holds for claim in results.check_claims(settings(), GOOD))
-    failed = [claim.text for claim in results.check_claims(settings(), GOOD | wrong) if not claim.holds]
+    assert all(claim.holds for claim in judged(settings(), GOOD))
+    failed = [claim.text for claim in judged(settings(), GOOD | wrong) if not claim.holds]
     assert len(failed) == 1
     assert caught in failed[0]
 
@@ -116,7 +125,7 @@ def run():
 
 def test_learning_circuits_are_told_in_every_condition(run):
     y, z, a = (run.data[name].values[1:] for name in ("y", "z", "a"))
-    for condition, (s, low, high, _) in recording.infer_in_every_condition(
+    for condition, (s, low, high, _) in recorded_circuits.infer_in_every_condition(
         (y, z, a, run.data["Vy_trace"].values), 0
     ).items():
         assert s == pytest.approx(0.5, abs=0.25 if condition == "sparse" else 0.1)
@@ -125,11 +134,10 @@ def test_learning_circuits_are_told_in_every_condition(run):
 
 @pytest.mark.slow
 def test_controls_tell_no_s(monkeypatch):
-    monkeypatch.setattr(recording, "LEARNED", 100)
-    monkeypatch.setattr(recording, "RECORDED", 200)
-    problem = SimpleNamespace(settings=settings(), data=load(DATA))
-    for control in recording.CONTROLS:
-        found = recording.run_control(problem, control, QUIET)
+    monkeypatch.setattr(recorded_circuits, "LEARNED", 100)
+    monkeypatch.setattr(recorded_circuits, "RECORDED", 200)
+    for control in recorded_circuits.CONTROLS:
+        found = recorded_circuits.ControlCircuit(control).run(job(), load(DATA))
         assert not found["fooled"], found["words"]
 
 

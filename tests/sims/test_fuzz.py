@@ -20,8 +20,6 @@ from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.errors import InputError
 from biorrr.sims import main
 from biorrr.sims.data import DataError, Dendrites, Plasticity, load
-from biorrr.sims.experiments import distal
-from biorrr.sims.experiments.helpers import distal_plan
 from biorrr.sims.lab.inventory import Entry, Inventory
 from biorrr.sims.lab.settings import SettingsError
 from biorrr.sims.sweeps.ledger import Ledger
@@ -35,13 +33,11 @@ fuzz = settings(max_examples=int(os.environ.get("BIORRR_FUZZ", "25")), suppress_
 def no_simulation(monkeypatch):
     """Simulating is not what is tested here, and 10**9 epochs would take long."""
 
-    def run_part(self, problem, part, options):
+    def refuse(*_):
         raise InputError("would simulate")
 
-    for name in ("learn", "wiring"):
-        monkeypatch.setattr(f"biorrr.sims.experiments.{name}.learn_from", lambda *_: run_part(*range(4)))
-    monkeypatch.setattr(distal, "run_protocol", lambda *_: run_part(*range(4)))
-    monkeypatch.setattr(distal_plan, "run_plan", lambda *_: run_part(*range(4)))
+    for name in ("learn.learn_from", "wiring.learn_from", "distal.simulate", "distal.planning.simulate_plan"):
+        monkeypatch.setattr(f"biorrr.sims.experiments.{name}", refuse)
 
 
 def biorrr(*args):

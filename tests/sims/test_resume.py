@@ -139,7 +139,8 @@ def test_every_experiment_survives_kill_9(
 ):
     """Finished parts come back from disk, the one that was cut goes on, the rest begin; nothing is left behind."""
     if command not in ("communication", "images", "sensitivity"):
-        options = ("--data", own_data, *options)
+        learned = "--task" if command in ("distal", "instructive") else "--data"  # their data are recordings
+        options = (learned, own_data, *options)
     options = (*options, "--engine", "cpp", "--checkpoint", 0.02)
     straight, folder = tmp_path / "straight", tmp_path / "killed"
     code, _, err = run_biorrr(command, *options, "--out", straight)

@@ -1,0 +1,201 @@
+"""Which rule do distal synapses follow? Simulate protocols, infer s from recordings, and plan experiments.
+
+The distal synapses tell RRMSE (s = 0, Hebbian with decay) from CCA (s = 1, not Hebbian). First, protocols of a slice
+on cells with noisy synapses: instruction and output, alone and together, and what each s predicts in percent of
+baseline. Second, s inferred from a learning circuit that is recorded completely, with noise, sparsely, in half of its
+synapses, through calcium; and controls in which there is no s to be found. Third, how many samples and synapses it
+takes to tell, at what noise. --data FILE infers s from your own record instead, and --plan answers for given
+--synapses, --samples and --weight-noise. docs/distal.md explains the files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from biorrr.sims.data import Plasticity, Samples
+from biorrr.sims.data.kinds import Synthetic
+from biorrr.sims.experiments.distal.own_record import infer_from_record
+from biorrr.sims.experiments.distal.planning import CURVES, NOISES, PowerCurve, check_plan, plan_experiment
+from biorrr.sims.experiments.distal.recorded_circuits import CONTROLS, ControlCircuit, RecordedCircuit
+from biorrr.sims.experiments.distal.slice_protocols import FIBRES, PROTOCOLS, SliceExperiment
+from biorrr.sims.experiments.distal.three_answers import join, judge, rows_of, summary
+from biorrr.sims.lab import (
+    Chart,
+    ExperimentSettings,
+    Figure,
+    Findings,
+    Job,
+    Lab,
+    SettingsError,
+    View,
+    experiment,
+    option,
+    seeds_option,
+)
+from biorrr.sims.lab.checks import check_rank
+from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP
+from biorrr.sims.lazy import data_sets
+
+QUICK_EXPERIMENTS = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistalSettings(ExperimentSettings):
+    """Settings of ``biorrr distal``."""
+
+    data: Plasticity | None = option(
+        None, "infer s from this record: a file (.npz, .nc, .nwb) or folder with y, z, a and Vy", metavar="FILE"
+    )
+    known_noise: float | None = option(
+        None, "noise of every quantity of the recording over its r.m.s., if known", at_least=0, at_most=0.9
+    )
+    ridge: float = option(0.0, "ridge on Cyy of the recorded circuit, if it had one", at_least=0)
+    plan: bool = option(False, "answer whether --synapses, --samples and --weight-noise suffice, and what would")
+    synapses: int = option(20, "distal synapses observed on each neuron, of the plan", at_least=1, at_most=1000)
+    samples: int = option(200, "changes of each synapse observed, of the plan", at_least=1, at_most=5000)
+    weight_noise: float = option(
+        0.05, "noise of one look at a weight when planning, over the r.m.s. of the weights", at_least=0, at_most=0.9
+    )
+    y_noise: float = option(0.1, "noise of y assumed when planning, over its r.m.s.", at_least=0, at_most=0.9)
+    z_noise: float = option(0.1, "noise of z assumed when planning, over its r.m.s.", at_least=0, at_most=0.9)
+    a_noise: float = option(0.1, "noise of a assumed when planning, over its r.m.s.", at_least=0, at_most=0.9)
+    neurons: int = option(1, "neurons recorded together, of the plan", at_least=1, at_most=10)
+    every: int = option(
+        1, "samples from one observation of the weights to the next, of the plan", at_least=1, at_most=100
+    )
+    experiments: int = option(
+        100, "simulated experiments at each point of the power curves, and of a plan", at_least=10
+    )
+    task: Samples = option(
+        Synthetic(samples=20_000, m=10, n=8), f"data that the recorded circuits learn: {DATA_HELP}", metavar=DATA_FORM
+    )
+    k: int = option(2, "pyramidal neurons of the recorded circuits", short="k", at_least=1)
+    s: tuple[float, ...] = option(
+        (0.0, 0.5, 1.0), "0 is RRMSE, 1 is CCA; may be repeated", short="s", at_least=0, at_most=1
+    )
+    cells: int = option(12, "cells in each protocol", at_least=2, at_most=2 * FIBRES)
+    pairings: int = option(60, "pairings in each protocol", at_least=1, at_most=10_000)
+    transmission_noise: float = option(
+        0.3, "s.d. of what a synapse transmits, over its mean, in the protocols", at_least=0, at_most=2
+    )
+    seeds: int = seeds_option(3)
+    quick: bool = option(False, f"{QUICK_EXPERIMENTS} simulated experiments and one seed: a first look, no verdicts")
+
+    @property
+    def every_data(self) -> tuple[Any, ...]:
+        """The record that s is inferred from, or what circuits learn."""
+        return (self.data or self.task,)
+
+
+CAPTIONS = {
+    "protocols": "What each s predicts for pairings of distal input and somatic output, in percent of the EPSP "
+    "before pairing (dashed: no change). Bars are means over cells with their standard deviation, dots are cells, "
+    "grey dashes what the rule says of the same cells without noise. Look at a > z: Hebbian synapses (s = 0) are "
+    "potentiated, those of s = 1 depressed. Instruction alone depresses the paired pathway at s = 1; at s = 0 both "
+    "pathways lose a little, paired or not.",
+    "inference": "s inferred from the distal plasticity of learning circuits, with its 95 % interval, one line per "
+    "circuit, on the s that the circuits follow (dashed). From top to bottom less is observed: the intervals "
+    "widen and still contain s.",
+    "power": "Share of simulated experiments that tell RRMSE from CCA with a 95 % confidence interval, whichever of "
+    "the two the circuit follows, against the number of observed changes of each synapse and against that of observed "
+    "synapses, at different noise of one look at a weight, over the r.m.s. of the weights. Dotted: 95 % of the "
+    "experiments tell.",
+    "plan": "Share of simulated experiments that tell RRMSE from CCA, with the planned numbers (ring) and when one "
+    "of them is changed. Dotted: 95 % of the experiments tell.",
+    "recording": "s inferred from the recording, with its 95 % interval (line; it is cut at -0.5 and 1.5), between "
+    "RRMSE (0) and CCA (1).",
+}
+CHART = Chart(
+    "Distal plasticity",
+    (
+        View(
+            "EPSP after pairing (% of baseline)", {"paired": ""}, {"s": "s"}, along=("s",), repeats=("cell",),
+            choose=("protocol",), name="protocols",
+        ),
+        View(
+            "share that tells s = 0 from 1", {"power_samples": ""}, {"samples": "observed changes"},
+            along=("samples",), choose=("noise",), log="x", name="power against samples",
+        ),
+        View(
+            "share that tells s = 0 from 1", {"power_synapses": ""}, {"synapses": "observed synapses"},
+            along=("synapses",), choose=("noise",), log="x", name="power against synapses",
+        ),
+    ),
+)  # fmt: skip
+
+
+@experiment(
+    shows="[which rule distal synapses follow](docs/distal.md): protocols, inference of s, planning",
+    takes="30 s",
+    paper='Sec. 5.2, "Comparison with neuroscience experiments"',
+    measure="power",
+    captions=CAPTIONS,
+    charts=(CHART,),
+    small={
+        "task": "synthetic:samples=60,m=6,n=5,latents=2",
+        "s": (0.5,),
+        "cells": 2,
+        "pairings": 3,
+        "experiments": 10,
+        "seeds": 1,
+        "engine": "numpy",
+    },
+)
+def distal(lab: Lab, settings: DistalSettings) -> Findings:
+    """Ask which s protocols, recordings and planned experiments tell; or what a record or a plan says."""
+    from biorrr.analysis.figures.distal import plot_inferred, plot_power, plot_protocols
+
+    check(settings)
+    if settings.data is not None:
+        return infer_from_record(lab.load(settings.data), settings)
+    if settings.quick:
+        settings = lab.set(experiments=min(settings.experiments, QUICK_EXPERIMENTS), seeds=1)
+    settings = lab.set(s=tuple(dict.fromkeys(settings.s)))
+    if settings.engine == "auto":  # runs are so short that compiling them would take longer
+        settings = lab.set(engine="numpy")
+    data = lab.load(settings.task)
+    check_rank(settings.k, data)
+    if settings.plan:
+        return plan_experiment(lab, settings)
+
+    slices = [SliceExperiment(protocol, s) for protocol in PROTOCOLS for s in settings.s]
+    recorded = [RecordedCircuit(s, seed) for s in settings.s for seed in settings.every_seed]
+    controls = [ControlCircuit(control) for control in CONTROLS]
+    curves = [PowerCurve(curve, noise) for curve in CURVES for noise in NOISES]
+    found = lab.map(simulate, [*slices, *recorded, *controls, *curves], data)
+
+    results = join(settings, found)
+    told = sum(bool(found[one]["fooled"]) for one in controls)
+    quantities = {one.name: one for one in summary(settings, results, told)}
+    return Findings(
+        title=f"distal plasticity: {settings.cells} cells in each protocol, EPSP in percent of baseline; s with its "
+        "95 % confidence interval",
+        quantities=[*quantities.values()],
+        rows=rows_of(settings, results, {one.control: str(found[one]["words"]) for one in controls}),
+        data={"run": results},
+        figures=[
+            Figure("protocols", partial(plot_protocols, results)),
+            Figure("inference", partial(plot_inferred, results)),
+            Figure("power", partial(plot_power, results)),
+        ],
+        own_tests=judge(settings, quantities),
+    )
+
+
+def check(settings: DistalSettings) -> None:
+    """Refuse settings that do not fit together."""
+    if settings.data is not None and settings.plan:
+        raise SettingsError("plan: infers nothing from a record; leave out --plan or --data")
+    if settings.data is None and settings.known_noise is not None:
+        raise SettingsError("known-noise: is of a record of distal plasticity; name it with --data")
+    if settings.plan:
+        check_plan(settings)
+
+
+def simulate(
+    job: Job, item: SliceExperiment | RecordedCircuit | ControlCircuit | PowerCurve, data: data_sets.Dataset
+) -> dict[str, Any]:
+    """Run a protocol, record a circuit and infer s, or try designs."""
+    return item.run(job, data)

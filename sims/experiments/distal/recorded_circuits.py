@@ -1,0 +1,165 @@
+"""A learning circuit whose distal plasticity is recorded, as completely or as poorly as an experiment can."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from biorrr.sims.lab import Job
+from biorrr.sims.lazy import analysis, data_sets, np
+
+LEARNED, RECORDED = 1000, 1000  # samples before the recording, and in it
+
+
+# -- conditions and controls -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A way to observe a circuit.
+
+    Parameters
+    ----------
+    name, words
+        Coordinate of results; words of tables and figures.
+    noise
+        Noise of activities, weights and changes, as a fraction of their root mean square.
+    every
+        Samples between observations of the weights.
+    weight_noise
+        Noise of one look at the weights in place of noise of weights and changes, as a fraction.
+    calcium
+        Time constant of calcium, in samples, where it is observed in place of z and a.
+    half
+        True if half of the synapses are observed.
+    """
+
+    name: str
+    words: str
+    noise: float = 0.1
+    every: int = 1
+    weight_noise: float | None = None
+    calcium: float | None = None
+    half: bool = False
+
+
+EVERYTHING = Condition("everything", "everything, without noise", noise=0.0)
+NOISY = Condition("noise", "noise of 10% in all quantities")
+HALF = Condition("half", "half of the synapses, with that noise", half=True)
+SPARSE = Condition("sparse", "weights at every 20th sample, imaging noise of 2%", every=20, weight_noise=0.02)
+CALCIUM = Condition("calcium", "calcium of 4.5 samples in place of z and a", calcium=4.5)
+CONDITIONS = (EVERYTHING, NOISY, HALF, SPARSE, CALCIUM)
+
+
+@dataclass(frozen=True)
+class Control:
+    """A circuit in which there is no s to be found.
+
+    Parameters
+    ----------
+    words
+        In tables.
+    condition
+        How the circuit is observed.
+    change
+        Rule of distal plasticity in place of the paper's.
+    shuffled
+        True if changes are shuffled over samples.
+    noise
+        Noise that is known; None if it is to be inferred.
+    """
+
+    words: str
+    condition: Condition
+    change: str | None = None
+    shuffled: bool = False
+    noise: float | None = None
+
+
+CONTROLS = (
+    Control("changes that belong to other samples", NOISY, shuffled=True),
+    Control("weights that do not change, imaged with noise", SPARSE, change=""),
+    Control(
+        "Oja's rule, dVy = eta (yz' - z²Vy)", EVERYTHING, change="eta_y * (y_pre * z_post - z_post**2 * w)", noise=0.0
+    ),
+)
+
+
+# -- simulations -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RecordedCircuit:
+    """A circuit that learns with one s, from one seed, observed in every condition."""
+
+    s: float
+    seed: int
+
+    def run(self, job: Job, data: data_sets.Dataset) -> dict[str, Any]:
+        """Return estimate, ends of its confidence interval and unexplained share, (4,), by name of the condition."""
+        return infer_in_every_condition(record(job, data, self.s, self.seed), self.seed)
+
+
+@dataclass(frozen=True)
+class ControlCircuit:
+    """A circuit of a control."""
+
+    control: Control
+
+    def run(self, job: Job, data: data_sets.Dataset) -> dict[str, Any]:
+        """Return whether an s of the family is inferred all the same, and the inference in words."""
+        from biorrr.models import DistalSynapses
+
+        control, seed = self.control, job.settings.seed
+        own = {} if control.change is None else {"pathways": [replace(DistalSynapses(), change=control.change)]}
+        recording = record(job, data, 0.0, seed, **own)
+        seen = observe(control.condition, *recording, np.random.default_rng(seed))
+        if control.shuffled:
+            seen = seen._replace(dVy=seen.dVy[np.random.default_rng(seed).permutation(len(seen.dVy))])
+        found = analysis.infer_s(*seen, noise=control.noise)
+        return {"fooled": found.can_tell and not found.another_rule, "words": str(found)}
+
+
+def record(job: Job, data: data_sets.Dataset, s: float, seed: int, **further: Any) -> tuple[Any, Any, Any, Any]:
+    """Record a circuit that learns: return y (RECORDED, n), z and a (RECORDED, k), and Vy (RECORDED + 1, n, k)."""
+    settings = job.settings
+    circuit = settings.make_circuit(k=settings.k, s=s, ridge=0.0, seed=seed, **further)
+    order = np.random.default_rng(seed).integers(len(data.X), size=LEARNED + RECORDED + 1)
+    run = job.run(
+        circuit, data.X, data.Y, order=order, record=("y", "z", "a", "Vy"), every=[(LEARNED, len(order))],
+        snapshots=1, centre=True,
+    ).data  # fmt: skip
+    y, z, a = (run[name].values[1:] for name in ("y", "z", "a"))
+    return y, z, a, run["Vy_trace"].values.reshape(RECORDED + 1, y.shape[1], -1)
+
+
+def observe(condition: Condition, y, z, a, Vy, rng: np.random.Generator) -> Any:
+    """Return what a condition leaves of a recording."""
+    from biorrr.analysis.distal.observation import between_observations, calcium, deconvolved
+    from biorrr.analysis.distal.power import observed
+
+    when, noise = np.arange(0, len(Vy), condition.every), condition.noise
+    if not noise:
+        return between_observations(y, z, a, Vy[when], when)
+    if (decay := condition.calcium) is not None:
+        z, a = (deconvolved(observed(calcium(one, decay), noise / 2, rng), decay) for one in (z, a))
+    else:
+        z, a = (observed(one, noise, rng) for one in (z, a))
+    y = observed(y, noise, rng)
+    if condition.weight_noise is not None:
+        return between_observations(y, z, a, observed(Vy[when], condition.weight_noise, rng), when)
+    seen = between_observations(y, z, a, Vy, when)
+    seen = seen._replace(**{name: observed(getattr(seen, name), noise, rng) for name in ("Vy", "dVy")})
+    if condition.half:
+        half = slice(seen.y.shape[-1] // 2)
+        seen = seen._replace(y=seen.y[..., half], Vy=seen.Vy[:, half], dVy=seen.dVy[:, half])
+    return seen
+
+
+def infer_in_every_condition(recording: tuple[Any, Any, Any, Any], seed: int) -> dict[str, np.ndarray]:
+    """Return estimate, ends of its confidence interval and unexplained share, (4,), by name of the condition."""
+    found = {}
+    for number, condition in enumerate(CONDITIONS):
+        one = analysis.infer_s(*observe(condition, *recording, np.random.default_rng([seed, number])))
+        found[condition.name] = np.array([one.s, one.low, one.high, one.unexplained])
+    return found
