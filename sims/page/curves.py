@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def charts_of(name: str, results: Mapping[str, xr.Dataset]) -> list[dict[str, Any]]:
-    """Return the charts of an experiment as plain values, where its ``results``, by name of file, have the variables."""
+    """Return the charts of an experiment as plain values, where its ``results``, by name of file, have variables."""
     if name not in experiment_names():  # a command that leaves a folder and is none of them
         return []
     experiment = find_experiment(name)
