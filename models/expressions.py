@@ -9,12 +9,14 @@ import ast
 import functools
 import inspect
 import operator
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from biorrr.errors import InputError, InputTypeError
 from biorrr.models import random_draws
 
 CONSTANTS = ("inf", "pi")
@@ -25,7 +27,7 @@ _OPERATORS: dict[type, Callable] = {
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
+    ast.Pow: lambda base, exponent: _power(base, exponent),
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
     ast.Lt: operator.lt,
@@ -48,6 +50,133 @@ FUNCTIONS: dict[str, Callable] = {
     "int": lambda value: np.asarray(value).astype(np.int64),
     **random_draws.DRAWS,
 }
+
+
+_IN_PLACE = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+_ARGUMENTS = {"clip": 3, "uniform_draw": 4, "gaussian_draw": 4, "poisson_draw": 5}  # one for all others
+# Names that compiled engines cannot use: words of C++ and Cython, and macros of the C library.
+_COMPILED = frozenset(
+    {
+        "alignas", "alignof", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "case", "catch", "cdef", "char",
+        "char16_t", "char32_t", "compl", "const", "constexpr", "const_cast", "cpdef", "cimport", "ctypedef", "decltype",
+        "default", "delete", "do", "double", "dynamic_cast", "enum", "explicit", "export", "extern", "false", "float",
+        "friend", "goto", "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not_eq", "nullptr",
+        "operator", "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "restrict", "short",
+        "signed", "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template", "this",
+        "thread_local", "throw", "true", "typedef", "typeid", "typename", "typeof", "union", "unsigned", "using",
+        "virtual", "void", "volatile", "wchar_t", "xor", "xor_eq", "errno", "stdin", "stdout", "stderr", "NULL", "NAN",
+        "INFINITY", "EOF", "std", "main", "True", "False", "None",
+    }
+)  # fmt: skip
+
+
+def taken(name: str) -> bool:
+    """Return True if variables cannot have ``name``, because it means something else in one of the engines."""
+    return name in _COMPILED or name in FUNCTIONS or name in CONSTANTS or name.startswith(("M_", "_"))
+
+
+def check_code(name: str, code: object, statements: bool = False) -> None:
+    """Refuse ``code`` that is not in the language of equations, which means the same on every engine.
+
+    The language has numbers, names, + - * / // % **, calls of functions and, as the argument of int(...), comparisons
+    of two values. A statement is an assignment to one name, with = += -= *= or /=.
+
+    Parameters
+    ----------
+    name
+        The name by which errors speak of the code.
+    code
+        An expression.
+    statements
+        True where ``code`` is statements.
+    """
+    if not isinstance(code, str):
+        raise InputTypeError(f"{name}: must be text in the language of equations (got {code!r})")
+    try:
+        lines = _parsed(code)
+        for line in lines:
+            if not isinstance(line, ast.Expr):
+                _check_target(line)
+            _check_value(line.value)
+    except ValueError as error:
+        raise InputError(f"{name}: {error}") from None
+    except RecursionError:
+        raise InputError(f"{name}: must be shorter (got {len(code)} characters, nested too deeply)") from None
+    if not statements and len(lines) != 1:
+        raise InputError(f"{name}: must be one expression (got {code!r})")
+
+
+def _check_target(line: ast.Assign | ast.AugAssign) -> None:
+    """Check the left side of a statement."""
+    if isinstance(line, ast.AugAssign) and not isinstance(line.op, _IN_PLACE):
+        plain = ast.unparse(ast.BinOp(line.target, line.op, line.value))
+        raise ValueError(
+            f"must assign with = += -= *= or /= (got {ast.unparse(line)!r}); write {ast.unparse(line.target)} = {plain}"
+        )
+    for target in _assigned(line):
+        if taken(target):
+            raise ValueError(f"assigns to {target}, which has a meaning already; use another name")
+
+
+def _check_value(node: ast.expr) -> None:
+    """Check that a tree is an expression of the language, with a number as its value."""
+    if isinstance(node, ast.Constant):
+        if type(node.value) not in (int, float) or not abs(node.value) <= sys.float_info.max:
+            raise ValueError(f"must consist of real numbers of double precision (got {ast.unparse(node)[:40]})")
+    elif isinstance(node, ast.Name):
+        if node.id in _COMPILED or node.id.startswith("M_"):
+            raise ValueError(f"reads {node.id}, which is no name of a variable; use another name")
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
+        _check_value(node.operand)
+    elif isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+        _check_value(node.left)
+        _check_value(node.right)
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        _check_call(node, node.func.id)
+    elif isinstance(node, ast.Compare):
+        raise ValueError(f"compares where a number is needed (got {ast.unparse(node)!r}); write int(a > b), 1 or 0")
+    else:
+        raise ValueError(
+            f"must be arithmetic or a call of a function (got {ast.unparse(node)!r}); the language of equations has "
+            "no others"
+        )
+
+
+def _check_call(call: ast.Call, function: str) -> None:
+    """Check the arguments of a call."""
+    arguments = list(call.args)
+    wanted = _ARGUMENTS.get(function, 1)
+    if call.keywords or (function in FUNCTIONS and len(arguments) != wanted):
+        raise ValueError(f"{function}: must have {wanted} argument{'s' * (wanted > 1)} (got {ast.unparse(call)!r})")
+    if function == "cells" and len(arguments) == 1 and isinstance(arguments[0], ast.Constant):
+        return  # the name of a population
+    if function == "int" and isinstance(arguments[0], ast.Compare):
+        compared = arguments[0]
+        if len(compared.ops) != 1 or type(compared.ops[0]) not in _OPERATORS:
+            raise ValueError(f"must compare two values (got {ast.unparse(compared)!r}); multiply comparisons instead")
+        arguments = [compared.left, *compared.comparators]
+    for argument in arguments:
+        _check_value(argument)
+    if function == "clip":
+        bounds = [_number(argument) for argument in arguments[1:]]
+        if None not in bounds and bounds[0] > bounds[1]:  # type: ignore[operator]
+            raise ValueError(f"clip: must have its lower bound first (got {ast.unparse(call)!r})")
+
+
+def _number(node: ast.expr) -> float | None:
+    """Return the number that ``node`` writes; None where it is no number."""
+    try:
+        return float(_value(node, {"inf": np.inf, "pi": np.pi}))
+    except (KeyError, ValueError, ZeroDivisionError):
+        return None
+
+
+def _power(base, exponent):
+    """Return a power in double precision: powers of whole numbers may have any number of digits."""
+    if isinstance(base, (int, float)):
+        with np.errstate(all="ignore"):
+            return np.float64(base) ** exponent
+    return base**exponent
 
 
 @dataclass(frozen=True)
@@ -173,6 +302,8 @@ def _parsed(code: str) -> list:
         statements = ast.parse(inspect.cleandoc(code)).body
     except SyntaxError as error:
         raise ValueError(f"cannot be read ({error.msg}): {code.strip()!r}") from None
+    except (MemoryError, RecursionError, ValueError) as error:  # nested too deeply, or not text
+        raise ValueError(f"cannot be read ({error or 'nested too deeply'}): {code.strip()[:40]!r}...") from None
     for statement in statements:
         if not isinstance(statement, (ast.Expr, ast.Assign, ast.AugAssign)) or None in _assigned(statement):
             raise ValueError(

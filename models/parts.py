@@ -11,6 +11,8 @@ import keyword
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from biorrr.errors import InputError, InputTypeError
+from biorrr.models.expressions import check_code, taken
 from biorrr.models.physical_units import UNITS
 from biorrr.models.validation import one_of, whole_number
 
@@ -33,6 +35,16 @@ _RESERVED = (
     "not_refractory",
     "lastspike",
 )
+
+
+def _check_name(field: str, name: object) -> None:
+    """Check that ``name`` can be that of a variable or a part on every engine."""
+    if not isinstance(name, str):
+        raise InputTypeError(f"{field}: must be text (got {name!r})")
+    if not (name.isidentifier() and name.isascii()) or keyword.iskeyword(name):
+        raise InputError(f"{field}: must be a name without spaces (got {name!r}); letters, digits and _")
+    if taken(name):
+        raise InputError(f"{field}: must be a name without another meaning in equations or in C++ (got {name!r})")
 
 
 @dataclass(frozen=True)
@@ -76,12 +88,15 @@ class Variable:
     at_end: bool = False
 
     def __post_init__(self) -> None:
-        ends = self.name.endswith(("_pre", "_post"))
-        if not self.name.isidentifier() or keyword.iskeyword(self.name) or self.name in _RESERVED or ends:
-            raise ValueError(
+        _check_name("Variable.name", self.name)
+        if self.name in _RESERVED or self.name.endswith(("_pre", "_post")):
+            raise InputError(
                 f"Variable.name: must be a name that equations can use (got {self.name!r}); not "
                 f"{', '.join(_RESERVED)}, which have a meaning already, and not one that ends in _pre or _post"
             )
+        if isinstance(self.value, str):
+            check_code(f"{self.name}.value", self.value)
+        check_code(f"{self.name}.scale", self.scale)
         one_of("Variable.per", self.per, ("cell", "population", "synapse", "pathway", "circuit"))
         one_of("Variable.role", self.role, ("activity", "memory", "parameter", "input"))
         one_of("Variable.unit", self.unit, UNITS)
@@ -124,6 +139,9 @@ class Step:
     code: str
     replays: bool = False
 
+    def __post_init__(self) -> None:
+        check_code(f"the step in phase {self.phase!r}", self.code, statements=True)
+
 
 class Part:
     """Base of populations and pathways: something with a name, a kind, an area, variables and steps."""
@@ -135,8 +153,7 @@ class Part:
     steps: tuple[Step, ...]
 
     def __post_init__(self) -> None:
-        if not self.name.isidentifier():
-            raise ValueError(f"{type(self).__name__}.name: must be a name without spaces (got {self.name!r})")
+        _check_name(f"{type(self).__name__}.name", self.name)
         for fieldname, kind in (("variables", Variable), ("steps", Step)):
             values = tuple(getattr(self, fieldname))
             if not all(isinstance(value, kind) for value in values):
@@ -284,6 +301,11 @@ class Pathway(Part):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "sums", tuple(map(tuple, self.sums)))
+        for fieldname in ("current", "change", "replay", "bound", "start"):
+            if (code := getattr(self, fieldname)) != "":
+                check_code(f"{self.name}.{fieldname}", code)
+        for place, (_, code) in enumerate(self.sums):
+            check_code(f"{self.name}.sums[{place}]", code)
         if self.weighted != bool(self.weight):
             object.__setattr__(self, "weight", self.name if self.weighted else "")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -22,9 +23,16 @@ _LONGEST_BUILD = 3600  # seconds; a build takes ten
 
 
 def cache_folder() -> Path:
-    """Where compiled circuits are kept: $BIORRR_CACHE, or the user's cache folder."""
+    """Return the folder of compiled circuits, in $BIORRR_CACHE or the user's cache folder.
+
+    Where users share $BIORRR_CACHE, each has a folder of their own in it: programs and locks are never shared.
+    """
     root = os.environ.get("BIORRR_CACHE") or platformdirs.user_cache_dir("biorrr")
-    return Path(root).expanduser().absolute() / "circuits"
+    first = Path(root).expanduser().absolute() / "circuits"
+    with suppress(OSError):
+        if first.stat().st_uid != os.getuid():
+            return first.with_name(f"circuits-{os.getuid()}")
+    return first
 
 
 def key_of(description: dict) -> str:
@@ -59,6 +67,8 @@ def find_or_build(key: str, build: Callable[[Path], None]) -> Path:
         root = cache_folder()
         try:
             root.mkdir(parents=True, exist_ok=True)
+            if root.stat().st_uid != os.getuid():
+                raise PermissionError(errno.EPERM, "it belongs to another user")
             with FileLock(root / f"{key}.lock"):
                 return find(key) or _build(key, root, build)
         except Exception as error:
@@ -94,8 +104,8 @@ def _build(key: str, root: Path, build: Callable[[Path], None]) -> Path:
 
 
 def _place(key: str) -> Path:
-    """Where a program is kept: in a cache that users share, each has programs of their own."""
-    return cache_folder() / f"{key}-{os.getuid()}"
+    """Return the folder in which the program of ``key`` is kept."""
+    return cache_folder() / key
 
 
 def _ours(path: Path) -> bool:
@@ -131,7 +141,7 @@ def _make_room(root: Path, keep: str) -> None:
         total += 0 if building else _bytes_in(folder)
         if ages[folder] > _LONGEST_BUILD if building else total > LARGEST and folder.name != keep:
             shutil.rmtree(folder, ignore_errors=True)
-            (root / f"{folder.name.partition('-')[0]}.lock").unlink(missing_ok=True)
+            (root / f"{folder.name}.lock").unlink(missing_ok=True)
 
 
 def _bytes_in(folder: Path) -> int:

@@ -13,12 +13,15 @@ import os
 import tempfile
 import weakref
 from abc import abstractmethod
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from filelock import lock_descriptor
 
+from biorrr.circuit.simulation.abandoned import clear_abandoned
 from biorrr.circuit.stimulus.data_checks import check_table, warn
 from biorrr.circuit.stimulus.presentation import generator
 from biorrr.circuit.stimulus.statistics import look_through
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 _POISSON = 4  # the stream of random numbers; those before it are in presentation.py
 _CHUNK = 2**20  # values made together
 _COUNTABLE = 2**53  # spikes, up to which counts in double precision are exact
+_PREFIX = "biorrr-signal-"
 _IN_MEMORY = 2**28  # bytes; larger signals are laid out in a temporary file
 seconds = partial(plain_within, unit="s", low=math.ulp(0))
 _WHOLE = 1e-6  # relative error up to which a ratio of two times counts as whole
@@ -262,17 +266,43 @@ def _blocks(rows: int, width: int):
 
 
 def _room(shape: tuple[int, int], dtype) -> np.ndarray:
-    """An array of zeros, in memory or, where it is large, in a temporary file that goes when the array does."""
+    """Return an array of zeros, in memory or, where it is large, in a temporary file that goes when the array does.
+
+    The file has all its room on the disk before it is mapped: a map that meets a full disk ends the process. A lock
+    marks it as in use; files of processes that were killed are deleted by the next.
+    """
     size = math.prod(shape) * np.dtype(dtype).itemsize
     if size <= _IN_MEMORY:
         return np.zeros(shape, dtype)
-    handle, path = tempfile.mkstemp(prefix="biorrr-signal-")
-    os.close(handle)
-    array = np.memmap(path, dtype, "w+", shape=shape)
-    weakref.finalize(array, _forget, path)
+    clear_abandoned(_PREFIX)
+    handle, path = tempfile.mkstemp(prefix=_PREFIX)
+    try:
+        lock_descriptor(handle, blocking=True)
+        _allocate(handle, size)
+        array = np.memmap(path, dtype, "r+", shape=shape)
+    except OSError as error:
+        _forget(path, handle)
+        raise OSError(
+            error.errno,
+            f"a signal of {size / 2**20:.0f} MB does not fit there ({error.strerror}); free some room, or set $TMPDIR "
+            "to another folder",
+            tempfile.gettempdir(),
+        ) from error
+    weakref.finalize(array, _forget, path, handle)
     return array
 
 
-def _forget(path: str) -> None:
-    if os.path.exists(path):
+def _allocate(handle: int, size: int) -> None:
+    """Give an empty file ``size`` bytes of zeros that are on the disk, or raise OSError."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(handle, 0, size)
+    else:  # macOS
+        for first in range(0, size, _CHUNK):
+            os.write(handle, bytes(min(_CHUNK, size - first)))
+
+
+def _forget(path: str, handle: int) -> None:
+    """Delete a temporary file and release its lock."""
+    with suppress(OSError):
         os.unlink(path)
+    os.close(handle)

@@ -29,7 +29,7 @@ class SparseConnections(Departure):
         for place, kind in enumerate(("proximal", "distal")):
             for pathway in parts.all(kind=kind):
                 stream = in_area(Stream.WIRING, pathway.area)
-                drawn = f"uniform_draw(seed, {stream}, {place}, i) < {getattr(self, kind)!r}"
+                drawn = f"int(uniform_draw(seed, {stream}, {place}, i) < {getattr(self, kind)!r})"
                 exists = parameter("connected", "1 where the synapse exists", drawn, per="synapse")
                 wrapped = {
                     field: f"connected * ({expression})"

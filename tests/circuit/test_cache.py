@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
@@ -34,7 +35,7 @@ class Builder:
 def test_built_once(folder):
     build = Builder()
     first, second = (cache.find_or_build("key", build) for _ in range(2))
-    assert first == second == folder / f"key-{os.getuid()}" / "circuit"
+    assert first == second == folder / "key" / "circuit"
     assert first.read_bytes() == PROGRAM
     assert build.builds == 1
 
@@ -116,7 +117,7 @@ def test_builds_of_others_are_left_alone_unless_abandoned(folder, monkeypatch):
     cache.find_or_build("second", Builder())
     assert sorted(path.name for path in root.iterdir() if path.is_dir()) == [
         ".building-going-on",
-        f"second-{os.getuid()}",
+        "second",
     ]
 
 
@@ -184,3 +185,25 @@ circuit.run(rng.standard_normal((50, 6)), rng.standard_normal((50, 4)), progress
 sys.exit("brian2" in sys.modules)
 """
     assert subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=False).returncode == 0
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become other users")
+def test_two_users_share_a_cache(monkeypatch):
+    """Each builds programs of their own, and neither stops the other."""
+    with tempfile.TemporaryDirectory() as shared:
+        os.chmod(shared, 0o1777)
+        monkeypatch.setenv("BIORRR_CACHE", shared)
+        for user in (65533, 65534):
+            for built in (1, 0):
+                child = os.fork()
+                if not child:
+                    code = 99
+                    try:
+                        os.setuid(user)
+                        build = Builder()
+                        found = cache.find_or_build("key", build)
+                        mine = found.read_bytes() == PROGRAM and found.stat().st_uid == user
+                        code = 0 if mine and build.builds == built else 1
+                    finally:
+                        os._exit(code)
+                assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, (user, built)

@@ -81,15 +81,6 @@ MISTAKES = {
         "written without "
         "'w +='",
     ),
-    "an expression that cannot be read": (
-        {"pathways": [replace(DistalSynapses(), change="eta_y * (y_pre")]},
-        "distal.change: cannot be read ('(' was never closed): 'eta_y * (y_pre'",
-    ),
-    "a statement that Brian2 does not have": (
-        {"populations": [cells(V, steps=[Step("output", "if v > 1: v = 1")])], "pathways": [to_vip()]},
-        "vip.steps[0]: must be expressions or assignments to a name (got 'if v > 1:\\n    v = 1'); Brian2's equation "
-        "language has no others",
-    ),
     "a function that does not exist": (
         {"pathways": [replace(DistalSynapses(), change="relu(y_pre)")]},
         "distal.change: calls relu, which is not a function; there are sin, cos,",

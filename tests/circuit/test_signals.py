@@ -1,5 +1,10 @@
 """Inputs in time: series, spikes and Poisson spikes, on every engine, and what they become in their limits."""
 
+import os
+import shutil
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -195,6 +200,47 @@ def test_large_signals_lie_in_a_file_that_goes_with_them(data, make_circuit, mon
     laid_out = circuit.run(PoissonSpikes(data[0][:40], rate=500), data[1][:40], **QUICK)
     monkeypatch.undo()
     np.testing.assert_array_equal(laid_out.Vx, circuit.run(PoissonSpikes(data[0][:40], 500), data[1][:40], **QUICK).Vx)
+
+
+FULL_DISK = """
+import numpy as np
+from biorrr.circuit import PoissonSpikes
+from biorrr.circuit.stimulus import signals
+signals._IN_MEMORY = 100
+try:
+    PoissonSpikes(np.ones((4_000_000, 1)), rate=500).rows("X", 0.005, 1)
+except OSError as error:
+    print(error)
+"""
+
+
+def test_a_full_temporary_disk_is_told_before_anything_is_written(tmp_path):
+    """A real disk of 1 MB: a file that is mapped before it has its room ends the process with SIGBUS."""
+    disk = ["unshare", "--mount", "sh", "-c", f"mount -t tmpfs -o size=1m tmpfs '{tmp_path}' && exec \"$@\"", "sh"]
+    if shutil.which("unshare") is None or subprocess.run([*disk, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("no disk can be mounted here")
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [*disk, sys.executable, "-c", FULL_DISK], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    text = "a signal of 4 MB does not fit there (No space left on device); free some room, or set $TMPDIR to another"
+    assert text in done.stdout
+
+
+def test_signals_of_a_killed_run_are_deleted_by_the_next(data, monkeypatch, tmp_path):
+    monkeypatch.setattr("biorrr.circuit.stimulus.signals._IN_MEMORY", 100)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    left = tmp_path / "biorrr-signal-killed"
+    left.write_bytes(b"x")
+    signal = PoissonSpikes(data[0][:40], rate=500)
+    in_use = signal.rows("X", 0.005, 4)
+    for path in tmp_path.iterdir():
+        os.utime(path, (0, 0))
+    again = signal.rows("X", 0.005, 4)
+    assert not left.exists()
+    assert len(list(tmp_path.iterdir())) == 2
+    np.testing.assert_array_equal(in_use.values, again.values)
 
 
 def test_figures_and_nwb_carry_seconds(data, make_circuit, tmp_path):

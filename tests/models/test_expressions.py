@@ -1,0 +1,69 @@
+"""The language of equations: what is refused when a part is made."""
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from biorrr.errors import InputError, InputTypeError
+from biorrr.models import DistalSynapses, Pathway, Population, Step, Variable
+from biorrr.models.expressions import evaluate
+
+
+def change(code):
+    return lambda: replace(DistalSynapses(), change=code)
+
+
+def step(code):
+    return lambda: Step("output", code)
+
+
+REFUSED = {
+    "swapped bounds": (change("clip(w, 1, -1)"), r"distal.change: clip: must have its lower bound first"),
+    "a power in place": (step("v **= 2"), r"must assign with = \+= -= \*= or /= .*write v = v \*\* 2"),
+    "a truth value": (step("v = v > 1"), r"compares where a number is needed \(got 'v > 1'\); write int\(a > b\)"),
+    "a chain": (step("v = int(0 < v < 1)"), r"must compare two values"),
+    "too few arguments": (change("clip(w, 1)"), r"distal.change: clip: must have 3 arguments \(got 'clip\(w, 1\)'\)"),
+    "an attribute": (change("w.real"), r"distal.change: must be arithmetic or a call of a function \(got 'w.real'\)"),
+    "a condition": (change("w if w > 0 else 0"), r"distal.change: must be arithmetic"),
+    "a complex number": (change("w * 1j"), r"distal.change: must consist of real numbers"),
+    "text": (change("w * 'a'"), r"distal.change: must consist of real numbers"),
+    "too large": (change(f"w * {10**400}"), r"distal.change: must consist of real numbers"),
+    "no expression": (change("eta_y * (y_pre"), r"distal.change: cannot be read \('\(' was never closed\)"),
+    "a branch": (step("if v > 1: v = 1"), r"must be expressions or assignments to a name"),
+    "too deep": (change("-" * 20_000 + "w"), r"distal.change: (cannot be read|must be shorter)"),
+    "a local name of C++": (step("double = 2 * v\nv = double"), r"assigns to double, which has a meaning already"),
+    "a function as a name": (step("exp = 2"), r"assigns to exp, which has a meaning already"),
+}
+
+
+@pytest.mark.parametrize("refused", REFUSED)
+def test_wrong_code_is_refused_when_the_part_is_made(refused):
+    make, text = REFUSED[refused]
+    with pytest.raises(InputError, match=text):
+        make()
+
+
+@pytest.mark.parametrize("name", ["double", "register", "template", "true", "this", "M_PI", "exp", "inf", "None"])
+def test_names_with_another_meaning_are_refused(name):
+    with pytest.raises(InputError, match=r"Variable.name: must be a name "):
+        Variable(name)
+
+
+def test_parts_have_such_names_neither():
+    for make in (lambda: Population(2, "namespace"), lambda: Pathway("class"), lambda: Population(2, "a b")):
+        with pytest.raises(InputError, match=r"name: must be a name"):
+            make()
+
+
+@pytest.mark.parametrize("make", [change(5), step(None), lambda: Variable(3), lambda: Population(2, 7)])
+def test_what_is_not_text_is_refused(make):
+    with pytest.raises(InputTypeError, match=r": must be text"):
+        make()
+
+
+def test_a_power_without_end_takes_no_time():
+    before = time.perf_counter()
+    assert evaluate(Variable("v", role="parameter", value="9**9**9").value, {}) == float("inf")
+    assert evaluate("2**-1 + 2**3", {}) == 8.5
+    assert time.perf_counter() - before < 1
