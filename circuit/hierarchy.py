@@ -123,15 +123,15 @@ class Hierarchy(RegressionCircuit):
                 whole_number(f"interneurons[{i}]", l, k, "; the constraint needs one per pyramidal cell")
                 for i, (l, k) in enumerate(zip(inner, cells, strict=True))
             ),
-            ridge=checked_ridge(self.ridge),
+            ridges=checked_ridge(self.ridge),
             replay=whole_number("replay", self.replay, minimum=1),
         )
         departures = with_clock(tuple(self.departures), (Settled(),))
-        refuse_leaky_replay(departures, self._ridges)
+        refuse_leaky_replay(departures, self.ridges)
         parts = Parts((Clock(), SensoryInput(), InstructiveInput()), ())
         feedback = ApicalFeedback(self.layout, rates_of_areas(self.rates, len(cells)))
         parts = departed(parts, (feedback, *departures))
-        self._settle(with_regression(parts, self.s, self.rho, self._ridges, self.replay), PORTS, departures)
+        self._settle(with_regression(parts, self.s, self.rho, self.ridges, self.replay), PORTS, departures)
 
     @property
     def layout(self) -> tuple[Area, ...]:
@@ -174,7 +174,7 @@ class Hierarchy(RegressionCircuit):
             ),
             "gains": f"{gains}, from x to y",
             "regression": regression(self.s),
-            "ridge": ridge_in_words(self._ridges),
+            "ridge": ridge_in_words(self.ridges),
             "rates": str(self.rates),
             "departures": self._departures_in_words(),
             "engine, seed": f"{self.engine}, {self.seed}",

@@ -142,7 +142,7 @@ class Microcircuit(RegressionCircuit):
         self._freeze(
             s=number_within("s", self.s, 0, 1, S),
             interneurons=whole_number("interneurons", l, k, "; the constraint needs one per pyramidal cell"),
-            ridge=checked_ridge(self.ridge),
+            ridges=checked_ridge(self.ridge),
             replay=whole_number("replay", self.replay, minimum=1),
             feedback=number_within("feedback", self.feedback, 0),
             rho=number_within("rho", self.rho, 1e-300),
@@ -153,13 +153,13 @@ class Microcircuit(RegressionCircuit):
             raise ValueError("rho: belongs to apical feedback; give feedback=c, c > 0, too")
         departures = departures_of(self.cell, self.feedback, tuple(self.departures))
         if self.feedback:
-            refuse_leaky_replay(departures, self._ridges)
+            refuse_leaky_replay(departures, self.ridges)
         area = self._area
         parts = plain_parts(area, self.rates if isinstance(self.rates, Rates) else None)
         parts = with_own_parts(parts, area, self.populations, self.pathways)
         fitted = () if isinstance(self.rates, Rates) or self.feedback else (AdaptiveRates(),)
         parts = departed(parts, (*fitted, *departures))
-        self._settle(with_regression(parts, self.s, self.rho, self._ridges, self.replay), PORTS, departures)
+        self._settle(with_regression(parts, self.s, self.rho, self.ridges, self.replay), PORTS, departures)
 
     @property
     def _area(self) -> Area:
@@ -209,7 +209,7 @@ class Microcircuit(RegressionCircuit):
             return Drive.white(m, n)
         x, y = inputs.facts["x"], inputs.facts["y"]
         means = inputs.feeds["x"].mean, inputs.feeds["y"].mean
-        return Drive.of(x.some, y.some, self._ridges, means, (x.power, y.power))
+        return Drive.of(x.some, y.some, self.ridges, means, (x.power, y.power))
 
     def _settings(self, simulated: Simulated) -> dict[str, object]:
         spiking = [d.population for d in self.all_departures if isinstance(d, Spiking)]
@@ -232,7 +232,7 @@ class Microcircuit(RegressionCircuit):
         out = (1 - self.s) * Vy
         if self.s:
             Cyy_Vy = sum((rows - feed.mean).T @ ((rows - feed.mean) @ Vy) for rows in chunks(feed.values))
-            out = self.s * (feed.unit**2 * Cyy_Vy / len(feed.values) + self._ridges[1] * Vy) + out
+            out = self.s * (feed.unit**2 * Cyy_Vy / len(feed.values) + self.ridges[1] * Vy) + out
         return {"readout": (("instruction", "pyramidal"), out)}
 
     @property
@@ -254,7 +254,7 @@ class Microcircuit(RegressionCircuit):
                 if p.shape and p.name not in ("sensory", "instructive")
             ),
             "regression": regression(self.s),
-            "ridge": ridge_in_words(self._ridges),
+            "ridge": ridge_in_words(self.ridges),
             "rates": str(self.rates),
             "departures": self._departures_in_words() or "none: the paper's circuit",
             "engine, seed": f"{self.engine}, {self.seed}",

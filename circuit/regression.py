@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from biorrr.circuit.base import Beginning, CircuitBase
 from biorrr.circuit.compile.blueprint import Blueprint, Port
@@ -27,6 +27,7 @@ class RegressionCircuit(CircuitBase):
     rho: float
     rates: Rates | Sequence[Rates] | str
     ridge: float | tuple[float, float]
+    ridges: tuple[float, float]  # on Cxx and on Cyy
     replay: int
 
     @property
@@ -44,11 +45,11 @@ class RegressionCircuit(CircuitBase):
                 )
             gains = inputs.unit_gains
         units = Units.of_gains(gains["x"], gains["y"], self.s)
-        return Beginning(gains, units, replay=self.replay if self._ridges[0] else 0)
+        return Beginning(gains, units, replay=self.replay if self.ridges[0] else 0)
 
     def _settings(self, simulated: Simulated) -> dict[str, object]:
         """Return plain values that a run keeps as attributes."""
-        ridge_x, ridge_y = self._ridges
+        ridge_x, ridge_y = self.ridges
         return super()._settings(simulated) | {
             "s": self.s, "ridge_x": ridge_x, "ridge_y": ridge_y, "rates": str(self.rates),
             "gain_x": simulated.units.scale("x"), "gain_y": simulated.units.scale("y"),
@@ -72,10 +73,6 @@ class RegressionCircuit(CircuitBase):
             "areas": json.dumps({"weights": [area.weights for area in areas], "gains": list(gains)}),
             **({} if worst is None else {"worst_residual": float(worst[0])}),
         }
-
-    @property
-    def _ridges(self) -> tuple[float, float]:
-        return cast(tuple[float, float], self.ridge)
 
 
 def pair(name: str, value, what: str) -> tuple[Any, Any]:

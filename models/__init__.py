@@ -34,10 +34,11 @@ from biorrr.models.paper.synapses import (
     ProximalSynapses,
     PyramidalToInterneuron,
 )
-from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, with_values
+from biorrr.models.parts import Parts, Pathway, Population, with_values
 from biorrr.models.phases import PHASES
 from biorrr.models.random_draws import Stream, gaussian_draw, poisson_draw, uniform_draw
 from biorrr.models.rates import Rate, Rates
+from biorrr.models.variables import Step, Variable
 
 __all__ = [
     "PHASES",

@@ -72,7 +72,7 @@ def check_fields(value: object) -> None:
         ...
     ValueError: Noise.sigma: must be finite and at least 0 (got -1)
     """
-    for name, checks in _checks(type(value)).items():
+    for name, checks in _checks(type(value)).items():  # type: ignore[arg-type]  # a class is hashable
         for check in checks:
             object.__setattr__(value, name, check(f"{type(value).__name__}.{name}", getattr(value, name)))
 

@@ -120,6 +120,11 @@ class Blueprint:
         ]
         return tuple(sorted(each, key=lambda quantity: quantity.name != "w"))
 
+    @functools.cached_property
+    def by_key(self) -> dict[str, Quantity]:
+        """Every variable by "part.variable"."""
+        return {quantity.key: quantity for quantity in self.quantities}
+
     def _size(self, part: str, variable: Variable) -> int:
         if variable.per == "synapse":
             return math.prod(self.orientations[part].shape)

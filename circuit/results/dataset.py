@@ -113,8 +113,7 @@ def _snapshots(simulated: Simulated) -> tuple[list[int], dict[str, tuple], dict[
     variables, meanings = {}, {}
     for pathway in blueprint.weighted:
         name = pathway.weight
-        (quantity,) = (q for q in blueprint.quantities if q.key == f"{pathway.name}.w")
-        variables[name] = (("snapshot", *dimensions(quantity, blueprint)), matrices[name])
+        variables[name] = (("snapshot", *dimensions(blueprint.by_key[f"{pathway.name}.w"], blueprint)), matrices[name])
         meanings[name] = pathway.meaning or f"weights from {pathway.source} to {pathway.target}"
     return [t for t, _ in kept], variables, meanings
 

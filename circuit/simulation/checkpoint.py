@@ -24,7 +24,7 @@ import numpy as np
 from biorrr.circuit.simulation.job import Engine, Job, Outcome
 from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.circuit.stimulus.statistics import chunks
-from biorrr.models.validation import number_within
+from biorrr.models.validation import NotNegative, check_fields
 
 if TYPE_CHECKING:
     from biorrr.models import Event
@@ -49,11 +49,11 @@ class Checkpoint:
     """
 
     path: Path
-    every: float = 30.0
+    every: NotNegative = 30.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", Path(self.path))
-        number_within("Checkpoint.every", self.every, 0)
+        check_fields(self)
 
     @classmethod
     def of(cls, given) -> Checkpoint:
@@ -80,13 +80,9 @@ class CheckpointedEngine:
     checkpoint: Checkpoint
     events: Sequence[Event] = ()
 
-    @property
-    def path(self) -> Path:
-        """The checkpoint's file."""
-        return self.checkpoint.path
-
     def advance(self, job: Job, recorder: Recorder) -> Outcome:
         """Simulate ``job`` from where the checkpoint left it, or from its start where there is no checkpoint."""
+        self.path = self.checkpoint.path
         self._identity = identity_of(job, self.name, self.events)
         self._began, self._earlier = time.monotonic(), 0.0
         found = self._load(job, recorder) if self.path.exists() else None

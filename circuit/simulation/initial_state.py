@@ -153,7 +153,7 @@ class _Values:
 
     def __init__(self, blueprint: Blueprint, units: Units, seed: int, parameters: Mapping[str, float]) -> None:
         self.blueprint, self.units, self.seed, self.parameters = blueprint, units, seed, parameters
-        self.quantities = {q.key: q for q in blueprint.quantities}
+        self.quantities = blueprint.by_key
         self.meanings = blueprint.meanings
         self.found: dict[str, np.ndarray] = {}
         self.open: list[str] = []

@@ -114,7 +114,7 @@ def _trace(name: str, chosen, blueprint: Blueprint) -> Trace:
     part, _, variable = name.rpartition(".")
     for pathway in blueprint.weighted:
         if name in (pathway.weight, f"{pathway.name}.w"):
-            (quantity,) = (q for q in blueprint.quantities if q.key == f"{pathway.name}.w")
+            quantity = blueprint.by_key[f"{pathway.name}.w"]
             return Trace(f"{pathway.weight}_trace", quantity, _synapses(name, chosen, pathway, blueprint))
     found = [q for q in blueprint.quantities if q.name == variable and part in ("", q.part) and q.name != "w"]
     if not found:

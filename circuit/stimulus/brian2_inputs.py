@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ import numpy as np
 
 from biorrr.circuit.stimulus.data_checks import refuse_units
 from biorrr.circuit.stimulus.signals import Rows, Signal, SpikeTrains, TimeSeries, seconds, warn_of_a_rest
-from biorrr.models.validation import number_within
+from biorrr.models.validation import Positive
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +39,7 @@ class GroupInput(Signal):
 
     group: Any
     variable: str | None = None
-    rate: float = 1.0
+    rate: Positive = 1.0
     objects: Sequence[Any] = ()
     namespace: Mapping[str, Any] = field(default_factory=dict)
     duration: float | None = None
@@ -50,7 +49,7 @@ class GroupInput(Signal):
             raise ValueError(
                 f"GroupInput.variable: the group has no variable called {self.variable!r}; leave it out for spikes"
             )
-        object.__setattr__(self, "rate", number_within("GroupInput.rate", self.rate, math.ulp(0)))
+        super().__post_init__()
 
     def rows(self, name: str, tick: float, held: int) -> Rows:
         """Return the shape of the values, which are not known beforehand."""

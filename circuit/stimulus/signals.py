@@ -16,7 +16,7 @@ from abc import abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from filelock import lock_descriptor
@@ -27,7 +27,7 @@ from biorrr.circuit.stimulus.presentation import generator
 from biorrr.circuit.stimulus.statistics import look_through
 from biorrr.errors import InputError
 from biorrr.models.physical_units import plain_within
-from biorrr.models.validation import number_within, whole_number
+from biorrr.models.validation import Count, Positive, check_fields, whole_number
 
 if TYPE_CHECKING:
     from biorrr.circuit.stimulus.brian2_inputs import LiveGroup
@@ -67,6 +67,9 @@ class Rows:
 class Signal:
     """Base of inputs in time."""
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
     @abstractmethod
     def rows(self, name: str, tick: float, held: int) -> Rows:
         """The signal for ticks of ``tick`` seconds, of which a window holds ``held``; ``name`` is for errors."""
@@ -86,10 +89,7 @@ class TimeSeries(Signal):
     """
 
     values: np.ndarray = field(repr=False)
-    dt: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "dt", seconds("TimeSeries.dt", self.dt))
+    dt: Annotated[float, seconds]
 
     def rows(self, name: str, tick: float, held: int) -> Rows:
         """Rows that last a whole number of ticks."""
@@ -134,9 +134,10 @@ class SpikeTrains(Signal):
     indices: np.ndarray = field(repr=False)
     n: int | None = None
     duration: float | None = None
-    rate: float = 1.0
+    rate: Positive = 1.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         times, indices = np.asarray(self.times, dtype=np.float64), np.asarray(self.indices)
         if times.ndim != 1 or times.shape != indices.shape or (len(times) and indices.dtype.kind not in "iu"):
             raise ValueError(
@@ -156,8 +157,7 @@ class SpikeTrains(Signal):
             raise ValueError(
                 f"SpikeTrains.indices: must lie in [0, {n - 1}], the fibres (got {indices.min()} to {indices.max()})"
             )
-        rate = number_within("SpikeTrains.rate", self.rate, math.ulp(0))
-        for name, value in (("times", times), ("indices", indices), ("n", n), ("duration", duration), ("rate", rate)):
+        for name, value in (("times", times), ("indices", indices), ("n", n), ("duration", duration)):
             object.__setattr__(self, name, value)
 
     def rows(self, name: str, tick: float, held: int) -> Rows:
@@ -194,13 +194,12 @@ class PoissonSpikes(Signal):
     """
 
     values: np.ndarray = field(repr=False)
-    rate: float
+    rate: Positive
     dt: float | None = None
-    seed: int = 0
+    seed: Count = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rate", number_within("PoissonSpikes.rate", self.rate, math.ulp(0)))
-        whole_number("PoissonSpikes.seed", self.seed, minimum=0)
+        super().__post_init__()
         if self.dt is not None:
             object.__setattr__(self, "dt", seconds("PoissonSpikes.dt", self.dt))
 

@@ -23,8 +23,9 @@ from biorrr.models.paper.synapses import (
     ProximalSynapses,
     PyramidalToInterneuron,
 )
-from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, broadcast, summed
+from biorrr.models.parts import Parts, Pathway, Population, summed
 from biorrr.models.rates import Rates
+from biorrr.models.variables import Step, Variable, broadcast
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,9 @@ from biorrr.models.areas.apical_feedback import ApicalFeedback
 from biorrr.models.departure import Departure
 from biorrr.models.expressions import names_in, only_where
 from biorrr.models.paper.clock import SettlingClock
-from biorrr.models.parts import Part, Parts, Pathway, Population, Step, Variable, broadcast, summed, with_values
+from biorrr.models.parts import Part, Parts, Pathway, Population, summed, with_values
 from biorrr.models.validation import number_within, whole_number
+from biorrr.models.variables import Step, Variable, broadcast
 
 # Ticks, and the smallest eigenvalue met while areas learned digits, V1-V2 and synthetic data, by the number of areas.
 _USUAL = {1: (100, 1.0), 2: (130, 0.2), 3: (200, 0.1)}

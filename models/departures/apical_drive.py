@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from biorrr.models.areas.apical_feedback import ApicalFeedback
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Parts, Step, parameter
+from biorrr.models.parts import Parts
 from biorrr.models.validation import NotNegative
+from biorrr.models.variables import Step, parameter
 
 
 @dataclass(frozen=True)

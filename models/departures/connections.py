@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Parts, Pathway, Variable, parameter
+from biorrr.models.parts import Parts, Pathway
 from biorrr.models.random_draws import Stream, in_area
 from biorrr.models.validation import Probability
+from biorrr.models.variables import Variable, parameter
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 from biorrr.models.departure import Departure
 from biorrr.models.paper.clock import HoldingClock
-from biorrr.models.parts import Parts, Population, Step, Variable, parameter, with_values
+from biorrr.models.parts import Parts, Population, with_values
 from biorrr.models.physical_units import Milliseconds, whole_ticks
+from biorrr.models.variables import Step, Variable, parameter
 
 
 @dataclass(frozen=True)

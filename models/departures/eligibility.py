@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 
 from biorrr.models.departure import Departure
 from biorrr.models.expressions import names_in, renamed
-from biorrr.models.parts import Parts, Pathway, Step, Variable, parameter
+from biorrr.models.parts import Parts, Pathway
 from biorrr.models.physical_units import Lasting
+from biorrr.models.variables import Step, Variable, parameter
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Parts, Step, Variable
+from biorrr.models.parts import Parts
 from biorrr.models.validation import Count, check_fields
+from biorrr.models.variables import Step, Variable
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,10 @@ from typing import Annotated
 
 from biorrr.models.areas.settled import Settled
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Parts, Step, parameter
+from biorrr.models.parts import Parts
 from biorrr.models.random_draws import Stream, in_area
 from biorrr.models.validation import NotNegative, Positive, number_within
+from biorrr.models.variables import Step, parameter
 
 _Amplitude = Annotated[float, partial(number_within, low=math.ulp(0), remedy="; graded plateaus are the small limit")]
 

@@ -9,10 +9,11 @@ import numpy as np
 from biorrr.models.areas.settled import Settled
 from biorrr.models.departure import Departure
 from biorrr.models.expressions import renamed
-from biorrr.models.parts import Parts, Population, Step, Variable, parameter
+from biorrr.models.parts import Parts, Population
 from biorrr.models.physical_units import Milliseconds
 from biorrr.models.random_draws import Stream, in_area, uniform_draw
 from biorrr.models.validation import NotNegative, PositiveCount
+from biorrr.models.variables import Step, Variable, parameter
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 from biorrr.models.areas.settled import Settled
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Parts, Step, Variable, parameter
+from biorrr.models.parts import Parts
 from biorrr.models.random_draws import Stream, in_area, stream_of
 from biorrr.models.validation import Count, NotNegative
+from biorrr.models.variables import Step, Variable, parameter
 
 _STREAMS = {
     "z": Stream.PROXIMAL,

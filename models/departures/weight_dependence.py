@@ -13,9 +13,10 @@ from typing import Annotated
 
 from biorrr.models.departure import Departure
 from biorrr.models.departures.eligibility import with_trace
-from biorrr.models.parts import Parts, Pathway, Step, Variable, parameter
+from biorrr.models.parts import Parts, Pathway
 from biorrr.models.physical_units import Lasting
 from biorrr.models.validation import NotNegative, Positive, number_within
+from biorrr.models.variables import Step, Variable, parameter
 
 _Time = Annotated[Lasting, partial(number_within, low=math.ulp(0))]
 

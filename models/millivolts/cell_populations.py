@@ -37,9 +37,10 @@ from biorrr.models.millivolts.readings import (
 )
 from biorrr.models.millivolts.somatostatin_cells import SomatostatinCells
 from biorrr.models.paper.clock import HoldingClock
-from biorrr.models.parts import Parts, Population, Step, Variable, parameter, with_values
+from biorrr.models.parts import Parts, Population, with_values
 from biorrr.models.physical_units import Milliseconds, Picoamperes, whole_ticks
 from biorrr.models.validation import PositiveCount, number_within
+from biorrr.models.variables import Step, Variable, parameter
 
 _SPEAKS = {"z": "output", "n": "interneuron output"}
 _BEFORE = 20  # samples in which cells find their means, before synapses learn

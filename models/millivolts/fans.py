@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from biorrr.models.parts import Pathway, Variable
+from biorrr.models.parts import Pathway
+from biorrr.models.variables import Variable
 
 
 def fan_out(name: str, source: str, target: str, fills: dict[str, str], each: int, phase: str) -> Pathway:

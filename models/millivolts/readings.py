@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from biorrr.models.parts import Step, Variable
+from biorrr.models.variables import Step, Variable
 
 # What has been counted in a sample: whether this tick counts, and how many ticks have.
 _COUNTS, _COUNTED = "clip(elapsed + 1 - latency, 0, 1)", "clip(elapsed + 1 - latency, 1, inf)"

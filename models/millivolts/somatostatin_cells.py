@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from biorrr.models.parts import Population, Step, Variable, parameter
+from biorrr.models.parts import Population
 from biorrr.models.random_draws import Stream
+from biorrr.models.variables import Step, Variable, parameter
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from biorrr.models.parts import Population, Step, Variable
+from biorrr.models.parts import Population
+from biorrr.models.variables import Step, Variable
 
 _KEPT = (
     Variable("waking", "1 while a sample is presented, 0 in spontaneous replay", per="circuit", role="input"),

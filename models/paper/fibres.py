@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from biorrr.models.parts import Population, Variable
+from biorrr.models.parts import Population
+from biorrr.models.variables import Variable
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from biorrr.models.auto_rates import OPEN_ENDED
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Parts, Population, Step, Variable, broadcast, summed
+from biorrr.models.parts import Parts, Population, summed
 from biorrr.models.rates import Rate
+from biorrr.models.variables import Step, Variable, broadcast
 
 PLASTICITY = {
     "x": "proximal",

@@ -15,7 +15,6 @@ def experiment_files() -> dict[str, Path]:
     files = [path for folder in __path__ for path in Path(folder).glob("[a-z]*.py")]
     packages = [path for folder in __path__ for path in Path(folder).glob("[a-z]*/__init__.py")]
     named = {path.stem: path for path in files} | {path.parent.name: path for path in packages}
-    named.pop("helpers", None)
     return dict(sorted(named.items()))
 
 
@@ -33,8 +32,4 @@ def summary_of(name: str) -> str:
 def find_experiment(name: str) -> Experiment:
     """Import the experiment of this name, one of :func:`experiment_names`."""
     module = importlib.import_module(f"{__name__}.{name}")
-    if old := getattr(module, "EXPERIMENT", None):
-        from biorrr.sims.lab.legacy import adapted
-
-        return adapted(old)
     return getattr(module, name)

@@ -7,23 +7,18 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from biorrr.sims.experiments import experiment_names, find_experiment
-from biorrr.sims.lab.legacy import Legacy
 from biorrr.sims.page.plain import plain
 from biorrr.sims.page.views import View, quantity_of
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from biorrr.analysis import Yardstick
 
-
-def charts_of(name: str, results: Mapping[str, xr.Dataset], exact: Yardstick | None = None) -> list[dict[str, Any]]:
-    """The charts of an experiment as plain values: those that its ``results``, by name of file, have variables for."""
+def charts_of(name: str, results: Mapping[str, xr.Dataset]) -> list[dict[str, Any]]:
+    """Return the charts of an experiment as plain values, where its ``results``, by name of file, have variables."""
     if name not in experiment_names():  # a command that leaves a folder and is none of them
         return []
     experiment = find_experiment(name)
-    if isinstance(experiment, Legacy):
-        results = experiment.page_results(results, exact)
     drawn = []
     for chart in experiment.charts_of(results):
         views = [_drawn(view, list(results.values())) for view in chart.views]

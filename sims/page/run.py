@@ -68,9 +68,7 @@ def _gathered(record: Record, given: Sequence[str]) -> dict[str, Any]:
         "command": f"biorrr {record.experiment} --config {CONFIG}",
         "charts": {
             "circuit": None if run is None else circuit_charts(run, exact),
-            "curves": bench_charts(record.folder)
-            if record.experiment == "bench"
-            else _curves(record, exact.yardstick if exact else None),
+            "curves": bench_charts(record.folder) if record.experiment == "bench" else _curves(record),
         },
     }
 
@@ -91,11 +89,11 @@ def _circuit(record: Record) -> Run | None:
     return Run(found.isel(seed=0) if "seed" in found.dims else found)
 
 
-def _curves(record: Record, exact: Any) -> list[dict[str, Any]]:
+def _curves(record: Record) -> list[dict[str, Any]]:
     """Return the charts of the experiment, or of each of its chapters."""
     drawn = []
     for (chapter, name), results in record.of_chapters().items():
-        charts = charts_of(name, results, None if chapter else exact)
+        charts = charts_of(name, results)
         drawn += [one | {"title": f"{chapter}: {one['title']}"} if chapter else one for one in charts]
     return drawn
 

@@ -52,15 +52,9 @@ def fewest(curves: Mapping[str, Curve], learner: str, rivals: Sequence[str], alo
 
     The value is its need over that of the best rival, median over seeds, at 5 % or at 1 %, whichever is the larger.
     """
-    needs = {name: {near: arrivals(curves[name], along, near) for near in NEAR} for name in (learner, *rivals)}
-    judged = []
-    for near in NEAR:
-        best = min(rivals, key=lambda name: (np.median(needs[name][near]), name))
-        if np.isfinite(np.median([needs[learner][near], needs[best][near]], axis=1)).any():
-            judged.append(ratio(needs[learner][near], needs[best][near]))
+    judged, told = _needs(curves, learner, rivals, along)
     value, spread = max(judged, key=lambda one: one[0], default=(math.inf, None))
-    claim |= {"high": 1.0, "numbers": _numbers(needs, along), "unjudged": "" if judged else NONE_ARRIVED}
-    return Claim(value=value, spread=spread, unit="times the best rival's", **claim)
+    return Claim(value=value, spread=spread, unit="times the best rival's", high=1.0, **told, **claim)
 
 
 def matching(curves: Mapping[str, Curve], learner: str, rival: str, along: str, **claim: Any) -> Claim:
@@ -69,16 +63,10 @@ def matching(curves: Mapping[str, Curve], learner: str, rival: str, along: str, 
     The value is the need of the one over that of the other, median over seeds, at 5 % or at 1 %, whichever is farther
     from 1.
     """
-    needs = {name: {near: arrivals(curves[name], along, near) for near in NEAR} for name in (learner, rival)}
-    judged = [
-        ratio(needs[learner][near], needs[rival][near])
-        for near in NEAR
-        if np.isfinite(np.median([needs[learner][near], needs[rival][near]], axis=1)).any()
-    ]
+    judged, told = _needs(curves, learner, (rival,), along)
     value, spread = max(judged, key=lambda one: abs(np.log(max(one[0], 1e-12))), default=(math.inf, None))
-    claim |= {"low": 1 / FACTOR, "high": FACTOR, "numbers": _numbers(needs, along)}
-    claim |= {"unjudged": "" if judged else NONE_ARRIVED}
-    return Claim(value=value, spread=spread, unit=f"times {rival}'s", **claim)
+    unit = f"times {rival}'s"
+    return Claim(value=value, spread=spread, unit=unit, low=1 / FACTOR, high=FACTOR, **told, **claim)
 
 
 def comparable(curve: Curve, rival: Curve, names: tuple[str, str], points: float = POINTS, **claim: Any) -> Claim:
@@ -112,8 +100,25 @@ def insensitive(grid: np.ndarray, **claim: Any) -> Claim:
     return Claim(value=float((excess <= best + WITHIN).mean()), **claim)
 
 
+def _needs(
+    curves: Mapping[str, Curve], learner: str, rivals: Sequence[str], along: str
+) -> tuple[list[tuple[float, float | None]], dict[str, Any]]:
+    """Compare what a learner needs to come within 5 %, and within 1 %, with what the best of its rivals needs then.
+
+    Returns the ratio and its spread wherever one of the two arrives, and what the claim says of it: the ``numbers``,
+    and why it is ``unjudged``.
+    """
+    needs = {name: {near: arrivals(curves[name], along, near) for near in NEAR} for name in (learner, *rivals)}
+    judged = []
+    for near in NEAR:
+        best = min(rivals, key=lambda name: (np.median(needs[name][near]), name))
+        if np.isfinite(np.median([needs[learner][near], needs[best][near]], axis=1)).any():
+            judged.append(ratio(needs[learner][near], needs[best][near]))
+    return judged, {"numbers": _numbers(needs, along), "unjudged": "" if judged else NONE_ARRIVED}
+
+
 def _numbers(needs: Mapping[str, Mapping[float, np.ndarray]], along: str) -> dict[str, float | str]:
-    """Medians over seeds, readable."""
+    """Return medians over seeds, readable."""
     unit = {"t": "steps", "passes": "passes"}.get(along, "s CPU")
     medians = {
         f"{name} ({unit} to {near:.0%})": float(np.median(each))
