@@ -70,6 +70,10 @@ _COMPILED = frozenset(
 )  # fmt: skip
 
 
+_BRIAN2 = ("t", "dt", "N", "xi", "t_in_timesteps")  # variables that Brian2 gives to every group
+_DEEPEST = 60  # levels of an expression; Brian2 takes expressions apart recursively
+
+
 def taken(name: str) -> bool:
     """Return True if variables cannot have ``name``, because it means something else in one of the engines."""
     return name in _COMPILED or name in FUNCTIONS or name in CONSTANTS or name.startswith(("M_", "_"))
@@ -94,7 +98,11 @@ def check_code(name: str, code: object, statements: bool = False) -> None:
         raise InputTypeError(f"{name}: must be text in the language of equations (got {code!r})")
     try:
         lines = _parsed(code)
+        if not statements and "#" in code:
+            raise ValueError(f"must have no comment (got {code!r})")
         for line in lines:
+            if _depth(line) > _DEEPEST:
+                raise ValueError(f"must be nested at most {_DEEPEST} deep (got {code.strip()[:40]!r}...)")
             if not isinstance(line, ast.Expr):
                 _check_target(line)
             elif statements:
@@ -108,6 +116,14 @@ def check_code(name: str, code: object, statements: bool = False) -> None:
         raise InputError(f"{name}: must be one expression (got {code!r})")
 
 
+def _depth(node: ast.AST) -> int:
+    """Return the number of levels below ``node``."""
+    depth, level = 0, list(ast.iter_child_nodes(node))
+    while level:
+        depth, level = depth + 1, [child for parent in level for child in ast.iter_child_nodes(parent)]
+    return depth
+
+
 def _check_target(line: ast.Assign | ast.AugAssign) -> None:
     """Check the left side of a statement."""
     if isinstance(line, ast.AugAssign) and not isinstance(line.op, _IN_PLACE):
@@ -118,7 +134,7 @@ def _check_target(line: ast.Assign | ast.AugAssign) -> None:
     if len(_assigned(line)) > 1:
         raise ValueError(f"must assign to one name in a statement (got {ast.unparse(line)!r})")
     for target in _assigned(line):
-        if taken(target):
+        if taken(target) or target in _BRIAN2:
             raise ValueError(f"assigns to {target}, which has a meaning already; use another name")
 
 

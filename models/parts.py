@@ -10,6 +10,7 @@ import functools
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from biorrr.errors import InputTypeError
 from biorrr.models.expressions import check_code
 from biorrr.models.validation import whole_number
 from biorrr.models.variables import Step, Variable, check_name
@@ -176,9 +177,12 @@ class Pathway(Part):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        listed = isinstance(self.sums, (tuple, list))
+        if not listed or not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in self.sums):
+            raise InputTypeError(f"{self.name}.sums: must be pairs (variable, expression) (got {self.sums!r})")
         object.__setattr__(self, "sums", tuple(map(tuple, self.sums)))
         for fieldname in ("current", "change", "replay", "bound", "start"):
-            if (code := getattr(self, fieldname)) != "":
+            if (code := getattr(self, fieldname)) != "" or fieldname in ("current", "start"):
                 check_code(f"{self.name}.{fieldname}", code)
         for place, (_, code) in enumerate(self.sums):
             check_code(f"{self.name}.sums[{place}]", code)

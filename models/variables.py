@@ -83,7 +83,9 @@ class Variable:
 
     def __post_init__(self) -> None:
         check_name("Variable.name", self.name)
-        if self.name in _RESERVED or self.name.endswith(("_pre", "_post")):
+        # Brian2 keeps the names of units to itself; it has none called s, which is the paper's.
+        unit = self.name != "s" and any(self.name in (unit, dimension) for unit, (_, dimension) in UNITS.items())
+        if self.name in _RESERVED or unit or self.name.endswith(("_pre", "_post")):
             raise InputError(
                 f"Variable.name: must be a name that equations can use (got {self.name!r}); not "
                 f"{', '.join(_RESERVED)}, which have a meaning already, and not one that ends in _pre or _post"

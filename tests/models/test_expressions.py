@@ -37,6 +37,11 @@ REFUSED = {
     "two targets": (step("v = u = 1"), r"must assign to one name in a statement"),
     "an expression among statements": (step("v = 1; v"), r"must assign to a name in every statement"),
     "a value without end": (lambda: Variable("v", role="parameter", value="9**9**9"), r"v.value: must have a finite"),
+    "a comment": (change("w # note"), r"distal.change: must have no comment"),
+    "many levels": (change("-" * 500 + "w"), r"distal.change: must be nested at most 60 deep"),
+    "no current": (lambda: replace(DistalSynapses(), current=""), r"distal.current: must be one expression"),
+    "time": (step("t = 1"), r"assigns to t, which has a meaning already"),
+    "no pairs": (lambda: replace(DistalSynapses(), sums=("v",)), r"distal.sums: must be pairs"),
     "no expression": (change("eta_y * (y_pre"), r"distal.change: cannot be read \('\(' was never closed\)"),
     "a branch": (step("if v > 1: v = 1"), r"must be expressions or assignments to a name"),
     "too deep": (change("-" * 20_000 + "w"), r"distal.change: (cannot be read|must be shorter)"),
@@ -52,7 +57,7 @@ def test_wrong_code_is_refused_when_the_part_is_made(refused):
         make()
 
 
-@pytest.mark.parametrize("name", ["double", "register", "template", "true", "this", "M_PI", "exp", "inf", "None"])
+@pytest.mark.parametrize("name", ["double", "register", "template", "true", "this", "M_PI", "exp", "inf", "mV", "None"])
 def test_names_with_another_meaning_are_refused(name):
     with pytest.raises(InputError, match=r"Variable.name: must be a name "):
         Variable(name)
