@@ -97,6 +97,8 @@ def check_code(name: str, code: object, statements: bool = False) -> None:
         for line in lines:
             if not isinstance(line, ast.Expr):
                 _check_target(line)
+            elif statements:
+                raise ValueError(f"must assign to a name in every statement (got {ast.unparse(line)!r})")
             _check_value(line.value)
     except ValueError as error:
         raise InputError(f"{name}: {error}") from None
@@ -113,6 +115,8 @@ def _check_target(line: ast.Assign | ast.AugAssign) -> None:
         raise ValueError(
             f"must assign with = += -= *= or /= (got {ast.unparse(line)!r}); write {ast.unparse(line.target)} = {plain}"
         )
+    if len(_assigned(line)) > 1:
+        raise ValueError(f"must assign to one name in a statement (got {ast.unparse(line)!r})")
     for target in _assigned(line):
         if taken(target):
             raise ValueError(f"assigns to {target}, which has a meaning already; use another name")
@@ -131,6 +135,9 @@ def _check_value(node: ast.expr) -> None:
     elif isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
         _check_value(node.left)
         _check_value(node.right)
+        by_zero = isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod)) and _number(node.right) == 0
+        if by_zero or not (_number(node) is None or _finite(node)):
+            raise ValueError(f"must have a finite value (got {ast.unparse(node)!r})")
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         _check_call(node, node.func.id)
     elif isinstance(node, ast.Compare):
@@ -164,11 +171,16 @@ def _check_call(call: ast.Call, function: str) -> None:
 
 
 def _number(node: ast.expr) -> float | None:
-    """Return the number that ``node`` writes; None where it is no number."""
+    """Return the number that ``node``, arithmetic of numbers alone, is worth; None for all else."""
     try:
         return float(_value(node, {"inf": np.inf, "pi": np.pi}))
-    except (KeyError, ValueError, ZeroDivisionError):
+    except (KeyError, ValueError, ArithmeticError):
         return None
+
+
+def _finite(node: ast.expr) -> bool:
+    """Return True if ``node``, an expression of numbers, is finite, or infinite because it names inf."""
+    return bool(np.isfinite(_number(node))) or any(isinstance(part, ast.Name) for part in ast.walk(node))
 
 
 def _power(base, exponent):

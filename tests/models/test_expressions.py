@@ -29,6 +29,14 @@ REFUSED = {
     "a complex number": (change("w * 1j"), r"distal.change: must consist of real numbers"),
     "text": (change("w * 'a'"), r"distal.change: must consist of real numbers"),
     "too large": (change(f"w * {10**400}"), r"distal.change: must consist of real numbers"),
+    "a power without end": (
+        change("w * 9**9**9"),
+        r"distal.change: must have a finite value \(got '9 \*\* 9 \*\* 9'\)",
+    ),
+    "a division by zero": (change("w / 0"), r"distal.change: must have a finite value \(got 'w / 0'\)"),
+    "two targets": (step("v = u = 1"), r"must assign to one name in a statement"),
+    "an expression among statements": (step("v = 1; v"), r"must assign to a name in every statement"),
+    "a value without end": (lambda: Variable("v", role="parameter", value="9**9**9"), r"v.value: must have a finite"),
     "no expression": (change("eta_y * (y_pre"), r"distal.change: cannot be read \('\(' was never closed\)"),
     "a branch": (step("if v > 1: v = 1"), r"must be expressions or assignments to a name"),
     "too deep": (change("-" * 20_000 + "w"), r"distal.change: (cannot be read|must be shorter)"),
@@ -64,6 +72,6 @@ def test_what_is_not_text_is_refused(make):
 
 def test_a_power_without_end_takes_no_time():
     before = time.perf_counter()
-    assert evaluate(Variable("v", role="parameter", value="9**9**9").value, {}) == float("inf")
+    assert evaluate("9**9**9", {}) == float("inf")
     assert evaluate("2**-1 + 2**3", {}) == 8.5
     assert time.perf_counter() - before < 1
