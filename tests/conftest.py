@@ -1,6 +1,7 @@
 """What the tests of every room share."""
 
 import gc
+import sys
 
 import pytest
 from hypothesis import settings
@@ -29,3 +30,11 @@ def compiled_code(pytestconfig):
 def no_backend_chosen(monkeypatch):
     """A command run in this process chooses one for figures; later tests, and what they start, begin without."""
     monkeypatch.delenv("MPLBACKEND", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def figures_are_closed():
+    """Close figures that a test has left open, before matplotlib warns of too many."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

@@ -74,8 +74,9 @@ class Dendrites:
             "distal": a[first],
             "inhibition": audit.inhibition[first],
             "plateau": audit.plateau[first],
-            "share": np.var(audit.plateau) / np.var(a),
-            "correlation": np.min(audit.plateau_and_error.correlation),
+            # Beyond ten digits, sums depend on where in memory their terms lie.
+            "share": np.round(np.var(audit.plateau) / np.var(a), 10),
+            "correlation": np.round(np.min(audit.plateau_and_error.correlation), 10),
         }
 
 
