@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import math
 import operator
 import sys
 from collections.abc import Callable, Mapping
@@ -71,7 +72,7 @@ _COMPILED = frozenset(
 
 
 _BRIAN2 = ("t", "dt", "N", "xi", "t_in_timesteps")  # variables that Brian2 gives to every group
-_DEEPEST = 60  # levels of an expression; Brian2 takes expressions apart recursively
+_DEEPEST = 120  # levels of an expression; Brian2 takes expressions apart recursively
 
 
 def taken(name: str) -> bool:
@@ -141,7 +142,8 @@ def _check_target(line: ast.Assign | ast.AugAssign) -> None:
 def _check_value(node: ast.expr) -> None:
     """Check that a tree is an expression of the language, with a number as its value."""
     if isinstance(node, ast.Constant):
-        if type(node.value) not in (int, float) or not abs(node.value) <= sys.float_info.max:
+        number = node.value if type(node.value) in (int, float) else None
+        if number is None or not abs(number) <= sys.float_info.max:  # type: ignore[arg-type]
             raise ValueError(f"must consist of real numbers of double precision (got {ast.unparse(node)[:40]})")
     elif isinstance(node, ast.Name):
         if node.id in _COMPILED or node.id.startswith("M_"):
@@ -152,7 +154,7 @@ def _check_value(node: ast.expr) -> None:
         _check_value(node.left)
         _check_value(node.right)
         by_zero = isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod)) and _number(node.right) == 0
-        if by_zero or not (_number(node) is None or _finite(node)):
+        if by_zero or not _finite(node):
             raise ValueError(f"must have a finite value (got {ast.unparse(node)!r})")
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         _check_call(node, node.func.id)
@@ -195,8 +197,10 @@ def _number(node: ast.expr) -> float | None:
 
 
 def _finite(node: ast.expr) -> bool:
-    """Return True if ``node``, an expression of numbers, is finite, or infinite because it names inf."""
-    return bool(np.isfinite(_number(node))) or any(isinstance(part, ast.Name) for part in ast.walk(node))
+    """Return False if ``node`` is arithmetic of numbers alone, without the name inf, and not finite."""
+    number = _number(node)
+    named = any(isinstance(part, ast.Name) for part in ast.walk(node))
+    return number is None or named or math.isfinite(number)
 
 
 def _power(base, exponent):

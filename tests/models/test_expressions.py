@@ -38,7 +38,7 @@ REFUSED = {
     "an expression among statements": (step("v = 1; v"), r"must assign to a name in every statement"),
     "a value without end": (lambda: Variable("v", role="parameter", value="9**9**9"), r"v.value: must have a finite"),
     "a comment": (change("w # note"), r"distal.change: must have no comment"),
-    "many levels": (change("-" * 500 + "w"), r"distal.change: must be nested at most 60 deep"),
+    "many levels": (change("-" * 500 + "w"), r"distal.change: must be nested at most 120 deep"),
     "no current": (lambda: replace(DistalSynapses(), current=""), r"distal.current: must be one expression"),
     "time": (step("t = 1"), r"assigns to t, which has a meaning already"),
     "no pairs": (lambda: replace(DistalSynapses(), sums=("v",)), r"distal.sums: must be pairs"),
