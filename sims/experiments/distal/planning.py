@@ -81,7 +81,7 @@ class PowerCurve:
         from biorrr.analysis.distal.power import Design, try_design
 
         settings, curve = job.settings, self.curve
-        kept = {curve.other.field: curve.kept, "neurons": curve.neurons, "every": curve.every}
+        kept: dict[str, Any] = {curve.other.field: curve.kept, "neurons": curve.neurons, "every": curve.every}
         pairs = []
         for value in curve.values:
             design = Design(**{"weight_noise": self.noise, **kept, curve.varied.field: value})
