@@ -184,17 +184,19 @@ def _carry_out(
             left.append(settings)
     kept = {s: inside(out, "runs", ledger.path(plan, s).stem) for s in left} if folders else {}
     bar = progress_bar(len(plan.points), " points", "sweeping", initial=len(plan.points) - len(left))
+    # A table means that nothing is left to do, unless an interruption has left one of some points.
+    inside(out, TABLE).unlink(missing_ok=True)
     try:
         with bar:
             for settings, entry in compute(plan, left, data, workers, scheduler, kept) if left else ():
                 ledger.write(plan, settings, entry)
                 bar.update()
+        axes = plot_sweep(plan, ledger.rows(plan))
+        if axes is not None:
+            folder.write_figure("sweep", "png", axes)
     finally:
         rows = ledger.write_table(plan, csv)
         folder.release()
-    axes = plot_sweep(plan, rows)
-    if axes is not None:
-        folder.write_figure("sweep", "png", axes)
     return rows
 
 

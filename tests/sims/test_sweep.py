@@ -8,13 +8,14 @@ import threading
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from biorrr.sims import main, sweep
 from biorrr.sims.lab import Findings, Quantity
 from biorrr.sims.lab.settings import SettingsError
 from biorrr.sims.sweeps.figure import mean_over_seeds, plot_sweep
-from biorrr.sims.sweeps.ledger import Ledger, plain_curves
+from biorrr.sims.sweeps.ledger import TABLE, Ledger, plain_curves
 from biorrr.sims.sweeps.plan import make_plan, read_plan
 
 FIXED = {"epochs": 1, "engine": "numpy"}
@@ -491,3 +492,33 @@ def test_scheduler_killed_midway_loses_nothing_finished(distributed, own_data, t
     code, printed, err = run_biorrr("sweep", file, "--out", out, "--workers", 2)
     assert code == 0, err
     assert "180 points: 180 done, 0 failed, 0 left" in printed
+
+
+def test_a_sweep_killed_after_its_last_point_is_not_finished(tmp_path, monkeypatch):
+    """Ctrl-C leaves the table of some points; the next run is killed when all points are done and the table is not."""
+    out, points = (
+        tmp_path / "sweep",
+        {"grid": {"k": [1, 2]}, "fixed": {**FIXED, "data": "synthetic:samples=40,m=5,n=4"}},
+    )
+    write = Ledger.write
+
+    def interrupted(self, *args):
+        write(self, *args)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "write", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            sweep(out=out, workers=0, **points)
+    assert len(pd.read_parquet(out / TABLE)) == 1
+
+    def killed(*_):
+        raise SystemExit("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "write_table", killed)
+        with pytest.raises(SystemExit):
+            sweep(out=out, workers=0, **points)
+    assert main.run(["resume", str(out)]) == 0
+    assert len(pd.read_parquet(out / TABLE)) == 2
+    assert (out / "sweep.png").exists()
