@@ -195,8 +195,10 @@ def _carry_out(
         if axes is not None:
             folder.write_figure("sweep", "png", axes)
     finally:
-        rows = ledger.write_table(plan, csv)
-        folder.release()
+        try:
+            rows = ledger.write_table(plan, csv)
+        finally:
+            folder.release()
     return rows
 
 
