@@ -117,7 +117,7 @@ LANGUAGE = """
 third = 1 / 3
 wrapped = (i - 5) % 4 + (i * 1.5 - 4) // 2
 v = third * x + wrapped - abs(x) ** 2 + int(x > 0.5) + int(3 * x)
-v += clip(x, -0.5, inf) * sign(x) + (x > 0) * (i < 4) + sqrt(abs(x)) - pi
+v += clip(x, -0.5, inf) * sign(x) + int(x > 0) * int(i < 4) + sqrt(abs(x)) - pi
 v *= exp(-x / 3) / (1 + exp(tanh(x) - v)) + arctan(x) + log1p(abs(x)) + floor(x) - ceil(x / 2)
 memory = 0.5 * memory + v
 """
