@@ -65,7 +65,7 @@ def _link(
     from matplotlib.patches import FancyArrowPatch
 
     style = "|-|,widthA=0,widthB=3" if inhibits else "-|>,head_length=5,head_width=2.5"
-    look = {"arrowstyle": style, "color": COLOURS[colour], "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}
+    look: dict[str, Any] = {"arrowstyle": style, "color": COLOURS[colour], "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}
     ax.add_patch(FancyArrowPatch(start, end, **look))
     x, y = np.mean([start, end], axis=0) + (aside or (0.12 * np.sign(start[0]), 0))
     ax.text(x, y, words, ha="center", va="center", fontsize=8, color=COLOURS[colour])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -52,7 +52,7 @@ def plot_symmetry(
     lowest = np.nanmin(np.concatenate([measured[measured > 0], predicted[predicted > 0], [top]]))
     if lowest < floor:
         ax.axhspan(floor * 1e-2, floor, color="0.93", zorder=0)
-        small = {"fontsize": 7, "color": "0.35", "va": "center", "transform": ax.get_yaxis_transform()}
+        small: dict[str, Any] = {"fontsize": 7, "color": "0.35", "va": "center", "transform": ax.get_yaxis_transform()}
         ax.text(0.02, 0.1 * floor, "rounding error", **small)
         ax.set_ylim(floor * 1e-2, 3 * top)
     if not (measured > 0).any():
@@ -99,7 +99,7 @@ def _draw_equal(ax: Axes, conditions: list[xr.Dataset]) -> None:
     """Draw every start of every rate, over the theory."""
     for shade, one in zip(shades(len(conditions)), conditions, strict=True):
         seen, eta = one["seen"].values, float(one["eta_q"])
-        look = {"color": shade, "markersize": 2.2, "markeredgewidth": 0}
+        look: dict[str, Any] = {"color": shade, "markersize": 2.2, "markeredgewidth": 0}
         ax.plot(seen.T, one["ratio"].values.T, "o", **look)[0].set_label(f"{eta:g}")
         _draw_theory(ax, eta, np.nanmax(seen))
     ax.lines[-1].set_label("theory")
@@ -110,7 +110,7 @@ def _draw_equal(ax: Axes, conditions: list[xr.Dataset]) -> None:
 def _draw_unequal(ax: Axes, conditions: list[xr.Dataset]) -> None:
     """Draw the median over starts, a line for each rate of R."""
     for shade, one in zip(shades(len(conditions)), conditions, strict=True):
-        kept = one.isel(snapshot=np.isfinite(one["seen"] * one["ratio"]).any("start").values)
+        kept = one.isel(snapshot=(one["seen"] * one["ratio"]).notnull().any("start").values)
         label = f"{float(one['eta_r'] / one['eta_q']):g}"
         ax.plot(kept["seen"].median("start"), kept["ratio"].median("start"), color=shade, label=label)
     eta = float(conditions[0]["eta_q"])
@@ -127,11 +127,11 @@ def _draw_runaway(ax: Axes, results: xr.Dataset) -> None:
     longest = max(np.nanmax(run["seen"]) for run in runs.values())
     for kind, (colour, label) in kinds.items():
         seen, power = runs[kind]["seen"].values, runs[kind]["power"].values
-        look = {"color": COLOURS[colour], "linewidth": 0.8, "alpha": 0.8}
+        look: dict[str, Any] = {"color": COLOURS[colour], "linewidth": 0.8, "alpha": 0.8}
         ax.plot(seen.T[1:], power.T[1:], **look)[0].set_label(label)
         ended = np.nanmax(seen, axis=1)
         ended = ended[ended < longest]
-        marks = {"color": COLOURS[colour], "markersize": 5, "markeredgewidth": 1.2, "clip_on": False}
+        marks: dict[str, Any] = {"color": COLOURS[colour], "markersize": 5, "markeredgewidth": 1.2, "clip_on": False}
         ax.plot(ended, np.full(len(ended), _DIVERGED), "x", **marks)
     ax.plot([], [], "x", color="black", markersize=5, label="diverged")
     ax.legend(loc="lower right")
