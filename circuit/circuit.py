@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from biorrr.circuit.base import CircuitBase
 from biorrr.circuit.compile.blueprint import Port
+from biorrr.errors import InputError
 from biorrr.models import Clock, Departure, Parts, Pathway, Population, departed
 
 
@@ -89,10 +90,10 @@ def _ports(parts: Parts, inputs: Mapping[str, str] | None) -> tuple[Port, ...]:
     for name, place in given.items():
         if tuple(str(place).split(".")) not in declared:
             have = ", ".join(".".join(each) for each in declared) or "none"
-            raise ValueError(
+            raise InputError(
                 f"inputs[{name!r}]: must be a variable declared with role 'input' (got {place!r}); there are {have}"
             )
     if len(given) < len(declared):
         left = [".".join(each) for each in declared if ".".join(each) not in given.values()]
-        raise ValueError(f"inputs: nothing sets {', '.join(left)}; name a port for each variable declared as an input")
+        raise InputError(f"inputs: nothing sets {', '.join(left)}; name a port for each variable declared as an input")
     return tuple(Port(name, *place.split(".")) for name, place in given.items())

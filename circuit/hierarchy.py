@@ -9,7 +9,6 @@ from typing import ClassVar, cast
 
 import numpy as np
 
-from biorrr.circuit.base import Beginning
 from biorrr.circuit.compile.blueprint import Blueprint, Port
 from biorrr.circuit.regression import (
     PORTS,
@@ -21,8 +20,10 @@ from biorrr.circuit.regression import (
     with_regression,
 )
 from biorrr.circuit.results.text_table import regression, ridge_in_words
+from biorrr.circuit.simulation.initial_state import Beginning
 from biorrr.circuit.simulation.simulate import Simulated
 from biorrr.circuit.stimulus.feeds import Inputs
+from biorrr.errors import InputError, InputTypeError
 from biorrr.models import (
     ApicalFeedback,
     Area,
@@ -107,13 +108,13 @@ class Hierarchy(RegressionCircuit):
         cells = tuple(whole_number(f"areas[{i}]", k, minimum=1) for i, k in enumerate(areas))
         gains = (1.0,) * (len(cells) + 1) if self.gains is None else _sequence("gains", self.gains, "a gain per link")
         if len(gains) != len(cells) + 1:
-            raise ValueError(
+            raise InputError(
                 f"gains: must be {len(cells) + 1} numbers, one for each link from x to the first of {len(cells)} areas "
                 f"up to y (got {len(gains)})"
             )
         inner = cells if self.interneurons is None else _sequence("interneurons", self.interneurons, "one per area")
         if len(inner) != len(cells):
-            raise ValueError(f"interneurons: must be {len(cells)} numbers, one for each area (got {len(inner)})")
+            raise InputError(f"interneurons: must be {len(cells)} numbers, one for each area (got {len(inner)})")
         self._freeze(
             areas=cells,
             gains=tuple(number_within(f"gains[{i}]", g, 1e-300) for i, g in enumerate(gains)),
@@ -151,7 +152,7 @@ class Hierarchy(RegressionCircuit):
     def _check_sizes(self, sizes: Mapping[str, int]) -> None:
         largest, bound = max(self.areas), sum(sizes.values())
         if largest > bound:
-            raise ValueError(
+            raise InputError(
                 f"areas: no area can have more cells than x and y have features, {bound} (got {largest}); reduce it"
             )
 
@@ -187,11 +188,11 @@ def rates_of_areas(rates: Rates | Sequence[Rates] | str, areas: int) -> tuple[Ra
         return None
     each = (rates,) * areas if isinstance(rates, Rates) else rates
     if isinstance(each, str) or len(each) != areas or not all(isinstance(rate, Rates) for rate in each):
-        raise TypeError(f"rates: must be 'auto', Rates(...), or one Rates(...) for each area (got {rates!r})")
+        raise InputTypeError(f"rates: must be 'auto', Rates(...), or one Rates(...) for each area (got {rates!r})")
     return tuple(each)
 
 
 def _sequence(name: str, values, what: str) -> tuple:
     if isinstance(values, str) or not isinstance(values, (Sequence, np.ndarray)) or not len(values):
-        raise TypeError(f"{name}: must be a sequence, {what} (got {values!r})")
+        raise InputTypeError(f"{name}: must be a sequence, {what} (got {values!r})")
     return tuple(v.item() if isinstance(v, np.generic) else v for v in values)

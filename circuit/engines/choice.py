@@ -16,26 +16,11 @@ ENGINES = ("auto", "numpy", "cython", "cpp")
 _WORTH_COMPILING = 30_000
 
 
-def choose(wanted: str, ticks: int, live: bool = False) -> str:
-    """Return the name of the engine meant by ``wanted``.
-
-    Parameters
-    ----------
-    wanted
-        As the user gave it.
-    ticks
-        Work of the run.
-    live
-        True where a Brian2 group of the user's takes part, which lives in this process.
-    """
-    if live and wanted == "cpp":
-        raise ValueError(
-            "engine 'cpp': cannot run a Brian2 group of yours, which lives in this process; use engine='numpy' or "
-            "'cython', or record the group first and give what it said as TimeSeries or SpikeTrains"
-        )
+def choose(wanted: str, ticks: int) -> str:
+    """Return the name of the engine meant by ``wanted``, for a run of so many ``ticks``."""
     if wanted != "auto":
         return wanted
-    if live or ticks <= _WORTH_COMPILING:
+    if ticks <= _WORTH_COMPILING:
         return "numpy"
     for obstacle, remedy in _obstacles():
         _say_once(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.schedule import Action
+from biorrr.errors import InputError
 from biorrr.models import Pathway, Population
 from biorrr.models.algebra import assignments, code_of, vanishes
 from biorrr.models.expressions import FUNCTIONS, names_in
@@ -204,7 +205,7 @@ class Translator:
         """Return what ``name`` means in ``part``; None for a counter of cells, or a name of the step's own."""
         element = self.memory.find(part, name)
         if element is None and name not in ("i", "j", *written):
-            raise ValueError(f"engine 'cpp': {part.name} must know {name}, which its code reads (got no such variable)")
+            raise InputError(f"engine 'cpp': {part.name} must know {name}, which its code reads (got no such variable)")
         return element
 
     def _loop(self, part: Population | Pathway, action: Action) -> Step:
@@ -241,7 +242,7 @@ class Translator:
         for place, (name, value) in enumerate(assigned):
             first = all(earlier in set_once for earlier, _ in assigned[:place])
             if name in set_once and not (first and shared.issuperset(names_in(value).read)):
-                raise ValueError(
+                raise InputError(
                     f"{part.name}.{name}: is one for all, so a step must set it before what each cell or synapse has, "
                     f"and from shared variables only (got {name} = {value})"
                 )
@@ -251,7 +252,7 @@ class Translator:
         try:
             return self.translate(ast.unparse(_Spelling().visit(ast.parse(expression, mode="eval"))))
         except (SyntaxError, KeyError) as error:
-            raise ValueError(f"engine 'cpp': {part.name}: cannot be translated ({error}): {expression!r}") from error
+            raise InputError(f"engine 'cpp': {part.name}: cannot be translated ({error}): {expression!r}") from error
 
 
 class _Spelling(ast.NodeTransformer):

@@ -15,6 +15,7 @@ import numpy as np
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.schedule import Action, weight_change
 from biorrr.circuit.engines import brian2_private
+from biorrr.errors import InputError
 from biorrr.models import Pathway, Population, Variable
 from biorrr.models.expressions import names_in, only_where
 from biorrr.models.meanings import Meanings
@@ -118,7 +119,7 @@ def _check_dimensions(built: BuiltNetwork, action: Action) -> None:
         brian2_private.check_dimensions(built.parts[action.part], action.code, driven)
     except brian2.DimensionMismatchError as error:
         built.never_run()
-        raise ValueError(f"{action.part}: units do not agree in phase {action.phase!r}: {error}") from error
+        raise InputError(f"{action.part}: units do not agree in phase {action.phase!r}: {error}") from error
 
 
 def _let_rest(step: brian2.CodeRunner, when: str, built: BuiltNetwork) -> None:

@@ -24,6 +24,7 @@ import numpy as np
 from biorrr.circuit.simulation.job import Engine, Job, Outcome
 from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.circuit.stimulus.statistics import chunks
+from biorrr.errors import InputError
 from biorrr.models.validation import NotNegative, check_fields
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 _FORM = 3  # of the file; to be raised when it changes
 
 
-class CheckpointError(ValueError):
+class CheckpointError(InputError):
     """A checkpoint that is damaged or belongs to another run."""
 
 
