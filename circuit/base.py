@@ -302,17 +302,17 @@ class CircuitBase(Tabled):
         warn_of_shuffling(order, self.all_departures, timing)
         first, last = stretch_of(epochs, inputs.n_samples if isinstance(order, str) else len(order), start)
         announced = last if final and plastic else math.inf
-        if plastic and start is not None and start.cooled:
-            warn(
-                "start: that run was final, and its rates have fallen to zero; they begin anew here. Give final=False "
-                "to a run that is to be continued"
-            )
         blueprint = self._sized(inputs.sizes, inputs.moving, silenced(events))
         begin = self._beginning(blueprint, inputs, seed, announced)
         given = given_weights(mapping("weights", weights), blueprint, begin.units)
         known = {**begin.parameters, **mapping("parameters", parameters)}
         begin = replace(begin, weights={**begin.weights, **given}, parameters=known)
         state = initial_state(blueprint, begin, seed, start)
+        if plastic and start is not None and start.cooled:
+            warn(
+                "start: that run was final, and its rates have fallen to zero; they begin anew here. Give final=False "
+                "to a run that is to be continued"
+            )
         state |= {q.key: np.array([float(plastic)]) for q in blueprint.state if q.name in ("plastic", "learning")}
         state["clock.sample"] = np.array([first - 1.0])
         port = self.ports[0].name

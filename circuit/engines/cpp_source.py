@@ -13,7 +13,8 @@ from pathlib import Path
 import jinja2
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.engines.brian2_import import import_brian2
+from biorrr.circuit.engines.brian2_import import borrowed_brian2
+from biorrr.circuit.engines.brian2_private import cpp_translator
 from biorrr.circuit.engines.cpp_steps import Memory, Translator
 from biorrr.circuit.engines.slow_calls import calls_apart
 from biorrr.models import random_draws
@@ -40,12 +41,9 @@ class Exit(IntEnum):
 
 def write_source(circuit: Blueprint) -> str:
     """Return the C++ source of ``circuit``."""
-    import_brian2()
-    from biorrr.circuit.engines.brian2_private import cpp_translator
-    from biorrr.circuit.engines.brian2_state import borrowed_brian2
-    from biorrr.circuit.engines.network import build_network
+    with borrowed_brian2("numpy"):
+        from biorrr.circuit.engines.network import build_network
 
-    with borrowed_brian2("runtime", target="numpy"):
         build_network(circuit).never_run()
     actions, scratch = calls_apart(circuit)
     memory = Memory(circuit, actions, scratch)

@@ -18,7 +18,6 @@ from biorrr.circuit.engines import brian2_private
 from biorrr.errors import InputError
 from biorrr.models import Pathway, Population, Variable
 from biorrr.models.expressions import names_in, only_where
-from biorrr.models.meanings import Meanings
 from biorrr.models.parts import PENDING
 from biorrr.models.physical_units import dimension_of
 from biorrr.models.random_draws import brian2_draws
@@ -186,11 +185,10 @@ def _connect_all(synapses: brian2.Synapses) -> None:
 
 def _let_broadcasts_be_heard(blueprint: Blueprint, parts: dict[str, brian2.Group], actions) -> None:
     """Let each part read what it uses of what others broadcast, and draw random numbers."""
-    meanings = Meanings(blueprint.parts)
     for name, part in parts.items():
         codes = [action.code for action in actions if action.part == name]
         for read in sorted({found for code in codes for found in names_in(code).read}):
-            found = meanings.find(blueprint.parts[name], read)
+            found = blueprint.meanings.find(blueprint.parts[name], read)
             if found and found.place == "broadcast" and read not in part.variables:
                 brian2_private.let_hear(part, read, parts[found.part])
         part.namespace.update(brian2_draws())

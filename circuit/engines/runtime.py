@@ -8,7 +8,7 @@ import brian2
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.engines.brian2_state import borrowed_brian2
+from biorrr.circuit.engines.brian2_import import borrowed_brian2
 from biorrr.circuit.engines.interrupt import held_interrupt
 from biorrr.circuit.engines.network import TICK, BuiltNetwork, build_network
 from biorrr.circuit.simulation.job import Job, Outcome
@@ -24,7 +24,7 @@ class RuntimeEngine:
     def __init__(self, blueprint: Blueprint, target: str, name: str = "") -> None:
         self.target = target
         self.kept = blueprint.program.kept
-        with borrowed_brian2("runtime", target=target):
+        with borrowed_brian2(target):
             self.built: BuiltNetwork = build_network(blueprint, name)
 
     def begin(self, state: dict[str, np.ndarray]) -> None:
@@ -38,7 +38,7 @@ class RuntimeEngine:
         """Simulate ``job``."""
         ticks = (job.stop - job.start) * job.presentation.ticks_per_sample
         network = self.built.network
-        with borrowed_brian2("runtime", target=self.target), np.errstate(all="ignore"):
+        with borrowed_brian2(self.target), np.errstate(all="ignore"):
             self.begin(job.state)
             presenter = _Presenter(job, recorder, self.built)
             operation = brian2.NetworkOperation(presenter.next, clock=self.built.clock, when="start", order=-2000)

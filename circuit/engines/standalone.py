@@ -21,7 +21,7 @@ import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.engines import cache, compiler
-from biorrr.circuit.engines.brian2_import import check_tested, installed_brian2
+from biorrr.circuit.engines.brian2_private import installed_brian2
 from biorrr.circuit.engines.cpp_source import ELEMENT_TYPES, TEMPLATES, Exit, write_source
 from biorrr.circuit.engines.interrupt import held_interrupt
 from biorrr.circuit.simulation.job import Job, Outcome
@@ -40,11 +40,6 @@ class StandaloneEngine:
     """Builds the program, or finds it in the cache, and runs it."""
 
     def __init__(self, blueprint: Blueprint) -> None:
-        if compiler.find_compiler() is None:
-            raise compiler.NoCompiler(
-                f"engine 'cpp': no C++ compiler found; {compiler.HOW_TO_INSTALL}, or use engine='numpy'"
-            )
-        check_tested()
         self.code = blueprint.code
         self.program = self._find_or_build()
 
