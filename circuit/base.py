@@ -30,7 +30,7 @@ from biorrr.circuit.stimulus.feeds import Inputs, read_inputs
 from biorrr.circuit.stimulus.presentation import Presentation, as_seed
 from biorrr.errors import InputError, InputTypeError
 from biorrr.models import Departure, Event, Parts
-from biorrr.models.validation import one_of, truth, whole_number
+from biorrr.models.validation import instance_of, one_of, truth, whole_number
 
 
 class CircuitBase(Tabled):
@@ -79,8 +79,7 @@ class CircuitBase(Tabled):
         if not isinstance(self.name, str) or not f"_{self.name}".isidentifier():
             raise InputError(f"name: must be a name without spaces (got {self.name!r})")
         self._freeze(
-            seed=as_seed(self.seed), departures=tuple(self.departures), parts=parts, ports=ports,
-            all_departures=departures, timing=Timing.of(parts),
+            seed=as_seed(self.seed), parts=parts, ports=ports, all_departures=departures, timing=Timing.of(parts),
         )  # fmt: skip
         schedule(parts)
 
@@ -184,7 +183,7 @@ class CircuitBase(Tabled):
     def _sketch(self, sizes: tuple[int, ...], named: Mapping[str, int], run: Run | None) -> Blueprint:
         """Return a blueprint to look at: that of ``run``, or of the circuit with sizes as given or the smallest."""
         if run is not None:
-            return run.blueprint
+            return instance_of("run", run, Run).blueprint
         return self._sized({port.name: self._smallest(port) for port in self.ports} | self._features(sizes, named))
 
     def build(self, *sizes: int, **named: int):
@@ -220,7 +219,6 @@ class CircuitBase(Tabled):
         final: bool = True,
         seed=None,
         weights: Mapping[str, object] | None = None,
-        parameters: Mapping[str, float] | None = None,
     ) -> Run:
         """Present the data and let the circuit learn.
 
@@ -278,8 +276,6 @@ class CircuitBase(Tabled):
             In place of the circuit's, for this run.
         weights
             Initial matrices of any pathway by name, in the data's units, in place of those drawn.
-        parameters
-            Values of parameters by "part.variable" for this run, in the data's units; nothing is compiled anew.
 
         Raises
         ------
@@ -305,9 +301,7 @@ class CircuitBase(Tabled):
         blueprint = self._sized(inputs.sizes, inputs.moving, silenced(events))
         begin = self._beginning(blueprint, inputs, seed, announced)
         given = given_weights(mapping("weights", weights), blueprint, begin.units)
-        known = {**begin.parameters, **mapping("parameters", parameters)}
-        begin = replace(begin, weights={**begin.weights, **given}, parameters=known)
-        state = initial_state(blueprint, begin, seed, start)
+        state = initial_state(blueprint, replace(begin, weights={**begin.weights, **given}), seed, start)
         if plastic and start is not None and start.cooled:
             warn(
                 "start: that run was final, and its rates have fallen to zero; they begin anew here. Give final=False "
@@ -407,4 +401,4 @@ class CircuitBase(Tabled):
         """Return which variables each plasticity rule reads, one :class:`Locality` per pathway."""
         from biorrr.circuit.results.locality import locality
 
-        return locality(self.parts if run is None else run.blueprint.parts)
+        return locality(self.parts if run is None else self._sketch((), {}, run).parts)

@@ -22,7 +22,7 @@ from biorrr.circuit.regression import (
 from biorrr.circuit.results.text_table import regression, ridge_in_words
 from biorrr.circuit.simulation.initial_state import Beginning, drawn_weights, given_weights
 from biorrr.circuit.simulation.simulate import Simulated
-from biorrr.circuit.stimulus.data_checks import warn_of_rank
+from biorrr.circuit.stimulus.data_checks import listed, warn_of_rank
 from biorrr.circuit.stimulus.feeds import Inputs
 from biorrr.circuit.stimulus.statistics import chunks
 from biorrr.errors import InputError, InputTypeError
@@ -146,12 +146,13 @@ class Microcircuit(RegressionCircuit):
             replay=whole_number("replay", self.replay, minimum=1),
             feedback=number_within("feedback", self.feedback, 0),
             rho=number_within("rho", self.rho, 1e-300),
-            pathways=tuple(self.pathways),
-            populations=tuple(self.populations),
+            departures=listed("departures", self.departures, "Departure objects"),
+            pathways=listed("pathways", self.pathways, "Pathway objects"),
+            populations=listed("populations", self.populations, "Population objects"),
         )
         if self.rho != 1 and not self.feedback:
             raise InputError("rho: belongs to apical feedback; give feedback=c, c > 0, too")
-        departures = departures_of(self.cell, self.feedback, tuple(self.departures))
+        departures = departures_of(self.cell, self.feedback, self.departures)
         if self.feedback:
             refuse_leaky_replay(departures, self.ridges)
         area = self._area
@@ -263,7 +264,7 @@ class Microcircuit(RegressionCircuit):
         return f"Microcircuit {self.name}".strip(), rows
 
 
-def departures_of(cell: str | Millivolts, feedback: float, departures: tuple[Departure, ...]) -> tuple[Departure, ...]:
+def departures_of(cell: str | Millivolts, feedback: float, departures: Sequence[Departure]) -> tuple[Departure, ...]:
     """Return all departures that ``cell``, ``feedback`` and ``departures`` ask for, without those of its rates."""
     if isinstance(cell, str):
         meant = RUNGS[one_of("cell", cell, tuple(RUNGS))].departures

@@ -15,7 +15,7 @@ import jinja2
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.engines.brian2_import import borrowed_brian2
 from biorrr.circuit.engines.brian2_private import cpp_translator
-from biorrr.circuit.engines.cpp_steps import Memory, Translator
+from biorrr.circuit.engines.cpp_steps import Translator
 from biorrr.circuit.engines.slow_calls import calls_apart
 from biorrr.models import random_draws
 from biorrr.models.parts import PENDING
@@ -46,8 +46,7 @@ def write_source(circuit: Blueprint) -> str:
 
         build_network(circuit).never_run()
     actions, scratch = calls_apart(circuit)
-    memory = Memory(circuit, actions, scratch)
-    translator = Translator(circuit, memory, cpp_translator())
+    translator = Translator(circuit, actions, scratch, cpp_translator())
     written = {name for action in circuit.program.actions for name in action.writes}
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
@@ -57,7 +56,7 @@ def write_source(circuit: Blueprint) -> str:
     )
     return environment.get_template("circuit.cpp").render(
         headers=_HEADERS,
-        arrays=list(memory.arrays.values()),
+        arrays=list(translator.arrays.values()),
         draws="\n".join(random_draws.SOURCES),
         steps=[translator.step(action) for action in actions],
         # The steps that tell which tick of a sample this is come first.

@@ -11,7 +11,7 @@ import numpy as np
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.simulation.job import Engine, Job, Outcome
 from biorrr.circuit.simulation.recorder import Recorder
-from biorrr.circuit.stimulus.data_checks import check_table
+from biorrr.circuit.stimulus.data_checks import check_table, listed
 from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.statistics import facts_of
 from biorrr.errors import InputError, InputTypeError
@@ -70,7 +70,8 @@ class LesionedEngine:
 
 def silenced(events: Sequence[Event]) -> tuple[str, ...]:
     """Return the names of the populations of which some cells fall silent."""
-    return tuple(dict.fromkeys(event.population for event in events if isinstance(event, Silence)))
+    given = listed("events", events, "Silence, Freeze, CutInstruction or SwapData")
+    return tuple(dict.fromkeys(event.population for event in given if isinstance(event, Silence)))
 
 
 def silenceable(parts: Parts, populations: Sequence[str]) -> Parts:

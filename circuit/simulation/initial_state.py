@@ -171,9 +171,6 @@ class _Values:
         self.meanings = blueprint.meanings
         self.found: dict[str, np.ndarray] = {}
         self.open: list[str] = []
-        for name in parameters:
-            if name not in self.quantities:
-                raise InputError(f"parameters: there is no {name!r}; there are {', '.join(self.quantities)}")
 
     def flat(self, quantity: Quantity) -> np.ndarray:
         """The values of ``quantity`` in the circuit's units, shape (size,)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,14 @@ def warn(text: str) -> None:
     warnings.warn(text, stacklevel=level)
 
 
+def listed(name: str, values, what: str) -> tuple:
+    """Return ``values``, a list or another sequence of ``what``, as a tuple."""
+    single = isinstance(values, str | bytes | Mapping) or not getattr(values, "ndim", 1)
+    if single or not isinstance(values, Iterable):
+        raise InputTypeError(f"{name}: must be a list of {what} (got {values!r})")
+    return tuple(value.item() if isinstance(value, np.generic) else value for value in values)
+
+
 def mapping(name: str, values) -> Mapping[str, Any]:
     """Return ``values``, if they are given by name; None stands for none."""
     if not isinstance(values, Mapping | None):
@@ -37,7 +45,7 @@ def check_table(name: str, values) -> np.ndarray:
         raise InputError(
             f"{name}: has masked values, which would be learned as if they were data; drop or fill them in"
         )
-    array = values if type(values) in (np.ndarray, np.memmap) else np.asarray(values)
+    array = values if type(values) in (np.ndarray, np.memmap) else _as_array(name, values)
     if array.dtype == object or array.dtype.kind not in "fiub":
         raise InputTypeError(
             f"{name}: must hold real numbers (got an array of {array.dtype}); convert it to float first"
@@ -50,6 +58,14 @@ def check_table(name: str, values) -> np.ndarray:
     if 0 in array.shape:
         raise InputError(f"{name}: must have at least one sample and one feature (got shape {array.shape})")
     return array.astype(np.uint8) if array.dtype.kind == "b" else array
+
+
+def _as_array(name: str, values, dtype: type | None = None) -> np.ndarray:
+    """Return ``values`` as an array, of ``dtype`` if given."""
+    try:
+        return np.asarray(values, dtype)
+    except (TypeError, ValueError) as error:
+        raise InputTypeError(f"{name}: must be an array of numbers (got {values!r:.80}: {error})") from None
 
 
 def file_facts(values: np.ndarray) -> tuple[str, int, int] | None:
@@ -115,7 +131,7 @@ def check_order(order, n_samples: int, signal_in_time: bool) -> str | np.ndarray
         if order not in ("shuffle", "sequential"):
             raise InputError(f"order: must be 'shuffle', 'sequential' or an index array (got {order!r})")
         return order
-    index = np.asarray(order)
+    index = _as_array("order", order)
     if index.ndim != 1 or index.dtype.kind not in "iu" or not len(index):
         raise InputError(
             "order: an index array must be one-dimensional whole numbers, at least one "
@@ -154,8 +170,8 @@ def warn_of_rank(k: int, views: Mapping[str, np.ndarray]) -> None:
 
 
 def check_weights(name: str, values, shape: tuple[int, int]) -> np.ndarray:
-    """``values`` as a finite matrix of ``shape``."""
-    matrix = np.asarray(values, dtype=np.float64)
+    """Return ``values`` as a finite matrix of ``shape``."""
+    matrix = _as_array(name, values, np.float64)
     if matrix.shape != shape:
         raise InputError(f"{name}: must have shape {shape} (got {matrix.shape})")
     if not np.isfinite(matrix).all():
