@@ -189,6 +189,6 @@ def rates_of_areas(rates: Rates | Sequence[Rates] | str, areas: int) -> tuple[Ra
     if isinstance(rates, str) and rates == "auto":
         return None
     each = (rates,) * areas if isinstance(rates, Rates) else rates
-    if isinstance(each, str) or len(each) != areas or not all(isinstance(rate, Rates) for rate in each):
+    if not isinstance(each, tuple | list) or len(each) != areas or not all(isinstance(rate, Rates) for rate in each):
         raise InputTypeError(f"rates: must be 'auto', Rates(...), or one Rates(...) for each area (got {rates!r})")
     return tuple(each)

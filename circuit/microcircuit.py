@@ -136,7 +136,7 @@ class Microcircuit(RegressionCircuit):
 
     def __post_init__(self) -> None:
         k = whole_number("k", self.k, minimum=1)
-        if not (isinstance(self.rates, Rates) or self.rates == "auto"):
+        if not (isinstance(self.rates, Rates) or (isinstance(self.rates, str) and self.rates == "auto")):
             raise InputTypeError(f"rates: must be Rates(...) or 'auto' (got {self.rates!r})")
         l = k if self.interneurons is None else self.interneurons
         self._freeze(

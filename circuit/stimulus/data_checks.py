@@ -45,7 +45,7 @@ def check_table(name: str, values) -> np.ndarray:
         raise InputError(
             f"{name}: has masked values, which would be learned as if they were data; drop or fill them in"
         )
-    array = values if type(values) in (np.ndarray, np.memmap) else _as_array(name, values)
+    array = values if type(values) in (np.ndarray, np.memmap) else as_array(name, values)
     if array.dtype == object or array.dtype.kind not in "fiub":
         raise InputTypeError(
             f"{name}: must hold real numbers (got an array of {array.dtype}); convert it to float first"
@@ -60,7 +60,7 @@ def check_table(name: str, values) -> np.ndarray:
     return array.astype(np.uint8) if array.dtype.kind == "b" else array
 
 
-def _as_array(name: str, values, dtype: type | None = None) -> np.ndarray:
+def as_array(name: str, values, dtype: type | None = None) -> np.ndarray:
     """Return ``values`` as an array, of ``dtype`` if given."""
     try:
         return np.asarray(values, dtype)
@@ -131,7 +131,7 @@ def check_order(order, n_samples: int, signal_in_time: bool) -> str | np.ndarray
         if order not in ("shuffle", "sequential"):
             raise InputError(f"order: must be 'shuffle', 'sequential' or an index array (got {order!r})")
         return order
-    index = _as_array("order", order)
+    index = as_array("order", order)
     if index.ndim != 1 or index.dtype.kind not in "iu" or not len(index):
         raise InputError(
             "order: an index array must be one-dimensional whole numbers, at least one "
@@ -171,7 +171,7 @@ def warn_of_rank(k: int, views: Mapping[str, np.ndarray]) -> None:
 
 def check_weights(name: str, values, shape: tuple[int, int]) -> np.ndarray:
     """Return ``values`` as a finite matrix of ``shape``."""
-    matrix = _as_array(name, values, np.float64)
+    matrix = as_array(name, values, np.float64)
     if matrix.shape != shape:
         raise InputError(f"{name}: must have shape {shape} (got {matrix.shape})")
     if not np.isfinite(matrix).all():

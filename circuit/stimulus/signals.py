@@ -18,7 +18,7 @@ from typing import Annotated
 import numpy as np
 
 from biorrr.circuit.simulation.scratch import Scratch
-from biorrr.circuit.stimulus.data_checks import check_table, refuse_units, warn
+from biorrr.circuit.stimulus.data_checks import as_array, check_table, refuse_units, warn
 from biorrr.circuit.stimulus.presentation import generator
 from biorrr.circuit.stimulus.statistics import facts_of
 from biorrr.errors import InputError, InputTypeError
@@ -126,7 +126,8 @@ class SpikeTrains(Signal):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        times, indices = np.asarray(self.times, dtype=np.float64), np.asarray(self.indices)
+        times = as_array("SpikeTrains.times", self.times, np.float64)
+        indices = as_array("SpikeTrains.indices", self.indices)
         if times.ndim != 1 or times.shape != indices.shape or (len(times) and indices.dtype.kind not in "iu"):
             raise InputError(
                 "SpikeTrains: must have a time and the whole number of a fibre for each spike (got arrays of shapes "

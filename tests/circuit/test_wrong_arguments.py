@@ -212,6 +212,7 @@ def attack(name, wrong, folder):
 def survey(seed, calls, folder):
     """Make so many random wrong ``calls``; return those that failed badly, as text."""
     rng = np.random.default_rng(seed)
+    run()  # imports Brian2, which may take its time
     found = []
     for number in range(calls):
         name = list(CALLS)[rng.integers(len(CALLS))]
