@@ -1,7 +1,7 @@
 """Let the circuit learn data and compare it with the exact solution.
 
-Data are centred. A second circuit learns four fifths of the samples and predicts the others, as the exact solution does.
-Fills a run folder with the settings (config.toml), weights and traces (run.nc), final numbers
+Data are centred. A second circuit learns four fifths of the samples and predicts the others, as the exact solution
+does. Fills a run folder with the settings (config.toml), weights and traces (run.nc), final numbers
 (summary.json) and figures. With several seeds, run.nc is the first one's, run-<seed>.nc are the others', and
 the numbers are means with their spread.
 """

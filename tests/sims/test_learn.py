@@ -122,8 +122,8 @@ def test_own_file_and_figure_format(tmp_path, capsys):
         (
             ["--ridge", "-1"],
             2,
-            "ridge: must be at least 0 (got -1.0); added to Cxx and Cyy on the diagonal; 0.1 * trace(Cxx)/m by default; "
-            "cv takes the one that predicts held-out samples best",
+            "ridge: must be at least 0 (got -1.0); added to Cxx and Cyy on the diagonal; 0.1 * trace(Cxx)/m by default"
+            "; cv takes the one that predicts held-out samples best",
         ),
         (["--engine", "cp"], 2, "engine: must be one of auto, numpy, cython, cpp (got 'cp'); did you mean 'cpp'?"),
         (
@@ -301,7 +301,7 @@ def test_defaults_come_near_the_optimum(tmp_path, capsys, seed):
 
 
 def test_ridge_by_held_out_prediction(tmp_path, capsys):
-    code, out, err = learn(capsys, *SMALL, "--ridge", "cv", "--out", tmp_path / "run")
+    code, _, err = learn(capsys, *SMALL, "--ridge", "cv", "--out", tmp_path / "run")
     assert code == 0, err
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     data = load(DATA)
