@@ -147,7 +147,7 @@ class Series:
         """Number of the first sample at or after each of ``moments``, any shape."""
         if isinstance(self.times, tuple):
             start, rate = self.times
-            return np.clip(np.ceil((moments - start) * rate - TOLERANCE).astype(int), 0, len(self.data))
+            return np.clip(np.ceil((moments - start) * rate - TOLERANCE), 0, len(self.data)).astype(int)
         return np.searchsorted(self.times, moments - TOLERANCE * self.interval)
 
 

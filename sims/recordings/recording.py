@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from biorrr.sims.data.dataset import Dataset
+from biorrr.sims.data.dataset import LARGEST, Dataset
 from biorrr.sims.data.kinds import Pair
 from biorrr.sims.data.values import DataError
 from biorrr.sims.data.words import counted, listed
@@ -244,9 +244,6 @@ class Recording:
             used=used,
             notes=tuple(notes),
             views=(f"units in {source}", f"units in {target}"),
-            source=self.name,
-            licence="your own",
-            citation="your own",
         )
 
     # -- units ---------------------------------------------------------------------------------------------------------
@@ -298,6 +295,8 @@ class Recording:
                 rate = float(column.mean()) / windows.width
                 if np.isnan(column).any():
                     left_out["with missing values (NaN) in the windows"] += 1
+                elif np.abs(column).max() > LARGEST:
+                    left_out[f"with values beyond {LARGEST:g}"] += 1
                 elif column.min() == column.max():
                     left_out["that never change within the windows"] += 1
                 elif self.activity.counted and rate < minimum_rate:
