@@ -18,7 +18,11 @@ from biorrr.models.validation import NotNegative, check_fields, number_within
 def _halving(name: str, value: float) -> float:
     """Return a number of samples, which may be infinite."""
     remedy = ", or infinite for a constant rate"
-    return value if value == math.inf else number_within(name, value, math.ulp(0), remedy=remedy)
+    return (
+        value
+        if isinstance(value, float) and value == math.inf
+        else number_within(name, value, math.ulp(0), remedy=remedy)
+    )
 
 
 @dataclass(frozen=True)
