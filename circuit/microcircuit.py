@@ -279,4 +279,4 @@ def with_own_parts(parts: Parts, area: Area, populations: Sequence[Population], 
 def output_is_linear(blueprint: Blueprint) -> bool:
     """Return True where the output is X Vx, as in the paper's circuit, and nothing else changes it."""
     writers = [action for action in blueprint.schedule if "pyramidal.z" in action.writes]
-    return [(action.part, action.code) for action in writers] == [("proximal", ProximalSynapses.current)]
+    return [(action.part, action.code) for action in writers] == [("proximal", ProximalSynapses().current)]

@@ -204,7 +204,7 @@ class _Values:
             elif found.place == "post":
                 value = np.tile(value, turn.sources)
             names[name] = value
-        return np.asarray(evaluate(pathway.start, names), dtype=np.float64)
+        return np.broadcast_to(evaluate(pathway.start, names), drawn.shape).astype(np.float64)
 
     def _namespace(self, quantity: Quantity, expression: str) -> dict[str, object]:
         names: dict[str, object] = {

@@ -108,8 +108,11 @@ def refuse_units(name: str, values) -> None:
 
 
 def warn_of_columns(name: str, mean: np.ndarray, variance: np.ndarray, centred: bool) -> None:
-    """Warn of columns that say nothing, and of means that would be learned in place of the rest."""
-    constant = np.flatnonzero(variance <= 1e-24 * (mean**2 + variance.max()))
+    """Warn of constant columns, and of means that would be learned in place of the rest.
+
+    Columns that are always zero are silent inputs, such as the corners of pictures; they need no warning.
+    """
+    constant = np.flatnonzero((variance <= 1e-24 * (mean**2 + variance.max())) & (mean != 0))
     if len(constant):
         which = ", ".join(map(str, constant[:5])) + (", ..." if len(constant) > 5 else "")
         warn(f"{name}: {len(constant)} of {len(mean)} columns are constant ({which}); they carry no information")
