@@ -133,7 +133,7 @@ def raster_of(
     neurons: Sequence[int] | None,
     ax: Any,
 ) -> NDArray:
-    """Draw the last samples: ``spikes`` (tick within them, cell, cells per neuron) where there are any, above traces."""
+    """Draw the last samples: ``spikes`` (tick within them, cell, cells per neuron) where there are any, over traces."""
     last, cells = last_samples(data, shown), _chosen(data, neurons, MOST_RECORDED)
     starts, timed = onsets(data, last.samples), None
     if spikes is not None:

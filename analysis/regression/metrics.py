@@ -16,7 +16,7 @@ Ridge = float | tuple[float, float]
 
 
 def objective(Vx: ArrayLike, X: ArrayLike, Y: ArrayLike, s: float = 0.0, ridge: Ridge = 0.0) -> float | NDArray:
-    """Return the objective of filters ``Vx`` (..., m, k) on ``X`` (n_samples, m), ``Y`` (n_samples, n); lower is better.
+    """Return the objective of filters ``Vx`` (..., m, k) on ``X`` (n_samples, m), ``Y`` (n_samples, n); low is good.
 
     Whitening is enforced and Vy stands at its optimum (supplement E); see :meth:`Yardstick.objective`.
     """
