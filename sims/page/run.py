@@ -11,7 +11,6 @@ from biorrr.sims.lab.claims import FAILS, HOLDS, NOT_JUDGED
 from biorrr.sims.lab.folder import CONFIG, INTERRUPTED
 from biorrr.sims.lab.inventory import FIGURE
 from biorrr.sims.lab.quantities import readable
-from biorrr.sims.page.bench import bench_charts
 from biorrr.sims.page.circuit import circuit_charts, solve_exactly
 from biorrr.sims.page.curves import charts_of
 from biorrr.sims.page.data import data_words, find_data
@@ -68,7 +67,7 @@ def _gathered(record: Record, given: Sequence[str]) -> dict[str, Any]:
         "command": f"biorrr {record.experiment} --config {CONFIG}",
         "charts": {
             "circuit": None if run is None else circuit_charts(run, exact),
-            "curves": bench_charts(record.folder) if record.experiment == "bench" else _curves(record),
+            "curves": _curves(record),
         },
     }
 

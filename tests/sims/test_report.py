@@ -302,20 +302,6 @@ def test_figures_are_put_into_the_page_or_named(tmp_path):
     assert left_out == ["large.png", "paper.pdf", "passwords.png", "gone.png"]
 
 
-def test_bench_has_charts_with_units(tmp_path):
-    folder = write_folder(tmp_path / "fast", "bench", {}, {"goals": 1})
-    rows = [{"size": "10x10x2", "microseconds": {"circuit": 1.5, "numba_loop": None}}]
-    growth = {"nanoseconds_per_synapse": [{"synapses": 100, "c_loop": 1.0, "circuit": 1.2}], "bandwidth_limit": 0.4}
-    (folder / "bench.json").write_text(json.dumps({"speed": rows, "growth": growth}))
-    (chart,) = gather_run(folder)["charts"]["curves"]
-    race, grown = chart["views"]
-    assert race["label"] == "time per sample (µs)"
-    assert [(line["x"], line["y"]) for line in race["series"]] == [
-        ([["10x10x2"]], [1.5])
-    ]  # of those that were measured
-    assert [line["theory"] for line in grown["series"]] == [False, False, True]
-
-
 def test_traces_have_the_colours_of_their_quantities():
     from biorrr.sims.page.views import quantity_of
 
