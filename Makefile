@@ -22,7 +22,7 @@ test: .venv/testing
 
 test-all: .venv/testing
 	$(BIN)/pip install --quiet build selenium axe-core-python
-	$(PYTEST) -m "slow or not slow"
+	$(PYTEST) -m "slow or not slow" --hypothesis-profile="new examples"
 
 # All fast tests on each Python that biorrr is for and this machine has, with each Brian2 that it is tested with.
 test-pythons:

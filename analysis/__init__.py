@@ -23,6 +23,7 @@ _HOMES = {
     "algorithms.saa": ("SAA",),
     "algorithms.msg": ("MSGCCA", "CappedMSG"),
     "regression.yardstick": ("Yardstick",),
+    "regression.baselines": ("baselines",),
     "traces": ("stages_of_learning",),
     "plateau": ("audit_plateau", "PlateauAudit", "Agreement"),
     "figures.learning": ("plot_learning",),

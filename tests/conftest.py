@@ -1,4 +1,4 @@
-"""What the tests of every room share."""
+"""Fixtures and settings that the tests of every room share."""
 
 import gc
 import sys
@@ -6,8 +6,11 @@ import sys
 import pytest
 from hypothesis import settings
 
-settings.register_profile("any machine", deadline=None)  # nothing here asserts speed
-settings.load_profile("any machine")
+# Nothing here asserts speed. `make test` draws the same examples each time, so that it passes or fails by the code alone;
+# `make test-all` draws new ones.
+settings.register_profile("same examples", deadline=None, derandomize=True)
+settings.register_profile("new examples", deadline=None, print_blob=True)
+settings.load_profile("same examples")
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -75,6 +75,10 @@ class Yardstick:
         """Return Cyx Vx, (n, k): the best prediction of y is ``readout @ Vx' x`` (Sec. 3.2, P = Sigma_s^-1 Vy Vx')."""
         return self._readout[:, : check_k(k, self.m, self.n)]
 
+    def principal_components(self, k: int) -> NDArray:
+        """Return the first k principal components of x, (m, k), orthonormal."""
+        return linalg.svd(self._root, full_matrices=False)[2][: check_k(k, self.m, self.n)].T
+
     def objective(self, Vx: ArrayLike) -> float | NDArray:
         """Return what the paper plots: -Tr Vx~' Cxy Sigma_s Cyx Vx~ with Vx~ = Vx (Vx' Cxx Vx)^-1/2 (supplement E).
 

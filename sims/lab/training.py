@@ -91,6 +91,17 @@ def learned(data: data_sets.Dataset, settings: Any, seeds: int = 1) -> list[Quan
     return [Quantity(name, value) for name, value in (known | ({"seeds": seeds} if seeds > 1 else {})).items()]
 
 
+def baseline_quantities(exact: analysis.Yardstick, k: int) -> list[Quantity]:
+    """Return the excess of filters that have not learned, for the row beside an excess that was learned."""
+    found = analysis.baselines(exact, k)
+    row = "excess without learning"
+    return [
+        Quantity("excess_exchange", found.exchange, PERCENT, "last filter exchanged for the next", row=row),
+        Quantity("excess_random_plane", found.random_plane, PERCENT, f"random plane in the best {k + 1}", row=row),
+        Quantity("excess_principal_components", found.principal_components, PERCENT, "principal components", row=row),
+    ]
+
+
 def scored(runs: Sequence[circuits.Run], exact: analysis.Yardstick) -> list[Quantity]:
     """Return how near runs came to the exact solution, and what they took; of several, mean, spread and largest."""
     each = [scores(run, exact) for run in runs]

@@ -1,11 +1,14 @@
 """Metrics: each against its formula written out, and against what the theory says of it."""
 
+import os
+
 import numpy as np
 import pytest
 from scipy import linalg
 
 from biorrr.analysis import (
     Yardstick,
+    baselines,
     excess,
     objective,
     principal_angles,
@@ -14,6 +17,7 @@ from biorrr.analysis import (
 )
 from biorrr.analysis.backprop import backpropagated_error
 from biorrr.analysis.regression.covariance import covariances, sigma_inverse, symmetric_power
+from biorrr.sims.data import load
 
 RIDGE = (0.2, 0.3)
 
@@ -146,3 +150,31 @@ def test_masked_values_are_refused(data, rng):
             ValueError, match=r"[XY]: must have no masked values, .* \(got 1\); drop or fill them first"
         ):
             score()
+
+
+def test_baselines_are_the_excess_of_the_filters_that_they_name(data, rng):
+    X, Y = data
+    exact = Yardstick(X, Y, 0.5, RIDGE)
+    found = baselines(exact, k=2)
+    first = exact.Vx(3)
+    planes = [first @ rng.standard_normal((3, 2)) for _ in range(4000)]
+    assert found.random_plane == pytest.approx(exact.excess(np.stack(planes)).mean(), rel=0.05)
+    components = linalg.eigh(X.T @ X, subset_by_index=(5, 6))[1]
+    assert found.principal_components == pytest.approx(exact.excess(components), rel=1e-9)
+    assert found.exchange == pytest.approx(exact.excess(first[:, [0, 2]]), rel=1e-9)
+
+
+def test_baselines_where_there_is_no_further_filter(data):
+    X, Y = data
+    assert baselines(Yardstick(X[:, :3], Y), k=3) == (0, 0, 0)  # any three filters span x
+    one_target = baselines(Yardstick(X, Y[:, :1]), k=1)
+    assert (one_target.random_plane, one_target.exchange) == (0.5, 1)
+
+
+@pytest.mark.parametrize(("name", "expected"), [("digits", (2.3, 11.9, 1.3)), ("v1v2", (31.2, 34.1, 13.7))])
+def test_baselines_of_data(name, expected):
+    if name == "v1v2" and not os.environ.get("BIORRR_DATA"):
+        pytest.skip("needs v1v2/sample_data.mat of Semedo et al. (2019) in $BIORRR_DATA")
+    data = load(name).centred()
+    found = baselines(Yardstick(data.X, data.Y, 0.0, 0.1 * np.square(data.X).mean()), k=2)
+    assert [round(100 * excess, 1) for excess in found] == [*expected]
