@@ -9,7 +9,7 @@ from typing import Any
 
 from biorrr.sims.cli.options import command as as_command
 from biorrr.sims.lab.folder import RunFolder
-from biorrr.sims.lab.inventory import Entry
+from biorrr.sims.lab.folder.inventory import Entry
 from biorrr.sims.lab.quantities import Quantity
 from biorrr.sims.lab.settings import Settings, SettingsError, config_text, option, provenance
 

@@ -15,12 +15,13 @@ import xarray as xr
 from biorrr.circuit import Microcircuit, Run
 from biorrr.models import Leaky, Pathway, Population, Variable
 from biorrr.sims import main
+from biorrr.sims.lab.files import FolderError
 from biorrr.sims.lab.folder import RunFolder
-from biorrr.sims.lab.inventory import Entry, Inventory
+from biorrr.sims.lab.folder.inventory import Entry, Inventory
 from biorrr.sims.page.curves import charts_of
 from biorrr.sims.page.figures import gather_figures
 from biorrr.sims.page.plain import plain, without_home
-from biorrr.sims.page.record import ReportError, read_record
+from biorrr.sims.page.record import read_record
 from biorrr.sims.page.run import gather_run
 from biorrr.sims.page.sweep import gather_sweep
 from biorrr.sims.sweeps.ledger import Ledger
@@ -380,7 +381,7 @@ def test_says_where_no_page_can_be_written(folder, capsys):
 def test_says_which_circuit_is_not_whole(folder, run):
     bare = run.data.drop_attrs()
     bare.to_netcdf(folder / "run.nc", engine="h5netcdf")
-    with pytest.raises(ReportError, match=r"run.nc: damaged \(no s, ridge_x, .* in it\); run it again"):
+    with pytest.raises(FolderError, match=r"run.nc: damaged \(no s, ridge_x, .* in it\); run it again"):
         gather_run(folder)
 
 
@@ -406,11 +407,11 @@ def test_a_run_that_goes_on_and_one_that_was_killed(tmp_path, start_biorrr, caps
 
 def test_says_which_run_is_not_finished(folder, capsys):
     (folder / "summary.json").unlink()
-    with pytest.raises(ReportError, match=r"the run in it was cut short; `biorrr resume .*learn-one` continues it"):
+    with pytest.raises(FolderError, match=r"the run in it was cut short; `biorrr resume .*learn-one` continues it"):
         read_record(folder)
     running = RunFolder("learn", folder, force=True)
     running.claim()
-    with pytest.raises(ReportError, match="the run in it is still going; wait for its end"):
+    with pytest.raises(FolderError, match="the run in it is still going; wait for its end"):
         read_record(folder)
     running.release()
 
@@ -419,7 +420,7 @@ def test_says_which_run_is_not_finished(folder, capsys):
 def test_says_which_results_are_damaged(folder, kept):
     os.truncate(folder / "run.nc", kept)
     with pytest.raises(
-        ReportError, match=r"run.nc: damaged, or no NetCDF file; `biorrr learn --config .* makes it again"
+        FolderError, match=r"run.nc: damaged, or no NetCDF file; `biorrr learn --config .* makes it again"
     ):
         read_record(folder)
 
@@ -427,25 +428,25 @@ def test_says_which_results_are_damaged(folder, kept):
 def test_says_which_numbers_and_results_are_missing(folder):
     for text in ("[1, 2]", '{"excess": '):
         (folder / "summary.json").write_text(text)
-        with pytest.raises(ReportError, match=r"summary.json: damaged .*; run it again"):
+        with pytest.raises(FolderError, match=r"summary.json: damaged .*; run it again"):
             read_record(folder)
     (folder / "summary.json").write_text("{}")
     (folder / "run.nc").unlink()
-    with pytest.raises(ReportError, match=r"run.nc is missing; `biorrr learn --config .* --force --out"):
+    with pytest.raises(FolderError, match=r"run.nc is missing; `biorrr learn --config .* --force --out"):
         read_record(folder)
 
 
 def test_says_which_sweep_cannot_be_shown(sweep):
     plan = (sweep / "sweep.toml").read_text()
     shutil.rmtree(sweep / "points")
-    with pytest.raises(ReportError, match=r"no point of it is finished; `biorrr sweep .* --out .*` continues it"):
+    with pytest.raises(FolderError, match=r"no point of it is finished; `biorrr sweep .* --out .*` continues it"):
         gather_sweep(sweep)
     (sweep / "sweep.toml").write_text(plan.replace("k =", "kk ="))
-    with pytest.raises(ReportError, match=r"sweep.toml must be the plan of a sweep \(kk: no such setting"):
+    with pytest.raises(FolderError, match=r"sweep.toml must be the plan of a sweep \(kk: no such setting"):
         gather_sweep(sweep)
     (sweep / "points").mkdir()
     (sweep / "sweep.toml").unlink()
-    with pytest.raises(ReportError, match=r"sweep.toml is missing; the same `biorrr sweep` again writes it"):
+    with pytest.raises(FolderError, match=r"sweep.toml is missing; the same `biorrr sweep` again writes it"):
         gather_sweep(sweep)
 
 
