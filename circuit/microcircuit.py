@@ -208,8 +208,9 @@ class Microcircuit(RegressionCircuit):
         if inputs is None:
             return Drive.white(m, n)
         x, y = inputs.facts["x"], inputs.facts["y"]
-        means = inputs.feeds["x"].mean, inputs.feeds["y"].mean
-        return Drive.of(x.some, y.some, self.ridges, means, (x.power, y.power))
+        to_x, to_y = inputs.feeds["x"], inputs.feeds["y"]  # in whose units spikes, for one, are counts
+        means, powers = (to_x.unit * to_x.mean, to_y.unit * to_y.mean), (to_x.unit**2 * x.power, to_y.unit**2 * y.power)
+        return Drive.of(to_x.unit * x.some, to_y.unit * y.some, self.ridges, means, powers)
 
     def _settings(self, simulated: Simulated) -> dict[str, object]:
         spiking = [d.population for d in self.all_departures if isinstance(d, Spiking)]

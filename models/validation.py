@@ -1,13 +1,20 @@
-"""Checks of single values with the error text they share, and types of fields that are checked by them."""
+"""Checks of values by declaration: the type of a field says what it must be, and errors share their words.
+
+Fields of type ``Positive``, ``Count`` and the like have limits; ``Annotated[float, partial(number_within, low=1)]`` is
+one with limits of its own. See :func:`check_fields`.
+"""
 
 from __future__ import annotations
 
 import functools
 import math
 import numbers
-from collections.abc import Callable
+import types
+from dataclasses import fields, is_dataclass
 from functools import partial
-from typing import Annotated, Any, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from biorrr.errors import InputError, InputTypeError
 
 LARGEST_WHOLE = 2**53  # above it floating point, which counts samples and seeds, has gaps
 
@@ -15,33 +22,34 @@ LARGEST_WHOLE = 2**53  # above it floating point, which counts samples and seeds
 def whole_number(name: str, value, minimum: int, remedy: str = "") -> int:
     """Return ``value`` as an int, at least ``minimum``, and such that floating point holds it exactly."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < minimum:
-        raise ValueError(f"{name}: must be a whole number, at least {minimum} (got {value!r}){remedy}")
+        raise InputError(f"{name}: must be a whole number, at least {minimum} (got {value!r}){remedy}")
     if int(value) > LARGEST_WHOLE:
-        raise ValueError(f"{name}: must be a whole number, at most 2**53 (got {value!r})")
+        raise InputError(f"{name}: must be a whole number, at most 2**53 (got {value!r})")
     return int(value)
 
 
 def truth(name: str, value) -> bool:
     """Return ``value``, if it is True or False."""
     if type(value).__name__ not in ("bool", "bool_"):  # Python's, or NumPy's by either of its names
-        raise TypeError(f"{name}: must be True or False (got {value!r})")
+        raise InputTypeError(f"{name}: must be True or False (got {value!r})")
     return bool(value)
 
 
 def number_within(name: str, value, low: float, high: float = math.inf, remedy: str = "") -> float:
     """Return ``value`` as a finite float in [low, high]."""
-    span = f"lie in [{low:g}, {high:g}]" if math.isfinite(high) else f"be finite and at least {low:g}"
+    least = f" and at least {low:g}" if math.isfinite(low) else ""
+    span = f"lie in [{low:g}, {high:g}]" if math.isfinite(high) else f"be finite{least}"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name}: must be a number (got {value!r}){remedy}")
+        raise InputTypeError(f"{name}: must be a number (got {value!r}){remedy}")
     if not (math.isfinite(value) and low <= float(value) <= high):
-        raise ValueError(f"{name}: must {span} (got {value:g}){remedy}")
+        raise InputError(f"{name}: must {span} (got {value:g}){remedy}")
     return float(value)
 
 
 def one_of(name: str, value, choices) -> str:
     """Return ``value``, if it is one of ``choices``."""
     if value not in choices:
-        raise ValueError(f"{name}: must be one of {', '.join(map(repr, choices))} (got {value!r})")
+        raise InputError(f"{name}: must be one of {', '.join(map(repr, choices))} (got {value!r})")
     return value
 
 
@@ -49,10 +57,11 @@ def instance_of(name: str, value, *classes: type):
     """Return ``value``, if it is an object of one of ``classes``."""
     if not isinstance(value, classes):
         choices = ", ".join(f"{cls.__name__}(...)" for cls in classes)
-        raise TypeError(f"{name}: must be one of {choices} (got {value!r})")
+        raise InputTypeError(f"{name}: must be {'one of ' * (len(classes) > 1)}{choices} (got {value!r})")
     return value
 
 
+Number = Annotated[float, partial(number_within, low=-math.inf)]
 NotNegative = Annotated[float, partial(number_within, low=0)]
 Positive = Annotated[float, partial(number_within, low=math.ulp(0))]
 Probability = Annotated[float, partial(number_within, low=0, high=1)]
@@ -60,24 +69,61 @@ Count = Annotated[int, partial(whole_number, minimum=0)]
 PositiveCount = Annotated[int, partial(whole_number, minimum=1)]
 
 
-def check_fields(value: object) -> None:
-    """Check the fields of a frozen dataclass whose types are annotated with checks, and keep what these return.
+def checked(name: str, value: Any, declared: Any) -> Any:
+    """Return ``value`` as the type that is ``declared`` for it, or raise an error about ``name``.
 
-    A check takes the name by which errors refer to the field, and its value.
+    Parameters
+    ----------
+    name
+        The name by which errors refer to the value.
+    value
+        What was given.
+    declared
+        A type hint. ``Annotated[...]`` holds checks, each a function of name and value that returns the value to keep;
+        ``X | None`` also takes None; ``tuple[X, ...]`` checks all elements, and takes a list or a single element;
+        ``Literal[...]`` lists choices; ``bool``, ``str`` and dataclasses are checked as they stand. Other types pass.
+    """
+    origin, arguments = get_origin(declared), get_args(declared)
+    if origin is Annotated:
+        for check in arguments[1:]:
+            value = check(name, value)
+    elif origin in (Union, types.UnionType) and len(arguments) == 2 and arguments[1] is type(None):
+        return None if value is None else checked(name, value, arguments[0])
+    elif origin is tuple and arguments[-1] is ...:
+        values = value if isinstance(value, (tuple, list)) else (value,)
+        return tuple(checked(name, each, arguments[0]) for each in values)
+    elif origin is Literal:
+        return one_of(name, value, arguments)
+    elif declared is bool:
+        return truth(name, value)
+    elif declared is str and not isinstance(value, str):
+        raise InputTypeError(f"{name}: must be text (got {value!r})")
+    elif isinstance(declared, type) and is_dataclass(declared):
+        return instance_of(name, value, declared)
+    return value
+
+
+def check_fields(value: Any, name: str = "") -> None:
+    """Check the fields of a frozen dataclass by their declared types, and keep what the checks return.
+
+    Errors call the fields "name.field", with the name of the class unless another is given.
 
     >>> import dataclasses
     >>> Noise = dataclasses.make_dataclass("Noise", [("sigma", NotNegative)], frozen=True)
     >>> check_fields(Noise(-1))
     Traceback (most recent call last):
         ...
-    ValueError: Noise.sigma: must be finite and at least 0 (got -1)
+    biorrr.errors.InputError: Noise.sigma: must be finite and at least 0 (got -1)
     """
-    for name, checks in _checks(type(value)).items():  # type: ignore[arg-type]  # a class is hashable
-        for check in checks:
-            object.__setattr__(value, name, check(f"{type(value).__name__}.{name}", getattr(value, name)))
+    for field, declared in _declared(type(value)):  # type: ignore[arg-type]  # a class is hashable
+        given = getattr(value, field)
+        kept = checked(f"{name or type(value).__name__}.{field}", given, declared)
+        if kept is not given:
+            object.__setattr__(value, field, kept)
 
 
 @functools.cache
-def _checks(cls: type) -> dict[str, tuple[Callable[[str, Any], Any], ...]]:
+def _declared(cls: type) -> tuple[tuple[str, Any], ...]:
+    """Return the fields of a dataclass, as (name, type hint)."""
     hints = get_type_hints(cls, include_extras=True)
-    return {name: hint.__metadata__ for name, hint in hints.items() if get_origin(hint) is Annotated}
+    return tuple((field.name, hints[field.name]) for field in fields(cls))

@@ -1,4 +1,4 @@
-"""The figure of ``biorrr bench``: time per sample of the circuit and of its contestants."""
+"""Figure of ``biorrr bench``: time per sample of the circuit and of its contestants."""
 
 from __future__ import annotations
 
@@ -9,32 +9,31 @@ import numpy as np
 
 from biorrr.analysis.figures.style import axes_of, styled
 
-_COLOURS = ("#009E73", "#CC79A7", "#56B4E9", "0.6", "#0072B2")
-
 
 @styled
 def plot_speed(results: Mapping[str, Any], contestants: Mapping[str, str]) -> np.ndarray:
-    """Draw time per sample at each size; a contestant that was not measured is left out.
+    """Draw time per sample at each size.
 
     Parameters
     ----------
     results
-        Measurements of ``biorrr bench``, as bench.json holds them.
+        What ``biorrr bench`` has measured, as bench.json holds it.
     contestants
-        Label of each contestant, by its name in the results.
+        What each is called, by the name that it has in the results. One that was not measured is left out.
 
     Returns
     -------
     axes : (1,)
     """
-    axes = axes_of(None, 1, 1, figsize=(4.8, 3))[0]
+    axes = axes_of(None, 1, 1, figsize=(4.2, 3))[0]
     race, rows = axes[0], results["speed"]
-    for (name, label), colour in zip(contestants.items(), _COLOURS, strict=True):
+    looks = dict(zip(contestants, (f"C{place}{marker}" for place, marker in enumerate("os^vD")), strict=False))
+    for name, label in contestants.items():
         times = [row["microseconds"].get(name, np.nan) for row in rows]
         if np.isfinite(times).any():
-            race.plot(times, "o", label=label, color=colour)
+            race.plot(times, looks[name], label=label)
     race.set(yscale="log", ylabel="µs per sample", xlabel="inputs × instructions × outputs")
+    race.set(xlim=(-0.5, len(rows) - 0.5))
     race.set_xticks(range(len(rows)), [row["size"] for row in rows])
-    race.set_xlim(-0.5, len(rows) - 0.5)
-    race.legend(ncols=len(contestants), loc="lower left", bbox_to_anchor=(0, 1), handlelength=1, columnspacing=1)
+    race.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1), handlelength=1, columnspacing=1)
     return axes

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biorrr.analysis.figures.wiring import MOST_CELLS
+from biorrr.analysis.figures.panels.wiring import MOST_CELLS
 from biorrr.sims.lab.claims import FAILS, HOLDS, NOT_JUDGED
 from biorrr.sims.lab.files import FolderError
 from biorrr.sims.lab.folder import CONFIG, INTERRUPTED, SUMMARY

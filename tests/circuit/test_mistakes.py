@@ -158,7 +158,7 @@ MISTAKES = {
     ),
     "a name with a space": ({"name": "my circuit"}, "name: must be a name without spaces (got 'my circuit')"),
     "what is not a departure": ({"departures": ["noise"]}, "departures: must be Departure objects (got 'noise')"),
-    "what is not a pathway": ({"pathways": [PyramidalNeurons()]}, "pathways: must be one of Pathway(...) (got "),
+    "what is not a pathway": ({"pathways": [PyramidalNeurons()]}, "pathways: must be Pathway(...) (got "),
 }
 
 

@@ -95,6 +95,20 @@ def test_spikes_are_counted_tick_by_tick(engine):
         np.testing.assert_allclose(run.trace("z")[:, 0], counts.sum(axis=1) / (rate * 0.002), **EXACT)
 
 
+def test_rates_fitted_to_spikes_are_those_of_the_input_that_they_stand_for():
+    """Spikes are kept as counts; the same input given as a series has the same rates and ends with the same weights."""
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(5.0, (600, 4))
+    fired = np.repeat(np.argwhere(counts >= 0), counts.ravel(), axis=0)
+    spikes = SpikeTrains(0.005 * (fired[:, 0] + 0.5), fired[:, 1], 4, duration=3.0, rate=1000.0)
+    series = TimeSeries(counts / 5.0, dt=0.005)
+    y = TimeSeries(rng.standard_normal((60, 2)), dt=0.05)
+    circuit = Microcircuit(k=1, departures=[Leaky(hold=50, dt=5)], engine="numpy")
+    runs = [circuit.run(x, y, centre=True, progress=False) for x in (spikes, series)]
+    for name, matrix in runs[1].weights.items():
+        np.testing.assert_allclose(runs[0].weights[name], matrix, rtol=1e-9, err_msg=name)
+
+
 def test_poisson_spikes_have_the_mean_and_variance_they_should():
     values = np.random.default_rng(0).uniform(-2, 2, (3000, 2))
     rows = PoissonSpikes(values, rate=400, dt=0.05).rows("X", 0.005, 1)

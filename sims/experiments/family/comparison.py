@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from biorrr.sims.experiments.plateau.agreement import TOLERATED
-from biorrr.sims.experiments.plateau.optimum import EXCESS, WHITENING
+from biorrr.sims.experiments.plateau.results import EXCESS, WHITENING
 from biorrr.sims.lab import Claim, Quantity
 from biorrr.sims.lab.quantities import PERCENT, readable
 from biorrr.sims.lab.training import too_short
@@ -56,8 +56,6 @@ def compare(
                 "plateau_relative_error": (
                     ("seed", "pyramidal"), [audit.plateau_and_error.relative_error for audit in audits]
                 ),
-                "filters": (("input", "pyramidal"), exact.aligned(each[0]["Vx"])),
-                "filters_exact": (("input", "pyramidal"), exact.Vx(k)),
                 "plateau": (("row", "pyramidal"), audits[0].plateau),
                 "error": (("row", "pyramidal"), audits[0].error),
                 "own_current": float(rule["own_current"]),
