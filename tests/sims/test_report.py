@@ -325,8 +325,8 @@ def test_numbers_survive_json():
 def test_a_sweep_is_gathered_point_by_point(sweep):
     gathered = gather_sweep(sweep)
     assert gathered["sentence"] == (
-        "A sweep of “learn” over k and s: 12 points, 10 done, 1 failed, 1 left; the lowest excess of a single point is "
-        "1 %, at k 2, s 0.0, seed 0; the lowest mean over 2 seeds is 1.05 %, at k 2, s 0.0."
+        "A sweep of “learn” over k and s: 12 points, 10 done, 1 failed, 1 left; excess is compared "
+        "only where k and s are the same."
     )
     assert gathered["failures"] == [("it diverged", 1)]
     table = gathered["charts"]["sweep"]
@@ -439,7 +439,7 @@ def test_says_which_numbers_and_results_are_missing(folder):
 def test_says_which_sweep_cannot_be_shown(sweep):
     plan = (sweep / "sweep.toml").read_text()
     shutil.rmtree(sweep / "points")
-    with pytest.raises(FolderError, match=r"no point of it is finished; `biorrr sweep .* --out .*` continues it"):
+    with pytest.raises(FolderError, match=r"no point of it is finished; `biorrr resume .*` continues it"):
         gather_sweep(sweep)
     (sweep / "sweep.toml").write_text(plan.replace("k =", "kk ="))
     with pytest.raises(FolderError, match=r"sweep.toml must be the plan of a sweep \(kk: no such setting"):
