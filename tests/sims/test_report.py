@@ -236,23 +236,6 @@ def test_theory_stands_beside_the_symmetry_that_was_measured():
     assert lines["η/τ 0.1, theory"]["theory"]
 
 
-def test_held_out_prediction_stands_against_rank():
-    dataset = xr.Dataset(
-        {
-            "exact_r2": (("target", "k"), [[0.1, 0.2, 0.3]]),
-            "circuit_r2": (("target", "rank", "seed"), [[[0.1], [0.25]]]),
-        },
-        coords={"target": ["V2"], "k": [1, 2, 3], "rank": [1, 3], "seed": [0]},
-    )
-    (chart,) = charts_of("communication", {"run": dataset})
-    (view,) = chart["views"]
-    assert [(line["line"], line["x"], line["y"]) for line in view["series"]] == [
-        ("V2, circuit", [[1, 3]], [0.1, 0.25]),
-        ("V2, exact", [[1, 2, 3]], [0.1, 0.2, 0.3]),
-    ]
-    assert view["x"] == ["rank (filters)"]
-
-
 def test_departures_stand_beside_the_paper_s_circuit():
     dataset = xr.Dataset(
         {"plain": (("data", "seed"), [[0.01, 0.03]]),
