@@ -76,6 +76,7 @@ class Hierarchy(RegressionCircuit):
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((200, 6))
     >>> Y = X[:, :2] @ rng.standard_normal((2, 4)) + 0.1 * rng.standard_normal((200, 4))
