@@ -235,6 +235,7 @@ def test_command_table_figure_and_status(own_data, tmp_path, measured, capsys):
         f"{tmp_path}/out: 6 points: 4 done, 2 failed, 0 left",
         "  failed 2 times: the circuit diverged at sample 7",
         "  lowest excess of a single point 150 % at k 1, seed 0",
+        "  lowest excess of a single point 250 % at k 2, seed 0",
         f"  table {tmp_path}/out/sweep.parquet",
     ]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
