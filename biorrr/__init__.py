@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from biorrr.analysis import ReducedRankRegression, excess, principal_angles
-    from biorrr.circuit import Circuit, Hierarchy, Microcircuit, Run
+    from biorrr.circuit import Circuit, Hierarchy, Microcircuit, MicrocircuitRegressor, Run
     from biorrr.models import Rate, Rates
 
     __version__: str
@@ -20,6 +20,7 @@ __all__ = [
     "Circuit",
     "Hierarchy",
     "Microcircuit",
+    "MicrocircuitRegressor",
     "Rate",
     "Rates",
     "ReducedRankRegression",
@@ -33,6 +34,7 @@ _ROOM = {
     "Circuit": "circuit",
     "Hierarchy": "circuit",
     "Microcircuit": "circuit",
+    "MicrocircuitRegressor": "circuit",
     "Rate": "models",
     "Rates": "models",
     "ReducedRankRegression": "analysis",

@@ -1,4 +1,8 @@
-"""Wires models into a Brian2 network, runs it on an engine, records it and saves it."""
+"""Circuits of model parts: building them as Brian2 networks, running, recording and saving them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from biorrr.circuit.circuit import Circuit
 from biorrr.circuit.hierarchy import Hierarchy
@@ -11,6 +15,9 @@ from biorrr.circuit.simulation.unsettled import Unsettled
 from biorrr.circuit.stimulus.brian2_inputs import GroupInput
 from biorrr.circuit.stimulus.signals import PoissonSpikes, SpikeTrains, TimeSeries
 
+if TYPE_CHECKING:
+    from biorrr.circuit.regressor import MicrocircuitRegressor
+
 __all__ = [
     "Checkpoint",
     "CheckpointError",
@@ -19,6 +26,7 @@ __all__ = [
     "GroupInput",
     "Hierarchy",
     "Microcircuit",
+    "MicrocircuitRegressor",
     "PoissonSpikes",
     "Run",
     "SpikeTrains",
@@ -27,3 +35,12 @@ __all__ = [
 ]
 
 say_errors_first()
+
+
+def __getattr__(name: str):
+    """Import the estimator at its first use: scikit-learn takes longer to import than the rest."""
+    if name == "MicrocircuitRegressor":
+        from biorrr.circuit.regressor import MicrocircuitRegressor
+
+        return MicrocircuitRegressor
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

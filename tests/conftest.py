@@ -6,8 +6,8 @@ import sys
 import pytest
 from hypothesis import settings
 
-# Nothing here asserts speed. `make test` draws the same examples each time, so that it passes or fails by the code alone;
-# `make test-all` draws new ones.
+# Nothing here asserts speed. `make test` draws the same examples each time, so that only the code decides whether it
+# passes; `make test-all` draws new ones.
 settings.register_profile("same examples", deadline=None, derandomize=True)
 settings.register_profile("new examples", deadline=None, print_blob=True)
 settings.load_profile("same examples")

@@ -64,10 +64,10 @@ def test_arrows_point_downwards(room):
         for module, function in imports(path)
         if within(module, "biorrr")
         and not any(within(module, package) for package in allowed)
-        # Methods that draw or score a run hand over to analysis.
+        # Methods that draw, fit or score hand over to analysis.
         and not (
             room == "circuit"
-            and (function.startswith("plot_") or function in ("angles", "score"))
+            and (function.startswith("plot_") or function in ("angles", "fit", "score"))
             and within(module, "biorrr.analysis")
         )
     ]

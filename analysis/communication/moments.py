@@ -25,9 +25,11 @@ class FoldMoments:
     channels
         p, source and target units together.
     folds
-        How many.
+        Number of folds.
     strata
-        How many groups of samples have a mean of their own: one for each condition and time bin, or a single one.
+        Number of groups of samples that have a mean of their own: one for each condition and time bin, or a single one.
+    zscore
+        True to divide each residual by the standard deviation of its channel over the training data.
 
     Attributes
     ----------
@@ -39,10 +41,11 @@ class FoldMoments:
         Numbers of samples.
     """
 
-    def __init__(self, channels: int, folds: int, strata: int = 1) -> None:
+    def __init__(self, channels: int, folds: int, strata: int = 1, zscore: bool = False) -> None:
         self.gram = np.zeros((folds, channels, channels))
         self.sums = np.zeros((folds, strata, channels))
         self.counts = np.zeros((folds, strata))
+        self.zscore = zscore
 
     @classmethod
     def of(
@@ -52,6 +55,7 @@ class FoldMoments:
         folds: ArrayLike,
         strata: ArrayLike | None = None,
         rows: tuple[NDArray, NDArray] | None = None,
+        zscore: bool = False,
     ) -> Self:
         """Sum ``X`` (n_samples, m) and ``Y`` (n_samples, n), block by block; channels 0 to m-1 are those of X.
 
@@ -60,15 +64,17 @@ class FoldMoments:
         X, Y
             Arrays, or memory maps of any size.
         folds : (n_samples,)
-            When each sample is held out.
+            Fold in which each sample is held out.
         strata : (n_samples,)
-            With which others a sample has a mean.
+            Stratum of each sample; samples of one stratum share a mean.
         rows : (n_samples,), (n_samples,)
-            Which row of X goes with which row of Y, where these are not simply the rows in their order.
+            Rows of X and rows of Y that belong together, where these are not simply the rows in their order.
+        zscore
+            True for z-scores, by the standard deviations of the training data.
         """
         folds = np.asarray(folds)
         strata = np.zeros(len(folds), dtype=int) if strata is None else np.asarray(strata)
-        moments = cls(X.shape[1] + Y.shape[1], int(folds.max()) + 1, int(strata.max()) + 1)
+        moments = cls(X.shape[1] + Y.shape[1], int(folds.max()) + 1, int(strata.max()) + 1, zscore)
         for start in range(0, len(folds), ROWS_AT_ONCE):
             some = slice(start, start + ROWS_AT_ONCE)
             of_x, of_y = (some, some) if rows is None else (rows[0][some], rows[1][some])
@@ -92,46 +98,51 @@ class FoldMoments:
         """Numbers of the folds."""
         return range(len(self.gram))
 
-    def training(self, fold: int, channels: Iterable[int] | slice = slice(None)) -> tuple[NDArray, float]:
-        """Products of residuals summed over all folds but ``fold``, (p', p'), and the number of samples."""
-        gram, sums, counts = self._others(fold, channels)
-        spread = sums / np.sqrt(np.maximum(counts, 1))[:, None]
-        return gram - spread.T @ spread, float(counts.sum())
+    def training(self, fold: int | None, channels: Iterable[int] | slice = slice(None)) -> tuple[NDArray, float]:
+        """Return the products of residuals summed over all folds but ``fold``, (p', p'), and the number of samples.
+
+        With ``fold`` None all samples are training data.
+        """
+        products, _, counts = self._trained(fold, channels)
+        return products / self._units(products, counts), float(counts.sum())
+
+    def everything(self, channels: Iterable[int] | slice = slice(None)) -> tuple[NDArray, float]:
+        """Return the products of residuals summed over all samples, (p', p'), and the number of samples."""
+        return self.training(None, channels)
 
     def held_out(self, fold: int, channels: Iterable[int] | slice = slice(None)) -> tuple[NDArray, float]:
-        """Products of the residuals of ``fold`` around the means of the training data, (p', p'), and how many samples.
+        """Return the products of the residuals of ``fold`` around the training means, (p', p'), and the sample count.
 
         Samples whose stratum has none in the training data must not exist: :func:`trial_folds` sees to that.
         """
-        _, sums, counts = self._others(fold, channels)
+        products, means, counts = self._trained(fold, channels)
         index = _index(channels)
         gram, own, n = self.gram[fold][index][:, index], self.sums[fold][:, index], self.counts[fold]
         if (n[counts == 0] > 0).any():
             raise ValueError(
                 "strata: each must have samples in at least two folds; leave out conditions with one trial"
             )
-        means = sums / np.maximum(counts, 1)[:, None]
         cross = own.T @ means
         weighted = means * np.sqrt(n)[:, None]
-        return gram - cross - cross.T + weighted.T @ weighted, float(n.sum())
+        residual = gram - cross - cross.T + weighted.T @ weighted
+        return residual / self._units(products, counts), float(n.sum())
 
-    def everything(self, channels: Iterable[int] | slice = slice(None)) -> tuple[NDArray, float]:
-        """Products of residuals summed over all samples, (p', p'), and their number."""
-        index = _index(channels)
-        gram, sums, counts = (
-            self.gram.sum(axis=0)[index][:, index],
-            self.sums.sum(axis=0)[:, index],
-            self.counts.sum(axis=0),
-        )
-        spread = sums / np.sqrt(np.maximum(counts, 1))[:, None]
-        return gram - spread.T @ spread, float(counts.sum())
-
-    def _others(self, fold: int, channels: Iterable[int] | slice) -> tuple[NDArray, NDArray, NDArray]:
-        index = _index(channels)
-        others = [other for other in self.folds if other != fold]
+    def _trained(self, fold: int | None, channels: Iterable[int] | slice) -> tuple[NDArray, NDArray, NDArray]:
+        """Return products of residuals, means (strata, p') and counts (strata,) of all folds but ``fold``."""
+        index, others = _index(channels), [one for one in self.folds if one != fold]
         gram = sum(self.gram[other][index][:, index] for other in others)
-        sums = sum(self.sums[other][:, index] for other in others)
-        return np.asarray(gram), np.asarray(sums), self.counts[others].sum(axis=0)
+        sums = np.asarray(sum(self.sums[other][:, index] for other in others))
+        counts = self.counts[others].sum(axis=0)
+        spread = sums / np.sqrt(np.maximum(counts, 1))[:, None]
+        return gram - spread.T @ spread, sums / np.maximum(counts, 1)[:, None], counts
+
+    def _units(self, products: NDArray, counts: NDArray) -> NDArray | float:
+        """Return the units of products of channels, (p', p'): 1, or products of standard deviations for z-scores."""
+        if not self.zscore:
+            return 1.0
+        variance = np.diag(products) / counts.sum()
+        deviations = np.sqrt(np.where(variance > 0, variance, 1.0))
+        return np.outer(deviations, deviations)
 
 
 def _index(channels: Iterable[int] | slice) -> slice | NDArray:

@@ -1,4 +1,4 @@
-"""One circuit from RRMSE to CCA: what it learns at each s, beside the exact solution."""
+"""Figure of the family from RRMSE to CCA: plateaus, and numbers against s beside the exact solution."""
 
 from __future__ import annotations
 
@@ -6,102 +6,76 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biorrr.analysis.figures.style import COLOURS, THEORY, styled
+from biorrr.analysis.figures.style import COLOURS, THEORY, in_percent, shades, styled
 
 if TYPE_CHECKING:
     import xarray as xr
+    from matplotlib.axes import Axes
 
-_SHOWN = 40  # samples of a plateau
+_SHOWN_SAMPLES, _SHOWN_S = 60, 3  # of the plateaus
 
 
 @styled
-def plot_family(results: xr.Dataset, pixels: tuple[int, ...] | None = None) -> np.ndarray:
-    """Draw filters and plateaus at each s, one column for each, and numbers against s below.
+def plot_family(results: xr.Dataset) -> np.ndarray:
+    """Draw plateaus at the first, the middle and the last s, and numbers against s below.
 
     Parameters
     ----------
     results
-        ``filters`` and ``filters_exact`` (s, input, pyramidal), of which the first neuron's are shown, and so of
-        ``plateau`` and back-propagated ``error`` (s, row, pyramidal); ``eigenvalues_QQ`` (s, seed, component) and those
-        that they should equal, ``eigenvalues_M`` (s, component); ``excess`` (s, seed) over the optimum and
-        ``plateau_relative_error`` (s, seed, pyramidal), both relative; the coefficients ``own_current`` and ``decay``
-        of the distal rule and, as the paper has them, ``own_current_exact`` and ``decay_exact``, each (s,).
-    pixels
-        Shape of a filter as a picture, where it is one.
+        ``plateau`` and back-propagated ``error`` (s, row, pyramidal), of which the first neuron's are shown;
+        ``eigenvalues_QQ`` (s, seed, component) and those that they should equal, ``eigenvalues_M`` (s, component);
+        ``excess`` (s, seed) and ``plateau_relative_error`` (s, seed, pyramidal), both relative; the coefficients
+        ``own_current`` and ``decay`` of the distal rule and, as the paper has them, ``own_current_exact`` and
+        ``decay_exact``, each (s,).
 
     Returns
     -------
-    axes : (3 * S + 4,) or, where filters are no pictures, (2 * S + 4,)
+    axes : (panels of plateaus + 4,)
     """
-    import matplotlib
     import matplotlib.pyplot as plt
 
     s = results["s"].values
-    first = results.isel(pyramidal=0)
-    pictures = pixels is not None and len(pixels) == 2
-    heights = [1.0, 1.0, 0.8] if pictures else [1.2, 0.8]
-    figure = plt.figure(figsize=(7.4, 1.35 * sum(heights) + 2.2), layout="constrained")
-    halves = figure.add_gridspec(2, 1, height_ratios=[1.35 * sum(heights), 2.2])
-    columns = np.asarray(halves[0].subgridspec(len(heights), len(s), height_ratios=heights).subplots(squeeze=False))
-    panels = np.asarray(halves[1].subgridspec(1, 4).subplots())
-
-    for place, value in enumerate(s):
-        learned, exact = (first[name].values[place] for name in ("filters", "filters_exact"))
-        limit = max(np.abs(learned).max(), np.abs(exact).max()) or 1.0
-        if pictures:
-            for row, (name, one) in enumerate((("learned", learned), ("exact", exact))):
-                panel = columns[row, place]
-                panel.imshow(one.reshape(pixels), vmin=-limit, vmax=limit)
-                panel.set(xticks=[], yticks=[])
-                panel.spines[:].set_visible(False)
-                if place == 0:
-                    panel.set_ylabel(name)
-        else:
-            panel = columns[0, place]
-            panel.plot(learned, color=COLOURS["proximal"], label="learned")
-            panel.plot(exact, label="exact", **THEORY)
-            panel.set(yticks=[], ylim=(-1.1 * limit, 1.1 * limit), xlabel="input")
-            if place == 0:
-                panel.set_ylabel("filter")
-                panel.legend(fontsize=7)
-        columns[0, place].set_title(f"s = {value:g}")
-        plateau, error = (first[name].values[place][:_SHOWN] for name in ("plateau", "error"))
-        panel = columns[-1, place]
-        panel.plot(error, color=COLOURS["theory"], alpha=0.5, linewidth=2.6)
-        panel.plot(plateau, color=COLOURS["plateau"], linewidth=0.9)
-        panel.tick_params(labelsize=7)
+    chosen = np.unique(np.linspace(0, len(s) - 1, min(_SHOWN_S, len(s))).round().astype(int))
+    figure = plt.figure(figsize=(7.4, 4.2), layout="constrained")
+    halves = figure.add_gridspec(2, 1, height_ratios=[1, 1.4])
+    above = np.asarray(halves[0].subgridspec(1, len(chosen)).subplots(squeeze=False))[0]
+    below = np.asarray(halves[1].subgridspec(1, 4).subplots())
+    for panel, place in zip(above, chosen, strict=True):
+        plateau, error = (results[name][place, :_SHOWN_SAMPLES, 0] for name in ("plateau", "error"))
+        panel.plot(error, color=COLOURS["theory"], alpha=0.5, linewidth=2.6, label="back-propagated error")
+        panel.plot(plateau, color=COLOURS["plateau"], linewidth=0.9, label="plateau")
         panel.locator_params(axis="y", nbins=3)
-        panel.set(xticks=[])
-        if place == 0:
-            panel.set_ylabel("plateau")
-
-    measured, exact = (results[name].values for name in ("eigenvalues_QQ", "eigenvalues_M"))
-    shades = matplotlib.colormaps["viridis"](np.linspace(0.1, 0.8, exact.shape[1]))
-    panel = panels[0]
-    for component, shade in enumerate(shades):
-        panel.plot(s, measured[:, :, component], "o", color=shade, markersize=3)
-        panel.plot(s, exact[:, component], zorder=0, **THEORY)
-    panel.plot([], [], "o", color=shades[0], markersize=3, label="$QQ'$")
-    panel.plot([], [], label="$M$", **THEORY)
-    panel.set(yscale="log")
-    panel.legend(fontsize=7)
-    for panel, name in ((panels[1], "excess"), (panels[2], "plateau_relative_error")):
-        panel.plot(
-            s, 100 * results[name].values.reshape(len(s), -1), "o", color=COLOURS["plateau"], markersize=3, alpha=0.6
-        )
-        panel.set(yscale="log", ylabel="%")
-    panel = panels[3]
-    for name, colour in (("own_current", COLOURS["distal"]), ("decay", COLOURS["proximal"])):
-        panel.plot(s, results[f"{name}_exact"], zorder=0, **THEORY)
-        panel.plot(s, results[name], "o", color=colour, markersize=4, label=name.replace("_", " "))
-    panel.set(ylim=(-0.05, 1.4))
-    panel.legend(fontsize=7, loc="upper center")
-    titles = ("eigenvalues", "excess", "plateau's error", "distal rule")
-    for panel, title in zip(panels, titles, strict=True):
+        panel.set(title=f"s = {s[place]:g}", xlabel="sample")
+    above[0].set_ylabel("plateau of neuron 1")
+    figure.legend(*above[0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
+    _draw_eigenvalues(below[0], results)
+    for panel, name in zip(below[1:3], ("excess", "plateau_relative_error"), strict=True):
+        values = results[name].values.reshape(len(s), -1)
+        panel.plot(s, values, "o", color=COLOURS["plateau"], markersize=3, alpha=0.6)
+        if values.min() > 0 and values.max() > 20 * values.min():
+            panel.set_yscale("log")
+        else:
+            panel.set_ylim(0, 1.1 * values.max())
+        in_percent(panel)
+    for name, colour, words in (("own_current", "distal", "own current"), ("decay", "proximal", "decay")):
+        below[3].plot(s, results[f"{name}_exact"], zorder=0, **THEORY)
+        below[3].plot(s, results[name], "o", color=COLOURS[colour], markersize=4, label=words)
+    below[3].set(ylim=(-0.05, 1.45))
+    below[3].legend(fontsize=7, loc="upper center")
+    titles = ("eigenvalues", "excess", "error of plateaus", "distal rule")
+    for panel, title in zip(below, titles, strict=True):
         panel.set(xlabel="s", title=title)
-        panel.tick_params(axis="y", which="both", labelsize=7)
-    for panel in panels[:3]:
-        panel.yaxis.set_major_formatter("{x:g}")
-        low, high = panel.get_ylim()
-        panel.yaxis.set_minor_formatter("{x:.1g}" if high < 10 * low else "")
-    return np.array([*columns.flat, *panels], dtype=object)
+        panel.tick_params(axis="y", labelsize=7)
+    return np.array([*above, *below], dtype=object)
+
+
+def _draw_eigenvalues(panel: Axes, results: xr.Dataset) -> None:
+    """Draw the eigenvalues of QQ' of every seed, a colour for each component, over those of M."""
+    s, exact, found = results["s"].values, results["eigenvalues_M"].values, results["eigenvalues_QQ"].values
+    for component, shade in enumerate(shades(exact.shape[1])):
+        panel.plot(s, found[:, :, component], "o", color=shade, markersize=3)
+        panel.plot(s, exact[:, component], zorder=0, **THEORY)
+    panel.plot([], [], "o", color="0.3", markersize=3, label="$QQ'$")
+    panel.plot([], [], label="$M$", **THEORY)
+    panel.set_ylim(0)
+    panel.legend(fontsize=7, loc="upper left")

@@ -1,23 +1,21 @@
-"""One page that says how far a circuit can depart from the paper's and still learn."""
+"""Figure of how far a circuit can depart from the paper's and still learn: one row for each departure."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import textwrap
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.figures.style import COLOURS, axes_of, styled
+from biorrr.analysis.figures.style import axes_of, styled
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
 
-_COLUMNS = 4
-_LINES = tuple(
-    zip((COLOURS[name] for name in ("proximal", "distal", "Q", "R")), ("o-", "s--", "^:", "v-."), strict=True)
-)
-_FLOOR = 1e-3  # excess below which differences do not matter to the eye
+_BOUNDS = (0.01, 0.2)  # of excess, where a colour changes, beside the tolerated one
+_LEARNS, _BREAKS = ("#DCEBF5", "#9CC9E3"), ("#F6C9A6", "#E58A4E")
 
 
 def departures_in(results: xr.Dataset) -> list[str]:
@@ -27,53 +25,68 @@ def departures_in(results: xr.Dataset) -> list[str]:
 
 @styled
 def plot_departures(results: xr.Dataset) -> NDArray:
-    """Draw the excess against each departure, mean and range over seeds; a cross marks where learning first breaks.
+    """Draw a table for each data set: a row for each departure, a field for each of its values, mild ones first.
+
+    A field shows the value and, below it, the mean excess over seeds. It is blue where the circuit learns and orange
+    where learning is broken.
 
     Parameters
     ----------
     results
-        By name of the departure, the excess (data, <name>_value, seed). Its attributes are ``long_name``, the label of
-        the axis, and ``ordered``: values go from mild to severe, or every value that breaks is marked. ``plain``
-        (data, seed) is the excess without any departure, a line across each panel. The attribute ``tolerated`` of the
-        dataset is the excess beyond which learning counts as broken.
+        By name of the departure, the excess (data, <name>_value, seed), with the attributes ``long_name``, in words,
+        and ``ordered``, 1 where values go from mild to severe; rows without order get a star.
+        ``plain`` (data, seed) is the excess without any departure. The attribute ``tolerated`` of the dataset is the
+        excess beyond which learning counts as broken.
 
     Returns
     -------
-    axes
-        One a panel, shape (panels,).
+    axes : (data sets,)
     """
+    from matplotlib.patches import Patch
+
     names, tolerated = departures_in(results), results.attrs["tolerated"]
-    rows, columns = -(-len(names) // _COLUMNS), min(_COLUMNS, len(names))
-    axes = axes_of(None, rows, columns, figsize=(2.8 * columns, 0.6 + 2.5 * rows), sharey=True)
-    for ax, name in zip(axes.flat, names, strict=False):
-        _draw(ax, results[name], results["plain"].mean("seed"), tolerated)
-        ax.set(yscale="log", ylim=(0.9 * _FLOOR, 1.3), xlabel=results[name].attrs["long_name"])
-        ax.set_yticks([1e-3, 1e-2, tolerated, 1e-1, 1], ["≤ 0.1 %", "1 %", f"{100 * tolerated:g} %", "10 %", "100 %"])
-        ax.minorticks_off()
-    for ax in axes.flat[len(names) :]:
-        ax.set_visible(False)
-    for ax in axes[:, 0]:
-        ax.set_ylabel("excess over the optimum")
-    named = dict(zip(*reversed(axes.flat[0].get_legend_handles_labels()), strict=True))
-    axes[0, 0].figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=len(named))
-    return axes.reshape(-1)[: len(names)]
+    data, most = results["data"].values, max(results.sizes[f"{name}_value"] for name in names)
+    size = 2.3 + 0.43 * most * len(data), 0.9 + 0.31 * len(names)
+    axes = axes_of(None, 1, len(data), "one for each data set", figsize=size, sharey=True)[0]
+    for ax, one in zip(axes, data, strict=True):
+        for row, name in enumerate(names):
+            excess = results[name].sel(data=one).mean("seed")
+            _draw_row(ax, row, excess[f"{name}_value"].values.tolist(), excess.values, tolerated)
+        plain = float(results["plain"].sel(data=one).mean())
+        ax.set(xlim=(-0.5, most - 0.5), ylim=(len(names) - 0.5, -0.5), xticks=[])
+        ax.set_title(f"{one} (plain: {_percent(plain)})")
+        ax.spines[:].set_visible(False)
+        ax.tick_params(left=False)
+    axes[0].set_yticks(range(len(names)), [_label(results[name]) for name in names], fontsize=7)
+    words = (f"below {_BOUNDS[0]:.0%}", f"to {tolerated:.0%}", f"to {_BOUNDS[1]:.0%}", "above")
+    handles = [Patch(facecolor=colour, label=word) for colour, word in zip(_LEARNS + _BREAKS, words, strict=True)]
+    axes[0].figure.legend(
+        handles=handles,
+        title_fontsize=8,
+        title="excess; fields go from mild to severe, * without order",
+        loc="outside lower center",
+        ncols=4,
+    )
+    return axes
 
 
-def _draw(ax: Axes, excess: xr.DataArray, plain: xr.DataArray, tolerated: float) -> None:
-    values, ordered = excess[excess.dims[1]].values.tolist(), excess.attrs["ordered"]
-    places = np.arange(len(values))
-    words = isinstance(values[0], str)
-    ax.axhspan(tolerated, 1.3, color="0.93", zorder=0)
-    for (colour, line), data, reference, scores in zip(
-        _LINES, excess["data"].values, plain.values, excess.values, strict=False
-    ):
-        mean = np.maximum(scores.mean(axis=1), _FLOOR)
-        spread = np.maximum([mean - scores.min(axis=1), scores.max(axis=1) - mean], 0)
-        ax.axhline(max(reference, _FLOOR), color=colour, linewidth=0.8, linestyle=":", label=f"{data}, plain circuit")
-        marker = line if ordered else line[0]
-        ax.errorbar(places, mean, spread, color=colour, fmt=marker, elinewidth=0.8, capsize=2, label=data)
-        broken = np.flatnonzero(mean >= tolerated)[: 1 if ordered else None]
-        ax.plot(places[broken], mean[broken], "x", color="black", markersize=8, zorder=5, label="learning breaks")
-    labels = [value if words else f"{value:g}" for value in values]
-    tilt: dict[str, Any] = {"rotation": 40, "ha": "right"} if words else {}
-    ax.set_xticks(places, labels, **tilt)
+def _draw_row(ax: Axes, row: int, values: list, excess: NDArray, tolerated: float) -> None:
+    """Draw a field for each of ``values``, with the ``excess`` (values,) that it has."""
+    from matplotlib.patches import Rectangle
+
+    colours = _LEARNS + _BREAKS
+    for place, (value, found) in enumerate(zip(values, excess, strict=True)):
+        colour = colours[int(np.searchsorted((_BOUNDS[0], tolerated, _BOUNDS[1]), found, side="right"))]
+        ax.add_patch(Rectangle((place - 0.47, row - 0.44), 0.94, 0.88, facecolor=colour, linewidth=0))
+        text = f"{value if isinstance(value, str) else f'{value:g}'}\n{_percent(found)}"
+        ax.text(place, row, text, ha="center", va="center", fontsize=6, linespacing=1.1)
+
+
+def _label(excess: xr.DataArray) -> str:
+    """Return the words of a departure, in short lines, with a star where its values have no order."""
+    return textwrap.fill(excess.attrs["long_name"] + ("" if excess.attrs["ordered"] else " *"), 36)
+
+
+def _percent(fraction: float) -> str:
+    """Return a fraction in percent, with a decimal where it is small."""
+    return f"{100 * fraction:.1f} %" if fraction < 0.0995 else f"{100 * fraction:.0f} %"

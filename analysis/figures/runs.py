@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biorrr.analysis.figures.eigenvalues import plot_eigenvalues
-from biorrr.analysis.figures.filters import plot_filters
-from biorrr.analysis.figures.learning import plot_learning
-from biorrr.analysis.figures.plateau import TRACES, plot_plateau
-from biorrr.analysis.figures.raster import plot_raster
-from biorrr.analysis.figures.symmetry import plot_symmetry
+from biorrr.analysis.figures.panels.eigenvalues import plot_eigenvalues
+from biorrr.analysis.figures.panels.filters import plot_filters
+from biorrr.analysis.figures.panels.learning import plot_learning
+from biorrr.analysis.figures.panels.plateau import TRACES, plot_plateau
+from biorrr.analysis.figures.panels.raster import plot_raster
+from biorrr.analysis.figures.panels.symmetry import plot_symmetry
 from biorrr.analysis.regression.yardstick import Yardstick
 from biorrr.analysis.theory import symmetry_decay
 from biorrr.analysis.traces import Stage, stages_of_learning

@@ -1,4 +1,4 @@
-"""The figure of ``biorrr bench``: the race, and time per synapse as circuits grow."""
+"""Figure of ``biorrr bench``: time per sample, and time per synapse as circuits grow."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from biorrr.analysis.figures.style import axes_of, styled
+from biorrr.analysis.figures.style import THEORY, axes_of, styled
 
 
 @styled
@@ -19,7 +19,7 @@ def plot_speed(results: Mapping[str, Any], contestants: Mapping[str, str]) -> np
     results
         What ``biorrr bench`` has measured, as bench.json holds it.
     contestants
-        What each is called, by the name that it has in the results.
+        What each is called, by the name that it has in the results. One that was not measured is left out.
 
     Returns
     -------
@@ -28,22 +28,20 @@ def plot_speed(results: Mapping[str, Any], contestants: Mapping[str, str]) -> np
     grown = results.get("growth")
     axes = axes_of(None, 1, 2 if grown else 1, figsize=(7.5 if grown else 4.2, 3))[0]
     race, rows = axes[0], results["speed"]
-    colours = dict(zip(contestants, ("#009E73", "#CC79A7", "#56B4E9", "0.6", "#0072B2"), strict=True))
-    for place, (name, label) in enumerate(contestants.items()):
+    looks = dict(zip(contestants, (f"C{place}{marker}" for place, marker in enumerate("os^vD")), strict=False))
+    for name, label in contestants.items():
         times = [row["microseconds"].get(name, np.nan) for row in rows]
-        race.bar(np.arange(len(rows)) + 0.16 * (place - 2), times, width=0.15, label=label, color=colours[name])
+        if np.isfinite(times).any():
+            race.plot(times, looks[name], label=label)
     race.set(yscale="log", ylabel="µs per sample", xlabel="inputs × instructions × outputs")
+    race.set(xlim=(-0.5, len(rows) - 0.5))
     race.set_xticks(range(len(rows)), [row["size"] for row in rows])
-    race.legend(ncols=len(contestants), loc="lower left", bbox_to_anchor=(0, 1), handlelength=1, columnspacing=1)
+    race.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1), handlelength=1, columnspacing=1)
     if grown:
-        axis = axes[1]
-        synapses = [row["synapses"] for row in grown["nanoseconds_per_synapse"]]
+        measured = grown["nanoseconds_per_synapse"]
         for name in ("c_loop", "circuit"):
-            times = [row[name] for row in grown["nanoseconds_per_synapse"]]
-            axis.plot(synapses, times, "o-", label=contestants[name], color=colours[name])
-        axis.axhline(
-            grown["bandwidth_limit"], color="k", ls="--", lw=0.8, label="weights read from and written to memory"
-        )
-        axis.set(xscale="log", ylim=(0, None), xlabel="synapses", ylabel="ns per synapse and sample")
-        axis.legend()
+            axes[1].plot([row["synapses"] for row in measured], [row[name] for row in measured], f"{looks[name]}-")
+        axes[1].axhline(grown["bandwidth_limit"], label="limit: weights read from and written to memory", **THEORY)
+        axes[1].set(xscale="log", ylim=(0, None), xlabel="synapses", ylabel="ns per synapse and sample")
+        axes[1].legend()
     return axes

@@ -125,6 +125,13 @@ def draw_scale_bar(panel: Axes, level: int, scale: float, lane: float = 2.1) -> 
     panel.text(1.05, -level, f"{length:g}", fontsize=7, va="center", **beside)
 
 
+def shades(count: int) -> Any:
+    """Return ``count`` colours in order, from dark to light, (count, 4)."""
+    import matplotlib
+
+    return matplotlib.colormaps["viridis"](np.linspace(0.1, 0.8, count))
+
+
 def in_percent(ax: Axes) -> None:
     """Label the vertical axis, of excess as a fraction, in percent."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter

@@ -56,19 +56,20 @@ def plot_delays(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     results
-        ``angle`` (learner, delay, seed) in degrees: every seed is a dot, lines join means. The attribute ``found`` is
+        ``angle`` (learner, delay, seed) in degrees: every seed is a dot, lines join medians. The attribute ``found`` is
         the angle up to which the fixed point counts as found. ``learner_words`` (learner,) name the learners.
     """
     angles, delays = results["angle"], results["delay"].values
     ax = axes_of(ax)
     ax.axhspan(0, angles.attrs["found"], color="0.93", zorder=0)
     ax.axhline(90, color="0.85", linewidth=0.8, zorder=0)
+    spread = 0.06 * (np.arange(angles.shape[2]) - (angles.shape[2] - 1) / 2)  # so that equal seeds stay visible
     for colour, words, values in zip(_COLOURS, results["learner_words"].values, angles.values, strict=False):
-        ax.plot(delays, values.mean(axis=1), color=colour, label=words)
-        ax.plot(np.repeat(delays, values.shape[1]), values.reshape(-1), "o", color=colour, markersize=3)
+        ax.plot(delays, np.median(values, axis=1), color=colour, linewidth=0.9)
+        ax.plot(delays[:, None] + spread, values, "o", color=colour, markersize=3)[0].set_label(words)
     ax.set(xlabel="delay of instruction (samples)", ylabel="angle to the fixed point (degrees)", ylim=(0, 95))
     ax.set_xticks(list(delays))
-    ax.legend()
+    ax.legend(title="dots: seeds; lines: medians", title_fontsize=7)
     return ax
 
 

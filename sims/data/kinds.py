@@ -214,7 +214,7 @@ class Pair(FileData, Samples):
     condition: str | None = option(None, "column of the trials that says which are alike; several joined by +")
     minimum_rate: float = option(0.5, "spikes per second below which a unit is left out", at_least=0)
     quality: str = option("good", "units to take, by spike sorting", choices=("good", "all"))
-    scale: str = option("none", "scale of the counts", choices=("none", "sqrt", "zscore"))
+    scale: str = option("none", "take the square root of counts", choices=("none", "sqrt"))
     area: str | None = option(None, "column that says in which area a unit is, where it is not found")
     trials: str | None = option(None, "table of trials or presentations, where there are several")
     series: str | None = option(None, "time series to take in place of spikes")

@@ -130,6 +130,8 @@ CHARTS = (
 )
 def symmetry(lab: Lab, settings: SymmetrySettings) -> Findings:
     """Follow Q and R from unrelated starts, and compare their meeting with theory."""
+    from biorrr.analysis.figures.panels.symmetry import plot_meeting
+
     settings = lab.set(engine=compiled_if_possible(settings.engine))  # each run is short, but there are many
     data = lab.load(settings.data)
     check_rank(settings.k, data)
@@ -145,7 +147,7 @@ def symmetry(lab: Lab, settings: SymmetrySettings) -> Findings:
         title=f"{data.name}: ||Q' - R|| from {settings.seeds} starts of each kind; data are centred",
         quantities=[*(Quantity(name, value) for name, value in setup.items()), *found.values()],
         data={"run": results},
-        figures=[Figure("symmetry", partial(draw, results), charted=True)],
+        figures=[Figure("symmetry", partial(plot_meeting, results), charted=True)],
         claims=[decay(settings, data.name, found)],
         own_tests=runaways(settings, found),
         curves={name: (first["seen"].values, first[name].values) for name in ("ratio", "predicted")},
@@ -317,22 +319,3 @@ def runaways(settings: SymmetrySettings, found: Mapping[str, Quantity]) -> list[
         Claim(text=text, value=negative, high=0, numbers=usual),
         Claim(text=faster, value=both, high=0, numbers=fast),
     ]
-
-
-def draw(results: xr.Dataset) -> Any:
-    """Draw how Q and R find each other."""
-    from biorrr.analysis.figures.symmetry import plot_meeting
-
-    def courses(kind: str, name: str) -> dict[float, tuple[np.ndarray, np.ndarray]]:
-        chosen = results.isel(condition=results["kind"].values == kind)
-        factor = (chosen["eta_r"] / chosen["eta_q"] if kind == "unequal" else chosen["eta_q"]).values.tolist()
-        return dict(zip(factor, zip(chosen["seen"].values, chosen[name].values, strict=True), strict=True))
-
-    ((slowest, power),) = courses("hasty", "power").items()
-    return plot_meeting(
-        equal=courses("equal", "ratio"),
-        unequal=courses("unequal", "ratio"),
-        runaway={"eigenvalues of $QR > 0$": power, "some $< 0$": courses("hasty negative", "power")[slowest]},
-        eta_unequal=float(results["eta_q"].values[results["kind"].values == "unequal"][0]),
-        eta_runaway=slowest,
-    )

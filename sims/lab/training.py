@@ -91,14 +91,20 @@ def learned(data: data_sets.Dataset, settings: Any, seeds: int = 1) -> list[Quan
     return [Quantity(name, value) for name, value in (known | ({"seeds": seeds} if seeds > 1 else {})).items()]
 
 
-def baseline_quantities(exact: analysis.Yardstick, k: int) -> list[Quantity]:
-    """Return the excess of filters that have not learned, for the row beside an excess that was learned."""
+def baseline_quantities(exact: analysis.Yardstick, k: int, data: str = "") -> list[Quantity]:
+    """Return the excess of k filters that have not learned, for the row below an excess that was learned.
+
+    Give ``data`` where an experiment has several data sets, so that each has names and a row of its own.
+    """
     found = analysis.baselines(exact, k)
-    row = "excess without learning"
+    name, row = (f"{data}_", f"{data}, excess without learning") if data else ("", "excess without learning")
     return [
-        Quantity("excess_exchange", found.exchange, PERCENT, "last filter exchanged for the next", row=row),
-        Quantity("excess_random_plane", found.random_plane, PERCENT, f"random plane in the best {k + 1}", row=row),
-        Quantity("excess_principal_components", found.principal_components, PERCENT, "principal components", row=row),
+        Quantity(f"{name}excess_{which}", excess, PERCENT, words, row=row)
+        for which, excess, words in (
+            ("exchange", found.exchange, "last filter exchanged for the next"),
+            ("random_plane", found.random_plane, f"random plane in the best {k + 1}"),
+            ("principal_components", found.principal_components, "principal components"),
+        )
     ]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biorrr.analysis.figures.wiring import MOST_CELLS
+from biorrr.analysis.figures.panels.wiring import MOST_CELLS
 from biorrr.sims.page.plain import plain
 
 if TYPE_CHECKING:

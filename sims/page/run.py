@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biorrr.analysis.figures.wiring import MOST_CELLS
+from biorrr.analysis.figures.panels.wiring import MOST_CELLS
 from biorrr.sims.lab.claims import FAILS, HOLDS, NOT_JUDGED
 from biorrr.sims.lab.folder import CONFIG, INTERRUPTED
 from biorrr.sims.lab.inventory import FIGURE

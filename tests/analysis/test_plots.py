@@ -20,10 +20,9 @@ from biorrr.analysis import (
     plot_weights,
     stages_of_learning,
 )
+from biorrr.analysis.figures.panels.symmetry import plot_meeting
 from biorrr.analysis.figures.races import plot_pictures_race
-from biorrr.analysis.figures.robustness import plot_departures
 from biorrr.analysis.figures.style import COLOURS
-from biorrr.analysis.figures.symmetry import plot_meeting
 
 SAMPLES = np.array([0, 10, 100, 1000])
 
@@ -70,26 +69,16 @@ def test_pictures_race_has_a_panel_for_each_data_set(rng):
     assert mnist.get_yscale() == "log"
 
 
-def test_departures_leave_no_empty_panel():
-    excess, said = np.array([[[0.01], [0.2]]]), {"long_name": "departure", "ordered": 1}
-    results = xr.Dataset(
-        {str(n): (("data", f"{n}_value", "seed"), excess, said) for n in range(5)}
-        | {"plain": (("data", "seed"), [[0.004]])},
-        {"data": ["digits"]} | {f"{n}_value": [1, 2] for n in range(5)},
-        {"tolerated": 0.05},
-    )
-    axes = plot_departures(results)
-    assert [ax.get_visible() for ax in axes] == 5 * [True]
-    hidden = [ax for ax in axes[0].figure.axes if not ax.get_visible()]
-    assert len(hidden) == len(axes[0].figure.axes) - 5 > 0
-
-
 def test_meeting_of_runs_that_end_at_different_samples():
     seen = np.array([[0.0, 10, 100, np.nan], [0, 10, np.nan, np.nan]])
     ratio = np.array([[1.0, 0.5, 0.1, np.nan], [1, 0.7, np.nan, np.nan]])
-    axes = plot_meeting(
-        {0.1: (seen, ratio)}, {2.0: (seen, ratio)}, {"usual": (seen, ratio), "other": (seen, ratio)}, 0.1, 0.1
+    course = ("condition", "start", "snapshot")
+    results = xr.Dataset(
+        {"seen": (course, [seen] * 4), "ratio": (course, [ratio] * 4), "power": (course, [ratio] * 4)}
+        | {"eta_q": ("condition", [0.1] * 4), "eta_r": ("condition", [0.1, 0.2, 0.1, 0.1])},
+        {"kind": ("condition", ["equal", "unequal", "hasty", "hasty negative"])},
     )
+    axes = plot_meeting(results)
     median = axes[1].lines[0]
     np.testing.assert_array_equal(median.get_xdata(), [0, 10, 100])
     np.testing.assert_allclose(median.get_ydata(), [1, 0.6, 0.1])

@@ -7,13 +7,14 @@ import os
 import numpy as np
 import pytest
 import xarray as xr
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import GroupKFold, PredefinedSplit
 
-from biorrr.analysis import ReducedRankRegression
+from biorrr.analysis import RankCV, ReducedRankRegression
+from biorrr.analysis.communication import matched_units, trial_folds
 from biorrr.sims import main
 from biorrr.sims.data import load
 
-pytestmark = pytest.mark.skipif(
+needs_data = pytest.mark.skipif(
     not os.environ.get("BIORRR_DATA"), reason="needs the real data files; set BIORRR_DATA to their folder"
 )
 
@@ -31,9 +32,10 @@ def predicted(tmp_path_factory):
 def test_run_folder(tmp_path):
     """Of circuits that learn a small planted recording for an epoch, without replay."""
     folder = tmp_path / "run"
-    data = "planted:trials=20,bins=5,source_units=8,target_units=4,rank=1"
+    sizes = {"trials": 20, "bins": 5, "source_units": 8, "target_units": 4, "rank": 1}
+    data = ["planted", *(word for name, size in sizes.items() for word in ("--set", f"data.{name}={size}"))]
     args = ["--ranks", "1", "--folds", "2", "--epochs", "1", "--engine", "numpy", "--ridge", "0", "--draws", "2"]
-    assert main.run(["communication", "--data", data, *args, "--out", str(folder)]) == 0
+    assert main.run(["communication", "--data", *data, *args, "--out", str(folder)]) == 0
     summary = json.loads((folder / "summary.json").read_text())
     with xr.open_dataset(folder / "run.nc", engine="h5netcdf") as results:
         assert summary["circuit_r2_1"] == results["circuit_r2"].sel(target="target", rank=1).item()
@@ -44,6 +46,73 @@ def test_run_folder(tmp_path):
     }  # fmt: skip
 
 
+PLANTED = {"trials": 40, "bins": 5, "source_units": 14, "target_units": 6, "rank": 2}
+
+
+def explore(folder, *args):
+    """Run the exact solution on a small planted recording; returns the data, the folds and the summary."""
+    options = [word for name, value in PLANTED.items() for word in ("--set", f"data.{name}={value}")]
+    fixed = ["--folds", "4", "--ranks", "1", "--ranks", "2", "--shuffles", "0", "--no-simulation"]
+    assert main.run(["communication", "--data", "planted", *options, *fixed, *args, "--out", str(folder)]) == 0
+    data = load("planted", **PLANTED)
+    folds = trial_folds(data.groups, 4, conditions=np.zeros(len(data.X)), random_state=0)
+    return data, folds, json.loads((folder / "summary.json").read_text())
+
+
+def test_the_within_area_control_is_that_of_plain_regressions(tmp_path):
+    """Each draw's rank and its R2 at this rank, by cross-validation on the data themselves."""
+    data, folds, summary = explore(tmp_path / "run", "--draws", "3")
+    ranks, r2, across = [], [], []
+    for draw in range(3):
+        units = matched_units(data.x_rates, data.y_rates, np.random.default_rng([0, 1, draw]))
+        cv = {"ridge": summary["ridge"], "cv": PredefinedSplit(folds)}
+        within = RankCV(**cv).fit(data.X[:, units.source], data.X[:, units.within], strata=data.strata)
+        beyond = RankCV(**cv).fit(data.X[:, units.source], data.Y[:, units.across], strata=data.strata)
+        ranks.append(within.k_)
+        r2.append(within.r2_[within.k_ - 1])
+        across.append(beyond.r2_[beyond.k_ - 1])
+    assert len(set(within.r2_)) > 3  # another rank would give another number
+    assert summary["within_rank"] == np.mean(ranks)
+    assert summary["within_r2"] == pytest.approx(np.mean(r2), rel=1e-9)
+    assert summary["across_r2"] == pytest.approx(np.mean(across), rel=1e-9)
+
+
+def test_z_scores_come_from_the_training_trials(tmp_path):
+    """Standard deviations of all trials would let training see how much held-out trials vary."""
+    data, folds, summary = explore(tmp_path / "run", "--draws", "0", "--zscore", "--residual", "none", "--ridge", "0.1")
+    folds = trial_folds(data.groups, 4, random_state=0)
+    errors, deviations = np.zeros(2), 0.0
+    for fold in range(4):
+        train, test = folds != fold, folds == fold
+        X, Y = ((view - view[train].mean(axis=0)) / view[train].std(axis=0) for view in (data.X, data.Y))
+        deviations += np.square(Y[test]).sum()
+        for i in range(2):
+            predicted = ReducedRankRegression(i + 1, ridge=0.1).fit(X[train], Y[train]).predict(X[test])
+            errors[i] += np.square(Y[test] - predicted).sum()
+    np.testing.assert_allclose([summary["exact_r2_1"], summary["exact_r2_2"]], 1 - errors / deviations, rtol=1e-9)
+
+
+def test_circuits_learn_the_same_z_scores(tmp_path):
+    from biorrr.sims.experiments.communication import CommunicationSettings
+    from biorrr.sims.experiments.communication.areas import Areas
+
+    data = load("planted", **PLANTED)
+    areas = Areas(data, CommunicationSettings(folds=4, zscore=True))
+    for fold in range(4):
+        x_train, y_train, x_test, y_test = areas.fold(fold)
+        np.testing.assert_allclose(np.hstack([x_train, y_train]).std(axis=0), 1.0)
+        trained, held_out = np.hstack([x_train, y_train]), np.hstack([x_test, y_test])
+        np.testing.assert_allclose(areas.moments.training(fold)[0], trained.T @ trained, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(areas.moments.held_out(fold)[0], held_out.T @ held_out, rtol=1e-9, atol=1e-9)
+
+
+def test_too_few_shuffles_are_no_verdict(tmp_path):
+    _, _, summary = explore(tmp_path / "run", "--draws", "0", "--shuffles", "4", "--set", "data.gain=1.2")
+    assert summary["null_p"] == 0.2
+    assert summary["notes"] == "target: 4 shuffles are too few to find p below 0.05"
+
+
+@needs_data
 def test_exact_r2_is_pooled_over_whole_held_out_trials(predicted):
     """As the data's README defines it, from plain fits."""
     _, summary, _ = predicted
@@ -57,6 +126,7 @@ def test_exact_r2_is_pooled_over_whole_held_out_trials(predicted):
     assert summary["V2_exact_r2_1"] == pytest.approx(1 - errors / deviations, rel=1e-9)
 
 
+@needs_data
 def test_controls_of_the_published_recording(predicted):
     """V2 is predicted through fewer dimensions than it has, at no lag, and not with trials shuffled (Semedo et al.)."""
     _, summary, results = predicted
@@ -69,18 +139,19 @@ def test_controls_of_the_published_recording(predicted):
     assert results["null_r2"].sizes == {"target": 2, "shuffle": 100}
 
 
+@needs_data
 def test_the_supplement_has_units_settings_and_versions(predicted):
     folder, summary, _ = predicted
     with (folder / "supplement.csv").open() as file:
         rows = list(csv.DictReader(file))
-    (r2,) = (row for row in rows if (row["target"], row["quantity"], row["rank"]) == ("V2", "held-out R2, exact", "1"))
-    assert float(r2["value"]) == summary["V2_exact_r2_1"]
-    assert (r2["spread is"], r2["unit"]) == ("standard error over folds", "1")
-    settings = {row["quantity"]: row["value"] for row in rows if row["quantity"].startswith("setting ")}
-    assert (settings["setting folds"], settings["setting bin"]) == ("2", "0.1")
-    assert any(row["quantity"] == "version of biorrr" for row in rows)
+    values = {(row["name"], row["quantity"]): row["value"] for row in rows}
+    assert float(values["V2_exact_r2_1", "held-out R2, rank 1: V2: exact"]) == summary["V2_exact_r2_1"]
+    assert values["folds", "setting"] == "2"
+    assert ("biorrr", "version of biorrr") in values
+    assert {row["unit"] for row in rows if row["name"] == "V2_best_lag"} == {"s"}
 
 
+@needs_data
 @pytest.mark.slow
 def test_circuit_learns_the_communication_subspace(tmp_path):
     args = ["--ranks", "1", "--ranks", "2", "--folds", "5", "--out", str(tmp_path / "run")]

@@ -110,16 +110,14 @@ def test_a_decay_that_is_too_fast_is_found_out(met):
 @pytest.mark.filterwarnings("error")
 def test_nothing_known_is_no_warning(met):
     """Of circuits whose R is Q' from the start, or that diverge at once, no ratio is known."""
-    from biorrr.analysis.figures.symmetry import plot_meeting
+    from biorrr.analysis.figures.panels.symmetry import plot_meeting
 
     _, results = met
     settings = SymmetrySettings(data=DATA, etas=(0.04, 0.02), seeds=1)
     unknown = results.assign(ratio=results["ratio"] * np.nan)
     claim = decay(settings, DATA, summary(settings, unknown))
     assert claim.verdict == "does not hold"
-    seen = results["seen"].values[0]
-    ratio, power = (seen, unknown["ratio"].values[0]), (seen, results["power"].values[0])
-    plot_meeting({0.02: ratio}, {2.0: ratio}, {"usual": power, "other": power}, 0.02, 0.02)
+    plot_meeting(unknown)
 
 
 def test_starts_have_the_eigenvalues_asked_for():

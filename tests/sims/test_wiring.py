@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.patches import Polygon
 
-from biorrr.analysis.figures.wiring import MOST_CELLS, MOST_INPUTS, PATHWAYS
+from biorrr.analysis.figures.panels.wiring import MOST_CELLS, MOST_INPUTS, PATHWAYS
 from biorrr.circuit import Microcircuit, Run
 from biorrr.sims import main
 

@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 from biorrr.sims.data import Samples
 from biorrr.sims.data.kinds import V1V2
-from biorrr.sims.lab import Chart, ExperimentSettings, Findings, Lab, SettingsError, View, experiment, option
+from biorrr.sims.lab import ExperimentSettings, Figure, Findings, Lab, Quantity, SettingsError, experiment, option
 from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP
-from biorrr.sims.lazy import data_sets, np
+from biorrr.sims.lazy import data_sets, np, xr
 
 PUBLISHED = V1V2()  # of which both targets are predicted, V2 and, as a control, other V1 neurons
 TARGETS = ("V2", "V1")
-LEARNED_SAMPLES = 90_000  # of each circuit, unless told otherwise
+LEARNED_SAMPLES = 90_000  # seen by each circuit unless epochs are set
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +34,7 @@ class CommunicationSettings(ExperimentSettings):
         "take residuals around the condition's mean in each time bin, or none",
         choices=("condition", "none"),
     )
+    zscore: bool = option(False, "divide each unit by its standard deviation over the training trials")
     ranks: tuple[int, ...] = option((1, 2, 3, 4, 6), "pyramidal neurons; may be repeated", at_least=1)
     s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
     folds: int = option(10, "parts of the trials, each held out once", at_least=2)
@@ -41,10 +43,10 @@ class CommunicationSettings(ExperimentSettings):
     )
     ridge: float | None = option(None, "added to Cxx and Cyy, 0.1 * trace(Cxx)/m by default", at_least=0)
     draws: int = option(25, "within-area targets drawn, matched in number and rate", at_least=0)
-    shuffles: int = option(100, "times that trials are shuffled", at_least=0)
+    shuffles: int = option(100, "shuffles of the trials, for the null hypothesis", at_least=0)
     lags: int = option(2, "time bins of lag to try either way", at_least=0)
     simulation: bool = option(True, "simulate circuits, or solve exactly alone")
-    seed: int = option(0, "of the folds, the draws, the initial weights and the order of samples", at_least=0)
+    seed: int = option(0, "seed of the folds, the draws, the initial weights and the order of samples", at_least=0)
 
     @property
     def every_data(self) -> tuple[Samples, ...]:
@@ -73,40 +75,25 @@ class CommunicationSettings(ExperimentSettings):
 
 
 CAPTIONS = {
-    "communication": "How well activity in a target area is predicted from the source through few neurons, on "
-    "trials that were held out. The grey line is the exact solution for each number of neurons (rank), with bars "
-    "of one standard error over folds; circles are circuits that have learned, with bars of one standard deviation "
-    "over seeds. Prediction stops growing long before the full rank (dotted): the areas communicate through few "
-    "dimensions. The triangle marks the rank that cross-validation chooses, the band what is predicted when trials "
-    "are shuffled, and squares matched targets within the source's own area.",
-    "dimensionality": "Number of predictive dimensions against the target's own dimensionality by factor analysis. "
-    "A target below the dashed line shares more dimensions within itself than can be predicted from the source: "
-    "the few predictive dimensions do not follow from a simple target.",
-    "removal": "How well targets are predicted by full regression when the source's activity along its predictive "
-    "dimensions is removed, one dimension after another. A curve that falls to zero depends on these dimensions "
-    "alone; one that stays up uses others.",
+    "communication": "Held-out prediction of a target area from the source through few neurons. Grey: the exact "
+    "solution at each number of neurons (rank), with standard errors over folds. Circles: circuits that have learned, "
+    "with standard deviations over seeds. Dotted: the full regression. The triangle marks the rank that cross- "
+    "validation chooses, the smallest within one standard error of the best; weak dimensions are missed, so that it "
+    "is a lower bound. The grey band spans the predictions with shuffled trials. Squares: matched targets within the "
+    "source's own area.",
+    "dimensionality": "Predictive dimensions of each target (filled) beside the dimensions that the target and the "
+    "source share within themselves, by factor analysis (open). Where the filled symbol lies to the left of the "
+    "target's open one, the few predictive dimensions do not follow from a simple target. Small squares are matched "
+    "draws.",
+    "removal": "Held-out prediction by full regression when the source's activity along its predictive dimensions is "
+    "removed, one dimension after another. A curve that falls to zero depends on these dimensions alone; one that "
+    "stays up uses others. Bars are standard errors over folds, or standard deviations over matched draws.",
     "lags": "Held-out prediction at the chosen rank when the target is taken later (positive lags) or earlier than "
-    "the source, on the same bins of the source, with bars of one standard error over folds.",
-    "dendrites": "What the circuit predicts for apical dendrites of the target: the distal current that the "
+    "the source, on the same bins of the source, with standard errors over folds.",
+    "dendrites": "The circuit's prediction for apical dendrites of the target: the distal current that the "
     "target's activity causes, the inhibition that predicts it from the source, and the plateau that is left. "
-    "On the right, how large distal currents and plateaus are over the time of a trial.",
+    "On the right, the size of distal currents and plateaus over the time of a trial.",
 }
-CHARTS = (
-    Chart(
-        "Held-out prediction",
-        (
-            View(
-                "R² on held-out trials",
-                {"circuit_r2": "circuit", "exact_r2": "exact"},
-                {"rank": "rank (filters)", "k": "rank (filters)"},
-                along=("rank", "k"),
-                repeats=("seed",),
-                theory=("exact_r2",),
-                log="",
-            ),
-        ),
-    ),
-)
 
 
 def measure(settings: CommunicationSettings) -> str:
@@ -121,28 +108,85 @@ def measure(settings: CommunicationSettings) -> str:
     paper="beyond it",
     measure=measure,
     captions=CAPTIONS,
-    charts=CHARTS,
     small={"data": "planted", "ranks": (1, 2), "folds": 2, "epochs": 1, "shuffles": 2, "draws": 1, "lags": 1},
 )
 def communication(lab: Lab, settings: CommunicationSettings) -> Findings:
     """Predict each target from the source, by circuits and exactly, with all controls."""
-    from biorrr.sims.experiments.communication.questions import Pair, answer, questions
-    from biorrr.sims.experiments.communication.results import about, findings
+    from biorrr.sims.experiments.communication.areas import Areas
+    from biorrr.sims.experiments.communication.questions import answer, questions
+    from biorrr.sims.experiments.communication.results import Target, join, write_supplement
 
-    for value in settings.every_data:
-        settings = fit(lab, settings, lab.load(value))
-    targets = []
-    for value in settings.every_data:
-        pair = Pair.of(lab.load(value), settings)
+    recordings = [lab.load(value) for value in settings.every_data]
+    for data in recordings:
+        settings = fit(lab, settings, data)
+    targets, notes = [], [*dict.fromkeys(note for data in recordings for note in data.notes)]
+    for data, name in zip(recordings, settings.target_names, strict=True):
+        areas = Areas(data, settings)
 
-        found = lab.map(answer, questions(pair, settings), pair)
+        found = lab.map(answer, questions(areas, settings), areas)
 
-        targets.append(about(pair, settings, found))
-    return findings(settings, targets)
+        targets.append(Target(f"{name}_" if len(recordings) > 1 else "", name, join(areas, settings, found)))
+    each = [one.results for one in targets]
+    results = xr.concat(each, dim="target", combine_attrs="drop", join="outer")
+    results = results.assign_coords(target=list(settings.target_names))
+    quantities = [Quantity(name, getattr(settings, name)) for name in ("s", "ridge", "folds", "seeds")]
+    if len(recordings) == 1:
+        quantities += about(settings, recordings[0])
+    for one in targets:
+        quantities += one.quantities(settings.ranks)
+        notes += one.notes
+    if settings.simulation:
+        results.attrs |= {"engine": each[0].attrs["engine"], "seconds": sum(one.attrs["seconds"] for one in each)}
+        quantities += [Quantity(name, results.attrs[name]) for name in ("engine", "seconds")]
+    quantities.append(Quantity("notes", "; ".join(notes)))
+    return Findings(
+        title=f"{settings.data}: held-out R2, {settings.folds} folds of whole trials, s = {settings.s:g}; "
+        "data are centred",
+        quantities=quantities,
+        rows={"to note": "; ".join(notes)} if notes else {},
+        data={"run": results},
+        figures=draw(settings, {f"{settings.source_name} to {one.name}": one.results for one in targets}),
+        files={"supplement.csv": partial(write_supplement, quantities=quantities, settings=settings)},
+    )
+
+
+def about(settings: CommunicationSettings, data: data_sets.Dataset) -> list[Quantity]:
+    """Return names and sizes of a recording."""
+    trials = len(data.X) if data.groups is None else len(np.unique(data.groups))
+    rates = {"source": data.x_rates, "target": data.y_rates}
+    return [
+        Quantity("data", settings.data.name),
+        Quantity("source", settings.source_name),
+        Quantity("target", settings.target_names[0]),
+        Quantity("source_units", data.X.shape[1]),
+        Quantity("target_units", data.Y.shape[1]),
+        Quantity("trials", trials),
+        Quantity("bins", len(data.X)),
+        *(Quantity(f"{side}_rate", float(rate.mean()), "spikes/s") for side, rate in rates.items() if rate is not None),
+    ]
+
+
+def draw(settings: CommunicationSettings, results: dict[str, xr.Dataset]) -> list[Figure]:
+    """Return the figures, of results by source and target."""
+    from biorrr.analysis.figures import communication as figures
+
+    first = next(iter(results.values()))
+    drawn = {
+        "communication": partial(figures.plot_prediction, results),
+        "dimensionality": partial(figures.plot_dimensionality, results),
+        "removal": partial(figures.plot_removal, results),
+    }
+    if "lag_r2" in first:
+        drawn["lags"] = partial(figures.plot_lags, results)
+    if "plateau" in first:
+        drawn["dendrites"] = partial(figures.plot_dendrites, first, settings.bin, settings.target_names[0])
+    return [Figure(name, function) for name, function in drawn.items()]
 
 
 def fit(lab: Lab, settings: CommunicationSettings, data: data_sets.Dataset) -> CommunicationSettings:
     """Work out ridge and epochs unless they are set, and leave out ranks that the data do not allow."""
+    from biorrr.analysis.regression.rank import residuals
+
     m, n = data.X.shape[1], data.Y.shape[1]
     trials = len(data.X) if data.groups is None else len(np.unique(data.groups))
     if settings.folds > trials:
@@ -152,25 +196,12 @@ def fit(lab: Lab, settings: CommunicationSettings, data: data_sets.Dataset) -> C
             f"ranks: must not exceed the number of units, {m} in the source and {n} in the target (got "
             f"{min(settings.ranks)})"
         )
-    large = data.X.nbytes + data.Y.nbytes > data_sets.dataset.LOADED
-    if large and settings.simulation:
-        raise SettingsError(
-            f"simulation: data of {(data.X.nbytes + data.Y.nbytes) / 2**30:.1f} GB are too large to be copied for "
-            "each fold; use --no-simulation for the exact solution and its controls, or longer bins"
-        )
     lab.set(ranks=tuple(rank for rank in settings.ranks if rank <= min(m, n)))
     # 25 epochs of the published data, whose folds leave 3,600 samples for training.
     training = len(data.X) * (settings.folds - 1) / settings.folds
     filled = lab.fill_in(epochs=max(1, math.ceil(LEARNED_SAMPLES / training)))
-    return filled if filled.ridge is not None else lab.set(ridge=default_ridge(settings, data, large))
-
-
-def default_ridge(settings: CommunicationSettings, data: data_sets.Dataset, large: bool) -> float:
-    """Return 0.1 trace(Cxx)/m, of residuals where these are taken."""
+    if filled.ridge is not None:
+        return filled
     strata = data.strata if settings.residual == "condition" else None
-    if strata is None and not large:
-        return 0.1 * float(data.X.var(axis=0).mean())
-    from biorrr.analysis.communication import FoldMoments
-
-    products, samples = FoldMoments.of(data.X, data.Y[:, :0], np.zeros(len(data.X), int), strata).everything()
-    return 0.1 * float(np.trace(products)) / (samples * data.X.shape[1])
+    variance = 1.0 if settings.zscore else float(np.square(residuals(data.X, strata, slice(None))[0]).mean())
+    return lab.set(ridge=0.1 * variance)

@@ -1,4 +1,4 @@
-"""Questions about two areas: circuits that learn to predict, and the controls; each answer is arrays by name."""
+"""Questions about two areas: circuits that learn to predict, and the controls; each answer is a dataset."""
 
 from __future__ import annotations
 
@@ -6,40 +6,46 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import xarray as xr
 
 from biorrr import analysis
-from biorrr.analysis import communication as areas_analysis
-from biorrr.analysis.communication import FoldMoments, Prediction
-from biorrr.sims.data import Dataset
-from biorrr.sims.experiments.communication.areas import Areas, conditions_of
+from biorrr.analysis.communication import (
+    lagged,
+    matched_units,
+    removed_dimensions,
+    shared_dimensionality,
+    shuffled_trials,
+)
+from biorrr.sims.experiments.communication.areas import Areas
 from biorrr.sims.lab import Job
 
 if TYPE_CHECKING:
+    from biorrr.analysis.communication import Prediction
     from biorrr.sims.experiments.communication import CommunicationSettings
 
 MOST_REMOVED = 10  # predictive dimensions
-DENDRITE_SAMPLES = 20_000  # of which plateaus are kept
+DENDRITE_SAMPLES = 20_000  # number of samples whose plateaus are kept
 
 
-@dataclass(frozen=True)
-class Pair:
-    """Two areas, their moments, and the exact prediction."""
-
-    data: Dataset
-    areas: Areas
-    moments: FoldMoments
-    prediction: Prediction
-
-    @classmethod
-    def of(cls, data: Dataset, settings: CommunicationSettings) -> Pair:
-        """Split trials into folds, sum moments, and predict exactly."""
-        assert settings.ridge is not None
-        areas = Areas.split(data, settings.folds, settings.residual, settings.seed, settings.s, settings.ridge)
-        moments = areas.moments()
-        return cls(data, areas, moments, areas.predict(moments, areas.source, areas.target))
+def questions(areas: Areas, settings: CommunicationSettings) -> list[Any]:
+    """Return a circuit for each fold, rank and seed, one for the dendrites, and the controls that the data allow."""
+    folds, ranks, seeds = range(settings.folds), settings.ranks, settings.every_seed
+    asked: list[Any] = [Dimensions(), Removal()]
+    if settings.simulation:
+        asked += [Circuit(fold, rank, seed) for fold in folds for rank in ranks for seed in seeds]
+        asked.append(Dendrites())
+    if settings.shuffles:
+        asked.append(Shuffles(settings.shuffles))
+    if most := min(settings.lags, (areas.bins - 1) // 2):
+        asked.append(Lags(most))
+    if len(settings.every_data) == 1 and len(areas.source) >= 4:  # the published recording has its own control
+        asked += [Draw(number) for number in range(settings.draws)]
+    return asked
 
 
-# -- questions ---------------------------------------------------------------------------------------------------------
+def answer(job: Job, question: Any, areas: Areas) -> xr.Dataset:
+    """Return the answer to one of the questions below."""
+    return question.answer(job, areas)
 
 
 @dataclass(frozen=True)
@@ -50,53 +56,49 @@ class Circuit:
     rank: int
     seed: int
 
-    def answer(self, job: Job, pair: Pair) -> dict[str, Any]:
-        """Return the squared error of its prediction of the trials that it has not seen."""
-        x_train, y_train, x_test, y_test = pair.areas.fold(self.fold)
+    def answer(self, job: Job, areas: Areas) -> xr.Dataset:
+        """Return the squared error of its prediction of the held-out trials."""
+        x_train, y_train, x_test, y_test = areas.fold(self.fold)
         run = learned(job, x_train, y_train, self.rank, self.seed)
         error = np.square(y_test - run.predict(x_test)).sum()
-        return {"error": error, "engine": run.data.attrs["engine"], "seconds": run.data.attrs["seconds"]}
+        return xr.Dataset({"error": error}, attrs={name: run.data.attrs[name] for name in ("engine", "seconds")})
 
 
 @dataclass(frozen=True)
 class Dendrites:
     """Apical dendrites of a circuit of the chosen rank that has learned all trials."""
 
-    def answer(self, job: Job, pair: Pair) -> dict[str, Any]:
-        """Return distal current, inhibition and plateau, (samples, neurons)."""
-        settings = job.settings
-        X, Y = pair.areas.whole()
-        run = learned(job, X, Y, pair.prediction.rank, settings.seed)
-        audit = analysis.audit_plateau(X, Y, run.Vx, run.Vy, run.Q, run.R, settings.ridge)
-        first = slice(DENDRITE_SAMPLES)
-        a = Y @ run.Vy
-        return {
-            "distal": a[first],
-            "inhibition": audit.inhibition[first],
-            "plateau": audit.plateau[first],
-            # Beyond ten digits, sums depend on where in memory their terms lie.
-            "share": np.round(np.var(audit.plateau) / np.var(a), 10),
-            "correlation": np.round(np.min(audit.plateau_and_error.correlation), 10),
-        }
+    def answer(self, job: Job, areas: Areas) -> xr.Dataset:
+        """Return distal current, inhibition and plateau, (sample, neuron), and how the plateaus compare with theory."""
+        X, Y, _, _ = areas.fold(None)
+        run = learned(job, X, Y, areas.prediction.rank, job.settings.seed)
+        audit = analysis.audit_plateau(X, Y, run.Vx, run.Vy, run.Q, run.R, job.settings.ridge)
+        signals = {"distal": Y @ run.Vy, "inhibition": audit.inhibition, "plateau": audit.plateau}
+        kept = {name: (("sample", "neuron"), signal[:DENDRITE_SAMPLES]) for name, signal in signals.items()}
+        # Beyond ten digits, sums depend on where in memory their terms lie.
+        share = np.round(np.var(audit.plateau) / np.var(signals["distal"]), 10)
+        correlation = np.round(np.min(audit.plateau_and_error.correlation), 10)
+        return xr.Dataset(
+            kept | {"plateau_share": share, "plateau_correlation": correlation}
+            | {"trial": ("sample", areas.trials[:DENDRITE_SAMPLES])},
+            coords={"neuron": np.arange(run.Vx.shape[1])},
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Shuffles:
-    """Prediction with the target's trials shuffled, within conditions where these have means."""
+    """Null hypothesis: the target's trials are shuffled, within conditions where these have means."""
 
     count: int
 
-    def answer(self, job: Job, pair: Pair) -> dict[str, Any]:
-        """Return R2 at every rank, (count, ranks)."""
-        areas, curves = pair.areas, []
-        conditions = None if areas.strata is None else conditions_of(areas.strata, areas.trials)
+    def answer(self, job: Job, areas: Areas) -> xr.Dataset:
+        """Return R2 at the chosen rank, (shuffle,)."""
+        found = []
         for number in range(self.count):
             rng = np.random.default_rng([job.settings.seed, number])
-            order = areas_analysis.shuffled_trials(areas.trials, rng, conditions)
-            rows = np.arange(len(order)), order
-            shuffled = FoldMoments.of(pair.data.X, pair.data.Y, areas.folds, areas.strata, rows=rows)
-            curves.append(areas.predict(shuffled, areas.source, areas.target).r2)
-        return {"r2": np.array(curves)}
+            shuffled = areas.moments_of(target=shuffled_trials(areas.trials, rng, areas.conditions))
+            found.append(areas.predict(shuffled, areas.source, areas.target).r2[areas.prediction.rank - 1])
+        return xr.Dataset({"null_r2": ("shuffle", found)})
 
 
 @dataclass(frozen=True)
@@ -105,46 +107,39 @@ class Lags:
 
     most: int
 
-    def answer(self, job: Job, pair: Pair) -> dict[str, Any]:
-        """Return R2 at the chosen rank and its standard error, (2 * most + 1,)."""
-        areas, rank = pair.areas, pair.prediction.rank
-        assert areas.bins is not None
-        rows = np.arange(len(areas.data.X)).reshape(-1, areas.bins)
+    def answer(self, job: Job, areas: Areas) -> xr.Dataset:
+        """Return R2 at the chosen rank and its standard error, (lag,), with lags in seconds."""
+        bins, lags = areas.bins, np.arange(-self.most, self.most + 1)
+        rows = np.arange(len(areas.trials)).reshape(-1, bins)
         found = []
-        for lag in range(-self.most, self.most + 1):
-            here, there = (rows[:, bins].ravel() for bins in areas_analysis.lagged(areas.bins, lag, self.most))
-            strata = None if areas.strata is None else np.unique(areas.strata[here], return_inverse=True)[1]
-            moments = FoldMoments.of(areas.data.X, areas.data.Y, areas.folds[here], strata, rows=(here, there))
-            prediction = areas.predict(moments, areas.source, areas.target)
-            found.append((prediction.r2[rank - 1], prediction.r2_sem[rank - 1]))
-        r2, sem = np.array(found).T
-        return {"r2": r2, "sem": sem}
+        for lag in lags:
+            here, there = (rows[:, some].ravel() for some in lagged(bins, int(lag), self.most))
+            prediction = areas.predict(areas.moments_of(here, there), areas.source, areas.target)
+            found.append((prediction.r2, prediction.r2_sem))
+        r2, sem = np.array(found)[:, :, areas.prediction.rank - 1].T
+        seconds = lags * job.settings.bin + job.settings.lag
+        return xr.Dataset({"lag_r2": ("lag", r2), "lag_r2_sem": ("lag", sem)}, coords={"lag": seconds})
 
 
 @dataclass(frozen=True)
 class Dimensions:
     """Dimensions that each area shares within itself."""
 
-    def answer(self, job: Job, pair: Pair) -> dict[str, Any]:
-        """Return shared dimensions of source and target, and the numbers of factors they are found with."""
-        areas = pair.areas
-        source, target = (
-            areas_analysis.shared_dimensionality(pair.moments, side) for side in (areas.source, areas.target)
-        )
-        return {
-            "source": source.shared, "source_factors": source.factors, "target": target.shared,
-            "target_factors": target.factors,
-        }  # fmt: skip
+    def answer(self, job: Job, areas: Areas) -> xr.Dataset:
+        """Return the shared dimensions of source and target."""
+        sides = {"source": areas.source, "target": areas.target}
+        shared = {side: shared_dimensionality(areas.moments, channels).shared for side, channels in sides.items()}
+        return xr.Dataset({f"{side}_dimensionality": found for side, found in shared.items()})
 
 
 @dataclass(frozen=True)
 class Removal:
     """Prediction without the source's activity along its predictive dimensions."""
 
-    def answer(self, job: Job, pair: Pair) -> dict[str, Any]:
-        """Return R2 of the full regression, (removed + 1,)."""
-        areas = pair.areas
-        return {"r2": without(pair, areas.source, areas.target, areas.target)}
+    def answer(self, job: Job, areas: Areas) -> xr.Dataset:
+        """Return R2 of the full regression and its standard error, (removed,)."""
+        found = without(areas, areas.source, areas.target, areas.target)
+        return xr.Dataset({"removed_r2": ("removed", found.r2), "removed_r2_sem": ("removed", found.r2_sem)})
 
 
 @dataclass(frozen=True)
@@ -153,55 +148,32 @@ class Draw:
 
     number: int
 
-    def answer(self, job: Job, pair: Pair) -> dict[str, Any]:
-        """Return rates, ranks, R2 at every rank, and R2 without predictive dimensions, within and across areas."""
-        areas, data, moments = pair.areas, pair.data, pair.moments
-        rated = data.x_rates is not None and data.y_rates is not None
-        x_rates = data.x_rates if data.x_rates is not None and rated else np.ones(areas.m)
-        y_rates = data.y_rates if data.y_rates is not None and rated else np.ones(data.Y.shape[1])
+    def answer(self, job: Job, areas: Areas) -> xr.Dataset:
+        """Return ranks, R2 (draw_k,), rates, and R2 without predictive dimensions, (removed,), within and across."""
+        of_source, of_target = areas.data.x_rates, areas.data.y_rates
+        rated = of_source is not None and of_target is not None
+        if of_source is None or of_target is None:
+            of_source, of_target = np.ones(len(areas.source)), np.ones(len(areas.target))
         rng = np.random.default_rng([job.settings.seed, 1, self.number])
-        units = areas_analysis.matched_units(x_rates, y_rates, rng, matched=rated)
-        targets = {"within": units.within, "across": areas.m + units.across}
+        units = matched_units(of_source, of_target, rng, matched=rated)
+        targets = {"within": units.within, "across": len(areas.source) + units.across}
+        every_rate = np.concatenate([of_source, of_target])
         found: dict[str, Any] = {
-            "within_rate": x_rates[units.within].mean() if rated else np.nan,
-            "across_rate": y_rates[units.across].mean() if rated else np.nan,
-            "within_dimensions": areas_analysis.shared_dimensionality(moments, units.within).shared,
-            "units": len(units.within),
+            "draw_units": len(units.within),
+            "within_dimensionality": shared_dimensionality(areas.moments, units.within).shared,
         }
         for name, target in targets.items():
-            prediction = areas.predict(moments, units.source, target)
-            found |= {f"{name}_r2": prediction.r2, f"{name}_rank": prediction.rank}
-        for removed, of_removed in targets.items():
+            prediction = areas.predict(areas.moments, units.source, target)
+            found |= {
+                f"{name}_rank": prediction.rank,
+                f"{name}_r2_at_rank": prediction.r2[prediction.rank - 1],
+                f"{name}_r2": ("draw_k", prediction.r2),
+                f"{name}_rate": every_rate[target].mean() if rated else np.nan,
+            }
             for predicted, of_predicted in targets.items():
-                found[f"{predicted}_without_{removed}"] = without(pair, units.source, of_removed, of_predicted)
-        return found
-
-
-def questions(pair: Pair, settings: CommunicationSettings) -> list[Any]:
-    """Return a circuit for each fold, rank and seed, one for the dendrites, and the controls that the data allow."""
-    asked: list[Any] = []
-    if settings.simulation:
-        asked += [
-            Circuit(fold, rank, seed)
-            for fold in range(settings.folds)
-            for rank in settings.ranks
-            for seed in settings.every_seed
-        ]
-        asked.append(Dendrites())
-    asked += [Dimensions(), Removal()]
-    if settings.shuffles:
-        asked.append(Shuffles(settings.shuffles))
-    most = min(settings.lags, 0 if pair.areas.bins is None else (pair.areas.bins - 1) // 2)
-    if most:
-        asked.append(Lags(most))
-    if len(settings.every_data) == 1 and pair.areas.m >= 4:  # the published recording has its own control
-        asked += [Draw(number) for number in range(settings.draws)]
-    return asked
-
-
-def answer(job: Job, question: Any, pair: Pair) -> dict[str, Any]:
-    """Return the answer to one of the questions above."""
-    return question.answer(job, pair)
+                r2 = without(areas, units.source, target, of_predicted).r2
+                found[f"{predicted}_without_{name}"] = (f"removed_{name}", r2)
+        return xr.Dataset(found)
 
 
 def learned(job: Job, X: np.ndarray, Y: np.ndarray, rank: int, seed: int) -> Any:
@@ -211,8 +183,9 @@ def learned(job: Job, X: np.ndarray, Y: np.ndarray, rank: int, seed: int) -> Any
     return job.run(circuit, X, Y, epochs=settings.epochs, centre=True, record=(), snapshots=1)
 
 
-def without(pair: Pair, source: np.ndarray, removed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """Return R2 of the full regression, (removed + 1,), without the source's dimensions that predict ``removed``."""
-    most = min(MOST_REMOVED, len(source) - 1, len(removed))
-    s, ridge = pair.areas.s, pair.areas.ridge
-    return areas_analysis.removed_dimensions(pair.moments, source, removed, predicted, most, s=s, ridge=ridge).r2
+def without(areas: Areas, source: np.ndarray, removed: np.ndarray, predicted: np.ndarray) -> Prediction:
+    """Return the full regression without the source's dimensions that predict ``removed``, 0, 1, ... of them."""
+    most, settings = min(MOST_REMOVED, len(source) - 1, len(removed)), areas.settings
+    return removed_dimensions(
+        areas.moments, source, removed, predicted, most, s=settings.s, ridge=settings.ridge or 0.0
+    )

@@ -1,9 +1,8 @@
 """Follow the family of circuits from RRMSE (s = 0) to CCA (s = 1), learned beside exact.
 
-At every s: excess over the optimum, whitening, eigenvalues of QQ' beside those of M, the filter of the first neuron,
-its plateau beside the back-propagated error, and the distal rule, whose coefficients are fitted to the recorded changes
-of all distal synapses in a few hundred samples. Data are centred. In run.nc the filters are turned onto the exact ones:
-they are defined up to a rotation.
+At every s: excess over the optimum, whitening, eigenvalues of QQ' beside those of M, the plateau of the first neuron
+beside the back-propagated error, and the distal rule, whose coefficients are fitted to the recorded changes
+of all distal synapses in a few hundred samples. Data are centred.
 """
 
 from __future__ import annotations
@@ -48,12 +47,10 @@ class Recording:
 
 
 CAPTIONS = {
-    "family": "The family between RRMSE (s = 0) and CCA (s = 1). Above, for each s: the first filter as learned, "
-    "turned onto the exact one, and as it should be; and the plateau of the first neuron (black) on the back-"
-    "propagated error (grey), each on a scale of its own. Below, against s: eigenvalues of QQ' (dots, one per "
-    "seed) on those of M (dashed); excess over the optimum; relative r.m.s. error of the plateau, one dot per "
-    "neuron and seed; and the coefficients of the distal rule as fitted to recorded changes (dots), on s and "
-    "1 - s + s ridge (dashed)."
+    "family": "The family between RRMSE (s = 0) and CCA (s = 1). Above: the plateau of the first neuron (black) on the "
+    "back-propagated error (grey), at three values of s. Below, against s: eigenvalues of QQ' (dots, one per seed) on "
+    "those of M (dashed); excess over the optimum; relative r.m.s. error of the plateau, one dot per neuron and seed; "
+    "and the coefficients of the distal rule as fitted to recorded changes (dots), on s and 1 - s + s ridge (dashed)."
 }
 CHART =     Chart(
         "The family between RRMSE and CCA",
@@ -136,7 +133,7 @@ def family(lab: Lab, settings: FamilyExperimentSettings) -> Findings:
         ],
         rows={f"s = {s:g}": in_words(results.sel(s=s)) for s in settings.s},
         data={"run": results},
-        figures=[Figure("family", partial(plot_family, results, data.pixels))],
+        figures=[Figure("family", partial(plot_family, results))],
         claims=judge(settings, data, quantities),
     )
 

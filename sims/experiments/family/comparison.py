@@ -56,8 +56,6 @@ def compare(
                 "plateau_relative_error": (
                     ("seed", "pyramidal"), [audit.plateau_and_error.relative_error for audit in audits]
                 ),
-                "filters": (("input", "pyramidal"), exact.aligned(each[0]["Vx"])),
-                "filters_exact": (("input", "pyramidal"), exact.Vx(k)),
                 "plateau": (("row", "pyramidal"), audits[0].plateau),
                 "error": (("row", "pyramidal"), audits[0].error),
                 "own_current": float(rule["own_current"]),

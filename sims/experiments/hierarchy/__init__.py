@@ -30,7 +30,6 @@ from biorrr.sims.experiments.hierarchy.simulations import (
     follow_lesion,
     learn,
     lesion_courses,
-    make_hierarchy,
 )
 from biorrr.sims.lab import (
     SEEN,
@@ -71,10 +70,12 @@ class HierarchySettings(ExperimentSettings):
 
 
 CAPTIONS = {
-    "hierarchy": "The areas from x at the bottom to y at the top, with the gain of every link. Proximal weights W "
-    "carry each area's output upwards (blue), distal weights A carry it downwards to the apical dendrites of the "
-    "area below (orange), and each area has interneurons that it excites (arrow) and that inhibit its dendrites "
-    "(bar).",
+    "hierarchy": "The areas from x at the bottom to y at the top. Proximal weights W carry each area's output upwards "
+    "(blue), distal weights A carry it downwards to the apical dendrites of the area below (orange), and each area has "
+    "interneurons that it excites (R, arrow) and that inhibit its dendrites (Q, bar). The gain of a link is the weight "
+    "that the equilibrium gives to it; the plateau of an area reaches its soma with the gain of the link above over "
+    "that of the link below. By default the link to y has the gain n / trace(Cyy), so that one unit of variance counts "
+    "as much in y as in an area.",
     "learning": "Left: excess over the joint optimum of all areas against samples seen, one line per seed; the "
     "dashed line is the bound of 3 %. Middle: excess of each area while the others are held at what they have "
     "learned. Right: distance between the feedback weights A and the transposed feed-forward weights W, which "
@@ -142,9 +143,8 @@ def hierarchy(lab: Lab, settings: HierarchySettings) -> Findings:
         *prediction_quantities(settings, [*runs.values()], X, Y),
         *(lesion_quantities(lesions) if stacked else ()),
     ]
-    wiring = make_hierarchy(settings, settings.seed).wiring(X.shape[1], Y.shape[1])
     drawn = [
-        Figure("hierarchy", partial(figures.plot_hierarchy, wiring, settings.gains)),
+        Figure("hierarchy", partial(figures.plot_hierarchy, settings.areas, settings.gains, X.shape[1], Y.shape[1])),
         Figure("learning", partial(figures.plot_hierarchy_learning, results)),
         Figure("plateaus", partial(figures.plot_area_plateaus, results)),
     ]

@@ -31,6 +31,7 @@ from biorrr.sims.lab import (
 from biorrr.sims.lab.checks import check_rank, default_ridge
 from biorrr.sims.lab.quantities import PERCENT
 from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP, option, seeds_option
+from biorrr.sims.lab.training import baseline_quantities
 from biorrr.sims.lazy import analysis, data_sets, np, xr
 
 TOLERATED = 0.05  # excess up to which the circuit counts as learning
@@ -43,7 +44,9 @@ class RobustnessSettings(ExperimentSettings):
     """Settings of ``biorrr robustness``."""
 
     data: tuple[Samples, ...] = option(("digits", "v1v2"), f"{DATA_HELP}; may be repeated", metavar=DATA_FORM)
-    departures: tuple[str, ...] = option(("all",), "which to try, by the names in the table; may be repeated")
+    departures: tuple[str, ...] = option(
+        ("all",), f"which to try, of {', '.join((*DEPARTURES, *MILLIVOLT_DEPARTURES))}; may be repeated"
+    )
     k: int = option(2, "pyramidal neurons, the rank of the regression", short="k", at_least=1)
     s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
     samples: int | None = option(
@@ -70,11 +73,10 @@ class RobustnessSettings(ExperimentSettings):
 
 
 CAPTIONS = {
-    "robustness": "How much biology the circuit survives. Each panel changes one thing about the paper's circuit, "
-    "from mild on the left to severe on the right (panels without lines have no order). Points are how far the "
-    "objective ends above the optimum, in percent: the mean over seeds, with a bar from the lowest to the highest. "
-    "Dotted lines are the circuit without any change. In the grey area learning counts as broken, and a cross "
-    "marks where that happens first."
+    "robustness": "How far a circuit can depart from the paper's and still learn. Each row changes one thing, from "
+    "mild on the left to severe on the right (rows with a star have no order). A field shows the value and, below it, "
+    "how far the objective ends above the optimum, mean over seeds. Blue: the circuit learns. Orange: learning is "
+    "broken, with an excess of 5 % and more."
 }
 
 
@@ -83,9 +85,7 @@ def charts(results: Mapping[str, xr.Dataset]) -> tuple[Chart, ...]:
     from biorrr.analysis.figures.robustness import departures_in
 
     dataset = results["run"]
-    labels = {
-        name: str(dataset[name].attrs.get("long_name", name)).replace("\n", " ") for name in departures_in(dataset)
-    }
+    labels = {name: str(dataset[name].attrs["long_name"]) for name in departures_in(dataset)}
     views = tuple(
         View(
             "excess over the optimum",
@@ -126,15 +126,13 @@ def robustness(lab: Lab, settings: RobustnessSettings) -> Findings:
     for data in settings.data:
         check_rank(settings.k, lab.load(data))
 
-    each = [turn_up(lab, settings, lab.load(data)) for data in settings.data]  # one after another in memory
+    exact, each = {}, []
+    for data in map(lab.load, settings.data):  # one after another in memory
+        exact[data.name] = analysis.Yardstick(*data.stand_in, settings.s, default_ridge(data))
+        each.append(turn_up(lab, settings, data, exact[data.name]))
 
     names = [data.name for data in settings.data]
     results = xr.concat(each, dim="data").assign_coords(data=names).assign_attrs(tolerated=TOLERATED)
-    reached = [
-        Quantity(f"{data}_{name}", farthest(results[name].sel(data=data).mean("seed"), one.ordered), "", data, row=name)
-        for name, one in settings.tried.items()
-        for data in names
-    ]
     plain = results["plain"].mean("seed")
     return Findings(
         title=f"farthest from the paper's circuit with excess below {TOLERATED:.0%}, mean over {settings.seeds} seeds",
@@ -142,8 +140,18 @@ def robustness(lab: Lab, settings: RobustnessSettings) -> Findings:
             Quantity("tolerated", TOLERATED, PERCENT),
             Quantity("samples", settings.samples),
             Quantity("seeds", settings.seeds),
-            *(Quantity(f"{data}_plain", float(plain.sel(data=data)), PERCENT, data, row="plain") for data in names),
-            *reached,
+            *(
+                Quantity(
+                    f"{data}_plain", float(plain.sel(data=data)), PERCENT, data, row="excess of the paper's circuit"
+                )
+                for data in names
+            ),
+            *(one for data in names for one in baseline_quantities(exact[data], settings.k, data)),
+            *(
+                Quantity(f"{data}_{name}", farthest(results[name].sel(data=data), one.ordered), "", data, row=one.label)
+                for name, one in settings.tried.items()
+                for data in names
+            ),
         ],
         data={"run": results},
         figures=[Figure("robustness", partial(plot_departures, results))],
@@ -157,13 +165,12 @@ def check_departures(settings: RobustnessSettings) -> None:
             raise SettingsError(f"departures: must be among {', '.join(settings.ranges)} (got {name!r})")
 
 
-def turn_up(lab: Lab, settings: RobustnessSettings, data: data_sets.Dataset) -> xr.Dataset:
+def turn_up(lab: Lab, settings: RobustnessSettings, data: data_sets.Dataset, exact: analysis.Yardstick) -> xr.Dataset:
     """Try all departures on one data set.
 
     Returns the excess ``plain`` (seed,) of the paper's circuit and, by name of the departure, that of circuits which
     depart from it, (value, seed), each beside the mean of the paper's, (value,).
     """
-    exact = analysis.Yardstick(*data.stand_in, settings.s, default_ridge(data))
     seeds = [*settings.every_seed]
 
     plain = lab.map(try_plain, seeds, data, exact)
@@ -188,8 +195,11 @@ def turn_up(lab: Lab, settings: RobustnessSettings, data: data_sets.Dataset) -> 
 
 
 def farthest(excess: xr.DataArray, ordered: bool) -> float | str | None:
-    """Return the last value before the excess (values,) first reaches TOLERATED; without order, all values below it."""
-    learned = excess.values < TOLERATED
+    """Return the last value before the mean of the excess (value, seed) first reaches TOLERATED.
+
+    Without order, return all values that stay below it.
+    """
+    learned = excess.mean("seed").values < TOLERATED
     values = excess[excess.dims[0]].values
     if not ordered:
         return "; ".join(map(str, values[learned])) or None

@@ -65,7 +65,7 @@ class DepartureRange:
     Parameters
     ----------
     label
-        Label of the axis, in two lines.
+        Words of the departure and of what is varied.
     values
         Numbers or words, from near the paper's circuit to far from it if they are ``ordered``.
     change
@@ -100,97 +100,97 @@ def _bursting(**values: float) -> models.Population:
 
 DEPARTURES = {
     "all_or_none": DepartureRange(
-        "all-or-none plateaus:\nsize / r.m.s. drive", (0.25, 0.5, 1, 2, 4, 8, 16),
+        "all-or-none plateaus: size / r.m.s. drive", (0.25, 0.5, 1, 2, 4, 8, 16),
         lambda size, ref: _departing(models.AllOrNone(size * ref.plateau)),
     ),
     "sign": DepartureRange(
-        "sign plateaus:\nsize / r.m.s. drive", (0.5, 1, 2, 4, 8, 16),
+        "sign plateaus: size / r.m.s. drive", (0.5, 1, 2, 4, 8, 16),
         lambda size, ref: _departing(models.Sign(size * ref.plateau)), ordered=False,
     ),
     "rectified": DepartureRange(
-        "rectified plateaus:\nresting level / r.m.s. drive", (4, 2, 1, 0.5, 0.25, 0),
+        "rectified plateaus: resting level / r.m.s. drive", (4, 2, 1, 0.5, 0.25, 0),
         lambda level, ref: _departing(models.Rectified(level * ref.plateau)),
     ),
     "leaky": DepartureRange(
-        "leaky membranes:\ntime constants / time a sample is held", (0.01, 0.03, 0.1, 0.2, 0.5, 1),
+        "leaky membranes: time constants / time a sample is held", (0.01, 0.03, 0.1, 0.2, 0.5, 1),
         lambda tau, ref: _departing(models.Leaky(200 * tau, 200 * tau, 200 * tau, 200 * tau, hold=200, dt=10)),
     ),
     "spiking": DepartureRange(
-        "spiking cells\nin each population", (1000, 300, 100, 30, 10, 5),
+        "spiking cells in each population", (1000, 300, 100, 30, 10, 5),
         lambda cells, ref: _departing(models.Spiking(cells)),
     ),
     "apical": DepartureRange(
-        "apical drive:\ngain * r.m.s. plateau", (0.05, 0.1, 0.2, 0.4, 0.8),
+        "apical drive: gain * r.m.s. plateau", (0.05, 0.1, 0.2, 0.4, 0.8),
         lambda drive, ref: _departing(models.ApicalDrive(drive / ref.plateau)),
     ),
     # The paper neglects apical drive because plateaus are sparse in time (Sec. 5.2): the larger, the rarer.
     "apical_events": DepartureRange(
-        "each plateau adds 0.8 to output:\nsize / r.m.s. drive", (1, 2, 4, 8, 16),
+        "each plateau adds 0.8 to the output: size / r.m.s. drive", (1, 2, 4, 8, 16),
         lambda size, ref: _departing(
             models.AllOrNone(size * ref.plateau), models.ApicalDrive(0.8 / (size * ref.plateau))
         ),
         ordered=False,
     ),
     "interneurons": DepartureRange(
-        "interneurons\nfor each output", (2, 4, 8), lambda ratio, ref: Change({"interneurons": ratio * ref.k})
+        "interneurons for each output", (2, 4, 8), lambda ratio, ref: Change({"interneurons": ratio * ref.k})
     ),
     "connections": DepartureRange(
-        "connection probability,\nproximal and distal", (0.95, 0.9, 0.8, 0.7, 0.5, 0.3),
+        "connection probability, proximal and distal", (0.95, 0.9, 0.8, 0.7, 0.5, 0.3),
         lambda probability, ref: _departing(models.SparseConnections(probability, probability)),
     ),
     "dale": DepartureRange(
-        "weights that\nkeep their sign", tuple(DALE), lambda names, ref: _departing(models.DalesLaw(DALE[names])),
+        "weights that keep their sign", tuple(DALE), lambda names, ref: _departing(models.DalesLaw(DALE[names])),
         ordered=False,
     ),
     "noise": DepartureRange(
-        "transmission noise:\ns.d. / mean", (0.1, 0.2, 0.3, 0.5, 0.7, 1),
+        "transmission noise: s.d. / mean", (0.1, 0.2, 0.3, 0.5, 0.7, 1),
         lambda sigma, ref: _departing(models.TransmissionNoise(sigma)),
     ),
     "delay": DepartureRange(
-        "delay of inhibition\n(samples)", (1, 2), lambda samples, ref: _departing(models.LoopDelay(samples))
+        "inhibition late, samples", (1, 2), lambda samples, ref: _departing(models.LoopDelay(samples))
     ),
     "delay_within": DepartureRange(
-        "delay of inhibition /\ntime a sample is held", (0.1, 0.25, 0.5, 0.75, 1),
+        "inhibition late, part of the time a sample is held", (0.1, 0.25, 0.5, 0.75, 1),
         lambda part, ref: _held(models.LoopDelay(ticks=round(HELD_TICKS * part))),
     ),
     "delay_in_runs": DepartureRange(
-        "inhibition one sample late:\nlike samples in a row", (10, 5, 3, 2, 1),
+        "inhibition one sample late, like samples in a row", (10, 5, 3, 2, 1),
         lambda in_a_row, ref: _departing(models.LoopDelay(1), in_a_row=in_a_row),
     ),
     "instruction": DepartureRange(
-        "delay of instruction\n(samples)", (1, 2), lambda samples, ref: _departing(models.LateInstruction(samples))
+        "instruction late, samples", (1, 2), lambda samples, ref: _departing(models.LateInstruction(samples))
     ),
     "instruction_within": DepartureRange(
-        "delay of instruction /\ntime a sample is held", (0.1, 0.25, 0.5, 0.75, 1),
+        "instruction late, part of the time a sample is held", (0.1, 0.25, 0.5, 0.75, 1),
         lambda part, ref: _held(models.LateInstruction(ticks=round(HELD_TICKS * part))),
     ),
     "instruction_traces": DepartureRange(
-        "delay of instruction (samples),\nwith traces of twice that", (1, 2, 4),
+        "instruction late, samples, traces of twice that", (1, 2, 4),
         lambda samples, ref: _departing(
             models.LateInstruction(samples), models.Eligibility(2 * samples, 0, 2 * samples)
         ),
     ),
     "lesion": DepartureRange(
-        "lesion after half\nof the samples", tuple(LESIONS), lambda lesion, ref: Change(lesion=lesion), ordered=False
+        "lesion after half of the samples", tuple(LESIONS), lambda lesion, ref: Change(lesion=lesion), ordered=False
     ),
 }  # fmt: skip
 
 # Of circuits of cells in millivolts.
 MILLIVOLT_DEPARTURES = {
     "population": DepartureRange(
-        "cells for\neach output", (200, 100, 50, 25, 10),
+        "cells for each output", (200, 100, 50, 25, 10),
         lambda cells, ref: _in_millivolts(population=cells, interneuron_population=max(cells // 2, 1)),
     ),
     "hold": DepartureRange(
-        "time for which a\nsample is held (ms)", (200, 150, 100, 60, 40),
+        "time for which a sample is held (ms)", (200, 150, 100, 60, 40),
         lambda hold, ref: _in_millivolts(hold=hold, latency=hold / 5),
     ),
     "background": DepartureRange(
-        "s.d. of background\ncurrents (pA)", (150, 300, 450, 600),
+        "s.d. of background currents (pA)", (150, 300, 450, 600),
         lambda sigma, ref: _in_millivolts(cell=_bursting(sigma_s=sigma, sigma_d=sigma)), ordered=False,
     ),
     "calcium": DepartureRange(
-        "calcium current of\nthe dendrite (pA)", (1200, 900, 600, 300, 0),
+        "calcium current of the dendrite (pA)", (1200, 900, 600, 300, 0),
         lambda current, ref: _in_millivolts(cell=_bursting(g_d=current)),
     ),
 }  # fmt: skip

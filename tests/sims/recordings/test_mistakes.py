@@ -37,7 +37,7 @@ def tensor(trials=8, bins=4, units=6, **options):
         ({"series": "dff"}, "series: no series 'dff' with one column per unit in {path}; there are none"),
         ({"minimum_rate": 1e3}, "source: must have at least two units to be a population (got 0 of 13: 13 left out"),
         ({"quality": "fair"}, "{path}: quality: must be one of good, all (got 'fair')"),
-        ({"scale": "log"}, "{path}: scale: must be one of none, sqrt, zscore (got 'log')"),
+        ({"scale": "log"}, "{path}: scale: must be one of none, sqrt (got 'log')"),
         ({"source": ""}, "source: say which area of {path}; there are VISp (14 units), VISl (8 units)"),
         ({"sauce": "VISp"}, "{path}: no option 'sauce'; did you mean 'source'?"),
     ],

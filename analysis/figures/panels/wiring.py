@@ -96,7 +96,7 @@ class _Drawing:
             self._draw_interneuron(ax, node)
         self._draw_synapses(ax)
         self._name(ax, sizes)
-        ax.set(xlim=(self.left - 0.4, self.right + 5.5), ylim=(-1.4, self.top + 0.9))
+        ax.set(xlim=(self.left - 0.4, self.right + 5.5), ylim=(-2.2, self.top + 1.4))
         ax.axis("off")
 
     def _draw_pyramidal(self, ax: Axes, x: float, label: str) -> None:
@@ -178,9 +178,10 @@ class _Drawing:
             ax.text(self.left - 0.5, float(np.mean(rows)), f"{name}\ninputs ${symbol}${of}", **beside)
         ax.text(self.left - 0.5, self.soma, "somata,\noutput $z$", **beside)
         middle = float(np.mean([*self.middle.values()]))
-        ax.text(self.left - 0.5, middle, "apical\ndendrites", **beside)
-        across = float(np.mean([self.y[node] for node in self.members["sensory"]]))
-        ax.text(self.right - 0.2, across, "basal\ndendrites", ha="left", va="center", fontsize=8)
+        ax.text(self.left - 0.5, middle, "axons (green)\nand dendrites (black)\nof interneurons", **beside)
+        cells = float(np.mean([*self.x.values()]))
+        ax.text(cells, self.top + 0.2, "apical dendrites", ha="center", va="bottom", fontsize=8)
+        ax.text(cells, -0.8, "basal dendrites", ha="center", va="top", fontsize=8)
         for name in ("interneurons", *self.own):
             heights = [self.middle[node] for node in self.members[name]]
             text = "interneurons $n$" if name == "interneurons" else name

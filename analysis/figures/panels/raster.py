@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biorrr.analysis.figures.plateau import plot_plateau
+from biorrr.analysis.figures.panels.plateau import plot_plateau
 from biorrr.analysis.figures.style import COLOURS, axes_of, styled
 
 

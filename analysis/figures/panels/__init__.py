@@ -1,0 +1,1 @@
+"""Figures from arrays, one idea per file: the panels that figures of runs and experiments are made of."""
