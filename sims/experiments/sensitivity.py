@@ -188,7 +188,9 @@ def summary(pair: tuple[str, int], mean: np.ndarray, eta0: np.ndarray) -> list[Q
         "smallest_eta0": (eta0.min(), "", "smallest"),
     }
     row, key = f"{algorithm}, k = {k}", plain_name(algorithm, k)
-    return [Quantity(f"{key}_{name}", float(value), *more, row=row) for name, (value, *more) in found.items()]
+    return [
+        Quantity(f"{key}_{name}", float(value), unit, words, row=row) for name, (value, unit, words) in found.items()
+    ]
 
 
 def largest_stable(rows: list[np.ndarray]) -> int:

@@ -17,10 +17,10 @@ from typing import Any
 
 from biorrr.sims.experiments import find_experiment
 from biorrr.sims.experiments.compare.claims import PAPER_ROWS
-from biorrr.sims.experiments.paper.algebra import algebra
-from biorrr.sims.experiments.paper.convergence import convergence
 from biorrr.sims.experiments.paper.evidence import of_family, of_plateau, of_robustness, of_symmetry
+from biorrr.sims.experiments.paper.long_runs import convergence
 from biorrr.sims.experiments.paper.page import WORDS, Sentence, curve_table, markdown, sentences
+from biorrr.sims.experiments.paper.theorems import algebra
 from biorrr.sims.lab import Claim, Experiment, ExperimentSettings, Findings, Lab, Quantity, experiment, option
 from biorrr.sims.lab.claims import HOLDS
 from biorrr.sims.lab.settings import seeds_option

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from biorrr.sims.experiments.paper.algebra import INTERPRETATION
+from biorrr.sims.experiments.paper.theorems import INTERPRETATION
 from biorrr.sims.lab import Claim, Findings
 from biorrr.sims.lab.quantities import PERCENT
 from biorrr.sims.lazy import np

@@ -17,7 +17,7 @@ EQUAL = 1e-8  # two ways to the same number agree, relative to its size
 SAME_CIRCUIT = 1e-10  # weights of circuit and algorithm, relative to the largest
 RULE = 1e-6  # coefficients of the distal rule, either way
 MEMBERS = (0.0, 0.5, 1.0)  # values of s
-PRESENTED = 1_000  # samples to circuit and algorithm
+PRESENTED = 300  # samples to circuit and algorithm
 NEURAL_CIRCUIT = 'Sec. 5.1, "Neural circuit"'
 INTERPRETATION = 'Sec. 6, "Interpretation of calcium plateau potential in Bio-RRR"'
 
@@ -63,6 +63,7 @@ def equivalence(centred: data_sets.Dataset, settings: AlgebraSettings, **about: 
 
     from biorrr.analysis.regression.covariance import covariances
 
+    assert settings.ridge is not None
     C = covariances(centred.X, centred.Y, settings.ridge)
     A = np.block([[np.zeros_like(C.xx), C.xy], [C.xy.T, np.zeros_like(C.yy)]])
     correlations = linalg.eigh(A, linalg.block_diag(C.xx, C.yy), eigvals_only=True)[::-1][: settings.k]
@@ -164,7 +165,7 @@ def implemented(centred: data_sets.Dataset, settings: AlgebraSettings, s: float,
         high=SAME_CIRCUIT,
         s=s,
         k=k,
-        run=f"weights of circuit and Alg. 2 after {PRESENTED:,} samples, largest relative deviation",
+        run=f"weights of circuit and Alg. 2 after {PRESENTED} samples, largest relative deviation",
         **about,
     )
 
