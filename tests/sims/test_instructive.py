@@ -59,7 +59,6 @@ def verdicts(**changed):
         ({"broadcast_informative_yes": 0.2}, "a scalar broadcast signal: the answer is yes"),
         ({"shuffled_predictive_yes": 0.2}, "plateaus shuffled across neurons: the answer is no"),
         ({"soma_informative_yes": 0.2}, "dendrites that repeat the soma, with noise: the answer is no"),
-        ({"frozen_q_signed_yes": 0.2}, "a circuit whose interneuron synapses are frozen: the answer is no"),
         (
             {"error_rate_specific": 0.1},
             "the false-positive rate of (a) specific",

@@ -82,7 +82,7 @@ CHART = Chart(
 
 @experiment(
     shows="[do dendrites teach?](docs/instructive.md) Four questions to somas and dendrites, of circuits or your own",
-    takes="1 min",
+    takes="1.2 min",
     paper="beyond it",
     measure="error_rate_max",
     captions=CAPTIONS,

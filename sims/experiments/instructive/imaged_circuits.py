@@ -142,9 +142,8 @@ SOMA = Dendrite(
     "soma", "dendrites that repeat the soma, with noise", None,
     {"specific": False, "informative": False, "signed": False, "predictive": False},
 )  # fmt: skip
-FROZEN_Q = Dendrite(
-    "frozen Q", "a circuit whose interneuron synapses are frozen", _plateau, {"signed": False}, frozen=True
-)
+# Theory leaves its answers open: the plateau is then Vy'y less a fixed multiple of the output.
+FROZEN_Q = Dendrite("frozen Q", "a circuit whose interneuron synapses are frozen", _plateau, {}, frozen=True)
 UNRELATED = Dendrite("unrelated", "plateaus of an unrelated circuit", _plateau_of_other, {})
 DENDRITES = (CIRCUIT, BROADCAST, SHUFFLED, SOMA, FROZEN_Q)
 # The null hypothesis of each question: the false-positive rate is measured there.
