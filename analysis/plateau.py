@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +36,12 @@ class Agreement:
                 np.sum(u * v, axis=-2) / np.sqrt(np.sum(u**2, axis=-2) * np.sum(v**2, axis=-2)),
                 np.sqrt(np.sum((measured - expected) ** 2, axis=-2) / np.sum(expected**2, axis=-2)),
             )
+
+    @classmethod
+    def joined(cls, each: Iterable[Agreement]) -> Agreement:
+        """Return the agreements of several circuits, each (k,), as one."""
+        pairs = [(one.correlation, one.relative_error) for one in each]
+        return cls(*(np.concatenate(values) for values in zip(*pairs, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -118,12 +125,10 @@ def null_agreements(a: NDArray, inhibition: NDArray, error: NDArray, seed: int =
 
     Returns
     -------
-    By name: ``no_inhibition``, a alone; ``other_inhibition``, a less the inhibition of other samples;
-    ``other_samples``, the plateau beside the error of other samples.
+    By name: ``no_inhibition``, a alone; ``other_inhibition``, a less the inhibition of other samples.
     """
     others = np.random.default_rng(seed).permutation(len(a))
     return {
         "no_inhibition": Agreement.between(a, error),
         "other_inhibition": Agreement.between(a - inhibition[others], error),
-        "other_samples": Agreement.between((a - inhibition)[others], error),
     }

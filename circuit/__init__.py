@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING
 from biorrr.circuit.circuit import Circuit
 from biorrr.circuit.hierarchy import Hierarchy
 from biorrr.circuit.microcircuit import Microcircuit
-from biorrr.circuit.notebook import say_errors_first
 from biorrr.circuit.results.run import Run
 from biorrr.circuit.simulation.checkpoint import Checkpoint, CheckpointError
-from biorrr.circuit.simulation.recorder import Diverged
-from biorrr.circuit.simulation.unsettled import Unsettled
-from biorrr.circuit.stimulus.brian2_inputs import GroupInput
+from biorrr.circuit.simulation.failures import Diverged, Unsettled
 from biorrr.circuit.stimulus.signals import PoissonSpikes, SpikeTrains, TimeSeries
 
 if TYPE_CHECKING:
@@ -23,7 +20,6 @@ __all__ = [
     "CheckpointError",
     "Circuit",
     "Diverged",
-    "GroupInput",
     "Hierarchy",
     "Microcircuit",
     "MicrocircuitRegressor",
@@ -33,8 +29,6 @@ __all__ = [
     "TimeSeries",
     "Unsettled",
 ]
-
-say_errors_first()
 
 
 def __getattr__(name: str):

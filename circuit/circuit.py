@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from biorrr.circuit.base import CircuitBase
 from biorrr.circuit.compile.blueprint import Port
+from biorrr.circuit.stimulus.data_checks import listed, mapping
+from biorrr.errors import InputError
 from biorrr.models import Clock, Departure, Parts, Pathway, Population, departed
 
 
@@ -59,12 +61,13 @@ class Circuit(CircuitBase):
     ports: tuple[Port, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        populations = tuple(self.populations)
-        if "clock" not in [getattr(population, "name", "") for population in populations]:
-            populations = (Clock(), *populations)
-        parts = departed(Parts(populations, tuple(self.pathways)), self.departures)
-        self._freeze(populations=tuple(self.populations), pathways=tuple(self.pathways))
-        self._settle(parts, _ports(parts, self.inputs), tuple(self.departures))
+        populations = listed("populations", self.populations, "Population objects")
+        pathways = listed("pathways", self.pathways, "Pathway objects")
+        departures = listed("departures", self.departures, "Departure objects")
+        clock = () if "clock" in [getattr(population, "name", "") for population in populations] else (Clock(),)
+        parts = departed(Parts((*clock, *populations), pathways), departures)
+        self._freeze(populations=populations, pathways=pathways, departures=departures)
+        self._settle(parts, _ports(parts, self.inputs), departures)
 
     def table(self) -> tuple[str, dict[str, str]]:
         """Return what the circuit is made of."""
@@ -83,16 +86,15 @@ def _ports(parts: Parts, inputs: Mapping[str, str] | None) -> tuple[Port, ...]:
     declared = [
         (p.name, v.name) for p in parts.populations for v in p.variables if v.role == "input" and v.per == "cell"
     ]
-    given = (
-        inputs if inputs is not None else {variable: f"{population}.{variable}" for population, variable in declared}
-    )
+    given = {variable: f"{population}.{variable}" for population, variable in declared}
+    given = given if inputs is None else mapping("inputs", inputs)
     for name, place in given.items():
         if tuple(str(place).split(".")) not in declared:
             have = ", ".join(".".join(each) for each in declared) or "none"
-            raise ValueError(
+            raise InputError(
                 f"inputs[{name!r}]: must be a variable declared with role 'input' (got {place!r}); there are {have}"
             )
     if len(given) < len(declared):
         left = [".".join(each) for each in declared if ".".join(each) not in given.values()]
-        raise ValueError(f"inputs: nothing sets {', '.join(left)}; name a port for each variable declared as an input")
+        raise InputError(f"inputs: nothing sets {', '.join(left)}; name a port for each variable declared as an input")
     return tuple(Port(name, *place.split(".")) for name, place in given.items())

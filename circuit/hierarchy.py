@@ -7,9 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, cast
 
-import numpy as np
-
-from biorrr.circuit.base import Beginning
 from biorrr.circuit.compile.blueprint import Blueprint, Port
 from biorrr.circuit.regression import (
     PORTS,
@@ -21,8 +18,11 @@ from biorrr.circuit.regression import (
     with_regression,
 )
 from biorrr.circuit.results.text_table import regression, ridge_in_words
+from biorrr.circuit.simulation.initial_state import Beginning
 from biorrr.circuit.simulation.simulate import Simulated
+from biorrr.circuit.stimulus.data_checks import listed
 from biorrr.circuit.stimulus.feeds import Inputs
+from biorrr.errors import InputError, InputTypeError
 from biorrr.models import (
     ApicalFeedback,
     Area,
@@ -103,19 +103,22 @@ class Hierarchy(RegressionCircuit):
     _REMEDY = "lower the rates, or the gains of the links above x"
 
     def __post_init__(self) -> None:
-        areas = _sequence("areas", self.areas, "the number of cells of each area")
+        areas = listed("areas", self.areas, "cells, one number for each area")
+        if not areas:
+            raise InputError("areas: must have at least one area (got none)")
         cells = tuple(whole_number(f"areas[{i}]", k, minimum=1) for i, k in enumerate(areas))
-        gains = (1.0,) * (len(cells) + 1) if self.gains is None else _sequence("gains", self.gains, "a gain per link")
+        gains = (1.0,) * (len(cells) + 1) if self.gains is None else listed("gains", self.gains, "one for each link")
         if len(gains) != len(cells) + 1:
-            raise ValueError(
+            raise InputError(
                 f"gains: must be {len(cells) + 1} numbers, one for each link from x to the first of {len(cells)} areas "
                 f"up to y (got {len(gains)})"
             )
-        inner = cells if self.interneurons is None else _sequence("interneurons", self.interneurons, "one per area")
+        inner = cells if self.interneurons is None else listed("interneurons", self.interneurons, "one for each area")
         if len(inner) != len(cells):
-            raise ValueError(f"interneurons: must be {len(cells)} numbers, one for each area (got {len(inner)})")
+            raise InputError(f"interneurons: must be {len(cells)} numbers, one for each area (got {len(inner)})")
         self._freeze(
             areas=cells,
+            departures=listed("departures", self.departures, "Departure objects"),
             gains=tuple(number_within(f"gains[{i}]", g, 1e-300) for i, g in enumerate(gains)),
             rho=number_within("rho", self.rho, 1e-300),
             s=number_within("s", self.s, 0, 1, S),
@@ -126,7 +129,7 @@ class Hierarchy(RegressionCircuit):
             ridges=checked_ridge(self.ridge),
             replay=whole_number("replay", self.replay, minimum=1),
         )
-        departures = with_clock(tuple(self.departures), (Settled(),))
+        departures = with_clock(self.departures, (Settled(),))
         refuse_leaky_replay(departures, self.ridges)
         parts = Parts((Clock(), SensoryInput(), InstructiveInput()), ())
         feedback = ApicalFeedback(self.layout, rates_of_areas(self.rates, len(cells)))
@@ -151,7 +154,7 @@ class Hierarchy(RegressionCircuit):
     def _check_sizes(self, sizes: Mapping[str, int]) -> None:
         largest, bound = max(self.areas), sum(sizes.values())
         if largest > bound:
-            raise ValueError(
+            raise InputError(
                 f"areas: no area can have more cells than x and y have features, {bound} (got {largest}); reduce it"
             )
 
@@ -186,12 +189,6 @@ def rates_of_areas(rates: Rates | Sequence[Rates] | str, areas: int) -> tuple[Ra
     if isinstance(rates, str) and rates == "auto":
         return None
     each = (rates,) * areas if isinstance(rates, Rates) else rates
-    if isinstance(each, str) or len(each) != areas or not all(isinstance(rate, Rates) for rate in each):
-        raise TypeError(f"rates: must be 'auto', Rates(...), or one Rates(...) for each area (got {rates!r})")
+    if not isinstance(each, tuple | list) or len(each) != areas or not all(isinstance(rate, Rates) for rate in each):
+        raise InputTypeError(f"rates: must be 'auto', Rates(...), or one Rates(...) for each area (got {rates!r})")
     return tuple(each)
-
-
-def _sequence(name: str, values, what: str) -> tuple:
-    if isinstance(values, str) or not isinstance(values, (Sequence, np.ndarray)) or not len(values):
-        raise TypeError(f"{name}: must be a sequence, {what} (got {values!r})")
-    return tuple(v.item() if isinstance(v, np.generic) else v for v in values)

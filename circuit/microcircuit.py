@@ -9,7 +9,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from biorrr.circuit.base import Beginning
 from biorrr.circuit.compile.blueprint import Blueprint, Port
 from biorrr.circuit.regression import (
     PORTS,
@@ -21,11 +20,12 @@ from biorrr.circuit.regression import (
     with_regression,
 )
 from biorrr.circuit.results.text_table import regression, ridge_in_words
-from biorrr.circuit.simulation.initial_state import drawn_weights, given_weights
+from biorrr.circuit.simulation.initial_state import Beginning, drawn_weights, given_weights
 from biorrr.circuit.simulation.simulate import Simulated
-from biorrr.circuit.stimulus.data_checks import warn_of_rank
+from biorrr.circuit.stimulus.data_checks import listed, warn_of_rank
 from biorrr.circuit.stimulus.feeds import Inputs
 from biorrr.circuit.stimulus.statistics import chunks
+from biorrr.errors import InputError, InputTypeError
 from biorrr.models import (
     RUNGS,
     AdaptiveRates,
@@ -136,8 +136,8 @@ class Microcircuit(RegressionCircuit):
 
     def __post_init__(self) -> None:
         k = whole_number("k", self.k, minimum=1)
-        if not (isinstance(self.rates, Rates) or self.rates == "auto"):
-            raise TypeError(f"rates: must be Rates(...) or 'auto' (got {self.rates!r})")
+        if not (isinstance(self.rates, Rates) or (isinstance(self.rates, str) and self.rates == "auto")):
+            raise InputTypeError(f"rates: must be Rates(...) or 'auto' (got {self.rates!r})")
         l = k if self.interneurons is None else self.interneurons
         self._freeze(
             s=number_within("s", self.s, 0, 1, S),
@@ -146,12 +146,13 @@ class Microcircuit(RegressionCircuit):
             replay=whole_number("replay", self.replay, minimum=1),
             feedback=number_within("feedback", self.feedback, 0),
             rho=number_within("rho", self.rho, 1e-300),
-            pathways=tuple(self.pathways),
-            populations=tuple(self.populations),
+            departures=listed("departures", self.departures, "Departure objects"),
+            pathways=listed("pathways", self.pathways, "Pathway objects"),
+            populations=listed("populations", self.populations, "Population objects"),
         )
         if self.rho != 1 and not self.feedback:
-            raise ValueError("rho: belongs to apical feedback; give feedback=c, c > 0, too")
-        departures = departures_of(self.cell, self.feedback, tuple(self.departures))
+            raise InputError("rho: belongs to apical feedback; give feedback=c, c > 0, too")
+        departures = departures_of(self.cell, self.feedback, self.departures)
         if self.feedback:
             refuse_leaky_replay(departures, self.ridges)
         area = self._area
@@ -174,7 +175,7 @@ class Microcircuit(RegressionCircuit):
     def _check_sizes(self, sizes: Mapping[str, int]) -> None:
         bound = min(sizes.values())
         if self.k > bound:
-            raise ValueError(f"k: upper bound is min(m, n) = {bound}, the rank of the data (got {self.k}); reduce k")
+            raise InputError(f"k: upper bound is min(m, n) = {bound}, the rank of the data (got {self.k}); reduce k")
 
     def _smallest(self, port: Port) -> int:
         return self.k
@@ -184,7 +185,8 @@ class Microcircuit(RegressionCircuit):
         if inputs is not None:
             warn_of_rank(self.k, {name.upper(): f.some - inputs.feeds[name].mean for name, f in inputs.facts.items()})
         if self.feedback:
-            return self._areas_beginning((self._area,), blueprint, inputs, seed, last)
+            begin = self._areas_beginning((self._area,), blueprint, inputs, seed, last)
+            return replace(begin, weights={**begin.weights, **given_weights(self.initial, blueprint, begin.units)})
         begin = self._scaled(inputs)
         m, n = blueprint.sizes["x"], blueprint.sizes["y"]
         size: tuple[tuple[float, float, float], ...] = ()
@@ -200,7 +202,7 @@ class Microcircuit(RegressionCircuit):
             }
         present = {pathway.weight for pathway in blueprint.weighted}
         drawn = drawn_weights((m, n, self.k, int(self.interneurons or self.k)), seed, *size)
-        weights = {name: matrix for name, matrix in drawn.items() if name in present}
+        weights = {name: matrix for name, matrix in drawn.items() if name in present} | self.initial
         known = {f"neuromodulator.{name}": value for name, value in known.items()}
         return replace(begin, weights=given_weights(weights, blueprint, begin.units), parameters=known)
 
@@ -208,8 +210,9 @@ class Microcircuit(RegressionCircuit):
         if inputs is None:
             return Drive.white(m, n)
         x, y = inputs.facts["x"], inputs.facts["y"]
-        means = inputs.feeds["x"].mean, inputs.feeds["y"].mean
-        return Drive.of(x.some, y.some, self.ridges, means, (x.power, y.power))
+        to_x, to_y = inputs.feeds["x"], inputs.feeds["y"]  # in whose units spikes, for one, are counts
+        means, powers = (to_x.unit * to_x.mean, to_y.unit * to_y.mean), (to_x.unit**2 * x.power, to_y.unit**2 * y.power)
+        return Drive.of(to_x.unit * x.some, to_y.unit * y.some, self.ridges, means, powers)
 
     def _settings(self, simulated: Simulated) -> dict[str, object]:
         spiking = [d.population for d in self.all_departures if isinstance(d, Spiking)]
@@ -262,7 +265,7 @@ class Microcircuit(RegressionCircuit):
         return f"Microcircuit {self.name}".strip(), rows
 
 
-def departures_of(cell: str | Millivolts, feedback: float, departures: tuple[Departure, ...]) -> tuple[Departure, ...]:
+def departures_of(cell: str | Millivolts, feedback: float, departures: Sequence[Departure]) -> tuple[Departure, ...]:
     """Return all departures that ``cell``, ``feedback`` and ``departures`` ask for, without those of its rates."""
     if isinstance(cell, str):
         meant = RUNGS[one_of("cell", cell, tuple(RUNGS))].departures
@@ -292,7 +295,7 @@ def with_own_parts(parts: Parts, area: Area, populations: Sequence[Population], 
     for population in populations:
         size = sizes.get(instance_of("populations", population, Population).name)
         if size is not None and population.size not in (None, size):
-            raise ValueError(
+            raise InputError(
                 f"{population.name}.size: must be {size}, as k and interneurons say (got {population.size})"
             )
         parts = parts.having(replace(population, size=size or population.size))
@@ -302,4 +305,4 @@ def with_own_parts(parts: Parts, area: Area, populations: Sequence[Population], 
 def output_is_linear(blueprint: Blueprint) -> bool:
     """Return True where the output is X Vx, as in the paper's circuit, and nothing else changes it."""
     writers = [action for action in blueprint.schedule if "pyramidal.z" in action.writes]
-    return [(action.part, action.code) for action in writers] == [("proximal", ProximalSynapses.current)]
+    return [(action.part, action.code) for action in writers] == [("proximal", ProximalSynapses().current)]

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from biorrr.circuit.base import Beginning, CircuitBase
+from biorrr.circuit.base import CircuitBase
 from biorrr.circuit.compile.blueprint import Blueprint, Port
-from biorrr.circuit.simulation.initial_state import drawn_areas
+from biorrr.circuit.simulation.initial_state import Beginning, drawn_areas
 from biorrr.circuit.simulation.simulate import Simulated
 from biorrr.circuit.stimulus.feeds import Inputs
 from biorrr.circuit.stimulus.units import Units
+from biorrr.errors import InputError
 from biorrr.models import Area, Departure, Leaky, Parts, Rates, with_values
 from biorrr.models.validation import number_within
 
@@ -37,15 +38,9 @@ class RegressionCircuit(CircuitBase):
 
     def _scaled(self, inputs: Inputs | None) -> Beginning:
         """Return the replays that make the ridge, and gains on the data where rates are fitted to them."""
-        gains = {"x": 1.0, "y": 1.0}
-        if inputs is not None and self.fitted:
-            if len(inputs.facts) < len(inputs.feeds):
-                raise ValueError(
-                    "rates: must be Rates(...) where an input is a Brian2 group, whose activity is not known beforehand"
-                )
-            gains = inputs.unit_gains
+        gains = inputs.unit_gains if inputs is not None and self.fitted else {"x": 1.0, "y": 1.0}
         units = Units.of_gains(gains["x"], gains["y"], self.s)
-        return Beginning(gains, units, replay=self.replay if self.ridges[0] else 0)
+        return Beginning(units, replay=self.replay if self.ridges[0] else 0)
 
     def _settings(self, simulated: Simulated) -> dict[str, object]:
         """Return plain values that a run keeps as attributes."""
@@ -79,7 +74,7 @@ def pair(name: str, value, what: str) -> tuple[Any, Any]:
     """Return ``value`` as a pair; a single number stands for both."""
     both = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
     if len(both) != 2:
-        raise ValueError(f"{name}: must be a number or a pair, for {what} (got {value!r})")
+        raise InputError(f"{name}: must be a number or a pair, for {what} (got {value!r})")
     return both
 
 
@@ -97,7 +92,7 @@ def with_clock(departures: Sequence[Departure], otherwise: Sequence[Departure]) 
 def refuse_leaky_replay(departures: Sequence[Departure], ridge: tuple[float, float]) -> None:
     """Refuse a ridge on Cxx where outputs have membranes and feedback: replay would have to settle."""
     if ridge[0] and any(isinstance(departure, Leaky) for departure in departures):
-        raise ValueError(
+        raise InputError(
             f"ridge: replay must settle, and membranes take their time (got {ridge[0]:g} on Cxx with Leaky(...)); use "
             "Settled(), or (0, ridge) for Cyy alone"
         )

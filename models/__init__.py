@@ -35,10 +35,9 @@ from biorrr.models.paper.synapses import (
     PyramidalToInterneuron,
 )
 from biorrr.models.parts import Parts, Pathway, Population, with_values
-from biorrr.models.phases import PHASES
 from biorrr.models.random_draws import Stream, gaussian_draw, poisson_draw, uniform_draw
 from biorrr.models.rates import Rate, Rates
-from biorrr.models.variables import Step, Variable
+from biorrr.models.variables import PHASES, Step, Variable
 
 __all__ = [
     "PHASES",

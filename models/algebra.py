@@ -1,4 +1,4 @@
-"""Expressions taken apart: what is left of one where some names are 0 or 1, and sums of products.
+"""Algebra of expressions: their value where some names are 0 or 1, and their expansion into sums of products.
 
 Only sums, differences, products, quotients and powers are looked into; all else stays in one piece.
 """
@@ -7,29 +7,21 @@ from __future__ import annotations
 
 import ast
 import functools
-import inspect
 from collections.abc import Callable, Iterable, Mapping
 
-from biorrr.models.expressions import names_in
+from biorrr.models.expressions import names_in, parsed
 
 Whole = Callable[[Iterable[str]], bool]
 
 
 @functools.cache
 def assignments(code: str) -> tuple[tuple[str, str], ...]:
-    """The statements of ``code`` as (name, expression): `v += x` is v with the expression v + x.
+    """Return the statements of ``code`` as (name, expression): `v += x` is v with the expression v + x.
 
     >>> assignments("v += 2 * x")
     (('v', 'v + 2 * x'),)
     """
-    found = []
-    for statement in ast.parse(inspect.cleandoc(code)).body:
-        if isinstance(statement, ast.AugAssign):
-            name, value = statement.target, ast.BinOp(statement.target, statement.op, statement.value)
-        elif isinstance(statement, ast.Assign):
-            (name,), value = statement.targets, statement.value  # type: ignore[assignment]
-        found.append((ast.unparse(name), ast.unparse(value)))
-    return tuple(found)
+    return tuple((name, ast.unparse(value)) for name, value, _ in parsed(code))
 
 
 def code_of(assigned: Iterable[tuple[str, str]]) -> str:
@@ -42,7 +34,7 @@ def code_of(assigned: Iterable[tuple[str, str]]) -> str:
 
 
 def reduced(expression: str, values: Mapping[str, int]) -> str:
-    """``expression`` where some names have ``values``: what is multiplied by 0 is gone, and so is what adds 0.
+    """Return ``expression`` where some names have ``values``, without terms that are then 0.
 
     >>> reduced("(1 - onset) * v + onset * x", {"onset": 0})
     'v'
@@ -99,7 +91,7 @@ def vanishes(expression: str, name: str) -> bool:
 
 
 def products(expression: str, whole: Whole) -> list[list[str]]:
-    """``expression`` as a sum of products, each a list of its factors.
+    """Return ``expression`` as a sum of products, each a list of its factors.
 
     A sum stays in one piece, as a factor, where ``whole`` says so of its names.
 
@@ -132,7 +124,7 @@ def _products(node: ast.expr, whole: Whole) -> list[list[ast.expr]]:
 
 
 def product(factors: Iterable[str]) -> str:
-    """The expression whose factors these are.
+    """Return the product of ``factors`` as an expression.
 
     >>> product(["eta", "u - v"]), product([])
     ('eta * (u - v)', '1')

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from biorrr.errors import InputError, InputTypeError
 from biorrr.models.parts import Parts
 from biorrr.models.validation import check_fields, instance_of, whole_number
 
@@ -96,7 +97,7 @@ class InAreas(Departure):
         return replace(self.departure.alter(replace(parts, within=self.areas)), within=())
 
 
-class DoesNotFit(ValueError):
+class DoesNotFit(InputError):
     """A departure that does not fit a circuit, or another departure of the circuit.
 
     Attributes
@@ -115,7 +116,7 @@ def departed(parts: Parts, departures: Iterable[Departure]) -> Parts:
     departures = tuple(departures)
     for departure in departures:
         if not isinstance(departure, Departure):
-            raise TypeError(f"departures: must be Departure objects (got {departure!r})")
+            raise InputTypeError(f"departures: must be Departure objects (got {departure!r})")
     check_together((*parts.departures, *departures))
     for departure in sorted(departures, key=lambda departure: departure.turn):
         for kind in departure.alters:
@@ -127,7 +128,7 @@ def departed(parts: Parts, departures: Iterable[Departure]) -> Parts:
         except ValueError as error:
             raise DoesNotFit(f"{departure!r}: does not fit this circuit", str(error)) from error
         if not isinstance(altered, Parts):
-            raise TypeError(f"{departure!r}: alter must return the altered parts (got {altered!r})")
+            raise InputTypeError(f"{departure!r}: alter must return the altered parts (got {altered!r})")
         parts = replace(altered, departures=(*parts.departures, departure))
     return parts
 

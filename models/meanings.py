@@ -1,10 +1,16 @@
-"""The meaning of a name in an expression: a variable of the part itself, of one of its two cells, or broadcast."""
+"""The meaning of a name in the code of a part: a variable of its own, of one of its two cells, or broadcast.
+
+A name without a meaning is refused in one sentence, when a circuit is made and long before Brian2 sees any of it.
+"""
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from biorrr.errors import InputError
+from biorrr.models.expressions import Names, names_in
 from biorrr.models.parts import Parts, Pathway, Population
 
 
@@ -80,3 +86,77 @@ class Meanings:
         """Return the role of the declared variable ``key``, "part.variable"; empty if nothing declares it."""
         part, _, name = key.partition(".")
         return self.declared[part][name].role if name in self.declared[part] else ""
+
+    def names(self, part: Population | Pathway, where: str, code: str, given: tuple[str, ...] = ()) -> Names:
+        """Return the names in ``code`` of ``part``, after a check that each read one has a meaning or is ``given``.
+
+        ``where`` is the field of the part that holds the code.
+        """
+        found = names_in(code)
+        for name in found.read:
+            if name not in given and self.find(part, name) is None:
+                raise InputError(f"{part.name}.{where}: reads {name}, {self._why_unknown(part, name)}")
+        return found
+
+    def _why_unknown(self, part: Population | Pathway, name: str) -> str:
+        """Return the reason why ``name`` means nothing in the code of ``part``, and what to do."""
+        holders = [p.name for p in self.parts.populations if name in self.declared[p.name]]
+        matrices = [p.name for p in self.parts.pathways if name in (p.name, p.weight)]
+        if isinstance(part, Pathway) and (holders or matrices):
+            hint = f"; write {name}_pre or {name}_post for that of its own two cells" if holders else ""
+            return (
+                f"which belongs to {(holders or matrices)[0]} and is not local: a synapse knows its weight w, its own "
+                f"variables, what its two cells have and what is broadcast{hint}"
+            )
+        if holders:
+            return (
+                f"which belongs to {holders[0]}; cells know their own variables and what is broadcast, and need a "
+                "Pathway to hear of others"
+            )
+        near = difflib.get_close_matches(name, self._known_to(part), n=1, cutoff=0.75)
+        meant = f"did you mean {near[0]}? Else " if near else ""
+        return (
+            f"which nothing declares; {meant}add Variable({name!r}, ...) to {part.name}, with a value where it is a "
+            "parameter"
+        )
+
+    def _known_to(self, part: Population | Pathway) -> list[str]:
+        """Return all names that the code of ``part`` can use."""
+        ends = ((part.source, "pre"), (part.target, "post")) if isinstance(part, Pathway) else ()
+        marked = [f"{name}_{side}" for end, side in ends for name in self.declared[end]]
+        return [*self.declared[part.name], *self.broadcast, *marked]
+
+    def check_values(self, part: Population | Pathway) -> None:
+        """Check that values of parameters and memories, and the weights of a start, need nothing that changes."""
+        for variable in part.variables:
+            if not isinstance(variable.value, str):
+                continue
+            where = f"{variable.name}.value"
+            for name in self.names(part, where, variable.value, ("seed", "i")).read:
+                self._check_constant(part, where, name)
+        if isinstance(part, Pathway) and part.weighted:
+            for name in self.names(part, "start", part.start).read:
+                self._check_constant(part, "start", name)
+
+    def _check_constant(self, part: Population | Pathway, where: str, name: str) -> None:
+        """Check that ``name`` is known before the circuit runs."""
+        found = self.find(part, name)
+        if found and name not in ("seed", "w") and self.role(found.key) != "parameter":
+            raise InputError(
+                f"{part.name}.{where}: reads {name}, which is not a parameter; a value is found once, before the "
+                "circuit runs"
+            )
+
+    def check_writes(self, part: Population | Pathway, names: Names) -> None:
+        """Check that a step of ``part`` assigns to variables of its own, and to none that is a parameter."""
+        for name in names.written:
+            found = self.find(part, name)
+            if found and found.place != "own":
+                raise InputError(
+                    f"{part.name}: a step assigns to {name}, which belongs to {found.part}; a part changes its own "
+                    "variables only"
+                )
+            if found and self.role(found.key) == "parameter":
+                raise InputError(
+                    f"{part.name}: a step assigns to {name}, which is a parameter; declare it as memory to change it"
+                )

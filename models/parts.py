@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
-from biorrr.errors import InputTypeError
-from biorrr.models.expressions import check_code
-from biorrr.models.validation import whole_number
-from biorrr.models.variables import Step, Variable, check_name
+from biorrr.errors import InputError
+from biorrr.models.language import Expression, OptionalExpression, Scale, check_name
+from biorrr.models.validation import Count, NotNegative, PositiveCount, check_fields, instance_of
+from biorrr.models.variables import Phase, Step, Variable
 
 PENDING = "pending"  # what synapses of a pathway whose change is averaged keep
 # Events and passes with learning off set it to 0.
@@ -28,16 +28,20 @@ class Part:
     area: int
     variables: tuple[Variable, ...]
     steps: tuple[Step, ...]
+    holders: tuple[str, ...]  # who may have one of its variables: what Variable.per may be
 
     def __post_init__(self) -> None:
-        check_name(f"{type(self).__name__}.name", self.name)
-        for fieldname, kind in (("variables", Variable), ("steps", Step)):
-            values = tuple(getattr(self, fieldname))
-            if not all(isinstance(value, kind) for value in values):
-                raise TypeError(f"{self.name}.{fieldname}: must be {kind.__name__}(...) objects (got {values!r})")
-            object.__setattr__(self, fieldname, values)
-        whole_number(f"{self.name}.area", self.area, minimum=0)
+        check_fields(self, check_name(f"{type(self).__name__}.name", self.name))
         object.__setattr__(self, "kind", self.kind or self.name)
+        names = [variable.name for variable in self.variables]
+        for variable in self.variables:
+            if names.count(variable.name) > 1:
+                raise InputError(f"{self.name}: declares {variable.name} twice; one declaration is enough")
+            if variable.per not in self.holders:
+                raise InputError(
+                    f"{self.name}.{variable.name}: is declared per {variable.per}; per must be one of "
+                    f"{', '.join(self.holders)}"
+                )
 
     def variable(self, name: str) -> Variable:
         """Return the declaration of the variable called ``name``."""
@@ -45,7 +49,7 @@ class Part:
             if variable.name == name:
                 return variable
         have = ", ".join(variable.name for variable in self.variables) or "none"
-        raise ValueError(f"{self.name}: has no variable called {name!r}; it has {have}")
+        raise InputError(f"{self.name}: has no variable called {name!r}; it has {have}")
 
     def has(self, name: str) -> bool:
         """Return True if the part declares a variable called ``name``."""
@@ -81,22 +85,26 @@ class Population(Part):
         Number of its area in a hierarchy, from 1; 0 where it belongs to none.
     """
 
-    size: int | None = None
+    size: PositiveCount | None = None
     name: str = ""
     variables: tuple[Variable, ...] = ()
     steps: tuple[Step, ...] = ()
     meaning: str = ""
     dimension: str = ""
-    shape: str = "circle"
+    shape: Literal["circle", "triangle", ""] = "circle"
     kind: str = ""
-    area: int = 0
+    area: Count = 0
+    holders = ("cell", "population", "circuit")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.size is not None:
-            whole_number(f"{type(self).__name__}.size", self.size, minimum=1)
-        if not self.dimension:
-            object.__setattr__(self, "dimension", self.name)
+        object.__setattr__(self, "dimension", self.dimension or self.name)
+        broadcasts = [variable.name for variable in self.variables if variable.per == "circuit"]
+        if broadcasts and self.size != 1:
+            raise InputError(
+                f"{self.name}.{broadcasts[0]}: is declared per circuit, but {self.name} do not have exactly one cell; "
+                "what is broadcast needs a population of size 1"
+            )
 
 
 @dataclass(frozen=True)
@@ -154,40 +162,36 @@ class Pathway(Part):
     source: str = ""
     target: str = ""
     drives: str = ""
-    current: str = "w"
-    phase: str = ""
-    change: str = ""
-    replay: str = ""
+    current: Expression = "w"
+    phase: Phase = "drive"
+    change: OptionalExpression = ""
+    replay: OptionalExpression = ""
     averaged: bool = False
-    bound: str = ""
-    start: str = "w"
-    sums: tuple[tuple[str, str], ...] = ()
+    bound: OptionalExpression = ""
+    start: Expression = "w"
+    sums: tuple[tuple[str, Expression], ...] = ()
     variables: tuple[Variable, ...] = ()
     steps: tuple[Step, ...] = ()
     weight: str = ""
     weighted: bool = True
-    sign: int = +1
-    scale: str = "1"
+    sign: Literal[1, -1] = 1
+    scale: Scale = "1"
     target_by_source: bool = False
-    spread: float = 0.1
+    spread: NotNegative = 0.1
     meaning: str = ""
     equation: str = ""
     kind: str = ""
-    area: int = 0
+    area: Count = 0
+    holders = ("synapse", "pathway")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        listed = isinstance(self.sums, (tuple, list))
-        if not listed or not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in self.sums):
-            raise InputTypeError(f"{self.name}.sums: must be pairs (variable, expression) (got {self.sums!r})")
-        object.__setattr__(self, "sums", tuple(map(tuple, self.sums)))
-        for fieldname in ("current", "change", "replay", "bound", "start"):
-            if (code := getattr(self, fieldname)) != "" or fieldname in ("current", "start"):
-                check_code(f"{self.name}.{fieldname}", code)
-        for place, (_, code) in enumerate(self.sums):
-            check_code(f"{self.name}.sums[{place}]", code)
-        if self.weighted != bool(self.weight):
-            object.__setattr__(self, "weight", self.name if self.weighted else "")
+        object.__setattr__(self, "weight", check_name(f"{self.name}.weight", self.weight or self.name))
+        if not self.weighted:
+            object.__setattr__(self, "weight", "")
+        filled = [variable for variable, _ in self.currents]
+        if len(set(filled)) < len(filled):
+            raise InputError(f"{self.name}.sums: must fill each variable once (got {', '.join(filled)}); add them up")
 
     @property
     def plastic(self) -> bool:
@@ -203,9 +207,8 @@ class Pathway(Part):
         if self.plastic:
             given["plastic"] = _PLASTIC
         if self.averaged:
-            given[PENDING] = Variable(
-                PENDING, "what the rule has asked for so far in this sample", "synapse", scale=self.scale
-            )
+            meaning = "what the rule has asked for so far in this sample"
+            given[PENDING] = Variable("asked", meaning, "synapse", scale=self.scale)
         return {**given, **super().declared}
 
     @property
@@ -249,16 +252,11 @@ class Parts:
     within: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        for fieldname, kind in (("populations", Population), ("pathways", Pathway)):
-            parts = tuple(getattr(self, fieldname))
-            for part in parts:
-                if not isinstance(part, kind):
-                    raise TypeError(f"{fieldname}: must be {kind.__name__}(...) objects (got {part!r})")
-            object.__setattr__(self, fieldname, parts)
+        check_fields(self, "circuit")
         names = [part.name for part in self.everything]
         for name in names:
             if names.count(name) > 1:
-                raise ValueError(f"{name}: names two parts of the circuit; give one of them another name")
+                raise InputError(f"{name}: names two parts of the circuit; give one of them another name")
 
     @functools.cached_property
     def everything(self) -> tuple[Population | Pathway, ...]:
@@ -271,7 +269,7 @@ class Parts:
             if part.name == name:
                 return part
         have = ", ".join(part.name for part in self.everything)
-        raise ValueError(f"the circuit has no part called {name!r}; it has {have}")
+        raise InputError(f"the circuit has no part called {name!r}; it has {have}")
 
     def all(self, kind: str, area: int | None = None) -> tuple:
         """Return the populations and pathways of ``kind``: of every area, or of one."""
@@ -293,8 +291,7 @@ class Parts:
         """
         populations, pathways = list(self.populations), list(self.pathways)
         for part in parts:
-            if not isinstance(part, (Population, Pathway)):
-                raise TypeError(f"parts: must be Population(...) or Pathway(...) objects (got {part!r})")
+            instance_of("parts", part, Population, Pathway)
             held: list = populations if isinstance(part, Population) else pathways
             names = [other.name for other in held]
             if part.name in names:

@@ -6,9 +6,12 @@ Free of Brian2, so that :mod:`biorrr.analysis` can share them.
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass
 
 import numpy as np
+
+from biorrr.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -32,10 +35,10 @@ class Rate:
     N: float = math.inf
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.eta0) and self.eta0 >= 0):
-            raise ValueError(f"Rate.eta0: must be finite and not negative (got {self.eta0})")
-        if not self.N > 0:
-            raise ValueError(f"Rate.N: must be positive, or infinite for a constant rate (got {self.N})")
+        if not isinstance(self.eta0, numbers.Real) or not (math.isfinite(self.eta0) and self.eta0 >= 0):
+            raise InputError(f"Rate.eta0: must be finite and not negative (got {self.eta0})")
+        if not isinstance(self.N, numbers.Real) or not self.N > 0:
+            raise InputError(f"Rate.N: must be positive, or infinite for a constant rate (got {self.N})")
 
     def __call__(self, t):
         """Rate at sample ``t`` (a number or an array), counted from 0."""

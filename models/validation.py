@@ -9,7 +9,9 @@ from __future__ import annotations
 import functools
 import math
 import numbers
+import sys
 import types
+from collections.abc import Hashable
 from dataclasses import fields, is_dataclass
 from functools import partial
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -41,14 +43,16 @@ def number_within(name: str, value, low: float, high: float = math.inf, remedy: 
     span = f"lie in [{low:g}, {high:g}]" if math.isfinite(high) else f"be finite{least}"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise InputTypeError(f"{name}: must be a number (got {value!r}){remedy}")
-    if not (math.isfinite(value) and low <= float(value) <= high):
-        raise InputError(f"{name}: must {span} (got {value:g}){remedy}")
-    return float(value)
+    too_large = isinstance(value, int) and abs(value) > sys.float_info.max
+    number = math.copysign(math.inf, value) if too_large else float(value)
+    if not (math.isfinite(number) and low <= number <= high):
+        raise InputError(f"{name}: must {span} (got {number:g}){remedy}")
+    return number
 
 
-def one_of(name: str, value, choices) -> str:
+def one_of(name: str, value, choices) -> Any:
     """Return ``value``, if it is one of ``choices``."""
-    if value not in choices:
+    if not isinstance(value, Hashable) or value not in choices:
         raise InputError(f"{name}: must be one of {', '.join(map(repr, choices))} (got {value!r})")
     return value
 
@@ -81,7 +85,8 @@ def checked(name: str, value: Any, declared: Any) -> Any:
     declared
         A type hint. ``Annotated[...]`` holds checks, each a function of name and value that returns the value to keep;
         ``X | None`` also takes None; ``tuple[X, ...]`` checks all elements, and takes a list or a single element;
-        ``Literal[...]`` lists choices; ``bool``, ``str`` and dataclasses are checked as they stand. Other types pass.
+        ``tuple[X, Y]`` takes two elements; ``Literal[...]`` lists choices; ``bool``, ``str`` and dataclasses are
+        checked as they stand. Other types pass.
     """
     origin, arguments = get_origin(declared), get_args(declared)
     if origin is Annotated:
@@ -92,6 +97,10 @@ def checked(name: str, value: Any, declared: Any) -> Any:
     elif origin is tuple and arguments[-1] is ...:
         values = value if isinstance(value, (tuple, list)) else (value,)
         return tuple(checked(name, each, arguments[0]) for each in values)
+    elif origin is tuple:
+        if not isinstance(value, (tuple, list)) or len(value) != len(arguments):
+            raise InputTypeError(f"{name}: must have {len(arguments)} elements each (got {value!r})")
+        return tuple(checked(name, each, hint) for each, hint in zip(value, arguments, strict=True))
     elif origin is Literal:
         return one_of(name, value, arguments)
     elif declared is bool:

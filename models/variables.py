@@ -2,43 +2,42 @@
 
 from __future__ import annotations
 
-import keyword
 from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Literal
 
-from biorrr.errors import InputError, InputTypeError
-from biorrr.models.expressions import check_code, taken
+from biorrr.errors import InputError
+from biorrr.models.language import Scale, Statements, Value, check_name
 from biorrr.models.physical_units import UNITS
-from biorrr.models.validation import one_of
+from biorrr.models.validation import check_fields, one_of
 
-# Names that Brian2 keeps for itself.
-_RESERVED = (
-    "i",
-    "j",
-    "t",
-    "dt",
-    "N",
-    "xi",
-    "e",
-    "E",
-    "I",
-    "lambda",
-    "w",
-    "plastic",
-    "t_in_timesteps",
-    "refractory",
-    "not_refractory",
-    "lastspike",
-)
-
-
-def check_name(field: str, name: object) -> None:
-    """Check that ``name`` can be that of a variable or a part on every engine."""
-    if not isinstance(name, str):
-        raise InputTypeError(f"{field}: must be text (got {name!r})")
-    if not (name.isidentifier() and name.isascii()) or keyword.iskeyword(name):
-        raise InputError(f"{field}: must be a name without spaces (got {name!r}); letters, digits and _")
-    if taken(name):
-        raise InputError(f"{field}: must be a name without another meaning in equations or in C++ (got {name!r})")
+# The phases of a tick, in order: when currents flow and when cells and synapses act.
+PHASES = {
+    "input": "A sample comes on, or an input is replayed; the clock and the learning rates are set.",
+    "feedback output": "Somata of areas with apical feedback speak by spikes.",
+    "drive": "Currents of the input fibres reach the soma and the distal dendrite.",
+    "membrane": "Membranes of the soma and of the distal dendrite relax towards their currents.",
+    "cells": "Cells of a population that stands for one output fire, each by its own membrane.",
+    "output": "The soma speaks, by spikes or otherwise.",
+    "recruitment": "Currents of the pyramidal output reach the interneurons.",
+    "interneuron": "Membranes of the interneurons relax.",
+    "delay": "What interneurons say is held back.",
+    "interneuron cells": "Cells of a population that stands for one interneuron fire, each by its own membrane.",
+    "interneuron output": "Interneurons speak, by spikes or otherwise.",
+    "inhibition": "Currents of the interneurons reach the distal dendrite.",
+    "dendrite": "The distal dendrite relaxes under inhibition.",
+    "plateau": "The plateau potential forms: what inhibition leaves of the distal current.",
+    "plateau shape": "That drive is turned into the kind of plateau that the cell makes.",
+    "plateau decay": "The plateau rises and decays.",
+    "apical": "The plateau reaches the soma.",
+    "eligibility": "Traces take in what cells have just done, for synapses that learn across time.",
+    "modulation": "The neuromodulator fits the learning rates to what the cells have done.",
+    "integration": "Synapses gather what their rule asks for while a sample is held.",
+    "plasticity": "Synapses change, by the activities of this tick and the weights before it.",
+}
+Phase = Annotated[str, partial(one_of, choices=tuple(PHASES))]
+# Names that every synapse or cell has already.
+_GIVEN = ("i", "j", "w", "plastic", "pending")
 
 
 @dataclass(frozen=True)
@@ -74,40 +73,32 @@ class Variable:
 
     name: str
     meaning: str = ""
-    per: str = "cell"
-    role: str = "activity"
-    value: float | str = 0.0
-    scale: str = "1"
-    unit: str = "1"
+    per: Literal["cell", "population", "synapse", "pathway", "circuit"] = "cell"
+    role: Literal["activity", "memory", "parameter", "input"] = "activity"
+    value: Value = 0.0
+    scale: Scale = "1"
+    unit: Annotated[str, partial(one_of, choices=tuple(UNITS))] = "1"
     at_end: bool = False
 
     def __post_init__(self) -> None:
-        check_name("Variable.name", self.name)
-        # Brian2 keeps the names of units to itself; it has none called s, which is the paper's.
-        unit = self.name != "s" and any(self.name in (unit, dimension) for unit, (_, dimension) in UNITS.items())
-        if self.name in _RESERVED or unit or self.name.endswith(("_pre", "_post")):
+        check_fields(self, check_name("Variable.name", self.name, variable=True))
+        if self.name in _GIVEN or self.name.endswith(("_pre", "_post")):
             raise InputError(
                 f"Variable.name: must be a name that equations can use (got {self.name!r}); not "
-                f"{', '.join(_RESERVED)}, which have a meaning already, and not one that ends in _pre or _post"
+                f"{', '.join(_GIVEN)}, which have a meaning already, and not one that ends in _pre or _post"
             )
-        if isinstance(self.value, str):
-            check_code(f"{self.name}.value", self.value)
-        check_code(f"{self.name}.scale", self.scale)
-        one_of("Variable.per", self.per, ("cell", "population", "synapse", "pathway", "circuit"))
-        one_of("Variable.role", self.role, ("activity", "memory", "parameter", "input"))
-        one_of("Variable.unit", self.unit, UNITS)
 
 
 def parameter(
     name: str, meaning: str, value: float | str, unit: str = "1", scale: str = "1", per: str = "population"
 ) -> Variable:
     """Return a parameter that all cells of a population share, or what else ``per`` says."""
-    return Variable(name, meaning, per, "parameter", value, scale, unit)
+    return Variable(name, meaning, per, "parameter", value, scale, unit)  # type: ignore[arg-type]
 
 
 def broadcast(name: str, meaning: str, role: str = "activity", value: float | str = 0.0, scale: str = "1") -> Variable:
     """Return a variable that every part of the circuit may read."""
-    return Variable(name, meaning, "circuit", role, value, scale)
+    return Variable(name, meaning, "circuit", role, value, scale)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -120,15 +111,15 @@ class Step:
         When within the tick: a name of :data:`biorrr.models.PHASES`. Steps of one part in one phase follow one another
         as they were added.
     code
-        Statements that assign to variables of the part, or to names of their own that nobody else sees.
+        Statements that assign to variables of the part, or to names of their own that no other code sees.
     replays
-        Whether this also happens in the ticks of spontaneous replay. Without it cells and synapses are, in replay,
-        as if the step were not there.
+        True for a step that also happens in the ticks of spontaneous replay. Without it cells and synapses are, in
+        replay, as if the step were not there.
     """
 
-    phase: str
-    code: str
+    phase: Phase
+    code: Statements
     replays: bool = False
 
     def __post_init__(self) -> None:
-        check_code(f"the step in phase {self.phase!r}", self.code, statements=True)
+        check_fields(self)

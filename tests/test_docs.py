@@ -12,12 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from biorrr import analysis, circuit, models
 from biorrr.circuit import Microcircuit
 from biorrr.sims.data import CATALOGUE
 from biorrr.sims.experiments import experiment_names, find_experiment
 from biorrr.sims.main import commands, run
 
 ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.py"))
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 # Commands are run as they stand, with the settings they leave open made small.
@@ -105,18 +107,24 @@ def test_a_variant_takes_less_than_30_lines():
 @pytest.mark.parametrize("tutorials", ["as they stand", pytest.param("executed", marks=pytest.mark.slow)])
 def test_pages_build_without_a_warning(tutorials, tmp_path):
     """Pages made from the code are made, links lead somewhere, and the tutorials run to their end."""
-    for needed in ("mkdocs", "mkdocs_jupyter", "material", "ipykernel"):
+    for needed in ("mkdocs", "mkdocs_jupyter", "mkdocstrings_handlers", "material", "ipykernel"):
         pytest.importorskip(needed, reason="needs the extra docs")
     build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
     execute = "true" if tutorials == "executed" else "false"
     settings = {"NO_MKDOCS_2_WARNING": "1", "BIORRR_EXECUTE_NOTEBOOKS": execute}
     done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, env=os.environ | settings)
     assert done.returncode == 0, done.stderr
-    tutorial = (tmp_path / "site" / "communication" / "index.html").read_text()
+    tutorial = (tmp_path / "site" / "communication.html").read_text()
     here = all(file.found() for file in CATALOGUE["v1v2"].origin().files)
     assert ("<img" in tutorial) == (tutorials == "executed" and here)  # its figure comes from execution alone
-    own_file = (tmp_path / "site" / "recording" / "index.html").read_text()  # it makes its data itself
+    own_file = (tmp_path / "site" / "recording.html").read_text()  # it makes its data itself
     assert own_file.count("<img") == (3 if tutorials == "executed" else 0)
     assert ("needs the data set <code>v1v2</code>" in tutorial) == (not here)
-    page = (tmp_path / "site" / "commands" / "index.html").read_text()
+    page = (tmp_path / "site" / "commands.html").read_text()
     assert all(f"biorrr {name}" in page for name in commands())
+    for room, file in {"circuit": circuit, "models": models, "analysis": analysis}.items():
+        page = (tmp_path / "site" / "reference" / f"{room}.html").read_text()
+        assert [name for name in file.__all__ if f'.{name}"' not in page] == []
+        assert ":class:" not in page
+    gallery = (tmp_path / "site" / "examples" / "index.html").read_text()
+    assert gallery.count("<img") == (len(EXAMPLES) if tutorials == "executed" else 0)

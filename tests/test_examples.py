@@ -24,7 +24,6 @@ def test_docstrings(name, tmp_path, monkeypatch):
     assert results.failed == 0
 
 
-@pytest.mark.filterwarnings("ignore:.*columns are constant")
 def test_readme(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (script,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)

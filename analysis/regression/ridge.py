@@ -37,7 +37,14 @@ class RidgeChoice:
 
 
 def choose_ridge(
-    X: ArrayLike, Y: ArrayLike, k: int, s: float = 0.0, *, ridges: ArrayLike | None = None, folds: int = 5
+    X: ArrayLike,
+    Y: ArrayLike,
+    k: int,
+    s: float = 0.0,
+    *,
+    ridges: ArrayLike | None = None,
+    folds: int = 5,
+    groups: ArrayLike | None = None,
 ) -> RidgeChoice:
     """Score ridges by how well the exact solution of rank ``k`` predicts held-out samples.
 
@@ -55,6 +62,8 @@ def choose_ridge(
         Ridges to try, added to Cxx and Cyy; by default 13 of them, from 1e-4 to 100 times trace(Cxx)/m.
     folds
         Number of shuffled folds.
+    groups : (n_samples,)
+        Trial of each sample: samples of one trial are held out together. Samples are exchangeable unless given.
 
     Examples
     --------
@@ -74,9 +83,11 @@ def choose_ridge(
     m = X.shape[1]
     check_k(k, m, Y.shape[1])
     check_s(s)
-    if not 2 <= folds <= len(X):
-        raise ValueError(f"folds: must lie between 2 and the number of samples, {len(X)} (got {folds})")
-    fold_of = np.random.default_rng(_SHUFFLE).permutation(len(X)) % folds
+    trials, trial_of = np.unique(np.arange(len(X)) if groups is None else groups, return_inverse=True)
+    if not 2 <= folds <= len(trials):
+        what = "samples" if groups is None else "groups"
+        raise ValueError(f"folds: must lie between 2 and the number of {what}, {len(trials)} (got {folds})")
+    fold_of = np.random.default_rng(_SHUFFLE).permutation(len(trials))[trial_of] % folds
     moments = FoldMoments.of(X, Y, fold_of)
     if ridges is None:
         everything, n_samples = moments.everything(slice(0, m))

@@ -163,24 +163,18 @@ class Blueprint:
     @functools.cached_property
     def code(self) -> Blueprint:
         """The same without words and values: circuits that differ in those only share their compiled code."""
-        return replace(
-            self,
-            parts=Parts(
-                tuple(
-                    replace(
-                        p, variables=_bare(p), meaning="", dimension="-", shape=p.shape and "-", kind=p.name, area=0
-                    )
-                    for p in self.parts.populations
-                ),
-                tuple(
-                    replace(
-                        p, variables=_bare(p), start="w", weight="", sign=1, scale="1",
-                        target_by_source=False, spread=0.0, meaning="", equation="", kind=p.name, area=0,
-                    )
-                    for p in self.parts.pathways
-                ),
-            ),
-        )  # fmt: skip
+        populations = [
+            Population(p.size, p.name, _bare(p), p.steps, shape="circle" if p.shape else "")
+            for p in self.parts.populations
+        ]
+        pathways = [
+            replace(
+                p, variables=_bare(p), start="w", weight="", sign=1, scale="1", target_by_source=False, spread=0.0,
+                meaning="", equation="", kind="", area=0,
+            )
+            for p in self.parts.pathways
+        ]  # fmt: skip
+        return replace(self, parts=Parts(tuple(populations), tuple(pathways)))
 
     def __getstate__(self):
         """Without what can be made again."""

@@ -1,9 +1,8 @@
-"""Rules whose change is averaged while a sample is held: what moves is summed up, and the change formed at the end."""
+"""Rules whose change is averaged while a sample is held: moving terms are summed, the change is formed at the end."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from biorrr.circuit.compile.schedule import Action
@@ -15,31 +14,6 @@ from biorrr.models.meanings import Meanings
 from biorrr.models.parts import PENDING
 
 _MOST_PRODUCTS = 16  # a rule of more is not taken apart
-
-
-@dataclass(frozen=True)
-class _Sum:
-    """What moves, summed up while a sample is held: per cell of a population, or per synapse.
-
-    Parameters
-    ----------
-    part, variable
-        Who keeps it, and as what.
-    side
-        Of the synapse on which its cell is, "pre" or "post"; empty for a sum per synapse.
-    factors
-        By which the synapse multiplies it; they stand still.
-    """
-
-    part: str
-    variable: str
-    side: str
-    factors: tuple[str, ...]
-
-    @property
-    def asked(self) -> str:
-        """What the synapse has been asked for, as an expression of its own."""
-        return product([*self.factors, f"{self.variable}_{self.side}" if self.side else self.variable])
 
 
 class _Term(NamedTuple):
@@ -60,23 +34,29 @@ class HeldRule:
     Attributes
     ----------
     actions
-        What sums up what moves, and what shows the outcome to those who record it.
+        The sums of moving terms, and the action that shows the outcome to recordings.
     kept
-        The sums, as (part, variable).
+        The variables that hold the sums, as (part, variable).
     asked
-        What the rule has asked for so far in this sample, as an expression of the synapse.
+        The change that the rule has asked for so far in this sample, as an expression of the synapse.
     """
 
     def __init__(self, meanings: Meanings, pathway: Pathway, standstill: Standstill, place: int, change: int) -> None:
         self.meanings, self.pathway, self.standstill = meanings, pathway, standstill
         self.places = (place, 0), (change, 0)
+        self.kept: list[tuple[str, str]] = []
+        self.actions: list[Action] = []
+        asked, keepers = [], {"pre": pathway.source, "post": pathway.target, "": pathway.name}
         terms = self._terms()
-        sums = self._sums([term for term in terms if term.moving])
-        held = [product(term.still) for term in terms if not term.moving]
-        so_far = [f"(elapsed + 1) * share * ({' + '.join(held)})"] if held else []
-        self.asked = " + ".join([*(each.asked for each in sums), *so_far])
-        self.kept = [(each.part, each.variable) for each in sums]
-        self.actions = [*(self._summing(each, moving) for each, moving in sums.items()), self._showing(change)]
+        for number, ((side, still), moving) in enumerate(self._shared(terms).items()):
+            variable = f"{pathway.name}_sum_{number}"
+            self.kept.append((keepers[side], variable))
+            self.actions.append(self._summing(keepers[side], variable, side, " + ".join(moving)))
+            asked.append(product([*still, f"{variable}_{side}" if side else variable]))
+        if held := [product(term.still) for term in terms if not term.moving]:
+            asked.append(f"(elapsed + 1) * share * ({' + '.join(held)})")
+        self.asked = " + ".join(asked)
+        self.actions.append(self._showing(change))
 
     def _terms(self) -> list[_Term]:
         """Return the rule as a sum of terms."""
@@ -91,19 +71,16 @@ class HeldRule:
             terms.append(_Term(side, still, product(moving) if moving else ""))
         return terms
 
-    def _sums(self, terms: list[_Term]) -> dict[_Sum, list[str]]:
-        """Return the sums to keep, each with what is added to it: terms with the same still factors share one."""
-        per_synapse = {term.still for term in terms if not term.side}
-        if len(per_synapse) > 1:  # one sum per synapse is enough: it takes in the still factors too
-            terms = [t if t.side else _Term("", (), product([*t.still, t.moving])) for t in terms]
-        keeper = {"pre": self.pathway.source, "post": self.pathway.target, "": self.pathway.name}
+    def _shared(self, terms: list[_Term]) -> dict[tuple[str, tuple[str, ...]], list[str]]:
+        """Return the sums to keep, by side and still factors, each with the moving terms that are added to it."""
+        moving = [term for term in terms if term.moving]
+        if len({term.still for term in moving if not term.side}) > 1:
+            # One sum per synapse is enough: it takes in the still factors too.
+            moving = [t if t.side else _Term("", (), product([*t.still, t.moving])) for t in moving]
         shared: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-        for term in terms:
+        for term in moving:
             shared.setdefault((term.side, term.still), []).append(term.moving)
-        return {
-            _Sum(keeper[side], f"{self.pathway.name}_sum_{number}", side, still): moving
-            for number, ((side, still), moving) in enumerate(shared.items())
-        }
+        return shared
 
     def _showing(self, change: int) -> Action:
         """Return the action that shows what has been asked for: always where a step reads it, else if recorded."""
@@ -115,15 +92,15 @@ class HeldRule:
             reads=self.meanings.keys(self.pathway, names_in(self.asked).read), writes=shown,
         )  # fmt: skip
 
-    def _summing(self, each: _Sum, terms: list[str]) -> Action:
+    def _summing(self, part: str, variable: str, side: str, moving: str) -> Action:
+        """Return the action by which ``part`` adds up what moves, in a ``variable`` of its own."""
         # A cell calls its variables by their own names.
-        cell = {f"{name}_{each.side}": name for name in self.meanings.declared[each.part]} if each.side else {}
-        moving = " + ".join(terms)
-        code = f"{each.variable} = (1 - onset) * {each.variable} + share * ({renamed(moving, cell)})"
+        cell = {f"{name}_{side}": name for name in self.meanings.declared[part]} if side else {}
         return Action(
-            f"{each.variable}_in_{each.part}", each.part, "integration", code, gate="waking",
+            f"{variable}_in_{part}", part, "integration",
+            f"{variable} = (1 - onset) * {variable} + share * ({renamed(moving, cell)})", gate="waking",
             reads=self.meanings.keys(self.pathway, ("onset", "share", *names_in(moving).read)),
-            writes=frozenset({f"{each.part}.{each.variable}"}),
+            writes=frozenset({f"{part}.{variable}"}),
         )  # fmt: skip
 
     def _still(self, names: Iterable[str]) -> bool:

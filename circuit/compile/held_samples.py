@@ -17,7 +17,6 @@ from biorrr.circuit.compile.standstill import Standstill
 from biorrr.models import Pathway
 from biorrr.models.expressions import names_in
 from biorrr.models.meanings import Meanings
-from biorrr.models.paper.clock import HoldingClock, SettlingClock
 from biorrr.models.parts import PENDING
 
 
@@ -48,7 +47,7 @@ def program(meanings: Meanings, plain: list[Action], presented: Iterable[str]) -
         Variables that the presentation of a sample sets, as "population.variable".
     """
     parts = meanings.parts
-    if not isinstance(parts["clock"], (HoldingClock, SettlingClock)):
+    if not parts["clock"].has("elapsed"):  # every sample is one tick
         return Program(merged(plain, parts))
     standstill = Standstill(meanings, plain, frozenset(presented))
     rules: dict[str, HeldRule] = {}

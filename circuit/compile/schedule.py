@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from biorrr.circuit.compile.name_checks import (
-    check_declarations,
-    check_phase,
-    check_values,
-    check_writes,
-    known_names,
-    read_in,
-)
+from biorrr.errors import InputError
 from biorrr.models import PHASES, Parts, Pathway
 from biorrr.models.expressions import names_in
 from biorrr.models.meanings import Meanings
@@ -57,26 +50,51 @@ class Action:
     writes: frozenset[str] = frozenset()
 
     def minds(self, other: Action) -> bool:
-        """Whether it matters which of the two comes first."""
+        """Return True if it matters which of the two comes first."""
         return bool(self.writes & (other.reads | other.writes) or self.reads & other.writes)
 
 
 def schedule(parts: Parts) -> tuple[Action, ...]:
-    """Return all that happens in a tick, in order, with successive steps of one population made one.
+    """Return all that happens in a tick, in order, with successive steps of one population merged.
 
     Raises
     ------
-    ValueError
-        Where a name is not known, a rule is not local or an order cannot be satisfied; it says which and why.
+    InputError
+        If a name is not known, a rule is not local or an order cannot be satisfied; it says which and why.
     """
-    check_declarations(parts)
+    _check_declarations(parts)
     return merged(ordered(Meanings(parts)), parts)
 
 
+def _check_declarations(parts: Parts) -> None:
+    """Check that what parts broadcast, connect and call their weights is unique and there."""
+    broadcast: dict[str, str] = {}
+    declared = [(part, variable) for part in parts.everything for variable in part.variables]
+    for part, variable in declared:
+        first = broadcast.setdefault(variable.name, part.name) if variable.per == "circuit" else part.name
+        if first != part.name:
+            raise InputError(f"{variable.name}: is broadcast by both {first} and {part.name}; rename one of them")
+    for part, variable in declared:
+        if broadcast.get(variable.name) == "clock" != part.name:
+            raise InputError(
+                f"{part.name}.{variable.name}: has the name of a variable that the clock broadcasts, by which samples "
+                "are held and weights change; give yours another name"
+            )
+    populations = [population.name for population in parts.populations]
+    weights = [pathway.weight for pathway in parts.pathways if pathway.weighted]
+    for pathway in parts.pathways:
+        for end, name in (("source", pathway.source), ("target", pathway.target)):
+            if name not in populations:
+                have = ", ".join(populations)
+                raise InputError(f"{pathway.name}.{end}: there is no population called {name!r}; there are {have}")
+        if weights.count(pathway.weight) > 1:
+            raise InputError(f"{pathway.weight}: names the weights of two pathways; give one of them another name")
+
+
 def ordered(meanings: Meanings) -> list[Action]:
-    """Return all that happens in a tick, in order, each step for itself; raises as :func:`schedule` does."""
+    """Return all that happens in a tick, in order, each step by itself; raises as :func:`schedule` does."""
     for part in meanings.parts.everything:
-        check_values(meanings, part)
+        meanings.check_values(part)
     actions = sorted(_actions(meanings), key=lambda action: ORDER[action.phase])  # stable: as declared within a phase
     _check_order(meanings, actions)
     return actions
@@ -100,17 +118,12 @@ def _actions(meanings: Meanings) -> Iterator[Action]:
     parts = meanings.parts
     drivers: dict[tuple[str, str], list[Pathway]] = {}
     for pathway in parts.pathways:
-        check_phase(pathway.name, pathway.phase)
         for drives, _ in pathway.currents:
-            if drives not in meanings.declared[pathway.target]:
-                raise ValueError(
-                    f"{pathway.name}.drives: {pathway.target} have no variable called {drives!r}; they have "
-                    f"{', '.join(meanings.declared[pathway.target])}"
-                )
+            _check_driven(meanings, pathway, drives)
             drivers.setdefault((pathway.target, drives), []).append(pathway)
     for pathway in parts.pathways:
         for drives, expression in pathway.currents:
-            read = read_in(meanings, pathway, "current", expression)
+            read = meanings.names(pathway, "current", expression).read
             alone = len(drivers[pathway.target, drives]) == 1
             filled = drives if alone else f"{drives}_by_{pathway.name}"
             yield Action(
@@ -129,11 +142,9 @@ def _actions(meanings: Meanings) -> Iterator[Action]:
         if isinstance(part, Pathway):
             yield from _plasticity(meanings, part)
         for place, step in enumerate(part.steps):
-            check_phase(part.name, step.phase)
-            names = known_names(
-                meanings, part, f"steps[{place}]", step.code, ("i", "j") if isinstance(part, Pathway) else ("i",)
-            )
-            check_writes(meanings, part, names)
+            given = ("i", "j") if isinstance(part, Pathway) else ("i",)
+            names = meanings.names(part, f"steps[{place}]", step.code, given)
+            meanings.check_writes(part, names)
             yield Action(
                 f"{part.name}_{step.phase.replace(' ', '_')}_{place}", part.name, step.phase, step.code,
                 gate="" if step.replays else "waking", reads=meanings.keys(part, names.read),
@@ -141,13 +152,28 @@ def _actions(meanings: Meanings) -> Iterator[Action]:
             )  # fmt: skip
 
 
+def _check_driven(meanings: Meanings, pathway: Pathway, drives: str) -> None:
+    """Check that synapses can add up in the variable ``drives`` of the target cells."""
+    declared = meanings.declared[pathway.target]
+    if drives not in declared:
+        raise InputError(
+            f"{pathway.name}.drives: {pathway.target} have no variable called {drives!r}; they have "
+            f"{', '.join(declared)}"
+        )
+    if declared[drives].per == "population" or declared[drives].role in ("parameter", "input"):
+        raise InputError(
+            f"{pathway.name}.drives: must be an activity of each cell (got {drives}, declared as "
+            f"{declared[drives].role} per {declared[drives].per})"
+        )
+
+
 def _plasticity(meanings: Meanings, pathway: Pathway) -> Iterator[Action]:
     if pathway.bound:
-        read_in(meanings, pathway, "bound", pathway.bound)
+        meanings.names(pathway, "bound", pathway.bound)
     for field, gate in (("change", "waking"), ("replay", "replaying")):
         expression = getattr(pathway, field)
         if expression:
-            reads = meanings.keys(pathway, read_in(meanings, pathway, field, expression))
+            reads = meanings.keys(pathway, meanings.names(pathway, field, expression).read)
             if pathway.averaged and field == "change":
                 pending = f"{pathway.name}.{PENDING}"
                 yield Action(
@@ -164,7 +190,7 @@ def _plasticity(meanings: Meanings, pathway: Pathway) -> Iterator[Action]:
 
 
 def weight_change(pathway: Pathway, addend: str) -> str:
-    """Statements that add ``addend`` to the weights and keep them to their bound."""
+    """Return statements that add ``addend`` to the weights and keep them to their bound."""
     return f"w += {addend}" + (f"\nw = {pathway.bound}" if pathway.bound else "")
 
 
@@ -177,11 +203,11 @@ def _check_order(meanings: Meanings, actions: list[Action]) -> None:
             part, _, variable = name.partition(".")
             if meanings.role(name) == "activity":
                 if name not in computed:
-                    raise ValueError(
+                    raise InputError(
                         f"{action.part}: reads {variable} of {part}, which nothing computes; add a step, or a pathway "
                         "that drives it"
                     )
-                raise ValueError(
+                raise InputError(
                     f"{action.part}: reads {variable} of {part} in phase {action.phase!r}, but it is computed only in "
                     f"phase {computed[name]!r} of the same tick; move one of them, or declare {variable} as memory to "
                     "read that of the tick before"
@@ -190,7 +216,7 @@ def _check_order(meanings: Meanings, actions: list[Action]) -> None:
     for part, variables in meanings.declared.items():
         for name, variable in variables.items():
             if variable.role == "activity" and f"{part}.{name}" not in computed:
-                raise ValueError(
+                raise InputError(
                     f"{part}.{name}: is an activity that nothing computes; add a step or a pathway that drives it, or "
                     "declare it as a parameter"
                 )

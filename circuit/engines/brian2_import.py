@@ -1,101 +1,51 @@
-"""Brian2, imported so that it takes over nothing of the caller's process."""
+"""Brian2, imported and used so that it takes over nothing of the caller's process."""
 
 from __future__ import annotations
 
-import importlib.metadata
 import logging
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.abc import MetaPathFinder
-from importlib.machinery import PathFinder
-from types import ModuleType
+from typing import Any
 from unittest.mock import patch
 
+import numpy as np
+
+from biorrr.circuit.engines.brian2_private import end_log, without_preference_files
 from biorrr.circuit.simulation.progress import notice
 
-TESTED = ("2.9", "2.10", "2.11")  # Brian2's versions with which all engines were seen to agree with a plain loop
-_TURN = threading.Lock()
-
-
-def installed_brian2() -> str:
-    """Return the version of Brian2 that is installed."""
-    return importlib.metadata.version("brian2")
-
-
-def is_tested(version: str) -> bool:
-    """Return True if Brian2's ``version``, such as "2.10.1", is among those tested."""
-    return ".".join(version.split(".")[:2]) in TESTED
-
-
-class UntestedBrian2(RuntimeError):
-    """The installed Brian2 is not one with which the C++ engine was tested."""
-
-
-def check_tested() -> None:
-    """Refuse a Brian2 with which the C++ engine was not tested."""
-    if not is_tested(installed_brian2()):
-        *most, last = TESTED
-        raise UntestedBrian2(
-            f"engine 'cpp': Brian2 must be {', '.join(most)} or {last}, with which it was tested (got "
-            f"{installed_brian2()}); install one of those, or use engine='numpy'"
-        )
-
-
-@contextmanager
-def _without_preferences() -> Iterator[None]:
-    """Let Brian2 be imported without its files of preferences, in which every value is evaluated as Python."""
-    finder = _PreferencesFinder()
-    sys.meta_path.insert(0, finder)
-    try:
-        yield
-    finally:
-        sys.meta_path.remove(finder)
-    if not finder.disarmed:
-        raise UntestedBrian2(f"Brian2 {installed_brian2()}: must read its preferences as those tested do (it does not)")
-
-
-class _PreferencesFinder(MetaPathFinder):
-    """A finder of Brian2's module of preferences, whose method that reads files then does nothing."""
-
-    _MODULE = "brian2.core.preferences"
-
-    def __init__(self) -> None:
-        self.disarmed = False
-
-    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None):
-        """Return the spec of that module, which disarms it once it is loaded; None for all others."""
-        spec = PathFinder.find_spec(fullname, path, target) if fullname == self._MODULE else None
-        if spec is None or spec.loader is None:
-            return None
-        load = spec.loader.exec_module
-
-        def load_and_disarm(module: ModuleType) -> None:
-            load(module)
-            if hasattr(module.BrianGlobalPreferences, "load_preferences"):
-                module.BrianGlobalPreferences.load_preferences = lambda preferences: None
-                self.disarmed = True
-
-        spec.loader.exec_module = load_and_disarm  # type: ignore[method-assign]
-        return spec
+# Brian2's own values of preferences that a caller may have set for simulations of their own, and that a circuit cannot
+# be built or run with, or that would change its numbers. Redirecting what is printed would swallow what other threads
+# say meanwhile.
+_NEEDED = {
+    "logging.std_redirection": False,
+    "core.default_float_dtype": np.float64,
+    "core.default_integer_dtype": np.int32,
+    "codegen.loop_invariant_optimisations": True,
+    "codegen.generators.cpp.flush_denormals": False,
+    "legacy.refractory_timing": False,
+    "core.network.default_schedule": ["start", "groups", "thresholds", "synapses", "resets", "end"],
+    "devices.cpp_standalone.openmp_threads": 0,
+}
+# Device and preferences belong to the process: threads take turns.
+_TURN = threading.RLock()
 
 
 def import_brian2() -> None:
     """Import Brian2 from whatever thread, such as a Dask worker's.
 
-    Importing it installs a handler for Ctrl-C, which Python allows in the main thread alone; elsewhere it does without,
-    and so where Ctrl-C is ignored, as it is by what a shell script starts in the background: Brian2's would fail there.
-    It also takes all of Python's warnings and uncaught errors for its log, ours and the caller's, and begins that log
-    and a copy of the script in the temporary folder, where they stay after a kill: all that is given back. And it
-    evaluates the files of preferences in the current folder and the user's home: neither is read.
+    Importing it installs a handler for Ctrl-C, which Python allows in the main thread alone and which would fail where
+    Ctrl-C is ignored, as in the background of a shell script: Brian2 then does without. It also takes all warnings and
+    uncaught errors for its log, and begins that log and a copy of the script in the temporary folder: that is undone.
+    And it evaluates the files of preferences in the current folder and the user's home: neither is read.
     """
     with _TURN:
         if "brian2" in sys.modules:
             return
         excepthook = sys.excepthook
-        with notice("Importing Brian2"), _without_preferences():
+        with notice("Importing Brian2"), without_preference_files():
             if threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT)):
                 import brian2
             else:
@@ -103,6 +53,27 @@ def import_brian2() -> None:
                     import brian2  # noqa: F401
         logging.captureWarnings(False)
         sys.excepthook = excepthook
-        from biorrr.circuit.engines.brian2_private import end_log
-
         end_log()
+
+
+@contextmanager
+def borrowed_brian2(target: str, device: Any = "runtime", **options) -> Iterator[None]:
+    """Make ``device`` Brian2's, set up by ``options``; the caller's device and preferences come back after.
+
+    Code is generated in the language ``target``.
+    """
+    import_brian2()
+    import brian2
+
+    needed = {**_NEEDED, "codegen.target": target}
+    with _TURN:
+        before = {name: brian2.prefs[name] for name in needed}
+        brian2.set_device(device, **options)
+        try:
+            for name, value in needed.items():
+                brian2.prefs[name] = value
+            yield
+        finally:
+            for name, value in before.items():
+                brian2.prefs[name] = value
+            brian2.devices.reset_device()

@@ -7,17 +7,21 @@ translates in an unknown way, raises :class:`Brian2Changed`: nothing is built on
 from __future__ import annotations
 
 import functools
-import importlib
+import importlib.metadata
 import logging
 import operator
 import os
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from importlib.abc import MetaPathFinder
+from importlib.machinery import PathFinder
+from types import ModuleType
 from typing import Any
 
-from biorrr.circuit.engines.brian2_import import TESTED, installed_brian2
 from biorrr.models.expressions import CONSTANTS, names_in
 
+TESTED = ("2.9", "2.10", "2.11")  # Brian2's versions with which all engines were seen to agree with a plain loop
 # Translations that the C++ program relies on: its own functions have these names.
 _KNOWN_TRANSLATIONS = {
     "a + b * (c - 1.0)": "a + (b * (c - 1.0))",
@@ -26,6 +30,16 @@ _KNOWN_TRANSLATIONS = {
     "f(a, inf) * (b >= c)": "f(a, INFINITY) * (b >= c)",
     "a < b and not c == d": "(a < b) && (! (c == d))",
 }
+
+
+def installed_brian2() -> str:
+    """Return the version of Brian2 that is installed."""
+    return importlib.metadata.version("brian2")
+
+
+def is_tested(version: str) -> bool:
+    """Return True if Brian2's ``version``, such as "2.10.1", is among those tested."""
+    return ".".join(version.split(".")[:2]) in TESTED
 
 
 class Brian2Changed(RuntimeError):
@@ -52,6 +66,43 @@ def _attribute(thing: Any, path: str) -> Any:
         return operator.attrgetter(path)(thing)
     except AttributeError:
         raise _refusal(f"{type(thing).__name__} must have {path}, which the engines rely on (got none)") from None
+
+
+@contextmanager
+def without_preference_files() -> Iterator[None]:
+    """Let Brian2 be imported without its files of preferences, in which every value is evaluated as Python."""
+    finder = _PreferencesFinder()
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+    if _name(finder.MODULE, finder.METHOD) is not _read_nothing:
+        raise _refusal("must read its preferences as those tested do (it does not)")
+
+
+def _read_nothing(preferences: Any) -> None:
+    """Stand in for Brian2's method that reads files of preferences."""
+
+
+class _PreferencesFinder(MetaPathFinder):
+    """A finder of Brian2's module of preferences, whose method that reads files then does nothing."""
+
+    MODULE, METHOD = "brian2.core.preferences", "BrianGlobalPreferences.load_preferences"
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None):
+        """Return the spec of that module, which disarms it once it is loaded; None for all others."""
+        spec = PathFinder.find_spec(fullname, path, target) if fullname == self.MODULE else None
+        if spec is None or spec.loader is None:
+            return None
+        load = spec.loader.exec_module
+
+        def load_and_disarm(module: ModuleType) -> None:
+            load(module)
+            module.BrianGlobalPreferences.load_preferences = _read_nothing
+
+        spec.loader.exec_module = load_and_disarm  # type: ignore[method-assign]
+        return spec
 
 
 @functools.cache

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Any
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.engines import brian2_import, compiler
+from biorrr.circuit.engines import brian2_import, brian2_private, compiler
 from biorrr.circuit.stimulus.data_checks import warn
 
 ENGINES = ("auto", "numpy", "cython", "cpp")
@@ -16,34 +16,34 @@ ENGINES = ("auto", "numpy", "cython", "cpp")
 _WORTH_COMPILING = 30_000
 
 
-def choose(wanted: str, ticks: int, live: bool = False) -> str:
-    """Return the name of the engine meant by ``wanted``.
-
-    Parameters
-    ----------
-    wanted
-        As the user gave it.
-    ticks
-        Work of the run.
-    live
-        True where a Brian2 group of the user's takes part, which lives in this process.
-    """
-    if live and wanted == "cpp":
-        raise ValueError(
-            "engine 'cpp': cannot run a Brian2 group of yours, which lives in this process; use engine='numpy' or "
-            "'cython', or record the group first and give what it said as TimeSeries or SpikeTrains"
-        )
+def choose(wanted: str, ticks: int) -> str:
+    """Return the name of the engine meant by ``wanted``, for a run of so many ``ticks``."""
     if wanted != "auto":
         return wanted
-    if live or ticks <= _WORTH_COMPILING:
+    if ticks <= _WORTH_COMPILING:
         return "numpy"
-    for obstacle, remedy in _obstacles():
+    if (found := obstacle("cpp")) is not None:
         _say_once(
-            f"engine 'auto': {obstacle}, so this runs on Brian2's numpy target, about 100 times slower; to change "
-            f"that, {remedy}"
+            f"engine 'auto': {found[0]}, so this runs on Brian2's numpy target, about 100 times slower; to change "
+            f"that, {found[1]}"
         )
         return "numpy"
     return "cpp"
+
+
+class EngineUnavailable(RuntimeError):
+    """An engine that cannot be used on this machine, with what to do."""
+
+
+def obstacle(engine: str) -> tuple[str, str] | None:
+    """Return what keeps ``engine`` from being used here, with its remedy; None if nothing does."""
+    if engine in ("cpp", "cython") and compiler.find_compiler() is None:
+        return "no C++ compiler found", compiler.HOW_TO_INSTALL
+    version = brian2_private.installed_brian2()
+    if engine == "cpp" and not brian2_private.is_tested(version):
+        tested = ", ".join(brian2_private.TESTED)
+        return f"Brian2 {version} has not been tested with engine 'cpp' ({tested} have)", "install one of those"
+    return None
 
 
 class Engines:
@@ -67,14 +67,14 @@ class Engines:
         key = name, blueprint.code
         with self._turn:
             if key not in self._built:
+                if (found := obstacle(name)) is not None:
+                    raise EngineUnavailable(f"engine '{name}': {found[0]}; {found[1]}, or use engine='numpy'")
                 # Brian2 takes seconds to import, and a compiled circuit from the cache does not need it.
                 if name == "cpp":
                     from biorrr.circuit.engines.standalone import StandaloneEngine
 
                     self._built[key] = StandaloneEngine(blueprint)
                 else:
-                    if name == "cython" and compiler.find_compiler() is None:
-                        raise compiler.NoCompiler(f"engine 'cython': no C++ compiler found; {compiler.HOW_TO_INSTALL}")
                     brian2_import.import_brian2()
                     from biorrr.circuit.engines.runtime import RuntimeEngine
 
@@ -84,16 +84,6 @@ class Engines:
     def networks(self, codes: Collection[Blueprint]) -> list[Any]:
         """Return the Brian2 Networks that were built in this process for one of ``codes``."""
         return [e.built.network for (name, code), e in self._built.items() if name != "cpp" and code in codes]
-
-
-def _obstacles() -> Iterator[tuple[str, str]]:
-    """Yield what keeps the C++ engine from being used here, with its remedy."""
-    if compiler.find_compiler() is None:
-        yield "no C++ compiler found", compiler.HOW_TO_INSTALL
-    version = brian2_import.installed_brian2()
-    if not brian2_import.is_tested(version):
-        tested = ", ".join(brian2_import.TESTED)
-        yield f"Brian2 {version} has not been tested with engine 'cpp' ({tested} have)", "install one of those"
 
 
 @functools.cache

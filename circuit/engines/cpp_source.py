@@ -13,8 +13,9 @@ from pathlib import Path
 import jinja2
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.engines.brian2_import import import_brian2
-from biorrr.circuit.engines.cpp_steps import Memory, Translator
+from biorrr.circuit.engines.brian2_import import borrowed_brian2
+from biorrr.circuit.engines.brian2_private import cpp_translator
+from biorrr.circuit.engines.cpp_steps import Translator
 from biorrr.circuit.engines.slow_calls import calls_apart
 from biorrr.models import random_draws
 from biorrr.models.parts import PENDING
@@ -40,16 +41,12 @@ class Exit(IntEnum):
 
 def write_source(circuit: Blueprint) -> str:
     """Return the C++ source of ``circuit``."""
-    import_brian2()
-    from biorrr.circuit.engines.brian2_private import cpp_translator
-    from biorrr.circuit.engines.brian2_state import borrowed_brian2
-    from biorrr.circuit.engines.network import build_network
+    with borrowed_brian2("numpy"):
+        from biorrr.circuit.engines.network import build_network
 
-    with borrowed_brian2("runtime", target="numpy"):
         build_network(circuit).never_run()
     actions, scratch = calls_apart(circuit)
-    memory = Memory(circuit, actions, scratch)
-    translator = Translator(circuit, memory, cpp_translator())
+    translator = Translator(circuit, actions, scratch, cpp_translator())
     written = {name for action in circuit.program.actions for name in action.writes}
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
@@ -59,7 +56,7 @@ def write_source(circuit: Blueprint) -> str:
     )
     return environment.get_template("circuit.cpp").render(
         headers=_HEADERS,
-        arrays=list(memory.arrays.values()),
+        arrays=list(translator.arrays.values()),
         draws="\n".join(random_draws.SOURCES),
         steps=[translator.step(action) for action in actions],
         # The steps that tell which tick of a sample this is come first.

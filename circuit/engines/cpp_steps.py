@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.schedule import Action
+from biorrr.errors import InputError
 from biorrr.models import Pathway, Population
 from biorrr.models.algebra import assignments, code_of, vanishes
 from biorrr.models.expressions import FUNCTIONS, names_in
@@ -103,8 +104,8 @@ class Step:
     total: str | None = None
 
 
-class Memory:
-    """The arrays of a program, and what a name in the code of a part means there.
+class Translator:
+    """Turns actions into steps of the C++ program.
 
     Parameters
     ----------
@@ -114,51 +115,32 @@ class Memory:
         All that happens in a tick.
     scratch
         Arrays beyond those of the circuit.
+    translate
+        Brian2's translator of expressions to C++.
+
+    Attributes
+    ----------
+    arrays
+        Variables in the memory of the program, by (part, name).
     """
 
-    def __init__(self, blueprint: Blueprint, actions: Iterable[Action], scratch: Iterable[tuple[str, str]]) -> None:
-        self.parts = blueprint.parts
+    def __init__(
+        self,
+        blueprint: Blueprint,
+        actions: Iterable[Action],
+        scratch: Iterable[tuple[str, str]],
+        translate: Callable[[str], str],
+    ) -> None:
+        self.parts, self.translate = blueprint.parts, translate
         sizes = {(q.part, q.name): q.size for q in blueprint.quantities}
         for part, name in (*blueprint.program.kept, *scratch):
-            sizes[part, name] = self.count(self.parts[part])
+            sizes[part, name] = self._count(self.parts[part])
         for action in actions:
             if action.drives:
                 target = self.parts[self.parts[action.part].target]
                 sizes.setdefault((target.name, action.drives), target.size)
         self.arrays = {place: Array(*place, size) for place, size in sizes.items()}
         self.meanings = Meanings(self.parts, self.arrays)
-
-    def count(self, part: Population | Pathway) -> int:
-        """Return the number of cells or synapses of ``part``."""
-        ends = (part.source, part.target) if isinstance(part, Pathway) else (part.name,)
-        return math.prod(self.parts[end].size for end in ends)
-
-    def find(self, part: Population | Pathway, name: str) -> Element | None:
-        """Return the element that ``name`` means in the code of ``part``; None for a name without an array."""
-        found = self.meanings.find(part, name)
-        if found is None:
-            return None
-        array = self.arrays[found.part, found.variable]
-        own = "_synapse" if isinstance(part, Pathway) else "_i"
-        index = {"own": own, "pre": "_i", "post": "_j", "broadcast": "0"}[found.place]
-        return Element(array, "0" if array.size == 1 else index)
-
-
-class Translator:
-    """Turns actions into steps of the C++ program.
-
-    Parameters
-    ----------
-    blueprint
-        The circuit.
-    memory
-        Its arrays.
-    translate
-        Brian2's translator of expressions to C++.
-    """
-
-    def __init__(self, blueprint: Blueprint, memory: Memory, translate: Callable[[str], str]) -> None:
-        self.parts, self.memory, self.translate = blueprint.parts, memory, translate
         # Input fibres that are active only as presented: `active_<population>` is the range of those that are not 0.
         # Fibres that change their activity themselves may be active outside it.
         written = {name for action in blueprint.schedule for name in action.writes}
@@ -168,13 +150,18 @@ class Translator:
             if f"{port.population}.{port.variable}" not in written
         }
 
+    def _count(self, part: Population | Pathway) -> int:
+        """Return the number of cells or synapses of ``part``."""
+        ends = (part.source, part.target) if isinstance(part, Pathway) else (part.name,)
+        return math.prod(self.parts[end].size for end in ends)
+
     def step(self, action: Action) -> Step:
         """Return the step that carries out ``action``."""
         part = self.parts[action.part]
         step = self._loop(part, action)
         if isinstance(part, Population):
             return step
-        total = self.memory.arrays[part.target, action.drives].symbol if action.drives else None
+        total = self.arrays[part.target, action.drives].symbol if action.drives else None
         return replace(step, sources=self._sources(part, action), total=total)
 
     def _sources(self, pathway: Pathway, action: Action) -> tuple[str, str]:
@@ -202,10 +189,15 @@ class Translator:
 
     def _element(self, part: Population | Pathway, name: str, written: Iterable[str] = ()) -> Element | None:
         """Return what ``name`` means in ``part``; None for a counter of cells, or a name of the step's own."""
-        element = self.memory.find(part, name)
-        if element is None and name not in ("i", "j", *written):
-            raise ValueError(f"engine 'cpp': {part.name} must know {name}, which its code reads (got no such variable)")
-        return element
+        found = self.meanings.find(part, name)
+        if found is not None:
+            array = self.arrays[found.part, found.variable]
+            own = "_synapse" if isinstance(part, Pathway) else "_i"
+            index = {"own": own, "pre": "_i", "post": "_j", "broadcast": "0"}[found.place]
+            return Element(array, "0" if array.size == 1 else index)
+        if name not in ("i", "j", *written):
+            raise InputError(f"engine 'cpp': {part.name} must know {name}, which its code reads (got no such variable)")
+        return None
 
     def _loop(self, part: Population | Pathway, action: Action) -> Step:
         """Return ``action`` as a loop over cells, with its statements in C++."""
@@ -213,7 +205,7 @@ class Translator:
         names = names_in(code_of(assigned))
         elements = {name: self._element(part, name, names.written) for name in (*names.read, *names.written)}
         shared = {name for name, element in elements.items() if element is not None and element.index == "0"}
-        set_once = shared & set(names.written) if self.memory.count(part) > 1 else set()
+        set_once = shared & set(names.written) if self._count(part) > 1 else set()
         self._check_shared(part, assigned, shared, set_once)
         once: list[str] = []
         each: list[str] = []
@@ -241,7 +233,7 @@ class Translator:
         for place, (name, value) in enumerate(assigned):
             first = all(earlier in set_once for earlier, _ in assigned[:place])
             if name in set_once and not (first and shared.issuperset(names_in(value).read)):
-                raise ValueError(
+                raise InputError(
                     f"{part.name}.{name}: is one for all, so a step must set it before what each cell or synapse has, "
                     f"and from shared variables only (got {name} = {value})"
                 )
@@ -251,7 +243,7 @@ class Translator:
         try:
             return self.translate(ast.unparse(_Spelling().visit(ast.parse(expression, mode="eval"))))
         except (SyntaxError, KeyError) as error:
-            raise ValueError(f"engine 'cpp': {part.name}: cannot be translated ({error}): {expression!r}") from error
+            raise InputError(f"engine 'cpp': {part.name}: cannot be translated ({error}): {expression!r}") from error
 
 
 class _Spelling(ast.NodeTransformer):

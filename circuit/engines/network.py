@@ -15,9 +15,9 @@ import numpy as np
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.schedule import Action, weight_change
 from biorrr.circuit.engines import brian2_private
+from biorrr.errors import InputError
 from biorrr.models import Pathway, Population, Variable
 from biorrr.models.expressions import names_in, only_where
-from biorrr.models.meanings import Meanings
 from biorrr.models.parts import PENDING
 from biorrr.models.physical_units import dimension_of
 from biorrr.models.random_draws import brian2_draws
@@ -118,7 +118,7 @@ def _check_dimensions(built: BuiltNetwork, action: Action) -> None:
         brian2_private.check_dimensions(built.parts[action.part], action.code, driven)
     except brian2.DimensionMismatchError as error:
         built.never_run()
-        raise ValueError(f"{action.part}: units do not agree in phase {action.phase!r}: {error}") from error
+        raise InputError(f"{action.part}: units do not agree in phase {action.phase!r}: {error}") from error
 
 
 def _let_rest(step: brian2.CodeRunner, when: str, built: BuiltNetwork) -> None:
@@ -185,11 +185,10 @@ def _connect_all(synapses: brian2.Synapses) -> None:
 
 def _let_broadcasts_be_heard(blueprint: Blueprint, parts: dict[str, brian2.Group], actions) -> None:
     """Let each part read what it uses of what others broadcast, and draw random numbers."""
-    meanings = Meanings(blueprint.parts)
     for name, part in parts.items():
         codes = [action.code for action in actions if action.part == name]
         for read in sorted({found for code in codes for found in names_in(code).read}):
-            found = meanings.find(blueprint.parts[name], read)
+            found = blueprint.meanings.find(blueprint.parts[name], read)
             if found and found.place == "broadcast" and read not in part.variables:
                 brian2_private.let_hear(part, read, parts[found.part])
         part.namespace.update(brian2_draws())

@@ -8,12 +8,11 @@ import brian2
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.engines.brian2_state import borrowed_brian2
+from biorrr.circuit.engines.brian2_import import borrowed_brian2
 from biorrr.circuit.engines.interrupt import held_interrupt
 from biorrr.circuit.engines.network import TICK, BuiltNetwork, build_network
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.recorder import Recorder
-from biorrr.circuit.stimulus.brian2_inputs import LiveGroup
 from biorrr.models.parts import PENDING
 
 _LOOK_AHEAD = 4096  # samples whose order is drawn together
@@ -25,7 +24,7 @@ class RuntimeEngine:
     def __init__(self, blueprint: Blueprint, target: str, name: str = "") -> None:
         self.target = target
         self.kept = blueprint.program.kept
-        with borrowed_brian2("runtime", target=target):
+        with borrowed_brian2(target):
             self.built: BuiltNetwork = build_network(blueprint, name)
 
     def begin(self, state: dict[str, np.ndarray]) -> None:
@@ -39,32 +38,17 @@ class RuntimeEngine:
         """Simulate ``job``."""
         ticks = (job.stop - job.start) * job.presentation.ticks_per_sample
         network = self.built.network
-        with borrowed_brian2("runtime", target=self.target), np.errstate(all="ignore"):
+        with borrowed_brian2(self.target), np.errstate(all="ignore"):
             self.begin(job.state)
             presenter = _Presenter(job, recorder, self.built)
             operation = brian2.NetworkOperation(presenter.next, clock=self.built.clock, when="start", order=-2000)
-            live = [feed.live for feed in job.feeds.values() if feed.live is not None]
-            tick = self._share_time(live, job.blueprint)
             network.add(operation)
             try:
                 with held_interrupt() as presenter.interrupted:
-                    network.run(
-                        ticks * tick, namespace={k: v for each in live for k, v in each.given.namespace.items()}
-                    )
+                    network.run(ticks * TICK, namespace={})
             finally:
                 network.remove(operation)
             return presenter.finish()
-
-    def _share_time(self, live: list[LiveGroup], blueprint: Blueprint) -> brian2.Quantity:
-        """Let groups of the user's into the network, with ticks that last as long as theirs; the tick of the run."""
-        if not live:
-            return TICK
-        tick = blueprint.timing.tick * brian2.ms
-        self.built.clock.dt = tick
-        for each in live:
-            self.built.network.add(*(o for o in each.objects if o not in self.built.network.objects))
-            each.begin()
-        return tick
 
 
 class _Presenter:
@@ -107,9 +91,6 @@ class _Presenter:
             row = self.shown[sample % _LOOK_AHEAD, 0]
             for name, activity in self.inputs.items():
                 feed = job.feeds[name]
-                if feed.live is not None:
-                    feed.live.read(activity)
-                    continue
                 np.subtract(feed.values[feed.row(row, phase)], feed.mean, out=activity)
                 activity *= feed.gain
             self.waking[:] = 1.0

@@ -21,13 +21,13 @@ import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.engines import cache, compiler
-from biorrr.circuit.engines.brian2_import import check_tested, installed_brian2
+from biorrr.circuit.engines.brian2_private import installed_brian2
 from biorrr.circuit.engines.cpp_source import ELEMENT_TYPES, TEMPLATES, Exit, write_source
 from biorrr.circuit.engines.interrupt import held_interrupt
-from biorrr.circuit.engines.segment_folder import segment_folder
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.progress import notice
 from biorrr.circuit.simulation.recorder import Recorder
+from biorrr.circuit.simulation.scratch import Scratch
 from biorrr.circuit.stimulus.data_checks import check_unchanged
 from biorrr.models import algebra, expressions, random_draws
 
@@ -40,11 +40,6 @@ class StandaloneEngine:
     """Builds the program, or finds it in the cache, and runs it."""
 
     def __init__(self, blueprint: Blueprint) -> None:
-        if compiler.find_compiler() is None:
-            raise compiler.NoCompiler(
-                f"engine 'cpp': no C++ compiler found; {compiler.HOW_TO_INSTALL}, or use engine='numpy'"
-            )
-        check_tested()
         self.code = blueprint.code
         self.program = self._find_or_build()
 
@@ -53,7 +48,16 @@ class StandaloneEngine:
 
     def advance(self, job: Job, recorder: Recorder) -> Outcome:
         """Simulate ``job``."""
-        with segment_folder() as folder, held_interrupt() as interrupted:
+        scratch = Scratch()
+        try:
+            with scratch.filling("what the compiled circuit reads and writes") as folder:
+                return self._advance(job, recorder, folder)
+        finally:
+            scratch.delete()
+
+    def _advance(self, job: Job, recorder: Recorder, folder: Path) -> Outcome:
+        """Simulate ``job`` segment by segment, by way of files in ``folder``."""
+        with held_interrupt() as interrupted:
             laid_out = [
                 _lay_out(folder / f"data-{place}", job.feeds[port.name].values)
                 for place, port in enumerate(job.blueprint.ports)

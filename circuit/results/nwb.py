@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from biorrr.errors import InputError
 from biorrr.models.physical_units import dimension_of, in_si
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def write(run: Run, path: str | os.PathLike) -> None:
 
     names = run.traces
     if not names:
-        raise ValueError("to_nwb: the run recorded no traces; run again with record=('x', 'y', 'z', 'plateau')")
+        raise InputError("to_nwb: the run recorded no traces; run again with record=('x', 'y', 'z', 'plateau')")
     held = run.data.attrs.get("seconds_per_sample", _SECONDS_PER_SAMPLE)
     file = NWBFile(
         session_description=f"Simulation of a cortical microcircuit that learns by calcium plateau potentials. {run!r}",

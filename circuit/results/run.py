@@ -15,6 +15,7 @@ import xarray as xr
 from biorrr.circuit.results.netcdf import UnsafeFileError, read_netcdf, write_netcdf
 from biorrr.circuit.results.run_figures import RunFigures
 from biorrr.circuit.results.text_table import Tabled, regression, ridge_in_words
+from biorrr.errors import InputError
 from biorrr.models import AreaWeights, equilibrium
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Run(RunFigures, Tabled):
     def blueprint(self) -> Blueprint:
         """The circuit as it was run, with its sizes and what events needed."""
         if self._blueprint is None:
-            raise ValueError("run: was read from a file, which does not bring the circuit along; give sizes instead")
+            raise InputError("run: was read from a file, which does not bring the circuit along; give sizes instead")
         return self._blueprint
 
     @property
@@ -131,14 +132,14 @@ class Run(RunFigures, Tabled):
             return self.infer(X)[-1]
         X = np.asarray(X)
         if X.ndim != 2 or X.shape[1] != len(self.Vx):
-            raise ValueError(
+            raise InputError(
                 f"X: must have shape (n_samples, {len(self.Vx)}), the inputs of this run (got {X.shape}); "
                 "one sample is X[None]"
             )
         if self.data.attrs.get("linear_output", 1):
             return (X - self.data["mean_x"].values) @ self.Vx
         if self.circuit is None:
-            raise ValueError(
+            raise InputError(
                 f"transform: the output of this circuit is not X Vx ({self.data.attrs['departures']}), and a run read "
                 "from a file does not bring the circuit along; make the circuit and call circuit.run(X, Y, start=run, "
                 "plastic=False, order='sequential', record='z', every=1)"
@@ -161,13 +162,13 @@ class Run(RunFigures, Tabled):
         """
         m = len(self.data["mean_x"])
         if np.ndim(X) != 2 or np.shape(X)[1] != m:
-            raise ValueError(f"X: must have shape (n_samples, {m}), the inputs of this run (got {np.shape(X)})")
+            raise InputError(f"X: must have shape (n_samples, {m}), the inputs of this run (got {np.shape(X)})")
         X = np.asarray(X, dtype=np.float64) - self.data["mean_x"].values
         n = len(self.data["mean_y"])
         if Y is None:
             return equilibrium(self.area_weights(), self.gains, X, np.zeros((len(X), n)))
         if np.shape(Y) != (len(X), n):
-            raise ValueError(f"Y: must have shape {(len(X), n)}, as X and this run have (got {np.shape(Y)})")
+            raise InputError(f"Y: must have shape {(len(X), n)}, as X and this run have (got {np.shape(Y)})")
         return equilibrium(self.area_weights(), self.gains, X, np.asarray(Y) - self.data["mean_y"].values)
 
     @property
@@ -183,7 +184,7 @@ class Run(RunFigures, Tabled):
 
     def _areas(self) -> dict:
         if "areas" not in self.data.attrs:
-            raise ValueError("infer: this circuit has no apical feedback, its output is transform(X); see Hierarchy")
+            raise InputError("infer: this circuit has no apical feedback, its output is transform(X); see Hierarchy")
         return json.loads(self.data.attrs["areas"])
 
     def score(self, X, Y) -> float:
@@ -196,7 +197,7 @@ class Run(RunFigures, Tabled):
     def predict(self, X) -> np.ndarray:
         """The circuit's prediction of Y, Sigma^-1 Vy z, for ``X`` (n_samples, m); shape (n_samples, n)."""
         if "readout" not in self.data:
-            raise ValueError("predict: this run has no readout; only runs of a Microcircuit have")
+            raise InputError("predict: this run has no readout; only runs of a Microcircuit have")
         return self.transform(X) @ self.data["readout"].values.T + self.data["mean_y"].values
 
     def save(self, path: str | os.PathLike, overwrite: bool = False) -> None:
@@ -220,17 +221,17 @@ class Run(RunFigures, Tabled):
         except FileNotFoundError:
             raise FileNotFoundError(errno.ENOENT, "no such file", str(path)) from None
         except UnsafeFileError as error:
-            raise ValueError(f"{path}: {error}") from error
+            raise InputError(f"{path}: {error}") from error
         except Exception as error:  # a damaged file fails in as many ways as HDF5 has parts
-            raise ValueError(f"{path}: not a saved run, or damaged ({error})") from error
+            raise InputError(f"{path}: not a saved run, or damaged ({error})") from error
         missing = [name for name in ("circuit", "traces", "state_layout", "ended") if name not in run.data.attrs]
         if not missing:
             try:
                 missing = [name for name in (*run._pathways, "seen", "state") if name not in run.data]
             except (ValueError, KeyError, TypeError, RecursionError) as error:
-                raise ValueError(f"{path}: not a saved run, or damaged (its circuit is {error!r})") from error
+                raise InputError(f"{path}: not a saved run, or damaged (its circuit is {error!r})") from error
         if missing:
-            raise ValueError(f"{path}: not a saved run: no {', '.join(missing)} in it")
+            raise InputError(f"{path}: not a saved run: no {', '.join(missing)} in it")
         return run
 
     def moments(self) -> np.ndarray:

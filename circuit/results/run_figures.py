@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from biorrr.circuit.results.graph import cell_graph
+from biorrr.errors import InputError
 from biorrr.models import Rates, Spiking
 
 if TYPE_CHECKING:
@@ -156,4 +157,4 @@ class RunFigures:
 
     def _require(self, name: str) -> None:
         if name not in self.data:
-            raise ValueError(f"{name}: was not recorded in this run; run again with record=({name!r}, ...)")
+            raise InputError(f"{name}: was not recorded in this run; run again with record=({name!r}, ...)")

@@ -12,7 +12,6 @@ import json
 import os
 import time
 import warnings
-import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
@@ -24,6 +23,7 @@ import numpy as np
 from biorrr.circuit.simulation.job import Engine, Job, Outcome
 from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.circuit.stimulus.statistics import chunks
+from biorrr.errors import InputError, InputTypeError
 from biorrr.models.validation import NotNegative, check_fields
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _FORM = 3  # of the file; to be raised when it changes
 
 
-class CheckpointError(ValueError):
+class CheckpointError(InputError):
     """A checkpoint that is damaged or belongs to another run."""
 
 
@@ -52,6 +52,10 @@ class Checkpoint:
     every: NotNegative = 30.0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.path, str | os.PathLike):
+            raise InputTypeError(
+                f"checkpoint: must be the path of a file, or Checkpoint(path, every) (got {self.path!r})"
+            )
         object.__setattr__(self, "path", Path(self.path))
         check_fields(self)
 
@@ -202,7 +206,7 @@ def identity_of(job: Job, engine: str, events: Sequence[Event]) -> dict[str, str
         "version of biorrr": _version(),
         "engine": engine,
         "circuit": _checksum(repr(job.blueprint.code).encode()),
-        "data": "".join(_data_checksum(feed.values) for feed in job.feeds.values()),
+        "data": "".join(_checksum(*_parts(feed.values)) for feed in job.feeds.values()),
         "events": _checksum(*(part for event in events for value in _named(event) for part in _parts(value))),
         "epochs, order or seed": _checksum(repr(stretch).encode(), order),
         "settings or initial weights": _checksum(
@@ -215,17 +219,6 @@ def identity_of(job: Job, engine: str, events: Sequence[Event]) -> dict[str, str
 
 
 _version = functools.cache(functools.partial(version, "biorrr"))
-_read_only: dict[int, str] = {}  # checksums by id, as long as the array lives
-
-
-def _data_checksum(values: np.ndarray) -> str:
-    """Checksum of data; of data that cannot be written to it is found but once, however many runs they are for."""
-    if values.flags.writeable:
-        return _checksum(*_parts(values))
-    if id(values) not in _read_only:
-        _read_only[id(values)] = _checksum(*_parts(values))
-        weakref.finalize(values, _read_only.pop, id(values))
-    return _read_only[id(values)]
 
 
 def _named(event: Event) -> tuple:

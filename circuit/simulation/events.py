@@ -11,9 +11,10 @@ import numpy as np
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.simulation.job import Engine, Job, Outcome
 from biorrr.circuit.simulation.recorder import Recorder
-from biorrr.circuit.stimulus.data_checks import check_table
+from biorrr.circuit.stimulus.data_checks import check_table, listed
 from biorrr.circuit.stimulus.feeds import Feed
-from biorrr.circuit.stimulus.statistics import look_through
+from biorrr.circuit.stimulus.statistics import facts_of
+from biorrr.errors import InputError, InputTypeError
 from biorrr.models import CutInstruction, Event, Freeze, Parts, Silence, SilencedInterneurons, SwapData, departed
 
 
@@ -69,7 +70,8 @@ class LesionedEngine:
 
 def silenced(events: Sequence[Event]) -> tuple[str, ...]:
     """Return the names of the populations of which some cells fall silent."""
-    return tuple(dict.fromkeys(event.population for event in events if isinstance(event, Silence)))
+    given = listed("events", events, "Silence, Freeze, CutInstruction or SwapData")
+    return tuple(dict.fromkeys(event.population for event in given if isinstance(event, Silence)))
 
 
 def silenceable(parts: Parts, populations: Sequence[str]) -> Parts:
@@ -78,13 +80,13 @@ def silenceable(parts: Parts, populations: Sequence[str]) -> Parts:
         known = {p.name: {v.name for v in p.variables} for p in parts.populations}
         if "n" not in known.get(name, ()):
             have = ", ".join(other for other, variables in known.items() if "n" in variables) or "none"
-            raise ValueError(f"Silence.population: must be interneurons of this circuit (got {name!r}); it has {have}")
+            raise InputError(f"Silence.population: must be interneurons of this circuit (got {name!r}); it has {have}")
     return departed(parts, map(SilencedInterneurons, populations))
 
 
 def _swapped(feed: Feed, values: np.ndarray) -> Feed:
     """Return ``feed`` with other ``values``, centred if the old ones were."""
-    mean = look_through("SwapData", values).mean if feed.centred else np.zeros(values.shape[1])
+    mean = facts_of("SwapData", values).mean if feed.centred else np.zeros(values.shape[1])
     return replace(feed, values=values, mean=mean)
 
 
@@ -93,18 +95,18 @@ def check_events(events: Iterable, first: int, last: int, blueprint: Blueprint, 
     checked = []
     for event in events:
         if not isinstance(event, Event):
-            raise TypeError(f"events: must be Silence, Freeze, CutInstruction or SwapData (got {event!r})")
+            raise InputTypeError(f"events: must be Silence, Freeze, CutInstruction or SwapData (got {event!r})")
         if not first <= event.at < last:
-            raise ValueError(f"events: must lie in [{first}, {last - 1}], the samples of this run (got {event!r})")
+            raise InputError(f"events: must lie in [{first}, {last - 1}], the samples of this run (got {event!r})")
         if isinstance(event, Silence):
             count = int(blueprint.parts[event.population].size)
             if any(not 0 <= cell < count for cell in event.cells or ()):
-                raise ValueError(f"Silence.cells: must lie in [0, {count - 1}], the interneurons (got {event.cells})")
+                raise InputError(f"Silence.cells: must lie in [0, {count - 1}], the interneurons (got {event.cells})")
         if isinstance(event, Freeze) and event.weight not in [p.weight for p in blueprint.weighted]:
             have = ", ".join(p.weight for p in blueprint.weighted)
-            raise ValueError(f"Freeze.weight: there are no weights called {event.weight!r}; there are {have}")
+            raise InputError(f"Freeze.weight: there are no weights called {event.weight!r}; there are {have}")
         if isinstance(event, CutInstruction) and "y" not in blueprint.sizes:
-            raise ValueError(f"CutInstruction: cuts port y, and this circuit has {', '.join(blueprint.sizes)} alone")
+            raise InputError(f"CutInstruction: cuts port y, and this circuit has {', '.join(blueprint.sizes)} alone")
         checked.append(_checked_swap(event, blueprint, order) if isinstance(event, SwapData) else event)
     return tuple(sorted(checked, key=lambda event: event.at))
 
@@ -112,20 +114,20 @@ def check_events(events: Iterable, first: int, last: int, blueprint: Blueprint, 
 def _checked_swap(event: SwapData, blueprint: Blueprint, order) -> SwapData:
     """Return ``event`` with its data as arrays; refuse data that do not fit the run."""
     if set(blueprint.sizes) != {"x", "y"}:
-        raise ValueError(f"SwapData: is for circuits with ports x and y (this one has {', '.join(blueprint.sizes)})")
+        raise InputError(f"SwapData: is for circuits with ports x and y (this one has {', '.join(blueprint.sizes)})")
     if any(port.changes != "sample" for port in blueprint.ports):
-        raise ValueError("SwapData: is for tables of samples; put what comes later into the signal itself")
+        raise InputError("SwapData: is for tables of samples; put what comes later into the signal itself")
     X, Y = check_table("SwapData.X", event.X), check_table("SwapData.Y", event.Y)
     features = blueprint.sizes["x"], blueprint.sizes["y"]
     if len(X) != len(Y) or (X.shape[1], Y.shape[1]) != features:
-        raise ValueError(
+        raise InputError(
             f"SwapData: must have as many features as the data before, {' and '.join(map(str, features))}, and "
             f"as many samples in X as in Y (got shapes {X.shape} and {Y.shape})"
         )
-    look_through("SwapData.X", X)
-    look_through("SwapData.Y", Y)
+    facts_of("SwapData.X", X)
+    facts_of("SwapData.Y", Y)
     if not isinstance(order, str) and order.max() >= len(X):
-        raise ValueError(
+        raise InputError(
             f"SwapData: must have the rows that order asks for, up to {order.max()} (got {len(X)} samples)"
         )
     return SwapData(event.at, X=X, Y=Y)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ from biorrr.circuit.compile.blueprint import Blueprint, Quantity
 from biorrr.circuit.stimulus.data_checks import check_weights
 from biorrr.circuit.stimulus.presentation import WEIGHTS, generator
 from biorrr.circuit.stimulus.units import Units
+from biorrr.errors import InputError
 from biorrr.models import Area, Pathway
 from biorrr.models.expressions import evaluate, names_in
 from biorrr.models.physical_units import in_si, plain
@@ -21,28 +23,40 @@ if TYPE_CHECKING:
     from biorrr.circuit.results.run import Run
 
 
-def initial_state(
-    blueprint: Blueprint,
-    units: Units,
-    seed: int,
-    weights: Mapping[str, np.ndarray],
-    parameters: Mapping[str, float],
-    start: Run | None,
-) -> dict[str, np.ndarray]:
-    """Values by "part.variable", flat, in the order of the blueprint's state.
+@dataclass(frozen=True)
+class Beginning:
+    """How a circuit meets its data.
 
     Parameters
     ----------
-    blueprint, units, seed
-        The circuit, how its units relate to the data's, and the seed of what is drawn.
+    units
+        How the circuit's units relate to the data's.
     weights
-        Initial matrices by their names, in the circuit's own units; others are drawn.
+        Initial matrices by name, in the circuit's units; others are drawn pathway by pathway.
     parameters
         Values by "part.variable", in the data's units, in place of those the parts declare.
+    replay
+        Replays after each sample.
+    """
+
+    units: Units = field(default_factory=Units)
+    weights: Mapping[str, np.ndarray] = field(default_factory=dict)
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    replay: int = 0
+
+
+def initial_state(blueprint: Blueprint, begin: Beginning, seed: int, start: Run | None = None) -> dict[str, np.ndarray]:
+    """Return values by "part.variable", flat, in the order of the blueprint's state.
+
+    Parameters
+    ----------
+    blueprint, begin, seed
+        The circuit, how it meets its data, and the seed of what is drawn.
     start
         An earlier run to continue, whose weights and memories go before all others.
     """
-    values = _Values(blueprint, units, seed, parameters)
+    units, weights = begin.units, begin.weights
+    values = _Values(blueprint, units, seed, begin.parameters)
     kept = {} if start is None else _remembered(start, blueprint, units)
     state: dict[str, np.ndarray] = {}
     for quantity in blueprint.state:
@@ -120,7 +134,7 @@ def given_weights(given: Mapping[str, object], blueprint: Blueprint, units: Unit
     out = {}
     for name, values in given.items():
         if name not in known:
-            raise ValueError(f"weights: there is no matrix called {name!r}; there are {', '.join(known)}")
+            raise InputError(f"weights: there is no matrix called {name!r}; there are {', '.join(known)}")
         pathway = known[name]
         what = f"{name}0" if name in ("Vx", "Vy", "Q", "R") else f"weights[{name!r}]"
         out[name] = check_weights(what, values, blueprint.orientations[pathway.name].shape) * units.scale(pathway.scale)
@@ -157,15 +171,12 @@ class _Values:
         self.meanings = blueprint.meanings
         self.found: dict[str, np.ndarray] = {}
         self.open: list[str] = []
-        for name in parameters:
-            if name not in self.quantities:
-                raise ValueError(f"parameters: there is no {name!r}; there are {', '.join(self.quantities)}")
 
     def flat(self, quantity: Quantity) -> np.ndarray:
         """The values of ``quantity`` in the circuit's units, shape (size,)."""
         if quantity.key not in self.found:
             if quantity.key in self.open:
-                raise ValueError(f"{quantity.key}.value: depends on itself, by way of {', '.join(self.open)}")
+                raise InputError(f"{quantity.key}.value: depends on itself, by way of {', '.join(self.open)}")
             self.open.append(quantity.key)
             variable = quantity.variable
             value = self.parameters.get(quantity.key, variable.value)
@@ -193,7 +204,7 @@ class _Values:
             elif found.place == "post":
                 value = np.tile(value, turn.sources)
             names[name] = value
-        return np.asarray(evaluate(pathway.start, names), dtype=np.float64)
+        return np.broadcast_to(evaluate(pathway.start, names), drawn.shape).astype(np.float64)
 
     def _namespace(self, quantity: Quantity, expression: str) -> dict[str, object]:
         names: dict[str, object] = {

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint, Quantity
+from biorrr.errors import InputError, InputTypeError
 from biorrr.models import Pathway, Population
 from biorrr.models.validation import whole_number
 
@@ -94,7 +95,9 @@ def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> 
     if isinstance(record, str):
         record = (record,)
     if not isinstance(record, (Mapping, Sequence, set, frozenset)):
-        raise TypeError(f"record: must be names of variables, or a dict of them (got {record!r}); () records nothing")
+        raise InputTypeError(
+            f"record: must be names of variables, or a dict of them (got {record!r}); () records nothing"
+        )
     asked = dict(record) if isinstance(record, Mapping) else dict.fromkeys(record, True)
     traces = [_trace(str(name), chosen, blueprint) for name, chosen in asked.items() if chosen is not False]
     if traces:
@@ -118,10 +121,10 @@ def _trace(name: str, chosen, blueprint: Blueprint) -> Trace:
             return Trace(f"{pathway.weight}_trace", quantity, _synapses(name, chosen, pathway, blueprint))
     found = [q for q in blueprint.quantities if q.name == variable and part in ("", q.part) and q.name != "w"]
     if not found:
-        raise ValueError(f"record: cannot record {name!r}; choose from {', '.join(_recordable(blueprint))}")
+        raise InputError(f"record: cannot record {name!r}; choose from {', '.join(_recordable(blueprint))}")
     if len(found) > 1:
         choices = " or ".join(repr(q.key) for q in found)
-        raise ValueError(f"record: {name!r} exists in several parts; write {choices}")
+        raise InputError(f"record: {name!r} exists in several parts; write {choices}")
     quantity = found[0]
     owner = blueprint.parts[quantity.part]
     if isinstance(owner, Pathway) and quantity.variable.per == "synapse":
@@ -148,7 +151,7 @@ def _cells(name: str, chosen, size: int) -> tuple[int, ...] | None:
         return None
     cells = np.asarray(chosen)
     if cells.ndim != 1 or cells.dtype.kind not in "iu" or not len(cells) or cells.min() < 0 or cells.max() >= size:
-        raise ValueError(f"record: {name} must be True or a list of cells in [0, {size - 1}] (got {chosen!r})")
+        raise InputError(f"record: {name} must be True or a list of cells in [0, {size - 1}] (got {chosen!r})")
     return tuple(cells.tolist())
 
 
@@ -159,9 +162,9 @@ def _synapses(name: str, chosen, pathway: Pathway, blueprint: Blueprint) -> tupl
     turn = blueprint.orientations[pathway.name]
     pairs = np.asarray(chosen)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu" or not len(pairs):
-        raise ValueError(f"record: {name} must be True or a list of (row, column) pairs (got {chosen!r})")
+        raise InputError(f"record: {name} must be True or a list of (row, column) pairs (got {chosen!r})")
     if (pairs < 0).any() or (pairs >= turn.shape).any():
-        raise ValueError(
+        raise InputError(
             f"record: {name} must be True or (row, column) pairs within its shape {turn.shape} (got {chosen!r})"
         )
     return tuple(turn.places(pairs).tolist())
@@ -176,12 +179,12 @@ def _check_every(every, first: int, last: int) -> tuple[int | None, tuple[tuple[
         return whole_number("every", every, minimum=1, remedy=remedy), ()
     windows = np.asarray(every)
     if windows.ndim != 2 or windows.shape[1] != 2 or windows.dtype.kind not in "iu":
-        raise ValueError(f"every: must be a whole number or a list of windows (first, last + 1) (got {every!r})")
+        raise InputError(f"every: must be a whole number or a list of windows (first, last + 1) (got {every!r})")
     ordered = windows[np.argsort(windows[:, 0])]
     if (ordered[:, 0] >= ordered[:, 1]).any() or (ordered[1:, 0] < ordered[:-1, 1]).any():
-        raise ValueError(f"every: windows must not be empty and must not overlap (got {every!r})")
+        raise InputError(f"every: windows must not be empty and must not overlap (got {every!r})")
     if ordered[0, 0] < first or ordered[-1, 1] > last:
-        raise ValueError(f"every: windows must lie in [{first}, {last}], the samples of this run (got {every!r})")
+        raise InputError(f"every: windows must lie in [{first}, {last}], the samples of this run (got {every!r})")
     return None, tuple((int(begin), int(end)) for begin, end in ordered)
 
 
@@ -204,7 +207,7 @@ def _check_memory(recording: Recording, held: int, first: int, last: int) -> Non
     need = 8 * recording.count(first, last) * held * sum(trace.columns for trace in recording.traces)
     room = psutil.virtual_memory().available
     if need > room:
-        raise ValueError(
+        raise InputError(
             f"record: would take {need / 1e9:.1f} GB of memory, and {room / 1e9:.1f} GB are free; record fewer cells "
             "or synapses, raise every, or record in windows"
         )

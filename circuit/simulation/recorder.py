@@ -4,31 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from biorrr.circuit.results.run import Run
-
-
-class Diverged(ArithmeticError):
-    """Activity became infinite or not a number.
-
-    Attributes
-    ----------
-    run
-        The :class:`~biorrr.circuit.Run` up to the last sample at which everything was finite.
-    """
-
-    run: Run
-
-    @classmethod
-    def at(cls, sample: int, remedy: str, run: Run) -> Diverged:
-        """The error of a run that diverged at ``sample``, with what to do about it."""
-        error = cls(f"the circuit diverged at sample {sample}: activity is no longer finite; {remedy}")
-        error.run = run
-        return error
 
 
 @dataclass

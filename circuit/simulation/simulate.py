@@ -19,6 +19,7 @@ from biorrr.circuit.simulation.progress import progress_bar
 from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.circuit.stimulus.data_checks import check_unchanged, warn
 from biorrr.circuit.stimulus.units import Units
+from biorrr.errors import InputError, InputTypeError
 from biorrr.models import Event
 from biorrr.models.validation import LARGEST_WHOLE, whole_number
 
@@ -107,11 +108,11 @@ def stretch_of(epochs: int, epoch: int, start: Run | None) -> tuple[int, int]:
         The run that is continued.
     """
     if start is not None and not hasattr(start, "inner_state"):
-        raise TypeError(f"start: must be a Run (got {start!r}); Run.load reads one from a file")
+        raise InputTypeError(f"start: must be a Run (got {start!r}); Run.load reads one from a file")
     first = 0 if start is None else start.samples
     last = first + epochs * epoch
     if last > LARGEST_WHOLE:
-        raise ValueError(f"epochs: a circuit can count 2**53 samples (got {epochs} epochs, {last} samples in all)")
+        raise InputError(f"epochs: a circuit can count 2**53 samples (got {epochs} epochs, {last} samples in all)")
     return first, last
 
 
@@ -137,7 +138,7 @@ def snapshot_samples(wanted, first: int, last: int) -> np.ndarray:
     if np.ndim(wanted) == 1 and not isinstance(wanted, str):
         counts = np.asarray(wanted)
         if counts.dtype.kind not in "iu" or not len(counts) or counts.min() < first or counts.max() > last:
-            raise ValueError(
+            raise InputError(
                 f"snapshots: sample counts must be whole numbers in [{first}, {last}], the samples of this run (got "
                 f"{wanted!r})"
             )

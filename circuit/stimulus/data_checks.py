@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
 from biorrr.circuit.compile.timing import Timing
+from biorrr.errors import InputError, InputTypeError
 from biorrr.models import LateInstruction
 
 
@@ -21,24 +23,49 @@ def warn(text: str) -> None:
     warnings.warn(text, stacklevel=level)
 
 
+def listed(name: str, values, what: str) -> tuple:
+    """Return ``values``, a list or another sequence of ``what``, as a tuple."""
+    single = isinstance(values, str | bytes | Mapping) or not getattr(values, "ndim", 1)
+    if single or not isinstance(values, Iterable):
+        raise InputTypeError(f"{name}: must be a list of {what} (got {values!r})")
+    return tuple(value.item() if isinstance(value, np.generic) else value for value in values)
+
+
+def mapping(name: str, values) -> Mapping[str, Any]:
+    """Return ``values``, if they are given by name; None stands for none."""
+    if not isinstance(values, Mapping | None):
+        raise InputTypeError(f"{name}: must be a dict of values by name (got {values!r})")
+    return values or {}
+
+
 def check_table(name: str, values) -> np.ndarray:
     """Return ``values`` as a two-dimensional array of numbers, without reading them; memory maps are not copied."""
     refuse_units(name, values)
     if np.ma.is_masked(values):
-        raise ValueError(
+        raise InputError(
             f"{name}: has masked values, which would be learned as if they were data; drop or fill them in"
         )
-    array = values if type(values) in (np.ndarray, np.memmap) else np.asarray(values)
+    array = values if type(values) in (np.ndarray, np.memmap) else as_array(name, values)
     if array.dtype == object or array.dtype.kind not in "fiub":
-        raise TypeError(f"{name}: must hold real numbers (got an array of {array.dtype}); convert it to float first")
+        raise InputTypeError(
+            f"{name}: must hold real numbers (got an array of {array.dtype}); convert it to float first"
+        )
     if array.ndim != 2:
-        raise ValueError(
+        raise InputError(
             f"{name}: must be two-dimensional, (samples, features) (got shape {array.shape}); "
             f"a single feature is {name}.reshape(-1, 1)"
         )
     if 0 in array.shape:
-        raise ValueError(f"{name}: must have at least one sample and one feature (got shape {array.shape})")
+        raise InputError(f"{name}: must have at least one sample and one feature (got shape {array.shape})")
     return array.astype(np.uint8) if array.dtype.kind == "b" else array
+
+
+def as_array(name: str, values, dtype: type | None = None) -> np.ndarray:
+    """Return ``values`` as an array, of ``dtype`` if given."""
+    try:
+        return np.asarray(values, dtype)
+    except (TypeError, ValueError) as error:
+        raise InputTypeError(f"{name}: must be an array of numbers (got {values!r:.80}: {error})") from None
 
 
 def file_facts(values: np.ndarray) -> tuple[str, int, int] | None:
@@ -74,15 +101,18 @@ def refuse_units(name: str, values) -> None:
     if unit is None:
         unit = next((found for mark in ("units", "unit") if (found := getattr(values, mark, None)) is not None), None)
     if unit is not None and not callable(unit):
-        raise TypeError(
+        raise InputTypeError(
             f"{name}: carries a physical unit ({unit}), and a circuit learns from plain numbers; divide by the unit "
             f"you want it in first, for example {name} / mV"
         )
 
 
 def warn_of_columns(name: str, mean: np.ndarray, variance: np.ndarray, centred: bool) -> None:
-    """Warn of columns that say nothing, and of means that would be learned in place of the rest."""
-    constant = np.flatnonzero(variance <= 1e-24 * (mean**2 + variance.max()))
+    """Warn of constant columns, and of means that would be learned in place of the rest.
+
+    Columns that are always zero are silent inputs, such as the corners of pictures; they need no warning.
+    """
+    constant = np.flatnonzero((variance <= 1e-24 * (mean**2 + variance.max())) & (mean != 0))
     if len(constant):
         which = ", ".join(map(str, constant[:5])) + (", ..." if len(constant) > 5 else "")
         warn(f"{name}: {len(constant)} of {len(mean)} columns are constant ({which}); they carry no information")
@@ -102,16 +132,16 @@ def check_order(order, n_samples: int, signal_in_time: bool) -> str | np.ndarray
         return "sequential" if signal_in_time else "shuffle"
     if isinstance(order, str):
         if order not in ("shuffle", "sequential"):
-            raise ValueError(f"order: must be 'shuffle', 'sequential' or an index array (got {order!r})")
+            raise InputError(f"order: must be 'shuffle', 'sequential' or an index array (got {order!r})")
         return order
-    index = np.asarray(order)
+    index = as_array("order", order)
     if index.ndim != 1 or index.dtype.kind not in "iu" or not len(index):
-        raise ValueError(
+        raise InputError(
             "order: an index array must be one-dimensional whole numbers, at least one "
             f"(got {index.dtype} of shape {index.shape})"
         )
     if index.min() < 0 or index.max() >= n_samples:
-        raise ValueError(
+        raise InputError(
             f"order: must lie in [0, {n_samples - 1}], the rows of the data (got {index.min()} to {index.max()})"
         )
     return index.astype(np.int64)
@@ -143,10 +173,10 @@ def warn_of_rank(k: int, views: Mapping[str, np.ndarray]) -> None:
 
 
 def check_weights(name: str, values, shape: tuple[int, int]) -> np.ndarray:
-    """``values`` as a finite matrix of ``shape``."""
-    matrix = np.asarray(values, dtype=np.float64)
+    """Return ``values`` as a finite matrix of ``shape``."""
+    matrix = as_array(name, values, np.float64)
     if matrix.shape != shape:
-        raise ValueError(f"{name}: must have shape {shape} (got {matrix.shape})")
+        raise InputError(f"{name}: must have shape {shape} (got {matrix.shape})")
     if not np.isfinite(matrix).all():
-        raise ValueError(f"{name}: must be finite")
+        raise InputError(f"{name}: must be finite")
     return matrix.copy()

@@ -8,11 +8,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.timing import Timing
-from biorrr.circuit.stimulus.brian2_inputs import LiveGroup, as_signal
 from biorrr.circuit.stimulus.data_checks import check_table, file_facts, warn_of_columns
-from biorrr.circuit.stimulus.signals import Rows
+from biorrr.circuit.stimulus.signals import Rows, Signal, as_signal
 from biorrr.circuit.stimulus.statistics import Facts, facts_of
+from biorrr.circuit.stimulus.units import Units
+from biorrr.errors import InputError
+from biorrr.models.physical_units import in_si
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,6 @@ class Feed:
         What a value of 1 stands for.
     held, ticks
         Ticks for which a sample is held, and for which a row is shown: equal where every sample is one row.
-    live
-        What says the values tick by tick, where they are not known beforehand.
     """
 
     values: np.ndarray
@@ -47,7 +48,6 @@ class Feed:
     unit: float = 1.0
     held: int = 1
     ticks: int = 1
-    live: LiveGroup | None = None
 
     @property
     def samples(self) -> int:
@@ -68,7 +68,7 @@ class Inputs:
     feeds
         By port, without gains as yet.
     facts
-        By port, where its data are known beforehand.
+        By port.
     labels
         Names of the features, by port, where the data had any.
     signal_in_time
@@ -91,13 +91,9 @@ class Inputs:
         return {name: feed.values.shape[1] for name, feed in self.feeds.items()}
 
     @property
-    def moving(self) -> dict[str, str]:
-        """Ports whose input changes while a sample is held, with when it does; see :class:`Port`."""
-        return {
-            name: "tick" if feed.live is None else "network"
-            for name, feed in self.feeds.items()
-            if feed.live is not None or feed.ticks != feed.held
-        }
+    def moving(self) -> frozenset[str]:
+        """Names of the ports whose input changes while a sample is held."""
+        return frozenset(name for name, feed in self.feeds.items() if feed.ticks != feed.held)
 
     @property
     def unit_gains(self) -> dict[str, float]:
@@ -108,6 +104,14 @@ class Inputs:
             power = feed.unit**2 * (facts.variance if feed.centred else facts.variance + facts.mean**2)
             gains[name] = 1 / math.sqrt(power.mean()) if power.any() else 1.0
         return gains
+
+    def presented(self, blueprint: Blueprint, units: Units) -> dict[str, Feed]:
+        """Return the feeds with their gains: data are given in the unit of the variable that they set."""
+        feeds = {}
+        for port in blueprint.ports:
+            feed, variable = self.feeds[port.name], blueprint.by_key[f"{port.population}.{port.variable}"].variable
+            feeds[port.name] = replace(feed, gain=units.scale(variable.scale) * feed.unit * in_si(variable.unit))
+        return feeds
 
 
 def read_inputs(given: Mapping[str, object], shown: Mapping[str, str], centre: bool, timing: Timing) -> Inputs:
@@ -130,49 +134,30 @@ def read_inputs(given: Mapping[str, object], shown: Mapping[str, str], centre: b
         name = shown[port]
         signal = as_signal(name, values)
         signal_in_time |= signal is not None
-        rows = (
-            Rows(check_table(name, values), timing.held) if signal is None else _in_time(name, signal, values, timing)
-        )
-        feed = Feed(
-            rows.values, np.zeros(rows.values.shape[1]), 1.0, centre, unit=rows.unit, held=timing.held,
-            ticks=rows.ticks, live=rows.live,
-        )  # fmt: skip
-        if rows.live is None:
-            file = file_facts(rows.values)
-            facts[port] = facts_of(name, rows.values, centre)
-            warn_of_columns(name, facts[port].mean, facts[port].variance, centre)
-            feed = replace(feed, file=file, mean=facts[port].mean if centre else feed.mean)
-            if not feed.samples:
-                raise ValueError(
-                    f"{name}: must last at least one window of {timing.tick * timing.held:g} ms, which Leaky(hold=...) "
-                    f"sets (got {timing.tick * rows.ticks * len(rows.values):g} ms)"
-                )
-        feeds[port] = feed
+        rows = Rows(check_table(name, values), timing.held) if signal is None else _in_time(name, signal, timing)
+        file = file_facts(rows.values)
+        known = facts[port] = facts_of(name, rows.values, centre)
+        warn_of_columns(name, known.mean, known.variance, centre)
+        mean = known.mean if centre else np.zeros_like(known.mean)
+        feeds[port] = Feed(rows.values, mean, 1.0, centre, file, rows.unit, timing.held, rows.ticks)
+        if not feeds[port].samples:
+            raise InputError(
+                f"{name}: must last at least one window of {timing.tick * timing.held:g} ms, which Leaky(hold=...) "
+                f"sets (got {timing.tick * rows.ticks * len(rows.values):g} ms)"
+            )
         labels[port] = [str(column) for column in getattr(values, "columns", ())]
-    return Inputs(_as_long_as_each_other(feeds, shown), facts, labels, signal_in_time)
-
-
-def _in_time(name: str, signal, values, timing: Timing) -> Rows:
-    """Return the rows of a signal in time; refuse it where the circuit has no time."""
-    if timing.instant:
-        raise ValueError(
-            f"{name}: is a signal in time ({type(values).__name__}), but in this circuit all is instant; "
-            "give the circuit time, such as departures=[Leaky(hold=100, dt=2)], or a table with one row per sample"
-        )
-    return signal.rows(name, timing.seconds, timing.held)
-
-
-def _as_long_as_each_other(feeds: dict[str, Feed], shown: Mapping[str, str]) -> dict[str, Feed]:
-    """Return ``feeds`` of equal length; a group without a duration lasts as long as the others."""
-    known = [feed.samples for feed in feeds.values() if len(feed.values)]
-    for port, feed in feeds.items():
-        if not len(feed.values):
-            if not known:
-                raise ValueError(f"{shown[port]}: must say how long it lasts, GroupInput(..., duration=10.0)")
-            lasting = np.broadcast_to(0.0, (known[0] * feed.held, feed.values.shape[1]))
-            feeds = {**feeds, port: replace(feed, values=lasting)}
     lengths = {shown[port]: feed.samples for port, feed in feeds.items()}
     if len(set(lengths.values())) > 1:
         counts = " and ".join(map(str, lengths.values()))
-        raise ValueError(f"{', '.join(lengths)}: must have as many samples as each other (got {counts})")
-    return feeds
+        raise InputError(f"{', '.join(lengths)}: must have as many samples as each other (got {counts})")
+    return Inputs(feeds, facts, labels, signal_in_time)
+
+
+def _in_time(name: str, signal: Signal, timing: Timing) -> Rows:
+    """Return the rows of a signal in time; refuse it where the circuit has no time."""
+    if timing.instant:
+        raise InputError(
+            f"{name}: is a signal in time ({type(signal).__name__}), but in this circuit all is instant; "
+            "give the circuit time, such as departures=[Leaky(hold=100, dt=2)], or a table with one row per sample"
+        )
+    return signal.rows(name, timing.seconds, timing.held)

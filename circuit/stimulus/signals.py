@@ -9,33 +9,25 @@ which plasticity averages, and one window of the signal is one sample to all tha
 from __future__ import annotations
 
 import math
-import os
-import tempfile
 import weakref
 from abc import abstractmethod
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
-from filelock import lock_descriptor
 
-from biorrr.circuit.simulation.abandoned import clear_abandoned
-from biorrr.circuit.stimulus.data_checks import check_table, warn
+from biorrr.circuit.simulation.scratch import Scratch
+from biorrr.circuit.stimulus.data_checks import as_array, check_table, refuse_units, warn
 from biorrr.circuit.stimulus.presentation import generator
-from biorrr.circuit.stimulus.statistics import look_through
-from biorrr.errors import InputError
+from biorrr.circuit.stimulus.statistics import facts_of
+from biorrr.errors import InputError, InputTypeError
 from biorrr.models.physical_units import plain_within
 from biorrr.models.validation import Count, Positive, check_fields, whole_number
-
-if TYPE_CHECKING:
-    from biorrr.circuit.stimulus.brian2_inputs import LiveGroup
 
 _POISSON = 4  # the stream of random numbers; those before it are in presentation.py
 _CHUNK = 2**20  # values made together
 _COUNTABLE = 2**53  # spikes, up to which counts in double precision are exact
-_PREFIX = "biorrr-signal-"
 _IN_MEMORY = 2**28  # bytes; larger signals are laid out in a temporary file
 seconds = partial(plain_within, unit="s", low=math.ulp(0))
 _WHOLE = 1e-6  # relative error up to which a ratio of two times counts as whole
@@ -53,15 +45,11 @@ class Rows:
         Ticks for which each row lasts.
     unit
         What a value of 1 stands for.
-    live
-        Where values come from in a network of Brian2's; ``values`` then only has the shape, of no rows where nothing
-        says how long it lasts.
     """
 
     values: np.ndarray
     ticks: int
     unit: float = 1.0
-    live: LiveGroup | None = None
 
 
 class Signal:
@@ -99,7 +87,7 @@ class TimeSeries(Signal):
             return Rows(values, coarser)
         finer = _whole(tick / self.dt)
         if finer is None:
-            raise ValueError(
+            raise InputError(
                 f"{name}: its rows must last a whole number of the circuit's ticks, or the other way round (got rows "
                 f"of {1000 * self.dt:g} ms and ticks of {1000 * tick:g} ms); set Leaky(dt=...) to suit, or resample"
             )
@@ -138,23 +126,24 @@ class SpikeTrains(Signal):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        times, indices = np.asarray(self.times, dtype=np.float64), np.asarray(self.indices)
+        times = as_array("SpikeTrains.times", self.times, np.float64)
+        indices = as_array("SpikeTrains.indices", self.indices)
         if times.ndim != 1 or times.shape != indices.shape or (len(times) and indices.dtype.kind not in "iu"):
-            raise ValueError(
+            raise InputError(
                 "SpikeTrains: must have a time and the whole number of a fibre for each spike (got arrays of shapes "
                 f"{times.shape} and {indices.shape}, of {times.dtype} and {indices.dtype})"
             )
         if not len(times) and (self.n is None or self.duration is None):
-            raise ValueError("SpikeTrains: without any spike, n and duration must be given")
+            raise InputError("SpikeTrains: without any spike, n and duration must be given")
         n = int(indices.max()) + 1 if self.n is None else whole_number("SpikeTrains.n", self.n, minimum=1)
         last = float(times.max()) if len(times) else 0.0
         duration = last if self.duration is None else seconds("SpikeTrains.duration", self.duration)
         if len(times) and not (np.isfinite(times).all() and times.min() >= 0 and last <= duration):
-            raise ValueError(
+            raise InputError(
                 f"SpikeTrains.times: must lie in [0, {duration:g}] s, the recording (got {times.min():g} to {last:g} s)"
             )
         if len(times) and not 0 <= indices.min() <= indices.max() < n:
-            raise ValueError(
+            raise InputError(
                 f"SpikeTrains.indices: must lie in [0, {n - 1}], the fibres (got {indices.min()} to {indices.max()})"
             )
         for name, value in (("times", times), ("indices", indices), ("n", n), ("duration", duration)):
@@ -208,11 +197,11 @@ class PoissonSpikes(Signal):
         values = check_table(name, self.values)
         lasts = held if self.dt is None else _whole(self.dt / tick)
         if lasts is None:
-            raise ValueError(
+            raise InputError(
                 f"{name}: its rows must last a whole number of the circuit's ticks (got rows of "
                 f"{1000 * (self.dt or 0):g} ms and ticks of {1000 * tick:g} ms); set Leaky(dt=...) to suit"
             )
-        mean = look_through(name, values).largest * self.rate * tick
+        mean = facts_of(name, values).largest * self.rate * tick
         out = _room((len(values) * lasts, values.shape[1]), _count_type(name, mean))
         warn_of_a_rest(name, len(values) * lasts, held, tick)
         for block, (first, last) in enumerate(_blocks(len(values), lasts * values.shape[1])):
@@ -220,15 +209,6 @@ class PoissonSpikes(Signal):
             spikes = generator(self.seed, _POISSON, block).poisson(np.abs(means))
             out[first * lasts : last * lasts] = np.sign(means) * spikes
         return Rows(out, 1, 1 / (self.rate * tick))
-
-    def trains(self, tick: float, held: int = 1) -> SpikeTrains:
-        """The spikes of both fibres of every pair, for ticks of ``tick`` seconds; fibre 2i is the positive one of i."""
-        counts = np.asarray(self.rows("values", seconds("tick", tick), held).values)
-        ticks, features = np.nonzero(counts)
-        times = np.abs(counts[ticks, features]).astype(np.int64)
-        fibres = 2 * features + (counts[ticks, features] < 0)
-        duration, n = len(counts) * float(tick), 2 * counts.shape[1]
-        return SpikeTrains(np.repeat((ticks + 0.5) * tick, times), np.repeat(fibres, times), n, duration, self.rate)
 
 
 def _whole(ratio: float) -> int | None:
@@ -267,41 +247,38 @@ def _blocks(rows: int, width: int):
 def _room(shape: tuple[int, int], dtype) -> np.ndarray:
     """Return an array of zeros, in memory or, where it is large, in a temporary file that goes when the array does.
 
-    The file has all its room on the disk before it is mapped: a map that meets a full disk ends the process. A lock
-    marks it as in use; files of processes that were killed are deleted by the next.
+    The file has all its room on the disk before it is mapped: a map that meets a full disk ends the process.
     """
     size = math.prod(shape) * np.dtype(dtype).itemsize
     if size <= _IN_MEMORY:
         return np.zeros(shape, dtype)
-    clear_abandoned(_PREFIX)
-    handle, path = tempfile.mkstemp(prefix=_PREFIX)
+    scratch = Scratch()
     try:
-        lock_descriptor(handle, blocking=True)
-        _allocate(handle, size)
-        array = np.memmap(path, dtype, "r+", shape=shape)
-    except OSError as error:
-        _forget(path, handle)
-        raise OSError(
-            error.errno,
-            f"a signal of {size / 2**20:.0f} MB does not fit there ({error.strerror}); free some room, or set $TMPDIR "
-            "to another folder",
-            tempfile.gettempdir(),
-        ) from error
-    weakref.finalize(array, _forget, path, handle)
+        with scratch.filling(f"a signal of {size / 2**20:.0f} MB") as folder, (folder / "signal").open("wb") as file:
+            for first, last in _blocks(size, 1):
+                file.write(bytes(last - first))
+        array = np.memmap(scratch.path / "signal", dtype, "r+", shape=shape)
+    except OSError:
+        scratch.delete()
+        raise
+    weakref.finalize(array, scratch.delete)
     return array
 
 
-def _allocate(handle: int, size: int) -> None:
-    """Give an empty file ``size`` bytes of zeros that are on the disk, or raise OSError."""
-    if hasattr(os, "posix_fallocate"):
-        os.posix_fallocate(handle, 0, size)
-    else:  # macOS
-        for first in range(0, size, _CHUNK):
-            os.write(handle, bytes(min(_CHUNK, size - first)))
+def as_signal(name: str, values) -> Signal | None:
+    """Return ``values`` as a signal, where they are one or a Brian2 TimedArray; None for a table of samples."""
+    if isinstance(values, Signal):
+        return values
+    if not type(values).__module__.startswith("brian2."):
+        return None
+    import brian2
 
-
-def _forget(path: str, handle: int) -> None:
-    """Delete a temporary file and release its lock."""
-    with suppress(OSError):
-        os.unlink(path)
-    os.close(handle)
+    if isinstance(values, brian2.TimedArray):
+        refuse_units(name, values)
+        return TimeSeries(np.asarray(values.values).reshape(len(values.values), -1), float(values.dt))
+    if isinstance(values, brian2.Group):
+        raise InputTypeError(
+            f"{name}: must be data, not a Brian2 group (got {type(values).__name__}); record the group first, and give "
+            "what its monitor has as TimeSeries or SpikeTrains"
+        )
+    return None

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from biorrr.errors import InputError
+
 _CHUNK = 2**22  # values looked at together
 _ROWS = 1000  # samples that are kept for a closer look
 # The largest absolute value of data: sums of fourth powers, and the units between, must not overflow.
@@ -25,6 +27,8 @@ class Facts:
 
     Parameters
     ----------
+    largest
+        The largest absolute value.
     mean, variance : (features,)
         Of each column.
     power
@@ -33,35 +37,18 @@ class Facts:
         Evenly spaced rows.
     """
 
+    largest: float
     mean: np.ndarray
     variance: np.ndarray
     power: float
     some: np.ndarray
 
 
-def facts_of(name: str, array: np.ndarray, centre: bool) -> Facts:
-    """Return the facts about ``array``, which is read twice: once for its means, once for deviations from them."""
-    first = look_through(name, array)
-    shift = first.mean if centre else np.zeros_like(first.mean)
-    squares: np.ndarray | float = 0.0
-    power = 0.0
-    for rows in chunks(array):
-        squares = squares + ((rows - first.mean) ** 2).sum(axis=0)
-        power += float(np.square(rows - shift).sum())
-    return Facts(first.mean, np.asarray(squares) / len(array), power / len(array) or 1.0, first.some)
+def facts_of(name: str, array: np.ndarray, centre: bool = False) -> Facts:
+    """Return the facts about ``array``; refuse values that floating point cannot work with.
 
-
-@dataclass(frozen=True)
-class Look:
-    """Results of one pass over a table: its largest absolute value, its mean (features,) and evenly spaced rows."""
-
-    largest: float
-    mean: np.ndarray
-    some: np.ndarray
-
-
-def look_through(name: str, array: np.ndarray) -> Look:
-    """Read ``array`` once, and refuse values that floating point cannot work with."""
+    It is read twice: once for its means, once for deviations from them.
+    """
     largest, total, at = 0.0, np.zeros(array.shape[1]), 0
     step = -(-len(array) // _ROWS)
     some = []
@@ -70,7 +57,7 @@ def look_through(name: str, array: np.ndarray) -> Look:
         bad = ~np.isfinite(rows)
         if bad.any():
             row, column = np.argwhere(bad)[0]
-            raise ValueError(
+            raise InputError(
                 f"{name}: must be finite (got {rows[row, column]} among the values of feature {column}); "
                 "drop or fill in such samples first"
             )
@@ -78,8 +65,13 @@ def look_through(name: str, array: np.ndarray) -> Look:
         some.append(np.array(rows[-at % step :: step]))
         at += len(rows)
     if largest and not _SMALLEST <= largest <= _LARGEST:
-        raise ValueError(
+        raise InputError(
             f"{name}: its largest value must lie in [{_SMALLEST:g}, {_LARGEST:g}], so that squares of squares stay "
             f"within floating point (got {largest:g}); give it in another unit"
         )
-    return Look(largest, total / len(array), np.concatenate(some))
+    mean, squares, power = total / len(array), np.zeros(array.shape[1]), 0.0
+    shift = mean if centre else np.zeros_like(mean)
+    for rows in chunks(array):
+        squares += np.square(rows - mean).sum(axis=0)
+        power += float(np.square(rows - shift).sum())
+    return Facts(largest, mean, squares / len(array), power / len(array) or 1.0, np.concatenate(some))

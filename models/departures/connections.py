@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from biorrr.errors import InputError
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts, Pathway
 from biorrr.models.random_draws import Stream, in_area
@@ -61,10 +62,11 @@ class DalesLaw(Departure):
     weights: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", (self.weights,) if isinstance(self.weights, str) else tuple(self.weights))
-        for name in self.weights:
-            if name not in _KINDS:
-                raise ValueError(
+        names = self.weights if isinstance(self.weights, (tuple, list)) else (self.weights,)
+        object.__setattr__(self, "weights", tuple(names))
+        for name in names:
+            if not isinstance(name, str) or name not in _KINDS:
+                raise InputError(
                     f"DalesLaw.weights: must be among 'Vx', 'Vy', 'Q', 'R' (got {name!r}); in a hierarchy they stand "
                     "for W, A, Q and R of each area"
                 )

@@ -40,7 +40,7 @@ class Silence(Event):
         Whose they are, in a circuit of several areas.
     """
 
-    cells: tuple[int, ...] | None = None
+    cells: tuple[Count, ...] | None = None
     population: str = "interneurons"
 
 

@@ -16,8 +16,6 @@ noise's time constant they add up to what Gaussian ones do.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from biorrr.models.parts import Population
 from biorrr.models.random_draws import Stream
 from biorrr.models.variables import Step, Variable, parameter
@@ -62,58 +60,59 @@ _PER_TICK = (
 _BEGIN = f"uniform_draw(seed, {Stream.SOMA_NOISE}, -1, i)"
 
 
-@dataclass(frozen=True)
-class BurstingCells(Population):
-    """Pyramidal cells with a calcium spike in the dendrite; `with_values(BurstingCells(), g_d=0.0)` takes it away."""
-
-    name: str = "bursting_cells"
-    variables: tuple[Variable, ...] = (
-        Variable("I_s", "current into the soma", unit="pA"),
-        Variable("I_d", "current into the dendrite", unit="pA"),
-        Variable("Vs", "membrane potential of the soma", role="memory", value=f"E_L + 15 * {_BEGIN}", unit="mV"),
-        Variable("Vd", "membrane potential of the dendrite", role="memory", value="E_L", unit="mV"),
-        Variable("w_s", "adaptation of the soma, in spikes", role="memory"),
-        Variable("w_d", "adaptation of the dendrite", role="memory", unit="mV"),
-        Variable("noise_s", "background current of the soma", role="memory", unit="pA"),
-        Variable("noise_d", "background current of the dendrite", role="memory", unit="pA"),
-        Variable("since", "time since the last spike", role="memory", value=1000.0, unit="ms"),
-        Variable("bursting", "1 once the last event has become a burst", role="memory"),
-        Variable("calcium", "regenerative calcium current of the dendrite", unit="pA"),
-        Variable("spike", "1 where the cell fires in this tick"),
-        Variable("event", "1 where that begins an event, a lone spike or a burst"),
-        Variable("burst", "1 where that makes a burst of an event"),
-        *_PARAMETERS,
-        *_PER_TICK,
-    )
-    steps: tuple[Step, ...] = (
-        Step(
-            "cells",
-            f"""
-            drawn = uniform_draw(seed, {Stream.SOMA_NOISE}, moment, i)
-            rest_of_drawn = 67108864.0 * drawn - floor(67108864.0 * drawn)
-            noise_s = keep_noise * noise_s + sigma_s * fresh_noise * (drawn - 0.5)
-            noise_d = keep_noise * noise_d + sigma_d * fresh_noise * (rest_of_drawn - 0.5)
-            open_channels = 1 / (1 + exp(-(Vd - E_d) / D_d))
-            calcium = g_d * open_channels
-            arrived = int(since + tick / 2 > c_delay) * int(since + tick / 2 < c_delay + c_lasts)
-            soma_goal = E_L + tau_s / C_s * (g_s * open_channels - b_s * w_s + I_s + noise_s)
-            dendrite_goal = E_L + tau_d / C_d * (calcium + c_d * arrived - a_d * w_d + I_d + noise_d)
-            w_d += step_wd * (Vd - E_L - w_d)
-            w_s -= step_ws * w_s
-            Vd += step_d * (dendrite_goal - Vd)
-            since += tick
-            able = int(since + tick / 2 > t_ref)
-            Vs = able * (Vs + step_s * (soma_goal - Vs)) + (1 - able) * V_r
-            spike = int(Vs > V_T)
-            event = spike * int(since + tick / 2 > burst_gap)
-            burst = (spike - event) * (1 - bursting)
-            bursting = (1 - event) * (bursting + burst)
-            w_s += spike
-            Vs = (1 - spike) * Vs + spike * V_r
-            since = (1 - spike) * since
-            """,
+def BurstingCells(size: int | None = None) -> Population:
+    """Return cells with a calcium spike in the dendrite; `with_values(BurstingCells(), g_d=0.0)` takes it away."""
+    return Population(
+        size,
+        name="bursting_cells",
+        variables=(
+            Variable("I_s", "current into the soma", unit="pA"),
+            Variable("I_d", "current into the dendrite", unit="pA"),
+            Variable("Vs", "membrane potential of the soma", role="memory", value=f"E_L + 15 * {_BEGIN}", unit="mV"),
+            Variable("Vd", "membrane potential of the dendrite", role="memory", value="E_L", unit="mV"),
+            Variable("w_s", "adaptation of the soma, in spikes", role="memory"),
+            Variable("w_d", "adaptation of the dendrite", role="memory", unit="mV"),
+            Variable("noise_s", "background current of the soma", role="memory", unit="pA"),
+            Variable("noise_d", "background current of the dendrite", role="memory", unit="pA"),
+            Variable("since", "time since the last spike", role="memory", value=1000.0, unit="ms"),
+            Variable("bursting", "1 once the last event has become a burst", role="memory"),
+            Variable("calcium", "regenerative calcium current of the dendrite", unit="pA"),
+            Variable("spike", "1 where the cell fires in this tick"),
+            Variable("event", "1 where that begins an event, a lone spike or a burst"),
+            Variable("burst", "1 where that makes a burst of an event"),
+            *_PARAMETERS,
+            *_PER_TICK,
         ),
+        steps=(
+            Step(
+                "cells",
+                f"""
+                drawn = uniform_draw(seed, {Stream.SOMA_NOISE}, moment, i)
+                rest_of_drawn = 67108864.0 * drawn - floor(67108864.0 * drawn)
+                noise_s = keep_noise * noise_s + sigma_s * fresh_noise * (drawn - 0.5)
+                noise_d = keep_noise * noise_d + sigma_d * fresh_noise * (rest_of_drawn - 0.5)
+                open_channels = 1 / (1 + exp(-(Vd - E_d) / D_d))
+                calcium = g_d * open_channels
+                arrived = int(since + tick / 2 > c_delay) * int(since + tick / 2 < c_delay + c_lasts)
+                soma_goal = E_L + tau_s / C_s * (g_s * open_channels - b_s * w_s + I_s + noise_s)
+                dendrite_goal = E_L + tau_d / C_d * (calcium + c_d * arrived - a_d * w_d + I_d + noise_d)
+                w_d += step_wd * (Vd - E_L - w_d)
+                w_s -= step_ws * w_s
+                Vd += step_d * (dendrite_goal - Vd)
+                since += tick
+                able = int(since + tick / 2 > t_ref)
+                Vs = able * (Vs + step_s * (soma_goal - Vs)) + (1 - able) * V_r
+                spike = int(Vs > V_T)
+                event = spike * int(since + tick / 2 > burst_gap)
+                burst = (spike - event) * (1 - bursting)
+                bursting = (1 - event) * (bursting + burst)
+                w_s += spike
+                Vs = (1 - spike) * Vs + spike * V_r
+                since = (1 - spike) * since
+                """,
+            ),
+        ),
+        meaning="Pyramidal cells of two compartments, whose dendrite makes calcium spikes (Naud & Sprekeler 2018).",
+        dimension="bursting_cell",
+        shape="triangle",
     )
-    meaning: str = "Pyramidal cells of two compartments, whose dendrite makes calcium spikes (Naud & Sprekeler 2018)."
-    dimension: str = "bursting_cell"
-    shape: str = "triangle"

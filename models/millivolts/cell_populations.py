@@ -39,7 +39,7 @@ from biorrr.models.millivolts.somatostatin_cells import SomatostatinCells
 from biorrr.models.paper.clock import HoldingClock
 from biorrr.models.parts import Parts, Population, with_values
 from biorrr.models.physical_units import Milliseconds, Picoamperes, whole_ticks
-from biorrr.models.validation import PositiveCount, number_within
+from biorrr.models.validation import Positive, PositiveCount, number_within
 from biorrr.models.variables import Step, Variable, parameter
 
 _SPEAKS = {"z": "output", "n": "interneuron output"}
@@ -95,9 +95,9 @@ class Millivolts(Departure):
     gain_dendrite: Picoamperes = 70.0
     rest_interneuron: Picoamperes = 120.0
     gain_interneuron: Picoamperes = 30.0
-    event_slope: float = 0.03
-    burst_slope: float = 0.0021
-    spike_slope: float = 0.5
+    event_slope: Positive = 0.03
+    burst_slope: Positive = 0.0021
+    spike_slope: Positive = 0.5
     cell: Population = field(default_factory=BurstingCells, repr=False)
     interneuron: Population = field(default_factory=SomatostatinCells, repr=False)
     alters = ("pyramidal", "interneuron", "recruitment", "inhibitory", "neuromodulator")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from biorrr.models.auto_rates import OPEN_ENDED
 from biorrr.models.departure import Departure
@@ -36,7 +37,7 @@ class Neuromodulator(Population):
     size: int | None = 1
     name: str = "neuromodulator"
     meaning: str = "Broadcasts the learning rates of a timetable, eta0 / (1 + t/N)."
-    shape: str = ""
+    shape: Literal["circle", "triangle", ""] = ""
 
     @classmethod
     def of(cls, rates: Mapping[str, Rate], others: Iterable[Variable] = REGRESSION) -> Neuromodulator:
@@ -108,7 +109,7 @@ class AdaptiveNeuromodulator(Population):
         ),
     )
     meaning: str = "Broadcasts learning rates fitted to the drive."
-    shape: str = ""
+    shape: Literal["circle", "triangle", ""] = ""
 
 
 @dataclass(frozen=True)

@@ -7,99 +7,100 @@ ridge on Cxx stays local, Vx, Q and R learn without decay and Vy does not learn.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from biorrr.models.parts import Pathway
 
 
-@dataclass(frozen=True)
-class ProximalSynapses(Pathway):
-    """Vx: sensory fibres to the soma. Plateau times input, not Hebbian: the cell's own output plays no part."""
+def ProximalSynapses() -> Pathway:
+    """Return Vx, from sensory fibres to the soma: plateau times input, not Hebbian, as the output plays no part."""
+    return Pathway(
+        name="proximal",
+        weight="Vx",
+        source="sensory",
+        target="pyramidal",
+        drives="z",
+        current="w * x_pre",
+        phase="drive",
+        change="eta_x * x_pre * plateau_post",
+        replay="eta_x * replay_gain * x_pre * plateau_post",
+        scale="z / x",
+        meaning="proximal weights",
+        equation="dVx = eta_x x (a - Qn)'",
+        kind="proximal",
+    )
 
-    name: str = "proximal"
-    weight: str = "Vx"
-    source: str = "sensory"
-    target: str = "pyramidal"
-    drives: str = "z"
-    current: str = "w * x_pre"
-    phase: str = "drive"
-    change: str = "eta_x * x_pre * plateau_post"
-    replay: str = "eta_x * replay_gain * x_pre * plateau_post"
-    scale: str = "z / x"
-    meaning: str = "proximal weights"
-    equation: str = "dVx = eta_x x (a - Qn)'"
-    kind: str = "proximal"
 
-
-@dataclass(frozen=True)
-class DistalSynapses(Pathway):
-    """Vy: instructive fibres to the distal dendrite. Hebbian with decay at s = 0, not Hebbian at s = 1.
+def DistalSynapses() -> Pathway:
+    """Return Vy, from instructive fibres to the distal dendrite. Hebbian with decay at s = 0, not Hebbian at s = 1.
 
     A ridge on Cyy is plain decay, s*ridge_y.
     """
-
-    name: str = "distal"
-    weight: str = "Vy"
-    source: str = "instructive"
-    target: str = "pyramidal"
-    drives: str = "a"
-    current: str = "w * y_pre"
-    phase: str = "drive"
-    change: str = "eta_y * (y_pre * (z_post - s * a_post) - (1 - s + s * ridge_y) * w)"
-    scale: str = "a / y"
-    meaning: str = "distal weights"
-    equation: str = "dVy = eta_y (y (z - s a)' - (1 - s) Vy)"
-    kind: str = "distal"
-
-
-@dataclass(frozen=True)
-class PyramidalToInterneuron(Pathway):
-    """R: pyramidal output drives the interneurons. Hebbian with decay, with weights of its own that find Q'."""
-
-    name: str = "recruitment"
-    weight: str = "R"
-    source: str = "pyramidal"
-    target: str = "interneurons"
-    drives: str = "n"
-    current: str = "w * z_pre"
-    phase: str = "recruitment"
-    change: str = "eta_r * (n_post * z_pre - w)"
-    replay: str = "eta_r * replay_gain * n_post * z_pre"
-    scale: str = "n / z"
-    target_by_source: bool = True
-    meaning: str = "pyramidal-to-interneuron weights"
-    equation: str = "dR = eta_q (n z' - R)"
-    kind: str = "recruitment"
+    return Pathway(
+        name="distal",
+        weight="Vy",
+        source="instructive",
+        target="pyramidal",
+        drives="a",
+        current="w * y_pre",
+        phase="drive",
+        change="eta_y * (y_pre * (z_post - s * a_post) - (1 - s + s * ridge_y) * w)",
+        scale="a / y",
+        meaning="distal weights",
+        equation="dVy = eta_y (y (z - s a)' - (1 - s) Vy)",
+        kind="distal",
+    )
 
 
-@dataclass(frozen=True)
-class InterneuronToPyramidal(Pathway):
-    """Q: interneurons inhibit the distal dendrite. Hebbian with decay."""
+def PyramidalToInterneuron() -> Pathway:
+    """Return R, by which pyramidal output drives the interneurons: Hebbian with decay, it finds Q' by itself."""
+    return Pathway(
+        name="recruitment",
+        weight="R",
+        source="pyramidal",
+        target="interneurons",
+        drives="n",
+        current="w * z_pre",
+        phase="recruitment",
+        change="eta_r * (n_post * z_pre - w)",
+        replay="eta_r * replay_gain * n_post * z_pre",
+        scale="n / z",
+        target_by_source=True,
+        meaning="pyramidal-to-interneuron weights",
+        equation="dR = eta_q (n z' - R)",
+        kind="recruitment",
+    )
 
-    name: str = "inhibitory"
-    weight: str = "Q"
-    source: str = "interneurons"
-    target: str = "pyramidal"
-    drives: str = "inhibition"
-    current: str = "w * n_pre"
-    phase: str = "inhibition"
-    change: str = "eta_q * (z_post * n_pre - w)"
-    replay: str = "eta_q * replay_gain * z_post * n_pre"
-    sign: int = -1
-    scale: str = "a / n"
-    target_by_source: bool = True
-    meaning: str = "interneuron-to-pyramidal weights"
-    equation: str = "dQ = eta_q (z n' - Q)"
-    kind: str = "inhibitory"
+
+def InterneuronToPyramidal() -> Pathway:
+    """Return Q, by which interneurons inhibit the distal dendrite. Hebbian with decay."""
+    return Pathway(
+        name="inhibitory",
+        weight="Q",
+        source="interneurons",
+        target="pyramidal",
+        drives="inhibition",
+        current="w * n_pre",
+        phase="inhibition",
+        change="eta_q * (z_post * n_pre - w)",
+        replay="eta_q * replay_gain * z_post * n_pre",
+        sign=-1,
+        scale="a / n",
+        target_by_source=True,
+        meaning="interneuron-to-pyramidal weights",
+        equation="dQ = eta_q (z n' - Q)",
+        kind="inhibitory",
+    )
 
 
-@dataclass(frozen=True)
-class NaiveProximalSynapses(ProximalSynapses):
-    """What whitening by a Lagrange multiplier would ask of Vx: the example that is not local, never simulated.
+def NaiveProximalSynapses() -> Pathway:
+    """Return the rule for Vx that follows from a Lagrange multiplier: an example that is not local, never simulated.
 
     The update multiplies two sets of weights, so each synapse would have to know the others (supplement B, "Naive
     implementation of the RRR constraint is not biologically plausible").
     """
-
-    change: str = "eta_x * (x_pre * a_post - x_pre * dot(x, dot(Vx, Lagrange)))"
-    equation: str = "dVx = eta_x (x a' - Cxx Vx Lagrange)"
+    return replace(
+        ProximalSynapses(),
+        change="eta_x * x_pre * (a_post - x * Vx * Lagrange)",
+        equation="dVx = eta_x (x a' - Cxx Vx Lagrange)",
+    )

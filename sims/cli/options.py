@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from biorrr.sims.lab.folder import RunFolder
-from biorrr.sims.lab.settings import Settings, key_of, kinds, length_of, listed_fields, option, resolve
+from biorrr.sims.lab.settings import Settings, key_of, kinds, length_of, listed_fields, option, parsed, resolve
 
 # The options every experiment has beside its settings: name, type, default, option.
 FRAME = (
@@ -79,8 +79,10 @@ def _parameter(
         *([f"-{metadata['short']}"] if metadata["short"] else []),
         help=metadata["help"],
         show_default=False if optional else shown,
-        metavar="|".join(metadata["choices"]) if metadata["choices"] else metadata["metavar"],
+        metavar=_metavar(kind, metadata),
         autocompletion=_completion(metadata),
+        # A number in whose place a word may stand is read as either; settings refuse other words.
+        parser=(lambda text: parsed(kind, False, text)) if kind is float and metadata["choices"] else None,
     )
     if issubclass(kind, Settings):  # data: a name or a file, with options of its own beside it
         kind = str
@@ -88,6 +90,13 @@ def _parameter(
     return inspect.Parameter(
         field.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[value | None, made]
     )
+
+
+def _metavar(kind: Any, metadata: Any) -> str | None:
+    """Return what stands for the value in the help: the choices, where there are any."""
+    if not metadata["choices"]:
+        return metadata["metavar"]
+    return "|".join([*(["FLOAT"] if kind is float else []), *metadata["choices"]])
 
 
 def data_options(cls: type[Settings]) -> list[tuple[Any, ...]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from biorrr.analysis.memory_maps import forget_pages
+from biorrr.sims.data.files import check_stamps, file_stamp
 from biorrr.sims.data.values import DataError
 
 LARGEST = 1e50  # so that squares of squares, and their sums, stay finite
@@ -51,8 +51,6 @@ class Dataset:
         What was left out on the way, and what was guessed, in words.
     views
         What X and Y are, in a word or two each.
-    source, licence, citation
-        Where the data come from, under which terms, and what to cite.
     """
 
     name: str
@@ -69,9 +67,6 @@ class Dataset:
     used: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     views: tuple[str, str] = ("inputs", "targets")
-    source: str = ""
-    licence: str = ""
-    citation: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_stamps", {path: file_stamp(path) for path in self._mapped()})
@@ -187,25 +182,3 @@ class Dataset:
                     f"counted from 0); {remedy}"
                 )
         return values
-
-
-def file_stamp(path: Path) -> tuple[int, ...] | None:
-    """What changes when the file at ``path`` is written or replaced; None where there is none."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def check_stamps(stamps: Mapping[Path, tuple[int, ...] | None]) -> None:
-    """Refuse to go on if one of these files was written to or replaced since its stamp was taken.
-
-    One that was deleted is still there for those who have it open.
-    """
-    for path, stamp in stamps.items():
-        if file_stamp(path) not in (stamp, None):
-            raise DataError(
-                f"{path}: must stay as it is while it is in use (got another file, or one that was written to); "
-                "start again when it is whole"
-            )

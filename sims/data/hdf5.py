@@ -19,8 +19,7 @@ import h5py
 import numpy as np
 
 from biorrr.circuit.results.netcdf import MOST_PACKED, is_held
-from biorrr.sims.data.dataset import file_stamp
-from biorrr.sims.data.regular_files import check_regular
+from biorrr.sims.data.files import check_regular, file_stamp
 from biorrr.sims.data.values import DataError
 from biorrr.sims.data.words import brief, listed
 

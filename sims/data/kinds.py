@@ -12,7 +12,7 @@ from biorrr.sims.lab.settings import option
 
 if TYPE_CHECKING:
     from biorrr.sims.data.dataset import Dataset
-    from biorrr.sims.data.source import Source
+    from biorrr.sims.data.files import Source
     from biorrr.sims.data.stores import Store
     from biorrr.sims.recordings.measured import Measured
 
@@ -29,14 +29,12 @@ class NamedData(Samples):
     @classmethod
     def origin(cls) -> Source:
         """Return where the data set comes from."""
-        return cls._reader().SOURCES[cls.kind]
+        from biorrr.sims.data.sources import SOURCES
 
-    @classmethod
-    def _reader(cls) -> Any:
-        return importlib.import_module(f"biorrr.sims.data.{cls.module}")
+        return SOURCES[cls.kind]
 
     def _read(self) -> Dataset:
-        return self._reader().read(self)
+        return importlib.import_module(f"biorrr.sims.data.{self.module}").READERS[self.kind](self)
 
     def plain(self) -> str | dict[str, Any]:
         """Return the name alone where all options have their defaults, and else a table with the name."""
@@ -57,14 +55,14 @@ class NamedData(Samples):
 class Digits(NamedData):
     """Handwritten digits that ship with scikit-learn."""
 
-    kind, module = "digits", "digits"
+    kind, module = "digits", "published"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Synthetic(NamedData):
-    """Two Gaussian views of the same latent variables; see :mod:`biorrr.sims.data.synthetic`."""
+    """Two Gaussian views of the same latent variables; see :mod:`biorrr.sims.data.generated`."""
 
-    kind, module, made_on_the_spot = "synthetic", "synthetic", True
+    kind, module, made_on_the_spot = "synthetic", "generated", True
     samples: int = option(2000, "number of samples", at_least=1)
     m: int = option(30, "inputs in X", at_least=1)
     n: int = option(20, "targets in Y", at_least=1)
@@ -78,15 +76,15 @@ class Synthetic(NamedData):
 class V1V2(NamedData):
     """Spike counts of neurons in V1 and V2 (Semedo et al. 2019)."""
 
-    kind, module = "v1v2", "v1v2"
+    kind, module = "v1v2", "published"
     target: str = option("V2", "area that is predicted", choices=("V1", "V2"))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Planted(NamedData):
-    """Poisson spikes of two areas with a planted communication subspace; see :mod:`biorrr.sims.data.planted`."""
+    """Poisson spikes of two areas with a planted communication subspace; see :mod:`biorrr.sims.data.generated`."""
 
-    kind, module, made_on_the_spot = "planted", "planted", True
+    kind, module, made_on_the_spot = "planted", "generated", True
     trials: int = option(400, "number of trials", at_least=2)
     bins: int = option(10, "bins of 100 ms in a trial", at_least=2)
     source_units: int = option(80, "units in the source area", at_least=2)
@@ -100,7 +98,7 @@ class Planted(NamedData):
 class MediaMill(NamedData):
     """Features of video frames and the concepts seen in them."""
 
-    kind, module = "mediamill", "mediamill"
+    kind, module = "mediamill", "published"
     swap: bool = option(False, "predict features from concepts, of mediamill")
 
 
@@ -117,28 +115,28 @@ class Pictures(NamedData):
 class MNIST(Pictures):
     """Handwritten digits of 28 x 28 pixels."""
 
-    kind, module = "mnist", "mnist"
+    kind, module = "mnist", "pictures"
 
 
 @dataclass(frozen=True, kw_only=True)
 class FashionMNIST(Pictures):
     """Pictures of clothes, 28 x 28 pixels."""
 
-    kind, module = "fashion-mnist", "mnist"
+    kind, module = "fashion-mnist", "pictures"
 
 
 @dataclass(frozen=True, kw_only=True)
 class CIFAR10(Pictures):
     """Colour pictures of ten things, 32 x 32 pixels."""
 
-    kind, module = "cifar10", "cifar"
+    kind, module = "cifar10", "pictures"
 
 
 @dataclass(frozen=True, kw_only=True)
 class CIFAR100(Pictures):
     """Colour pictures of a hundred things, 32 x 32 pixels."""
 
-    kind, module = "cifar100", "cifar"
+    kind, module = "cifar100", "pictures"
 
 
 CATALOGUE: dict[str, type[NamedData]] = {
@@ -186,7 +184,7 @@ class Arrays(FileData, Samples):
         return not store.is_nwb and (store.is_single or super().fits(store))
 
     def _read(self) -> Dataset:
-        from biorrr.sims.data.user_files import read_arrays
+        from biorrr.sims.data.stores import read_arrays
 
         return read_arrays(self)
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from biorrr.sims.data.files import Source, folders
 from biorrr.sims.data.kinds import CATALOGUE
-from biorrr.sims.data.source import Source, folders
 
 OWN = (
     "an .npz, .mat or HDF5 file with X and Y, a folder with X.csv and Y.csv, x.csv with --y y.csv, or a recording of "

@@ -15,8 +15,10 @@ from typing import BinaryIO
 import numpy as np
 
 from biorrr.sims.data import csv_files
+from biorrr.sims.data.dataset import Dataset
+from biorrr.sims.data.files import open_regular
 from biorrr.sims.data.hdf5 import Array, Group, open_hdf5
-from biorrr.sims.data.regular_files import open_regular
+from biorrr.sims.data.kinds import Arrays
 from biorrr.sims.data.values import DataError
 from biorrr.sims.data.words import brief, listed
 
@@ -162,3 +164,23 @@ def _unreadable(path: Path, kind: str, error: object, name: str = "") -> DataErr
         return DataError(f"{path}: holds Python objects, which can run code and are never read; save numbers")
     said = f"{name}: {brief(error)}" if name else brief(error)
     return DataError(f"{path}: not a readable {kind} file, perhaps damaged or truncated ({said})")
+
+
+def read_arrays(value: Arrays) -> Dataset:
+    """Read X and Y of the user's, from one file that holds both or from a file for each."""
+    with open_store(Path(value.file)) as store:
+        if value.y is None:
+            if store.is_single:
+                raise DataError(f"y: {value.file} holds one array, X; name the file of Y with --y")
+            store.require(("X", "Y"))
+            return _dataset(value, (store, "X"), (store, "Y"))
+        with open_store(Path(value.y)) as other:
+            for one in (store, other):
+                if not one.is_single:
+                    raise DataError(f"{one.path}: must hold one array beside another file (got {one.described})")
+            return _dataset(value, (store, ""), (other, ""))
+
+
+def _dataset(value: Arrays, x: tuple[Store, str], y: tuple[Store, str]) -> Dataset:
+    (X, x_names), (Y, y_names) = ((store.read(name), store.column_names(name)) for store, name in (x, y))
+    return Dataset(str(value), X, Y, x_names=x_names, y_names=y_names)

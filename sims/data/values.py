@@ -44,7 +44,7 @@ class Data(Settings):
         The result has a ``name``, a ``checksum`` of its numbers, ``used`` (what was chosen in the file, by name) and
         ``notes`` (what was left out or guessed). Files must not change while they are read.
         """
-        from biorrr.sims.data.dataset import check_stamps, file_stamp
+        from biorrr.sims.data.files import check_stamps, file_stamp
 
         stamps = {path: file_stamp(path) for path in self.files}
         try:

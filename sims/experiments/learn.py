@@ -1,6 +1,7 @@
 """Let the circuit learn data and compare it with the exact solution.
 
-Data are centred. Fills a run folder with the settings (config.toml), weights and traces (run.nc), final numbers
+Data are centred. A second circuit learns four fifths of the samples and predicts the others, as the exact solution
+does. Fills a run folder with the settings (config.toml), weights and traces (run.nc), final numbers
 (summary.json) and figures. With several seeds, run.nc is the first one's, run-<seed>.nc are the others', and
 the numbers are means with their spread.
 """
@@ -11,9 +12,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.lab import SEEN, Chart, Figure, Findings, Job, Lab, View, experiment, option
+from biorrr.sims.data.dataset import LOADED
+from biorrr.sims.lab import SEEN, Chart, Figure, Findings, Job, Lab, Quantity, View, experiment, option
 from biorrr.sims.lab.checks import check_rank, default_ridge
 from biorrr.sims.lab.rates import RatesSettings
+from biorrr.sims.lab.settings import SettingsError
 from biorrr.sims.lab.training import (
     MILLIVOLT_EPOCHS,
     TrainingSettings,
@@ -35,6 +38,13 @@ class LearnSettings(RatesSettings, TrainingSettings):
         None, f"number of passes over the data; 60 by default, {MILLIVOLT_EPOCHS} with cells in millivolts", at_least=1
     )
     cell: str = cell_option()
+    ridge: float | None = option(
+        None,
+        "added to Cxx and Cyy on the diagonal; 0.1 * trace(Cxx)/m by default; cv takes the one that predicts held-out "
+        "samples best",
+        at_least=0,
+        choices=("cv",),
+    )
 
 
 CAPTIONS = {
@@ -84,6 +94,8 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
     data = lab.load(settings.data)
     check_rank(settings.k, data)
     usual = MILLIVOLT_EPOCHS if settings.cell == "millivolts" else TrainingSettings.epochs
+    if settings.ridge == "cv":
+        lab.set(ridge=best_ridge(data, settings))
     settings = lab.fill_in(epochs=usual, ridge=default_ridge(data))
     rates = settings.given_rates(data.name, settings.s, settings.k)
     exact = analysis.Yardstick(*data.stand_in, settings.s, settings.ridge)
@@ -91,6 +103,9 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
     runs = lab.map(learn_from, settings.every_seed, data, rates, keep_unfinished=True)
 
     first, *others = runs.values()
+    predicted: dict[str, float] = {}
+    if not lab.failure and "readout" in first.data and can_hold_out(data, settings.cell):
+        predicted = lab.map(predict_held_out, [settings.seed], data, rates)[settings.seed]
     several = join(runs, exact) if others else None
     figures = draw(first, data, exact)
     if several is not None:
@@ -101,7 +116,11 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
         title=f"{data.name}: {len(data.X)} samples, {data.X.shape[1]} inputs, {data.Y.shape[1]} targets"
         + (f", {settings.seeds} seeds" if others else "")
         + "; data are centred",
-        quantities=[*learned(data, settings, settings.seeds), *scored([*runs.values()], exact)],
+        quantities=[
+            *learned(data, settings, settings.seeds),
+            *scored([*runs.values()], exact),
+            *(Quantity(name, r2, "", HELD_OUT[name], row="held-out R2") for name, r2 in predicted.items()),
+        ],
         data={"run" if run is first else f"run-{seed}": run for seed, run in runs.items()}
         | ({} if several is None else {"seeds": several}),
         figures=figures,
@@ -109,12 +128,61 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
     )
 
 
+def best_ridge(data: data_sets.Dataset, settings: LearnSettings) -> float:
+    """Return the ridge with which the exact solution predicts held-out samples best; refuse data of one trial."""
+    folds = min(5, len(trials_of(data)[0]))
+    if folds < 2:
+        raise SettingsError(f"ridge: cv needs two trials or more ({data.name} has one); give a number")
+    X, Y = data.X, data.Y
+    return analysis.choose_ridge(X, Y, settings.k, settings.s, folds=folds, groups=data.groups).best
+
+
 def learn_from(job: Job, seed: int, data: data_sets.Dataset, rates: Any) -> circuits.Run:
     """Let a circuit learn the data from a seed; ``rates`` are None where they follow the data."""
+    return learn_samples(job, seed, data.X, data.Y, rates, record=TRACES, snapshots=100)
+
+
+def learn_samples(
+    job: Job, seed: int, X: np.ndarray, Y: np.ndarray, rates: Any, record: tuple[str, ...], snapshots: int
+) -> circuits.Run:
+    """Let a circuit learn ``X`` (n_samples, m) and ``Y`` (n_samples, n), as the settings ask."""
     settings = job.settings
     further = cell_arguments(settings.cell) | ({} if rates is None else {"rates": rates})
     circuit = settings.make_circuit(k=settings.k, s=settings.s, ridge=settings.ridge, seed=seed, **further)
-    return job.run(circuit, data.X, data.Y, epochs=settings.epochs, centre=True, record=TRACES, snapshots=100)
+    return job.run(circuit, X, Y, epochs=settings.epochs, centre=True, record=record, snapshots=snapshots)
+
+
+HELD_OUT = {"held_out_r2": "circuit", "held_out_r2_exact": "exact solution"}  # words of what is predicted
+
+
+def trials_of(data: data_sets.Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """Return the trials, and which of them each sample belongs to; exchangeable samples are trials of their own."""
+    groups = np.arange(len(data.X)) if data.groups is None else data.groups
+    return np.unique(groups, return_inverse=True)
+
+
+def can_hold_out(data: data_sets.Dataset, cell: str) -> bool:
+    """Return True if a second circuit can learn most trials: not with slow cells, nor data larger than memory."""
+    return cell != "millivolts" and data.X.nbytes + data.Y.nbytes <= LOADED and len(trials_of(data)[0]) >= 5
+
+
+def predict_held_out(job: Job, seed: int, data: data_sets.Dataset, rates: Any) -> dict[str, float]:
+    """Return R2 on a random fifth of the trials of a circuit and of the exact solution that learned the others.
+
+    R2 is pooled over targets, about their means in the samples that were learned.
+    """
+    trials, trial_of = trials_of(data)
+    held_out = np.random.default_rng(seed).permutation(len(trials))[trial_of] < len(trials) // 5
+    (X, Y), (X_new, Y_new) = ((data.X[rows], data.Y[rows]) for rows in (~held_out, held_out))
+    settings = job.settings
+    exact = analysis.ReducedRankRegression(settings.k, s=settings.s, ridge=settings.ridge).fit(X, Y)
+    deviations = np.square(Y_new - Y.mean(axis=0)).sum()
+    try:
+        circuit = learn_samples(job, seed, X, Y, rates, record=(), snapshots=2).predict(X_new)
+    except circuits.Diverged:
+        circuit = np.full_like(Y_new, np.nan)
+    predictions = zip(HELD_OUT, (circuit, exact.predict(X_new)), strict=True)
+    return {name: 1 - float(np.square(Y_new - y).sum() / deviations) for name, y in predictions}
 
 
 def join(runs: dict[int, circuits.Run], exact: analysis.Yardstick) -> xr.Dataset:

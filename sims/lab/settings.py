@@ -48,7 +48,7 @@ def option(
     short
         One-letter option beside the long one.
     choices, at_least, at_most
-        The values allowed; bounds belong to the range.
+        The values allowed; bounds belong to the range. Choices of a number are words that may stand in its place.
     metavar
         What stands for the value in the help, where its type does not say enough.
     kw_only
@@ -162,13 +162,17 @@ def _checked(name: str, kind: Any, value: Any, metadata: Mapping) -> Any:
     """Return ``value`` as a ``kind`` within the field's bounds and choices."""
     if issubclass(kind, Settings):  # data, which are values with fields of their own
         return kind.made_from(value)  # type: ignore[attr-defined]
+    choices = metadata["choices"]
+    if choices and value in choices:
+        return value
     if kind is float and type(value) is int and abs(value) < 2**53:
         value = float(value)
     if type(value) is int and value.bit_length() > 63:
         raise SettingsError(f"{key_of(name)}: must fit 64 bits (got more); {metadata['help']}")
     if type(value) is not kind or (kind is float and not math.isfinite(value)):
-        raise SettingsError(f"{key_of(name)}: must be {WORDS[kind]} (got {value!r}); {metadata['help']}")
-    if (choices := metadata["choices"]) and value not in choices:
+        words = " or ".join([WORDS[kind], *map(repr, choices)]) if choices and kind is float else WORDS[kind]
+        raise SettingsError(f"{key_of(name)}: must be {words} (got {value!r}); {metadata['help']}")
+    if choices and kind is not float:
         raise SettingsError(
             f"{key_of(name)}: must be one of {', '.join(choices)} (got {value!r}){_near(str(value), choices)}"
         )

@@ -79,7 +79,6 @@ SCORES = {
     "excess": (PERCENT, "excess"),
     "angle_max_deg": ("degrees", "largest angle to the exact filters"),
     "whitening_error": ("", "whitening error"),
-    "r_minus_qt": ("", "||R - Q'||"),
 }  # unit and words of what differs between seeds
 
 
@@ -121,13 +120,29 @@ def scored(runs: Sequence[circuits.Run], exact: analysis.Yardstick) -> list[Quan
             found.append(Quantity(f"{name}_max", values.max(), unit, "at most", row=words))
         if name == "objective":
             found.append(Quantity("optimum", each[0]["optimum"], "", "optimum"))
+        if name == "excess":
+            found += baseline_quantities(exact, runs[0].Vx.shape[1])
     return [
         *found,
+        *_symmetry(runs),
         Quantity("samples", each[0]["samples"], "", "samples of each" if len(runs) > 1 else "samples"),
         Quantity("ended", each[0]["ended"]),
         Quantity("engine", each[0]["engine"], "", "engine"),
         Quantity("seconds", sum(one["seconds"] for one in each), "s", "time"),
     ]
+
+
+def _symmetry(runs: Sequence[circuits.Run]) -> list[Quantity]:
+    """Return ||R - Q'|| at first and at the end, for one row; of several runs the mean, and the largest at the end."""
+    first, last = (np.array([run.r_minus_qt[i] for run in runs]) for i in (0, -1))
+    rounding = np.finfo(float).eps * min(np.linalg.norm(run.Q) for run in runs)
+    reached = "to below rounding," if last.max() <= rounding else "to"
+    row = "||R - Q'||"
+    found = [
+        Quantity("r_minus_qt_start", first.mean(), "", "from", row=row),
+        Quantity("r_minus_qt", last.mean(), "", reached, spread=last.std() if len(runs) > 1 else None, row=row),
+    ]
+    return found if len(runs) == 1 else [*found, Quantity("r_minus_qt_max", last.max(), "", "at most", row=row)]
 
 
 def scores(run: circuits.Run, exact: analysis.Yardstick) -> dict[str, Any]:
@@ -139,7 +154,6 @@ def scores(run: circuits.Run, exact: analysis.Yardstick) -> dict[str, Any]:
         "excess": exact.excess(run.Vx),
         "angle_max_deg": analysis.principal_angles(run.Vx, exact.Vx(k))[0],
         "whitening_error": exact.whitening_error(run.Vx),
-        "r_minus_qt": run.r_minus_qt[-1],
         "samples": run.samples,
         "ended": run.ended,
         "engine": run.data.attrs["engine"],

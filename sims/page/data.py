@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from biorrr.sims.data import CATALOGUE, Samples
-from biorrr.sims.data.source import no_downloads
+from biorrr.sims.data.files import no_downloads
 from biorrr.sims.page.files import is_inside
 from biorrr.sims.page.record import Record
 

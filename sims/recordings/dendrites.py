@@ -13,7 +13,7 @@ from biorrr.sims.data.kinds import Dendrites
 from biorrr.sims.data.stores import Store, open_store
 from biorrr.sims.data.values import DataError
 from biorrr.sims.data.words import listed
-from biorrr.sims.recordings.measured import Measured
+from biorrr.sims.recordings.measured import Measured, checked_numbers
 from biorrr.sims.recordings.nwb import find_trials, opened_nwb
 from biorrr.sims.recordings.nwb_tables import (
     Table,
@@ -49,6 +49,9 @@ def read_dendrites(value: Dendrites) -> Measured:
             if named:
                 raise DataError(f"{named[0]}: names something of an NWB file; {path} has its own names")
             held = _from_arrays(store)
+    for name in ("soma", "dendrite", "error", "role"):
+        if name in held:
+            held[name] = checked_numbers(value.file, name, held[name], 1, 2, nan=True)
     try:
         recording = DendriticRecording(**held)
     except (ValueError, TypeError) as error:

@@ -8,13 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from biorrr.analysis.distal.observation import DistalRecordings, between_observations, deconvolved
-from biorrr.sims.data.dataset import LARGEST
 from biorrr.sims.data.hdf5 import Group
 from biorrr.sims.data.kinds import Plasticity
 from biorrr.sims.data.stores import open_store
 from biorrr.sims.data.values import DataError
 from biorrr.sims.data.words import listed
-from biorrr.sims.recordings.measured import Measured
+from biorrr.sims.recordings.measured import Measured, checked_numbers
 from biorrr.sims.recordings.nwb import opened_nwb
 from biorrr.sims.recordings.nwb_tables import series_in, times_of
 
@@ -39,7 +38,7 @@ def read_plasticity(value: Plasticity) -> Measured:
             names = (*ACTIVITIES, AFTER) if is_run else (*KNOWN, "when")
             found = {name: store.read(name) for name in names if name in store.names}
             if is_run:
-                found["moments"] = _numbers(value.file, "sample", store.read("sample"), 1)
+                found["moments"] = checked_numbers(value.file, "sample", store.read("sample"), 1)
     used = {"arrays": listed(found)} | ({} if value.calcium is None else {"calcium": f"{value.calcium:g} samples"})
     return Measured(value.file, _arranged(value.file, found, value.calcium), used)
 
@@ -66,7 +65,7 @@ def _arranged(named: str, found: Mapping[str, np.ndarray], calcium: float | None
             + ("record them with record=('y', 'z', 'a', 'Vy'), every=1" if weights == AFTER or ".nc" in named
                else f"add {listed(missing)}")
         )  # fmt: skip
-    y, z, a = (_numbers(named, name, found[name], 2) for name in ACTIVITIES)
+    y, z, a = (checked_numbers(named, name, found[name], 2) for name in ACTIVITIES)
     if len({len(y), len(z), len(a)}) > 1 or z.shape != a.shape:
         raise DataError(
             f"{named}: y, z and a must have one row per sample, and z and a one column per neuron (got "
@@ -117,27 +116,10 @@ def _weights(named: str, name: str, values: np.ndarray, y: np.ndarray, z: np.nda
     """Return weights as (rows, n, k), also where a table holds them as n k columns."""
     n, k = y.shape[1], z.shape[1]
     flat = np.ndim(values) == 2 and np.shape(values)[1] == n * k
-    values = _numbers(named, name, values.reshape(-1, n, k) if flat else values, 3, nan=True)
+    values = checked_numbers(named, name, values.reshape(-1, n, k) if flat else values, 3, nan=True)
     if values.shape[1:] != (n, k):
         raise DataError(
             f"{named}: {name} must be (rows, {n}, {k}), with a weight for each input of y and neuron of z (got "
             f"{values.shape})"
-        )
-    return values
-
-
-def _numbers(named: str, name: str, values: np.ndarray, ndim: int, nan: bool = False) -> np.ndarray:
-    """Return ``values`` as a float array of that many dimensions, of numbers that can be squared."""
-    values = np.asarray(values)
-    if values.dtype.kind not in "fiub":
-        raise DataError(f"{named}: {name} must be real numbers (got {values.dtype})")
-    values = np.asarray(values, dtype=float)
-    if values.ndim != ndim or 0 in values.shape:
-        wanted = {1: "one per sample", 2: "samples by cells", 3: "rows by inputs by neurons"}[ndim]
-        raise DataError(f"{named}: {name} must be {wanted}, and not empty (got shape {values.shape})")
-    good = np.abs(values) <= LARGEST
-    if not (good | np.isnan(values) if nan else good).all():
-        raise DataError(
-            f"{named}: {name} must be finite numbers within {LARGEST:g} of 0; leave out what was not recorded"
         )
     return values

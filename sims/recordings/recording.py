@@ -12,16 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from biorrr.sims.data.dataset import Dataset
+from biorrr.sims.data.dataset import LARGEST, Dataset
 from biorrr.sims.data.kinds import Pair
 from biorrr.sims.data.values import DataError
 from biorrr.sims.data.words import counted, listed
 from biorrr.sims.recordings import alignment
-from biorrr.sims.recordings.activity import Activity, Series, SpikeTrains, Traces, Windows
-from biorrr.sims.recordings.matrices import by_sample, empty_matrix
+from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces, Windows
 from biorrr.sims.recordings.trials import Trials
 
-IN_MEMORY = 2**27  # bytes of binned activity of one area that are held in memory; more goes to a temporary file
 LAYERS = re.compile(r"\d.*")  # what follows the name of a cortical area: VISp1, VISp2/3, VISp6a
 
 
@@ -54,7 +52,7 @@ class Recording:
 
     name: str
     areas: np.ndarray
-    activity: Activity
+    activity: SpikeTrains | Traces
     trials: Trials
     good: np.ndarray | None = None
     ids: np.ndarray | None = None
@@ -244,9 +242,6 @@ class Recording:
             used=used,
             notes=tuple(notes),
             views=(f"units in {source}", f"units in {target}"),
-            source=self.name,
-            licence="your own",
-            citation="your own",
         )
 
     # -- units ---------------------------------------------------------------------------------------------------------
@@ -288,8 +283,7 @@ class Recording:
         """Binned activity (trials * bins, units), the units that are in it, and their mean rates."""
         from biorrr.circuit.simulation.progress import progress_bar
 
-        samples = len(windows.starts) * windows.bins
-        binned = empty_matrix(samples, len(units), IN_MEMORY)
+        binned = np.empty((len(windows.starts) * windows.bins, len(units)), order="F")
         kept: list[int] = []
         rates, left_out = [], Counter[str]()
         with progress_bar(len(units), " units", f"reading {Path(self.name).name}, {side}") as bar:
@@ -298,6 +292,8 @@ class Recording:
                 rate = float(column.mean()) / windows.width
                 if np.isnan(column).any():
                     left_out["with missing values (NaN) in the windows"] += 1
+                elif np.abs(column).max() > LARGEST:
+                    left_out[f"with values beyond {LARGEST:g}"] += 1
                 elif column.min() == column.max():
                     left_out["that never change within the windows"] += 1
                 elif self.activity.counted and rate < minimum_rate:
@@ -313,7 +309,7 @@ class Recording:
             raise DataError(
                 f"{side}: must have at least two units to be a population (got {len(kept)} of {len(units)}: {why})"
             )
-        return by_sample(binned[:, : len(kept)]), kept, np.array(rates) if self.activity.counted else None
+        return binned[:, : len(kept)], kept, np.array(rates) if self.activity.counted else None
 
 
 def _plain_names(clusters: np.ndarray) -> np.ndarray:

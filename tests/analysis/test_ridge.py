@@ -28,6 +28,15 @@ def test_scores_from_moments_are_those_of_fitting_each_fold(rng, s):
     assert choice.best == choice.ridges[choice.r2.argmax()]
 
 
+def test_trials_are_held_out_whole(rng):
+    """Samples of a trial are copies: held out one by one, copies left behind would make the smallest ridge best."""
+    X, Y = (np.repeat(view, 4, axis=0) for view in noisy(rng))
+    trials = np.repeat(np.arange(80), 4)
+    assert choose_ridge(X, Y, 2, groups=trials).best > choose_ridge(X, Y, 2).best
+    alone = choose_ridge(X[::4], Y[::4], 2, ridges=[0.5], folds=4).r2
+    assert choose_ridge(X, Y, 2, ridges=[0.5], folds=4, groups=trials).r2 == pytest.approx(alone)
+
+
 def test_it_predicts_new_samples_better_than_no_ridge(rng):
     X, Y = noisy(rng, 2080)
     few, many = slice(80), slice(80, None)

@@ -131,9 +131,15 @@ def test_start_of_another_circuit():
 
 
 def test_constant_columns_are_warned_of():
-    constant = np.column_stack([X[:, :2] - X[:, :2].mean(0), np.full(20, 0.0)])
+    constant = np.column_stack([X[:, :2] - X[:, :2].mean(0), np.full(20, 0.5)])
     with pytest.warns(UserWarning, match=r"^X: 1 of 3 columns are constant \(2\); they carry no information"):
         Microcircuit(2, engine="numpy").run(constant, Y, centre=True)
+
+
+def test_silent_columns_are_not_warned_of(recwarn):
+    silent = np.column_stack([X[:, :2], np.zeros(20)])
+    Microcircuit(2, engine="numpy").run(silent, Y, centre=True)
+    assert not [one for one in recwarn if "columns are constant" in str(one.message)]
 
 
 def test_large_means_are_warned_of():

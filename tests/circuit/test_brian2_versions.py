@@ -6,21 +6,21 @@ from brian2.parsing import rendering
 from brian2.utils.logger import BrianLogger
 
 from biorrr.circuit import Microcircuit
-from biorrr.circuit.engines import brian2_import, brian2_private, choice
+from biorrr.circuit.engines import brian2_private, choice
 
 
 def test_the_installed_brian2_is_one_of_those_that_were_checked():
     """Python 3.11 has 2.9, Python 3.12 has 2.10, Python 3.13 has 2.10 and 2.11: `make test-pythons` tries them."""
-    version = brian2_import.installed_brian2()
-    assert brian2_import.is_tested(version), (
+    version = brian2_private.installed_brian2()
+    assert brian2_private.is_tested(version), (
         f"Brian2 {version} has not been checked: run `make test-pythons` with it and, if all tests but this one pass, "
-        "add it to TESTED in circuit/engines/brian2_import.py and to install_requires in setup.cfg"
+        "add it to TESTED in circuit/engines/brian2_private.py and to install_requires in setup.cfg"
     )
 
 
 @pytest.fixture
 def another_brian2(monkeypatch):
-    monkeypatch.setattr(brian2_import, "installed_brian2", lambda: "2.12.0")
+    monkeypatch.setattr(brian2_private, "installed_brian2", lambda: "2.12.0")
     choice._say_once.cache_clear()
     yield
     choice._say_once.cache_clear()
@@ -34,11 +34,11 @@ def test_outside_the_tested_range_auto_warns_and_uses_numpy(another_brian2, data
 
 
 def test_outside_the_tested_range_cpp_refuses(another_brian2, data):
-    with pytest.raises(brian2_import.UntestedBrian2) as caught:
+    with pytest.raises(choice.EngineUnavailable) as caught:
         Microcircuit(2, engine="cpp").run(*data)
     assert str(caught.value) == (
-        "engine 'cpp': Brian2 must be 2.9, 2.10 or 2.11, with which it was tested (got 2.12.0); install one of those, "
-        "or use engine='numpy'"
+        "engine 'cpp': Brian2 2.12.0 has not been tested with engine 'cpp' (2.9, 2.10, 2.11 have); install one of "
+        "those, or use engine='numpy'"
     )
 
 

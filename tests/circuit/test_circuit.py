@@ -105,12 +105,10 @@ def test_it_is_looked_at(inputs):
     assert "inputs        image, label" in repr(circuit)
 
 
-def test_parameters_and_seed_are_those_of_the_run(inputs):
+def test_the_seed_is_that_of_the_run(inputs):
     circuit = two_areas()
-    still = circuit.run(inputs, parameters={"first.rate": 0.0}, progress=False)
-    np.testing.assert_array_equal(still.data["A"][0], still.data["A"][-1])
-    other = circuit.run(inputs, seed=5, progress=False)
-    assert not np.array_equal(other.data["A"][0], still.data["A"][0])
+    one, other = circuit.run(inputs, progress=False), circuit.run(inputs, seed=5, progress=False)
+    assert not np.array_equal(other.data["A"][0], one.data["A"][0])
 
 
 def test_it_says_when_it_diverges(inputs):

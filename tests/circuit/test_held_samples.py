@@ -209,5 +209,5 @@ def test_a_run_after_one_that_diverged_begins_anew(views):
     made = circuit()
     before = made.run(*views, progress=False)
     with pytest.raises(Diverged):
-        made.run(*views, parameters={f"neuromodulator.eta0_{path}": 1e6 for path in "xyqr"}, progress=False)
+        made.run(*views, weights={name: 1e200 * before.weights[name] for name in ("Q", "R")}, progress=False)
     np.testing.assert_array_equal(made.run(*views, progress=False).Vx, before.Vx)

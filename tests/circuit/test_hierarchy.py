@@ -280,7 +280,7 @@ def test_events_and_what_is_shown(data):
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"areas": ()}, "areas: must be a sequence"),
+        ({"areas": ()}, "areas: must have at least one area"),
         ({"areas": (2, 0)}, r"areas\[1\]: must be a whole number, at least 1"),
         ({"gains": (1, 1)}, "gains: must be 3 numbers, one for each link from x to the first of 2 areas up to y"),
         ({"gains": (1, 0, 1)}, r"gains\[1\]: must be finite and at least"),

@@ -40,7 +40,7 @@ def test_short_runs_need_no_word(no_compiler, data):
 
 @pytest.mark.parametrize("engine", ["cpp", "cython"])
 def test_asking_for_it_is_an_error_that_helps(engine, no_compiler, data):
-    with pytest.raises(compiler.NoCompiler) as caught:
+    with pytest.raises(choice.EngineUnavailable) as caught:
         Microcircuit(2, engine=engine).run(*data)
     assert str(caught.value).startswith(f"engine '{engine}': no C++ compiler found; install a C++ compiler (Debian and")
     for remedy in ("apt install g++", "dnf install gcc-c++", "xcode-select --install", "conda install cxx-compiler"):

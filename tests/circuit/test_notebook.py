@@ -109,24 +109,6 @@ def test_what_was_not_recorded_cannot_be_drawn(data):
         unequal.run(*data).plot_symmetry()
 
 
-def test_errors_are_said_above_their_traceback(capsys):
-    shells = pytest.importorskip("IPython.core.interactiveshell", reason="needs IPython")
-    shell = shells.InteractiveShell.instance()
-    try:
-        shell.run_cell("from biorrr.circuit.notebook import say_errors_first; say_errors_first()")
-        capsys.readouterr()
-        shell.run_cell("from biorrr.circuit import Microcircuit; Microcircuit(s=2)")
-        said = capsys.readouterr()
-        assert said.err == "biorrr: s: must lie in [0, 1] (got 2); 0 is RRMSE, 1 is CCA\n"
-        assert "Traceback" in said.out
-        shell.run_cell("1 / 0")
-        said = capsys.readouterr()
-        assert said.err == ""
-        assert "ZeroDivisionError" in said.out
-    finally:
-        shells.InteractiveShell.clear_instance()
-
-
 @pytest.mark.slow
 def test_a_notebook_shows_tables_and_every_figure(tmp_path):
     """In a real kernel, which sets up its figures when the first is drawn; nothing else stands between the cells."""

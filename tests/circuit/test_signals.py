@@ -8,14 +8,13 @@ import sys
 import numpy as np
 import pytest
 
-from biorrr.circuit import Circuit, GroupInput, Microcircuit, PoissonSpikes, SpikeTrains, TimeSeries
+from biorrr.circuit import Circuit, Microcircuit, PoissonSpikes, SpikeTrains, TimeSeries
 from biorrr.errors import InputError
-from biorrr.models import Leaky, Population, Rate, Rates, SensoryInput, Variable
+from biorrr.models import Leaky, Population, SensoryInput, Variable
 
 ENGINES = ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)]
 WEIGHTS = ("Vx", "Vy", "Q", "R")
 EXACT = {"rtol": 0, "atol": 1e-12}
-RATES = Rates(x=Rate(0.004, 900), y=Rate(0.02, 700), q=Rate(0.008, 1500))
 QUICK = {"progress": False, "record": ()}
 
 
@@ -81,18 +80,29 @@ def relay(engine):
 
 @pytest.mark.parametrize("engine", ["numpy", "cpp"])
 def test_spikes_are_counted_tick_by_tick(engine):
-    import brian2
-
     times, fibres = [0.0005, 0.0031, 0.0039, 0.0151, 0.0189], [1, 0, 0, 2, 1]
     counts = np.zeros((10, 3))
     for time, fibre in zip(times, fibres, strict=True):
         counts[int(time // 0.002), fibre] += 1
-    group = brian2.SpikeGeneratorGroup(3, fibres, np.array(times) * brian2.second)
-    for signal, rate in ((SpikeTrains(times, fibres, duration=0.02, rate=50), 50), (group, 1)):
-        with pytest.warns(UserWarning, match="its mean is large"):
-            run = relay(engine).run({"x": signal}, record=("x", "z"), every=1, progress=False)
-        np.testing.assert_allclose(run.trace("x"), counts / (rate * 0.002), **EXACT)
-        np.testing.assert_allclose(run.trace("z")[:, 0], counts.sum(axis=1) / (rate * 0.002), **EXACT)
+    signal = SpikeTrains(times, fibres, duration=0.02, rate=50)
+    with pytest.warns(UserWarning, match="its mean is large"):
+        run = relay(engine).run({"x": signal}, record=("x", "z"), every=1, progress=False)
+    np.testing.assert_allclose(run.trace("x"), counts / (50 * 0.002), **EXACT)
+    np.testing.assert_allclose(run.trace("z")[:, 0], counts.sum(axis=1) / (50 * 0.002), **EXACT)
+
+
+def test_rates_fitted_to_spikes_are_those_of_the_input_that_they_stand_for():
+    """Spikes are kept as counts; the same input given as a series has the same rates and ends with the same weights."""
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(5.0, (600, 4))
+    fired = np.repeat(np.argwhere(counts >= 0), counts.ravel(), axis=0)
+    spikes = SpikeTrains(0.005 * (fired[:, 0] + 0.5), fired[:, 1], 4, duration=3.0, rate=1000.0)
+    series = TimeSeries(counts / 5.0, dt=0.005)
+    y = TimeSeries(rng.standard_normal((60, 2)), dt=0.05)
+    circuit = Microcircuit(k=1, departures=[Leaky(hold=50, dt=5)], engine="numpy")
+    runs = [circuit.run(x, y, centre=True, progress=False) for x in (spikes, series)]
+    for name, matrix in runs[1].weights.items():
+        np.testing.assert_allclose(runs[0].weights[name], matrix, rtol=1e-9, err_msg=name)
 
 
 def test_poisson_spikes_have_the_mean_and_variance_they_should():
@@ -103,9 +113,6 @@ def test_poisson_spikes_have_the_mean_and_variance_they_should():
     expected = np.sqrt(np.abs(values) / (400 * 0.05))
     assert abs((error / expected).mean()) < 0.06
     assert (error / expected).std() == pytest.approx(1, rel=0.05)
-    trains = PoissonSpikes(values, rate=400, dt=0.05).trains(0.005)
-    assert trains.n == 4
-    assert len(trains.times) == np.abs(rows.values.astype(int)).sum()
 
 
 @pytest.mark.parametrize(("value", "rate", "tick"), [(1.0, 1e8, 0.002), (1e4, 1e4, 0.01), (-1.0, 1e8, 0.002)])
@@ -231,8 +238,8 @@ def test_a_full_temporary_disk_is_told_before_anything_is_written(tmp_path):
 def test_signals_of_a_killed_run_are_deleted_by_the_next(data, monkeypatch, tmp_path):
     monkeypatch.setattr("biorrr.circuit.stimulus.signals._IN_MEMORY", 100)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    left = tmp_path / "biorrr-signal-killed"
-    left.write_bytes(b"x")
+    left = tmp_path / "biorrr-scratch-killed"
+    left.mkdir()
     signal = PoissonSpikes(data[0][:40], rate=500)
     in_use = signal.rows("X", 0.005, 4)
     for path in tmp_path.iterdir():
@@ -274,67 +281,14 @@ def test_errors_say_what_to_do(make, text, data, make_circuit):
         circuit.run(make(data[0][:160]), data[1][:40], progress=False)
 
 
+def test_a_brian2_group_is_to_be_recorded_first(data, make_circuit):
+    import brian2
+
+    circuit = make_circuit("numpy", departures=(Leaky(hold=20, dt=5),))
+    with pytest.raises(InputError, match=r"X: must be data, not a Brian2 group \(got PoissonGroup\); record the group"):
+        circuit.run(brian2.PoissonGroup(6, 10 * brian2.Hz), data[1], progress=False)
+
+
 def test_without_time_there_are_no_signals(data):
     with pytest.raises(ValueError, match=r"X: is a signal in time \(TimeSeries\), .*departures=\[Leaky"):
         Microcircuit(2).run(TimeSeries(data[0], 0.01), data[1])
-
-
-def oscillators():
-    """Four cells that follow sines of their own, on a clock of 0.5 ms."""
-    import brian2
-
-    equations = "dv/dt = (sin(2 * pi * (3 + i) * Hz * t) - v) / tau : 1"
-    group = brian2.NeuronGroup(4, equations, method="euler", dt=0.5 * brian2.ms, namespace={"tau": 20 * brian2.ms})
-    return group
-
-
-@pytest.mark.parametrize("engine", ["numpy", pytest.param("cython", marks=pytest.mark.slow)])
-def test_a_group_of_ones_own_runs_in_the_same_network(engine, data, weights):
-    """What the circuit reads is what a monitor in a network of the group alone sees; then it is a series like any."""
-    import brian2
-
-    alone = oscillators()
-    monitor = brian2.StateMonitor(alone, "v", record=True, dt=2 * brian2.ms, when="start")
-    brian2.Network(alone, monitor).run(400 * brian2.ms, namespace={})
-    start = {f"{name}0": w for name, w in weights(2).items()} | {"Vx0": 0.1 * np.ones((4, 2))}
-    circuit = Microcircuit(2, rates=RATES, engine=engine, departures=(Leaky(hold=20, dt=2),), **start)
-    group = oscillators()
-    options = {"every": 1, "progress": False}
-    run = circuit.run(GroupInput(group, "v"), data[1][:20], record=("x",), **options)
-    np.testing.assert_allclose(run.trace("x"), monitor.v.T, **EXACT)
-    with pytest.warns(UserWarning, match="X: its mean is large"):
-        series = circuit.run(TimeSeries(monitor.v.T, 0.002), data[1][:20], **options)
-    np.testing.assert_allclose(run.Vx, series.Vx, **EXACT)
-    # It goes on where it was.
-    more = circuit.run(GroupInput(group, "v"), data[1][:20], record=("x",), **options)
-    assert not np.allclose(more.trace("x")[0], 0)
-
-
-def test_spikes_of_a_group_are_counted(data):
-    import brian2
-
-    group = brian2.PoissonGroup(4, rates=200 * brian2.Hz, dt=0.5 * brian2.ms)
-    kept = brian2.SpikeMonitor(group)
-    circuit = Microcircuit(2, rates=RATES, engine="numpy", departures=(Leaky(hold=20, dt=2),))
-    signal = GroupInput(group, rate=200.0, objects=[kept])
-    run = circuit.run(signal, data[1][:20], record=("x",), every=1, progress=False, plastic=False)
-    counted = run.trace("x").sum(axis=0) * 200 * 0.002
-    before = np.asarray(kept.t / brian2.second) < 0.398  # those of the last tick would be read by the next
-    np.testing.assert_allclose(counted, np.bincount(np.asarray(kept.i)[before], minlength=4))
-    assert counted.sum() > 200
-
-
-def test_what_a_group_cannot_do(data, tmp_path):
-    group, Y = oscillators(), data[1][:20]
-
-    def refused(text, signal=None, Y=Y, checkpoint=None, **changes):
-        circuit = Microcircuit(2, **{"rates": RATES, "departures": [Leaky(hold=20, dt=2)], **changes})
-        with pytest.raises(ValueError, match=text):
-            circuit.run(signal or GroupInput(group, "v"), Y, checkpoint=checkpoint, progress=False)
-
-    refused(r"engine 'cpp': cannot run a Brian2 group of yours.*numpy.*cython", engine="cpp")
-    refused(r"checkpoint: cannot keep the state of a Brian2 group", checkpoint=tmp_path / "c.npz")
-    refused(r"rates: must be Rates\(...\) where an input is a Brian2 group", rates="auto")
-    refused(r"X: must say how long it lasts", Y=GroupInput(oscillators(), "v"))
-    with pytest.raises(ValueError, match=r"GroupInput.variable: the group has no variable called 'u'"):
-        GroupInput(group, "u")

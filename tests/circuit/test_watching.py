@@ -93,7 +93,6 @@ def test_snapshots_in_log_time_linear_or_as_asked(few, make_circuit):
         ({"every": [3, 5]}, r"every: must be a whole number or a list of windows"),
         ({"snapshots": [70]}, r"snapshots: sample counts must be whole numbers in \[0, 60\]"),
         ({"weights": {"W": np.ones((2, 2))}}, "weights: there is no matrix called 'W'; there are Vx, Vy, Q, R"),
-        ({"parameters": {"clock.speed": 1.0}}, "parameters: there is no 'clock.speed'; there are proximal.w"),
     ],
 )
 def test_errors_say_what_to_do(options, text, few, make_circuit):
@@ -117,7 +116,7 @@ def test_what_does_not_fit_memory_is_refused_with_its_size(make_circuit):
         recording_of("Vx", 1, blueprint, 0, 10**9 - 125_000_000)
 
 
-def test_a_run_may_override_seed_weights_and_parameters(few, make_circuit):
+def test_a_run_may_override_seed_and_weights(few, make_circuit):
     circuit = make_circuit("numpy", s=0.3)
     other = make_circuit("numpy", s=0.3, seed=9)
     np.testing.assert_array_equal(circuit.run(*few, seed=9, progress=False).Vx, other.run(*few, progress=False).Vx)
@@ -127,8 +126,6 @@ def test_a_run_may_override_seed_weights_and_parameters(few, make_circuit):
     rates = circuit.rates.scaled(0.5)
     run = dataclasses.replace(circuit, rates=rates).run(*few, record="z", progress=False)
     assert run.data["eta_x"].values[0] == pytest.approx(rates.x(0))
-    half = {f"neuromodulator.eta0_{path}": getattr(rates, path).eta0 for path in "xyqr"}
-    np.testing.assert_array_equal(circuit.run(*few, parameters=half, progress=False).Vx, run.Vx)
 
 
 def test_own_monitors_see_the_tick_they_are_in(few):

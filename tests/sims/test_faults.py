@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 
 from biorrr.circuit import Microcircuit, Run
-from biorrr.circuit.engines import cache, segment_folder
+from biorrr.circuit.engines import cache
 from biorrr.circuit.engines.compiler import find_compiler
+from biorrr.circuit.simulation import scratch
 from biorrr.sims import main
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="needs a C++ compiler")
@@ -289,15 +290,16 @@ def test_compiled_child_dies_with_its_parent_and_its_data_are_cleared(own_data, 
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["checkpoints", "config.toml"]
 
     # The next run clears what the killed one has left in the temporary folder.
-    (left,) = (tmp_path / "tmp").glob("biorrr-circuit-*")
-    monkeypatch.setattr(segment_folder.tempfile, "tempdir", str(tmp_path / "tmp"))
-    with segment_folder.segment_folder() as ours:
-        assert left.exists(), "too young to be told from one that is about to be used"
-        os.utime(left, (0, 0))
-        os.utime(ours, (0, 0))
-        with segment_folder.segment_folder():
-            assert not left.exists()
-            assert ours.exists(), "somebody holds it"
+    (left,) = (tmp_path / "tmp").glob("biorrr-scratch-*")
+    monkeypatch.setattr(scratch.tempfile, "tempdir", str(tmp_path / "tmp"))
+    ours = scratch.Scratch()
+    assert left.exists(), "too young to be told from one that is about to be used"
+    os.utime(left, (0, 0))
+    os.utime(ours.path, (0, 0))
+    scratch.Scratch().delete()
+    assert not left.exists()
+    assert ours.path.exists(), "somebody holds it"
+    ours.delete()
 
 
 @pytest.mark.slow

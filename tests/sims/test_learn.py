@@ -13,6 +13,7 @@ from contextlib import redirect_stdout
 import numpy as np
 import pytest
 
+from biorrr.analysis import choose_ridge
 from biorrr.circuit import Microcircuit, Run
 from biorrr.models import Rate, Rates
 from biorrr.sims import main
@@ -121,7 +122,8 @@ def test_own_file_and_figure_format(tmp_path, capsys):
         (
             ["--ridge", "-1"],
             2,
-            "ridge: must be at least 0 (got -1.0); added to Cxx and Cyy on the diagonal; 0.1 * trace(Cxx)/m by default",
+            "ridge: must be at least 0 (got -1.0); added to Cxx and Cyy on the diagonal; 0.1 * trace(Cxx)/m by default"
+            "; cv takes the one that predicts held-out samples best",
         ),
         (["--engine", "cp"], 2, "engine: must be one of auto, numpy, cython, cpp (got 'cp'); did you mean 'cpp'?"),
         (
@@ -296,3 +298,47 @@ def test_defaults_come_near_the_optimum(tmp_path, capsys, seed):
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert summary["excess"] < 0.02
     assert summary["whitening_error"] < 0.05
+
+
+def test_ridge_by_held_out_prediction(tmp_path, capsys):
+    code, _, err = learn(capsys, *SMALL, "--ridge", "cv", "--out", tmp_path / "run")
+    assert code == 0, err
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    data = load(DATA)
+    assert summary["ridge"] == choose_ridge(data.X, data.Y, 2).best
+    assert f"ridge = {summary['ridge']!r}" in (tmp_path / "run" / "config.toml").read_text()  # resumes with the number
+    code, _, err = learn(capsys, *SMALL, "--ridge", "cw", "--out", tmp_path / "other")
+    assert code == 2
+    assert "ridge: must be a finite number or 'cv' (got 'cw')" in err
+
+
+def test_held_out_prediction(tmp_path, capsys):
+    """R2 of the exact solution, from the normal equations; whole trials are held out, and learned from no fold."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 5))
+    Y = X[:, :2] @ rng.standard_normal((2, 4)) + 0.5 * rng.standard_normal((100, 4))
+    np.savez(tmp_path / "data.npz", X=X, Y=Y)
+    options = ("--engine", "numpy", "--epochs", "100", "--ridge", "0.1")
+    code, out, err = learn(capsys, "--data", tmp_path / "data.npz", *options, "--out", tmp_path / "run")
+    assert code == 0, err
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    new = np.random.default_rng(0).permutation(100) < 20
+    x, y = X[~new] - X[~new].mean(axis=0), Y[~new] - Y[~new].mean(axis=0)
+    B = np.linalg.solve(x.T @ x / 80 + 0.1 * np.eye(5), x.T @ y / 80)
+    best = np.linalg.eigh(y.T @ x @ B / 80)[1][:, -2:]
+    left = Y[new] - Y[~new].mean(axis=0) - (X[new] - X[~new].mean(axis=0)) @ B @ best @ best.T
+    r2 = 1 - np.square(left).sum() / np.square(Y[new] - Y[~new].mean(axis=0)).sum()
+    assert summary["held_out_r2_exact"] == pytest.approx(r2)
+    assert summary["held_out_r2"] == pytest.approx(r2, abs=0.02)
+    assert f"held-out R2                         circuit {summary['held_out_r2']:.4g}; exact solution {r2:.4g}" in out
+
+
+def test_what_the_first_output_says(tmp_path, capsys):
+    """No warning about the demo's own data, ||R - Q'|| from its start on, and baselines beside the excess."""
+    code, out, err = learn(capsys, "--epochs", "1", "--engine", "numpy", "--out", tmp_path / "run")
+    assert code == 0
+    assert "warning" not in err
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert 0 <= summary["r_minus_qt"] < 0.1 * summary["r_minus_qt_start"]
+    assert f"from {summary['r_minus_qt_start']:.4g}; to " in out
+    assert "excess without learning" in out

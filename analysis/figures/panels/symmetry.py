@@ -129,10 +129,9 @@ def _draw_runaway(ax: Axes, results: xr.Dataset) -> None:
         seen, power = runs[kind]["seen"].values, runs[kind]["power"].values
         look: dict[str, Any] = {"color": COLOURS[colour], "linewidth": 0.8, "alpha": 0.8}
         ax.plot(seen.T[1:], power.T[1:], **look)[0].set_label(label)
-        ended = np.nanmax(seen, axis=1)
-        ended = ended[ended < longest]
         marks: dict[str, Any] = {"color": COLOURS[colour], "markersize": 5, "markeredgewidth": 1.2, "clip_on": False}
-        ax.plot(ended, np.full(len(ended), _DIVERGED), "x", **marks)
+        for last in np.nanmax(seen, axis=1)[np.nanmax(seen, axis=1) < longest]:
+            ax.plot(last, _DIVERGED, "x", **marks)
     ax.plot([], [], "x", color="black", markersize=5, label="diverged")
     ax.legend(loc="lower right")
     ax.set(ylabel=r"output power $\langle |z|^2 \rangle$", ylim=(1e-5, _DIVERGED), yscale="log")

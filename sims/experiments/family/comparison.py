@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from biorrr.sims.experiments.plateau.agreement import TOLERATED
-from biorrr.sims.experiments.plateau.optimum import EXCESS, WHITENING
+from biorrr.sims.experiments.plateau.results import EXCESS, WHITENING
 from biorrr.sims.lab import Claim, Quantity
 from biorrr.sims.lab.quantities import PERCENT, readable
 from biorrr.sims.lab.training import too_short

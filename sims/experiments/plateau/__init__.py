@@ -1,12 +1,13 @@
 """Show plateau potentials, and that they come to equal the back-propagated error.
 
-At the optimum the inhibition Qn equals Vy'y~, the full-rank regression as the distal weights see it, so the plateau
-a - Qn equals the back-propagated error Vy'(y - y~). Both are compared on all samples, neuron by neuron, in traces
-recorded with learning off, before and after learning: by their relative r.m.s. error, since a correlation is blind to
-scale, and beside what the plateau would be without inhibition, or with that of other samples, since plateau and error
-share the distal current a. At s = 0 the plateau is also compared with the error Vy'eps that reaches the first layer
-of a two-layer network that backprop has trained on all data until its gradients vanish. Data are centred. Of several
-s, run.nc and plateau.png are those of the first, run-s-1.nc and plateau-s-1.png those of s = 1.
+Plateau and error are equal wherever proximal plasticity has come to rest, so excess and whitening error are reported
+beside them. At the optimum the inhibition Qn equals Vy'y~, the full-rank regression as the distal weights see it, so
+the plateau a - Qn equals the back-propagated error Vy'(y - y~). Both are compared on all samples, neuron by neuron, in
+traces recorded with learning off, before and after learning: by their relative r.m.s. error, since a correlation is
+blind to scale, and beside the plateau without inhibition, or with that of other samples, since plateau and error share
+the distal current a. At s = 0 the plateau is also compared with the error Vy'eps that reaches the first layer of a
+two-layer network that backprop has trained on all data until its gradients vanish. Data are centred. With several s,
+run.nc and plateau.png belong to the first, run-s-1.nc and plateau-s-1.png to s = 1.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from biorrr.sims.lab.training import (
     CONVERGED_SAMPLES,
     MILLIVOLT_EPOCHS,
     FamilySettings,
+    baseline_quantities,
     cell_arguments,
     cell_option,
     learned,
@@ -96,7 +98,6 @@ CHARTS = (
         ),
         "The same samples before, during and after learning.",
     ),
-    *millivolts.CHARTS,
 )
 
 
@@ -141,8 +142,9 @@ def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
         Quantity("seeds", settings.seeds),
         *measured(members, several=several),
         *(one for member in members if several for one in measured([member], f"s = {member.s:g}: ", f"_s{member.s:g}")),
-        Quantity("excess_max", max(excess for excess, _ in scores), PERCENT),
-        Quantity("whitening_error_max", max(error for _, error in scores)),
+        Quantity("excess_max", max(excess for excess, _ in scores), PERCENT, "excess, at most"),
+        *baseline_quantities(exact[settings.s[0]], settings.k),
+        Quantity("whitening_error_max", max(error for _, error in scores), "", "whitening error, at most"),
         Quantity("samples", first.samples),
         Quantity("engine", first.data.attrs["engine"]),
         Quantity("seconds", sum(found[one].data.attrs["seconds"] for one in learners)),
@@ -152,7 +154,6 @@ def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
         of_cells = dict(zip(millivolts.STAGES, (recorded[one] for one in cells), strict=True))
         quantities += millivolts.quantities(found[clamps[0]])
         figures += millivolts.figures(of_cells, members[0], found[clamps[0]])
-        results["run"] = results["run"].assign(millivolts.as_variables(of_cells, found[clamps[0]]))
         results |= {f"cells-{stage}": run for stage, run in of_cells.items()}
     seen, followed = first.data["seen"].values, [*members[0].after[0].expected]
     measures = [f"{name}_{measure}" for name in sorted(followed) for measure in ("correlation", "relative_error")]

@@ -1,4 +1,4 @@
-"""How recorded plateaus and inhibition agree with theory, neuron by neuron, beside what would agree by itself."""
+"""Agreement of recorded plateaus and inhibition with theory, neuron by neuron, beside the null hypotheses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOLERATED_NETWORK = 0.10  # of two circuits that have each learned by themselves
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is compared (Sec. 6)."""
+    """A comparison of a trace of the circuit with theory (Sec. 6)."""
 
     trace: str  # of the circuit
     words: str
@@ -42,11 +42,7 @@ COMPARED = {
         TOLERATED_NETWORK,
     ),
 }  # fmt: skip
-NULLS = {
-    "no_inhibition": "without inhibition",
-    "other_inhibition": "with the inhibition of other samples",
-    "other_samples": "beside the error of other samples",
-}
+NULLS = {"no_inhibition": "without inhibition", "other_inhibition": "with the inhibition of other samples"}
 
 
 @dataclass(frozen=True)
@@ -59,7 +55,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Member:
-    """All that was found at one s."""
+    """Runs, networks and recorded stages at one s."""
 
     s: float
     runs: Mapping[int, circuits.Run]  # by seed
@@ -79,7 +75,6 @@ def at_snapshot(run: circuits.Run, snapshot: int) -> circuits.Run:
 def theory(
     data: data_sets.Dataset,
     ridge: float,
-    s: float,
     network: Mapping[str, np.ndarray] | None,
     weights: Mapping[str, np.ndarray],
 ) -> tuple[analysis.PlateauAudit, dict[str, np.ndarray]]:
@@ -105,7 +100,7 @@ def courses(
 ) -> dict[str, analysis.Agreement]:
     """Return the agreement with theory through learning, (snapshot, pyramidal), by what is compared."""
     weights = {name: run.data[name].values for name in WEIGHTS}
-    audit, expected = theory(data, ridge, run.data.attrs["s"], network, weights)
+    audit, expected = theory(data, ridge, network, weights)
     return {
         name: analysis.Agreement.between(getattr(audit, COMPARED[name].trace), signal)
         for name, signal in expected.items()
@@ -119,36 +114,27 @@ def halfway(data: data_sets.Dataset, ridge: float, run: circuits.Run) -> int:
 
 
 def compared(stages: Sequence[Stage], name: str) -> analysis.Agreement:
-    """Agreement of the recorded traces with theory, one value for each neuron of each seed."""
-    each = [
+    """Return the agreement of the recorded traces with theory, one value for each neuron of each seed."""
+    return analysis.Agreement.joined(
         analysis.Agreement.between(one.recorded[COMPARED[name].trace], one.expected[name])
         for one in stages
         if name in one.expected
-    ]
-    return analysis.Agreement(
-        np.concatenate([one.correlation for one in each]), np.concatenate([one.relative_error for one in each])
     )
 
 
 def nulls(stages: Sequence[Stage]) -> dict[str, analysis.Agreement]:
-    """Agreement of the plateau's rivals with theory, one value for each neuron of each seed."""
+    """Return the agreement of the plateau's rivals with theory, one value for each neuron of each seed."""
     from biorrr.analysis.plateau import null_agreements
 
     each = [
         null_agreements(one.recorded["a"], one.recorded["inhibition"], one.expected["plateau"], seed)
         for seed, one in enumerate(stages)
     ]
-    return {
-        name: analysis.Agreement(
-            np.concatenate([one[name].correlation for one in each]),
-            np.concatenate([one[name].relative_error for one in each]),
-        )
-        for name in NULLS
-    }
+    return {name: analysis.Agreement.joined(one[name] for one in each) for name in NULLS}
 
 
 def sizes(stages: Sequence[Stage]) -> tuple[float, float]:
-    """R.m.s. of the plateau, and the same over that of the distal current: medians over neurons and seeds."""
+    """Return the r.m.s. of the plateau, and its ratio to that of the distal current: medians over neurons and seeds."""
     plateau, a = (
         np.concatenate([np.sqrt(np.square(one.recorded[name]).mean(axis=0)) for one in stages])
         for name in ("plateau", "a")

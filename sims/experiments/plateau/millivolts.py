@@ -1,4 +1,4 @@
-"""Cells in millivolts as an electrode sees them: one cell and its population, and how the cell fires."""
+"""Cells in millivolts as an electrode records them: one cell and its population, and its firing under clamp."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from biorrr.sims.experiments.plateau.agreement import Member
 from biorrr.sims.experiments.plateau.results import At
 from biorrr.sims.lab import Figure, Quantity
 from biorrr.sims.lab.quantities import PERCENT
-from biorrr.sims.lazy import circuits, models, np, xr
-from biorrr.sims.page.views import Chart, View
+from biorrr.sims.lazy import circuits, models, np
 
 SHOWN_SAMPLES = 8
-SHOWN_POINTS = 10_000  # on the report page: every tick, since a spike lasts one
 DENDRITE = (-150.0, -50.0, 35.0, 120.0, 205.0, 290.0, 400.0)  # pA
 SOMA = (200.0, 300.0, 400.0, 500.0, 600.0, 700.0)
 PLATEAU, SHORTEST = -38.0, 5.0  # mV that a calcium plateau exceeds, half of its current's activation, for so many ms
@@ -33,48 +31,6 @@ CAPTIONS = {
 }
 
 
-def _in_time(label: str, lines: dict[str, str], name: str = "") -> View:
-    """Signals of the cell against time, at one stage of learning at a time."""
-    return View(
-        label, lines, {"cell_time": "time (ms)"}, along=("cell_moment",), choose=("s", "recorded"), log="",
-        points=SHOWN_POINTS, name=name,
-    )  # fmt: skip
-
-
-CHARTS = (
-    Chart(
-        "One cell in millivolts",
-        (
-            _in_time("membrane potential (mV)", {"cell_Vs": "soma", "cell_Vd": "dendrite"}),
-            _in_time(
-                "current (pA)",
-                {
-                    "cell_distal": "distal excitation",
-                    "cell_inhibitory": "inhibition",
-                    "cell_calcium": "calcium current",
-                },
-            ),
-            _in_time(
-                "cells per tick",
-                {"cell_events": "events", "cell_bursts": "bursts"},
-                "events and bursts of its population",
-            ),
-        ),
-        "With learning off, on the first samples of the data.",
-    ),
-    Chart(
-        "How the cell fires",
-        tuple(
-            View(label, {f"{name}_{into}": "cell"}, {f"clamp_{into}": f"{compartment} current (pA)"},
-                 along=(f"{into}_level",), choose=("s",), log="", name=f"{label}, {compartment} current")
-            for name, label in (("event_rate", "rate of events (Hz)"), ("burst_probability", "burst probability"))
-            for into, compartment in (("dendrite", "dendritic"), ("soma", "somatic"))
-        ),
-        "Under constant currents and background noise.",
-    ),
-)  # fmt: skip
-
-
 @dataclass(frozen=True)
 class Clamp:
     """Cells to be recorded under constant currents."""
@@ -88,7 +44,7 @@ class Cells:
 
 
 def clamp() -> dict[str, np.ndarray]:
-    """Rates and burst probabilities against the current into each compartment, and plateaus at rest."""
+    """Return rates and burst probabilities against the current into each compartment, and plateaus at rest."""
     from biorrr.circuit.current_clamp import current_clamp, firing
 
     rest = models.Millivolts()
@@ -109,7 +65,7 @@ def clamp() -> dict[str, np.ndarray]:
 
 
 def plateaus(Vd: np.ndarray, dt: float) -> dict[str, np.ndarray]:
-    """Rate (Hz) and median duration (ms) of calcium plateaus in potentials (T, cells) of dendrites."""
+    """Return rate (Hz) and median duration (ms) of calcium plateaus in potentials (T, cells) of dendrites."""
     above = np.vstack([np.zeros((1, Vd.shape[1])), Vd > PLATEAU, np.zeros((1, Vd.shape[1]))])
     edges = np.diff(above, axis=0).T  # cell by cell, so that beginnings and ends pair up
     lasted = dt * (np.nonzero(edges < 0)[1] - np.nonzero(edges > 0)[1])
@@ -128,7 +84,7 @@ def recorded_variables() -> dict[str, Any]:
 
 
 def traces(recorded: Mapping[str, circuits.Run]) -> dict[str, dict[str, np.ndarray]]:
-    """Signals of one cell and its population by stage, as :func:`plot_cell` takes them: the cell that bursts most."""
+    """Return signals of the cell that bursts most and of its population, by stage, as :func:`plot_cell` takes them."""
     gain = models.Millivolts().gain_dendrite
     cell = int(recorded["after"].data["burst"].values.sum(axis=(0, 1)).argmax())
     out = {}
@@ -169,33 +125,6 @@ def figures(recorded: Mapping[str, circuits.Run], member: Member, clamped: Mappi
     )
     firing = partial(plot_firing, DENDRITE, found[0], SOMA, found[1], rest=(rest.rest_soma, rest.rest_dendrite))
     return [Figure("cell", cell), Figure("firing", firing)]
-
-
-def as_variables(recorded: Mapping[str, circuits.Run], clamped: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """Variables for run.nc: signals of one cell as cell_<name> (recorded, cell_moment), and how it fires."""
-    shown = traces(recorded)
-    units = {"Vs": "mV", "Vd": "mV", "calcium": "pA", "distal": "pA", "inhibitory": "pA"}
-    variables = {
-        f"cell_{name}": xr.Variable(
-            ("recorded", "cell_moment"), np.stack([shown[stage][name] for stage in STAGES]), {"units": unit}
-        )
-        for name, unit in units.items()
-    }
-    variables |= {
-        f"cell_{name}s": xr.Variable(
-            ("recorded", "cell_moment"),
-            np.stack([shown[stage][name].sum(axis=1) for stage in STAGES]),
-            {"units": "1"},
-        )
-        for name in ("event", "burst")
-    }
-    variables["recorded"] = xr.Variable("recorded", list(STAGES.values()))
-    variables["cell_time"] = xr.Variable("cell_moment", shown["after"]["time"], {"units": "ms"})
-    for into, levels in (("dendrite", DENDRITE), ("soma", SOMA)):
-        variables[f"clamp_{into}"] = xr.Variable(f"{into}_level", np.array(levels), {"units": "pA"})
-        for name in ("event_rate", "burst_probability"):
-            variables[f"{name}_{into}"] = xr.Variable(f"{into}_level", clamped[f"{name}_{into}"])
-    return variables
 
 
 def quantities(clamped: Mapping[str, np.ndarray]) -> list[Quantity]:

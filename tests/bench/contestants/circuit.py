@@ -8,13 +8,12 @@ import numpy as np
 
 from biorrr.circuit import Microcircuit
 from biorrr.circuit.engines.standalone import StandaloneEngine
-from biorrr.circuit.simulation.initial_state import initial_state
+from biorrr.circuit.simulation.initial_state import Beginning, initial_state
 from biorrr.circuit.simulation.job import Job
 from biorrr.circuit.simulation.recorded_traces import Recording
 from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.presentation import Presentation
-from biorrr.circuit.stimulus.units import Units
 from biorrr.models import Rate, Rates
 from biorrr.sims.bench.contestants.task import Task
 
@@ -30,7 +29,7 @@ def prepare(task: Task):
     blueprint = Microcircuit(task.k, **options).blueprint(task.m, task.n)
     engine = StandaloneEngine(blueprint)
     start = {p.weight: getattr(task, p.weight) for p in blueprint.weighted}
-    state = initial_state(blueprint, Units(), 0, start, {}, None)
+    state = initial_state(blueprint, Beginning(weights=start), 0)
     feeds = {
         "x": Feed(task.X, np.zeros(task.m), 1.0),
         "y": Feed(task.Y, np.zeros(task.n), 1.0),

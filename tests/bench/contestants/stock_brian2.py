@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from biorrr.circuit.engines.brian2_import import import_brian2
+from biorrr.circuit.engines.brian2_import import borrowed_brian2, import_brian2
 from biorrr.models import Population
 from biorrr.sims.bench.contestants.task import MillivoltTask
 
@@ -129,11 +129,9 @@ def prepare(task: MillivoltTask):
     import_brian2()
     from brian2.devices.cpp_standalone.device import CPPStandaloneDevice
 
-    from biorrr.circuit.engines.brian2_state import borrowed_brian2
-
     folder = Path(tempfile.mkdtemp(prefix="stock-brian2-"))
     device = CPPStandaloneDevice()
-    with borrowed_brian2(device, build_on_run=False):
+    with borrowed_brian2("auto", device, build_on_run=False):
         network = _network(task)
         network.run(task.cells.hold * _unit("ms"), namespace={})
         device.build(directory=str(folder), compile=False, run=False)

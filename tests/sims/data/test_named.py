@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import scipy.io
 
-from biorrr.sims.data import CATALOGUE, DataError, load, mnist, source
+from biorrr.sims.data import CATALOGUE, DataError, files, load, pictures
 
 
 def test_digits():
@@ -161,9 +161,9 @@ def write_idx(path, array):
 
 
 def test_training_pictures_are_used_when_present(empty_cache):
-    for prefix, pictures in (("t10k", 3), ("train", 5)):
-        write_idx(empty_cache / f"mnist/{prefix}-images-idx3-ubyte.gz", np.full((pictures, 28, 28), 51))
-        write_idx(empty_cache / f"mnist/{prefix}-labels-idx1-ubyte.gz", np.arange(pictures))
+    for prefix, count in (("t10k", 3), ("train", 5)):
+        write_idx(empty_cache / f"mnist/{prefix}-images-idx3-ubyte.gz", np.full((count, 28, 28), 51))
+        write_idx(empty_cache / f"mnist/{prefix}-labels-idx1-ubyte.gz", np.arange(count))
     assert len(load("mnist").X) == 5
     assert len(load("mnist:split=test").X) == 3
     assert load("mnist").X[0, 0] == 0.2
@@ -181,16 +181,16 @@ def test_damaged_idx_is_refused(tmp_path):
     write_idx(path, np.zeros((4, 28, 28)))
     cut(path, path.stat().st_size - 9)
     with pytest.raises(DataError, match=r"images.gz: not a readable gzip file, perhaps damaged or truncated"):
-        mnist.read_idx(path)
+        pictures.read_idx(path)
     path.write_bytes(gzip.compress(b"\0\0\x08\x01" + (9).to_bytes(4, "big") + b"abc"))
     with pytest.raises(DataError, match=r"must hold 9 bytes of shape \(9,\) \(got 3\); it is truncated"):
-        mnist.read_idx(path)
+        pictures.read_idx(path)
     path.write_bytes(gzip.compress(b"PK and more"))
     with pytest.raises(DataError, match="not an idx file of bytes"):
-        mnist.read_idx(path)
+        pictures.read_idx(path)
     path.write_bytes(b"not gzip")
     with pytest.raises(DataError, match="not a readable gzip file"):
-        mnist.read_idx(path)
+        pictures.read_idx(path)
 
 
 def test_labels_that_do_not_fit_are_refused(empty_cache):
@@ -264,7 +264,7 @@ def test_v1v2_of_other_sizes_is_refused(empty_cache):
 
 
 def test_biorrr_data_comes_before_the_cache(empty_cache, tmp_path, monkeypatch):
-    file = source.SourceFile("set/file", "https://example.invalid/file", "0" * 64)
+    file = files.SourceFile("set/file", "https://example.invalid/file", "0" * 64)
     assert file.found() is None
     for folder in (empty_cache, tmp_path / "named"):
         (folder / "set").mkdir(parents=True)
@@ -315,9 +315,9 @@ def served(tmp_path):
 def test_download_is_checked_against_its_checksum(empty_cache, served):
     folder, address = served
     (folder / "file").write_bytes(b"the file")
-    right = source.SourceFile("set/file", f"{address}/file", hashlib.sha256(b"the file").hexdigest())
-    wrong = source.SourceFile("set/other", f"{address}/file", "0" * 64)
-    absent = source.SourceFile("set/absent", f"{address}/absent", "0" * 64)
+    right = files.SourceFile("set/file", f"{address}/file", hashlib.sha256(b"the file").hexdigest())
+    wrong = files.SourceFile("set/other", f"{address}/file", "0" * 64)
+    absent = files.SourceFile("set/absent", f"{address}/absent", "0" * 64)
     with pytest.raises(DataError, match=r"set/other: http.*/file returned a different file from the one expected"):
         wrong.fetch()
     assert not (empty_cache / "set/other").exists()
@@ -335,10 +335,10 @@ def test_file_out_of_a_downloaded_archive(empty_cache, served):
         archive.add(folder / "inside.bin", "deep/inside.bin")
         archive.add(folder, "deep/folder", recursive=False)
     sha256 = hashlib.sha256((folder / "all.tar.gz").read_bytes()).hexdigest()
-    file = source.SourceFile("set/inside.bin", f"{address}/all.tar.gz", sha256, "deep/inside.bin")
+    file = files.SourceFile("set/inside.bin", f"{address}/all.tar.gz", sha256, "deep/inside.bin")
     assert file.fetch().read_bytes() == b"pictures"
     for member in ("deep/other.bin", "deep/folder"):
-        absent = source.SourceFile("set/other.bin", f"{address}/all.tar.gz", sha256, member)
+        absent = files.SourceFile("set/other.bin", f"{address}/all.tar.gz", sha256, member)
         with pytest.raises(
             DataError, match=r"set/other.bin: not found, and the download failed \(KeyError\); get deep"
         ):

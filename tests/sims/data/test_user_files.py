@@ -292,7 +292,8 @@ def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch, change, at)
             change(tmp_path / "x.npy")
         return look(path)
 
-    monkeypatch.setattr("biorrr.sims.data.dataset.file_stamp", stamped)
+    for module in ("dataset", "files"):
+        monkeypatch.setattr(f"biorrr.sims.data.{module}.file_stamp", stamped)
     with pytest.raises(DataError, match=r"x.npy: must stay as it is while it is in use \(got another file, or"):
         load(tmp_path / "x.npy", tmp_path / "y.npy").checksum  # noqa: B018
 

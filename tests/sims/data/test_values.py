@@ -87,7 +87,7 @@ def test_every_kind_is_one_of_those_that_are_listed():
 
 
 def test_distal_reads_its_file_once_and_makes_no_other_data(tmp_path, monkeypatch):
-    from biorrr.sims.data import stores, synthetic
+    from biorrr.sims.data import generated, stores
 
     rng = np.random.default_rng(0)
     y, z, a = rng.standard_normal((60, 3)), rng.standard_normal((60, 2)), rng.standard_normal((60, 2))
@@ -100,7 +100,7 @@ def test_distal_reads_its_file_once_and_makes_no_other_data(tmp_path, monkeypatc
         return opening(path)
 
     monkeypatch.setattr(stores, "open_regular", counted)
-    monkeypatch.setattr(synthetic, "read", lambda value: pytest.fail("data were made that nothing learns"))
+    monkeypatch.setitem(generated.READERS, "synthetic", lambda value: pytest.fail("data that nothing learns"))
     assert main.run(["distal", "--data", str(tmp_path / "record.npz"), "--out", str(tmp_path / "out")]) == 0
     assert opened == [tmp_path / "record.npz"]
 

@@ -9,8 +9,12 @@ import h5py
 import numpy as np
 import pytest
 
+from biorrr.errors import InputError
 from biorrr.sims import main
-from biorrr.sims.data import DataError, Dendrites, Pair, Plasticity, load
+from biorrr.sims.data import DataError, load
+from biorrr.sims.experiments import find_experiment
+from biorrr.sims.lab.lab import Lab
+from biorrr.sims.lab.settings import resolve
 from biorrr.sims.recordings.contents import describe
 
 LONGEST = 10.0  # seconds
@@ -51,31 +55,39 @@ def base(path):
     return path
 
 
-def pair(path, **options):
-    return Pair(str(path), source="V1", target="V2", window=(0, 0.5), condition="kind", **options)
+def findings(name, path, **options):
+    """Return what an experiment finds in a file, without a run folder and without figures."""
+    experiment = find_experiment(name)
+    return Lab(experiment, resolve(experiment.settings, given={"data": str(path)} | options)).findings()
 
 
-READERS = {
-    "communication": lambda path: pair(path).load(),
-    "fluorescence": lambda path: pair(path, series="soma").load(),
+AREAS = {"source": "V1", "target": "V2", "window": (0, 0.5), "condition": "kind"}
+ROIS = {"series": "ophys", "source": "soma", "target": "dendrite"}
+EXACT = {"simulation": False, "folds": 2, "ranks": (1,), "shuffles": 1, "draws": 1, "lags": 1}
+COMMANDS = {
+    "communication": lambda path: findings("communication", path, **AREAS, **EXACT),
+    "fluorescence": lambda path: findings("communication", path, **AREAS | ROIS, **EXACT),
     "data --check": describe,
-    "instructive": lambda path: Dendrites(str(path), condition="kind").load(),
-    "distal": lambda path: Plasticity(str(path)).load(),
+    "instructive": lambda path: findings("instructive", path, condition="kind", decay=0.0),
+    "distal": lambda path: findings("distal", path),
     "learn": load,
 }
 
 
-def read_all(path):
-    """Read a file with every reader; returns what each said, and fails on anything but a result or a sentence."""
+def read_all(path, commands=tuple(COMMANDS)):
+    """Give a file to every command that reads one, or to some; returns what each said.
+
+    Fails on anything but a result or one sentence of ours within ten seconds: warnings of NumPy are failures too.
+    """
     said = {}
-    for name, read in READERS.items():
+    for name in commands:
         begun = time.monotonic()
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", RuntimeWarning)  # numbers may be as large as floats can be
-                read(path)
+                warnings.simplefilter("error")
+                COMMANDS[name](path)
             said[name] = ""
-        except DataError as error:
+        except InputError as error:
             said[name] = str(error)
             assert "\n" not in said[name]
         assert time.monotonic() - begun < LONGEST, name
@@ -85,7 +97,7 @@ def read_all(path):
 def test_the_undamaged_file_can_be_read(tmp_path):
     said = read_all(base(tmp_path / "good.nwb"))
     assert {name for name, sentence in said.items() if not sentence} == {
-        "communication", "data --check", "instructive", "distal"
+        "communication", "fluorescence", "data --check", "instructive", "distal"
     }  # fmt: skip
     assert said["learn"].startswith("source: say which area of ")
 
@@ -189,13 +201,22 @@ BAD = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Bytes of the undamaged file."""
+    return base(tmp_path_factory.mktemp("whole") / "whole.nwb").read_bytes()
+
+
+@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["one", "all"])
 @pytest.mark.parametrize("what", BAD)
-def test_hand_made_bad_files(what, tmp_path):
+def test_hand_made_bad_files(what, every, whole, tmp_path):
+    """The command that needs the damaged object refuses it; in the slow test all commands read the file."""
     change, reader, sentence = BAD[what]
-    path = base(tmp_path / "bad.nwb")
+    path = tmp_path / "bad.nwb"
+    path.write_bytes(whole)
     with h5py.File(path, "a") as file:
         change(file)
-    said = read_all(path)
+    said = read_all(path, COMMANDS if every else [reader])
     assert sentence in said[reader]
     assert str(path) in said[reader]
 
@@ -236,9 +257,8 @@ def damaged(content, rng):
     return bytes(content)
 
 
-@pytest.mark.parametrize("seeds", [range(8), pytest.param(range(8, 500), marks=pytest.mark.slow)], ids=["few", "500"])
-def test_randomly_damaged_nwb(seeds, tmp_path):
-    whole = base(tmp_path / "whole.nwb").read_bytes()
+@pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 500), marks=pytest.mark.slow)], ids=["few", "500"])
+def test_randomly_damaged_nwb(seeds, whole, tmp_path):
     for seed in seeds:
         path = tmp_path / f"damaged-{seed}.nwb"
         path.write_bytes(damaged(whole, np.random.default_rng([7, seed])))
@@ -264,11 +284,15 @@ def test_bad_npz_recordings(name, tmp_path):
         path = tmp_path / f"bad-{number}.npz"
         np.savez(path, **NPZ | {name: wrong})
         read_all(path)
-    whole = tmp_path / "whole.npz"
-    np.savez_compressed(whole, **NPZ)
-    for seed in range(3):
-        path = tmp_path / "damaged.npz"
-        path.write_bytes(damaged(whole.read_bytes(), np.random.default_rng([len(name), seed])))
+
+
+@pytest.mark.parametrize("seeds", [range(10), pytest.param(range(10, 100), marks=pytest.mark.slow)], ids=["few", "100"])
+def test_randomly_damaged_npz(seeds, tmp_path):
+    np.savez_compressed(tmp_path / "whole.npz", **NPZ)
+    whole = (tmp_path / "whole.npz").read_bytes()
+    for seed in seeds:
+        path = tmp_path / f"damaged-{seed}.npz"
+        path.write_bytes(damaged(whole, np.random.default_rng([9, seed])))
         read_all(path)
 
 

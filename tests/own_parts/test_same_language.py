@@ -9,7 +9,7 @@ from biorrr.circuit import Circuit
 from biorrr.models import Population, Step, Variable
 from biorrr.models.expressions import evaluate
 
-N = 12  # expressions in one circuit: a program takes seconds to compile
+N = 30  # expressions in one circuit: a program takes seconds to compile
 INPUTS = np.random.default_rng(3).uniform(-2, 2, (7, 3))
 INPUTS -= INPUTS.mean(axis=0)
 
@@ -27,7 +27,7 @@ SMOOTH = ["sin", "cos", "tanh", "arctan", "abs"]
 def expressions(draw, depth=4):
     """An expression of x that is finite and well conditioned."""
     if depth == 0 or draw(st.booleans()):
-        return draw(st.sampled_from(["x", "0.3", "-1.25", "2", "7.5", "pi", *JUMPS]))
+        return draw(st.sampled_from(["x", "i", "gain", "0.3", "-1.25", "2", "7.5", "pi", *JUMPS]))
     a, b, c = (draw(expressions(depth - 1)) for _ in range(3))
     return draw(
         st.sampled_from(
@@ -45,23 +45,37 @@ def outputs(engine, expressions):
     """Return the value of each expression for each of INPUTS, shape (expressions, samples, cells)."""
     names = [f"out_{place}" for place in range(len(expressions))]
     code = "\n".join(f"{name} = {expression}" for name, expression in zip(names, expressions, strict=True))
-    variables = (Variable("x", role="input"), *(Variable(name) for name in names))
+    gain = Variable("gain", per="population", role="parameter", value=0.7)
+    variables = (Variable("x", role="input"), gain, *(Variable(name) for name in names))
     cells = Population(INPUTS.shape[1], "cells", variables, (Step("output", code),))
     circuit = Circuit([cells], [], engine=engine)
     run = circuit.run({"x": INPUTS}, order="sequential", record=tuple(names), every=1, progress=False)
     return np.stack([run.trace(name) for name in names])
 
 
-@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.lists(expressions(), min_size=N, max_size=N))
-def test_random_expressions_are_the_same_on_numpy_and_cpp(drawn):
+def compare(drawn):
+    """Compare the values of expressions on two engines with those in NumPy."""
+    known = {"x": INPUTS, "i": np.arange(3.0), "gain": 0.7}
     found = {engine: outputs(engine, drawn) for engine in ("numpy", "cpp")}
     for place, expression in enumerate(drawn):
-        expected = np.broadcast_to(np.asarray(evaluate(expression, {"x": INPUTS}), float), INPUTS.shape)
+        expected = np.broadcast_to(np.asarray(evaluate(expression, known), float), INPUTS.shape)
         for engine, values in found.items():
             np.testing.assert_allclose(
                 values[place], expected, rtol=1e-12, atol=1e-12, err_msg=f"{engine}: {expression}"
             )
+
+
+@settings(max_examples=2, suppress_health_check=list(HealthCheck))
+@given(st.lists(expressions(), min_size=N, max_size=N))
+def test_random_expressions_are_the_same_on_numpy_and_cpp(drawn):
+    compare(drawn)
+
+
+@pytest.mark.slow
+@settings(max_examples=15, suppress_health_check=list(HealthCheck))
+@given(st.lists(expressions(), min_size=N, max_size=N))
+def test_many_random_expressions_are_the_same(drawn):
+    compare(drawn)
 
 
 @pytest.mark.parametrize("expression", ["clip(x, 0.5 + 0 * x, -0.5)", "clip(x, abs(x), -abs(x))"])

@@ -1,16 +1,18 @@
-"""Where a data set comes from, and how its files are found or fetched."""
+"""Files of data: where those of named data sets come from, and checks that hold for every file that is read."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import stat
 import sys
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from biorrr.sims.data.values import DataError
 from biorrr.sims.lab.files import whole_file
@@ -20,7 +22,7 @@ _MAY_DOWNLOAD = ContextVar("may_download", default=True)
 
 @contextmanager
 def no_downloads() -> Iterator[None]:
-    """Within this block data files are found on this machine or not at all."""
+    """Forbid downloads within this block: data files are found on this machine or not at all."""
     before = _MAY_DOWNLOAD.set(False)
     try:
         yield
@@ -29,7 +31,7 @@ def no_downloads() -> Iterator[None]:
 
 
 def folders() -> list[Path]:
-    """Folders searched for data files, in order: ``$BIORRR_DATA`` where set, then the user's cache."""
+    """Return the folders searched for data files, in order: ``$BIORRR_DATA`` where set, then the user's cache."""
     import platformdirs
 
     named = os.environ.get("BIORRR_DATA")
@@ -104,7 +106,7 @@ class SourceFile:
 
 @dataclass(frozen=True)
 class Source:
-    """What a person wants to know of a data set before using it.
+    """Origin of a data set.
 
     Parameters
     ----------
@@ -121,3 +123,50 @@ class Source:
     licence: str
     citation: str
     files: tuple[SourceFile, ...] = ()
+
+
+def check_regular(path: Path) -> None:
+    """Refuse whatever is no regular file, such as a named pipe, whose reader would wait for ever."""
+    try:
+        str(path).encode()
+        mode = os.stat(path).st_mode
+    except UnicodeEncodeError:
+        raise DataError(
+            f"{os.fsencode(path)!r}: the name of a data file must be UTF-8, since config.toml holds it; rename it"
+        ) from None
+    except (OSError, ValueError) as error:
+        missing = isinstance(error, FileNotFoundError | NotADirectoryError)
+        why = "no such file" if missing else getattr(error, "strerror", None) or str(error)
+        raise DataError(f"{path}: {why}; data are a name that `biorrr data` lists, or a file") from None
+    if not stat.S_ISREG(mode):
+        what = "a folder" if stat.S_ISDIR(mode) else "a pipe, socket or device"
+        raise DataError(f"{path}: must be a regular file (got {what})")
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file for reading."""
+    check_regular(path)
+    # Not to wait if it has become a pipe since.
+    return os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
+
+
+def file_stamp(path: Path) -> tuple[int, ...] | None:
+    """Return numbers that change when the file at ``path`` is written or replaced; None where there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def check_stamps(stamps: Mapping[Path, tuple[int, ...] | None]) -> None:
+    """Refuse to go on if one of these files was written to or replaced since its stamp was taken.
+
+    One that was deleted is still there for those who have it open.
+    """
+    for path, stamp in stamps.items():
+        if file_stamp(path) not in (stamp, None):
+            raise DataError(
+                f"{path}: must stay as it is while it is in use (got another file, or one that was written to); "
+                "start again when it is whole"
+            )

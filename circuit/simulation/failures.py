@@ -1,10 +1,10 @@
-"""The check that outputs came to their equilibrium."""
+"""Runs that fail: activity that diverges, and outputs that do not settle."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from biorrr.models import Departure, Settled
 
@@ -12,16 +12,33 @@ if TYPE_CHECKING:
     from biorrr.circuit.results.run import Run
 
 
-class Unsettled(ArithmeticError):
-    """Outputs did not come to their equilibrium in the ticks they had.
+class _FailedRun(ArithmeticError):
+    """An error that holds the run which failed.
 
     Attributes
     ----------
     run
-        The :class:`~biorrr.circuit.Run` as it came out.
+        The :class:`~biorrr.circuit.Run`.
     """
 
     run: Run
+
+    def __init__(self, text: str, run: Any = None) -> None:
+        super().__init__(text)
+        self.run = run
+
+
+class Diverged(_FailedRun):
+    """Activity became infinite or not a number; ``run`` ends with the last sample at which everything was finite."""
+
+    @classmethod
+    def at(cls, sample: int, remedy: str, run: Run) -> Diverged:
+        """Return the error of a run that diverged at ``sample``, with what to do about it."""
+        return cls(f"the circuit diverged at sample {sample}: activity is no longer finite; {remedy}", run)
+
+
+class Unsettled(_FailedRun):
+    """Outputs did not come to their equilibrium in the ticks they had; ``run`` is as it came out."""
 
 
 def check_settled(departures: Iterable[Departure], run: Run, held: int) -> None:
@@ -35,9 +52,8 @@ def check_settled(departures: Iterable[Departure], run: Run, held: int) -> None:
         remedy = f"give them more, departures=[Settled(ticks={enough})]"
     else:
         remedy = "the equilibrium is unstable: lower the rates, or the gains of the links above x"
-    error = Unsettled(
+    raise Unsettled(
         f"outputs did not settle: the largest residual was {worst:.1e} of that of silence after {held} ticks, and "
-        f"{tolerance:.0e} is accepted; {remedy}"
+        f"{tolerance:.0e} is accepted; {remedy}",
+        run,
     )
-    error.run = run
-    raise error
