@@ -85,13 +85,13 @@ def plot_inferred(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
         for row in range(len(conditions)):
             estimate, low, high = found[number, row].T
             ax.hlines(row + spread, np.maximum(low, -0.5), np.minimum(high, 1.5), color=colour, linewidth=1.5)
-            label = f"circuits that follow s = {s:g}" if row == 0 and not np.isnan(s) else None
-            ax.plot(estimate, row + spread, "o", color=colour, markersize=3, label=label)
-    if not np.isnan(results["s"].values).all():
-        ax.legend(fontsize=7, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(results["s"]))
+            ax.plot(estimate, row + spread, "o", color=colour, markersize=3)
+        if not np.isnan(s):
+            ax.text(s, 1.02, f"true s = {s:g}", color=colour, ha="center", fontsize=7,
+                    transform=ax.get_xaxis_transform())  # fmt: skip
     ax.set_yticks(np.arange(len(conditions)), conditions)
     ax.invert_yaxis()
-    ax.set_xlabel("inferred s (0 is RRMSE, 1 is CCA)")
+    ax.set_xlabel("inferred s (0 is RRMSE, 1 is CCA)" + "; one dot per circuit" * (found.shape[2] > 1))
     return ax
 
 

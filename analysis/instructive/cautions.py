@@ -24,7 +24,7 @@ LAGS = 3  # frames by which a dendrite may lead or follow its soma
 
 def withheld(signals: Signals) -> dict[str, str]:
     """Return the questions whose answers these signals do not allow, each with the reason."""
-    found = {}
+    found: dict[str, str] = {}
     if few_conditions(signals):
         reason = "dendrites and error both depend on the condition; with so few conditions they may agree by chance"
         found |= dict.fromkeys(("specific", "informative"), reason)

@@ -265,8 +265,8 @@ def share_that_tells(samples, experiments, seed):
 
 
 def test_a_plan_is_answered_in_a_sentence(tmp_path, capsys):
-    args = "--synapses 5 --samples 4 --weight-noise 0.002 --every 10 --experiments 10 --out".split()
-    assert main.run(["distal", "--plan", *args, str(tmp_path / "out")]) == 0
+    args = ["--synapses", "5", "--samples", "4", "--weight-noise", "0.002", "--every", "10", "--experiments", "10"]
+    assert main.run(["distal", "--plan", *args, "--out", str(tmp_path / "out")]) == 0
     printed = capsys.readouterr().out
     assert "5 synapses on 1 neuron, 4 changes of each, weights known to 0.2%, weights observed at every 10th" in printed
     assert "this does not suffice" in printed

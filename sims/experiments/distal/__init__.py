@@ -65,9 +65,7 @@ class DistalSettings(ExperimentSettings):
     every: int = option(
         1, "samples from one observation of the weights to the next, of the plan", at_least=1, at_most=100
     )
-    experiments: int = option(
-        100, "simulated experiments at each point of the power curves, and of a plan", at_least=2
-    )
+    experiments: int = option(100, "simulated experiments at each point of the power curves, and of a plan", at_least=2)
     task: Samples = option(
         Synthetic(samples=20_000, m=10, n=8), f"data that the recorded circuits learn: {DATA_HELP}", metavar=DATA_FORM
     )
