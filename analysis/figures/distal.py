@@ -91,7 +91,7 @@ def plot_inferred(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
                     transform=ax.get_xaxis_transform())  # fmt: skip
     ax.set_yticks(np.arange(len(conditions)), conditions)
     ax.invert_yaxis()
-    ax.set_xlabel("inferred s (0 is RRMSE, 1 is CCA)" + "; one dot per circuit" * (found.shape[2] > 1))
+    ax.set_xlabel("inferred s, one dot per circuit" if found.shape[2] > 1 else "inferred s (0 is RRMSE, 1 is CCA)")
     return ax
 
 
