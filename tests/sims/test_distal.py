@@ -200,7 +200,7 @@ def broken(**changes):
         ({"Vy": np.ones((4, 3, 2))}, "Vy must have a row before each of 9 samples"),
         ({"y": np.full((9, 3), np.inf)}, "y must be finite numbers"),
         ({"y": np.array(["a"] * 9)}, "y must be real numbers (got <U1)"),
-        ({"z": np.ones(9)}, "z must be samples by cells, and not empty (got shape (9,))"),
+        ({"z": np.ones(9)}, "z must have two axes, and not be empty (got shape (9,))"),
         ({"Vy": np.ones((3, 3, 2)), "when": np.array([0, 1, 7])}, "when: must be at least two sample counts in equal"),
         ({"dVy": np.ones((3, 3, 2))}, "Vy and dVy must have one row per sample, 9 (got 10, 3)"),
     ],

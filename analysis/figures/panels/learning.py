@@ -1,4 +1,4 @@
-"""How a score falls through learning."""
+"""Curves of scores and angles through learning."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def plot_learning(
     color: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Objective against samples with the optimum dashed, or, without ``optimum``, excess in percent, logarithmic.
+    """Draw the objective against samples with its optimum or, without ``optimum``, excess in percent, logarithmic.
 
     Parameters
     ----------
