@@ -52,6 +52,7 @@ def carry_out(
     print_table(findings.title, findings.table)
     print_claims("the paper's claims", findings.claims)
     print_claims("tests of our own", findings.own_tests)
+    print(*filter(None, findings.closing), sep="\n", end="\n" if any(findings.closing) else "")
     with suppress(OSError):  # nobody reads on: the results are kept all the same
         sys.stdout.flush()
     engine = findings.numbers.get("engine")  # what "auto" was: the same engine repeats the run bit for bit

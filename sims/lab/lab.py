@@ -210,7 +210,8 @@ class Lab(Generic[S]):
 
             circuit_function(self.settings.circuit)  # fails here or not at all
         found = self._experiment(self, self.settings)
-        quick = QUICK if getattr(self.settings, "quick", False) else ""
+        # A quick run of chapters leaves out those that have to converge.
+        quick = QUICK if getattr(self.settings, "quick", False) and not found.chapters else ""
         why = quick or (self.failure and f"the run has not come to its end: {self.failure}")
         claims, own_tests = (without_verdicts(judged, why) for judged in (found.claims, found.own_tests))
         quantities = [*found.quantities, *self._used.values()]

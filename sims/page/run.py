@@ -144,5 +144,6 @@ def _claim(one: dict[str, Any]) -> dict[str, Any]:
     """What the page says of a claim, in the order in which the run has written it."""
     behind = {name: value for name, value in one.items() if name not in ("claim", "holds", "verdict")}
     holds = one.get("holds")
-    verdict = f"✓ {HOLDS}" if holds is True else f"✗ {FAILS}" if holds is False else f"– {NOT_JUDGED}"
+    told = one.get("verdict") or (HOLDS if holds is True else FAILS if holds is False else NOT_JUDGED)
+    verdict = f"{'✓' if holds is True else '✗' if holds is False else '–'} {told}"
     return {"text": str(one.get("claim")), "verdict": verdict, "numbers": behind}
