@@ -8,7 +8,7 @@ IMPORTED := import brian2, h5netcdf, matplotlib.backends.backend_agg, matplotlib
     threadpoolctl, tomli_w, tqdm, typer.rich_utils, xarray
 INSTALL := $(BIN)/pip install --quiet --no-compile --editable
 
-.PHONY: run test test-all test-pythons docs lint types clean
+.PHONY: run test test-all test-pythons docs docs-serve lint types clean
 
 run: .venv/installed
 	$(BIN)/biorrr learn
@@ -32,6 +32,9 @@ test-pythons:
 docs: .venv/documenting
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
+docs-serve: .venv/documenting
+	NO_MKDOCS_2_WARNING=1 BIORRR_EXECUTE_NOTEBOOKS=false $(BIN)/mkdocs serve
+
 lint: .venv/developing types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -46,7 +49,7 @@ types: .venv/developing
 .venv/installed: setup.cfg pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 14) else "biorrr needs Python 3.11, 3.12 or 3.13 (this is %d.%d); try: make PYTHON=python3.12 ..." % v)'
 	$(PYTHON) -m venv .venv
-	$(INSTALL) ".[cluster,report]"
+	$(INSTALL) ".[cluster,nwb,report]"
 	$(BIN)/python -m compileall -qq biorrr $(ROOMS)
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -c "$(IMPORTED)"
 	touch $@
@@ -54,7 +57,7 @@ types: .venv/developing
 # Tests start many processes, which may not be allowed to keep the bytecode they make: made here, on all cores. What
 # does not compile are templates of code.
 .venv/testing: .venv/installed
-	$(INSTALL) ".[test,docs,nwb]"
+	$(INSTALL) ".[test,docs]"
 	$(BIN)/python -m compileall -qq -j 0 .venv/lib || true
 	touch $@
 
@@ -63,7 +66,7 @@ types: .venv/developing
 	touch $@
 
 .venv/documenting: .venv/installed
-	$(INSTALL) ".[docs,nwb]"
+	$(INSTALL) ".[docs]"
 	touch $@
 
 clean:

@@ -17,7 +17,6 @@ from biorrr.circuit.regression import (
     with_clock,
     with_regression,
 )
-from biorrr.circuit.results.text_table import regression, ridge_in_words
 from biorrr.circuit.simulation.initial_state import Beginning
 from biorrr.circuit.simulation.simulate import Simulated
 from biorrr.circuit.stimulus.data_checks import listed
@@ -76,6 +75,7 @@ class Hierarchy(RegressionCircuit):
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((200, 6))
     >>> Y = X[:, :2] @ rng.standard_normal((2, 4)) + 0.1 * rng.standard_normal((200, 4))
@@ -168,19 +168,12 @@ class Hierarchy(RegressionCircuit):
         areas = self._areas_settings(self.layout, self.gains or (), simulated)
         return super()._settings(simulated) | areas
 
-    def table(self) -> tuple[str, dict[str, str]]:
-        """Return what the circuit is made of, and how it learns."""
+    def _cells(self) -> dict[str, str]:
+        cells = zip(self.areas, cast(tuple[int, ...], self.interneurons), strict=True)
         gains = " - ".join(f"{gain:g}" for gain in cast(tuple[float, ...], self.gains))
-        return f"Hierarchy {self.name}".strip(), {
-            "areas": ", ".join(
-                f"{k} pyramidal, {l} interneurons" for k, l in zip(self.areas, self.interneurons or (), strict=False)
-            ),
+        return {
+            "areas": ", ".join(f"{k} pyramidal, {l} interneurons" for k, l in cells),
             "gains": f"{gains}, from x to y",
-            "regression": regression(self.s),
-            "ridge": ridge_in_words(self.ridges),
-            "rates": str(self.rates),
-            "departures": self._departures_in_words(),
-            "engine, seed": f"{self.engine}, {self.seed}",
         }
 
 

@@ -19,7 +19,6 @@ from biorrr.circuit.regression import (
     with_clock,
     with_regression,
 )
-from biorrr.circuit.results.text_table import regression, ridge_in_words
 from biorrr.circuit.simulation.initial_state import Beginning, drawn_weights, given_weights
 from biorrr.circuit.simulation.simulate import Simulated
 from biorrr.circuit.stimulus.data_checks import listed, warn_of_rank
@@ -155,10 +154,12 @@ class Microcircuit(RegressionCircuit):
         departures = departures_of(self.cell, self.feedback, self.departures)
         if self.feedback:
             refuse_leaky_replay(departures, self.ridges)
-        area = self._area
-        parts = plain_parts(area, self.rates if isinstance(self.rates, Rates) else None)
+        area, rates = self._area, self.rates if isinstance(self.rates, Rates) else None
+        parts = microcircuit_parts(area.k, area.interneurons, rates)
+        if self.feedback:
+            parts = departed(parts, [ApicalFeedback((area,), None if rates is None else (rates,))])
         parts = with_own_parts(parts, area, self.populations, self.pathways)
-        fitted = () if isinstance(self.rates, Rates) or self.feedback else (AdaptiveRates(),)
+        fitted = () if rates or self.feedback else (AdaptiveRates(),)
         parts = departed(parts, (*fitted, *departures))
         self._settle(with_regression(parts, self.s, self.rho, self.ridges, self.replay), PORTS, departures)
 
@@ -248,21 +249,9 @@ class Microcircuit(RegressionCircuit):
         own = [f"own {part.name}" for part in (*self.populations, *self.pathways)]
         return "; ".join([*map(repr, self.all_departures), *own])
 
-    def table(self) -> tuple[str, dict[str, str]]:
-        """Return what the circuit is made of, and how it learns."""
-        rows = {
-            "cells": ", ".join(
-                f"{p.size} {p.name}"
-                for p in self.parts.populations
-                if p.shape and p.name not in ("sensory", "instructive")
-            ),
-            "regression": regression(self.s),
-            "ridge": ridge_in_words(self.ridges),
-            "rates": str(self.rates),
-            "departures": self._departures_in_words() or "none: the paper's circuit",
-            "engine, seed": f"{self.engine}, {self.seed}",
-        }
-        return f"Microcircuit {self.name}".strip(), rows
+    def _cells(self) -> dict[str, str]:
+        cells = [p for p in self.parts.populations if p.shape and p.name not in ("sensory", "instructive")]
+        return {"cells": ", ".join(f"{p.size} {p.name}" for p in cells)}
 
 
 def departures_of(cell: str | Millivolts, feedback: float, departures: Sequence[Departure]) -> tuple[Departure, ...]:
@@ -272,21 +261,6 @@ def departures_of(cell: str | Millivolts, feedback: float, departures: Sequence[
     else:
         meant = (instance_of("cell", cell, Millivolts),)
     return with_clock((*meant, *departures), (Settled(),) if feedback else ())
-
-
-def plain_parts(area: Area, rates: Rates | None) -> Parts:
-    """Return the parts of the paper's circuit, or of one with apical feedback.
-
-    Parameters
-    ----------
-    area
-        How many cells there are, and the gain of the plateau at the soma.
-    rates
-        The timetable of learning rates; None for rates fitted to the drive.
-    """
-    parts = microcircuit_parts(area.k, area.interneurons, rates)
-    feedback = [ApicalFeedback((area,), None if rates is None else (rates,))] if area.feedback else []
-    return departed(parts, feedback)
 
 
 def with_own_parts(parts: Parts, area: Area, populations: Sequence[Population], pathways: Sequence[Pathway]) -> Parts:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from biorrr.circuit.base import CircuitBase
 from biorrr.circuit.compile.blueprint import Blueprint, Port
+from biorrr.circuit.results.text_table import regression, ridge_in_words
 from biorrr.circuit.simulation.initial_state import Beginning, drawn_areas
 from biorrr.circuit.simulation.simulate import Simulated
 from biorrr.circuit.stimulus.feeds import Inputs
@@ -50,6 +50,21 @@ class RegressionCircuit(CircuitBase):
             "gain_x": simulated.units.scale("x"), "gain_y": simulated.units.scale("y"),
         }  # fmt: skip
 
+    def _cells(self) -> dict[str, str]:
+        """Return the rows of the circuit's table that say which cells it has."""
+        raise NotImplementedError
+
+    def table(self) -> tuple[str, dict[str, str]]:
+        """Return the name of the circuit, its cells, and the way it learns."""
+        return f"{type(self).__name__} {self.name}".strip(), {
+            **self._cells(),
+            "regression": regression(self.s),
+            "ridge": ridge_in_words(self.ridges),
+            "rates": str(self.rates),
+            "departures": self._departures_in_words() or "none: the paper's circuit",
+            "engine, seed": f"{self.engine}, {self.seed}",
+        }
+
     def _areas_beginning(
         self, areas: Sequence[Area], blueprint: Blueprint, inputs: Inputs | None, seed: int, last: float
     ) -> Beginning:
@@ -70,18 +85,12 @@ class RegressionCircuit(CircuitBase):
         }
 
 
-def pair(name: str, value, what: str) -> tuple[Any, Any]:
-    """Return ``value`` as a pair; a single number stands for both."""
-    both = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
-    if len(both) != 2:
-        raise InputError(f"{name}: must be a number or a pair, for {what} (got {value!r})")
-    return both
-
-
 def checked_ridge(ridge) -> tuple[float, float]:
-    """Return the ridges on Cxx and Cyy as a pair of numbers."""
-    on_x, on_y = (number_within("ridge", each, 0) for each in pair("ridge", ridge, "Cxx and Cyy"))
-    return on_x, on_y
+    """Return the ridges on Cxx and Cyy as a pair of numbers; a single number stands for both."""
+    both = ridge if isinstance(ridge, tuple | list) else (ridge, ridge)
+    if len(both) != 2:
+        raise InputError(f"ridge: must be a number or a pair, for Cxx and Cyy (got {ridge!r})")
+    return number_within("ridge", both[0], 0), number_within("ridge", both[1], 0)
 
 
 def with_clock(departures: Sequence[Departure], otherwise: Sequence[Departure]) -> tuple[Departure, ...]:

@@ -7,11 +7,16 @@ from __future__ import annotations
 
 import functools
 import html
+import importlib
 import inspect
 import math
 import re
 import runpy
+import sys
 from pathlib import Path
+
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File
 
 from biorrr.circuit import Microcircuit
 from biorrr.sims.cli import options
@@ -20,16 +25,51 @@ from biorrr.sims.lab.settings import WORDS, key_of, kinds, length_of, listed_fie
 from biorrr.sims.main import commands as command_names
 from biorrr.sims.main import find_command
 
+sys.path.insert(0, str(Path(__file__).parent))
+import gallery
+
 OWN_PARTS = ("oja", "saturating", "tiring", "depressing", "basket", "combined")
 
+
+REFERENCE = (
+    "biorrr.circuit", "biorrr.models", "biorrr.analysis", "biorrr.analysis.instructive",
+    "biorrr.analysis.communication", "biorrr.sims.data", "biorrr.sims.recordings",
+)  # fmt: skip
+# Sphinx's roles, which MkDocs would show as they stand.
+ROLE = re.compile(r":(?:class|func|meth|mod|data|attr|exc):<code>~?(?:biorrr\.)?([\w.]+)</code>")
+ROOT = Path(__file__).parents[1]
 
 NEEDS_DATA = {"communication.ipynb": "v1v2"}  # tutorials that are executed only where their data set is on this machine
 
 
 def on_config(config, **_):
-    """Called by MkDocs first: tutorials whose data are not here are shown as they stand. Nothing is downloaded."""
+    """Leave tutorials unexecuted whose data are not here, and lay out the rooms as a package for the reference."""
     config.plugins["mkdocs-jupyter"].config["execute_ignore"] = [*filter(_lacks_data, NEEDS_DATA)]
+    package = ROOT / "build" / "types" / "biorrr"
+    package.mkdir(parents=True, exist_ok=True)
+    for path in (*(ROOT / room for room in ("analysis", "circuit", "models", "sims")), *(ROOT / "biorrr").glob("*.*")):
+        if not (package / path.name).exists():
+            (package / path.name).symlink_to(path)
     return config
+
+
+def on_files(files, config):
+    """Add the pages and pictures of the gallery; scripts are run unless notebooks are not."""
+    drawn = config.plugins["mkdocs-jupyter"].config["execute"]
+    pictures = {}
+    for example in gallery.EXAMPLES if drawn else ():
+        try:
+            pictures[example.name] = example.draw()
+        except RuntimeError as error:
+            raise PluginError(str(error)) from error
+    for name, picture in pictures.items():
+        files.append(File.generated(config, f"examples/{name}.png", content=picture))
+    for example in gallery.EXAMPLES:
+        files.append(
+            File.generated(config, f"examples/{example.name}.md", content=example.page(example.name in pictures))
+        )
+    files.append(File.generated(config, "examples/index.md", content=gallery.index(bool(pictures))))
+    return files
 
 
 def _lacks_data(tutorial: str) -> bool:
@@ -57,6 +97,7 @@ def on_page_content(content: str, page, **_) -> str:
     def mathml(equation: re.Match) -> str:
         return convert(html.unescape(equation["tex"]), display="block" if equation["tag"] == "div" else "inline")
 
+    content = ROLE.sub(r"<code>\1</code>", content)
     marked = r'<(?P<tag>span|div) class="arithmatex">\\[(\[](?P<tex>.*?)\\[)\]]</(?P=tag)>'
     return re.sub(marked, mathml, content, flags=re.DOTALL)
 
@@ -187,64 +228,14 @@ def citations() -> str:
     return "\n".join(f"- `{name}`: {one.origin().citation}" for name, one in CATALOGUE.items())
 
 
-def reference() -> str:
-    """Signature and docstring of what a script uses most."""
-    from biorrr import analysis, models
-    from biorrr.circuit import Circuit, Run
-
-    circuit = (Microcircuit, Microcircuit.run, Microcircuit.build, Circuit, Circuit.run)
-    run = (
-        Run,
-        Run.plot_learning,
-        Run.plot_plateau,
-        Run.plot_symmetry,
-        Run.plot_filters,
-        Run.plot_eigenvalues,
-        Run.plot_weights,
-        Run.plot_wiring,
-        Run.plot_raster,
-        Run.transform,
-        Run.predict,
-        Run.trace,
-        Run.to_nwb,
-    )
-    parts = (
-        models.Rates,
-        models.AllOrNone,
-        models.Sign,
-        models.Rectified,
-        models.Leaky,
-        models.Spiking,
-        models.Variable,
-        models.Population,
-        models.Pathway,
-        models.Step,
-        models.Departure,
-        models.Parts,
-    )
-    exact = (analysis.ReducedRankRegression, analysis.RankCV, analysis.Yardstick, analysis.audit_plateau)
-    return "\n\n".join(map(_documented, (*circuit, *run, *parts, *exact)))
-
-
-def _documented(thing) -> str:
-    home = ".".join(thing.__module__.split(".")[:2])  # the room, from which everything public is imported
-    words = re.sub(r":\w+:`~?([^`]+)`", r"``\1``", inspect.getdoc(thing) or "")  # Sphinx's roles are not MkDocs'
-    return f"### {home}.{thing.__qualname__}\n\n{_fenced('python', _signature(thing))}\n\n{_fenced('text', words)}"
-
-
-def _signature(thing) -> str:
-    """How ``thing`` is called, a line for each parameter where there are many."""
-    shown = [
-        # Annotations are text here; as such they would come with quotes.
-        f"{parameter.name}: {parameter.annotation}".removesuffix(f": {parameter.empty}")
-        + ("" if parameter.default is parameter.empty else f" = {parameter.default!r}")
-        for parameter in inspect.signature(thing).parameters.values()
-        if parameter.name != "self"
-    ]
-    called = f"{thing.__qualname__}({', '.join(shown)})"
-    if len(called) <= 100:
-        return called
-    return "\n".join([f"{thing.__qualname__}(", *(f"    {parameter}," for parameter in shown), ")"])
+def public_names(room: str) -> str:
+    """Return a reference of every public name of a package, for mkdocstrings to fill in."""
+    package = importlib.import_module(room)
+    entries = []
+    for name in sorted(package.__all__, key=str.lower):
+        home = getattr(getattr(package, name), "__module__", None)
+        entries.append(f"::: {home}.{name}" if str(home).startswith("biorrr") else f"::: {room}.{name}")
+    return "\n\n".join(entries)
 
 
 def _command(name: str) -> str:
@@ -304,6 +295,8 @@ GENERATED = {
     made.__name__: made
     for made in (
         description, pathways, cells, rates, locality, phases, mistakes, commands, frame, data_sets, citations,
-        reference, ladder, cell_parameters, combinations,
+        ladder, cell_parameters, combinations,
     )
-} | {f"own_{name}": functools.partial(own_part, name) for name in OWN_PARTS}  # fmt: skip
+}  # fmt: skip
+GENERATED |= {f"own_{name}": functools.partial(own_part, name) for name in OWN_PARTS}
+GENERATED |= {f"reference_{room.replace('.', '_')}": functools.partial(public_names, room) for room in REFERENCE}

@@ -12,12 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from biorrr import analysis, circuit, models
 from biorrr.circuit import Microcircuit
 from biorrr.sims.data import CATALOGUE
 from biorrr.sims.experiments import experiment_names, find_experiment
 from biorrr.sims.main import commands, run
 
 ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.py"))
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 # Commands are run as they stand, with the settings they leave open made small.
@@ -82,15 +84,23 @@ def test_commands_exist_with_their_options(capsys):
         assert [word for word in words if word.startswith("-") and word not in offered] == []
 
 
-def test_the_readme_shows_every_experiment():
-    """In the words in which each declares itself."""
-    rows = set(re.findall(r"^(\| `biorrr \w+`.*)$", (ROOT / "README.md").read_text(), re.MULTILINE))
-    declared = {name: find_experiment(name) for name in experiment_names()}
-    expected = {
-        f"| `biorrr {name}` | {one.shows} | {one.takes} | {one.paper} |".replace("|  |", "| |")
-        for name, one in declared.items()
-    }
-    assert {row for row in rows if not row.startswith("| `biorrr bench`")} == expected
+def declared_rows(page):
+    return set(re.findall(r"^(\| `biorrr \w+`.*)$", (ROOT / page).read_text(), re.MULTILINE))
+
+
+def test_the_page_of_commands_shows_every_experiment_in_its_own_words():
+    rows = {row.split("`")[1].split()[1]: row for row in declared_rows("docs/experiments.md")}
+    assert sorted(rows) == sorted(commands())
+    for name in experiment_names():
+        one = find_experiment(name)
+        begin = f"| `biorrr {name}` | {one.shows.replace('docs/', '')} | {one.takes} | {one.paper} |"
+        assert rows[name].startswith(begin.replace("|  |", "| |")), name
+
+
+def test_the_readme_shows_five_commands_in_their_own_words():
+    rows = declared_rows("README.md")
+    assert len(rows) == 5
+    assert rows <= {f"| `biorrr {name}` | {find_experiment(name).shows} |" for name in experiment_names()}
 
 
 def test_a_variant_takes_less_than_30_lines():
@@ -105,18 +115,24 @@ def test_a_variant_takes_less_than_30_lines():
 @pytest.mark.parametrize("tutorials", ["as they stand", pytest.param("executed", marks=pytest.mark.slow)])
 def test_pages_build_without_a_warning(tutorials, tmp_path):
     """Pages made from the code are made, links lead somewhere, and the tutorials run to their end."""
-    for needed in ("mkdocs", "mkdocs_jupyter", "material", "ipykernel"):
+    for needed in ("mkdocs", "mkdocs_jupyter", "mkdocstrings_handlers", "material", "ipykernel"):
         pytest.importorskip(needed, reason="needs the extra docs")
     build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
     execute = "true" if tutorials == "executed" else "false"
     settings = {"NO_MKDOCS_2_WARNING": "1", "BIORRR_EXECUTE_NOTEBOOKS": execute}
     done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, env=os.environ | settings)
     assert done.returncode == 0, done.stderr
-    tutorial = (tmp_path / "site" / "communication" / "index.html").read_text()
+    tutorial = (tmp_path / "site" / "communication.html").read_text()
     here = all(file.found() for file in CATALOGUE["v1v2"].origin().files)
     assert ("<img" in tutorial) == (tutorials == "executed" and here)  # its figure comes from execution alone
-    own_file = (tmp_path / "site" / "recording" / "index.html").read_text()  # it makes its data itself
+    own_file = (tmp_path / "site" / "recording.html").read_text()  # it makes its data itself
     assert own_file.count("<img") == (3 if tutorials == "executed" else 0)
     assert ("needs the data set <code>v1v2</code>" in tutorial) == (not here)
-    page = (tmp_path / "site" / "commands" / "index.html").read_text()
+    page = (tmp_path / "site" / "commands.html").read_text()
     assert all(f"biorrr {name}" in page for name in commands())
+    for room, file in {"circuit": circuit, "models": models, "analysis": analysis}.items():
+        page = (tmp_path / "site" / "reference" / f"{room}.html").read_text()
+        assert [name for name in file.__all__ if f'.{name}"' not in page] == []
+        assert ":class:" not in page
+    gallery = (tmp_path / "site" / "examples" / "index.html").read_text()
+    assert gallery.count("<img") == (len(EXAMPLES) if tutorials == "executed" else 0)

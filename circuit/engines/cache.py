@@ -41,7 +41,7 @@ def key_of(description: dict) -> str:
 
 
 def find(key: str) -> Path | None:
-    """The program kept under ``key``, or None if there is none, or it is damaged or might be somebody else's."""
+    """Return the program kept under ``key``; None if there is none, it is damaged or another user may have made it."""
     folder = _place(key)
     try:
         if not all(_ours(path) for path in (folder, folder / _SEAL, folder / _PROGRAM)):
@@ -57,7 +57,7 @@ def find(key: str) -> Path | None:
 
 
 def find_or_build(key: str, build: Callable[[Path], None]) -> Path:
-    """The program kept under ``key``; where there is none, ``build(folder)`` leaves `circuit` in a new folder.
+    """Return the program kept under ``key``; if there is none, ``build(folder)`` leaves `circuit` in a new folder.
 
     Two processes that want the same circuit build it once: the second waits for the first.
     """
@@ -109,7 +109,7 @@ def _place(key: str) -> Path:
 
 
 def _ours(path: Path) -> bool:
-    """Whether nobody else can have written ``path``: it is ours, no link, and only we may change it."""
+    """Return True if only this user can have written ``path``: it is theirs, no link, and closed to others."""
     facts = path.lstat()
     return facts.st_uid == os.getuid() and not stat.S_ISLNK(facts.st_mode) and not facts.st_mode & 0o022
 
@@ -124,7 +124,7 @@ def clear() -> tuple[int, int]:
 
 
 def size() -> int:
-    """Bytes that compiled circuits take up."""
+    """Return the bytes that compiled circuits take up."""
     return _bytes_in(cache_folder())
 
 

@@ -30,7 +30,7 @@ class CompileFailed(RuntimeError):
 
 @functools.cache
 def find_compiler() -> str | None:
-    """The C++ compiler as a shell would call it: $CXX if set, or the first of g++, clang++ and c++ that is there.
+    """Return the C++ compiler as a shell calls it: $CXX, or the first of g++, clang++ and c++; None without any.
 
     $CXX may come with words of its own, such as "ccache g++".
     """
@@ -46,7 +46,7 @@ def find_compiler() -> str | None:
 
 @functools.cache
 def identity() -> dict[str, str]:
-    """What of compiler and machine shapes a program: compiled for one processor, it may not run on another."""
+    """Return the properties of compiler and machine that shape a program: on another processor it may not run."""
     compiler = find_compiler()
     if compiler is None:
         return {}

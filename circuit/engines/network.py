@@ -129,7 +129,7 @@ def _let_rest(step: brian2.CodeRunner, when: str, built: BuiltNetwork) -> None:
 
 
 def _combined(blueprint: Blueprint) -> list[Action]:
-    """The schedule for a language without branches: gates become factors, and a pathway has one plasticity."""
+    """Return the schedule for a language without branches: gates become factors, and a pathway has one plasticity."""
     addends = {(action.part, action.gate): action.addend for action in blueprint.program.actions if action.addend}
     actions: list[Action] = []
     for action in blueprint.program.actions:

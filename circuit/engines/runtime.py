@@ -52,7 +52,7 @@ class RuntimeEngine:
 
 
 class _Presenter:
-    """What happens between two ticks: keep what is due of the last one, present the next."""
+    """The work between two ticks: keep what is due of the last one, present the next."""
 
     def __init__(self, job: Job, recorder: Recorder, built: BuiltNetwork) -> None:
         self.job, self.recorder, self.stop, self.recorded = job, recorder, built.network.stop, built.recorded

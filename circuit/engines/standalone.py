@@ -172,7 +172,7 @@ def _collect(folder: Path, job: Job, start: int, stop: int, recorder: Recorder) 
 
 
 def _cut(values: np.ndarray, sizes: list[int]) -> list[np.ndarray]:
-    """Consecutive pieces of ``values`` (..., sum of sizes), one for each of ``sizes``."""
+    """Return consecutive pieces of ``values`` (..., sum of sizes), one for each of ``sizes``."""
     return [values[..., end - size : end] for size, end in zip(sizes, itertools.accumulate(sizes), strict=True)]
 
 
@@ -203,7 +203,7 @@ def _lies_in_a_file(values: np.memmap) -> bool:
 
 
 def _description(blueprint: Blueprint) -> dict:
-    """All that shapes the compiled program: every field of every part, and the sources that make code of them."""
+    """Return all that shapes the compiled program: the fields of all parts, and the sources that make code of them."""
     here = Path(__file__).parent
     sources = [
         *(here / name for name in ("cpp_source.py", "cpp_steps.py", "slow_calls.py")),

@@ -1,4 +1,4 @@
-"""What a run ends with: weights, traces and settings, in the data's units, as an xarray Dataset."""
+"""Datasets of runs: weights, traces and settings in the data's units."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _rows_shown(presentation: Presentation, samples: list[int]) -> list[int]:
 
 
 def _snapshots(simulated: Simulated) -> tuple[list[int], dict[str, tuple], dict[str, str]]:
-    """Samples seen, (S,), and matrices by name with their dimensions: the start, those due, the end."""
+    """Return samples seen, (S,), and matrices by name with their dimensions: the start, those due, the end."""
     job, outcome, recorder, blueprint = simulated.job, simulated.outcome, simulated.recorder, simulated.job.blueprint
     kept = [(job.start, _weights(blueprint, job.state))]
     for t, flat in zip(recorder.snapshot_samples, recorder.snapshots, strict=True):
@@ -123,7 +123,7 @@ def _weights(blueprint: Blueprint, state: Mapping[str, np.ndarray]) -> dict[str,
 
 
 def _traces(simulated: Simulated) -> tuple[list[int], dict[str, tuple]]:
-    """Samples traced, and traces by name with their dimensions, one row per sample or tick."""
+    """Return samples traced, and traces by name with their dimensions, one row per sample or tick."""
     job, recorder = simulated.job, simulated.recorder
     held = job.presentation.held
     samples = [t for t in recorder.trace_samples if t < simulated.outcome.samples]  # without the one that diverged
@@ -157,7 +157,7 @@ def _shaped(trace: Trace, rows: np.ndarray, held: int, blueprint: Blueprint) -> 
 
 
 def _places(trace: Trace, blueprint: Blueprint) -> dict:
-    """Which cells or synapses a trace of chosen ones is of, as coordinates."""
+    """Return the chosen cells or synapses of a trace as coordinates."""
     part, chosen = blueprint.parts[trace.quantity.part], np.array(trace.chosen)
     if not isinstance(part, Pathway):
         return {f"{trace.label}_cell": chosen}
@@ -167,7 +167,7 @@ def _places(trace: Trace, blueprint: Blueprint) -> dict:
 
 
 def _flat_state(blueprint: Blueprint, state: Mapping[str, np.ndarray]) -> tuple[np.ndarray, list]:
-    """What a later run can go on from: weights and memories in one array, and what lies where."""
+    """Return the weights and memories from which a later run goes on, in one array, and their layout."""
     kept = [q for q in blueprint.state if q.variable.role == "memory" and q.variable.per != "circuit"]
     if not kept or not all(np.isfinite(state[q.key]).all() for q in kept):  # a circuit that diverged leads nowhere
         return np.empty(0), []
@@ -175,7 +175,7 @@ def _flat_state(blueprint: Blueprint, state: Mapping[str, np.ndarray]) -> tuple[
 
 
 def _sketch(blueprint: Blueprint) -> dict:
-    """Who is connected to whom, for those who read the file without the circuit."""
+    """Return the connections between populations, for readers of the file who do not have the circuit."""
     return {
         "populations": [
             {

@@ -10,7 +10,7 @@ from biorrr.models import Pathway, Population
 
 
 def describe(blueprint: Blueprint) -> str:
-    """All populations with what they have, all pathways with current and rule, and what happens within a tick."""
+    """Return all populations and their variables, all pathways with current and rule, and the order within a tick."""
     lines = ["Cells"]
     for population in (p for p in blueprint.parts.populations if p.shape):
         lines += _population(population)
@@ -32,7 +32,7 @@ def _population(population: Population) -> list[str]:
 
 
 def _happening(action: Action) -> str:
-    """One thing that happens in a tick, in a few words."""
+    """Return one action of a tick in a few words."""
     if action.drives:
         return f"{action.drives} by {action.part}"
     if action.name.endswith("_total"):

@@ -1,4 +1,4 @@
-"""Is a plasticity rule local? Reads the rule's own text and sorts its variables by where they live."""
+"""Locality of plasticity rules, read from their own text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from biorrr.models.meanings import Meanings
 
 @dataclass(frozen=True)
 class Locality:
-    """What one plasticity rule reads.
+    """Variables that one plasticity rule reads.
 
     Parameters
     ----------

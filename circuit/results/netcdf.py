@@ -52,7 +52,7 @@ def read_netcdf(source: str | os.PathLike | BinaryIO) -> xr.Dataset:
 
 
 def is_held(group: h5py.Group, name: str) -> bool:
-    """Whether ``name`` is held in the file itself: no link to elsewhere, no external storage, no virtual dataset."""
+    """Return True if ``name`` is held in the file itself: no link, no external storage, no virtual dataset."""
     if not isinstance(group.get(name, getlink=True), h5py.HardLink):
         return False
     found = group[name]

@@ -86,14 +86,14 @@ def write(run: Run, path: str | os.PathLike) -> None:
 
 
 def _unit(unit: str) -> dict[str, Any]:
-    """The unit of a series as NWB wants it: that of the SI, and by what to multiply."""
+    """Return the unit of a series as NWB wants it: that of the SI, and the factor to it."""
     if unit == "1":
         return {"unit": "a.u."}
     return {"unit": _SI_NAMES[dimension_of(unit)], "conversion": in_si(unit)}
 
 
 def _sampling(times: np.ndarray) -> dict[str, Any]:
-    """When the rows of a series were recorded, ``times`` (rows,) in seconds: a rate where they are even."""
+    """Return ``times`` (rows,) in seconds as NWB wants them: as a rate where they are even."""
     steps = np.diff(times)
     if len(steps) and np.allclose(steps, steps[0], rtol=1e-9, atol=0):
         return {"starting_time": float(times[0]), "rate": float(1 / steps[0])}

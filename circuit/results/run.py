@@ -1,4 +1,4 @@
-"""What a simulation leaves behind: weights, snapshots, traces, and what the learned circuit says about new data."""
+"""Results of a simulation: weights, snapshots and traces, and the answers of the learned circuit to new data."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Run(RunFigures, Tabled):
         return json.loads(self.data.attrs["traces"])
 
     def inner_state(self) -> dict[str, np.ndarray]:
-        """Weights and memories as the engine held them in the end, flat, by "part.variable"."""
+        """Return weights and memories as the engine held them in the end, flat, by "part.variable"."""
         layout = json.loads(self.data.attrs["state_layout"])
         if not layout:
             return {}
@@ -114,7 +114,7 @@ class Run(RunFigures, Tabled):
 
     @property
     def ended(self) -> str:
-        """How it ended: "done", "stopped" by a callback, "interrupted" by Ctrl-C, or "diverged"."""
+        """The way it ended: "done", "stopped" by a callback, "interrupted" by Ctrl-C, or "diverged"."""
         return self.data.attrs["ended"]
 
     @property
@@ -123,7 +123,7 @@ class Run(RunFigures, Tabled):
         return np.linalg.norm(self.data["Q"].values.transpose(0, 2, 1) - self.data["R"].values, axis=(1, 2))
 
     def transform(self, X) -> np.ndarray:
-        """Output z of the learned circuit for ``X`` (n_samples, m), without instruction; shape (n_samples, k).
+        """Return the output z, (n_samples, k), of the learned circuit for ``X`` (n_samples, m) without instruction.
 
         In the paper's circuit that is X Vx. Where something else shapes the output, the circuit itself is run with
         learning off; of a sample that is held, the output is averaged over its time.
@@ -155,7 +155,7 @@ class Run(RunFigures, Tabled):
         return z.mean(axis=1) if z.ndim == 3 else z
 
     def infer(self, X, Y=None) -> list[np.ndarray]:
-        """Settled outputs of every area, list of (n_samples, k_i), for ``X`` (n_samples, m) and ``Y`` (n_samples, n).
+        """Return the settled outputs of all areas, (n_samples, k_i), for ``X`` (n_samples, m), ``Y`` (n_samples, n).
 
         Without ``Y`` with y = 0 and inhibition on. The equilibrium is solved for as a linear system, exactly; it is
         that of the learned weights, whatever else a departure would add.
@@ -177,7 +177,7 @@ class Run(RunFigures, Tabled):
         return tuple(self._areas()["gains"])
 
     def area_weights(self, snapshot: int = -1) -> list[AreaWeights]:
-        """Weights of every area with apical feedback at one of the snapshots, the last unless given."""
+        """Return the weights of every area with apical feedback at one of the snapshots, the last unless given."""
         return [
             AreaWeights(*(self.data[name].values[snapshot] for name in names)) for names in self._areas()["weights"]
         ]
@@ -195,7 +195,7 @@ class Run(RunFigures, Tabled):
         return float(r2_score(Y[:, None] if Y.ndim == 1 else Y, self.predict(X)))
 
     def predict(self, X) -> np.ndarray:
-        """The circuit's prediction of Y, Sigma^-1 Vy z, for ``X`` (n_samples, m); shape (n_samples, n)."""
+        """Return the circuit's prediction of Y, Sigma^-1 Vy z, for ``X`` (n_samples, m); shape (n_samples, n)."""
         if "readout" not in self.data:
             raise InputError("predict: this run has no readout; only runs of a Microcircuit have")
         return self.transform(X) @ self.data["readout"].values.T + self.data["mean_y"].values
@@ -235,13 +235,13 @@ class Run(RunFigures, Tabled):
         return run
 
     def moments(self) -> np.ndarray:
-        """When each row of a :meth:`trace` was recorded, in samples; the ticks of a held sample are parts of one."""
+        """Return the time of each row of a :meth:`trace` in samples; the ticks of a held sample are parts of one."""
         samples = self.data["sample"].values
         ticks = self.data.sizes.get("time", 1)
         return samples if ticks == 1 else (samples[:, None] + np.arange(ticks) / ticks).ravel()
 
     def trace(self, name: str) -> np.ndarray:
-        """A recorded trace, one row per tick: shape (rows, cells), or (rows,) for a rate."""
+        """Return a recorded trace, one row per tick: shape (rows, cells), or (rows,) for a rate."""
         self._require(name)
         trace = self.data[name]
         ticks = [dim for dim in ("sample", "time") if dim in trace.dims]
@@ -254,7 +254,7 @@ class Run(RunFigures, Tabled):
         write(self, path)
 
     def table(self) -> tuple[str, dict[str, str]]:
-        """What was run, and what is kept of it."""
+        """Return the facts about the run, and its records."""
         sizes, attrs = self.data.sizes, self.data.attrs
         populations = json.loads(attrs["circuit"])["populations"]
         rows = {

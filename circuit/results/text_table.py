@@ -9,7 +9,7 @@ class Tabled:
     """Base of what shows itself as a table."""
 
     def table(self) -> tuple[str, dict[str, str]]:
-        """A title, and what is to be said by name."""
+        """Return a title, and the rows of the table by name."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -27,7 +27,7 @@ class Tabled:
 
 
 def regression(s: float) -> str:
-    """Which regression ``s`` stands for, in words."""
+    """Return the regression that ``s`` stands for, in words."""
     name = {0.0: " (RRMSE)", 1.0: " (CCA)"}.get(s, "")
     return f"s = {s:g}{name}"
 

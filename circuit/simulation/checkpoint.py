@@ -186,14 +186,14 @@ class CheckpointedEngine:
 
 
 def _still_stops(recorder: Recorder) -> bool:
-    """Whether the callback that stopped a run says so again of the last snapshot; the run goes on where it does not."""
+    """Return True if the callback that stopped a run also stops it at the last snapshot; otherwise the run goes on."""
     if recorder.on_snapshot is None or not recorder.snapshots:
         return False
     return bool(recorder.on_snapshot(recorder.snapshot_samples[-1], recorder.snapshots[-1]))
 
 
 def identity_of(job: Job, engine: str, events: Sequence[Event]) -> dict[str, str]:
-    """What a run is determined by, under the names a person knows them by; arrays as checksums."""
+    """Return everything that determines a run, in the user's words; arrays as checksums."""
     shown, recording = job.presentation, job.recording
     order = shown.order if isinstance(shown.order, np.ndarray) else shown.order.encode()
     stretch = (shown.n_samples, shown.m, shown.replay, shown.seed, job.start, job.stop)
@@ -222,12 +222,12 @@ _version = functools.cache(functools.partial(version, "biorrr"))
 
 
 def _named(event: Event) -> tuple:
-    """The kind of an event, and what it holds."""
+    """Return the kind of an event, and its fields."""
     return (type(event).__name__, *(getattr(event, field.name) for field in fields(event)))
 
 
 def _parts(value) -> Iterable[bytes | np.ndarray]:
-    """What a value is, to be put into a checksum; large arrays block by block."""
+    """Return the bytes of a value for a checksum; large arrays block by block."""
     if isinstance(value, np.ndarray):
         return (repr((value.shape, value.dtype.str)).encode(), *chunks(value))
     return (repr(value).encode(),)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Beginning:
-    """How a circuit meets its data.
+    """The way in which a circuit meets its data.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def initial_state(blueprint: Blueprint, begin: Beginning, seed: int, start: Run 
 def drawn_weights(
     sizes: tuple[int, int, int, int], seed: int, start: tuple[float, float, float] = (0.01, 0.1, 1 / 3)
 ) -> dict[str, np.ndarray]:
-    """The microcircuit's initial matrices by name, in the data's units.
+    """Draw the microcircuit's initial matrices; return them by name, in the data's units.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def drawn_weights(
 
 
 def drawn_areas(layout: Sequence[Area], m: int, n: int, seed: int) -> dict[str, np.ndarray]:
-    """Initial matrices of areas with apical feedback by name, in the circuit's own units.
+    """Draw initial matrices of areas with apical feedback; return them by name, in the circuit's own units.
 
     Areas begin by passing on random directions: outputs of variance 1 where inputs have it. Between areas A and W'
     begin unrelated but for a common direction, as Q and R of the microcircuit do, and inhibition begins at the most
@@ -129,7 +129,7 @@ def drawn_areas(layout: Sequence[Area], m: int, n: int, seed: int) -> dict[str, 
 
 
 def given_weights(given: Mapping[str, object], blueprint: Blueprint, units: Units) -> dict[str, np.ndarray]:
-    """Matrices that somebody gives by name, in the data's units, checked and brought to the circuit's own."""
+    """Check matrices given by name in the data's units; return them in the circuit's own."""
     known = {p.weight: p for p in blueprint.weighted}
     out = {}
     for name, values in given.items():
@@ -142,7 +142,7 @@ def given_weights(given: Mapping[str, object], blueprint: Blueprint, units: Unit
 
 
 def _remembered(start: Run, blueprint: Blueprint, units: Units) -> dict[str, np.ndarray]:
-    """Weights and memories that an earlier run ended with, as the engine holds them, by "part.variable"."""
+    """Return weights and memories that an earlier run ended with, as the engine holds them, by "part.variable"."""
     ended = start.inner_state()
     kept = {}
     for quantity in blueprint.state:
@@ -163,7 +163,7 @@ def _remembered(start: Run, blueprint: Blueprint, units: Units) -> dict[str, np.
 
 
 class _Values:
-    """What parameters and memories are worth, each found when another or the circuit needs it."""
+    """Values of parameters and memories, each found when another or the circuit needs it."""
 
     def __init__(self, blueprint: Blueprint, units: Units, seed: int, parameters: Mapping[str, float]) -> None:
         self.blueprint, self.units, self.seed, self.parameters = blueprint, units, seed, parameters
@@ -173,7 +173,7 @@ class _Values:
         self.open: list[str] = []
 
     def flat(self, quantity: Quantity) -> np.ndarray:
-        """The values of ``quantity`` in the circuit's units, shape (size,)."""
+        """Return the values of ``quantity`` in the circuit's units, shape (size,)."""
         if quantity.key not in self.found:
             if quantity.key in self.open:
                 raise InputError(f"{quantity.key}.value: depends on itself, by way of {', '.join(self.open)}")
@@ -189,7 +189,7 @@ class _Values:
         return self.found[quantity.key]
 
     def begun(self, pathway: Pathway, drawn: np.ndarray) -> np.ndarray:
-        """The weights a pathway begins with, given those asked for or ``drawn``, flat."""
+        """Return the initial weights of a pathway, given those asked for or ``drawn``, flat."""
         if pathway.start == "w":
             return drawn
         turn = self.blueprint.orientations[pathway.name]

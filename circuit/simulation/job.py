@@ -16,7 +16,7 @@ from biorrr.circuit.stimulus.presentation import Presentation
 
 @dataclass(frozen=True)
 class Job:
-    """What to simulate, from which state, and what to hand out.
+    """A stretch of simulation: its initial state, its data and its records.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a job ended.
+    """The end of a job.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Outcome:
 
 
 class Engine(Protocol):
-    """What simulates jobs."""
+    """A simulator of jobs."""
 
     def advance(self, job: Job, recorder: Recorder) -> Outcome:
         """Simulate ``job``, handing what it produces to ``recorder``."""

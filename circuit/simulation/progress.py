@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 
 def progress_bar(total: int, unit: str = " samples", desc: str = "learning", initial: int = 0):
-    """A bar for ``total`` of ``unit``, ``initial`` of them done before; its ``update(count)`` adds to it."""
+    """Return a bar for ``total`` of ``unit``, ``initial`` of them done before; its ``update(count)`` adds to it."""
     in_notebook = "ipykernel" in sys.modules
     if in_notebook and importlib.util.find_spec("ipywidgets"):  # tqdm.auto would warn where there are no widgets
         from tqdm.notebook import tqdm

@@ -1,4 +1,4 @@
-"""What a run records, and when: traces of any variable, weights too, at chosen samples."""
+"""The record of a run: traces of any variable, weights too, at chosen samples."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Recording:
-    """What is recorded, and at which samples.
+    """Traces to record, and the samples at which they are recorded.
 
     Parameters
     ----------
@@ -63,14 +63,14 @@ class Recording:
     origin: int
 
     def samples(self, start: int, stop: int) -> np.ndarray:
-        """Samples within [start, stop) that are recorded, ascending."""
+        """Return the samples within [start, stop) that are recorded, ascending."""
         if not self.traces:
             return np.empty(0, np.int64)
         inside = [np.arange(max(first, start), min(last, stop)) for first, last in self.windows]
         return np.unique(np.concatenate([self._steps(start, stop), *inside]).astype(np.int64))
 
     def count(self, start: int, stop: int) -> int:
-        """How many samples within [start, stop) are recorded."""
+        """Return the number of samples within [start, stop) that are recorded."""
         if not self.traces:
             return 0
         inside = [range(max(first, start), min(last, stop)) for first, last in self.windows]
@@ -78,14 +78,14 @@ class Recording:
         return len(self._steps(start, stop)) + sum(map(len, inside)) - twice
 
     def _steps(self, start: int, stop: int) -> range:
-        """Samples within [start, stop) at whole multiples of ``every``."""
+        """Return the samples within [start, stop) at whole multiples of ``every``."""
         if self.every is None:
             return range(0)
         return range(start + -(start - self.origin) % self.every, stop, self.every)
 
 
 def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> Recording:
-    """The recording that ``record`` and ``every`` of :meth:`biorrr.circuit.Microcircuit.run` ask for.
+    """Return the recording that ``record`` and ``every`` of :meth:`biorrr.circuit.Microcircuit.run` ask for.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def _trace(name: str, chosen, blueprint: Blueprint) -> Trace:
 
 
 def _recordable(blueprint: Blueprint) -> list[str]:
-    """Names of all that can be recorded: what cells do first, then weights, then the rest."""
+    """Return the names of all variables that can be recorded: activities first, then weights, then the rest."""
     names = [q.name for q in blueprint.quantities]
     cells = [p.name for p in blueprint.parts.populations if p.shape]
     declared = [q for q in blueprint.quantities if q.name not in ("w", "plastic")]
@@ -156,7 +156,7 @@ def _cells(name: str, chosen, size: int) -> tuple[int, ...] | None:
 
 
 def _synapses(name: str, chosen, pathway: Pathway, blueprint: Blueprint) -> tuple[int, ...] | None:
-    """Synapses chosen as (row, column) of the pathway's matrix, as places among Brian2's flat values."""
+    """Return synapses chosen as (row, column) of the pathway's matrix as places among Brian2's flat values."""
     if chosen is True:
         return None
     turn = blueprint.orientations[pathway.name]
@@ -171,7 +171,7 @@ def _synapses(name: str, chosen, pathway: Pathway, blueprint: Blueprint) -> tupl
 
 
 def _check_every(every, first: int, last: int) -> tuple[int | None, tuple[tuple[int, int], ...]]:
-    """Samples from one that is traced to the next, and windows of consecutive ones."""
+    """Return samples from one that is traced to the next, and windows of consecutive ones."""
     if every is None:
         return max(_SPARSE, -(-(last - first) // _MOST_SPARSE)), _stretches(first, last)
     if np.ndim(every) == 0:
@@ -189,7 +189,7 @@ def _check_every(every, first: int, last: int) -> tuple[int | None, tuple[tuple[
 
 
 def _stretches(first: int, last: int) -> tuple[tuple[int, int], ...]:
-    """Windows of consecutive samples, evenly in log time, the first and the last samples of the run among them."""
+    """Return windows of consecutive samples, evenly in log time, with the first and the last samples of the run."""
     if last - first <= _STRETCHES * _STRETCH:
         return ((first, last),)
     between = np.geomspace(_STRETCH, last - first - _STRETCH, _STRETCHES - 1).round().astype(int)

@@ -10,7 +10,7 @@ import numpy as np
 
 @dataclass
 class Recorder:
-    """What a run has produced so far.
+    """The products of a run so far.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ Callback = Callable[[int, dict[str, np.ndarray]], bool | None]
 
 @dataclass(frozen=True)
 class Simulated:
-    """Where a run has led to.
+    """A simulated run.
 
     Parameters
     ----------

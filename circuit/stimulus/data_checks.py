@@ -1,4 +1,4 @@
-"""Checks of what a person hands to a circuit, each with an error that says what to do."""
+"""Checks of data and arguments, each with an error that says what to do."""
 
 from __future__ import annotations
 

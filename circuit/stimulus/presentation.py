@@ -1,4 +1,4 @@
-"""What is presented at every tick: samples in order, and between them spontaneous replay.
+"""The order of presentation: samples, and spontaneous replay between them.
 
 Everything random is drawn here, in NumPy, from the seed and the place in the stream alone, so that a seed means the
 same on every engine and a run can be taken up at any sample.
@@ -67,11 +67,11 @@ class Presentation:
 
     @property
     def ticks_per_sample(self) -> int:
-        """Those for which the sample is held, and those of each replay."""
+        """Ticks for which a sample is held, and those of its replays."""
         return self.held + self.replay * self.replay_held
 
     def rows(self, start: int, stop: int) -> np.ndarray:
-        """Rows of the data presented at samples ``start`` to ``stop``, shape (stop - start,)."""
+        """Return the rows of the data presented at samples ``start`` to ``stop``, shape (stop - start,)."""
         if isinstance(self.order, np.ndarray):
             return self.order[np.arange(start, stop) % len(self.order)]
         if self.order == "sequential":
@@ -79,7 +79,7 @@ class Presentation:
         return self._shuffled(start, stop, self.n_samples, _ORDER)
 
     def shown(self, start: int, stop: int) -> np.ndarray:
-        """What each sample presents: a row of the data, then -1 - i for each replay of an input i alone.
+        """Return a row of the data for each sample, then -1 - i for each replay of an input i alone.
 
         Shape (stop - start, 1 + replay).
         """
@@ -89,7 +89,7 @@ class Presentation:
         return np.hstack([rows, -1 - inputs.reshape(stop - start, self.replay)])
 
     def _shuffled(self, start: int, stop: int, length: int, stream: int) -> np.ndarray:
-        """Entries ``start`` to ``stop`` of one random permutation of ``length`` after another."""
+        """Return entries ``start`` to ``stop`` of one random permutation of ``length`` after another."""
         out = np.empty(stop - start, dtype=np.int64)
         at = start
         while at < stop:
@@ -100,7 +100,7 @@ class Presentation:
         return out
 
     def _permutations_of(self, length: int, stream: int, turn: int) -> np.ndarray:
-        """Block number ``turn`` of permutations, one after another."""
+        """Return block number ``turn`` of permutations, one after another."""
         # The last one of each stream is kept: a segment usually ends inside it.
         kept = self._permutations.get(stream)
         if kept is None or kept[0] != turn:
@@ -110,5 +110,5 @@ class Presentation:
         return kept[1]
 
     def __getstate__(self):
-        """Without permutations that can be drawn again."""
+        """Return the fields without permutations, which can be drawn again."""
         return {**self.__dict__, "_permutations": {}}

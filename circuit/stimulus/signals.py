@@ -60,7 +60,7 @@ class Signal:
 
     @abstractmethod
     def rows(self, name: str, tick: float, held: int) -> Rows:
-        """The signal for ticks of ``tick`` seconds, of which a window holds ``held``; ``name`` is for errors."""
+        """Return the signal for ticks of ``tick`` seconds, ``held`` of them in a window; ``name`` is for errors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ class TimeSeries(Signal):
     dt: Annotated[float, seconds]
 
     def rows(self, name: str, tick: float, held: int) -> Rows:
-        """Rows that last a whole number of ticks."""
+        """Return rows that last a whole number of ticks."""
         values = check_table(name, self.values)
         if (coarser := _whole(self.dt / tick)) is not None:
             warn_of_a_rest(name, len(values) * coarser, held, tick)
@@ -150,7 +150,7 @@ class SpikeTrains(Signal):
             object.__setattr__(self, name, value)
 
     def rows(self, name: str, tick: float, held: int) -> Rows:
-        """Spike counts of every fibre in every tick."""
+        """Return the spike counts of every fibre in every tick."""
         n, ticks = int(self.n or 1), math.ceil(float(self.duration or 0) / tick * (1 - _WHOLE) + 1e-12)
         ticks = max(-(-ticks // held) * held, held)  # silence to the end of the last window
         # A spike at the end of the recording belongs to its last tick.
@@ -193,7 +193,7 @@ class PoissonSpikes(Signal):
             object.__setattr__(self, "dt", seconds("PoissonSpikes.dt", self.dt))
 
     def rows(self, name: str, tick: float, held: int) -> Rows:
-        """Signed spike counts of every feature in every tick."""
+        """Return the signed spike counts of every feature in every tick."""
         values = check_table(name, self.values)
         lasts = held if self.dt is None else _whole(self.dt / tick)
         if lasts is None:
@@ -212,7 +212,7 @@ class PoissonSpikes(Signal):
 
 
 def _whole(ratio: float) -> int | None:
-    """``ratio`` as a whole number of at least 1, where it is one."""
+    """Return ``ratio`` as a whole number of at least 1, or None where it is none."""
     nearest = round(ratio)
     return nearest if nearest >= 1 and abs(ratio / nearest - 1) < _WHOLE else None
 
@@ -239,7 +239,7 @@ def warn_of_a_rest(name: str, steps: int, window: int, seconds: float) -> None:
 
 
 def _blocks(rows: int, width: int):
-    """First and last + 1 of blocks of ``rows`` rows that take up ``width`` values each."""
+    """Return first and last + 1 of blocks of ``rows`` rows of ``width`` values each."""
     step = max(_CHUNK // width, 1)
     return ((first, min(first + step, rows)) for first in range(0, rows, step))
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
-from biorrr.analysis.memory_maps import forget_pages
 from biorrr.sims.data.values import DataError
-from biorrr.sims.recordings.matrices import empty_matrix
 
 SAMPLES_AT_ONCE = 2**22  # values of a trace that are read together: 32 MB
-IN_MEMORY = 2**27  # bytes of binned traces; more go to a temporary file
 TOLERANCE = 1e-6  # of a sampling interval: a sample on the edge of a bin belongs to it, whatever rounding says
 
 
@@ -25,11 +22,11 @@ class Windows:
     Parameters
     ----------
     starts
-        (trials,) seconds, when the first bin of each trial begins.
+        (trials,) seconds at which the first bin of each trial begins.
     bins
-        How many in each trial.
+        Number of bins in each trial.
     width
-        Of a bin, in seconds.
+        Width of a bin, in seconds.
     """
 
     starts: np.ndarray
@@ -61,20 +58,6 @@ class Windows:
         return np.bincount(place, minlength=len(self.starts) * self.bins).astype(float)
 
 
-class Activity(Protocol):
-    """What a recording needs to know of the activity of its units."""
-
-    @property
-    def counted(self) -> bool:
-        """Whether values are numbers of spikes, so that a mean rate means something."""
-
-    def span(self) -> tuple[float, float]:
-        """First and last moment that was recorded, in seconds; infinite where that is not known."""
-
-    def columns(self, units: Sequence[int], windows: Windows) -> Iterator[np.ndarray]:
-        """Binned activity of each of ``units`` in turn, (trials * bins,), trial by trial."""
-
-
 @dataclass(frozen=True)
 class SpikeTrains:
     """Spike times of each unit.
@@ -87,17 +70,14 @@ class SpikeTrains:
 
     read: Callable[[int], np.ndarray]
 
-    @property
-    def counted(self) -> bool:
-        """They are."""
-        return True
+    counted: ClassVar[bool] = True  # values are numbers of spikes, so that a mean rate means something
 
     def span(self) -> tuple[float, float]:
-        """Not known without reading all spikes."""
+        """Return an infinite span: it is not known without reading all spikes."""
         return -np.inf, np.inf
 
     def columns(self, units: Sequence[int], windows: Windows) -> Iterator[np.ndarray]:
-        """Spike counts of each unit in turn, (trials * bins,)."""
+        """Yield the spike counts of each unit in turn, (trials * bins,)."""
         for unit in units:
             times = np.asarray(self.read(unit), dtype=float)
             if not np.isfinite(times).all():
@@ -115,13 +95,13 @@ class Series:
     Parameters
     ----------
     name
-        What it is called in the file.
+        Name of the series in the file.
     data
         (samples, units), an array or anything that is read by slices, such as an HDF5 dataset.
     times
         (samples,) seconds, or first moment and samples per second where sampling is even.
     counts
-        Whether values are counts, which add up within a bin; others are averaged.
+        True if values are counts, which add up within a bin; others are averaged.
     """
 
     name: str
@@ -137,14 +117,14 @@ class Series:
         return float(np.median(np.diff(self.times))) if len(self.times) > 1 else np.inf
 
     def span(self) -> tuple[float, float]:
-        """First and last moment, in seconds; the last sample lasts until the next would come."""
+        """Return the first and last moment, in seconds; the last sample lasts until the next would come."""
         if isinstance(self.times, tuple):
             start, rate = self.times
             return start, start + len(self.data) / rate
         return float(self.times[0]), float(self.times[-1]) + self.interval
 
     def first_sample(self, moments: np.ndarray) -> np.ndarray:
-        """Number of the first sample at or after each of ``moments``, any shape."""
+        """Return the number of the first sample at or after each of ``moments``, any shape."""
         if isinstance(self.times, tuple):
             start, rate = self.times
             return np.clip(np.ceil((moments - start) * rate - TOLERANCE), 0, len(self.data)).astype(int)
@@ -165,16 +145,16 @@ class Traces:
 
     @property
     def counted(self) -> bool:
-        """Whether all values are counts."""
+        """True if all values are counts of spikes."""
         return all(one.counts for one in self.series)
 
     def span(self) -> tuple[float, float]:
-        """The span that all series share."""
+        """Return the first and last moment, in seconds, that all series share."""
         spans = np.array([one.span() for one in self.series])
         return float(spans[:, 0].max()), float(spans[:, 1].min())
 
     def columns(self, units: Sequence[int], windows: Windows) -> Iterator[np.ndarray]:
-        """Mean (or sum, of counts) of the samples in each bin, of each unit in turn, (trials * bins,)."""
+        """Yield the mean of the samples in each bin (the sum for counts), of each unit in turn, (trials * bins,)."""
         places = [(series, unit) for series in self.series for unit in range(series.data.shape[1])]
         # Units of one series are read together: samples of all units lie side by side in a file.
         for series, some in itertools.groupby((places[unit] for unit in units), key=lambda place: place[0]):
@@ -183,15 +163,14 @@ class Traces:
 
 def _columns(series: Series, units: Sequence[int], windows: Windows) -> Iterator[np.ndarray]:
     """Yield the binned activity of some units of a series, one after another, in a single pass over the series."""
-    binned = empty_matrix(len(windows.starts) * windows.bins, len(units), IN_MEMORY)
+    binned = np.empty((len(windows.starts) * windows.bins, len(units)))
     for place, values in _binned(series, units, windows):
         binned[place] = values
-        forget_pages(binned)
     yield from binned.T
 
 
 def _binned(series: Series, units: Sequence[int], windows: Windows) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Binned activity in pieces: numbers of bins through all trials, (n,), and values in them, (n, units)."""
+    """Yield binned activity in pieces: numbers of bins through all trials, (n,), and values in them, (n, units)."""
     if windows.width < series.interval * (1 - TOLERANCE):
         raise DataError(
             f"bin: must not be shorter than the {series.interval:g} s between samples of {series.name} "

@@ -17,11 +17,9 @@ from biorrr.sims.data.kinds import Pair
 from biorrr.sims.data.values import DataError
 from biorrr.sims.data.words import counted, listed
 from biorrr.sims.recordings import alignment
-from biorrr.sims.recordings.activity import Activity, Series, SpikeTrains, Traces, Windows
-from biorrr.sims.recordings.matrices import by_sample, empty_matrix
+from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces, Windows
 from biorrr.sims.recordings.trials import Trials
 
-IN_MEMORY = 2**27  # bytes of binned activity of one area that are held in memory; more goes to a temporary file
 LAYERS = re.compile(r"\d.*")  # what follows the name of a cortical area: VISp1, VISp2/3, VISp6a
 
 
@@ -35,26 +33,26 @@ class Recording:
     Parameters
     ----------
     name
-        What the user calls it.
+        Name that the user gave.
     areas
         (units,) text, the area of each unit.
     activity
-        What the units do.
+        Spikes or traces of the units.
     trials
-        When it counts.
+        Trials and their events.
     good
-        (units,) whether spike sorting found a unit good; None where nothing is known of that.
+        (units,) True for units of good quality by spike sorting; None where it is not known.
     ids
-        (units,) what the units are called.
+        (units,) names of the units.
     used
-        Where areas, quality and activity were found in a file.
+        Places in the file of areas, quality and activity.
     notes
-        What was left out or guessed on reading, in words.
+        Sentences about what was left out or guessed on reading.
     """
 
     name: str
     areas: np.ndarray
-    activity: Activity
+    activity: SpikeTrains | Traces
     trials: Trials
     good: np.ndarray | None = None
     ids: np.ndarray | None = None
@@ -76,7 +74,7 @@ class Recording:
         Parameters
         ----------
         path
-            Of the file, in HDF5.
+            Path of the file, in HDF5.
         area
             Column that says in which area a unit is, of the units or of their electrodes. Unless given:
             ``beryl_location``, ``area``, ``location`` and their like, whichever is there.
@@ -168,7 +166,7 @@ class Recording:
         conditions
             (trials,) condition of each trial, or several columns by name.
         counts
-            Whether values are spike counts, which add up in wider bins; others are averaged.
+            True if values are spike counts, which add up in wider bins; others are averaged.
         """
         if np.ndim(activity) != 3:
             raise DataError(f"{name}: must have three axes, trials, bins and units (got shape {np.shape(activity)})")
@@ -187,7 +185,7 @@ class Recording:
         return f"Recording {self.name}: {len(self.areas)} units ({areas}), {len(self.trials)} trials, events {events}"
 
     def units_of_areas(self) -> dict[str, int]:
-        """How many units each area has, those with most first."""
+        """Return the number of units in each area, the largest first."""
         return dict(Counter(self.areas.tolist()).most_common())
 
     def pair(self, source: str, target: str, **options: Any) -> Dataset:
@@ -249,7 +247,7 @@ class Recording:
     # -- units ---------------------------------------------------------------------------------------------------------
 
     def _units(self, area: str, side: str, quality: str, notes: list[str]) -> list[int]:
-        """Numbers of the units of an area."""
+        """Return the numbers of the units of an area."""
         chosen = self.areas == area
         if not chosen.any():
             layers = [
@@ -282,11 +280,10 @@ class Recording:
     def _binned(
         self, units: list[int], windows: Windows, side: str, minimum_rate: float, scale: str, notes: list[str]
     ) -> tuple[np.ndarray, list[int], np.ndarray | None]:
-        """Binned activity (trials * bins, units), the units that are in it, and their mean rates."""
+        """Return binned activity (trials * bins, units), the units that are in it, and their mean rates."""
         from biorrr.circuit.simulation.progress import progress_bar
 
-        samples = len(windows.starts) * windows.bins
-        binned = empty_matrix(samples, len(units), IN_MEMORY)
+        binned = np.empty((len(windows.starts) * windows.bins, len(units)), order="F")
         kept: list[int] = []
         rates, left_out = [], Counter[str]()
         with progress_bar(len(units), " units", f"reading {Path(self.name).name}, {side}") as bar:
@@ -312,7 +309,7 @@ class Recording:
             raise DataError(
                 f"{side}: must have at least two units to be a population (got {len(kept)} of {len(units)}: {why})"
             )
-        return by_sample(binned[:, : len(kept)]), kept, np.array(rates) if self.activity.counted else None
+        return binned[:, : len(kept)], kept, np.array(rates) if self.activity.counted else None
 
 
 def _plain_names(clusters: np.ndarray) -> np.ndarray:

@@ -172,20 +172,20 @@ CALLS = {
 
 @contextlib.contextmanager
 def within(seconds):
-    """Raise TimeoutError after so many ``seconds``, and MemoryError where too much memory is asked for."""
+    """Raise TimeoutError after so many ``seconds`` of work, and MemoryError where too much memory is asked for."""
 
     def late(*_):
         raise TimeoutError
 
-    before, limits = signal.signal(signal.SIGALRM, late), resource.getrlimit(resource.RLIMIT_AS)
+    before, limits = signal.signal(signal.SIGPROF, late), resource.getrlimit(resource.RLIMIT_AS)
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + ROOM, limits[1]))
-    signal.alarm(seconds)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
         resource.setrlimit(resource.RLIMIT_AS, limits)
 
 

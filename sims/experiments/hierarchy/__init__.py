@@ -105,7 +105,7 @@ CHART = Chart(
 
 
 @experiment(
-    shows="stacked areas with apical feedback reach their joint optimum",
+    shows="stacked areas with apical feedback, beside their joint optimum",
     takes="20 s",
     paper="beyond it",
     measure="excess",

@@ -102,7 +102,7 @@ CHARTS = (
 
 
 @experiment(
-    shows="plateaus come to equal the back-propagated error",
+    shows="plateaus come to equal the back-propagated error once proximal plasticity has come to rest",
     takes="22 s",
     paper=PLACE,
     measure="plateau_relative_error_end",

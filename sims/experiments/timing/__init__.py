@@ -84,9 +84,9 @@ CAPTIONS = {
     "plasticity that depends on the weight strengthens a synapse without weight and weakens a strong one at the same "
     "lags.",
     "delays": "Angle between the filters that a circuit learns and the fixed point of learning with traces, against "
-    "the number of samples by which instruction is late. Dots are seeds, lines means; the band is where the fixed "
-    "point counts as found. Without traces one sample of delay ends learning; with traces the circuit finds the fixed "
-    "point, less precisely the later the instruction.",
+    "the number of samples by which instruction is late. Dots are seeds, lines join medians; the band is where the "
+    "fixed point counts as found. Without traces one sample of delay ends learning; with traces the circuit finds the "
+    "fixed point, less precisely the later the instruction.",
     "field": "Place fields of a cell on a circular track after plateaus at one place (grey band), and, faint, after "
     "later plateaus at another. With traces the field begins before the place of the plateau, as the theory (dashed) "
     "says, and the second plateaus add a second field; under weight-dependent plasticity they move the field instead.",

@@ -89,6 +89,7 @@ def late_quantities(
     settings: TimingSettings, results: xr.Dataset, data: data_sets.Dataset, exact: analysis.Yardstick
 ) -> list[Quantity]:
     """Return angles, excess and residuals by delay, means over seeds; and the weight-dependent rule beside chance."""
+    every = results["angle"].sel(learner="traces")
     mean = results[["angle", "excess", "residual"]].mean("seed")
     found = []
     for learner, words in LEARNERS.items():
@@ -100,8 +101,11 @@ def late_quantities(
                 Quantity(f"excess_{learner}_{delay}", float(here["excess"]), PERCENT),
                 Quantity(f"residual_{learner}_{delay}", float(here["residual"])),
             ]
-    worst = float(mean["angle"].sel(learner="traces").max())
-    found.append(Quantity("angle_traces", worst, "degrees", bound=(-math.inf, FOUND)))
+    for delay in settings.delays:
+        row, worst = f"instruction {delay} samples late", float(every.sel(delay=delay).max())
+        found.append(Quantity(f"angle_traces_{delay}_max", worst, "degrees", "worst seed", row=row))
+    found.append(Quantity("angle_traces", float(mean["angle"].sel(learner="traces").max()), "degrees"))
+    found.append(Quantity("angle_traces_max", float(every.max()), "degrees", bound=(-math.inf, FOUND)))
     if late := [delay for delay in settings.delays if delay]:
         best = float(mean["angle"].sel(learner="plain", delay=late).min())
         found.append(Quantity("angle_plain_late", best, "degrees", bound=(LOST, math.inf)))
@@ -120,9 +124,9 @@ def late_claims(settings: TimingSettings, found: Mapping[str, Quantity]) -> list
     run = f"{settings.samples} samples, {settings.seeds} seeds"
     claims = [
         Claim.about(
-            found["angle_traces"],
+            found["angle_traces_max"],
             "with traces the circuit finds the fixed point C_ey Vy = C_ex Vx QR at every delay of instruction",
-            run=f"{run}, the largest of the mean angles",
+            run=f"{run}, the largest angle of all seeds",
         )
     ]
     if "angle_plain_late" in found:

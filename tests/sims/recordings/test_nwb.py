@@ -6,7 +6,7 @@ import h5py
 import numpy as np
 import pytest
 
-from biorrr.sims.data import DataError, Pair
+from biorrr.sims.data import DataError
 from biorrr.sims.recordings import Recording
 
 BIN, BINS = 0.1, 5
@@ -95,15 +95,14 @@ def test_fluorescence_is_averaged_within_bins(imaging):
     assert raw.units_of_areas() == {"VISp": 6}
 
 
-def test_fluorescence_larger_than_memory_is_the_same(imaging, monkeypatch):
-    """In pieces of a single bin, through a file, with trials in another order."""
+def test_fluorescence_in_pieces_is_the_same(imaging, monkeypatch):
+    """In pieces of a single bin, with trials in another order."""
     recording = Recording.from_nwb(imaging.path)
     shuffled = np.random.default_rng(0).permutation(len(imaging.onsets))
     trials = type(recording.trials)({name: times[shuffled] for name, times in recording.trials.times.items()})
     recording = dataclasses.replace(recording, trials=trials)
     small = recording.pair("VISp", "VISl", window=(0.0, 0.4), bin=0.2)
     monkeypatch.setattr("biorrr.sims.recordings.activity.SAMPLES_AT_ONCE", 1)
-    monkeypatch.setattr("biorrr.sims.recordings.activity.IN_MEMORY", 1)
     large = recording.pair("VISp", "VISl", window=(0.0, 0.4), bin=0.2)
     np.testing.assert_array_equal(large.X, small.X)
     np.testing.assert_array_equal(large.Y, small.Y)
@@ -117,20 +116,6 @@ def test_a_lag_moves_the_target(allen, counted):
     data = recording.pair("VISp", "VISl", lag=0.03, **options)
     np.testing.assert_array_equal(data.X, counted(allen.trains["VISp"], allen.onsets))
     np.testing.assert_array_equal(data.Y, counted(allen.trains["VISl"], allen.onsets + 0.03))
-
-
-def test_large_recordings_go_to_a_file_and_are_the_same(allen, monkeypatch):
-    pair = Pair(
-        str(allen.path), source="VISp", target="VISl", trials="drifting_gratings", window=(0, 0.5),
-        condition="orientation",
-    )  # fmt: skip
-    small = pair.load()
-    monkeypatch.setattr("biorrr.sims.recordings.recording.IN_MEMORY", 0)
-    large = pair.load()
-    assert large.checksum == pair.checksum()
-    assert isinstance(large.X, np.memmap)
-    np.testing.assert_array_equal(large.X, small.X)
-    assert large.checksum == small.checksum
 
 
 @pytest.mark.parametrize("kind", ["external link", "soft link", "external storage", "virtual dataset"])

@@ -1,0 +1,20 @@
+"""Export a run to NWB and read it with pynapple.
+
+Plateaus and outputs become time series that tools for recordings understand.
+"""
+
+import matplotlib.pyplot as plt
+import pynapple as nap
+
+from biorrr import Microcircuit
+from biorrr.sims.data import load
+
+digits = load("digits").centred()
+run = Microcircuit(k=2, ridge=1.9).run(digits.X, digits.Y, every=1, progress=False)
+run.to_nwb("digits.nwb")
+
+plateau = nap.load_file("digits.nwb")["plateau"]
+fig, ax = plt.subplots(figsize=(7, 3), layout="constrained")
+ax.plot(plateau.get(0, 100))
+ax.set(xlabel="time (s); one sample is one second", ylabel="plateau potential")
+plt.show()

@@ -1,0 +1,26 @@
+"""Silence the interneurons in the middle of learning.
+
+Without inhibition the plateau is the whole distal current, and the output grows.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from biorrr import Microcircuit, Rate, Rates
+from biorrr.models import Silence
+
+rng = np.random.default_rng(0)
+X = rng.standard_normal((10000, 8))
+Y = X[:, :2] @ rng.standard_normal((2, 4)) + 0.5 * rng.standard_normal((10000, 4))
+rates = Rates(x=Rate(0.001), y=Rate(0.003), q=Rate(0.005))
+circuit = Microcircuit(k=2, rates=rates, Q0=np.eye(2), R0=np.eye(2))
+
+fig, ax = plt.subplots(figsize=(5, 4), layout="constrained")
+for name, events in {"intact": [], "interneurons silenced": [Silence(at=6000)]}.items():
+    run = circuit.run(X, Y, events=events, snapshots=("linear", 100), progress=False)
+    power = [np.square(X @ Vx).sum(1).mean() for Vx in run.data["Vx"].values]
+    ax.semilogy(run.data["seen"], power, label=name)
+ax.axvline(6000, color="grey", linestyle=":")
+ax.set(xlabel="samples", ylabel="output power |z|²")
+ax.legend()
+plt.show()

@@ -1,0 +1,28 @@
+"""Replace a plasticity rule by one of your own.
+
+Distal synapses follow Oja's rule instead of the paper's. ``locality`` says what each rule reads.
+"""
+
+from dataclasses import replace
+
+import matplotlib.pyplot as plt
+
+from biorrr import Microcircuit
+from biorrr.models import DistalSynapses
+from biorrr.sims.data import load
+
+digits = load("digits").centred()
+oja = replace(DistalSynapses(), change="eta_y * (y_pre * z_post - z_post**2 * w)")
+circuits = {
+    "the paper's rule": Microcircuit(k=2, ridge=1.9),
+    "Oja's rule": Microcircuit(k=2, ridge=1.9, pathways=[oja]),
+}
+print(circuits["Oja's rule"].locality()[1])
+
+fig, ax = plt.subplots(figsize=(5, 4), layout="constrained")
+for name, circuit in circuits.items():
+    run = circuit.run(digits.X, digits.Y, epochs=30, progress=False)
+    ax.semilogx(run.data["seen"][1:], run.angles(digits.X, digits.Y).max("angle")[1:], label=name)
+ax.set(xlabel="samples", ylabel="largest angle to the exact filters (degrees)")
+ax.legend()
+plt.show()

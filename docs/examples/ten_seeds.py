@@ -1,0 +1,23 @@
+"""Run ten seeds in parallel.
+
+A circuit is a value: it can be sent to another process, and each seed gives its own run.
+"""
+
+import matplotlib.pyplot as plt
+from joblib import Parallel, delayed
+
+from biorrr import Microcircuit
+from biorrr.sims.data import load
+
+
+def largest_angle(seed):
+    digits = load("digits").centred()
+    run = Microcircuit(k=2, ridge=1.9, seed=seed).run(digits.X, digits.Y, epochs=10, progress=False)
+    return run.data["seen"].values, run.angles(digits.X, digits.Y).max("angle").values
+
+
+fig, ax = plt.subplots(figsize=(5, 4), layout="constrained")
+for seen, angle in Parallel(n_jobs=2)(delayed(largest_angle)(seed) for seed in range(10)):
+    ax.semilogx(seen[1:], angle[1:], color="C0", alpha=0.5)
+ax.set(xlabel="samples", ylabel="largest angle to the exact filters (degrees)", title="ten seeds")
+plt.show()
