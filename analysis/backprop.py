@@ -1,4 +1,4 @@
-"""The error that backprop sends to the first layer of a network, in the terms of a circuit with filters of its own."""
+"""Error that backprop sends to the first layer of a network, in the basis of a circuit's filters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from biorrr.analysis.checks import as_floats
 def backpropagated_error(
     X: ArrayLike, Y: ArrayLike, network_Vx: ArrayLike, network_Vy: ArrayLike, Vx: ArrayLike
 ) -> NDArray:
-    """Vy'eps of a two-layer network (Eq. 13), (n_samples, k), as a network with filters ``Vx`` would see it.
+    """Return Vy'eps of a two-layer network (Eq. 13), (n_samples, k), as a network with filters ``Vx`` would see it.
 
     A network's prediction Vy Vx'x stays the same when Vx is replaced by Vx G and Vy by Vy G'^-1; Vy'eps becomes
     G^-1 Vy'eps. G is the map that takes the network's output nearest to Vx'x, by least squares.

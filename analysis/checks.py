@@ -1,4 +1,4 @@
-"""What the functions of this room accept, said once: each check returns its argument or raises."""
+"""Checks of arguments: each returns its argument or raises."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Ridge = float | tuple[float, float]
 
 
 def ridge_pair(ridge: Ridge) -> tuple[float, float]:
-    """``ridge`` as (ridge_x, ridge_y)."""
+    """Return ``ridge`` as (ridge_x, ridge_y)."""
     ridge = np.nan if isinstance(given := ridge, str) else ridge
     pair = np.broadcast_to(np.asarray(ridge, dtype=float), (2,)) if np.size(ridge) in (1, 2) else np.array([np.nan])
     if not (np.isfinite(pair).all() and (pair >= 0).all()):
@@ -31,14 +31,14 @@ def check_ridge(ridge: Ridge | str) -> Ridge:
 
 
 def check_s(s: float) -> float:
-    """``s``, if it names a member of the family between RRMSE and CCA."""
+    """Return ``s``, if it names a member of the family between RRMSE and CCA."""
     if not 0 <= s <= 1:
         raise ValueError(f"s: must lie in [0, 1] (got {s}); 0 is RRMSE, 1 is CCA")
     return s
 
 
 def check_k(k: int, m: int, n: int) -> int:
-    """``k``, if data of m inputs and n responses can have that rank."""
+    """Return ``k``, if data of m inputs and n responses can have that rank."""
     if not (isinstance(k, int | np.integer) and 1 <= k <= min(m, n)):
         raise ValueError(
             f"k: must be a whole number from 1 to min(m, n) = {min(m, n)} (got {k!r}); "
@@ -48,7 +48,7 @@ def check_k(k: int, m: int, n: int) -> int:
 
 
 def given_rates(rates: Rates | str) -> Rates | None:
-    """``rates``, or None if they are to follow the data, ``"auto"``."""
+    """Return ``rates``, or None if they are to follow the data, ``"auto"``."""
     if isinstance(rates, Rates):
         return rates
     if not (isinstance(rates, str) and rates == "auto"):
@@ -57,7 +57,7 @@ def given_rates(rates: Rates | str) -> Rates | None:
 
 
 def unmasked(name: str, values: ArrayLike) -> ArrayLike:
-    """``values``, unless some are masked: no estimator or metric would heed the mask."""
+    """Return ``values``, unless some are masked: no estimator or metric would heed the mask."""
     if np.ma.is_masked(values):
         raise ValueError(
             f"{name}: must have no masked values, which would count as data (got {np.ma.count_masked(values)}); "
@@ -67,12 +67,12 @@ def unmasked(name: str, values: ArrayLike) -> ArrayLike:
 
 
 def as_floats(name: str, values: ArrayLike) -> NDArray:
-    """``values`` as a float array, if none of them are masked."""
+    """Return ``values`` as a float array, if none of them are masked."""
     return np.asarray(unmasked(name, values), dtype=float)
 
 
 def check_pair(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray, NDArray]:
-    """``X`` (n_samples, m) and ``Y`` (n_samples, n) as float arrays, if they are that."""
+    """Return ``X`` (n_samples, m) and ``Y`` (n_samples, n) as float arrays, if they are that."""
     X, Y = as_floats("X", X), as_floats("Y", Y)
     for name, A in (("X", X), ("Y", Y)):
         if A.ndim != 2 or not A.size:

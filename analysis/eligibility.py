@@ -1,4 +1,4 @@
-"""Learning across time in closed form: what eligibility traces teach, and what a circuit that learns by them finds.
+"""Closed forms of learning across time: weights that eligibility traces make, and the fixed point of a circuit.
 
 A trace e of a signal x is its exponential average, de/dt = (x - e)/tau. Where the product of a trace of the input and a
 trace of the plateau teaches, an input pulse and a plateau a lag u later change a weight by
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 
 def eligibility_trace(values: ArrayLike, tau: float, dt: float = 1.0) -> np.ndarray:
-    """The trace of ``values`` (steps, ...) at each step of ``dt``, from rest; ``tau`` of 0 gives the values back.
+    """Return the trace of ``values`` (steps, ...) at each step of ``dt``, from rest; ``tau`` of 0 returns the values.
 
     >>> eligibility_trace([1.0, 0.0], tau=1 / math.log(2))
     array([0.5 , 0.25])
@@ -26,7 +26,7 @@ def eligibility_trace(values: ArrayLike, tau: float, dt: float = 1.0) -> np.ndar
 
 
 def pairing_curve(lags: ArrayLike, pulses: ArrayLike, plateau: float, tau_x: float, tau_plateau: float) -> np.ndarray:
-    """Change of a weight when ``pulses`` of unit area are paired with a plateau of unit height.
+    """Return the change of a weight when ``pulses`` of unit area are paired with a plateau of unit height.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def pairing_curve(lags: ArrayLike, pulses: ArrayLike, plateau: float, tau_x: flo
 
 
 def fit_time_constants(lags: ArrayLike, change: ArrayLike, pulses: float, plateau: float) -> tuple[float, float]:
-    """Time constants of the two flanks of a pairing curve, each by a least-squares fit of an exponential.
+    """Return the time constants of the two flanks of a pairing curve, each by a least-squares fit of an exponential.
 
     Only lags at which pulses and plateau do not overlap count; a flank without any change has none, NaN.
 
@@ -93,7 +93,7 @@ def _decay(gap: np.ndarray, change: np.ndarray) -> float:
 
 
 def learned_weights(inputs: ArrayLike, plateau: ArrayLike, dt: float, tau_x: float, tau_plateau: float) -> np.ndarray:
-    """Change of each weight in a lap that is repeated again and again, from the kernel alone.
+    """Return the change of each weight in a lap that is repeated again and again, from the kernel alone.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def learned_weights(inputs: ArrayLike, plateau: ArrayLike, dt: float, tau_x: flo
 
 
 def field_place_and_width(field: ArrayLike, length: float) -> tuple[float, float]:
-    """Where a field on a circular track has its peak, and its width at half height, in the units of ``length``.
+    """Return the place of the peak of a field on a circular track and its width at half height, in units of ``length``.
 
     ``field`` (bins,) stands on its lowest value; both numbers are interpolated between bins.
     """
@@ -147,7 +147,7 @@ def field_place_and_width(field: ArrayLike, length: float) -> tuple[float, float
 
 
 def traced_fixed_point(C_ex: ArrayLike, C_ey: ArrayLike, k: int) -> np.ndarray:
-    """The filters at which a circuit with eligibility traces stands still for s = 0: C_ey Vy = C_ex Vx QR.
+    """Return the filters at which a circuit with eligibility traces stands still for s = 0: C_ey Vy = C_ex Vx QR.
 
     With Vy = C_ye Vx they span the leading eigenvectors of C_ey C_ye v = mu C_ex v.
 
@@ -176,7 +176,7 @@ def traced_fixed_point(C_ex: ArrayLike, C_ey: ArrayLike, k: int) -> np.ndarray:
 def fixed_point_residual(
     Vx: ArrayLike, Vy: ArrayLike, Q: ArrayLike, R: ArrayLike, C_ex: ArrayLike, C_ey: ArrayLike
 ) -> float:
-    """How far C_ey Vy = C_ex Vx QR is from holding: ||difference|| / ||C_ey Vy||."""
+    """Return the relative residual of C_ey Vy = C_ex Vx QR: ||difference|| / ||C_ey Vy||."""
     wanted = np.asarray(C_ey) @ np.asarray(Vy)
     got = np.asarray(C_ex) @ np.asarray(Vx) @ np.asarray(Q) @ np.asarray(R)
     return float(np.linalg.norm(wanted - got) / np.linalg.norm(wanted))

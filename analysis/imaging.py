@@ -9,7 +9,7 @@ from biorrr.analysis.eligibility import eligibility_trace
 
 
 def imaged(activity: NDArray, frames: int, decay: float, noise: float, rng: np.random.Generator) -> NDArray:
-    """Fluorescence (T * frames, N) of cells whose activity (T, N) is held for some frames each.
+    """Return the fluorescence (T * frames, N) of cells whose activity (T, N) is held for some frames each.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What neurons, synapses and learning rates are: values in Brian2's equation language, no simulator."""
+"""Models of neurons, synapses and learning rates: values in Brian2's equation language, no simulator."""
 
 from biorrr.models.areas.apical_feedback import ApicalFeedback, Area
 from biorrr.models.areas.equilibrium import AreaWeights, equilibrium, settled_filters, settling_matrix

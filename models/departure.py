@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from biorrr.errors import InputError, InputTypeError
 from biorrr.models.parts import Parts
-from biorrr.models.validation import check_fields, instance_of, whole_number
+from biorrr.models.validation import PositiveCount, check_fields, instance_of
 
 
 class Departure:
@@ -42,7 +42,7 @@ class Departure:
 
     @property
     def memory(self) -> float:
-        """How far back it looks, in seconds, or in samples where activity is instant; 0 within a sample."""
+        """Time over which it looks back, in seconds, or in samples where activity is instant; 0 within a sample."""
         return 0.0
 
     def alter(self, parts: Parts) -> Parts:
@@ -57,7 +57,7 @@ class InAreas(Departure):
     Parameters
     ----------
     departure
-        What departs there.
+        The departure that applies there.
     areas
         Numbers of the areas, from 1, the area nearest to x.
 
@@ -69,21 +69,19 @@ class InAreas(Departure):
     """
 
     departure: Departure
-    areas: tuple[int, ...]
+    areas: tuple[PositiveCount, ...]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         instance_of("InAreas.departure", self.departure, Departure)
-        areas = self.areas if isinstance(self.areas, (tuple, list)) else (self.areas,)
-        checked = tuple(whole_number("InAreas.areas", area, minimum=1) for area in areas)
-        object.__setattr__(self, "areas", checked)
         if "clock" in self.departure.gives:
-            raise ValueError(f"InAreas: all areas have one clock (got {self.departure!r}); give it without InAreas")
+            raise InputError(f"InAreas: all areas have one clock (got {self.departure!r}); give it without InAreas")
         for name in ("alters", "gives", "requires", "excludes", "turn"):
             object.__setattr__(self, name, getattr(self.departure, name))
 
     @property
     def memory(self) -> float:
-        """How far back the departure looks."""
+        """Time over which the departure looks back."""
         return self.departure.memory
 
     def alter(self, parts: Parts) -> Parts:
@@ -91,7 +89,7 @@ class InAreas(Departure):
         have = sorted({part.area for part in parts.everything} - {0})
         missing = [area for area in self.areas if area not in have]
         if missing:
-            raise ValueError(
+            raise InputError(
                 f"there is no area {missing[0]}; there are {', '.join(map(str, have)) or 'none in this circuit'}"
             )
         return replace(self.departure.alter(replace(parts, within=self.areas)), within=())

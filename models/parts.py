@@ -68,19 +68,19 @@ class Population(Part):
     Parameters
     ----------
     size
-        How many cells; None where the circuit or the data decide.
+        Number of cells; None where the circuit or the data decide.
     name
-        By which pathways, departures and recordings refer to it.
+        Name by which pathways, departures and recordings refer to it.
     variables, steps
-        What a cell has, and what it does in every tick once the currents of that phase have arrived.
+        Variables of its cells, and what they do in every tick once the currents of that phase have arrived.
     meaning
-        In words.
+        Description in words.
     dimension
-        Of its cells in Datasets; the name unless given.
+        Dimension of its cells in Datasets; the name unless given.
     shape
-        How diagrams draw a cell: "circle" or "triangle"; empty for what is not a cell and is not drawn.
+        Shape of a cell in diagrams, "circle" or "triangle"; empty for what is not a cell and is not drawn.
     kind
-        What its cells are, such as "pyramidal": departures find parts by their kind. The name unless given.
+        Kind of its cells, such as "pyramidal", by which departures find parts. The name unless given.
     area
         Number of its area in a hierarchy, from 1; 0 where it belongs to none.
     """
@@ -117,29 +117,29 @@ class Pathway(Part):
     Parameters
     ----------
     name
-        By which departures and recordings refer to it.
+        Name by which departures and recordings refer to it.
     source, target
         Names of the two populations.
     drives, current
         The target cell's variable that the currents add up to, and what one synapse adds. Several pathways may drive
         one variable.
     phase
-        When within the tick the current flows.
+        Time within the tick at which the current flows.
     change
-        What is added to `w` in a sample: the plasticity rule. Nothing unless given.
+        Expression that is added to `w` in a sample: the plasticity rule. Nothing unless given.
     replay
-        What is added to `w` in a tick of spontaneous replay instead. Nothing unless given.
+        Expression that is added to `w` in a tick of spontaneous replay instead. Nothing unless given.
     averaged
         True where `w` changes when a sample ends, by the mean of `change` over the time for which it was held; what
         has been asked for so far is then the synapse's `pending`. Else `change` is made in every tick.
     bound
-        What `w` is kept to after each change, such as "clip(w, 0, inf)".
+        Expression to which `w` is set after each change, such as "clip(w, 0, inf)".
     start
         The weight a synapse begins with, given `w`, the one that was asked for or drawn.
     sums
         Further variables of the target cell with what one synapse adds to them, as (variable, expression).
     variables, steps
-        What a synapse has beside its weight, and what it does in every tick.
+        Variables of a synapse beside its weight, and what it does in every tick.
     weight
         Name of the matrix of weights; the pathway's own unless given.
     weighted
@@ -147,15 +147,15 @@ class Pathway(Part):
     sign
         +1 where the current adds to its target's activity, -1 where it is subtracted there.
     scale
-        How the weight scales with the units of the data, as in :class:`Variable`.
+        Scaling of the weight with the units of the data, as in :class:`Variable`.
     target_by_source
         True where the matrix has one row per target cell, as the paper's Q and R; else one row per source cell.
     spread
         Standard deviation of weights that are drawn.
     meaning, equation
-        In words, and as the paper writes it.
+        Description in words, and the rule as the paper writes it.
     kind, area
-        What its synapses are, such as "proximal", and the number of their area, as in :class:`Population`.
+        Kind of its synapses, such as "proximal", and the number of their area, as in :class:`Population`.
     """
 
     name: str = ""
@@ -239,7 +239,7 @@ class Parts:
     Parameters
     ----------
     populations, pathways
-        In the order in which descriptions show them.
+        All parts, in the order in which descriptions show them.
     departures
         The departures that have been applied to them, in that order.
     within

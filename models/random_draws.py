@@ -52,7 +52,7 @@ _STEP, _FACTORS, _SHIFTS = 0x9E3779B97F4A7C15, (0xBF58476D1CE4E5B9, 0x94D049BB13
 
 
 def uniform_draw(seed, stream, moment, index) -> np.ndarray:
-    """Uniform numbers in the open interval (0, 1), one for each place; the arguments broadcast."""
+    """Draw uniform numbers in the open interval (0, 1), one for each place; the arguments broadcast."""
     state = np.zeros(np.broadcast(seed, stream, moment, index).shape or (1,), dtype=np.uint64)
     for word in (seed, stream, moment, index):
         state = state + np.uint64(_STEP) + np.asarray(word).astype(np.int64).astype(np.uint64)
@@ -63,14 +63,14 @@ def uniform_draw(seed, stream, moment, index) -> np.ndarray:
 
 
 def gaussian_draw(seed, stream, moment, index) -> np.ndarray:
-    """Gaussian numbers of mean 0 and variance 1 (Box and Muller's transform), one for each place."""
+    """Draw Gaussian numbers of mean 0 and variance 1 (Box and Muller's transform), one for each place."""
     index = np.asarray(index, dtype=np.float64)
     radius = np.sqrt(-2 * np.log(uniform_draw(seed, stream, moment, 2 * index)))
     return radius * np.cos(2 * np.pi * uniform_draw(seed, stream, moment, 2 * index + 1))
 
 
 def poisson_draw(mean, seed, stream, moment, index) -> np.ndarray:
-    """Poisson numbers of ``mean``, one for each place."""
+    """Draw Poisson numbers of ``mean``, one for each place."""
     means, uniforms = np.broadcast_arrays(mean, uniform_draw(seed, stream, moment, index))
     counts = np.array([_poisson(float(mu), float(u)) for mu, u in zip(means.flat, uniforms.flat, strict=True)])
     large = means.reshape(-1) > LARGEST_MEAN
@@ -182,7 +182,7 @@ def in_area(stream: int, area: int) -> int:
 
 @functools.cache
 def brian2_draws() -> dict:
-    """The three draws as Brian2 functions, by name."""
+    """Return the three draws as Brian2 functions, by name."""
     import brian2
 
     made: dict[str, brian2.Function] = {}
@@ -202,7 +202,7 @@ def brian2_draws() -> dict:
 
 
 def _in_cython(name: str, arguments: int) -> str:
-    """Cython that declares the C++ function ``name``, and includes all of them: it orders them by no dependency."""
+    """Return Cython code that declares the C++ function ``name`` and includes all three, whatever their order."""
     included = textwrap.indent("#include <math.h>\n#include <stdint.h>\n" + "".join(_CPP.values()), "    ")
     return f'''
 cdef extern from *:

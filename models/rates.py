@@ -1,4 +1,4 @@
-"""Learning rates: what a pathway's plasticity is multiplied by, sample by sample.
+"""Learning rates, by which the plasticity of a pathway is multiplied, sample by sample.
 
 Free of Brian2, so that :mod:`biorrr.analysis` can share them.
 """
@@ -6,12 +6,23 @@ Free of Brian2, so that :mod:`biorrr.analysis` can share them.
 from __future__ import annotations
 
 import math
-import numbers
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from biorrr.errors import InputError
+from biorrr.models.validation import NotNegative, check_fields, number_within
+
+
+def _halving(name: str, value: float) -> float:
+    """Return a number of samples, which may be infinite."""
+    remedy = ", or infinite for a constant rate"
+    return (
+        value
+        if isinstance(value, float) and value == math.inf
+        else number_within(name, value, math.ulp(0), remedy=remedy)
+    )
 
 
 @dataclass(frozen=True)
@@ -31,21 +42,18 @@ class Rate:
     0.05
     """
 
-    eta0: float
-    N: float = math.inf
+    eta0: NotNegative
+    N: Annotated[float, _halving] = math.inf
 
     def __post_init__(self) -> None:
-        if not isinstance(self.eta0, numbers.Real) or not (math.isfinite(self.eta0) and self.eta0 >= 0):
-            raise InputError(f"Rate.eta0: must be finite and not negative (got {self.eta0})")
-        if not isinstance(self.N, numbers.Real) or not self.N > 0:
-            raise InputError(f"Rate.N: must be positive, or infinite for a constant rate (got {self.N})")
+        check_fields(self)
 
     def __call__(self, t):
-        """Rate at sample ``t`` (a number or an array), counted from 0."""
+        """Return the rate at sample ``t`` (a number or an array), counted from 0."""
         return self.eta0 / (1 + np.asarray(t) / self.N) if np.ndim(t) else self.eta0 / (1 + t / self.N)
 
     def scaled(self, factor: float) -> Rate:
-        """Keep the decay, start from ``factor`` times the rate."""
+        """Return the rate times ``factor``, with the same decay."""
         return Rate(self.eta0 * factor, self.N)
 
 
@@ -70,15 +78,11 @@ class Rates:
     r: Rate | None = None
 
     def __post_init__(self) -> None:
-        for name in ("x", "y", "q", "r"):
-            rate = getattr(self, name)
-            if rate is None and name == "r":
-                object.__setattr__(self, "r", self.q)
-            elif not isinstance(rate, Rate):
-                raise TypeError(f"Rates.{name}: must be a Rate (got {rate!r}); write Rate(eta0, N)")
+        check_fields(self)
+        object.__setattr__(self, "r", self.r or self.q)
 
     def scaled(self, factor: float) -> Rates:
-        """All four rates times ``factor``, with the same decay."""
+        """Return all four rates times ``factor``, with the same decay."""
         return Rates(*(getattr(self, name).scaled(factor) for name in ("x", "y", "q", "r")))
 
     @classmethod
@@ -102,11 +106,11 @@ class Rates:
         Examples
         --------
         >>> Rates.paper("mediamill", s=0, k=1).x
-        Rate(eta0=1.5, N=500)
+        Rate(eta0=1.5, N=500.0)
         >>> Rates.paper("mediamill", s=0, k=8)  # doctest: +ELLIPSIS
         Traceback (most recent call last):
             ...
-        ValueError: k: must be one of 1, 2, 4 for algorithm biorrr, dataset mediamill, setting online, s 0 (got 8); ...
+        biorrr.errors.InputError: k: must be one of 1, 2, 4 for algorithm biorrr, dataset mediamill, ... (got 8); ...
         """
         asked = {"algorithm": algorithm, "dataset": dataset, "setting": setting, "s": s, "k": k}
         printed = list(_PRINTED)
@@ -115,7 +119,7 @@ class Rates:
             printed = [key for key in printed if key[place] == value]
             if not printed:
                 within = ", ".join(f"{other} {chosen}" for other, chosen in list(asked.items())[:place])
-                raise ValueError(
+                raise InputError(
                     f"{name}: must be one of {', '.join(map(str, possible))}{within and ' for ' + within} "
                     f"(got {value}); the paper prints no other rates"
                 )
@@ -123,7 +127,7 @@ class Rates:
 
 
 def _proportional(x: Rate, ratio: float) -> Rates:
-    """Couple the rates as the paper does for MediaMill, eta_y = eta_q = ``ratio`` * eta_x."""
+    """Return rates coupled as the paper does for MediaMill, eta_y = eta_q = ``ratio`` * eta_x."""
     return Rates(x, x.scaled(ratio), x.scaled(ratio))
 
 

@@ -39,7 +39,7 @@ def truth(name: str, value) -> bool:
 
 def number_within(name: str, value, low: float, high: float = math.inf, remedy: str = "") -> float:
     """Return ``value`` as a finite float in [low, high]."""
-    least = f" and at least {low:g}" if math.isfinite(low) else ""
+    least = " and positive" if low == math.ulp(0) else f" and at least {low:g}" if math.isfinite(low) else ""
     span = f"lie in [{low:g}, {high:g}]" if math.isfinite(high) else f"be finite{least}"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise InputTypeError(f"{name}: must be a number (got {value!r}){remedy}")

@@ -47,11 +47,11 @@ class Variable:
     Parameters
     ----------
     name
-        As equations write it.
+        Its name in equations.
     meaning
-        In words, for descriptions, Datasets and figures.
+        Its meaning in words, for descriptions, Datasets and figures.
     per
-        Who has one: each "cell" or the whole "population", each "synapse" or the whole "pathway", or the "circuit". The
+        The holders: each "cell" or the whole "population", each "synapse" or the whole "pathway", or the "circuit". The
         last is broadcast: every part may read it. A population that broadcasts has one cell.
     role
         "activity", computed anew in every tick; "memory", kept from one tick to the next and from one run to the run
@@ -62,7 +62,7 @@ class Variable:
         of the functions `cells('population')`, their number, and `relaxation(tau)`, how far something of the time
         constant tau (ms) relaxes in one tick.
     scale
-        How it scales with the units of the data: a product of powers of `x`, `y`, `z`, `a` and `n`, such as "a" for a
+        Its scaling with the units of the data: a product of powers of `x`, `y`, `z`, `a` and `n`, such as "a" for a
         current like a, or "z / a".
     unit
         Its physical unit, one of :data:`biorrr.models.physical_units.UNITS`; "1" where it has none. Brian2 checks that
@@ -108,7 +108,7 @@ class Step:
     Parameters
     ----------
     phase
-        When within the tick: a name of :data:`biorrr.models.PHASES`. Steps of one part in one phase follow one another
+        Time within the tick: a name of :data:`biorrr.models.PHASES`. Steps of one part in one phase follow one another
         as they were added.
     code
         Statements that assign to variables of the part, or to names of their own that no other code sees.

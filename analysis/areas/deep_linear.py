@@ -16,7 +16,7 @@ _RATES = (0.01, 0.03, 0.1)
 def backprop_linear(
     X: ArrayLike, Y: ArrayLike, layers: Sequence[int], samples: int, seed: int = 0, batch: int = 20
 ) -> list[NDArray]:
-    """Weights of the linear network x -> layers[0] -> ... -> y that backprop finds, squared error being its loss.
+    """Return the weights that backprop finds for the linear network x -> layers[0] -> ... -> y by squared error.
 
     Data are taken as given and scaled to a mean square of 1 inside. Rates are relative to what would undo the error of
     a typical sample, and fall hyperbolically, as the circuit's do; of several the one with the least error is kept, so
@@ -49,7 +49,7 @@ def backprop_linear(
 def _learned(
     X: NDArray, Y: NDArray, layers: Sequence[int], samples: int, seed: int, batch: int, rate: float
 ) -> tuple[float, list[NDArray]]:
-    """Squared error and weights that backprop at this ``rate`` ends with."""
+    """Return squared error and weights that backprop at this ``rate`` ends with."""
     rng = np.random.default_rng(seed)
     sizes = [X.shape[1], *layers, Y.shape[1]]
     weights = [rng.standard_normal((a, b)) / np.sqrt(a) for a, b in pairwise(sizes)]

@@ -98,14 +98,14 @@ class HierarchicalRRR(FilterPredictor):
         return self
 
     def infer(self, X: ArrayLike, Y: ArrayLike | None = None) -> list[NDArray]:
-        """Settled outputs of every area, list of (n_samples, k_i); without ``Y``, with y = 0 and inhibition on."""
+        """Return the settled outputs of every area, list of (n_samples, k_i); without ``Y``, those for y = 0."""
         check_is_fitted(self)
         X = as_floats("X", X) - self.x_mean_
         Y = np.zeros((len(X), len(self.y_mean_))) if Y is None else as_floats("Y", Y) - self.y_mean_
         return self._settled(*check_pair(X, Y))
 
     def _settled(self, X: NDArray, Y: NDArray) -> list[NDArray]:
-        """The equilibrium of all areas for ``X`` (n_samples, m) and ``Y`` (n_samples, n)."""
+        """Return the equilibrium of all areas for ``X`` (n_samples, m) and ``Y`` (n_samples, n)."""
         sizes = [weights["W"].shape[1] for weights in self.weights_]
         ends = np.cumsum([0, *sizes])
         system, drive = np.eye(ends[-1]), np.zeros((len(X), ends[-1]))

@@ -63,12 +63,12 @@ class HierarchyOptimum:
 
     @property
     def above_threshold(self) -> list[int]:
-        """How many directions each area uses."""
+        """Number of directions that each area uses."""
         return [int((ratios > 1 + _THRESHOLD).sum()) for ratios in self.eigenvalues]
 
 
 class HierarchyYardstick:
-    """Everything about paired data that scoring the outputs of areas needs, decomposed once.
+    """Exact solution and scores of areas on paired data, which are decomposed once.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class HierarchyYardstick:
         return value, outputs
 
     def _ascended(self, outputs: list[NDArray], X: NDArray, Y: NDArray) -> list[NDArray]:
-        """``outputs`` moved uphill, all areas together, each with as many directions as it has."""
+        """Return ``outputs`` moved uphill, all areas together, each with as many directions as it has."""
         shapes = [U.shape for U in outputs]
         ends = np.cumsum([rows * columns for rows, columns in shapes])[:-1]
 
@@ -168,7 +168,7 @@ class HierarchyYardstick:
             return [np.linalg.qr(part.reshape(shape)) for part, shape in parts]
 
         def descent(flat: NDArray) -> tuple[float, NDArray]:
-            """Minus the objective, which depends on spans alone, and its gradient."""
+            """Return minus the objective, which depends on spans alone, and its gradient."""
             factors = split(flat)
             spans = [U for U, _ in factors]
             slopes = []
@@ -185,7 +185,7 @@ class HierarchyYardstick:
     def _round(
         self, areas: tuple[int, ...], outputs: list[NDArray], X: NDArray, Y: NDArray, least: float = 1 - _THRESHOLD
     ) -> list[NDArray]:
-        """The best output of every area in turn, of directions that exceed ``least`` times its threshold."""
+        """Return the best output of every area in turn, of directions that exceed ``least`` times its threshold."""
         outputs = list(outputs)
         for i, k in enumerate(areas):
             eigenvalues, vectors = _top(self._matrix(i, outputs, X, Y), k)
@@ -193,13 +193,13 @@ class HierarchyYardstick:
         return outputs
 
     def _basis(self, k: int) -> NDArray:
-        """Orthonormal directions that hold an optimum: those of Y and Px Y, and up to k others of X."""
+        """Return orthonormal directions that hold an optimum: those of Y and Px Y, and up to k others of X."""
         beside = self._X - self._core @ (self._core.T @ self._X)
         U, size, _ = linalg.svd(beside, full_matrices=False)
         return np.hstack([self._core, U[:, : min(k, int((size > 1e-6).sum()))]])
 
     def _matrix(self, i: int, outputs: list[NDArray], X: NDArray, Y: NDArray) -> NDArray:
-        """What area ``i`` is to take the top eigenvectors of while the others stand still."""
+        """Return the matrix whose top eigenvectors are the best output of area ``i`` while the others stand still."""
         below = X if i == 0 else outputs[i - 1]
         above = Y / np.sqrt(self.rho) if i == len(outputs) - 1 else outputs[i + 1]
         return self.gains[i] * below @ below.T + self.gains[i + 1] * above @ above.T
@@ -213,19 +213,19 @@ class HierarchyYardstick:
     # -- scores --------------------------------------------------------------------------------------------------
 
     def objective(self, filters: Sequence[ArrayLike]) -> float:
-        """The joint objective of outputs z_i = filters[i]' (x; y), each made white; higher is better.
+        """Return the joint objective of outputs z_i = filters[i]' (x; y), each made white; higher is better.
 
         Directions of less than half the variance rho count as silent: those below the threshold should be.
         """
         return self._value(self._outputs(filters), self._X, self._Y)
 
     def excess(self, filters: Sequence[ArrayLike], best: HierarchyOptimum | None = None) -> float:
-        """(best - got) / best: 0 at the optimum, 1 where nothing of y is learned."""
+        """Return (best - got) / best: 0 at the optimum, 1 where nothing of y is learned."""
         optimum = self.solve([np.shape(each)[1] for each in filters]) if best is None else best
         return (optimum.objective - self.objective(filters)) / optimum.objective
 
     def area_excess(self, filters: Sequence[ArrayLike]) -> NDArray:
-        """How far each area is from the best it could do with the others as they are, relative to it, (areas,).
+        """Return the relative distance of each area from its best while the others are held, (areas,).
 
         NaN where it could do nothing, because those around it are silent.
         """
@@ -238,12 +238,12 @@ class HierarchyYardstick:
         return np.array(out)
 
     def covariance(self, filters: ArrayLike) -> NDArray:
-        """Covariance of z = filters' (x; y), ridge included, (k, k)."""
+        """Return the covariance of z = filters' (x; y), ridge included, (k, k)."""
         Z = self._data @ self._check(filters)
         return Z.T @ Z
 
     def _outputs(self, filters: Sequence[ArrayLike]) -> list[NDArray]:
-        """White outputs in the coordinates of the data, each of as many columns as it uses directions."""
+        """Return white outputs in the coordinates of the data, each of as many columns as it uses directions."""
         if len(filters) != len(self.gains) - 1:
             raise ValueError(
                 f"filters: must be one matrix for each of the {len(self.gains) - 1} areas (got {len(filters)})"
@@ -274,7 +274,7 @@ class HierarchyYardstick:
     # -- what the weights are there ------------------------------------------------------------------------------
 
     def weights(self, filters: Sequence[ArrayLike]) -> list[dict[str, NDArray]]:
-        """The weights W, A and Q of each area at a fixed point of the rules that has these outputs.
+        """Return the weights W, A and Q of each area at a fixed point of the rules that has these outputs.
 
         W regresses each area on the one below; A is Sigma_s Cyz / rho in the last area and the covariance with the
         next area, over rho, in the others; QQ' is what whiteness then asks for.
@@ -298,7 +298,7 @@ class HierarchyYardstick:
 
 
 def plateau_theory(A: ArrayLike, Q: ArrayLike, c: float, below: ArrayLike, above: ArrayLike) -> NDArray:
-    """Plateaus of one area at the optimum: the part of what comes from above that what comes from below cannot tell.
+    """Return the plateaus of one area at the optimum: the part of its input from above that its input cannot predict.
 
     At a fixed point plateaus are uncorrelated with the input from below, so that
 
@@ -324,7 +324,7 @@ def plateau_theory(A: ArrayLike, Q: ArrayLike, c: float, below: ArrayLike, above
 
 
 def check_gains(gains: Sequence[float]) -> tuple[float, ...]:
-    """``gains`` as positive numbers, one for each link: at least two."""
+    """Return ``gains`` as positive numbers, one for each link: at least two."""
     values = tuple(float(gain) for gain in gains) if np.ndim(gains) == 1 else ()
     if len(values) < 2 or not all(np.isfinite(gain) and gain > 0 for gain in values):
         raise ValueError(
@@ -334,7 +334,7 @@ def check_gains(gains: Sequence[float]) -> tuple[float, ...]:
 
 
 def check_areas(areas: Sequence[int], links: int) -> tuple[int, ...]:
-    """``areas`` as numbers of cells, one less than there are links."""
+    """Return ``areas`` as numbers of cells, one less than there are links."""
     if np.ndim(areas) != 1 or not all(isinstance(k, int | np.integer) and k >= 1 for k in areas):
         raise ValueError(f"areas: must be the number of cells of each area, such as (4, 2) (got {areas!r})")
     if len(areas) != links - 1:
@@ -346,25 +346,25 @@ def check_areas(areas: Sequence[int], links: int) -> tuple[int, ...]:
 
 
 def check_positive(name: str, value: float) -> float:
-    """``value``, if it is a positive number."""
+    """Return ``value``, if it is a positive number."""
     if not (np.isfinite(value) and value > 0):
         raise ValueError(f"{name}: must be a positive number (got {value})")
     return float(value)
 
 
 def _orthonormal(A: NDArray, tolerance: float) -> NDArray:
-    """Orthonormal basis of the columns of ``A``, (rows, rank)."""
+    """Return an orthonormal basis of the columns of ``A``, (rows, rank)."""
     U, size, _ = linalg.svd(A, full_matrices=False, check_finite=False)
     return U[:, size > tolerance * size[0]] if len(size) else U
 
 
 def _top(M: NDArray, k: int) -> tuple[NDArray, NDArray]:
-    """The k largest eigenvalues of ``M``, largest first, and their eigenvectors as columns."""
+    """Return the k largest eigenvalues of ``M``, largest first, and their eigenvectors as columns."""
     values, vectors = np.linalg.eigh(M)
     return values[: -k - 1 : -1], vectors[:, : -k - 1 : -1]
 
 
 def _nearest_psd(M: NDArray) -> NDArray:
-    """``M`` made symmetric, without negative eigenvalues."""
+    """Return ``M`` made symmetric, without negative eigenvalues."""
     values, vectors = linalg.eigh((M + M.T) / 2)
     return (vectors * values.clip(0)) @ vectors.T

@@ -1,4 +1,4 @@
-"""How one population of neurons predicts another: held-out prediction, its controls, the populations' dimensions.
+"""Prediction of one population of neurons from another: held-out prediction, its controls, shared dimensions.
 
 Arrays in, arrays out. Everything follows from second moments that are summed once (:class:`FoldMoments`).
 """

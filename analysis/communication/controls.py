@@ -1,4 +1,4 @@
-"""What a prediction between areas is compared with: matched targets, shuffled trials, lags, removed dimensions."""
+"""Controls of a prediction between areas: matched targets, shuffled trials, lags, removed dimensions."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def matched_units(
 
 
 def shuffled_trials(trials: ArrayLike, rng: np.random.Generator, conditions: ArrayLike | None = None) -> NDArray:
-    """Rows (n_samples,) in which whole trials have changed places, within their condition if there are ``conditions``.
+    """Return rows (n_samples,) in which whole trials are shuffled, within their condition if there are ``conditions``.
 
     Taken for the target alone, they leave each area as it is and break what the areas share within a trial. Time bins
     keep their place.
@@ -96,7 +96,7 @@ def shuffled_trials(trials: ArrayLike, rng: np.random.Generator, conditions: Arr
 
 
 def lagged(bins: int, lag: int, most: int) -> tuple[slice, slice]:
-    """Time bins of source and target, of ``bins`` in a trial, with the target ``lag`` bins later.
+    """Return the time bins of source and target, of ``bins`` in a trial, with the target ``lag`` bins later.
 
     The source's bins are those that have a partner at every lag up to ``most`` either way: lags are compared on the
     same activity.
@@ -121,7 +121,7 @@ def removed_dimensions(
     s: float = 0.0,
     ridge: float = 0.0,
 ) -> Prediction:
-    """Full regression of the channels ``predicted`` once the source no longer varies along predictive dimensions.
+    """Return the full regression of the channels ``predicted`` with predictive dimensions removed from the source.
 
     In each fold the filters that predict the channels ``removed`` are found from training trials, and what is
     correlated with the first 0, 1, ..., ``most`` of them is taken out of the source: x - (Cxx + ridge I) Vx Vx'x. The

@@ -1,4 +1,4 @@
-"""How many dimensions a population shares: factor analysis, as in Williamson et al. (2016), PLoS Comput Biol 12.
+"""Number of dimensions that a population shares: factor analysis, as in Williamson et al. (2016), PLoS Comput Biol 12.
 
 The number of factors is that with the highest held-out likelihood; the dimensionality is how many of its shared
 dimensions are needed for 95 % of the shared variance. Semedo et al. (2019) compare predictive dimensions with it.
@@ -37,7 +37,7 @@ class Dimensionality(NamedTuple):
 
 
 def shared_dimensionality(moments: FoldMoments, channels: ArrayLike) -> Dimensionality:
-    """Dimensionality of the channels, by cross-validation over the folds of ``moments``."""
+    """Return the dimensionality of the channels, by cross-validation over the folds of ``moments``."""
     channels = np.asarray(channels, dtype=int)
     sides = [(moments.training(fold, channels), moments.held_out(fold, channels)) for fold in moments.folds]
     scores: list[float] = []
@@ -63,7 +63,7 @@ def shared_dimensionality(moments: FoldMoments, channels: ArrayLike) -> Dimensio
 
 
 def fit_factors(covariance: NDArray, factors: int, start: NDArray | None = None) -> tuple[NDArray, NDArray]:
-    """Maximum-likelihood factor analysis of a covariance (p, p): loadings (p, factors) and private variances (p,).
+    """Return loadings (p, factors) and private variances (p,) of a covariance (p, p), by maximum likelihood.
 
     The likelihood is maximised over the private variances, for which the best loadings are known (Joreskog 1967).
     ``start`` (p,) are private variances to begin from.
@@ -76,7 +76,7 @@ def fit_factors(covariance: NDArray, factors: int, start: NDArray | None = None)
     begin = 1 / np.diag(linalg.pinvh(correlation)) if start is None else start / scale**2
 
     def parts(private: NDArray) -> tuple[NDArray, NDArray]:
-        """Eigenvalues of the correlation in units of private variance, and loadings."""
+        """Return the eigenvalues of the correlation in units of private variance, and loadings."""
         root = np.sqrt(private)
         values, axes = linalg.eigh(correlation / np.outer(root, root))
         top = axes[:, -factors:] * np.sqrt(np.maximum(values[-factors:] - 1, 0))
@@ -96,7 +96,7 @@ def fit_factors(covariance: NDArray, factors: int, start: NDArray | None = None)
 
 
 def log_likelihood(covariance: NDArray, model: NDArray) -> float:
-    """Mean log-likelihood of centred samples with ``covariance`` (p, p), under a Gaussian ``model`` (p, p)."""
+    """Return the mean log-likelihood of centred samples with a ``covariance`` (p, p) under a Gaussian ``model``."""
     factor = linalg.cho_factor(model)
     determinant = 2 * np.log(np.diag(factor[0])).sum()
     return -0.5 * float(len(model) * np.log(2 * np.pi) + determinant + np.trace(linalg.cho_solve(factor, covariance)))

@@ -1,4 +1,4 @@
-"""Folds of whole trials: which part of the trials each sample is held out with."""
+"""Folds of whole trials."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 def trial_folds(
     trials: ArrayLike, folds: int, *, conditions: ArrayLike | None = None, random_state: int | None = None
 ) -> NDArray:
-    """Number of the fold in which each sample is held out, (n_samples,); samples of one trial share theirs.
+    """Return the number of the fold in which each sample is held out, (n_samples,); samples of one trial share theirs.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from biorrr.analysis.regression.yardstick import Yardstick
 
 @dataclass(frozen=True)
 class Prediction:
-    """How well a target is predicted, at each rank from 1 to that of the full regression.
+    """Held-out prediction of a target, at each rank from 1 to that of the full regression.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ def predict_held_out(
 
 
 def solution(covariance: NDArray, m: int, s: float, ridge: float) -> Yardstick:
-    """Exact solution for the covariance (m + n, m + n) of inputs and targets together.
+    """Return the exact solution for the covariance (m + n, m + n) of inputs and targets together.
 
     It is found from m + n made-up samples that have this covariance: its Cholesky factor, which is quick, or, where
     there is no ridge or no such factor, its square root, without directions in which nothing but rounding varies.
@@ -88,7 +88,7 @@ def solution(covariance: NDArray, m: int, s: float, ridge: float) -> Yardstick:
 
 
 def squared_errors(Vx: NDArray, readout: NDArray, products: NDArray, m: int) -> NDArray:
-    """Squared errors, (k,), of predicting through the first 1, 2, ... of the k filters, over all samples and targets.
+    """Return squared errors, (k,), of predictions through the first 1, 2, ... of the k filters, over all samples.
 
     ``products`` (m + n, m + n) are sums over those samples of products of inputs and targets.
     """

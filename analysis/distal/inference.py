@@ -64,7 +64,13 @@ def infer_s(
 ) -> InferredS:
     """Estimate s from activity, distal weights and their changes, all recorded at the same T samples.
 
-    The module's docstring derives the estimate and its interval.
+    The rule dVy = eta (A - s B), with A = y z' - Vy and B = y a' - (1 - ridge) Vy, says that A - s B and dVy are
+    parallel, whatever the rate eta. Two matrices P and R are parallel if their wedge product P ^ R is 0; the part of
+    (A - s B) ^ dVy = 0 along B ^ A is linear in s, so that sums over samples give
+
+        s = sum (B ^ A).(A ^ dVy) / sum (B ^ A).(B ^ dVy).
+
+    The bias of both sums by noise is subtracted, and the interval is Fieller's. The module's docstring has all steps.
 
     Parameters
     ----------

@@ -28,9 +28,9 @@ class InferredS:
     unexplained
         Share of dVy (of its sum of squares) that the rule with this s does not explain.
     misfit
-        Whether the rule leaves more unexplained than noise can, where the noise is known.
+        True if the noise is known and the rule leaves more unexplained than it can.
     caveats
-        What of these data makes the answer weaker than it looks, in sentences.
+        Properties of the data that weaken the answer, in sentences.
     """
 
     s: float
@@ -44,12 +44,12 @@ class InferredS:
 
     @property
     def can_tell(self) -> bool:
-        """Whether the interval excludes RRMSE or CCA, or both."""
+        """True if the interval excludes RRMSE or CCA, or both."""
         return self.low > 0 or self.high < 1
 
     @property
     def another_rule(self) -> bool:
-        """Whether no s of the family fits: the interval excludes all, or the rule leaves more than noise can."""
+        """True if no s of the family fits: the interval excludes all, or more is unexplained than noise can leave."""
         return self.low > 1 or self.high < 0 or self.misfit
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What noise in recordings of distal plasticity does to the terms of its rule, quantity by quantity."""
+"""Effect of noise in recordings of distal plasticity on the terms of its rule, quantity by quantity."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ class NoisyTerm:
 
 
 def dot(P: NDArray, R: NDArray) -> NDArray:
-    """Inner products of matrices (T, n, k), (T,)."""
+    """Return inner products of matrices (T, n, k), (T,)."""
     return np.einsum("tij,tij->t", P, R)
 
 
 class Residual:
-    """What a rule dVy = eta D, with a rate of its own in each sample, leaves of the changes, and what noise would.
+    """Changes that a rule dVy = eta D, with a rate of its own in each sample, leaves unexplained.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class Residual:
     squares : (T,)
         Sum of squares of what is left.
     expected : (6, T)
-        What noise of unit fraction in each quantity would leave, in the mean.
+        Mean sum of squares that noise of unit fraction in each quantity would leave.
     """
 
     def __init__(self, D: NoisyTerm, dVy: NDArray) -> None:
@@ -123,7 +123,7 @@ class Residual:
         return np.array([y, signals, signals, Vy, dVy, 0.0])
 
     def _moments(self) -> tuple[NDArray, NDArray]:
-        """Squares as a whole, along p and along y, (3, T); those of unit noise in y, p, Vy and dVy, (3, 4, T)."""
+        """Return squares as a whole, along p and along y, (3, T), and those of unit noise by quantity, (3, 4, T)."""
         D, y, p, seen = self.D, self.D.y, self.D.p, self.D.seen.astype(float)
         left = self.dVy - self.rate[:, None, None] * D.value
         # Of matrices M: along p the sum of |M p|^2 over the samples between observations, along y that of |M' y|^2.
@@ -158,7 +158,7 @@ class Residual:
         return np.array(left_squares), np.maximum(expected - np.array(taken), 0.0)
 
     def _products(self, P: NDArray, R: NDArray) -> NDArray:
-        """Mean of (noise . P) (noise . R) for unit noise in y, p, Vy and dVy, (4, T)."""
+        """Return the mean of (noise . P) (noise . R) for unit noise in y, p, Vy and dVy, (4, T)."""
         y, z, a, Vy, *_ = self.rate**2 * self.D.spread(self.D, P, R)
         return np.array([y, z + a, Vy, self.variance_d * dot(P, R)])
 

@@ -1,4 +1,4 @@
-"""How distal plasticity is observed: weights now and then, activity through calcium."""
+"""Observation of distal plasticity: weights now and then, activity through calcium."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 
 class DistalRecordings(NamedTuple):
-    """What :func:`~biorrr.analysis.infer_s` takes, in its order; shapes are as it says."""
+    """Arguments of :func:`~biorrr.analysis.infer_s`, in its order and with its shapes."""
 
     y: NDArray
     z: NDArray
@@ -19,7 +19,7 @@ class DistalRecordings(NamedTuple):
 
 
 def between_observations(y: ArrayLike, z: ArrayLike, a: ArrayLike, Vy: ArrayLike, when: ArrayLike) -> DistalRecordings:
-    """Recordings between successive observations of the weights.
+    """Return recordings between successive observations of the weights.
 
     The mean of two observations stands for the weights between them: it is what the decay acts on, up to the square of
     the change, and noise of the observations does not make it depend on their difference.
@@ -46,7 +46,7 @@ def between_observations(y: ArrayLike, z: ArrayLike, a: ArrayLike, Vy: ArrayLike
 
 
 def calcium(signal: ArrayLike, tau: float) -> NDArray:
-    """Calcium of an activity, (samples, cells): an exponential average over ``tau`` samples, from rest."""
+    """Return the calcium of an activity, (samples, cells): an exponential average over ``tau`` samples, from rest."""
     from scipy.signal import lfilter
 
     kept = np.exp(-1 / tau)
@@ -54,7 +54,7 @@ def calcium(signal: ArrayLike, tau: float) -> NDArray:
 
 
 def deconvolved(trace: ArrayLike, tau: float) -> NDArray:
-    """Activity behind a calcium trace (samples, cells) of successive samples: the inverse of :func:`calcium`.
+    """Return the activity behind a calcium trace (samples, cells): the inverse of :func:`calcium`.
 
     Noise in the trace grows by sqrt((1 + kept^2)/(1 - kept)^2), with kept = exp(-1/tau): by 6 at tau = 4.5 samples.
     The first sample assumes rest before it.

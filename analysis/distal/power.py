@@ -1,4 +1,4 @@
-"""How many synapses, samples and how little noise it takes to tell RRMSE from CCA by distal plasticity.
+"""Power of experiments on distal plasticity to tell RRMSE from CCA, by synapses, samples and noise.
 
 Experiments are simulated by the paper's equations (Eqs. 9 to 11), many side by side, each a circuit of its own that
 has begun to learn; part of its distal synapses is observed, with noise, and s is inferred.
@@ -61,7 +61,7 @@ class Design:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of many simulated experiments in which the circuits follow the same s.
+    """Outcome of many simulated experiments in which the circuits follow the same s.
 
     Attributes
     ----------
@@ -122,12 +122,12 @@ def simulate_circuits(
 
 
 def observed(values: NDArray, noise: float, rng: np.random.Generator) -> NDArray:
-    """``values`` with noise of that fraction of their root mean square."""
+    """Return ``values`` with noise of that fraction of their root mean square."""
     return values + noise * np.sqrt(np.mean(values**2)) * rng.standard_normal(values.shape)
 
 
 def size_of(design: Design) -> int:
-    """Numbers that one simulated experiment of a design holds in its largest array."""
+    """Return the size of the largest array of one simulated experiment of a design."""
     return max(FIBRES, design.synapses) * design.samples * design.every * design.neurons
 
 
@@ -164,14 +164,14 @@ def try_design(design: Design, s: float, experiments: int, seed: int) -> Outcome
 
 
 def power_of(design: Design, experiments: int, seed: int) -> float:
-    """Share of experiments that tell RRMSE from CCA, whichever of the two circuits follow: the smaller one."""
+    """Return the power to tell RRMSE from CCA: the smaller of the shares at s = 0 and s = 1."""
     return min(try_design(design, s, experiments, seed).tells for s in (0.0, 1.0))
 
 
 def smallest(
     design: Design, field: str, enough: float, most: int, experiments: int, seed: int
 ) -> tuple[int | None, dict[int, float]]:
-    """The smallest ``field`` ("samples" or "synapses") with which a design reaches a power, and the power of all tried.
+    """Return the smallest ``field`` ("samples" or "synapses") that reaches a power, and the power of all tried.
 
     Power grows with both, so that halving finds it, to five percent and as exactly as the number of experiments allows;
     None where ``most`` does not suffice.

@@ -1,4 +1,4 @@
-"""What a distal synapse's change is made of, from recordings: Hebbian growth, the cell's own distal current, decay."""
+"""Components of distal plasticity in recordings: Hebbian growth, the cell's own distal current, decay."""
 
 from __future__ import annotations
 

@@ -106,7 +106,14 @@ def plot_dimensionality(results: Mapping[str, xr.Dataset], *, ax: Axes | None = 
             single = len(values) == 1
             heights = np.full(len(values), place) + (0 if single else offset + rng.uniform(-0.07, 0.07, len(values)))
             across = values + (0 if single else rng.uniform(-0.12, 0.12, len(values)))
-            ax.plot(across, heights, linestyle="none", markersize=7 if single else 3.5, **look, label=name)  # type: ignore[arg-type]
+            ax.plot(
+                across,
+                heights,
+                linestyle="none",
+                markersize=7 if single else 3.5,
+                **look,
+                label=name if not place else None,
+            )  # type: ignore[arg-type]
     ax.set(xlabel="dimensions", yticks=range(len(rows)), yticklabels=rows, ylim=(len(rows) - 0.5, -0.5))
     ax.set_xlim(left=0)
     handles = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))

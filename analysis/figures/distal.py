@@ -86,9 +86,12 @@ def plot_inferred(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
             estimate, low, high = found[number, row].T
             ax.hlines(row + spread, np.maximum(low, -0.5), np.minimum(high, 1.5), color=colour, linewidth=1.5)
             ax.plot(estimate, row + spread, "o", color=colour, markersize=3)
+        if not np.isnan(s):
+            ax.text(s, 1.02, f"true s = {s:g}", color=colour, ha="center", fontsize=7,
+                    transform=ax.get_xaxis_transform())  # fmt: skip
     ax.set_yticks(np.arange(len(conditions)), conditions)
     ax.invert_yaxis()
-    ax.set_xlabel("inferred s (0 is RRMSE, 1 is CCA)")
+    ax.set_xlabel("inferred s, one dot per circuit" if found.shape[2] > 1 else "inferred s (0 is RRMSE, 1 is CCA)")
     return ax
 
 

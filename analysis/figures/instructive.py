@@ -93,29 +93,24 @@ def plot_power(results: xr.Dataset, *, ax=None) -> np.ndarray:
     Parameters
     ----------
     results
-        ``power`` and ``mistaken`` (noise, neurons, question): shares of yes in circuits that learn and under the null
-        hypothesis; ``error_rate`` (question,): share of yes under the null hypothesis in as many experiments as the
-        attribute ``experiments`` says, at the ``imaging_noise``; ``words`` of each question.
+        ``power`` (noise, question): share of yes in circuits that learn; ``error_rate`` (question,): share of yes under
+        the null hypothesis in as many experiments as the attribute ``experiments`` says, at the ``imaging_noise``;
+        ``words`` of each question.
     """
     from scipy.stats import binomtest
 
     questions, noises = results["words"].values, results["noise"].values
     noise, experiments = results.attrs["imaging_noise"], results.attrs["experiments"]
     axes = axes_of(ax, 1, len(questions), "one per question", figsize=(2.4 * len(questions), 2.5), sharey=True)[0]
-    shades = ("#9BC9E5", "#4A9CCB", COLOURS["proximal"], "#003F66")
     for q, (panel, words) in enumerate(zip(axes, questions, strict=True)):
         one = results.isel(question=q)
         panel.axhline(LEVEL, **(THEORY | {"linestyle": "-", "linewidth": 0.8}))
-        for colour, size in zip(shades, results["neurons"].values, strict=False):
-            panel.plot(
-                noises, one["power"].sel(neurons=size), "o-", color=colour, markersize=3, label=f"{size} neurons"
-            )
-            panel.plot(noises, one["mistaken"].sel(neurons=size), "--", color=colour, linewidth=0.8)
+        panel.plot(noises, one["power"], "o-", color=COLOURS["proximal"], markersize=3, label="power")
         rate = float(one["error_rate"])
         if np.isfinite(rate):
             found = binomtest(round(rate * experiments), experiments).proportion_ci()
             panel.errorbar([noise], [rate], [[rate - found.low], [found.high - rate]], fmt="o", color="black",
-                           markersize=3, linewidth=1, zorder=5)  # fmt: skip
+                           markersize=3, linewidth=1, zorder=5, label="false-positive rate")  # fmt: skip
         panel.set(xscale="log", xlabel="imaging noise / signal", title=words, ylim=(-0.03, 1.03))
         ticks_at(panel, noises)
     axes[0].set_ylabel("share that says yes")
@@ -135,12 +130,10 @@ def plot_neurons(answers: Mapping[str, Answer], *, ax=None) -> np.ndarray:
     axes = axes_of(ax, 1, len(answers), "one per question", figsize=(2.5 * len(answers), 2.5))[0]
     for panel, (words, answer) in zip(axes, answers.items(), strict=True):
         number = np.arange(1, len(answer.neurons) + 1)
-        said = answer.p_neurons <= LEVEL
         panel.axhspan(answer.low, answer.high, color="0.9", zorder=0)
         panel.axhline(answer.effect, color=COLOURS["proximal"], linewidth=1)
         panel.axhline(0, color="0.7", linewidth=0.8, zorder=0)
-        panel.plot(number[said], answer.neurons[said], "o", color="black", markersize=3.5)
-        panel.plot(number[~said], answer.neurons[~said], "o", color="black", markersize=3.5, fillstyle="none")
+        panel.plot(number, answer.neurons, "o", color="black", markersize=3.5)
         panel.set(xlabel="neuron", title=f"{words}: {'yes' if answer.yes else 'no'}")
     axes[0].set_ylabel("effect")
     return axes

@@ -106,7 +106,7 @@ def _raster(panel: Axes, signal: Mapping[str, NDArray]) -> None:
 
 
 def _probability(panel: Axes, signal: Mapping[str, NDArray], onsets: NDArray) -> None:
-    """Bursts per event of the population, sample by sample."""
+    """Draw the bursts per event of the population, sample by sample."""
     sample = np.searchsorted(onsets, signal["time"] - 1e-9, side="left") - 1
     events, bursts = (
         np.bincount(sample.clip(0), weights=signal[name].sum(axis=1), minlength=len(onsets))

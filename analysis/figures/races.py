@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from biorrr.analysis.figures.style import THEORY, axes_of, styled
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -19,62 +20,51 @@ _LINES = (
     ("#0072B2", "-", "o"), ("#56B4E9", "--", "s"), ("#D55E00", "-.", "^"), ("#009E73", ":", "D"),
     ("#CC79A7", (0, (5, 1)), "v"), ("#E69F00", (0, (3, 1, 1, 1)), "P"), ("#000000", (0, (1, 1)), "X"),
 )  # fmt: skip
-_NEAR = (5.0, 1.0)  # percent above the optimum at which a learner counts as arrived
-_FLOOR = 1e-3  # percent, below which nobody looks
+_NEAR = 5.0  # percent above the optimum at which a learner counts as arrived
+_FLOOR = 1e-3  # percent, below which nothing is shown
 
 
 @styled
-def plot_race(
-    curves: Mapping[tuple[str, int], tuple[NDArray, NDArray, NDArray, NDArray]],
-    steps: str = "samples",
-    title: str = "",
-    note: str = "",
-) -> Figure:
-    """Excess over the optimum, in percent, against steps, passes through the data and CPU time, one column per rank.
+def plot_race(results: xr.Dataset, steps: str = "samples", title: str = "", note: str = "") -> Figure:
+    """Draw the excess over the optimum, in percent, against steps and CPU time, one column per rank.
 
-    Dashed lines are drawn where the excess is 5 % and 1 %.
+    A row in between counts passes through the data, if learners differ in how many steps make a pass. A dashed line is
+    drawn where the excess is 5 %.
 
     Parameters
     ----------
-    curves
-        By (learner, k): t (S,), passes (seeds, S), CPU seconds (seeds, S), excess (seeds, S) as a fraction.
+    results
+        ``excess`` as a fraction, ``passes`` and ``seconds``, (learner, k, seed, snapshot), and ``t`` without seed.
     steps
         What t counts.
     title
         What was run.
     note
-        Said below the figure.
+        A remark below the figure.
     """
-    lines = _lines(curves)
-    ranks = list(dict.fromkeys(k for _, k in curves))
-    labels = (steps, "passes through the data", "CPU time (s)")
-    axes = axes_of(None, 3, len(ranks), figsize=(1.4 + 2.7 * len(ranks), 7), sharey=True)
-    for column, k in enumerate(ranks):
-        for (learner, rank), (t, passes, seconds, excess) in curves.items():
-            if rank == k:
-                for ax, along in zip(axes[:, column], (t, passes.mean(axis=0), seconds.mean(axis=0)), strict=True):
-                    _band(ax, along, np.maximum(100 * excess, _FLOOR / 10), learner, lines)
-        for ax, label in zip(axes[:, column], labels, strict=True):
-            for near in _NEAR:
-                ax.axhline(near, **THEORY)
-            ax.set(xscale="log", yscale="log", ylim=(_FLOOR, 150), xlabel=label)
-        axes[0, column].set_title(f"$k = {k}$")
+    rows = {"t": steps, "passes": "passes through the data", "seconds": "CPU time (s)"}
+    a_pass = (results["passes"] / results["t"]).max(("k", "seed", "snapshot")).values
+    if np.allclose(a_pass, a_pass[0]):
+        del rows["passes"]
+    ranks, lines = results["k"].values, _lines(results["learner"].values)
+    axes = axes_of(None, len(rows), len(ranks), figsize=(1.4 + 2.7 * len(ranks), 2.4 * len(rows)), sharey=True)
+    for (row, column), ax in np.ndenumerate(axes):
+        _excess(ax, results.isel(k=column), [*rows][row], lines)
+        ax.set(ylim=(_FLOOR, 150), xlabel=[*rows.values()][row], title=f"$k = {ranks[column]}$" if row == 0 else "")
     for ax in axes[:, 0]:
         ax.set_ylabel("excess over the optimum (%)")
     return _legend(axes[0, 0], title, note)
 
 
 @styled
-def plot_constraint(
-    curves: Mapping[tuple[str, int], tuple[NDArray, NDArray]], steps: str = "samples", title: str = ""
-) -> Figure:
-    """Deviation ||Vx'CxxVx - I||^2/k against steps; by (learner, k): t (S,), deviation (seeds, S)."""
-    lines = _lines(curves)
-    ranks = list(dict.fromkeys(k for _, k in curves))
+def plot_constraint(results: xr.Dataset, steps: str = "samples", title: str = "") -> Figure:
+    """Draw ||Vx'CxxVx - I||^2/k, ``whitening_error`` (learner, k, seed, snapshot), against ``t`` without seed."""
+    ranks, lines = results["k"].values, _lines(results["learner"].values)
     axes = axes_of(None, 1, len(ranks), figsize=(1.4 + 2.7 * len(ranks), 3.2), sharey=True)
-    for (learner, k), (t, deviation) in curves.items():
-        _band(axes[0, ranks.index(k)], t, np.maximum(deviation, 1e-12), learner, lines)
     for ax, k in zip(axes[0], ranks, strict=True):
+        for learner in lines:
+            one = results.sel(k=k, learner=learner)
+            _band(ax, one["t"].values, np.maximum(_seeds(one, "whitening_error"), 1e-12), learner, lines)
         ax.set(xscale="log", yscale="log", title=f"$k = {k}$", xlabel=steps)
         ax.set_ylim(bottom=max(ax.get_ylim()[0], 1e-6))
     axes[0, 0].set_ylabel("$\\Vert V_x' C_{xx} V_x - I \\Vert^2 / k$")
@@ -82,24 +72,15 @@ def plot_constraint(
 
 
 @styled
-def plot_pictures_race(curves: Mapping[str, Mapping[str, tuple[NDArray, NDArray]]], ranks: Mapping[str, int]) -> Figure:
-    """Excess over the optimum, in percent, against samples, one panel per data set.
-
-    Parameters
-    ----------
-    curves
-        By data set and learner: t (S,), excess (seeds, S) as a fraction.
-    ranks
-        By data set.
-    """
-    lines = _lines({(learner, 0): None for raced in curves.values() for learner in raced})
-    axes = axes_of(None, 1, len(curves), figsize=(1.4 + 2.7 * len(curves), 3.2), sharey=True)
-    for ax, (name, raced) in zip(axes[0], curves.items(), strict=True):
-        for learner, (t, excess) in raced.items():
-            _band(ax, t, np.maximum(100 * excess, _FLOOR / 10), learner, lines)
-        for near in _NEAR:
-            ax.axhline(near, **THEORY)
-        ax.set(xscale="log", yscale="log", ylim=(0.1, 150), title=f"{name}, $k = {ranks[name]}$", xlabel="samples")
+def plot_pictures_race(results: xr.Dataset) -> Figure:
+    """Draw the excess, (data, learner, seed, snapshot), in percent against ``t`` without seed, one panel per data."""
+    if "data" not in results.dims:  # a single data set
+        results = results.expand_dims("data")
+    panels, lines = results["data"].values, _lines(results["learner"].values)
+    axes = axes_of(None, 1, len(panels), figsize=(1.4 + 2.7 * len(panels), 3.2), sharey=True)
+    for ax, name in zip(axes[0], panels, strict=True):
+        _excess(ax, results.sel(data=name), "t", lines)
+        ax.set(ylim=(0.1, 150), title=name, xlabel="samples")
     axes[0, 0].set_ylabel("excess over the optimum (%)")
     return _legend(axes[0, 0])
 
@@ -108,7 +89,7 @@ def plot_pictures_race(curves: Mapping[str, Mapping[str, tuple[NDArray, NDArray]
 def plot_sensitivity(
     excess: Mapping[tuple[str, int], NDArray], eta0: Mapping[tuple[str, int], NDArray], N: NDArray, title: str = ""
 ) -> Figure:
-    """Excess over the optimum for every pair of eta0 and N, one row per algorithm and one column per rank.
+    """Draw the excess over the optimum for every pair of eta0 and N, one row per algorithm and one column per rank.
 
     Parameters
     ----------
@@ -148,12 +129,28 @@ def plot_sensitivity(
     return figure
 
 
-def _lines(curves: Mapping[tuple[str, int], object]) -> dict[str, tuple]:
-    return dict(zip(dict.fromkeys(learner for learner, _ in curves), _LINES, strict=False))
+def _lines(learners: NDArray) -> dict[str, tuple]:
+    """Return colour, dashes and marker of each learner."""
+    return dict(zip(map(str, learners), _LINES, strict=False))
+
+
+def _seeds(results: xr.Dataset, name: str) -> NDArray:
+    """Return a quantity of one learner, (seeds, S)."""
+    return results[name].transpose(..., "seed", "snapshot").values.reshape(results.sizes["seed"], -1)
+
+
+def _excess(ax: Axes, results: xr.Dataset, along: str, lines: Mapping[str, tuple]) -> None:
+    """Draw the excess of every learner, (learner, seed, snapshot), along a quantity, and the line of arrival."""
+    for learner in lines:
+        one = results.sel(learner=learner)
+        x = one[along].mean("seed").values if "seed" in one[along].dims else one[along].values
+        _band(ax, x, np.maximum(100 * _seeds(one, "excess"), _FLOOR / 10), learner, lines)
+    ax.axhline(_NEAR, **THEORY)
+    ax.set(xscale="log", yscale="log")
 
 
 def _band(ax: Axes, x: NDArray, scores: NDArray, learner: str, lines: Mapping[str, tuple]) -> None:
-    """Mean of ``scores`` (seeds, S) over ``x`` (S,) with a band of one standard deviation; x = 0 is left out."""
+    """Draw the mean of ``scores`` (seeds, S) over ``x`` (S,) in a band of one standard deviation; x = 0 is left out."""
     colour, dashes, marker = lines[learner]
     shown = x > 0
     mean, spread = scores.mean(axis=0)[shown], scores.std(axis=0)[shown]

@@ -32,7 +32,7 @@ MOST_TRACED, MOST_FILTERS, MOST_RECORDED = 4, 6, 3  # neurons that fit a page
 
 
 def learning_of(data: xr.Dataset, X: ArrayLike | None, Y: ArrayLike | None, exact: Yardstick | None, ax: Any) -> Axes:
-    """Objective at each snapshot against its optimum."""
+    """Draw the objective at each snapshot against its optimum."""
     exact = exact or exact_solution(data, X, Y)
     Vx = data["Vx"].values
     return plot_learning(data["seen"].values, exact.objective(Vx), exact.optimum(Vx.shape[-1]), label="circuit", ax=ax)
@@ -105,7 +105,7 @@ def filters_of(
     neurons: Sequence[int] | None,
     ax: Any,
 ) -> NDArray:
-    """Final filters; beside the exact ones, onto which they are turned, where the data are known."""
+    """Draw the final filters; beside the exact ones, onto which they are turned, where the data are known."""
     Vx = data["Vx"].values[-1]
     if exact is None and X is not None and Y is not None:
         exact = exact_solution(data, X, Y)
@@ -119,7 +119,7 @@ def filters_of(
 def eigenvalues_of(
     data: xr.Dataset, X: ArrayLike | None, Y: ArrayLike | None, exact: Yardstick | None, ax: Any
 ) -> Axes:
-    """Eigenvalues of the final QQ' beside those of M."""
+    """Draw the eigenvalues of the final QQ' beside those of M."""
     exact = exact or exact_solution(data, X, Y)
     Q = data["Q"].values[-1]
     found = np.linalg.eigvalsh(Q @ Q.T)[::-1]
@@ -133,7 +133,7 @@ def raster_of(
     neurons: Sequence[int] | None,
     ax: Any,
 ) -> NDArray:
-    """The last samples: ``spikes`` (tick within them, cell, cells per neuron) where cells spike, and traces below."""
+    """Draw the last samples: ``spikes`` (tick within them, cell, cells per neuron) where there are any, over traces."""
     last, cells = last_samples(data, shown), _chosen(data, neurons, MOST_RECORDED)
     starts, timed = onsets(data, last.samples), None
     if spikes is not None:
@@ -154,7 +154,7 @@ def raster_of(
 
 
 def _held(data: xr.Dataset) -> bool:
-    """Whether neurons were recorded tick by tick while a sample was held, and not once per sample."""
+    """Return True if neurons were recorded tick by tick while a sample was held, and not once per sample."""
     return "time" in data.get("plateau", data).dims
 
 
@@ -162,7 +162,7 @@ def _held(data: xr.Dataset) -> bool:
 
 
 def exact_solution(data: xr.Dataset, X: ArrayLike | None, Y: ArrayLike | None) -> Yardstick:
-    """The exact solution of what the run has learned."""
+    """Return the exact solution of the problem that the run has learned."""
     if X is None or Y is None:
         raise ValueError("X, Y: must be the data that were learned, which the exact solution needs (got none)")
     ridge = data.attrs["ridge_x"], data.attrs["ridge_y"]
@@ -178,7 +178,7 @@ def stages(
     exact: Yardstick | None = None,
     shown: int | None = None,
 ) -> dict[str, Stage]:
-    """What :func:`plateau_of` draws, by stage."""
+    """Return the stages that :func:`plateau_of` draws, by title."""
     rows = None
     if X is not None and Y is not None:
         exact = exact or exact_solution(data, X, Y)
@@ -191,12 +191,12 @@ def stages(
 
 
 def last_samples(data: xr.Dataset, shown: int) -> Stage:
-    """The last stretch of samples that was recorded, of at most ``shown``."""
+    """Return the last stretch of samples that was recorded, of at most ``shown``."""
     return [*stages(data, shown=shown).values()][-1]
 
 
 def moments(data: xr.Dataset, samples: NDArray) -> NDArray:
-    """When each tick of ``samples`` ends, in the unit of :func:`unit_of`; milliseconds count from the first of them."""
+    """Return the end of each tick of ``samples`` in the unit of :func:`unit_of`; milliseconds count from the first."""
     starts = onsets(data, samples)
     if not _held(data):
         return starts
@@ -205,21 +205,21 @@ def moments(data: xr.Dataset, samples: NDArray) -> NDArray:
 
 
 def onsets(data: xr.Dataset, samples: NDArray) -> NDArray:
-    """When each of ``samples`` comes on, in the unit of :func:`unit_of`."""
+    """Return the onset of each of ``samples`` in the unit of :func:`unit_of`."""
     if _in_seconds(data):
         return _hold(data) * samples
     return _hold(data) * (samples - samples[0]) if _held(data) else samples
 
 
 def _hold(data: xr.Dataset) -> float:
-    """How long a sample lasts, in the unit of :func:`unit_of`."""
+    """Return the duration of a sample in the unit of :func:`unit_of`."""
     if _in_seconds(data):
         return float(data.attrs["seconds_per_sample"])
     return float(data["time"].values[-1]) if _held(data) else 1.0
 
 
 def unit_of(data: xr.Dataset) -> str:
-    """Label of the horizontal axis."""
+    """Return the label of the horizontal axis."""
     return "time (s)" if _in_seconds(data) else "time (ms)" if _held(data) else "sample"
 
 
@@ -232,7 +232,7 @@ def _traces(data: xr.Dataset) -> dict[str, NDArray]:
 
 
 def _rows(trace: NDArray, cells: list[int]) -> NDArray:
-    """One row per tick, one column per chosen neuron."""
+    """Return one row per tick and one column per chosen neuron."""
     return trace.reshape(-1, trace.shape[-1])[:, cells]
 
 

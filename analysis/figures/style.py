@@ -149,7 +149,7 @@ def ticks_at(ax: Axes, values: ArrayLike) -> None:
 
 
 def for_log_axis(samples: ArrayLike) -> np.ndarray:
-    """Sample counts, a count of 0 moved to half the first that follows."""
+    """Return sample counts, with a count of 0 moved to half the first that follows."""
     samples = np.asarray(samples, dtype=float)
     positive = samples[samples > 0]
     return np.maximum(samples, positive.min() / 2 if positive.size else 1.0)

@@ -83,7 +83,7 @@ def plot_means(
 
 
 def _scattered(levels: list[list], means: Mapping[tuple, float]) -> bool:
-    """Whether points lie anywhere, as in a random sample, rather than on a grid."""
+    """Return True if points lie anywhere, as in a random sample, rather than on a grid."""
     return len(means) > 4 and len(means) < 0.5 * len(levels[0]) * len(levels[1])
 
 

@@ -1,4 +1,4 @@
-"""Do dendrites carry teaching signals? Four questions to recordings of somas and dendrites of the same neurons.
+"""Four questions on dendritic teaching signals, asked of recordings of somas and dendrites of the same neurons.
 
 Arrays in, answers out: :func:`ask` takes a :class:`DendriticRecording` and returns an :class:`Answer` to each question.
 """

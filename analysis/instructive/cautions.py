@@ -1,8 +1,10 @@
-"""Cautions: signs that a dendrite is a copy of its soma in a way that linear regression does not subtract.
+"""Signs in the data that a yes would not mean a teaching signal.
 
 A dendrite that follows its soma with another time course, or as a nonlinear function of it, leaves a residual that
-tells whatever the soma tells. It passes for a signal of the dendrite's own. So does a dendrite that depends on the
-condition, where there are few conditions and the error depends on them too.
+carries the soma's relation to the error. No test of chance can help: the relation is real, and only its reading is
+wrong. The same holds where dendrites and error depend on the same few conditions: the conditions are then the
+independent observations, and there are too few. Different kinetics and few conditions are recognised so reliably that
+answers are withheld. The sign of nonlinearity also occurs by chance in recordings of few stimuli, so it is a caution.
 """
 
 from __future__ import annotations
@@ -14,21 +16,29 @@ from biorrr.analysis.instructive.chance import PERMUTATIONS, exceeded, flipped_s
 from biorrr.analysis.instructive.residual import frame_before
 from biorrr.analysis.instructive.signals import Signals
 
-LEVEL = 0.01  # of each test: a caution is no finding, and should be rare where there is no reason
+LEVEL = 0.01  # of each test, so that answers are rarely withheld without a reason
 CONDITIONS_PER_NEURON, REPEATS = 3, 0.5  # fewer conditions are few; correlation of means between halves
+PARTS = 20  # of the recording, every other one of which makes a half
 LAGS = 3  # frames by which a dendrite may lead or follow its soma
 
 
-def cautions(signals: Signals) -> str:
-    """Return what makes a yes doubtful, in words; empty where nothing was found."""
-    said = []
-    if signals.smooth and asymmetry(signals) <= LEVEL:
-        said.append("dendrites follow their somas with other kinetics or a lag, which passes for a signal")
-    if nonlinearity(signals) <= LEVEL:
-        said.append("dendrites look like a nonlinear function of their somas, which passes for a signal")
+def withheld(signals: Signals) -> dict[str, str]:
+    """Return the questions whose answers these signals do not allow, each with the reason."""
+    found: dict[str, str] = {}
     if few_conditions(signals):
-        said.append("dendrites and error both depend on the condition; with so few conditions they may agree by chance")
-    return "; ".join(said)
+        reason = "dendrites and error both depend on the condition; with so few conditions they may agree by chance"
+        found |= dict.fromkeys(("specific", "informative"), reason)
+    if signals.smooth and asymmetry(signals) <= LEVEL:
+        reason = "dendrites follow their somas with other kinetics or a lag, which passes for a signal; deconvolve"
+        found |= dict.fromkeys(("specific", "informative", "signed"), reason)
+    return found
+
+
+def caution(signals: Signals) -> str:
+    """Return what makes a yes doubtful, in words; empty where nothing was found."""
+    if nonlinearity(signals) <= LEVEL:
+        return "dendrites look like a nonlinear function of their somas, which passes for a signal"
+    return ""
 
 
 def asymmetry(signals: Signals) -> float:
@@ -53,13 +63,13 @@ def nonlinearity(signals: Signals) -> float:
 def few_conditions(signals: Signals) -> bool:
     """Return True if residual and error both depend on the condition, and conditions are few.
 
-    Means over the trials of each condition are compared between two halves of the recording, every other stretch.
+    Means over the frames of each condition are compared between two halves of the recording, every other part of it.
     """
     if signals.condition is None or signals.error is None:
         return False
-    shown = (signals.condition >= 0) & (signals.stretch >= 0)
+    T, shown = len(signals.condition), signals.condition >= 0
     codes, condition = np.unique(signals.condition[shown], return_inverse=True)
-    half = signals.stretch[shown] % 2
+    half = (np.arange(T) * PARTS // T % 2)[shown]
     if not 2 <= len(codes) < CONDITIONS_PER_NEURON * signals.neurons:
         return False
     weights = [(condition == np.arange(len(codes))[:, None]) & (half == one) for one in (0, 1)]

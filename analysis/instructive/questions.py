@@ -11,22 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biorrr.analysis.instructive.answer import LEVEL, Answer, interval, jackknife_interval
-from biorrr.analysis.instructive.cautions import cautions
-from biorrr.analysis.instructive.chance import (
-    PERMUTATIONS,
-    each_neuron,
-    exceeded,
-    exchanged,
-    flipped_sums,
-    own_against_others,
-    sums_within,
-)
+from biorrr.analysis.instructive.cautions import caution, withheld
+from biorrr.analysis.instructive.chance import exceeded, exchanged, flipped_sums, own_against_others, sums_within
 from biorrr.analysis.instructive.recording import DendriticRecording
 from biorrr.analysis.instructive.residual import WithoutMemoryError, frame_before
 from biorrr.analysis.instructive.signals import Signals, signals_of
 
-FOLDS = 10  # stretches of time from which intervals are found
-BLOCKS = 10  # stretches of time between which activity changes
+FOLDS = 10  # parts of the recording from which confidence intervals are found
+BLOCKS = 10  # parts of the recording between which activity changes
 FEWEST_POINTS = 6  # of which a correlation is made
 NEGLIGIBLE = 1e-6  # of the largest singular value: components of the error that follow from the others
 
@@ -58,16 +50,17 @@ def _answers(
     try:
         signals = signals_of(recording, decay, window)
     except WithoutMemoryError as error:
-        return {question: Answer(unasked=str(error)) for question in questions}
+        return dict.fromkeys(questions, Answer(unasked=str(error)))
     length = np.linalg.norm(signals.residual, axis=0)
     mute = np.flatnonzero(length <= NEGLIGIBLE * np.linalg.norm(signals.dendrite, axis=0))
     if len(mute):
         unasked = f"the dendrite of neuron {mute[0]} is a sum of somas, and nothing else"
-        return {question: Answer(unasked=unasked) for question in questions}
+        return dict.fromkeys(questions, Answer(unasked=unasked))
     signals = replace(signals, residual=signals.residual / length)
-    caution = cautions(signals)
     answers = {question: QUESTIONS[question](signals) for question in questions}
-    return {q: one if one.unasked else replace(one, caution=caution) for q, one in answers.items()}
+    answers |= {q: Answer(unasked=reason) for q, reason in withheld(signals).items() if q in answers}
+    doubt = caution(signals)
+    return {q: one if one.unasked else replace(one, caution=doubt) for q, one in answers.items()}
 
 
 def specific(signals: Signals) -> Answer:
@@ -92,33 +85,33 @@ def specific(signals: Signals) -> Answer:
     strengths = np.linalg.norm(flipped_sums(sums_within(rest, against_rest, signals.stretch)), ord=2, axis=(1, 2))
     p = float(exceeded(strengths[0], strengths[1:]))
     shared = basis @ left[:, 0]
-    alone = residual - np.outer(shared, shared @ residual)
-    alone /= np.linalg.norm(alone, axis=0)
-    each = np.square(flipped_sums(sums_within(alone, against_rest, signals.stretch))).sum(axis=2)
+    each = np.linalg.norm((residual - np.outer(shared, shared @ residual)).T @ against_rest, axis=1)
     held_out = np.array([_second_correlation(*pair) for pair in _folds(basis, against)])
-    return Answer(*interval(held_out), p, np.sqrt(each[0]), each_neuron(each, p))
+    return Answer(*interval(held_out), p, each)
 
 
 def informative(signals: Signals) -> Answer:
-    """Ask whether the residual tells the task's error.
+    """Ask whether the residual carries information about the task's error.
 
-    The effect is its correlation with the error, held out, mean over neurons.
+    The effect is its correlation with its prediction from the error, held out, mean over neurons.
     """
     if signals.error is None:
         return Answer(unasked="the task’s error is not known")
     residual, error = signals.residual, _basis(signals.error)
-    explained = np.square(flipped_sums(sums_within(residual, error, signals.stretch))).sum(axis=2)
-    together = explained.sum(axis=1)
-    p = float(exceeded(together[0], together[1:]))
+    explained = np.square(flipped_sums(sums_within(residual, error, signals.stretch))).sum(axis=(1, 2))
+    p = float(exceeded(explained[0], explained[1:]))
     held_out = np.array([_correlations(*pair) for pair in _folds(residual, error)])
-    return Answer(*interval(held_out.mean(axis=1)), p, held_out.mean(axis=0), each_neuron(explained, p))
+    return Answer(*interval(held_out.mean(axis=1)), p, held_out.mean(axis=0))
 
 
 def signed(signals: Signals) -> Answer:
     """Ask whether the residual has the sign by which the neuron, in its causal role, would reduce the error.
 
     The error weighted by a neuron's role is what back-propagation would send to it. The effect is the correlation of
-    the residual with that of its own neuron, less the mean correlation with those of the others.
+    the residual with that of its own neuron, less the mean correlation with those of the others. A yes must reject two
+    null hypotheses (an intersection-union test): that residuals do not depend on the error, by random signs, and that
+    they do not depend on the role, by exchange of roles. Exchange alone is not exact, since somas drive the outcome by
+    their roles and imaging noise leaves a little of them in the error and in the residuals.
     """
     residual, error, role = signals.residual, signals.error, signals.role
     if error is None or role is None:
@@ -133,10 +126,10 @@ def signed(signals: Signals) -> Answer:
     sent = error @ role.T
     folds = np.array_split(np.arange(len(sent)), FOLDS)
     each = np.array([own_against_others(_cross_correlation(residual[fold], sent[fold])).mean() for fold in folds])
-    p = exchanged(_cross_correlation(residual, sent))
-    weights = role.T / np.linalg.norm(sent, axis=0)
-    own = own_against_others(flipped_sums(sums_within(residual, error, signals.stretch)) @ weights)
-    return Answer(*interval(each), p, own[0], each_neuron(own, p))
+    weights = role.T / np.maximum(np.linalg.norm(sent, axis=0), np.finfo(float).tiny)  # a role may be 0
+    own = own_against_others(flipped_sums(sums_within(residual, error, signals.stretch)) @ weights).mean(axis=1)
+    p = max(exchanged(_cross_correlation(residual, sent)), float(exceeded(own[0], own[1:])))
+    return Answer(*interval(each), p, own_against_others(residual.T @ error @ weights))
 
 
 def predictive(signals: Signals) -> Answer:
@@ -161,19 +154,9 @@ def predictive(signals: Signals) -> Answer:
         for one in np.unique(block)
         if np.sum(block != one) >= FEWEST_POINTS
     ]
-    p = exchanged(association)
-    # Chance: within each block the conditions are exchanged for one another.
-    rng = np.random.default_rng(0)
-    keys = block + rng.random((PERMUTATIONS, len(block)))
-    places = np.argsort(np.argsort(block, kind="stable"))
-    drawn = np.argsort(keys, axis=1)[:, places]
-    standard = _standard(taught), _standard(change)
-    by_chance = own_against_others(standard[0][drawn].transpose(0, 2, 1) @ standard[1])
-    strength = np.concatenate([own[None], by_chance])
-    return Answer(*jackknife_interval(float(own.mean()), np.array(without)), p, own, each_neuron(strength, p))
+    return Answer(*jackknife_interval(float(own.mean()), np.array(without)), exchanged(association), own)
 
 
-# Each as it is asked in tables and figures.
 QUESTIONS: dict[str, Callable[[Signals], Answer]] = {
     "specific": specific,
     "informative": informative,
@@ -183,26 +166,26 @@ QUESTIONS: dict[str, Callable[[Signals], Answer]] = {
 
 
 def _basis(signals: NDArray) -> NDArray:
-    """Orthonormal columns that span those of ``signals``, without what follows from the others."""
+    """Return orthonormal columns that span those of ``signals``."""
     left, strength, _ = np.linalg.svd(signals, full_matrices=False)
     return left[:, strength > NEGLIGIBLE * strength[0]]
 
 
 def _folds(signals: NDArray, others: NDArray):
-    """Held-out and training moments of each stretch of time: the signals and others in it, and products outside it."""
+    """Yield, for each part of the recording, signals and others in it and their products outside it."""
     for fold in np.array_split(np.arange(len(signals)), FOLDS):
         s, o = signals[fold], others[fold]
         yield s, o, signals.T @ signals - s.T @ s, signals.T @ others - s.T @ o, others.T @ others - o.T @ o
 
 
 def _correlations(signals: NDArray, others: NDArray, _, products: NDArray, squares: NDArray) -> NDArray:
-    """Correlation of each signal with its prediction from the others, (N,), on frames that were held out."""
+    """Return the correlation of each signal with its prediction from the others, (N,), on held-out frames."""
     predicted = others @ (np.linalg.pinv(squares, hermitian=True) @ products.T)
     return np.diagonal(_cross_correlation(signals, predicted))
 
 
 def _second_correlation(signals: NDArray, others: NDArray, own: NDArray, products: NDArray, squares: NDArray) -> float:
-    """Correlation of the second canonical pair on frames that were held out."""
+    """Return the correlation of the second canonical pair on held-out frames."""
     half, other_half = map(_whitening, (own, squares))
     left, _, right = np.linalg.svd(half @ products @ other_half)
     pair = signals @ half @ left[:, 1], others @ other_half @ right[1]
@@ -210,25 +193,25 @@ def _second_correlation(signals: NDArray, others: NDArray, own: NDArray, product
 
 
 def _whitening(squares: NDArray) -> NDArray:
-    """Inverse square root of a matrix of products; directions in which there is nothing stay without."""
+    """Return the inverse square root of a matrix of products; empty directions are left out."""
     values, vectors = np.linalg.eigh(squares)
     there = values > NEGLIGIBLE * values[-1]
     return (vectors[:, there] / np.sqrt(values[there])) @ vectors[:, there].T
 
 
 def _cross_correlation(signals: NDArray, others: NDArray) -> NDArray:
-    """Correlation of each column of one, (n, N), with each of the other, (n, J): (N, J); 0 where one never changes."""
+    """Return correlations of columns (n, N) with others (n, J), (N, J); 0 where one never changes."""
     return _standard(signals).T @ _standard(others)
 
 
 def _standard(signals: NDArray) -> NDArray:
-    """Columns of mean 0 and length 1; those that never change are 0."""
+    """Return columns of mean 0 and length 1; those that never change are 0."""
     centred = signals - signals.mean(axis=0)
     return centred / np.maximum(np.linalg.norm(centred, axis=0), np.finfo(float).tiny)
 
 
 def _changes(signals: Signals) -> tuple[NDArray, NDArray, NDArray]:
-    """Mean residuals and changes of activity, (points, N) each, and the block each point is of, (points,)."""
+    """Return mean residuals and changes of activity, (points, N) each, and the block of each point, (points,)."""
     T = len(signals.soma)
     condition = np.zeros(T, dtype=np.int64) if signals.condition is None else signals.condition
     shown = np.asarray(condition) >= 0

@@ -102,11 +102,11 @@ class DendriticRecording:
         return self.soma.shape[1]
 
     def is_smooth(self, decay: float) -> bool:
-        """Whether an indicator that decays within ``decay`` seconds carries over from frame to frame."""
+        """Return True if an indicator that decays within ``decay`` seconds carries over from frame to frame."""
         return decay * self.rate >= 1
 
     def imaged_error(self, decay: float) -> NDArray:
-        """The error (T, J) as an indicator that decays within ``decay`` seconds would show it, centred."""
+        """Return the error (T, J) as an indicator that decays within ``decay`` seconds would show it, centred."""
         assert self.error is not None
         seen = eligibility_trace(self.error, decay * self.rate)
         return seen - seen.mean(axis=0)

@@ -1,4 +1,4 @@
-"""What dendrites say beyond the somas, and what the task's error is beyond them.
+"""Residuals: dendrites and the task's error less what the somas explain of them.
 
 Somas are known with imaging noise only. Least squares would subtract too little of them, and what is left would pass
 for a signal of the dendrite's own. So slopes are found with the frame before as an instrument: it shares the somas'
@@ -20,12 +20,12 @@ class WithoutMemoryError(ValueError):
 
 
 def frame_before(signals: NDArray) -> NDArray:
-    """Each frame's predecessor, (T, N): the same calcium, with noise of its own. The first is its own."""
+    """Return each frame's predecessor, (T, N): the same calcium with other noise. The first is its own."""
     return np.concatenate([signals[:1], signals[:-1]])
 
 
 def dendritic_residual(soma: NDArray, dendrite: NDArray, smooth: bool = True) -> NDArray:
-    """Dendritic signals (T, N) less what the somas of all neurons, (T, N), explain of them.
+    """Return dendritic signals (T, N) less what the somas of all neurons, (T, N), explain of them.
 
     All somas, since a signal that all dendrites share would differ between neurons once each has lost its own soma's
     part of it. Where the indicator is not ``smooth`` from row to row, as in one row per trial, slopes are those of
@@ -37,14 +37,14 @@ def dendritic_residual(soma: NDArray, dendrite: NDArray, smooth: bool = True) ->
 
 
 def error_beyond_somas(soma: NDArray, error: NDArray, smooth: bool = True) -> NDArray:
-    """The task's error (T, J) less what the somas (T, N) explain of it."""
+    """Return the task's error (T, J) less what the somas (T, N) explain of it."""
     frame, before, inverse = _instrument(soma, smooth)
     e = error - error.mean(axis=0)
     return e - before @ (inverse.T @ (frame.T @ e))
 
 
 def _instrument(soma: NDArray, smooth: bool) -> tuple[NDArray, NDArray, NDArray]:
-    """The somas, centred, their instrument, (T, N) each, and the inverse of the product of the two, (N, N)."""
+    """Return centred somas, their instrument, (T, N) each, and the inverse of their product, (N, N)."""
     frame = soma - soma.mean(axis=0)
     before = frame_before(frame) if smooth else frame
     correlation = np.median(np.sum(frame * before, axis=0) / np.sum(frame * frame, axis=0))

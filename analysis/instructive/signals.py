@@ -1,4 +1,4 @@
-"""Signals that the questions are asked of: fast parts of a recording, what dendrites say beyond somas, and stretches.
+"""Signals that are analysed: fast parts of a recording, residuals of dendrites and error, and stretches of time.
 
 Slow changes are removed first, since two signals that change slowly are correlated by chance.
 """
@@ -16,11 +16,7 @@ from biorrr.analysis.instructive.residual import dendritic_residual, error_beyon
 
 WINDOW, TRIALS, DECAYS, FRAMES = 5.0, 3, 10, 20  # seconds, trials, decays and frames in a running mean, at least
 LARGEST_SHARE = 0.2  # of the recording that a running mean spans
-MEANS, GAP = (
-    2.0,
-    0.25,
-)  # running means that a stretch of time lasts, and share of one that is left out between stretches
-STRETCHES = (10, 40)  # at least and at most
+STRETCHES = (10, 40)  # at least and at most, in each of which a gap as long as a running mean is left out
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +28,9 @@ class Signals:
     soma, dendrite : (T, N)
         Fluorescence less its running mean.
     residual : (T, N)
-        What the dendrites say beyond the somas.
+        Dendrites less what the somas explain of them; columns have unit length.
     error : (T, J) or None
-        The error as the indicator would show it, less its running mean, beyond what the somas tell.
+        The error as the indicator would show it, less its running mean and less what the somas explain.
     role : (N, J) or None
     condition : (T,) or None
     stretch : (T,)
@@ -111,9 +107,10 @@ def running_mean(half: int) -> NDArray:
 
 
 def _stretches(T: int, window: int) -> NDArray:
-    """Return the stretch of each of T frames, -1 in gaps: long enough that signals without slow parts forget."""
-    fewest, most = STRETCHES
-    number = int(np.clip(T / (MEANS * window), fewest, most))
-    place = np.arange(T) * number / T
-    gap = min(GAP * window, 0.2 * T / number) * number / T  # in units of a stretch
+    """Return the stretch of each of T frames, -1 in gaps.
+
+    Gaps last a whole window, so that no frame's running mean reaches two stretches; half of the time if that is less.
+    """
+    number = int(np.clip(T / (2 * window), *STRETCHES))
+    place, gap = np.arange(T) * number / T, min((window + 1) * number / T, 0.5)
     return np.where(place % 1 < 1 - gap, place.astype(int), -1)

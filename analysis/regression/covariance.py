@@ -1,4 +1,4 @@
-"""Covariances of paired data and what is made of them: ridge, the normalizing matrix Sigma_s, symmetric powers."""
+"""Covariances of paired data, the normalizing matrix Sigma_s, and symmetric powers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Covariances(NamedTuple):
 
 
 def covariances(X: ArrayLike, Y: ArrayLike, ridge: float | tuple[float, float] = 0.0) -> Covariances:
-    """Covariances of ``X`` (n_samples, m) and ``Y`` (n_samples, n) as given: nothing is centred.
+    """Return covariances of ``X`` (n_samples, m) and ``Y`` (n_samples, n) as given: nothing is centred.
 
     ``ridge`` is the supplement's epsilon, added to Cxx and Cyy, or a pair that sets them separately.
 
@@ -48,7 +48,7 @@ def covariances(X: ArrayLike, Y: ArrayLike, ridge: float | tuple[float, float] =
 
 
 def sigma_inverse(Cyy: NDArray, s: float) -> NDArray:
-    """Sigma_s^-1 = s Cyy + (1-s) I (Sec. 3.2), shape (n, n); the ridge, if any, is already in ``Cyy``."""
+    """Return Sigma_s^-1 = s Cyy + (1-s) I (Sec. 3.2), shape (n, n); the ridge, if any, is already in ``Cyy``."""
     return check_s(s) * Cyy + (1 - s) * np.eye(len(Cyy))
 
 

@@ -1,4 +1,4 @@
-"""How good filters and predictions are. Data are taken as given: centre them first if they should be centred.
+"""Scores of filters and predictions. Data are taken as given: centre them first if they should be centred.
 
 To score many snapshots of the same problem, build one :class:`~biorrr.analysis.regression.yardstick.Yardstick`.
 """
@@ -16,7 +16,7 @@ Ridge = float | tuple[float, float]
 
 
 def objective(Vx: ArrayLike, X: ArrayLike, Y: ArrayLike, s: float = 0.0, ridge: Ridge = 0.0) -> float | NDArray:
-    """Objective of the filters ``Vx`` (..., m, k) on ``X`` (n_samples, m) and ``Y`` (n_samples, n); lower is better.
+    """Return the objective of filters ``Vx`` (..., m, k) on ``X`` (n_samples, m), ``Y`` (n_samples, n); low is good.
 
     Whitening is enforced and Vy stands at its optimum (supplement E); see :meth:`Yardstick.objective`.
     """
@@ -24,19 +24,19 @@ def objective(Vx: ArrayLike, X: ArrayLike, Y: ArrayLike, s: float = 0.0, ridge: 
 
 
 def excess(Vx: ArrayLike, X: ArrayLike, Y: ArrayLike, s: float = 0.0, ridge: Ridge = 0.0) -> float | NDArray:
-    """(objective - optimum) / |optimum| of the filters ``Vx`` (..., m, k); see :meth:`Yardstick.excess`."""
+    """Return (objective - optimum) / |optimum| of the filters ``Vx`` (..., m, k); see :meth:`Yardstick.excess`."""
     return Yardstick(X, Y, s, ridge).excess(Vx)
 
 
 def whitening_error(Vx: ArrayLike, X: ArrayLike, ridge: Ridge = 0.0) -> float | NDArray:
-    """||Vx' (Cxx + ridge I) Vx - I||^2 / k of ``Vx`` (..., m, k) on ``X`` (n_samples, m) (supplement E)."""
+    """Return ||Vx' (Cxx + ridge I) Vx - I||^2 / k of ``Vx`` (..., m, k) on ``X`` (n_samples, m) (supplement E)."""
     whitened = _in_metric(Vx, X, ridge)
     k = whitened.shape[-1]
     return (np.square(whitened.swapaxes(-2, -1) @ whitened - np.eye(k)).sum(axis=(-2, -1)) / k)[()]
 
 
 def principal_angles(A: ArrayLike, B: ArrayLike, X: ArrayLike | None = None, ridge: Ridge = 0.0) -> NDArray:
-    """Principal angles between the column spans of ``A`` (m, k) and ``B`` (m, l) in degrees, largest first.
+    """Return principal angles between the column spans of ``A`` (m, k) and ``B`` (m, l) in degrees, largest first.
 
     With ``X`` (n_samples, m) they are angles in the metric of Cxx + ridge I: between the activities Vx'x rather than
     between the filters, so that directions in which the input hardly varies count little.
@@ -65,7 +65,7 @@ def r2(Y: ArrayLike, predicted: ArrayLike, baseline: ArrayLike | None = None) ->
 
 
 def _in_metric(V: ArrayLike, X: ArrayLike, ridge: Ridge) -> NDArray:
-    """``V`` (..., m, k) as (..., n_samples + m, k), with V'(Cxx + ridge I)V for its Gram matrix; Cxx is not formed."""
+    """Return a (..., n_samples + m, k) with the Gram matrix V'(Cxx + ridge I)V of ``V`` (..., m, k)."""
     V, X = as_floats("V", V), as_floats("X", X)
     if V.ndim < 2 or V.shape[-2] != X.shape[1]:
         raise ValueError(f"V: must have a row for each of the {X.shape[1]} columns of X (got shape {V.shape})")

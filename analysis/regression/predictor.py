@@ -1,4 +1,4 @@
-"""What fitted filters do, exact or learned: transform, predict and score, as scikit-learn has it."""
+"""Predictors made of filters, exact or learned, with the interface of scikit-learn."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class FilterPredictor(
     y_mean_: NDArray
 
     def transform(self, X: ArrayLike) -> NDArray:
-        """Output z = Vx'(x - mean) of the filters for ``X`` (n_samples, m): (n_samples, k)."""
+        """Return the output z = Vx'(x - mean) of the filters for ``X`` (n_samples, m): (n_samples, k)."""
         check_is_fitted(self)
         X = validate_data(self, unmasked("X", X), reset=False, dtype=float)
         return (X - self.x_mean_) @ self.Vx_
@@ -49,7 +49,7 @@ class FilterPredictor(
         return predicted[:, 0] if self._single_response else predicted
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
-        """Share of the variance of ``y`` about the training mean that is predicted, all responses pooled."""
+        """Return the share of the variance of ``y`` about the training mean that is predicted, all responses pooled."""
         return r2(y, self.predict(X), self.y_mean_)
 
     @property

@@ -1,4 +1,4 @@
-"""How many filters the data support: rank by cross-validation, as in Semedo et al. (2019), Neuron 102, 249-259."""
+"""The rank that data support, by cross-validation, as in Semedo et al. (2019), Neuron 102, 249-259."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class RankCV(ReducedRankRegression):
     def _held_out(
         self, X: NDArray, Y: NDArray, train: NDArray, test: NDArray, strata: NDArray | None
     ) -> tuple[NDArray, float]:
-        """Squared errors on ``test`` for each rank of ``ks_``, and squared deviations from the training mean."""
+        """Return squared errors on ``test`` for each rank of ``ks_``, and squared deviations from the training mean."""
         x_train, x_test = residuals(X, strata, train, test)
         y_train, deviations = residuals(Y, strata, train, test)
         yardstick = Yardstick(x_train, y_train, self.s, self.ridge)  # type: ignore[arg-type]  # "cv" is not for RankCV
@@ -114,7 +114,7 @@ class RankCV(ReducedRankRegression):
 def residuals(
     values: NDArray, strata: NDArray | None, train: NDArray | slice, test: NDArray | slice = slice(0)
 ) -> tuple[NDArray, NDArray]:
-    """Samples ``train`` and ``test`` of ``values`` (n_samples, channels) around means of the training samples alone.
+    """Return samples ``train`` and ``test`` of ``values`` (n_samples, channels) less the means of the training samples.
 
     ``strata`` (n_samples,) are whole numbers from 0 on; each has a mean of its own. None stands for a single one.
     """
@@ -131,7 +131,7 @@ def residuals(
 
 
 def smallest_good_rank(r2_folds: NDArray) -> int:
-    """Place of the first rank whose mean R2 over folds, (folds, ranks), lies within one standard error of the best."""
+    """Return the place of the first rank whose mean of R2, (folds, ranks), is within one standard error of the best."""
     mean, sem = r2_folds.mean(axis=0), r2_folds.std(axis=0, ddof=1) / np.sqrt(len(r2_folds))
     best = mean.argmax()
     return int((mean >= mean[best] - sem[best]).argmax())

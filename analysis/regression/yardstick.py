@@ -15,7 +15,7 @@ from biorrr.analysis.regression.covariance import covariances, sigma_inverse
 
 
 class Yardstick:
-    """Everything about paired data that scoring filters needs, decomposed once.
+    """Exact solution and scores of filters on paired data, which are decomposed once.
 
     M = Cxx^-1/2 Cxy Sigma_s Cyx Cxx^-1/2 (supplement C) is never formed: its eigenvectors are left singular vectors of
     F = Cxx^-1/2 Cxy Sigma_s^1/2. Where a ridge does not keep covariances well-conditioned, F is built from the singular
@@ -60,7 +60,7 @@ class Yardstick:
         self._readout = _pad(factored.root_y.T @ B, k_max)
 
     def optimum(self, k: int) -> float:
-        """Lowest objective of any k filters: minus the sum of M's k largest eigenvalues."""
+        """Return the lowest objective of any k filters: minus the sum of M's k largest eigenvalues."""
         return -float(self.eigenvalues[: check_k(k, self.m, self.n)].sum())
 
     def Vx(self, k: int) -> NDArray:
@@ -80,7 +80,7 @@ class Yardstick:
         return linalg.svd(self._root, full_matrices=False)[2][: check_k(k, self.m, self.n)].T
 
     def objective(self, Vx: ArrayLike) -> float | NDArray:
-        """Return what the paper plots: -Tr Vx~' Cxy Sigma_s Cyx Vx~ with Vx~ = Vx (Vx' Cxx Vx)^-1/2 (supplement E).
+        """Return the objective -Tr Vx~' Cxy Sigma_s Cyx Vx~ with Vx~ = Vx (Vx' Cxx Vx)^-1/2 (supplement E).
 
         ``Vx`` is (..., m, k): one set of filters gives a number, snapshots (S, m, k) give (S,). It depends on the
         span of the filters alone. Filters that are not finite, as after a divergence, score NaN.
@@ -92,24 +92,24 @@ class Yardstick:
         return np.where(finite, value, np.nan)[()]
 
     def excess(self, Vx: ArrayLike) -> float | NDArray:
-        """(objective - optimum) / |optimum| of ``Vx`` (..., m, k): 0 at the optimum, 1 where nothing is learned."""
+        """Return (objective - optimum) / |optimum| of ``Vx`` (..., m, k): 0 at the optimum, 1 if nothing is learned."""
         optimum = self.optimum(np.shape(Vx)[-1])
         distance = self.objective(Vx) - optimum
         return distance / -optimum if optimum else distance  # uncorrelated data: every Vx is at the optimum
 
     def whitening_error(self, Vx: ArrayLike) -> float | NDArray:
-        """||Vx' (Cxx + ridge I) Vx - I||^2 / k of ``Vx`` (..., m, k) (supplement E, Fig. 5)."""
+        """Return ||Vx' (Cxx + ridge I) Vx - I||^2 / k of ``Vx`` (..., m, k) (supplement E, Fig. 5)."""
         gram = self.gram(Vx)
         k = gram.shape[-1]
         return (np.square(gram - np.eye(k)).sum(axis=(-2, -1)) / k)[()]
 
     def gram(self, Vx: ArrayLike) -> NDArray:
-        """Vx' (Cxx + ridge I) Vx of ``Vx`` (..., m, k), (..., k, k): the identity if the filters are white."""
+        """Return Vx' (Cxx + ridge I) Vx of ``Vx`` (..., m, k), (..., k, k): the identity if the filters are white."""
         whitened, finite = self._whitened(Vx)
         return np.where(finite[..., None, None], whitened.swapaxes(-2, -1) @ whitened, np.nan)
 
     def aligned(self, Vx: ArrayLike) -> NDArray:
-        """``Vx`` (m, k) turned to lie as near as it can to the exact filters: Procrustes in the Cxx metric.
+        """Return ``Vx`` (m, k) turned to lie nearest to the exact filters: Procrustes in the Cxx metric.
 
         Filters are defined up to a rotation, and are to be turned before they are shown beside the exact ones.
         """
@@ -119,7 +119,7 @@ class Yardstick:
         return Vx @ (U @ Wt)
 
     def _whitened(self, Vx: ArrayLike) -> tuple[NDArray, NDArray]:
-        """Cxx^1/2 Vx in the axes of X, and which of the leading entries are finite (the others are zeroed)."""
+        """Return Cxx^1/2 Vx in the axes of X, and which of the leading entries are finite (the others are zeroed)."""
         Vx = np.asarray(Vx, dtype=float)
         if Vx.ndim < 2 or Vx.shape[-2] != self.m or not 1 <= Vx.shape[-1] <= min(self.m, self.n):
             raise ValueError(
@@ -190,7 +190,7 @@ def _factored_data(X: NDArray, Y: NDArray, s: float, ridge: tuple[float, float])
 
 
 def _axes(A: NDArray, tolerance: float, all_directions: bool = False) -> tuple[NDArray, NDArray, NDArray]:
-    """Singular vectors and values U, d, W of A = U diag(d) W', without the directions in which A has no variance.
+    """Return U, d, W of A = U diag(d) W', without the directions in which A has no variance.
 
     With ``all_directions`` those are kept, with d = 0: a ridge gives them variance of its own.
     """
@@ -203,7 +203,7 @@ def _axes(A: NDArray, tolerance: float, all_directions: bool = False) -> tuple[N
 
 
 def _product(A: NDArray, stack: NDArray) -> NDArray:
-    """``A @ stack`` for matrices stacked along leading axes, as one product: several times faster than one by one."""
+    """Return ``A @ stack`` for matrices stacked along leading axes, as one product, which is several times faster."""
     return np.moveaxis(np.tensordot(A, stack, axes=(1, -2)), 0, -2)
 
 

@@ -1,4 +1,4 @@
-"""A circuit of known sizes, and what it exchanges with the outside: plain data, from which engines make the rest."""
+"""Blueprints: circuits of known sizes with their ports, as plain data from which engines are built."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Quantity:
     Parameters
     ----------
     part, name
-        Whose, and what it is called.
+        The part that has it, and its name there.
     size
-        How many numbers it holds.
+        Number of values that it holds.
     variable
-        As it was declared.
+        Its declaration.
     """
 
     part: str
@@ -44,7 +44,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Port:
-    """Where data come in: one variable of one population, set anew for every sample.
+    """A place where data come in: one variable of one population, set anew for every sample.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Blueprint:
 
     @functools.cached_property
     def timing(self) -> Timing:
-        """How long ticks last, and for how many of them samples are held."""
+        """Length of a tick, and number of ticks for which a sample is held."""
         return Timing.of(self.parts)
 
     @functools.cached_property
@@ -132,7 +132,7 @@ class Blueprint:
 
     @functools.cached_property
     def state(self) -> tuple[Quantity, ...]:
-        """All that one stretch of simulation must hand to the next, weights first."""
+        """Variables that one stretch of simulation must hand to the next, weights first."""
         return tuple(q for q in self.quantities if q.variable.role in ("memory", "parameter"))
 
     @functools.cached_property
@@ -146,23 +146,23 @@ class Blueprint:
 
     @functools.cached_property
     def schedule(self) -> tuple[Action, ...]:
-        """What happens within a tick, in order."""
+        """Actions of a tick, in order."""
         return merged(self._steps, self.parts)
 
     @functools.cached_property
     def program(self) -> Program:
-        """The same with less work while a sample is held: what engines carry out."""
+        """Actions that engines carry out: those of the schedule, with less work while a sample is held."""
         still = [port for port in self.ports if port.changes == "sample"]
         return program(self.meanings, self._steps, [f"{port.population}.{port.variable}" for port in still])
 
     @functools.cached_property
     def watched(self) -> tuple[tuple[str, str], ...]:
-        """What must stay finite, as (population, variable)."""
+        """Variables that must stay finite, as (population, variable)."""
         return watched(self.meanings)
 
     @functools.cached_property
     def code(self) -> Blueprint:
-        """The same without words and values: circuits that differ in those only share their compiled code."""
+        """The blueprint without words and values; circuits that differ in those alone share their compiled code."""
         populations = [
             Population(p.size, p.name, _bare(p), p.steps, shape="circle" if p.shape else "")
             for p in self.parts.populations
@@ -177,7 +177,7 @@ class Blueprint:
         return replace(self, parts=Parts(tuple(populations), tuple(pathways)))
 
     def __getstate__(self):
-        """Without what can be made again."""
+        """Return the fields, without what follows from them."""
         return {"parts": self.parts, "ports": self.ports}
 
     def __setstate__(self, state) -> None:

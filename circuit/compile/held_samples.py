@@ -22,7 +22,7 @@ from biorrr.models.parts import PENDING
 
 @dataclass(frozen=True)
 class Program:
-    """What engines carry out in every tick.
+    """The actions that engines carry out in every tick.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Program:
 
 
 def program(meanings: Meanings, plain: list[Action], presented: Iterable[str]) -> Program:
-    """Return what engines do in a tick: all that happens, less what need not be done again while a sample is held.
+    """Return what engines do in a tick: all actions, less those that need not be repeated while a sample is held.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ class _Assignment:
 
 
 class Standstill:
-    """What stands still while a sample is held.
+    """The variables and actions that stand still while a sample is held.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from biorrr.models.variables import Step, parameter
 
 @dataclass(frozen=True)
 class ApicalDrive(Departure):
-    """The output gains ``gain`` times the plateau.
+    """A plateau that also reaches the soma: the output gains ``gain`` times the plateau.
 
     The plateau comes after the interneurons have answered the proximal drive, so it changes the output that
     plasticity sees, not the inhibition of the same sample.

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated
 
 from biorrr.errors import InputError
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts, Pathway
 from biorrr.models.random_draws import Stream, in_area
-from biorrr.models.validation import Probability
+from biorrr.models.validation import Probability, one_of
 from biorrr.models.variables import Variable, parameter
 
 
 @dataclass(frozen=True)
 class SparseConnections(Departure):
-    """Only some of the possible synapses exist; the weights of the others stay zero.
+    """Sparse wiring: only some of the possible synapses exist, and the weights of the others stay zero.
 
     Parameters
     ----------
@@ -47,7 +49,7 @@ _KINDS = {"Vx": "proximal", "Vy": "distal", "Q": "inhibitory", "R": "recruitment
 
 @dataclass(frozen=True)
 class DalesLaw(Departure):
-    """All synapses that a cell makes have one sign and keep it: a weight that would cross zero stays there.
+    """Dale's law: all synapses that a cell makes keep one sign, and a weight that would cross zero stays there.
 
     Pyramidal cells excite (R, and what they send to other areas) and interneurons inhibit (Q); a random half of the
     fibres that come from outside (Vx, Vy) is inhibitory.
@@ -59,17 +61,7 @@ class DalesLaw(Departure):
         hierarchy they stand for W, A, Q and R of each area.
     """
 
-    weights: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        names = self.weights if isinstance(self.weights, (tuple, list)) else (self.weights,)
-        object.__setattr__(self, "weights", tuple(names))
-        for name in names:
-            if not isinstance(name, str) or name not in _KINDS:
-                raise InputError(
-                    f"DalesLaw.weights: must be among 'Vx', 'Vy', 'Q', 'R' (got {name!r}); in a hierarchy they stand "
-                    "for W, A, Q and R of each area"
-                )
+    weights: tuple[Annotated[str, partial(one_of, choices=tuple(_KINDS))], ...]
 
     @property
     def alters(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -87,7 +79,7 @@ class DalesLaw(Departure):
 def _keeping_sign(parts: Parts, pathway: Pathway) -> Parts:
     """Return ``parts`` in which the weights of ``pathway`` keep the sign of the cell that they come from."""
     if pathway.bound:
-        raise ValueError(f"the weights of {pathway.name} have a bound already, {pathway.bound}")
+        raise InputError(f"the weights of {pathway.name} have a bound already, {pathway.bound}")
     source, sign = parts[pathway.source], ""
     if source.kind not in ("pyramidal", "interneuron"):
         sign, place = "polarity_pre * ", int(pathway.kind == "distal")

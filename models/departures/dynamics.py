@@ -13,7 +13,7 @@ from biorrr.models.variables import Step, Variable, parameter
 
 @dataclass(frozen=True)
 class Leaky(Departure):
-    """Each sample is held for some time, during which membranes and dendrites relax towards their drive.
+    """Membranes and dendrites that relax towards their drive while each sample is held for some time.
 
     Weights change when a sample ends, by the mean of their rule over the time for which the sample was held. As the
     time constants become short against `hold`, the circuit becomes the instant one, with an error of first order in

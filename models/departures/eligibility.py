@@ -18,7 +18,7 @@ from biorrr.models.variables import Step, Variable, parameter
 
 @dataclass(frozen=True)
 class Eligibility(Departure):
-    """Plasticity reads traces in place of activities, so that a plateau can teach about inputs of a while ago.
+    """Plasticity that reads traces in place of activities, so that a plateau can teach about earlier inputs.
 
     With e a trace of the input, p of the plateau and o of the output, the rules become dVx = eta_x e p' and
     dVy = eta_y (y (o - s a)' - (1 - s) Vy). The interneurons' rules stay as they are, and so does the ridge, because
@@ -31,11 +31,11 @@ class Eligibility(Departure):
     Parameters
     ----------
     tau_x
-        Time constant of the trace of presynaptic activity: how long an input can wait for its plateau.
+        Time constant of the trace of presynaptic activity: the time for which an input can wait for its plateau.
     tau_plateau
-        Of the trace of the plateau: how long a plateau can wait for an input that comes after it.
+        Time constant of the trace of the plateau: the time for which a plateau can wait for a later input.
     tau_output
-        Of the trace of the output that distal synapses read.
+        Time constant of the trace of the output that distal synapses read.
 
     All three are seconds, or Brian2 times, where the dynamics have time (:class:`~biorrr.models.Leaky`), and samples
     where activity is instant.

@@ -14,7 +14,7 @@ from biorrr.models.variables import Step, Variable
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happens once, before a sample is presented.
+    """An intervention that happens once, before a sample is presented.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Silence(Event):
-    """Interneurons fall silent for the rest of the run.
+    """Silence of interneurons for the rest of the run.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Silence(Event):
 
 @dataclass(frozen=True)
 class Freeze(Event):
-    """A pathway stops learning.
+    """The end of learning in one pathway.
 
     Parameters
     ----------
@@ -59,12 +59,12 @@ class Freeze(Event):
 
 @dataclass(frozen=True)
 class CutInstruction(Event):
-    """The instructive input is cut: y is zero from here on."""
+    """A cut of the instructive input: y is zero from here on."""
 
 
 @dataclass(frozen=True)
 class SwapData(Event):
-    """The data are replaced by others.
+    """A change of the data.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class SwapData(Event):
 
 @dataclass(frozen=True)
 class SilencedInterneurons(Departure):
-    """Interneurons of which some may fall silent."""
+    """Interneurons that can be silenced."""
 
     population: str = "interneurons"
 

@@ -18,7 +18,7 @@ from biorrr.models.variables import Step, Variable, parameter
 
 @dataclass(frozen=True)
 class Spiking(Departure):
-    """Each output and each interneuron is a population of Poisson cells, and other cells receive their spikes.
+    """Populations of Poisson cells for each output and each interneuron, heard by their spikes.
 
     Activity is signed and rates are not, so at rest every cell fires `baseline` spikes per sample; one standard
     deviation of activity makes each of them fire one spike more or less. That is 1 for outputs (the constraint's unit

@@ -21,7 +21,7 @@ _STREAMS = {
 
 @dataclass(frozen=True)
 class TransmissionNoise(Departure):
-    """Every synapse transmits w x (1 + sigma xi), with xi Gaussian and new for each synapse and sample.
+    """Noise of transmission: a synapse transmits w x (1 + sigma xi), xi Gaussian and new for each synapse and sample.
 
     The sum over a cell's synapses is Gaussian too, with variance sigma^2 sum (w x)^2, so one draw per cell does for all
     of them. Spontaneous replay is noiseless.
@@ -103,7 +103,7 @@ class _Delay(Departure):
 
 @dataclass(frozen=True)
 class LoopDelay(_Delay):
-    """Inhibition comes late: interneurons answer with the activity that they had some samples, or ticks, ago.
+    """Late inhibition: interneurons answer with the activity that they had some samples, or ticks, ago.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class LoopDelay(_Delay):
 
 @dataclass(frozen=True)
 class LateInstruction(_Delay):
-    """Instruction comes late: what reaches the distal dendrite is about the input of some samples, or ticks, ago.
+    """Late instruction: the distal dendrite receives the instruction of some samples, or ticks, ago.
 
     Parameters
     ----------

@@ -27,13 +27,10 @@ from biorrr.models.expressions import renamed
 from biorrr.models.millivolts.bursting_cells import BurstingCells
 from biorrr.models.millivolts.fans import fan_in, fan_out
 from biorrr.models.millivolts.readings import (
-    INTERNEURON_LINK,
     INTERNEURON_STEPS,
     INTERNEURON_VARIABLES,
-    OUTPUT_LINK,
     OUTPUT_STEPS,
     OUTPUT_VARIABLES,
-    CellLink,
 )
 from biorrr.models.millivolts.somatostatin_cells import SomatostatinCells
 from biorrr.models.paper.clock import HoldingClock
@@ -147,22 +144,24 @@ class Millivolts(Departure):
             )
         )
 
-    def _with_cells(self, parts: Parts, stand_in: Population, cells: Population, each: int, link: CellLink) -> Parts:
-        """Put ``each`` of ``cells`` behind every one of ``stand_in``: currents fan out to them, spikes fan in."""
+    def _with_cells(
+        self, parts: Parts, stand_in: Population, cells: Population, each: int, at_end: tuple[str, ...]
+    ) -> Parts:
+        """Put ``each`` of ``cells`` behind every one of ``stand_in``, whose variables ``at_end`` count at its end."""
         cells = replace(cells, size=each * int(stand_in.size or 1))
-        at_end = tuple(replace(v, at_end=v.name in link.at_end) for v in stand_in.variables)
-        return parts.having(
-            replace(stand_in, variables=at_end),
-            cells,
-            fan_out(link.currents, stand_in.name, cells.name, link.fills, each, link.cell_phase),
-            fan_in(link.spikes, cells.name, stand_in.name, link.counts, each, link.phase),
-        )
+        variables = tuple(replace(v, at_end=v.name in at_end) for v in stand_in.variables)
+        return parts.having(replace(stand_in, variables=variables), cells)
 
     def _outputs(self, parts: Parts) -> Parts:
         """Let outputs be what bursting cells say."""
         for stand_in in parts.all(kind="pyramidal"):
-            parts = self._with_cells(parts, stand_in, self.cell, self.population, OUTPUT_LINK)
-            parts = parts.adding(
+            each, currents = self.population, {"I_s": "soma_current", "I_d": "dendrite_current"}
+            parts = self._with_cells(parts, stand_in, self.cell, each, ("z", "a", "inhibition", "plateau"))
+            counts = {"event_sum": "event", "burst_sum": "burst"}
+            parts = parts.having(
+                fan_out("soma_currents", stand_in.name, self.cell.name, currents, each, "cells"),
+                fan_in("output_spikes", self.cell.name, stand_in.name, counts, each, "output"),
+            ).adding(
                 stand_in.name,
                 *self._shared(self.population),
                 parameter("rest_soma", "current into the soma at rest", self.rest_soma, "pA"),
@@ -188,8 +187,12 @@ class Millivolts(Departure):
             parts = parts.having(replace(pathway, sums=(*pathway.sums, ("strength", "w**2"))))
         for stand_in in parts.all(kind="interneuron"):
             each = self.interneuron_population
-            parts = self._with_cells(parts, stand_in, self.interneuron, each, INTERNEURON_LINK)
-            parts = parts.adding(
+            parts = self._with_cells(parts, stand_in, self.interneuron, each, ("n",))
+            currents, counts, cells = {"I_in": "interneuron_current"}, {"spike_sum": "spike"}, self.interneuron.name
+            parts = parts.having(
+                fan_out("interneuron_currents", stand_in.name, cells, currents, each, "interneuron cells"),
+                fan_in("interneuron_spikes", cells, stand_in.name, counts, each, "interneuron output"),
+            ).adding(
                 stand_in.name,
                 *self._shared(each),
                 parameter("rest_interneuron", "current into an interneuron at rest", self.rest_interneuron, "pA"),
@@ -206,7 +209,7 @@ class Millivolts(Departure):
         return parts
 
     def _shared(self, population: int) -> tuple[Variable, ...]:
-        """What outputs and interneurons alike must know."""
+        """Return the parameters that outputs and interneurons share."""
         return (
             parameter("cells_each", "cells that stand for one", float(population)),
             parameter("latency", "ticks after which spikes count", self.latency / self.dt),

@@ -1,4 +1,4 @@
-"""Between one that stands for a population and the cells that it stands for: currents fan out, spikes fan in."""
+"""Pathways between an output or interneuron and the cells that stand for it: currents fan out, spikes fan in."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from biorrr.models.variables import Variable
 
 
 def fan_out(name: str, source: str, target: str, fills: dict[str, str], each: int, phase: str) -> Pathway:
-    """Hands what one cell of ``source`` has to the ``each`` cells of ``target`` that stand for it."""
+    """Return a pathway that hands variables of one cell of ``source`` to the ``each`` cells that stand for it."""
     count = f"cells('{target}')"
     own = f"int(floor(i / {count}) == floor((i % {count}) / {each}))"
     return _between(name, source, target, fills, own, phase)
 
 
 def fan_in(name: str, source: str, target: str, fills: dict[str, str], each: int, phase: str) -> Pathway:
-    """Adds up what the ``each`` cells of ``source`` have that stand for one of ``target``."""
+    """Return a pathway that sums variables over the ``each`` cells of ``source`` that stand for one of ``target``."""
     count = f"cells('{target}')"
     own = f"int(floor(floor(i / {count}) / {each}) == i % {count})"
     return _between(name, source, target, fills, own, phase)

@@ -1,4 +1,4 @@
-"""Readings of cells in millivolts: what stands for a population keeps counts of its spikes, and says what they mean.
+"""Readings of cells in millivolts: an output or interneuron counts the spikes of its cells and makes numbers of them.
 
 An output drives the somata and dendrites of its cells, counts their events and bursts, and makes an activity of the one
 and a plateau of the other. An interneuron does the same with the spikes of its cells. Counting begins `latency` ticks
@@ -7,11 +7,9 @@ after a sample came on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from biorrr.models.variables import Step, Variable
 
-# What has been counted in a sample: whether this tick counts, and how many ticks have.
+# Of the ticks of a sample: 1 if this one counts, and the number of those that have counted.
 _COUNTS, _COUNTED = "clip(elapsed + 1 - latency, 0, 1)", "clip(elapsed + 1 - latency, 1, inf)"
 # Of means that cells keep: where they begin counts as much as ten samples.
 _PACE = "closing * clip(1 / (sample + 11), 1 / homeostasis, 1)"
@@ -20,38 +18,6 @@ _DRIVE_PACE = "closing * clip(1 / (sample + 1), 1 / homeostasis, 1)"
 # Where means begin, in Hz: what the cells do at rest.
 _REST_EVENTS, _REST_BURSTS, _REST_SPIKES = 5.0, 1.8, 20.0
 
-
-@dataclass(frozen=True)
-class CellLink:
-    """Pathways between one that stands for a population and the cells of the population.
-
-    Parameters
-    ----------
-    currents, fills, cell_phase
-        Name of the pathway to the cells, what it fills there with what, and when.
-    spikes, counts, phase
-        Name of the pathway from the cells, what it fills with sums of what, and when.
-    at_end
-        Variables of the one that stands for them whose value counts when a sample ends.
-    """
-
-    currents: str
-    fills: dict[str, str]
-    cell_phase: str
-    spikes: str
-    counts: dict[str, str]
-    phase: str
-    at_end: tuple[str, ...]
-
-
-OUTPUT_LINK = CellLink(
-    "soma_currents", {"I_s": "soma_current", "I_d": "dendrite_current"}, "cells",
-    "output_spikes", {"event_sum": "event", "burst_sum": "burst"}, "output", ("z", "a", "inhibition", "plateau"),
-)  # fmt: skip
-INTERNEURON_LINK = CellLink(
-    "interneuron_currents", {"I_in": "interneuron_current"}, "interneuron cells",
-    "interneuron_spikes", {"spike_sum": "spike"}, "interneuron output", ("n",),
-)  # fmt: skip
 
 OUTPUT_VARIABLES = (
     Variable("soma_current", "current into the somata", unit="pA"),

@@ -26,13 +26,13 @@ class Dataset:
     Parameters
     ----------
     name
-        What the user called it.
+        Name that the user gave.
     X
         (T, m) float64, sensory inputs; a read-only memory map where the file allows it.
     Y
         (T, n) float64, instructive inputs, row by row the same samples as ``X``.
     groups
-        (T,) int, which trial a sample belongs to: samples of one trial must be held out together. None where samples
+        (T,) int, trial of each sample: samples of one trial must be held out together. None where samples
         are exchangeable.
     latents
         (T, number of latents), the shared causes of both views, where they are known (synthetic data).
@@ -46,11 +46,11 @@ class Dataset:
     x_rates, y_rates
         (m,), (n,), mean rate of each unit in Hz, where X and Y are made of spikes.
     used
-        What was chosen in the source, by name: areas, event, window and so on. It belongs into the summary.
+        Choices made in the source, by name, for the summary: areas, event, window and so on.
     notes
-        What was left out on the way, and what was guessed, in words.
+        Sentences about samples or units that were left out, and about guesses.
     views
-        What X and Y are, in a word or two each.
+        Words for X and for Y.
     """
 
     name: str
@@ -111,7 +111,7 @@ class Dataset:
 
     @property
     def direction(self) -> str:
-        """What predicts what, in words."""
+        """Inputs, targets and number of rows, in words."""
         (rows, m), n = self.X.shape, self.Y.shape[1]
         return f"{m} {self.views[0]} → {n} {self.views[1]}, {rows:,} rows"
 
@@ -133,12 +133,12 @@ class Dataset:
         check_stamps({path: self._stamps[path] for path in self._mapped()})  # type: ignore[attr-defined]
 
     def _mapped(self) -> list[Path]:
-        """The files that X and Y are still read from: not those of whole numbers, nor once sent to another process."""
+        """Return the files that X and Y are still read from: memory maps that were not copied."""
         views = [view for view in (self.X, self.Y) if isinstance(view, np.memmap) and view.filename]
         return [Path(str(view.filename)) for view in views]
 
     def _blocks(self, view: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-        """The samples in ``view``, some at a time, and the number of the first of them."""
+        """Yield the samples in ``view``, some at a time, with the number of the first of them."""
         for start in range(0, len(view), ROWS_AT_ONCE):
             self.check_unchanged()
             yield start, view[start : start + ROWS_AT_ONCE]
@@ -146,7 +146,7 @@ class Dataset:
         self.check_unchanged()
 
     def _checked(self, view: str, values: np.ndarray) -> np.ndarray:
-        """``values`` as a (T, columns) float64 array, or a DataError that says what is wrong with it."""
+        """Return ``values`` as a (T, columns) float64 array; refuse what cannot be one."""
         if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiub":
             kind = values.dtype if isinstance(values, np.ndarray) else type(values).__name__
             raise DataError(f"{self.name}: {view} must be a full array of real numbers (got {kind})")

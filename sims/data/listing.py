@@ -1,4 +1,4 @@
-"""``biorrr data``: what there is to learn from."""
+"""``biorrr data``: the list of data sets, and a look into a recording."""
 
 from __future__ import annotations
 

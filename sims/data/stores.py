@@ -62,7 +62,7 @@ class Store:
 
     @property
     def described(self) -> str:
-        """What is there, in words."""
+        """Names of the arrays, in words."""
         return "one array" if self.is_single else listed(sorted(self.names))
 
     def require(self, names: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""Data as values: what settings hold, what a config writes as a table, and what loads itself.
+"""Data as values, which settings hold, configs write as tables, and which load themselves.
 
 A value names data and knows how to load them: a named data set, or a file with the options that say what to take of it.
 This module imports nothing heavy, so that ``--help`` need not wait.
@@ -72,7 +72,7 @@ class Data(Settings):
 
     @property
     def name(self) -> str:
-        """What the data are called: the name of the data set, or the path of the file."""
+        """Name of the data set, or path of the file."""
         return self.kind
 
     def __str__(self) -> str:

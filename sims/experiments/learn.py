@@ -64,7 +64,7 @@ CAPTIONS = {
     "the exact ones. The two rows should look the same.",
     "eigenvalues": "Eigenvalues of QQ', by which interneurons inhibit (diamonds), beside those of the matrix M of "
     "the exact solution (bars), which say how much of the instructive input each filter can predict; minus the sum "
-    "of the first k is the optimum. Each diamond should come to lie within 10 percent of its bar (whiskers). Q "
+    "of the first k is the optimum. Each diamond should come to lie at the top of its bar. Q "
     "goes on to converge after the filters have found the right subspace, and as long as diamonds are off the "
     "outputs are not yet of unit variance, but the objective does not suffer.",
     "excess": "How far the objective lies above the optimum, in percent of the optimum, against the number of "

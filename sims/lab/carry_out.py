@@ -11,7 +11,7 @@ from typing import Any
 from biorrr.sims.lab.declaration import Experiment
 from biorrr.sims.lab.findings import Findings
 from biorrr.sims.lab.folder import INTERRUPTED, InterruptedRunError, RunFolder
-from biorrr.sims.lab.inventory import Entry
+from biorrr.sims.lab.folder.inventory import Entry
 from biorrr.sims.lab.lab import Lab, StoppedError, Workplace
 from biorrr.sims.lab.table import print_claims, print_table
 
@@ -52,6 +52,7 @@ def carry_out(
     print_table(findings.title, findings.table)
     print_claims("the paper's claims", findings.claims)
     print_claims("tests of our own", findings.own_tests)
+    print(*filter(None, findings.closing), sep="\n", end="\n" if any(findings.closing) else "")
     with suppress(OSError):  # nobody reads on: the results are kept all the same
         sys.stdout.flush()
     engine = findings.numbers.get("engine")  # what "auto" was: the same engine repeats the run bit for bit

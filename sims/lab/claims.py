@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from biorrr.sims.lab.quantities import Quantity, readable
+from biorrr.sims.lab.quantities import PERCENT, Quantity, readable
 
 HOLDS, FAILS, NOT_JUDGED, NOT_TESTABLE = "holds", "does not hold", "not judged", "not testable here"
+BETTER, UNDECIDED, OTHER_SETTING = "better than claimed", "undecided", "other setting"
 QUICK = "a --quick run is a first look: it has not converged"
 
 
 def without_verdicts(claims: Sequence[Claim], why: str) -> list[Claim]:
-    """``claims`` as they are if ``why`` is empty, and otherwise not judged, for that reason."""
+    """Return ``claims`` as they are if ``why`` is empty, and otherwise not judged, for that reason."""
     return [replace(claim, unjudged=claim.unjudged or why) for claim in claims]
+
+
+def median_interval(values: Any) -> tuple[float, float]:
+    """Return the 95 % confidence interval of the median from order statistics; up to five values give their range.
+
+    Examples
+    --------
+    >>> median_interval(range(1, 21)), median_interval([3.0, 1.0, 2.0])
+    ((6.0, 15.0), (1.0, 3.0))
+    """
+    from scipy.stats import binom
+
+    ordered = sorted(float(value) for value in values)
+    outside = max(int(binom.ppf(0.025, len(ordered), 0.5)) - 1, 0)
+    return ordered[outside], ordered[-1 - outside]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,20 +45,28 @@ class Claim:
         What the paper says, in its terms.
     place
         Where it says so: section, figure or equation by name.
+    data, s, k, case
+        The case to which the value belongs: data set, member of the family, rank, and anything else in words.
     run
         What was run to check it.
     value
         The number on which the verdict rests; None where nothing can be measured. What is not a number is in no bounds.
     spread
         Standard deviation of ``value`` over seeds, where it is a mean over seeds.
+    interval
+        Confidence interval of ``value``, where it is a median over seeds. The claim is undecided if a bound lies in it.
     low, high
         Bounds, fixed before looking at the value; infinite on a side that the claim leaves open.
+    better
+        ``"below"`` or ``"above"``: the side on which a value out of bounds is better than claimed.
     unit
         Of value, spread and bounds: ``"%"`` shows a fraction in percent.
     numbers
         What else the answer rests on: text and plain numbers.
     unjudged
         Why there is no verdict, where there can be none: a run that has not converged can only say so.
+    setting
+        Why the claim has no verdict here: data or settings differ from the paper's in a way that decides it.
     untestable
         Why the claim cannot be tested here at all.
 
@@ -56,12 +81,19 @@ class Claim:
     value: float | None = None
     place: str = ""
     run: str = ""
+    data: str = ""
+    s: float | None = None
+    k: int | None = None
+    case: str = ""
     spread: float | None = None
+    interval: tuple[float, float] | None = None
     low: float = -math.inf
     high: float = math.inf
+    better: str = ""
     unit: str = ""
     numbers: Mapping[str, float | int | str] = field(default_factory=dict)
     unjudged: str = ""
+    setting: str = ""
     untestable: str = ""
 
     def __post_init__(self) -> None:
@@ -69,7 +101,7 @@ class Claim:
             return
         if self.value is None:
             raise ValueError(f"Claim {self.text!r}: must have a value, unless it says why it is untestable")
-        if math.isinf(self.low) and math.isinf(self.high):
+        if math.isinf(self.low) and math.isinf(self.high) and not self.unjudged:
             raise ValueError(f"Claim {self.text!r}: must have a bound, low or high: otherwise it cannot fail")
 
     @classmethod
@@ -80,41 +112,71 @@ class Claim:
         known |= {"value": quantity.value, "spread": quantity.spread}
         return cls(**known | more)
 
+    @classmethod
+    def over_seeds(cls, values: Any, **more: Any) -> Claim:
+        """Make a claim about the median of one value for each seed; ``more`` are further fields."""
+        return cls(value=statistics.median(float(one) for one in values), interval=median_interval(values), **more)
+
     @property
     def verdict(self) -> str:
-        """``"holds"``, ``"does not hold"``, ``"not judged"`` or ``"not testable here"``."""
+        """One of the seven verdicts named at the top of this module."""
         if self.value is None:
             return NOT_TESTABLE
         if self.unjudged:
             return NOT_JUDGED
-        return HOLDS if self.low <= self.value <= self.high else FAILS
+        if self.setting:
+            return OTHER_SETTING
+        least, most = self.interval or (self.value, self.value)
+        if self.better and (most < self.low if self.better == "below" else least > self.high):
+            return BETTER
+        low, high = (
+            (-math.inf if self.better == "below" else self.low),
+            (math.inf if self.better == "above" else self.high),
+        )
+        if low <= least and most <= high:
+            return HOLDS
+        return UNDECIDED if least <= high and most >= low else FAILS
 
     @property
     def holds(self) -> bool | None:
-        """Whether the claim holds; None where there is no verdict."""
-        return {HOLDS: True, FAILS: False}.get(self.verdict)
+        """True if the claim holds, False if it does not, None where there is no verdict."""
+        return {HOLDS: True, BETTER: True, FAILS: False}.get(self.verdict)
+
+    @property
+    def label(self) -> str:
+        """The case in words, such as "digits, s = 0, k = 2"."""
+        s, k = ("" if self.s is None else f"s = {self.s:g}"), ("" if self.k is None else f"k = {self.k}")
+        return ", ".join(filter(None, (self.data, s, k, self.case)))
 
     @property
     def measured(self) -> str:
-        """The value, its spread and its unit, as people read them."""
-        return "" if self.value is None else readable(self.value, self.unit, self.spread, digits=3)
+        """The value, its spread or interval, and its unit, as people read them."""
+        if self.value is None:
+            return ""
+        shown = readable(self.value, self.unit, self.spread, digits=3)
+        if self.interval is None or self.interval[0] == self.interval[1]:
+            return shown
+        least, most = (readable(end, PERCENT if self.unit == PERCENT else "", digits=3) for end in self.interval)
+        return f"{shown} ({least} to {most})"
 
     @property
     def bounds(self) -> str:
-        """The bounds, in words."""
+        """The bounds in words."""
         low, high = (readable(bound, self.unit, digits=3) for bound in (self.low, self.high))
         if math.isfinite(self.low) and math.isfinite(self.high):
             return f"exactly {low}" if self.low == self.high else f"from {low} to {high}"
         return f"at least {low}" if math.isfinite(self.low) else f"at most {high}" if math.isfinite(self.high) else ""
 
     def record(self) -> dict[str, Any]:
-        """For summary.json: the claim, whether it holds (null where there is no verdict), and all numbers behind it."""
-        said = {"place": self.place, "run": self.run, "unit": self.unit}
-        said |= {"reason": self.untestable or self.unjudged}
+        """Return the entry of summary.json: the claim, its verdict (``holds`` is null without one) and its numbers."""
+        said = {"place": self.place, "run": self.run, "unit": self.unit, "data": self.data, "case": self.case}
+        said |= {"reason": self.untestable or self.unjudged or self.setting}
         bounds = {"low": self.low, "high": self.high}
+        least, most = self.interval or (None, None)
+        known = {"s": self.s, "k": self.k, "spread": self.spread, "interval_low": least, "interval_high": most}
         return (
             {"claim": self.text, "holds": self.holds, "verdict": self.verdict, "value": self.value}
-            | ({} if self.spread is None else {"spread": self.spread})
+            | {name: one for name, one in known.items() if one is not None}
             | {name: bound for name, bound in bounds.items() if math.isfinite(bound)}
             | {name: text for name, text in said.items() if text}
             | dict(self.numbers)

@@ -62,6 +62,8 @@ class Findings:
         Findings of other experiments that this one has run, by the name of the chapter.
     rows
         Further rows of the printed table.
+    closing
+        Lines that are printed last.
     experiment, failure
         Name of the experiment, and why an unfinished run ended; the lab fills them in.
     """
@@ -76,6 +78,7 @@ class Findings:
     curves: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
     chapters: Mapping[str, Findings] = field(default_factory=dict)
     rows: Mapping[str, object] = field(default_factory=dict)
+    closing: Sequence[str] = ()
     experiment: str = ""
     failure: str = ""
 

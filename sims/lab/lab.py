@@ -11,12 +11,12 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from biorrr.sims.lab.checkpoints import NOT_KEPT, Checkpoints
 from biorrr.sims.lab.claims import QUICK, Claim, without_verdicts
-from biorrr.sims.lab.contents import INTERRUPTED
 from biorrr.sims.lab.declaration import Experiment
 from biorrr.sims.lab.findings import Findings
 from biorrr.sims.lab.folder import RunFolder
+from biorrr.sims.lab.folder.checkpoints import NOT_KEPT, Checkpoints
+from biorrr.sims.lab.folder.contents import INTERRUPTED
 from biorrr.sims.lab.interrupts import pressed
 from biorrr.sims.lab.processes import Workers
 from biorrr.sims.lab.quantities import Quantity
@@ -210,7 +210,8 @@ class Lab(Generic[S]):
 
             circuit_function(self.settings.circuit)  # fails here or not at all
         found = self._experiment(self, self.settings)
-        quick = QUICK if getattr(self.settings, "quick", False) else ""
+        # A quick run of chapters leaves out those that have to converge.
+        quick = QUICK if getattr(self.settings, "quick", False) and not found.chapters else ""
         why = quick or (self.failure and f"the run has not come to its end: {self.failure}")
         claims, own_tests = (without_verdicts(judged, why) for judged in (found.claims, found.own_tests))
         quantities = [*found.quantities, *self._used.values()]

@@ -22,8 +22,8 @@ def print_claims(title: str, claims: Sequence[Claim]) -> None:
         print(title)
     for claim in claims:
         verdict = claim.verdict.upper() if claim.holds is False else claim.verdict
-        print(f"  {verdict}: {claim.text}")
+        print(f"  {verdict}: {f'{claim.label}: ' if claim.label else ''}{claim.text}")
         behind = ", ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in claim.numbers.items())
         measured = claim.measured and f"{claim.measured}, bound: {claim.bounds}"
-        reason = claim.untestable or claim.unjudged
+        reason = claim.untestable or claim.unjudged or claim.setting
         print(f"      {'; '.join(filter(None, (measured, behind, reason)))}")

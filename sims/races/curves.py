@@ -8,7 +8,6 @@ from typing import Any
 
 from biorrr.sims.lab import Chart, View
 from biorrr.sims.lazy import analysis, np, xr
-from biorrr.sims.races.heats import Heat
 
 _STEPS = {"t": "samples or iterations", "passes": "passes through the data", "seconds": "CPU time (s)"}
 CHARTS = (
@@ -92,17 +91,18 @@ def as_dataset(curves: Mapping[tuple[str, int], Curve], first_seed: int) -> xr.D
     longest = max(len(curve.t) for curve in curves.values())
     names = ("objective", "excess", "whitening_error", "passes", "seconds")
     filled = {name: np.full((len(learners), len(ranks), seeds, longest), np.nan) for name in names}
-    t = np.full((len(learners), len(ranks), longest), np.nan)
+    t, fraction = np.full((len(learners), len(ranks), longest), np.nan), np.full((len(learners), len(ranks)), np.nan)
     for (learner, k), curve in curves.items():
         place = learners.index(learner), ranks.index(k)
         for name in names:
             filled[name][*place, :, : len(curve.t)] = getattr(curve, name)
-        t[*place, : len(curve.t)] = curve.t
+        t[*place, : len(curve.t)], fraction[place] = curve.t, curve.fraction
     out = xr.Dataset(
         {name: (("learner", "k", "seed", "snapshot"), filled[name]) for name in names}
-        | {"t": (("learner", "k", "snapshot"), t)},
+        | {"t": (("learner", "k", "snapshot"), t), "fraction": (("learner", "k"), fraction)},
         coords={"learner": learners, "k": ranks, "seed": first_seed + np.arange(seeds)},
     )
+    out["fraction"].attrs["long_name"] = "fraction of the rates asked for"
     out["t"].attrs["long_name"] = "samples (online) or iterations (offline)"
     out["passes"].attrs["long_name"] = "passes through the data"
     out["seconds"].attrs.update(long_name="CPU time", units="s")
@@ -117,8 +117,3 @@ def join(datasets: Mapping[str, xr.Dataset], dim: str) -> xr.Dataset:
     longest = max(one.sizes["snapshot"] for one in joined)
     padded = [one.pad(snapshot=(0, longest - one.sizes["snapshot"])) for one in joined]
     return xr.concat(padded, dim=dim, join="outer")
-
-
-def join_heats(heats: Mapping[Heat, Curves], first_seed: int) -> xr.Dataset:
-    """Return all curves of all heats; a dimension ``heat`` more where there are several."""
-    return join({str(heat): as_dataset(curves, first_seed) for heat, curves in heats.items()}, "heat")

@@ -1,4 +1,4 @@
-"""Windows around an event, one per trial: which trials can be used, and what is wrong with those that cannot."""
+"""Windows around an event, one per trial, and the choice of trials that can be used."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def align(trials: Trials, span: tuple[float, float], pair: Pair, used: dict[str,
 def window_of(
     trials: Trials, window: tuple[float, float] | None, event: str, onsets: np.ndarray, bin: float, notes: list[str]
 ) -> tuple[float, float]:
-    """Beginning and end of the window in seconds from the event: as given, or up to the end of the shortest trial."""
+    """Return begin and end of the window in seconds from the event: as given, or to the end of the shortest trial."""
     if window is not None:
         begin, end = window
         if not begin < end:
@@ -86,7 +86,7 @@ def usable_trials(
     lag: float,
     notes: list[str],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of the trials that can be used, and the condition of each of them, from 0 on."""
+    """Return the numbers of the trials that can be used, and the condition of each of them, from 0 on."""
     total = len(onsets)
     happened = np.isfinite(onsets)
     if not happened.any():
@@ -139,7 +139,7 @@ def refuse_overlap(onsets: np.ndarray, window: tuple[float, float], lag: float) 
 
 
 def bins_in(window: tuple[float, float], bin: float) -> int:
-    """How many bins fill the window."""
+    """Return the number of bins that fill the window."""
     length = window[1] - window[0]
     if bin > length * (1 + 1e-9):
         raise DataError(f"bin: must not be longer than the window (got {bin:g} s, and a window of {length:g} s)")

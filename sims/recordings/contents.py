@@ -1,4 +1,4 @@
-"""What is in a recording, in words, and the command to run on it."""
+"""Contents of a recording in words, and a command to run on it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LIKELY = ("stimulus_condition_id", "condition", "orientation", "frame", "image_n
 
 
 def describe(path: Path, trials: str | None = None) -> str:
-    """Areas, units, trials, events and conditions of the recording at ``path``, and a command."""
+    """Return areas, units, trials, events and conditions of the recording at ``path``, and a command."""
     tables = ""
     with open_store(path) as store:
         if store.root is not None and store.is_nwb:
@@ -71,7 +71,7 @@ def _distinct(values: np.ndarray) -> np.ndarray:
 
 
 def _command(path: Path, recording: Recording, trials: str | None) -> str:
-    """A command that fits the file: its two largest areas, an event, and a window that fits between events."""
+    """Return a command that fits the file: its two largest areas, an event, and a window that fits between events."""
     areas = [name for name in recording.units_of_areas() if name not in ("unknown", "root", "void", "nan")]
     if len(areas) < 2:
         return f"none: two areas are needed, and there is {listed(areas)}"
@@ -86,7 +86,7 @@ def _command(path: Path, recording: Recording, trials: str | None) -> str:
 
 
 def _window(trials: Trials) -> tuple[str, float]:
-    """An event that happens in nearly all trials, of a stimulus if possible, and seconds that fit after it."""
+    """Return an event of nearly all trials, a stimulus if possible, and seconds that fit after it."""
     often = [name for name, times in trials.times.items() if np.isfinite(times).mean() > 0.9 and name != "stop_time"]
     event = next((name for name in often if "stim" in name.lower() and "off" not in name.lower()), often[0])
     times = np.asarray(trials.times[event], dtype=float)
@@ -100,7 +100,7 @@ def _window(trials: Trials) -> tuple[str, float]:
 
 
 def _condition(trials: Trials) -> str | None:
-    """A column that groups the trials: each value in several of them."""
+    """Return a column that groups the trials, with each value in several of them."""
     for name in (*LIKELY, *trials.columns):
         if name in trials.columns:
             kinds = len(_distinct(trials.columns[name]))

@@ -13,7 +13,7 @@ from biorrr.sims.data.kinds import Dendrites
 from biorrr.sims.data.stores import Store, open_store
 from biorrr.sims.data.values import DataError
 from biorrr.sims.data.words import listed
-from biorrr.sims.recordings.measured import Measured, checked_numbers
+from biorrr.sims.recordings.measured import Measured, checked_numbers, one_number
 from biorrr.sims.recordings.nwb import find_trials, opened_nwb
 from biorrr.sims.recordings.nwb_tables import (
     Table,
@@ -67,13 +67,8 @@ def _from_arrays(store: Store) -> dict[str, Any]:
             f"{store.described}, and no {missing[0]})"
         )
     held: dict[str, Any] = {name: store.read(name) for name in ("soma", "dendrite", *KNOWN) if name in store.names}
-    for name, unit in (("rate", "frames per second"), ("period", "frames")):
-        if name not in store.names:
-            continue
-        one = store.read(name)
-        if one.size != 1 or one.dtype.kind not in "fiu":
-            raise DataError(f"{store.path}: {name} must be one number, of {unit} (got shape {one.shape}, {one.dtype})")
-        held[name] = float(one.ravel()[0])
+    held |= {name: one_number(str(store.path), name, store.read(name)) for name in ("rate", "period")
+             if name in store.names}  # fmt: skip
     if "condition" in held and held["condition"].dtype.kind in "US":
         held["condition"] = np.unique(held["condition"], return_inverse=True)[1]
     if float(held.get("period", 1.0)).is_integer():

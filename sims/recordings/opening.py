@@ -8,6 +8,7 @@ import numpy as np
 
 from biorrr.sims.data.stores import Store, open_store
 from biorrr.sims.data.values import DataError
+from biorrr.sims.recordings.measured import one_number
 from biorrr.sims.recordings.nwb import open_nwb
 from biorrr.sims.recordings.recording import Recording
 
@@ -52,7 +53,7 @@ def _from_arrays(store: Store) -> Recording:
     if areas.ndim != 1 or areas.dtype.kind not in "USiu":
         raise DataError(f"{path}: areas must be a name for each unit (got shape {areas.shape}, {areas.dtype})")
     names = [one.decode("utf-8", "replace") if isinstance(one, bytes) else str(one) for one in areas.tolist()]
-    width = _one_number(path, "bin", held.get("bin", np.array(0.1)))
+    width = one_number(str(path), "bin", held.get("bin", np.array(0.1)))
     if not (np.isfinite(width) and width > 0):
         raise DataError(f"{path}: bin must be a positive number of seconds (got {width:g})")
     counts = held.get("counts")
@@ -61,12 +62,6 @@ def _from_arrays(store: Store) -> Recording:
         names,
         bin=width,
         conditions=held.get("conditions"),
-        counts=bool((activity >= 0).all()) if counts is None else bool(_one_number(path, "counts", counts)),
+        counts=bool((activity >= 0).all()) if counts is None else bool(one_number(str(path), "counts", counts)),
         name=str(path),
     )
-
-
-def _one_number(path: Path, name: str, value: np.ndarray) -> float:
-    if value.size != 1 or value.dtype.kind not in "fiub":
-        raise DataError(f"{path}: {name} must be one number (got shape {value.shape}, {value.dtype})")
-    return float(value.ravel()[0])

@@ -33,21 +33,21 @@ class Recording:
     Parameters
     ----------
     name
-        What the user calls it.
+        Name that the user gave.
     areas
         (units,) text, the area of each unit.
     activity
-        What the units do.
+        Spikes or traces of the units.
     trials
-        When it counts.
+        Trials and their events.
     good
-        (units,) whether spike sorting found a unit good; None where nothing is known of that.
+        (units,) True for units of good quality by spike sorting; None where it is not known.
     ids
-        (units,) what the units are called.
+        (units,) names of the units.
     used
-        Where areas, quality and activity were found in a file.
+        Places in the file of areas, quality and activity.
     notes
-        What was left out or guessed on reading, in words.
+        Sentences about what was left out or guessed on reading.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Recording:
         Parameters
         ----------
         path
-            Of the file, in HDF5.
+            Path of the file, in HDF5.
         area
             Column that says in which area a unit is, of the units or of their electrodes. Unless given:
             ``beryl_location``, ``area``, ``location`` and their like, whichever is there.
@@ -166,7 +166,7 @@ class Recording:
         conditions
             (trials,) condition of each trial, or several columns by name.
         counts
-            Whether values are spike counts, which add up in wider bins; others are averaged.
+            True if values are spike counts, which add up in wider bins; others are averaged.
         """
         if np.ndim(activity) != 3:
             raise DataError(f"{name}: must have three axes, trials, bins and units (got shape {np.shape(activity)})")
@@ -185,7 +185,7 @@ class Recording:
         return f"Recording {self.name}: {len(self.areas)} units ({areas}), {len(self.trials)} trials, events {events}"
 
     def units_of_areas(self) -> dict[str, int]:
-        """How many units each area has, those with most first."""
+        """Return the number of units in each area, the largest first."""
         return dict(Counter(self.areas.tolist()).most_common())
 
     def pair(self, source: str, target: str, **options: Any) -> Dataset:
@@ -247,7 +247,7 @@ class Recording:
     # -- units ---------------------------------------------------------------------------------------------------------
 
     def _units(self, area: str, side: str, quality: str, notes: list[str]) -> list[int]:
-        """Numbers of the units of an area."""
+        """Return the numbers of the units of an area."""
         chosen = self.areas == area
         if not chosen.any():
             layers = [
@@ -280,7 +280,7 @@ class Recording:
     def _binned(
         self, units: list[int], windows: Windows, side: str, minimum_rate: float, scale: str, notes: list[str]
     ) -> tuple[np.ndarray, list[int], np.ndarray | None]:
-        """Binned activity (trials * bins, units), the units that are in it, and their mean rates."""
+        """Return binned activity (trials * bins, units), the units that are in it, and their mean rates."""
         from biorrr.circuit.simulation.progress import progress_bar
 
         binned = np.empty((len(windows.starts) * windows.bins, len(units)), order="F")

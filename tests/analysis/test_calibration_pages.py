@@ -1,21 +1,33 @@
-"""Tables of error rates, power and coverage on the docs pages: each is what the stored calibration says."""
+"""Tables of false-positive rates, power and coverage on the docs pages, compared with the stored calibrations."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parents[2] / "docs"
-QUESTIONS = ("specific", "specific, broadcast", "informative", "signed", "predictive")
+from biorrr.sims.experiments.instructive.imaged_circuits import DENDRITES
+from biorrr.sims.experiments.instructive.own_recording import ASKED
+
+sys.path.insert(0, str(Path(__file__).parent))
+from calibrate_instructive import DOCS, RESULTS, table
 
 
 def instructive_table():
-    """Return the rows of docs/instructive.md: false-positive rates before and now."""
-    stored = json.loads((DOCS / "calibration" / "instructive.json").read_text())
-    for kind, now in stored["now"].items():
-        before = stored["before"][kind]
-        cells = [f"{before[one]:.0%} → {now[one]:.0%}" for one in QUESTIONS]
-        yield f"| {kind} | {' | '.join(cells)} | {now['caution']:.0%} | {now['recordings']} |"
+    """Return the rows of docs/instructive.md: false-positive rates."""
+    return table(json.loads(RESULTS.read_text())).splitlines()
+
+
+def circuits_table():
+    """Return the rows of docs/instructive.md: shares of yes and mean effects of circuits and controls."""
+    found = json.loads((DOCS / "calibration" / "instructive_circuits.json").read_text())["summary"]
+    for one in DENDRITES:
+        cells = []
+        for question in ASKED:
+            share, effect = (found[f"{one.key}_{question}_{name}"] for name in ("yes", "effect"))
+            mark = "**" if question in one.must else ""
+            cells.append(f"{mark}{share:.0%}{mark}, {effect:+.2f}")
+        yield f"| {one.words} | {' | '.join(cells)} |"
 
 
 def planned_table():
@@ -35,7 +47,12 @@ def artefact_table():
 
 @pytest.mark.parametrize(
     ("page", "rows"),
-    [("instructive.md", instructive_table), ("distal.md", planned_table), ("distal.md", artefact_table)],
+    [
+        ("instructive.md", instructive_table),
+        ("instructive.md", circuits_table),
+        ("distal.md", planned_table),
+        ("distal.md", artefact_table),
+    ],
 )
 def test_the_page_shows_what_is_stored(page, rows):
     text, rows = (DOCS / page).read_text(), list(rows())

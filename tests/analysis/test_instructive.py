@@ -10,9 +10,9 @@ import pytest
 
 from biorrr.analysis.imaging import imaged
 from biorrr.analysis.instructive import QUESTIONS, Answer, DendriticRecording, ask, ask_one, dendritic_residual
-from biorrr.analysis.instructive.chance import each_neuron, exchanged, flipped_sums, own_against_others, sums_within
+from biorrr.analysis.instructive.chance import exchanged, flipped_sums, own_against_others, sums_within
 from biorrr.analysis.instructive.residual import error_beyond_somas
-from biorrr.analysis.instructive.signals import running_mean
+from biorrr.analysis.instructive.signals import default_window, running_mean, signals_of
 
 sys.path.insert(0, str(Path(__file__).parent))
 from null_recordings import draw
@@ -54,8 +54,8 @@ def test_planted_teaching_signals_are_found():
     assert all(answer.yes for answer in answers.values())
     for answer in answers.values():
         assert 0 < answer.low < answer.effect < answer.high
-        assert answer.neurons.shape == answer.p_neurons.shape == (6,)
-    assert (answers["signed"].p_neurons <= 0.05).all()
+        assert answer.neurons.shape == (6,)
+    assert (answers["signed"].neurons > 0).all()
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_what_is_not_known_is_not_asked():
 
 def test_one_signed_error_is_signed():
     """A brain-computer interface: one error, and neurons that drive the outcome up or down."""
-    recording = planted(N=8, J=1)
+    recording = planted(N=8, J=1, noise=0.1)
     recording = replace(recording, role=np.sign(recording.role))
     assert len(np.unique(recording.role)) == 2
     answer = ask_one("signed", recording, DECAY)
@@ -135,8 +135,6 @@ def test_chance():
     assert exchanged(association) == pytest.approx(1 / 500)
     assert exchanged(np.ones((8, 1)) * np.arange(8.0)) == 1.0  # the same for all: as a broadcast signal
     np.testing.assert_allclose(own_against_others(np.eye(3)), 1.0)
-    np.testing.assert_allclose(each_neuron(np.array([[3.0, 0.5], [1.0, 2.0], [0.0, 1.0]]), 0.01), [1 / 3, 1.0])
-    np.testing.assert_allclose(each_neuron(np.array([[3.0, 0.5], [1.0, 2.0]]), 0.9), [0.9, 1.0])
 
 
 @pytest.mark.parametrize(
@@ -164,8 +162,8 @@ def test_what_is_no_recording(changed, sentence):
 
 
 def test_answers_in_words():
-    answer = Answer(0.3, 0.2, 0.4, 0.002, np.array([0.3, 0.1]), np.array([0.01, 0.2]))
-    assert str(answer) == "yes, effect +0.30 [+0.20, +0.40], p = 0.002; 1 of 2 neurons on their own"
+    answer = Answer(0.3, 0.2, 0.4, 0.002, np.array([0.3, 0.1]))
+    assert str(answer) == "yes, effect +0.30 [+0.20, +0.40], p = 0.002"
     assert Answer(0.3, 0.2, 0.4, 0.0501).yes is False
 
 
@@ -176,19 +174,29 @@ def test_slow_signals_do_not_pass_for_informative_ones(kind):
     assert np.mean(yes) <= 0.2  # three standard deviations of a binomial of 20 above 0.05
 
 
-@pytest.mark.parametrize(
-    ("kind", "words"),
-    [
-        ("different kinetics", "other kinetics or a lag"),
-        ("nonlinear dendrite", "nonlinear function of their somas"),
-        ("tuned conditions", "both depend on the condition"),
-    ],
-)
-def test_cautions(kind, words):
-    answers = ask(draw(kind, 0), DECAY)
-    assert all(words in answer.caution for answer in answers.values())
-    assert words in str(answers["informative"])
-    assert not ask_one("informative", draw("independent trials", 0), DECAY).caution
+def test_signs_that_no_test_of_chance_can_help():
+    """Other kinetics and few conditions withhold the answers that they make wrong; nonlinearity is a caution."""
+    kinetics = ask(draw("different kinetics", 0), DECAY)
+    assert all("other kinetics or a lag" in kinetics[q].unasked for q in ("specific", "informative", "signed"))
+    assert np.isnan(kinetics["signed"].p)
+    tuned = ask(draw("tuned conditions", 0), DECAY)
+    assert all("both depend on the condition" in tuned[q].unasked for q in ("specific", "informative"))
+    assert kinetics["predictive"].p > 0
+    assert tuned["signed"].p > 0
+    nonlinear = ask(draw("nonlinear dendrite", 0), DECAY)
+    assert all("nonlinear function of their somas" in str(one) for one in nonlinear.values())
+    plain = ask(draw("independent trials", 0), DECAY)
+    assert not any(one.unasked or one.caution for one in plain.values())
+
+
+def test_no_running_mean_reaches_two_stretches():
+    """Neighbouring stretches that share a running mean made chance err in 9 % instead of 5 %."""
+    recording = draw("independent trials", 0)
+    stretch = signals_of(recording, DECAY).stretch
+    frames = np.flatnonzero(stretch >= 0)
+    jumps = np.diff(frames)[np.diff(stretch[frames]) > 0]
+    assert stretch.max() + 1 >= 20
+    assert jumps.min() > default_window(recording, DECAY) * RATE
 
 
 def test_the_running_mean_leaves_white_noise_uncorrelated_from_frame_to_frame():

@@ -58,13 +58,19 @@ def test_learning_without_an_optimum_is_excess_on_a_logarithmic_axis():
 
 
 def test_pictures_race_has_a_panel_for_each_data_set(rng):
-    curve = SAMPLES, 0.1 + rng.random((3, 4))
-    curves = {"mnist": {"circuit": curve, "ANN": curve}, "cifar10": {"ANN": curve}}
-    mnist, cifar = plot_pictures_race(curves, {"mnist": 10, "cifar10": 4}).axes
+    excess = 0.1 + rng.random((2, 2, 3, 4))
+    results = xr.Dataset(
+        {
+            "excess": (("data", "learner", "seed", "snapshot"), excess),
+            "t": (("data", "learner", "snapshot"), np.broadcast_to(SAMPLES, (2, 2, 4))),
+        },
+        {"data": ["mnist", "cifar10"], "learner": ["circuit", "ANN"]},
+    )
+    mnist, cifar = plot_pictures_race(results).axes
     circuit, ann = mnist.lines[:2]
     assert [circuit.get_label(), ann.get_label()] == ["circuit", "ANN"]
-    np.testing.assert_allclose(circuit.get_ydata(), 100 * curve[1].mean(axis=0)[1:])  # t = 0 has no place
-    assert ann.get_color() == cifar.lines[0].get_color() != circuit.get_color()
+    np.testing.assert_allclose(circuit.get_ydata(), 100 * excess[0, 0].mean(axis=0)[1:])  # t = 0 has no place
+    assert ann.get_color() == cifar.lines[1].get_color() != circuit.get_color()
     assert ann.get_marker() != circuit.get_marker()
     assert mnist.get_yscale() == "log"
 

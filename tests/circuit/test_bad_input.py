@@ -48,12 +48,20 @@ def test_settings(settings, text):
 @pytest.mark.parametrize(
     ("build", "error", "text"),
     [
-        (lambda: Rate(-0.1), ValueError, "Rate.eta0: must be finite and not negative (got -0.1)"),
-        (lambda: Rate(np.nan), ValueError, "Rate.eta0: must be finite and not negative (got nan)"),
-        (lambda: Rate(np.inf), ValueError, "Rate.eta0: must be finite and not negative (got inf)"),
-        (lambda: Rate(0.1, 0), ValueError, "Rate.N: must be positive, or infinite for a constant rate (got 0)"),
-        (lambda: Rate(0.1, np.nan), ValueError, "Rate.N: must be positive, or infinite for a constant rate (got nan)"),
-        (lambda: Rates(Rate(1), 0.1, Rate(1)), TypeError, "Rates.y: must be a Rate (got 0.1); write Rate(eta0, N)"),
+        (lambda: Rate(-0.1), ValueError, "Rate.eta0: must be finite and at least 0 (got -0.1)"),
+        (lambda: Rate(np.nan), ValueError, "Rate.eta0: must be finite and at least 0 (got nan)"),
+        (lambda: Rate(np.inf), ValueError, "Rate.eta0: must be finite and at least 0 (got inf)"),
+        (
+            lambda: Rate(0.1, 0),
+            ValueError,
+            "Rate.N: must be finite and positive (got 0), or infinite for a constant rate",
+        ),
+        (
+            lambda: Rate(0.1, np.nan),
+            ValueError,
+            "Rate.N: must be finite and positive (got nan), or infinite for a constant rate",
+        ),
+        (lambda: Rates(Rate(1), 0.1, Rate(1)), TypeError, "Rates.y: must be Rate(...) (got 0.1)"),
         (lambda: Microcircuit(rates=0.1), TypeError, "rates: must be Rates(...) or 'auto' (got 0.1)"),
         (lambda: Microcircuit(s="0.5"), TypeError, "s: must be a number (got '0.5'); 0 is RRMSE, 1 is CCA"),
     ],

@@ -54,7 +54,7 @@ class Loop:
         return self.departure == name
 
     def chebyshev(self):
-        """Pace and inertia of each tick (Saad, Algorithm 12.1)."""
+        """Return pace and inertia of each tick (Saad, Algorithm 12.1)."""
         norm, areas, c = np.linalg.norm, self.areas, self.c
         link = [math.sqrt(c[i] * norm(areas[i + 1].W) * norm(areas[i].A)) for i in range(len(c) - 1)]
         high = max(
@@ -127,7 +127,7 @@ class Loop:
         return poisson_draw(mean, 0, in_area(stream, i + 1), self.moment, np.arange(len(mean)))
 
     def transmitted(self, w, value, stream, i):
-        """What ``w`` (source by target) makes of ``value``, with the noise of the transmission if there is any."""
+        """Return the currents of ``value`` through ``w`` (source by target), with noise if there is any."""
         current = w.T @ value
         if not self.is_("TransmissionNoise"):
             return current
@@ -166,13 +166,13 @@ class Loop:
         area.shortfall = basal + self.c[i] * plateau - area.soma
 
     def traced(self, old, value, tau, closing):
-        """A trace, in seconds tick by tick, or in samples where outputs settle."""
+        """Return a trace, in seconds tick by tick, or in samples where outputs settle."""
         if self.leaky:
             return old + (1 - math.exp(-0.002 / tau)) * (value - old)
         return old + (1 - math.exp(-1 / tau)) * (value - old) if closing else old
 
     def ask(self, t, area, below, above, tick, closing):
-        """What the rules ask for in this tick."""
+        """Keep the changes that the rules ask for in this tick."""
         eta = {path: getattr(C.RATES, path)(t) for path in "xyqr"}
         pre, plateau, z = below, area.plateau, area.z
         if self.is_("Eligibility"):

@@ -19,7 +19,7 @@ FAST = {
 
 
 def refused(departure):
-    """Circuits that cannot have ``departure``, by the words in their names."""
+    """Return the circuits that cannot have ``departure``, by the words in their names."""
     return {circuit for circuit in C.CIRCUITS if C.refusal(departure, circuit)}
 
 
@@ -56,7 +56,7 @@ def test_every_refusal_is_one_sentence():
 
 
 def learned(departure, circuit, engine):
-    """The run of a circuit with a departure, with one record of every activity that is compared."""
+    """Return the run of a circuit with a departure, with one record of every activity that is compared."""
     made = C.CIRCUITS[circuit](C.DEPARTURES[departure], engine=engine)
     X, Y = C.data()
     count = 24 if made.parts.all(kind="bursting_cells") else 6  # such cells learn after 20 samples

@@ -66,11 +66,14 @@ def test_raster_has_every_spike_once():
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: AllOrNone(0.0), r"AllOrNone.amplitude: must be finite and at least .*graded plateaus"),
+        (
+            lambda: AllOrNone(0.0),
+            r"AllOrNone.amplitude: must be finite and positive \(got 0\); graded plateaus are the small limit",
+        ),
         (lambda: Rectified(-1.0), "Rectified.baseline: must be finite and at least 0"),
         (lambda: Spiking(0), "Spiking.population: must be a whole number, at least 1"),
         (lambda: SparseConnections(1.2, 1.0), r"SparseConnections.proximal: must lie in \[0, 1\] \(got 1.2\)"),
-        (lambda: DalesLaw(("P",)), "DalesLaw.weights: must be among 'Vx', 'Vy', 'Q', 'R' .got 'P'"),
+        (lambda: DalesLaw(("P",)), "DalesLaw.weights: must be one of 'Vx', 'Vy', 'Q', 'R' .got 'P'"),
         (lambda: Silence(-1), "Silence.at: must be a whole number, at least 0"),
     ],
 )

@@ -8,7 +8,7 @@ from biorrr.models import Departure, DistalSynapses, Leaky, Pathway, Population,
 
 # [oja]
 def oja(**settings):
-    """A circuit whose distal synapses follow Oja's rule."""
+    """Return a circuit whose distal synapses follow Oja's rule."""
     distal = replace(DistalSynapses(), change="eta_y * (y_pre * z_post - z_post**2 * w)")
     return Microcircuit(pathways=[distal], **settings)
 
@@ -80,7 +80,7 @@ class Depressing(Departure):
 
 # [basket]
 def basket(**settings):
-    """A circuit with a second population of interneurons, which hears the output and inhibits the same dendrite."""
+    """Return a circuit with more interneurons, which hear the output and inhibit the same dendrite."""
     cells = Population(2, "basket", [Variable("b", "basket cell activity")])
     drive = Pathway(
         "basket_drive", "pyramidal", "basket", drives="b", current="w * z_pre", phase="recruitment",
@@ -95,7 +95,7 @@ def basket(**settings):
 
 # [combined]
 def combined(**settings):
-    """All of these but Oja's rule in one circuit, with membranes and spikes."""
+    """Return a circuit with all of these but Oja's rule in one circuit, with membranes and spikes."""
     return basket(
         departures=[
             Spiking(20, baseline=3),

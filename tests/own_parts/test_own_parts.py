@@ -26,7 +26,7 @@ FEW = 80
 
 @pytest.fixture(scope="session")
 def own(tmp_path_factory):
-    """The user's package, imported from a folder of the user's."""
+    """Yield the user's package, imported from a folder of the user's."""
     folder = tmp_path_factory.mktemp("somebody")
     shutil.copy(HERE / "own_parts.py", folder)
     spec = importlib.util.spec_from_file_location("own_parts", folder / "own_parts.py")
@@ -75,7 +75,7 @@ def recorded(name):
 
 
 def loop(name, data):
-    """What a circuit called ``name`` computes, as a plain loop over samples and the ticks of each."""
+    """Return what a circuit called ``name`` computes, as a plain loop over samples and the ticks of each."""
     has = NAMES.__contains__ if name == "combined" else name.__eq__
     spiking = leaky = name == "combined"
     held, dt = (4, 2.0) if leaky else (1, math.inf)

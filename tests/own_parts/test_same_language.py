@@ -25,7 +25,7 @@ SMOOTH = ["sin", "cos", "tanh", "arctan", "abs"]
 
 @st.composite
 def expressions(draw, depth=4):
-    """An expression of x that is finite and well conditioned."""
+    """Draw an expression of x that is finite and well conditioned."""
     if depth == 0 or draw(st.booleans()):
         return draw(st.sampled_from(["x", "i", "gain", "0.3", "-1.25", "2", "7.5", "pi", *JUMPS]))
     a, b, c = (draw(expressions(depth - 1)) for _ in range(3))

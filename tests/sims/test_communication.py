@@ -40,6 +40,7 @@ def test_run_folder(tmp_path):
     with xr.open_dataset(folder / "run.nc", engine="h5netcdf") as results:
         assert summary["circuit_r2_1"] == results["circuit_r2"].sel(target="target", rank=1).item()
         assert results["plateau"].sizes["sample"] == 100
+        assert [results[name].values.tolist() for name in ("seed", "k", "draw_k")] == [[0], [1, 2, 3, 4], [1, 2, 3, 4]]
     figures = {f"{name}.png" for name in ("communication", "dendrites", "dimensionality", "lags", "removal")}
     assert {path.name for path in folder.iterdir()} == figures | {
         "config.toml", "inventory.json", "run.nc", "summary.json", "supplement.csv",

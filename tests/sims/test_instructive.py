@@ -23,10 +23,10 @@ from biorrr.sims.experiments.instructive.imaged_circuits import (
     observe,
 )
 from biorrr.sims.experiments.instructive.own_recording import ASKED
-from biorrr.sims.experiments.instructive.simulated_experiments import NOISES, SIZES, ControlExperiment
+from biorrr.sims.experiments.instructive.simulated_experiments import NOISES, ControlExperiment
 from biorrr.sims.lab import Job, Quantity
-from biorrr.sims.lab.checkpoints import NOT_KEPT
 from biorrr.sims.lab.checks import default_ridge
+from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
 
 WRONG = Path(__file__).parent / "wrong_circuits.py"
 
@@ -43,7 +43,6 @@ def quantities(**changed):
     for question in ASKED:
         name = f"error_rate_{question}"
         good[name] = Quantity(name, changed.get(name, 0.05), "%", bound=FALSE_POSITIVE_RATE)
-        good[f"error_rate_any_neuron_{question}"] = Quantity("", 0.01, "%")
     return good
 
 
@@ -60,13 +59,12 @@ def verdicts(**changed):
         ({"broadcast_informative_yes": 0.2}, "a scalar broadcast signal: the answer is yes"),
         ({"shuffled_predictive_yes": 0.2}, "plateaus shuffled across neurons: the answer is no"),
         ({"soma_informative_yes": 0.2}, "dendrites that repeat the soma, with noise: the answer is no"),
-        ({"frozen_q_signed_yes": 0.2}, "a circuit whose interneuron synapses are frozen: the answer is no"),
         (
             {"error_rate_specific": 0.1},
             "the false-positive rate of (a) specific",
         ),
         (
-            {"error_rate_predictive": 0.001},
+            {"error_rate_predictive": 0.09},
             "the false-positive rate of (d) predictive",
         ),
     ],
@@ -95,33 +93,30 @@ def test_what_dendrites_carry():
     assert (np.abs(correlation(SHUFFLED, plateau)) < 0.2).all()
     assert (correlation(SHUFFLED, np.roll(plateau, 1, axis=1)) > 0.6).all()
     assert (correlation(UNRELATED, other) > 0.6).all()
-    assert observe(learner, CIRCUIT, 1.0, 0.5, (0, 0), neurons=3).neurons == 3
 
 
 def test_rates_are_counted_over_experiments():
-    """Two experiments: yes and no under the null hypothesis; p-values on either side of 5 %; one neuron each."""
+    """Two experiments: yes and no under the null hypothesis; p-values on either side of 5 %."""
     answer = np.zeros((len(DENDRITES), len(ASKED), 4))
     answer[..., 3] = 0.2
     answer[1, 2] = 0.3, 0.1, 0.5, 0.01
-    short = np.zeros((2, len(NOISES), len(SIZES), len(ASKED)))
-    short[0, 1, 2, 3] = 1
-    rates = [{"yes": np.tile(one, (len(ASKED), 1))} for one in ([1.0, 0.0], [0.0, 0.0])]
+    short = np.zeros((len(NOISES), len(ASKED)))
+    short[1, 3] = 1
     results = join(
         InstructiveSettings(experiments=2),
-        null=rates,
-        controls=[{"answer": answer}, {"answer": np.where(answer == 0.01, 0.06, answer)}],
-        power=[{"yes": short}, {"yes": np.zeros_like(short)}],
+        null=[{"yes": np.ones(len(ASKED))}, {"yes": np.zeros(len(ASKED))}],
+        controls=[
+            {"answer": answer, "power": short},
+            {"answer": np.where(answer == 0.01, 0.06, answer), "power": np.zeros_like(short)},
+        ],
     )
     found = {one.name: one.value for one in summary(InstructiveSettings(experiments=2), results)}
     assert found["broadcast_signed_yes"] == 0.5
     assert found["broadcast_signed_effect"] == pytest.approx(0.3)
     assert found["circuit_signed_yes"] == found["broadcast_specific_yes"] == 0
     assert found["error_rate_specific"] == found["error_rate_max"] == 0.5
-    assert found["error_rate_any_neuron_signed"] == 0
-    power = results["power"].sel(noise=1.0, neurons=8)
-    np.testing.assert_array_equal(power, [0, 0, 0, 0.5])
+    np.testing.assert_array_equal(results["power"].sel(noise=1.0), [0, 0, 0, 0.5])
     assert float(results["power"].sum()) == 0.5
-    assert not results["mistaken"].any()
 
 
 @pytest.mark.slow
@@ -259,7 +254,7 @@ def test_every_format_says_the_same(arrays, npz, nwb, tmp_path):
         ({"dendrite": np.ones((7, 5))}, "dendrite: must have the shape of soma"),
         ({"error": np.ones(7)}, "error: must have one row per frame, 1200"),
         ({"role": np.ones(4)}, "role: must have one row per neuron"),
-        ({"soma": np.full((1200, 5), np.inf)}, "soma: must be finite"),
+        ({"soma": np.full((1200, 5), np.inf)}, "soma must be finite"),
     ],
 )
 def test_an_incomplete_recording_is_one_sentence(arrays, change, sentence, tmp_path):

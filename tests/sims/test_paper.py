@@ -2,99 +2,169 @@
 
 import json
 import shutil
-from pathlib import Path
 
+import numpy as np
 import pytest
+import xarray as xr
 
 from biorrr.sims import main
-from biorrr.sims.experiments.paper.page import as_record, markdown, rows, webpage
-from biorrr.sims.lab.claims import FAILS, HOLDS, NOT_TESTABLE, Claim
+from biorrr.sims.experiments import find_experiment
+from biorrr.sims.experiments.paper import CHAPTERS, EVIDENCE, OWN, PaperSettings, chapters_of, evidence
+from biorrr.sims.experiments.paper.page import curve_table, markdown, sentences
+from biorrr.sims.lab import Claim, Findings, Quantity
 
-DATA = "synthetic:samples=200,m=8,n=6"
-
-
-@pytest.fixture
-def chapters(monkeypatch):
-    """Two short chapters in the place of all."""
-    raced = {"data": DATA, "k": (1,), "steps": 200, "simulation": False}
-    short = {"theory": (None, {"data": DATA, "k": (1, 2)}), "compare": ("compare", raced)}
-    monkeypatch.setattr("biorrr.sims.experiments.paper.CHAPTERS", short)
+DATA = "synthetic:samples=60,m=6,n=5,latents=2"
+RACED = {"data": DATA, "k": (1,), "steps": 100, "simulation": False}
+SHORT = {
+    "algebra": ("algebra", {"data": DATA}),
+    "compare": ("compare", RACED),
+    "compare-other": ("compare", RACED),
+}
+SLOW = SHORT | {
+    "compare": ("compare", RACED | {"all": True}),
+    "symmetry": ("symmetry", find_experiment("symmetry").small),
+    "convergence": ("convergence", {"data": DATA, "k": (1,), "online_steps": 100, "offline_steps": 100}),
+    "plateau-digits": ("plateau", find_experiment("plateau").small),
+    "family": ("family", find_experiment("family").small),
+    "robustness": ("robustness", find_experiment("robustness").small
+                   | {"departures": ("all_or_none", "apical_events"), "quick": False}),
+}  # fmt: skip
 
 
 def biorrr(*args):
     return main.run([*map(str, args)])
 
 
-def test_the_chapters_fill_one_folder_and_a_cut_run_goes_on(chapters, tmp_path, capsys):
-    folder = tmp_path / "run"
-    assert biorrr("paper", "--seeds", 2, "--engine", "numpy", "--out", folder) == 0
-    out = capsys.readouterr().out
-    assert "holds: RRR with Sigma = Cyy^-1 is equivalent to CCA" in out
-    assert {"paper.json", "paper.md", "paper.html", "compare.nc", "compare.png"} <= {p.name for p in folder.iterdir()}
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return the folder of a run with short chapters."""
+    path = tmp_path_factory.mktemp("paper") / "run"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("biorrr.sims.experiments.paper.CHAPTERS", SHORT)
+        assert biorrr("paper", "--seeds", 1, "--engine", "numpy", "--out", path) == 0
+    return path
+
+
+def test_every_sentence_has_one_number_and_one_verdict(folder):
     record = json.loads((folder / "paper.json").read_text())
-    assert sum(record["verdicts"].values()) == len(record["claims"])
-    assert {"claim", "place", "verdict"} <= set.intersection(*(set(claim) for claim in record["claims"]))
-    assert all("value" in claim and "bounds" in claim and claim["run"] for claim in record["claims"][:8])
-    assert "compare_rows" in json.loads((folder / "summary.json").read_text())
+    assert len(record["sentences"]) == 10
+    assert len({one["quote"] for one in record["sentences"]}) == len(record["sentences"])
+    assert all(one["number"] and one["verdict"] and one["place"] for one in record["sentences"])
+    assert {"paper.md", "compare.nc", "compare-other.nc"} <= {path.name for path in folder.iterdir()}
+    assert (folder / "paper.md").read_text() == markdown(record)
+    claims = json.loads((folder / "summary.json").read_text())["claims"]
+    assert [one["claim"] for one in claims] == [one["quote"] for one in record["sentences"]]
+
+
+@pytest.mark.slow
+def test_every_chapter_bears_on_its_sentences(tmp_path, monkeypatch):
+    """The small runs of all chapters have what the page reads from them."""
+    monkeypatch.setattr("biorrr.sims.experiments.paper.CHAPTERS", SLOW)
+    assert biorrr("paper", "--seeds", 1, "--engine", "numpy", "--out", tmp_path / "run") == 0
+    record = json.loads((tmp_path / "run/paper.json").read_text())
+    assert len(record["sentences"]) == 23
+    assert record["not run"] == {}
+
+
+def test_it_is_reported_and_a_cut_run_goes_on(folder, tmp_path, monkeypatch):
     assert biorrr("report", folder, "--out", tmp_path / "page.html") == 0
     page = (tmp_path / "page.html").read_text()
     assert "compare: " in page  # charts of a chapter
-    assert "compare.png" in page
+    assert "perform competitively" in page
+    monkeypatch.setattr("biorrr.sims.experiments.paper.CHAPTERS", SHORT)
     shutil.copytree(folder, tmp_path / "cut")
     (tmp_path / "cut/summary.json").unlink()
     assert biorrr("resume", tmp_path / "cut") == 0
-    again = json.loads((tmp_path / "cut/paper.json").read_text())
-    exact = [claim for claim in record["claims"] if "CPU" not in claim["claim"] and "run time" not in claim["claim"]]
-    assert all(claim in again["claims"] for claim in exact if "spread" in claim)
+    first, again = (json.loads((path / "paper.json").read_text()) for path in (folder, tmp_path / "cut"))
+    untimed = [one for one in first["sentences"] if "runtime" not in one["quote"]]
+    assert len(untimed) == 9
+    assert all(one in again["sentences"] for one in untimed)
 
 
-def test_a_chapter_without_its_data_is_not_testable(tmp_path, monkeypatch):
-    missing = {"theory": (None, {"data": str(tmp_path / "none.npz")})}
+def test_a_chapter_without_its_data_is_left_out(tmp_path, monkeypatch, capsys):
+    missing = {"algebra": ("algebra", {"data": str(tmp_path / "none.npz")})}
     monkeypatch.setattr("biorrr.sims.experiments.paper.CHAPTERS", missing)
     assert biorrr("paper", "--out", tmp_path / "run") == 0
-    first = json.loads((tmp_path / "run/paper.json").read_text())["claims"][0]
-    assert (first["claim"], first["verdict"]) == ("all that theory checks", NOT_TESTABLE)
-    assert "none.npz" in first["reason"]
+    record = json.loads((tmp_path / "run/paper.json").read_text())
+    assert record["sentences"] == []
+    assert "none.npz" in record["not run"]["algebra"]
+    assert "none.npz" in capsys.readouterr().out
 
 
-def test_a_quick_look_judges_nothing(chapters, tmp_path):
-    assert biorrr("paper", "--quick", "--engine", "numpy", "--out", tmp_path / "run") == 0
-    verdicts = json.loads((tmp_path / "run/paper.json").read_text())["verdicts"]
-    assert verdicts[HOLDS] == verdicts[FAILS] == 0
-    assert verdicts["not judged"] > 0
+def test_a_quick_look_judges_what_needs_no_learning_and_ends_with_the_summary(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("biorrr.sims.experiments.paper.CHAPTERS", SHORT)
+    assert biorrr("paper", "--quick", "--engine", "numpy", "--seeds", 1, "--out", tmp_path / "run") == 0
+    *_, summary, rest, _ = capsys.readouterr().out.splitlines()
+    assert summary == "reproduced: all that was judged"
+    assert "without --quick" in rest
+    record = json.loads((tmp_path / "run/paper.json").read_text())
+    assert {one["verdict"] for one in record["sentences"]} == {"reproduced"}
+    assert [*record["run"]] == ["algebra", "processor time"]
 
 
-CLAIMS = [
-    Claim(text="k = 1: it whitens", place="Fig. a", run="data", value=0.01, high=0.05),
-    Claim(text="k = 4: it whitens", place="Fig. a", run="data", value=0.07, spread=0.01, high=0.05),
-    Claim(text="mnist, k = 1: it is comparable", place="Fig. b", run="data", value=0.0, low=-0.02, high=0.02, unit="%"),
-    Claim(text="<b>seconds</b>", place="Fig. c", untestable="another machine"),
+def test_chapters_use_the_rows_of_the_paper():
+    chosen = {name: settings for name, (_, settings) in chapters_of(PaperSettings(seeds=3)).items()}
+    assert [*chosen] == [*CHAPTERS]
+    assert {name for name, one in chosen.items() if getattr(one, "rows", None) == 20_000} == {
+        "convergence", "compare", "sensitivity", "compare-other",
+    }  # fmt: skip
+    assert max(one.seeds for one in chosen.values()) == 3
+    commands = {command for command, _ in CHAPTERS.values()}
+    assert {*EVIDENCE, *OWN} <= commands
+
+
+CASES = [
+    Claim(text="it whitens", place="Fig. a", k=1, value=0.01, high=0.05),
+    Claim(text="it whitens", place="Fig. a", k=4, value=0.07, high=0.05, numbers={"largest": 0.2}),
+    Claim(text="it whitens", place="Fig. a", k=2, value=0.08, interval=(0.04, 0.1), high=0.05),
+    Claim(text="match", place="Fig. b", value=0.2, low=0.5, high=2, better="below"),
+    Claim(text="match", place="Fig. b", value=1.0, low=0.5, high=2, better="below"),
+    Claim(text="fast | slow", place="Fig. c", value=3.0, high=1, setting="fewer rows"),
 ]
 
 
-def test_ranks_share_a_row_and_failures_come_first():
-    record = as_record(CLAIMS, {"run": {"seeds": 5}})
-    assert record["verdicts"] == {HOLDS: 2, FAILS: 1, "not judged": 0, NOT_TESTABLE: 1}
-    whitens, comparable, _ = rows(record)
-    assert whitens.words == "does not hold at k = 4; holds otherwise"
-    assert whitens.measured == ["✓ k = 1: 0.01", "✗ k = 4: 0.07 ± 0.01"]
-    assert comparable.text == "mnist: it is comparable"
-    text = markdown(record)
-    order = [text.index(words) for words in ("## What does not hold", "## What holds", "another machine")]
-    assert order == sorted(order)
-    assert "Of 4 claims 2 hold, 1 do not hold and 1 cannot be tested here." in text
+def test_the_worst_case_decides_a_sentence():
+    whitens, match, fast = (one.record() for one in sentences(CASES))
+    assert (whitens["verdict"], whitens["case"], whitens["value"]) == ("contradicted", "k = 4", 0.07)
+    assert [case["verdict"] for case in whitens["cases"]] == ["reproduced", "contradicted", "undecided"]
+    assert (match["verdict"], match["value"]) == ("better than claimed", 0.2)
+    assert (fast["verdict"], fast["reason"]) == ("other setting", "fewer rows")
+    record = {"sentences": [whitens, match, fast], "run": {"seeds": 5}, "not run": {}, "rest": "", "curves": []}
+    page = markdown(record | {"other direction": []})
+    assert (
+        "“it whitens”<br><small>Fig. a</small> | 0.07<br><small>k = 4</small> | at most 0.05 | **contradicted**" in page
+    )
+    assert "fast &#124; slow" in page
+    assert "| k = 4 | 0.07 | contradicted | largest 0.2 |" in page
 
 
-def test_the_web_page_shows_the_same_and_escapes_it():
-    page = webpage(as_record(CLAIMS, {"run": {}}), {"compare.png": "the race"})
-    assert "&lt;b&gt;seconds&lt;/b&gt;" in page
-    assert "<b>seconds</b>" not in page
-    assert '<img src="compare.png" alt="the race">' in page
-    assert page.index("What does not hold") < page.index("What holds")
+def test_curves_show_the_median_over_seeds():
+    excess = np.array([[[[0.5, 0.2, 0.01], [0.5, 0.4, 0.03], [0.5, 0.9, np.nan]]]])
+    results = xr.Dataset(
+        {"excess": (("learner", "k", "seed", "snapshot"), excess), "fraction": (("learner", "k"), [[0.8]]),
+         "t": (("learner", "k", "snapshot"), [[[1, 100, 1000]]])},
+        {"learner": ["ANN"], "k": [2], "heat": "RRMSE"},
+    )  # fmt: skip
+    assert curve_table(results) == [["RRMSE", "ANN", "2", "0.8", "40 %", "2 %", "", ""]]
 
 
-def test_the_page_of_the_documentation_is_made_from_a_full_run():
-    text = (Path(__file__).parents[2] / "docs/paper.md").read_text(encoding="utf-8")
-    assert text.startswith("# The paper, claim by claim")
-    assert "## What does not hold" in text
-    assert "What was not judged" not in text  # not from a quick one
+def test_apical_drive_is_compared_with_the_same_plateaus_without_it():
+    drive, none = np.full((1, 2, 3), 0.3), np.full((1, 3, 3), 0.2)
+    none[0, 2] = 0.1
+    found = xr.Dataset(
+        {"apical_events": (("data", "apical_events_value", "seed"), drive),
+         "all_or_none": (("data", "all_or_none_value", "seed"), none)},
+        {"data": ["digits"], "apical_events_value": [2, 8], "all_or_none_value": [1, 2, 8]},
+    )  # fmt: skip
+    (claim,) = evidence.of_robustness(Findings(title="", data={"run": found}))
+    assert claim.value == pytest.approx(0.2)
+    assert (claim.verdict, claim.label) == ("does not hold", "digits, plateaus of 8 r.m.s.")
+
+
+def test_a_plateau_is_judged_by_its_worst_neuron_in_each_seed():
+    errors = np.array([[[9.0, 9.0], [0.01, 0.02]], [[9.0, 9.0], [0.03, 0.01]]])
+    results = xr.Dataset({"plateau_relative_error": (("seed", "snapshot", "pyramidal"), errors)}, {"s": 0.5})
+    said = [Quantity("data", "digits"), Quantity("excess_max", 0.001), Quantity("whitening_error_max", 0.002)]
+    (claim,) = evidence.of_plateau(Findings(title="", data={"run": results}, quantities=said))
+    assert (claim.value, claim.interval, claim.s) == (pytest.approx(0.025), (0.02, 0.03), 0.5)
+    assert claim.run == "excess at most 1.0e-03, whitening error at most 2.0e-03"

@@ -23,7 +23,7 @@ def plot_filters(
     of: int | None = None,
     ax: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Learned filters, and exact ones below or behind them: as pictures where ``pixels`` is given, else as curves.
+    """Draw learned filters, and exact ones below or behind them: as pictures where ``pixels`` is given, else as curves.
 
     Pictures of one column, learned and exact, share a colour scale, so that they can be compared.
 
@@ -70,7 +70,7 @@ def plot_filters(
 
 
 def _symmetric(limit: float) -> Any:
-    """Ticks at zero and at one round value on either side."""
+    """Return ticks at zero and at one round value on either side."""
     from matplotlib.ticker import FixedLocator
 
     power = 10 ** np.floor(np.log10(limit))

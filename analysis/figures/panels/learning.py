@@ -1,4 +1,4 @@
-"""How a score falls through learning."""
+"""Curves of scores and angles through learning."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def plot_learning(
     color: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Objective against samples with the optimum dashed, or, without ``optimum``, excess in percent, logarithmic.
+    """Draw the objective against samples with its optimum or, without ``optimum``, excess in percent, logarithmic.
 
     Parameters
     ----------
@@ -73,6 +73,7 @@ def plot_angles(samples: ArrayLike, angles: ArrayLike, *, ax: Axes | None = None
     lines = ax.plot(np.asarray(samples)[started], np.asarray(angles)[started])
     if len(lines) > 1:
         lines[0].set_label("largest angle")
+        lines[-1].set_label("smallest angle")
         ax.legend()
-    ax.set(xscale="log", xlabel="samples seen", ylabel="angle to the exact subspace (degrees)", ylim=(0, 92))
+    ax.set(xscale="log", xlabel="samples seen", ylabel="angle to exact subspace (°)", ylim=(0, 92))
     return ax

@@ -140,7 +140,7 @@ def _mark_cuts(panel: Axes, steps: NDArray, heights: NDArray, level: int, colour
 
 
 def _scales(stages: list[dict[str, NDArray]]) -> dict[str, float]:
-    """The value that fills a lane, by name: the same for all stages, and for all signals of the distal dendrite."""
+    """Return the value that fills a lane, by name: one for all stages and all signals of the distal dendrite."""
 
     def needed(names: list[str]) -> float:
         usual = [max(_usual_peak(traces[name]) for name in names) for traces in stages]
@@ -151,7 +151,7 @@ def _scales(stages: list[dict[str, NDArray]]) -> dict[str, float]:
 
 
 def _usual_peak(signal: NDArray) -> float:
-    """Size of the largest value; if that is an outlier that would flatten the rest, twice what 19 in 20 stay below."""
+    """Return the largest size; if that is an outlier, twice the 95th percentile."""
     size = np.abs(signal[np.isfinite(signal)])
     if not len(size):
         return 0.0

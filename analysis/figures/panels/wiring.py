@@ -80,7 +80,7 @@ class _Drawing:
 
     @property
     def size(self) -> tuple[float, float]:
-        """Of a figure, in inches."""
+        """Size of a figure in inches."""
         row = min(0.19, 8.0 / (self.top + 3))
         return min(2.6 + 0.19 * (self.right + 6), 9.5), 1.0 + row * (self.top + 3)
 
@@ -100,7 +100,7 @@ class _Drawing:
         ax.axis("off")
 
     def _draw_pyramidal(self, ax: Axes, x: float, label: str) -> None:
-        """A soma between its basal (proximal) and its apical (distal) dendrite, and its axon beside them."""
+        """Draw a soma between its basal (proximal) and its apical (distal) dendrite, and its axon beside them."""
         from matplotlib.patches import Polygon
 
         ax.plot([x, x], [-0.6, self.top], **_DENDRITE)
@@ -112,7 +112,7 @@ class _Drawing:
         ax.plot([x, beside, beside], [self.soma, self.soma, highest], color=PATHWAYS["R"], **_AXON | {"linewidth": 1})
 
     def _draw_interneuron(self, ax: Axes, node: Any) -> None:
-        """A circle that closes its dendrite, which pyramidal axons cross, and its axon, which crosses their tufts."""
+        """Draw a circle, its dendrite, which pyramidal axons cross, and its axon, which crosses their tufts."""
         height, x = self.middle[node], self.right + 0.6
         colour = PATHWAYS["Q"] if node in self.members["interneurons"] else OWN
         ax.plot([self.left + self.axon, x], [height - 0.45] * 2, color="black", **_AXON | {"linewidth": 1})
@@ -143,7 +143,7 @@ class _Drawing:
                 ax.plot(*before, marker="|" if target in self.x else "_", markeredgewidth=1.6, **look)
 
     def _crossing(self, source: Any, target: Any) -> tuple[float, float] | None:
-        """Where the axon of ``source`` meets the dendrite of ``target``; None if they do not cross."""
+        """Return the place where the axon of ``source`` crosses the dendrite of ``target``, or None."""
         if target in self.x and source in self.y:
             return self.x[target], self.y[source]
         if target in self.x and source in self.middle:
@@ -153,7 +153,7 @@ class _Drawing:
         return None
 
     def _draw_detour(self, ax: Axes, source: Any, target: Any, raises: bool, share: float, colour: str) -> None:
-        """A synapse between cells whose lines do not cross, such as two interneurons: a bow between them."""
+        """Draw a bow between cells whose lines do not cross, such as two interneurons."""
         from matplotlib.patches import FancyArrowPatch
 
         def place(node: Any) -> tuple[float, float]:
@@ -192,7 +192,7 @@ class _Drawing:
 
 
 def _explain(ax: Axes, graph: Any) -> None:
-    """A legend: one colour per pathway with the strength of a synapse of full size, and what arrow and bar mean."""
+    """Draw a legend: one colour per pathway with its largest strength, and the meaning of arrow and bar."""
     strongest = _strengths(graph)
     matrices = dict.fromkeys(matrix for *_, matrix in graph.edges(data="matrix"))
     for matrix in matrices:
@@ -211,12 +211,12 @@ def _explain(ax: Axes, graph: Any) -> None:
 
 
 def _scale(matrix: str) -> str:
-    """What a synapse is measured against: the strongest of its pathway; Q and R share theirs."""
+    """Return the name of the scale of a synapse: its pathway; Q and R share one."""
     return "Q" if matrix == "R" else matrix
 
 
 def _strengths(graph: Any) -> dict[str, float]:
-    """Largest weight on each scale."""
+    """Return the largest weight on each scale."""
     found: dict[str, float] = {}
     for *_, synapse in graph.edges(data=True):
         scale = _scale(synapse["matrix"])
@@ -225,14 +225,14 @@ def _strengths(graph: Any) -> dict[str, float]:
 
 
 def _strongest(graph: Any, inputs: list) -> list:
-    """The inputs that are drawn, in their own order: those with the strongest synapses."""
+    """Return the inputs with the strongest synapses, which are drawn, in their own order."""
     strength = [sum(weight**2 for _, _, weight in graph.out_edges(node, data="weight")) for node in inputs]
     kept = np.sort(np.argsort(strength)[::-1][:MOST_INPUTS])
     return [inputs[i] for i in kept]
 
 
 def _plot_summary(graph: Any, members: Mapping[str, list], ax: Axes | None) -> Axes:
-    """One box for all cells of a kind, and for each pathway an arrow with what its synapses are like."""
+    """Draw one box for all cells of a kind, and for each pathway an arrow with numbers of its synapses."""
     from matplotlib.patches import FancyArrowPatch
 
     ax = axes_of(ax, figsize=(7.2, 4.2))

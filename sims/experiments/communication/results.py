@@ -32,7 +32,7 @@ def join(areas: Areas, settings: CommunicationSettings, found: Mapping[Any, xr.D
     results = xr.merge(parts, join="outer", compat="no_conflicts").assign(
         exact_r2=("k", prediction.r2), exact_r2_sem=("k", prediction.r2_sem), chosen_rank=prediction.rank
     )
-    results = results.assign_coords(k=np.arange(1, len(prediction.r2) + 1), rank=list(settings.ranks))
+    results = results.assign_coords(rank=list(settings.ranks))
     circuits = {question: one for question, one in found.items() if isinstance(question, Circuit)}
     if circuits:
         errors = np.array([
@@ -41,9 +41,11 @@ def join(areas: Areas, settings: CommunicationSettings, found: Mapping[Any, xr.D
             for rank in settings.ranks
         ])  # fmt: skip
         results["circuit_r2"] = (("rank", "seed"), 1 - errors / prediction.deviations.sum())
+        results = results.assign_coords(seed=list(settings.every_seed))
         results.attrs["engine"] = str(next(iter(circuits.values())).attrs["engine"])
         results.attrs["seconds"] = sum(float(one.attrs["seconds"]) for one in circuits.values())
-    return results.assign_coords({name: np.arange(results.sizes[name]) for name in ("removed", "draw", "draw_k")
+    first = {"k": 1, "draw_k": 1, "removed": 0, "draw": 0}
+    return results.assign_coords({name: start + np.arange(results.sizes[name]) for name, start in first.items()
                                   if name in results.sizes})  # fmt: skip
 
 

@@ -65,9 +65,7 @@ class DistalSettings(ExperimentSettings):
     every: int = option(
         1, "samples from one observation of the weights to the next, of the plan", at_least=1, at_most=100
     )
-    experiments: int = option(
-        100, "simulated experiments at each point of the power curves, and of a plan", at_least=10
-    )
+    experiments: int = option(100, "simulated experiments at each point of the power curves, and of a plan", at_least=2)
     task: Samples = option(
         Synthetic(samples=20_000, m=10, n=8), f"data that the recorded circuits learn: {DATA_HELP}", metavar=DATA_FORM
     )
@@ -96,8 +94,8 @@ CAPTIONS = {
     "potentiated, those of s = 1 depressed. Instruction alone depresses the paired pathway at s = 1; at s = 0 both "
     "pathways lose a little, paired or not.",
     "inference": "s inferred from the distal plasticity of learning circuits, with its 95 % interval, one line per "
-    "circuit, on the s that the circuits follow (dashed). From top to bottom less is observed: the intervals "
-    "widen and still contain s.",
+    "circuit (several circuits in each row), coloured by the s that they follow (dashed). From top to bottom less is "
+    "observed: the intervals widen and still contain s.",
     "power": "Share of simulated experiments that tell RRMSE from CCA with a 95 % confidence interval, whichever of "
     "the two the circuit follows, against the number of observed changes of each synapse and against that of observed "
     "synapses, at different noise of one look at a weight, over the r.m.s. of the weights. Dotted: 95 % of the "
@@ -138,7 +136,7 @@ CHART = Chart(
         "s": (0.5,),
         "cells": 2,
         "pairings": 3,
-        "experiments": 10,
+        "experiments": 2,
         "seeds": 1,
         "engine": "numpy",
     },

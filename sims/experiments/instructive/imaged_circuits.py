@@ -142,9 +142,8 @@ SOMA = Dendrite(
     "soma", "dendrites that repeat the soma, with noise", None,
     {"specific": False, "informative": False, "signed": False, "predictive": False},
 )  # fmt: skip
-FROZEN_Q = Dendrite(
-    "frozen Q", "a circuit whose interneuron synapses are frozen", _plateau, {"signed": False}, frozen=True
-)
+# Theory leaves its answers open: the plateau is then Vy'y less a fixed multiple of the output.
+FROZEN_Q = Dendrite("frozen Q", "a circuit whose interneuron synapses are frozen", _plateau, {}, frozen=True)
 UNRELATED = Dendrite("unrelated", "plateaus of an unrelated circuit", _plateau_of_other, {})
 DENDRITES = (CIRCUIT, BROADCAST, SHUFFLED, SOMA, FROZEN_Q)
 # The null hypothesis of each question: the false-positive rate is measured there.
@@ -152,9 +151,8 @@ NULL = {"specific": BROADCAST, "informative": UNRELATED, "signed": UNRELATED, "p
 
 
 def observe(
-    learner: Learner, dendrite: Dendrite, noise: float, decay: float, seed: Sequence[int],
-    other: Learner | None = None, neurons: int | None = None,
-) -> DendriticRecording:  # fmt: skip
+    learner: Learner, dendrite: Dendrite, noise: float, decay: float, seed: Sequence[int], other: Learner | None = None
+) -> DendriticRecording:
     """Return the circuit as calcium imaging would show it.
 
     Somatic activity travels back into the dendrite and adds to what the dendrite carries, with the same variance.
@@ -167,22 +165,19 @@ def observe(
         Decay of the indicator, in seconds.
     other
         An unrelated circuit.
-    neurons
-        Number of neurons that are imaged, drawn at random; all of them unless given.
     """
     from biorrr.analysis.imaging import imaged
     from biorrr.analysis.instructive import DendriticRecording
 
     rng = np.random.default_rng(seed)
-    chosen = np.sort(rng.permutation(learner.z.shape[1])[:neurons])
     signal = _standard(learner.z)
     if dendrite.carries is not None:
         signal = signal + _standard(dendrite.carries(learner, other))
     if dendrite.shuffled:
-        signal[:, chosen] = signal[:, np.roll(chosen, 1)]
-    soma, signal = (imaged(one[:, chosen], FRAMES, decay * RATE, noise, rng) for one in (learner.z, signal))
+        signal = np.roll(signal, 1, axis=1)
+    soma, signal = (imaged(one, FRAMES, decay * RATE, noise, rng) for one in (learner.z, signal))
     return DendriticRecording(
-        soma, signal, RATE, np.repeat(learner.error, FRAMES, axis=0), learner.role[chosen],
+        soma, signal, RATE, np.repeat(learner.error, FRAMES, axis=0), learner.role,
         np.repeat(learner.stimulus, FRAMES), FRAMES,
     )  # fmt: skip
 

@@ -39,7 +39,6 @@ def answer_recording(data: Measured, decay: float) -> Findings:
         {
             "residual": (("frame", "neuron"), signals_of(recording, decay).residual),
             **{f"{q}_effect": ("neuron", one.neurons) for q, one in asked.items()},
-            **{f"{q}_p": ("neuron", one.p_neurons) for q, one in asked.items()},
         }
     )
     known = [name for name in ("error", "role", "condition") if getattr(recording, name) is not None]

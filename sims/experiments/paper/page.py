@@ -1,184 +1,163 @@
-"""The paper's claims on one page: paper.json as Markdown and as HTML."""
+"""The paper, sentence by sentence: claims grouped by sentence, and the page that is made of them."""
 
 from __future__ import annotations
 
-import html
-import re
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from biorrr.sims.lab.claims import FAILS, HOLDS, NOT_JUDGED, NOT_TESTABLE, Claim
+from biorrr.sims.lab import Claim
+from biorrr.sims.lab.claims import BETTER, FAILS, HOLDS, NOT_JUDGED, OTHER_SETTING, UNDECIDED
+from biorrr.sims.lazy import np, xr
 
-MARKS = {HOLDS: "✓", FAILS: "✗", NOT_JUDGED: "–", NOT_TESTABLE: "–"}
-FEW = 2  # numbers that stand beside what was measured; more are shown on demand
-_RANK = re.compile(r"(?:^|, )k = (\d+): ")
-_HEADINGS = {
-    FAILS: "What does not hold",
-    HOLDS: "What holds",
-    NOT_JUDGED: "What was not judged",
-    NOT_TESTABLE: "What cannot be tested here",
+# Words of the page, the verdict that decides a sentence first.
+WORDS = {
+    FAILS: "contradicted",
+    UNDECIDED: "undecided",
+    OTHER_SETTING: "other setting",
+    NOT_JUDGED: "not judged",
+    BETTER: "better than claimed",
+    HOLDS: "reproduced",
 }
+SHOWN_STEPS = (100, 1_000, 10_000, 100_000)  # of learning curves
+INTRODUCTION = """# The paper, sentence by sentence
+
+`biorrr paper` checks what Golkar et al. (NeurIPS 2020) and its supplement say. The table quotes each sentence in a few
+words and gives one number: that of the case (data set, s, rank) which decides. The appendix has all cases.
+
+- **reproduced**: the number lies within its bound. **Better than claimed**: it lies beyond the bound on the good side.
+- **contradicted**: it lies beyond the bound on the bad side.
+- **undecided**: the bound lies within the scatter of the number.
+- **other setting**: data, rows or rates differ from the paper's in a way that decides the sentence.
+
+Numbers are medians over seeds. Behind them, in brackets, stands the 95 % confidence interval of the median (the range,
+for up to five seeds). Bounds are ours where the paper prints none. They stand in the code and are two-sided where the
+sentence is: *comparable*, *match* and *within variance* mean at most a factor of 2, or 2 % of the optimum (5 % for
+pictures). *Competitive* means an excess over the optimum of at most 5 % more than the best rival's. A learner has
+arrived when its excess stays within 5 %. All learners are compiled alike, and times are processor times on one thread.
+"""
+DATA = """## The data
+
+The paper uses 20,000 samples of MediaMill: 100 textual features predict 120 visual ones. The public file has 120
+features and 101 annotations for each of 43,907 frames. A [repository of the same group](
+https://github.com/flatironinstitute/bio-cca) takes its two views of MediaMill from columns 0 to 120 and 120 to 221 of
+that file, so the annotations very likely are the textual features. Below, "rows" says how many samples this run had.
+
+To run the check on as many rows as the paper has, put the whole file in place and run the command again. It takes the
+first 20,000 rows:
+
+```
+export BIORRR_DATA=~/data          # the file is ~/data/mediamill/mediamill.arff; `biorrr data` says where it comes from
+biorrr paper
+```
+"""
 
 
 @dataclass(frozen=True)
-class Row:
-    """Claims that differ in nothing but the rank."""
+class Sentence:
+    """A sentence of the paper with the cases in which it was checked."""
 
-    text: str  # without the rank
-    place: str
-    run: str
-    claims: tuple[Mapping[str, Any], ...]
+    cases: tuple[Claim, ...]
 
     @property
-    def verdict(self) -> str:
-        """That of the whole row: it holds where all of its claims hold, and does not where one does not."""
-        verdicts = [claim["verdict"] for claim in self.claims]
-        return next((one for one in (FAILS, NOT_JUDGED, NOT_TESTABLE) if one in verdicts), HOLDS)
+    def deciding(self) -> Claim:
+        """The case with the worst verdict; of several such, the one that is farthest out."""
+        order = [*WORDS]
+        return min(self.cases, key=lambda case: (order.index(case.verdict), -_strain(case)))
 
-    @property
-    def words(self) -> str:
-        """The verdict, with the ranks where it is mixed."""
-        failing = [claim["rank"] for claim in self.claims if claim["verdict"] == FAILS]
-        if self.verdict == FAILS and len(failing) < len(self.claims):
-            return f"{FAILS} at k = {', '.join(failing)}; {HOLDS} otherwise"
-        return self.verdict
-
-    @property
-    def measured(self) -> list[str]:
-        """What was measured, with a mark for its verdict, one entry per rank."""
-        return [
-            f"{MARKS[claim['verdict']]} {'k = ' + claim['rank'] + ': ' if claim['rank'] else ''}{claim['measured']}"
-            + (f" ({behind(claim)})" if 0 < len(claim["numbers"]) <= FEW else "")
-            for claim in self.claims
-            if claim["measured"]
-        ]
-
-    @property
-    def details(self) -> list[str]:
-        """All numbers behind the row, one entry per rank, where they are many."""
-        many = [claim for claim in self.claims if len(claim["numbers"]) > FEW]
-        return [f"{'k = ' + claim['rank'] + ': ' if claim['rank'] else ''}{behind(claim)}" for claim in many]
-
-    @property
-    def bounds(self) -> str:
-        """The bounds, which all ranks share."""
-        return "; ".join(dict.fromkeys(claim["bounds"] for claim in self.claims if claim["bounds"]))
-
-    @property
-    def reasons(self) -> list[str]:
-        """Reasons why there is no verdict."""
-        return [*dict.fromkeys(filter(None, (claim.get("reason", "") for claim in self.claims)))]
+    def record(self) -> dict[str, Any]:
+        """Return the entry of paper.json."""
+        decides = _case(self.deciding)
+        quote = {"quote": self.deciding.text, "place": self.deciding.place}
+        return quote | decides | {"cases": [_case(case) for case in self.cases]}
 
 
-def behind(claim: Mapping[str, Any]) -> str:
-    """The numbers behind a claim, readable."""
-
-    def readable(name: str, value: Any) -> str:
-        if not isinstance(value, float):
-            return str(value)
-        return f"{100 * value:.2g} %" if "excess" in name else f"{value:.3g}"
-
-    return ", ".join(f"{name} {readable(name, value)}" for name, value in claim["numbers"].items())
+def sentences(claims: Iterable[Claim]) -> list[Sentence]:
+    """Return the sentences that the claims are about; claims with the same text are cases of one sentence."""
+    grouped: dict[str, list[Claim]] = {}
+    for claim in claims:
+        grouped.setdefault(claim.text, []).append(claim)
+    return [Sentence(tuple(cases)) for cases in grouped.values()]
 
 
-def as_record(claims: Sequence[Claim], facts: Mapping[str, Any]) -> dict[str, Any]:
-    """What paper.json holds: facts about the run, how many claims hold, and every claim."""
-    verdicts = [claim.verdict for claim in claims]
+def _strain(case: Claim) -> float:
+    """Return how far the value lies beyond its nearest bound; negative within the bounds."""
+    assert case.value is not None
+    return max(case.value - case.high, case.low - case.value)
+
+
+def _case(claim: Claim) -> dict[str, Any]:
+    """Return what paper.json says of one case."""
+    value = claim.value if claim.value is not None and math.isfinite(claim.value) else None
     return {
-        **facts,
-        "verdicts": {verdict: verdicts.count(verdict) for verdict in MARKS},
-        "claims": [
-            claim.record() | {"measured": claim.measured, "bounds": claim.bounds, "numbers": dict(claim.numbers)}
-            for claim in claims
-        ],
-    }
+        "case": claim.label,
+        "value": value,
+        "number": claim.measured,
+        "bounds": claim.bounds,
+        "verdict": WORDS[claim.verdict],
+        "run": claim.run,
+        "reason": claim.unjudged or claim.setting,
+        "numbers": ", ".join(f"{name} {one:.3g}" if isinstance(one, float) else f"{name} {one}"
+                             for name, one in claim.numbers.items()),
+    }  # fmt: skip
 
 
-def rows(record: Mapping[str, Any]) -> list[Row]:
-    """The claims of paper.json, those that differ in nothing but the rank together."""
-    grouped: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
-    for claim in record["claims"]:
-        rank = _RANK.search(claim["claim"])
-        # "k = 4: it is so" and "MNIST, k = 1: it is so" without the rank
-        text = re.sub(r"(^|, )k = \d+: ", lambda found: "" if found.start() == 0 else ": ", claim["claim"])
-        key = text, claim.get("place", ""), claim.get("run", "")
-        grouped.setdefault(key, []).append({**claim, "rank": rank.group(1) if rank else ""})
-    return [Row(*key, tuple(claims)) for key, claims in grouped.items()]
-
-
-def counts(record: Mapping[str, Any]) -> str:
-    """How many claims hold, in words."""
-    verdicts = record["verdicts"]
-    said = [f"{verdicts[HOLDS]} hold", f"{verdicts[FAILS]} do not hold"]
-    said += [f"{verdicts[NOT_JUDGED]} were not judged"] if verdicts[NOT_JUDGED] else []
-    said += [f"{verdicts[NOT_TESTABLE]} cannot be tested here"]
-    return f"Of {len(record['claims'])} claims {', '.join(said[:-1])} and {said[-1]}."
+def curve_table(results: xr.Dataset) -> list[list[str]]:
+    """Return the median excess of every learner of every race after some steps, as rows of text."""
+    rows = []
+    for heat in np.atleast_1d(results["heat"].values):
+        raced = results.sel(heat=heat) if "heat" in results.dims else results
+        for learner in raced["learner"].values:
+            for k in raced["k"].values:
+                one = raced.sel(learner=learner, k=k)
+                t = one["t"].values[np.isfinite(one["t"].values)]
+                if not len(t):
+                    continue
+                median = 100 * one["excess"].median("seed").values[: len(t)]
+                at = [f"{median[np.searchsorted(t, step)]:.2g} %" if step <= t[-1] else "" for step in SHOWN_STEPS]
+                rows.append([str(heat), str(learner), str(k), f"{float(one['fraction']):g}", *at])
+    return rows
 
 
 def markdown(record: Mapping[str, Any]) -> str:
-    """The page as Markdown, failures first."""
-    lines = [
-        "# The paper, claim by claim",
-        "",
-        f"What `biorrr paper` found for every numeric claim, figure and table of Golkar et al. (NeurIPS 2020) and its "
-        f"supplement. {counts(record)} This page is made from its output, `paper.json`, and not edited by hand.",
-        "",
-        "Every claim is a number with bounds that stand in the code and were fixed before the run. They are two-sided "
-        'where the claim is ("comparable", "match", "within variance": neither needs more than twice what the other '
-        "does, or ends more than 2 % of the optimum away, 5 % for pictures), and none grows with the noise. A claim "
-        "about speed must hold at 5 % and at 1 % above the optimum. Numbers are means or medians over seeds, ± one "
-        "standard deviation.",
-        "",
-    ]
-    lines += [f"- {name}: {value}" for name, value in record["run"].items()] + [""]
-    for verdict, heading in _HEADINGS.items():
-        chosen = [row for row in rows(record) if row.verdict == verdict]
-        if not chosen:
-            continue
-        lines += [f"## {heading}", "", "| the paper's claim | measured | bound |", "|---|---|---|"]
-        for row in chosen:
-            claim = f"**{row.words}:** {row.text}<br><small>{'; '.join(filter(None, (row.place, row.run)))}</small>"
-            why = "".join(f"<br>*{reason}*" for reason in row.reasons)
-            cells = (claim + why, "<br>".join(row.measured), row.bounds)
-            lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
-        lines.append("")
-    return "\n".join(lines)
+    """Return the page, made of paper.json."""
+    lines = [INTRODUCTION, _table(["the paper says", "number", "bound", "verdict"], map(_row, record["sentences"]))]
+    lines += [f"{name}: {why}" for name, why in record["not run"].items()]
+    lines += [record["rest"]] if record["rest"] else []
+    lines += [DATA, "\n".join(f"- {name}: {said}" for name, said in record["run"].items())]
+    lines += ["\n## Appendix: every case"]
+    lines += [part for one in record["sentences"] for part in _details(one)]
+    if record["other direction"]:
+        lines += ["## Appendix: visual features predict annotations", "The paper did not run this direction."]
+        lines += [part for one in record["other direction"] for part in _details(one)]
+    if record["curves"]:
+        heads = ["race", "learner", "k", "of the printed rates", *(f"{step:,} steps" for step in SHOWN_STEPS)]
+        lines += ["## Appendix: learning curves", "Median excess over the optimum; the run folder has the figures."]
+        lines += [_table(heads, record["curves"])]
+    return "\n\n".join(line.strip("\n") for line in lines) + "\n"
 
 
-def webpage(record: Mapping[str, Any], figures: Mapping[str, str]) -> str:
-    """The page as HTML, failures first, with the figures (by file name, what each shows) that lie beside it."""
+def _row(sentence: Mapping[str, Any]) -> list[str]:
+    """Return the row of a sentence in the first table."""
+    why = f"<br><small>{sentence['reason']}</small>" if sentence["reason"] else ""
+    case = f"<br><small>{sentence['case']}</small>" if sentence["case"] else ""
+    said = f"“{sentence['quote']}”<br><small>{sentence['place']}</small>"
+    return [said, f"{sentence['number']}{case}", sentence["bounds"], f"**{sentence['verdict']}**{why}"]
 
-    def cell(text: str) -> str:
-        return f"<td>{text}</td>"
 
-    body = [f"<h1>The paper, claim by claim</h1><p>{html.escape(counts(record))}</p><ul>"]
-    body += [f"<li>{html.escape(name)}: {html.escape(str(value))}</li>" for name, value in record["run"].items()]
-    body.append("</ul>")
-    for verdict, heading in _HEADINGS.items():
-        chosen = [row for row in rows(record) if row.verdict == verdict]
-        if not chosen:
-            continue
-        body.append(f"<h2>{heading}</h2><table><tr><th>the paper's claim</th><th>measured</th><th>bound</th></tr>")
-        for row in chosen:
-            where = html.escape("; ".join(filter(None, (row.place, row.run))))
-            why = "".join(f"<p><em>{html.escape(reason)}</em></p>" for reason in row.reasons)
-            claim = f"<strong>{html.escape(row.words)}:</strong> {html.escape(row.text)}<br><small>{where}</small>{why}"
-            measured = "<br>".join(map(html.escape, row.measured))
-            if row.details:
-                measured += f"<details><summary>numbers</summary>{'<br>'.join(map(html.escape, row.details))}</details>"
-            body.append(f"<tr>{cell(claim)}{cell(measured)}{cell(html.escape(row.bounds))}</tr>")
-        body.append("</table>")
-    body.append("<h2>Figures</h2>" if figures else "")
-    for name, words in figures.items():
-        caption = f"<figcaption>{html.escape(words)}</figcaption>"
-        body.append(f'<figure><img src="{html.escape(name)}" alt="{html.escape(words)}">{caption}</figure>')
-    style = (
-        "body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:auto;padding:1rem}td,th{text-align:left;"
-        "vertical-align:top;padding:.4rem .6rem;border-bottom:1px solid #ccc}table{border-collapse:collapse;width:100%}"
-        "img{max-width:100%}td:nth-child(2){min-width:16rem}"
-    )
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>The paper, claim by claim</title>'
-        f"<style>{style}</style></head><body>{''.join(body)}</body></html>\n"
-    )
+def _details(sentence: Mapping[str, Any]) -> list[str]:
+    """Return heading and table of all cases of a sentence."""
+    runs = "; ".join(dict.fromkeys(case["run"] for case in sentence["cases"] if case["run"]))
+    rows = [
+        [case["case"], case["number"], case["verdict"], case["numbers"]] for case in sentence["cases"]
+    ]  # fmt: skip
+    bounds = f" Bound: {sentence['bounds']}." if sentence["bounds"] else ""
+    return [f"**“{sentence['quote']}”** {runs}.{bounds}", _table(["case", "number", "verdict", "numbers behind"], rows)]
+
+
+def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a table in Markdown."""
+    lines = [[*heads]]
+    lines += [["---"] * len(lines[0]), *([cell.replace("|", "&#124;") for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,4 +1,4 @@
-"""What was found at each s: gathered, joined to one dataset, judged and drawn."""
+"""Results at each s: gathered, joined to one dataset, judged and drawn."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class At:
 def gather(
     data: data_sets.Dataset, settings: Any, s: float, found: Mapping[Any, Any], recorded: Mapping[Any, Any], middle: int
 ) -> Member:
-    """Return all that was found at ``s``."""
+    """Return runs, networks and recorded stages at ``s``."""
     runs = {seed: found[Learner(s, seed)] for seed in settings.every_seed}
     networks = {seed: found[Network(seed)] for seed in settings.every_seed if s == 0}
     last = runs[settings.seed].data.sizes["snapshot"] - 1
@@ -190,7 +190,7 @@ def draw(member: Member, every_result: Mapping[str, xr.Dataset], which: str) -> 
 
 
 def sizes(recorded: Mapping[str, np.ndarray]) -> list[str]:
-    """Say of each neuron how large its plateau is over all samples, and what that is of the distal current."""
+    """Return, for each neuron, the r.m.s. of its plateau and its ratio to that of the distal current, in words."""
     plateau, a = (np.sqrt(np.mean(np.square(recorded[name]), axis=0)) for name in ("plateau", "a"))
     return [
         f"r.m.s. {one:.2g} ({one / other if other else np.nan:.2f} of distal)"

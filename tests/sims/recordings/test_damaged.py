@@ -177,6 +177,7 @@ BAD = {
     "rois of fractions": (put(SOMA + "/rois", [0.5, 1, 2], **PLANES), "instructive", "(got 0.5)"),
     "rois point nowhere": (put(SOMA + "/rois", [0, 1, 2]), "instructive", "must lead to a group"),
     "rois point at text": (put(SOMA + "/rois", [0, 1, 2], table="x"), "instructive", "must lead to"),
+    "rois of a series negative": (put(SOMA + "/rois", [-1, 0, 1], **PLANES), "fluorescence", "0 to 2 (got -1)"),
     "rois of a series beyond": (put(SOMA + "/rois", [0, 1, 7], **PLANES), "fluorescence", "(got 7)"),
     "roles text": (put("processing/ophys/planes/role", [b"a"] * 3), "instructive", "/role must be a list of numbers"),
     "rate missing": (put(SOMA + "/starting_time", 0.0), "instructive", "a positive rate (got 0 s, rate nan"),
