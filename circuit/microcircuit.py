@@ -276,7 +276,10 @@ def with_own_parts(parts: Parts, area: Area, populations: Sequence[Population], 
     return parts.having(*(instance_of("pathways", pathway, Pathway) for pathway in pathways))
 
 
+_LINEAR = [("proximal", ProximalSynapses().current)]  # the current that is the output of the paper's circuit
+
+
 def output_is_linear(blueprint: Blueprint) -> bool:
     """Return True where the output is X Vx, as in the paper's circuit, and nothing else changes it."""
     writers = [action for action in blueprint.schedule if "pyramidal.z" in action.writes]
-    return [(action.part, action.code) for action in writers] == [("proximal", ProximalSynapses().current)]
+    return [(action.part, action.code) for action in writers] == _LINEAR

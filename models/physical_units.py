@@ -10,6 +10,7 @@ import math
 from functools import partial
 from typing import Annotated
 
+from biorrr.errors import InputError
 from biorrr.models.validation import number_within
 
 # By name: the SI value of one, and the dimension by the name that Brian2's equations have for it.
@@ -44,7 +45,7 @@ def plain(name: str, value, unit: str) -> float:
     one = in_si(unit) * getattr(brian2, dimension_of(unit)) if unit != "1" else 1.0
     if not brian2.have_same_dimensions(value, one):
         kind, example = ("a time", "ms") if dimension_of(unit) == "second" else (f"a quantity in {unit}", unit)
-        raise ValueError(f"{name}: must be {kind} (got {value}); write for example 10*{example}")
+        raise InputError(f"{name}: must be {kind} (got {value}); write for example 10*{example}")
     return float(value / one)
 
 
@@ -70,5 +71,5 @@ def whole_ticks(name: str, hold: float, dt: float) -> int:
     """Return the number of ticks of ``dt`` in ``hold``, both in ms; it must be whole."""
     held = round(hold / dt) if dt > 0 else 0
     if held < 1 or abs(held - hold / dt) >= 1e-9:
-        raise ValueError(f"{name}.hold: must be a whole number of ticks of dt = {dt:g} ms (got {hold:g} ms)")
+        raise InputError(f"{name}.hold: must be a whole number of ticks of dt = {dt:g} ms (got {hold:g} ms)")
     return held

@@ -35,6 +35,14 @@ TOOLS = {
     "resume": ("biorrr.sims.cli.resume", "Continue a run that was cut short, from its last checkpoint, or a sweep."),
     "data": ("biorrr.sims.data.listing", "List the data sets: where from, licence, citation, whether found."),
 }
+# Commands as the help lists them; an experiment that is not named here comes last.
+GROUPS = {
+    "Start": ("learn", "plateau", "symmetry", "wiring", "family"),
+    "The paper": ("compare", "images", "sensitivity", "paper"),
+    "Biology": ("hierarchy", "robustness", "timing", "distal", "theories"),
+    "Your data": ("communication", "instructive", "data"),
+    "Tools": ("sweep", "bench", "report", "resume", "doctor"),
+}
 
 
 def commands() -> list[str]:
@@ -70,6 +78,16 @@ class LazyCommands(TyperGroup):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands.update({name: Stub(name) for name in commands()})
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the commands by their groups."""
+        known = self.list_commands(ctx)
+        named = [name for group in GROUPS.values() for name in group]
+        for title, names in (GROUPS | {"More": [name for name in known if name not in named]}).items():
+            rows = [(name, self.commands[name].get_short_help_str()) for name in names if name in known]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl([(f"{name:13}", about) for name, about in rows])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Find the command that ``args`` begin with, import it, and return what is left of ``args``."""

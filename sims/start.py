@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
 
 SENTENCE = "biorrr: interrupted\n"
+
+
+CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\r\t"}
+
+
+class PlainStream(io.TextIOWrapper):
+    """A stream that shows control codes and letters that the terminal lacks as escapes.
+
+    Names in files of others could otherwise move the cursor and forge lines of ours.
+    """
+
+    def write(self, text: str) -> int:
+        """Write text without control codes."""
+        return super().write(text.translate(CONTROLS))
 
 
 def leave_at_once(*_: object) -> None:
@@ -23,6 +38,10 @@ def main() -> None:
     if heeded:
         signal.signal(signal.SIGINT, leave_at_once)
     _open_streams()
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        plain = PlainStream(stream.buffer, stream.encoding, "backslashreplace", line_buffering=stream.line_buffering)
+        setattr(sys, name, plain)
     # Takes long enough to be interrupted.
     from biorrr.sims.lab.interrupts import watch
     from biorrr.sims.main import run

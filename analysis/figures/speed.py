@@ -1,4 +1,4 @@
-"""Figure of ``biorrr bench``: time per sample, and time per synapse as circuits grow."""
+"""Figure of ``biorrr bench``: time per sample of the circuit and of its contestants."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from biorrr.analysis.figures.style import THEORY, axes_of, styled
+from biorrr.analysis.figures.style import axes_of, styled
 
 
 @styled
 def plot_speed(results: Mapping[str, Any], contestants: Mapping[str, str]) -> np.ndarray:
-    """Draw time per sample, and time per synapse as circuits grow, where it was measured.
+    """Draw time per sample at each size.
 
     Parameters
     ----------
@@ -23,10 +23,9 @@ def plot_speed(results: Mapping[str, Any], contestants: Mapping[str, str]) -> np
 
     Returns
     -------
-    axes : (1,) or (2,)
+    axes : (1,)
     """
-    grown = results.get("growth")
-    axes = axes_of(None, 1, 2 if grown else 1, figsize=(7.5 if grown else 4.2, 3))[0]
+    axes = axes_of(None, 1, 1, figsize=(4.2, 3))[0]
     race, rows = axes[0], results["speed"]
     looks = dict(zip(contestants, (f"C{place}{marker}" for place, marker in enumerate("os^vD")), strict=False))
     for name, label in contestants.items():
@@ -37,11 +36,4 @@ def plot_speed(results: Mapping[str, Any], contestants: Mapping[str, str]) -> np
     race.set(xlim=(-0.5, len(rows) - 0.5))
     race.set_xticks(range(len(rows)), [row["size"] for row in rows])
     race.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1), handlelength=1, columnspacing=1)
-    if grown:
-        measured = grown["nanoseconds_per_synapse"]
-        for name in ("c_loop", "circuit"):
-            axes[1].plot([row["synapses"] for row in measured], [row[name] for row in measured], f"{looks[name]}-")
-        axes[1].axhline(grown["bandwidth_limit"], label="limit: weights read from and written to memory", **THEORY)
-        axes[1].set(xscale="log", ylim=(0, None), xlabel="synapses", ylabel="ns per synapse and sample")
-        axes[1].legend()
     return axes

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from biorrr.errors import InputError
 from biorrr.models.departure import Departure
 from biorrr.models.expressions import names_in, renamed
 from biorrr.models.parts import Parts, Pathway
@@ -73,7 +74,7 @@ def _traced(parts: Parts, name: str, activity: str, side: str, tau: float) -> Pa
         return parts
     rule = parts[name]
     if f"{activity}_{side}" not in names_in(rule.change).read:
-        raise ValueError(f"the rule of {name} does not read {activity}_{side}, so a trace of it would change nothing")
+        raise InputError(f"the rule of {name} does not read {activity}_{side}, so a trace of it would change nothing")
     population = rule.source if side == "pre" else rule.target
     # A pyramidal neuron of an area below has a trace of its output for its own distal synapses too.
     sent = side == "pre" and parts[population].kind == "pyramidal"
@@ -86,7 +87,7 @@ def with_trace(parts: Parts, population: str, activity: str, trace: str, tau: fl
     """Let the cells of ``population`` keep a ``trace`` of an ``activity`` of theirs, of time constant ``tau``."""
     declared = parts[population].variable(activity)
     if parts[population].has(trace):
-        raise ValueError(f"{population} keeps a trace of the {declared.meaning} already")
+        raise InputError(f"{population} keeps a trace of the {declared.meaning} already")
     return parts.adding(
         population,
         Variable(trace, f"eligibility trace of the {declared.meaning}", role="memory", scale=declared.scale),

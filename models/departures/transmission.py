@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from biorrr.errors import InputError
 from biorrr.models.areas.settled import Settled
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts
@@ -68,7 +69,7 @@ class _Delay(Departure):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.samples and self.ticks:
-            raise ValueError(
+            raise InputError(
                 f"{type(self).__name__}: must be a delay in samples or in ticks, not both (got {self.samples} and "
                 f"{self.ticks})"
             )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
+from biorrr.errors import InputError
 from biorrr.models.departure import Departure
 from biorrr.models.departures.eligibility import with_trace
 from biorrr.models.parts import Parts, Pathway
@@ -64,7 +65,7 @@ class WeightDependentPlasticity(Departure):
         for pathway in parts.all(kind="proximal"):
             source = parts[pathway.source]
             if source.kind != "sensory":
-                raise ValueError(
+                raise InputError(
                     f"{pathway.name} hears the outputs of {source.name}, which have either sign, and this rule is for "
                     "sensory inputs; in a hierarchy, give InAreas(WeightDependentPlasticity(...), (1,))"
                 )

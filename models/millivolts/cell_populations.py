@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated
 
+from biorrr.errors import InputError
 from biorrr.models.areas.apical_feedback import ApicalFeedback
 from biorrr.models.departure import Departure
 from biorrr.models.departures.apical_drive import ApicalDrive
@@ -110,7 +111,7 @@ class Millivolts(Departure):
         super().__post_init__()
         whole_ticks("Millivolts", self.hold, self.dt)
         if self.latency >= self.hold:
-            raise ValueError(
+            raise InputError(
                 f"Millivolts.latency: must be shorter than hold = {self.hold:g} ms (got {self.latency:g} ms)"
             )
 

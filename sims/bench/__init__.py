@@ -9,14 +9,13 @@ from typing import Any
 
 from biorrr.sims.cli.options import command as as_command
 from biorrr.sims.lab.folder import RunFolder
-from biorrr.sims.lab.inventory import Entry
+from biorrr.sims.lab.folder.inventory import Entry
 from biorrr.sims.lab.quantities import Quantity
 from biorrr.sims.lab.settings import Settings, SettingsError, config_text, option, provenance
 
 CAPTION = (
     "Time that one sample takes, for the simulated circuit and for the same equations as a plain loop in other "
-    "languages, at several sizes: the shorter the bar, the faster. Right, where it was measured: time per synapse as "
-    "circuits grow; the dashed line is what reading and writing each weight once costs."
+    "languages, at several sizes: the lower, the faster."
 )
 SIZES = ("100x120x4", "784x10x16", "3072x100x8")  # inputs x instructions x outputs
 

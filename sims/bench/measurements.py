@@ -9,9 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biorrr.sims.bench import SIZES, BenchSettings
-
 if TYPE_CHECKING:
+    from biorrr.sims.bench import BenchSettings
     from biorrr.sims.bench.goal import Goal
 
 
@@ -22,56 +21,33 @@ def measure(settings: BenchSettings) -> tuple[dict[str, Any], list[Goal]]:
         os.environ[variable] = "1"
     from biorrr.circuit.engines import compiler
     from biorrr.circuit.simulation.progress import progress_bar
-    from biorrr.sims.bench import (
-        many_runs,
-        overhead,
-        peak_memory,
-        race,
-        start_up,
-        time_per_synapse,
-    )
+    from biorrr.sims.bench import race, start_up
 
-    seconds = 0.3 if settings.quick else 0.6
-    repeats = settings.repeats
-    results: dict[str, Any] = {
-        "machine": {
-            **compiler.identity(), "processor": _processor(), "cores": os.cpu_count(), "load": os.getloadavg(),
-        },
-    }  # fmt: skip
-    goals: list[Goal] = []
-
-    # What the progress bar says, the key of the results, and what measures it.
+    length = (0.3 if settings.quick else 0.6, settings.repeats)  # seconds of each measurement, and repeats
+    # What the progress bar says, the key of the results, and the function that measures.
     questions: list[tuple[str, str, Callable[[], tuple[dict[str, Any], list[Goal]]]]] = [
-        (f"race at {size}", "speed", partial(race.samples_of_one_tick, size, seconds, repeats))
-        for size in settings.sizes
+        (f"race at {size}", "speed", partial(race.samples_of_one_tick, size, *length)) for size in settings.sizes
     ]
     if not settings.quick:
         questions += [
-            *(
-                (f"{what} samples at {size}", "held_samples",
-                 partial(race.held_samples, size, what == "spiking", seconds, repeats))
-                for what in ("held", "spiking")
-                for size in race.HELD_SIZES
-            ),
-            ("settling", "settling", partial(race.settling, seconds, repeats)),
-            ("cells in millivolts", "millivolts", partial(race.millivolts, "64x10x2", seconds, repeats)),
-            ("start-up", "startup", partial(start_up.start_up, repeats)),
-            *(
-                (f"whole process at {size}", "whole_process",
-                 partial(overhead.whole_process, size, 2 * seconds, repeats))
-                for size in (SIZES[0], SIZES[2])
-            ),
-            ("memory", "memory", partial(peak_memory.peak_memory, samples=100_000)),
-            ("growth", "growth", partial(time_per_synapse.time_per_synapse, seconds, repeats)),
-            ("many runs", "crowd", partial(many_runs.many_runs, samples=100_000)),
-            ("recording", "recording", partial(overhead.recording, 4 * seconds, repeats)),
-        ]  # fmt: skip
+            (f"{what} samples at {size}", "held_samples", partial(race.held_samples, size, what == "spiking", *length))
+            for what in ("held", "spiking")
+            for size in race.HELD_SIZES
+        ]
+        questions += [
+            ("settling", "settling", partial(race.settling, *length)),
+            ("cells in millivolts", "millivolts", partial(race.millivolts, "64x10x2", *length)),
+            ("start-up", "startup", partial(start_up.start_up, settings.repeats)),
+        ]
+    machine = {**compiler.identity(), "processor": _processor(), "cores": os.cpu_count(), "load": os.getloadavg()}
+    results: dict[str, Any] = {"machine": machine}
+    goals: list[Goal] = []
     with progress_bar(len(questions), unit=" measurements", desc="") as bar:
         for what, key, question in questions:
             bar.set_description(what)
             values, found = question()
             goals.extend(found)
-            if key in ("speed", "whole_process", "held_samples"):  # at several sizes
+            if key in ("speed", "held_samples"):  # at several sizes
                 results.setdefault(key, []).append(values)
             else:
                 results[key] = values

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from biorrr.sims.lab.files import whole_file
+from biorrr.sims.lab.files import FolderError, whole_file
 
 # All that gathers takes long to import: it is imported where it is used, so that --help need not wait.
 MARGIN = 200_000  # bytes for markup, style and tables
@@ -36,14 +36,13 @@ def command(
     """
     from biorrr.sims.page.document import MOST_BYTES, charting_library, page
     from biorrr.sims.page.figures import gather_figures
-    from biorrr.sims.page.files import ReportError
     from biorrr.sims.page.run import gather_run
     from biorrr.sims.page.sweep import gather_sweep, is_sweep
 
     path = out or folders[0] / "report.html"
     # A link in a folder that was sent is replaced, and where it leads to is not looked at.
     if (out or not path.is_symlink()) and (path.is_dir() or (out and not path.parent.is_dir())):
-        raise ReportError(f"out: must be a file, in a folder that exists (got {path})")
+        raise FolderError(f"out: must be a file, in a folder that exists (got {path})")
     library = charting_library()
     given = data or []
     parts = [gather_sweep(folder) if is_sweep(folder) else gather_run(folder, given) for folder in folders]

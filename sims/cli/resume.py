@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from biorrr.sims.lab.circuits import check_circuit
-from biorrr.sims.lab.contents import CONFIG, FolderError, finished, inside
+from biorrr.sims.lab.files import FolderError, inside
 from biorrr.sims.lab.folder import ResumedFolder
+from biorrr.sims.lab.folder.contents import CONFIG, finished
 from biorrr.sims.lab.settings import PROVENANCE, read_config, resolve
 from biorrr.sims.main import commands, find_command
 from biorrr.sims.sweeps.run import PLAN, resume_sweep
@@ -31,7 +32,7 @@ def resume(
     config.toml. Of a sweep, the points that are finished stay as they are. A circuit of your own has to be named again:
     nothing that a folder names is run by itself.
     """
-    if (folder / PLAN).is_file() and not (folder / CONFIG).exists():
+    if inside(folder, PLAN).is_file() and not (folder / CONFIG).exists():
         return resume_sweep(folder, circuit)
     held = ResumedFolder(folder) if folder.is_dir() else None
     if held is None or not inside(held.work, CONFIG).is_file():
@@ -40,14 +41,14 @@ def resume(
         print(f"{folder}: finished; nothing to resume")
         return
     experiment = experiment_of(held.work)
-    settings = resolve(experiment.settings, held.work / CONFIG)
+    settings = resolve(experiment.settings, held.work / CONFIG, folder=held.work)
     check_circuit(f"the run in {folder}", getattr(settings, "circuit", None), circuit)
     experiment.run(settings, held)
 
 
 def experiment_of(folder: Path) -> Any:
     """The command that wrote ``folder``, with its ``settings`` and its ``run``."""
-    origin = read_config(folder / CONFIG).get(PROVENANCE)
+    origin = read_config(folder / CONFIG, folder).get(PROVENANCE)
     name = origin.get("experiment") if isinstance(origin, dict) else None
     # A name in a file is looked up among ours; it never decides by itself what is imported.
     if isinstance(name, str) and name in commands():

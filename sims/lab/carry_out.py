@@ -11,7 +11,7 @@ from typing import Any
 from biorrr.sims.lab.declaration import Experiment
 from biorrr.sims.lab.findings import Findings
 from biorrr.sims.lab.folder import INTERRUPTED, InterruptedRunError, RunFolder
-from biorrr.sims.lab.inventory import Entry
+from biorrr.sims.lab.folder.inventory import Entry
 from biorrr.sims.lab.lab import Lab, StoppedError, Workplace
 from biorrr.sims.lab.table import print_claims, print_table
 

@@ -35,7 +35,7 @@ def make_circuit(named: str | None, **arguments: Any) -> Any:
     function = circuit_function(named)
     try:
         circuit = function(**arguments)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # sys.exit would end the run as if it had succeeded
         raise CircuitError(f"circuit: {named} failed ({type(error).__name__}: {error})") from error
     if isinstance(circuit, type) or not callable(getattr(circuit, "run", None)):
         got = circuit.__name__ if isinstance(circuit, type) else type(circuit).__name__
@@ -65,7 +65,7 @@ def circuit_function(named: str) -> Callable[..., Any]:
         raise SettingsError(f"circuit: no such file: {place}")
     try:
         module = _import_file(Path(place)) if is_file else _import_module(place)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise CircuitError(f"circuit: {place} cannot be imported ({type(error).__name__}: {error})") from error
     function = getattr(module, name, None)
     if not callable(function):
@@ -91,6 +91,12 @@ def _import_module(name: str) -> Any:
         return importlib.import_module(name)
     finally:
         sys.path[:] = before
+
+
+def absolute(named: str | None) -> str | None:
+    """Return ``named`` as another process finds it, whichever folder it works in."""
+    place, colon, name = (named or "").rpartition(":")
+    return f"{Path(place).absolute()}{colon}{name}" if place.endswith(".py") else named
 
 
 def compiled_if_possible(engine: str) -> str:

@@ -11,12 +11,12 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from biorrr.sims.lab.checkpoints import NOT_KEPT, Checkpoints
 from biorrr.sims.lab.claims import QUICK, Claim, without_verdicts
-from biorrr.sims.lab.contents import INTERRUPTED
 from biorrr.sims.lab.declaration import Experiment
 from biorrr.sims.lab.findings import Findings
 from biorrr.sims.lab.folder import RunFolder
+from biorrr.sims.lab.folder.checkpoints import NOT_KEPT, Checkpoints
+from biorrr.sims.lab.folder.contents import INTERRUPTED
 from biorrr.sims.lab.interrupts import pressed
 from biorrr.sims.lab.processes import Workers
 from biorrr.sims.lab.quantities import Quantity

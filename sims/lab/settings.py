@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from biorrr.errors import InputError
+from biorrr.sims.lab.files import open_inside
 
 PROVENANCE = "provenance"  # the table of a saved config that says what wrote it; the rest are settings
 WORDS = {bool: "true or false", int: "a whole number", float: "a finite number", str: "text"}
@@ -194,10 +195,17 @@ def _near(value: str, known: Sequence[str]) -> str:
 
 
 def resolve(
-    cls: type[Settings], config: Path | None = None, assignments: Sequence[str] = (), given: Mapping[str, Any] = {}
+    cls: type[Settings],
+    config: Path | None = None,
+    assignments: Sequence[str] = (),
+    given: Mapping[str, Any] = {},
+    folder: Path | None = None,
 ) -> Settings:
-    """Make settings from, later ones winning: defaults, a config file, ``key=value`` assignments, options ``given``."""
-    values = read_config(config) if config else {}
+    """Make settings from, later ones winning: defaults, a config file, ``key=value`` assignments, options ``given``.
+
+    ``folder`` is the run folder that the config lies in, where it is read from one.
+    """
+    values = read_config(config, folder) if config else {}
     values.pop(PROVENANCE, None)
     values = {field_named(cls, key, f"in {config}"): value for key, value in values.items()}
     beside: dict[str, dict[str, Any]] = {}  # by name of a field that holds data, options of these
@@ -248,10 +256,10 @@ def parsed(kind: type, many: bool, text: str) -> Any:
         return text
 
 
-def read_config(path: Path) -> dict[str, Any]:
-    """Read a TOML config."""
+def read_config(path: Path, folder: Path | None = None) -> dict[str, Any]:
+    """Read a TOML config: a file of the user's, or one in a run folder, which may be from others."""
     try:
-        with path.open("rb") as file:
+        with path.open("rb") if folder is None else open_inside(folder, path.name) as file:
             return tomllib.load(file)
     except OSError as error:
         raise SettingsError(f"config: cannot read {path} ({error.strerror})") from error

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from biorrr.sims.data import CATALOGUE, Samples
 from biorrr.sims.data.files import no_downloads
-from biorrr.sims.page.files import is_inside
+from biorrr.sims.lab.files import FolderError, open_inside
 from biorrr.sims.page.record import Record
 
 if TYPE_CHECKING:
@@ -68,10 +68,13 @@ def _given(table: object, text: str) -> Samples:
 
 def _inside(folder: Path, table: dict) -> Samples | None:
     """Return the data in the files of a config's table, if all of these lie in the run folder itself."""
-    places = {name: folder / str(table[name]) for name in ("file", "y") if name in table}
-    if all(path.is_relative_to(folder) and is_inside(path, folder) for path in places.values()):
-        return Samples.made_from(table | {name: str(path) for name, path in places.items()})
-    return None
+    places = {name: str(table[name]) for name in ("file", "y") if name in table}
+    try:
+        for place in places.values():
+            open_inside(folder, *Path(place).parts).close()
+    except (OSError, FolderError):
+        return None
+    return Samples.made_from(table | {name: str(folder / place) for name, place in places.items()})
 
 
 def data_words(plain: object) -> str:

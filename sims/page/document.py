@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.page.files import ReportError
+from biorrr.sims.lab.files import FolderError
 from biorrr.sims.page.plain import without_home
 
 PARTS = Path(__file__).parent / "assets"
@@ -21,7 +21,7 @@ def charting_library() -> str:
     try:
         from plotly.offline import get_plotlyjs
     except ImportError as error:
-        raise ReportError("report: needs plotly; pip install 'biorrr[report]'") from error
+        raise FolderError("report: needs plotly; pip install 'biorrr[report]'") from error
     return get_plotlyjs()
 
 
@@ -56,7 +56,7 @@ def page(parts: list[dict[str, Any]], library: str, figures: list[tuple[list[dic
         data=json.dumps(without_home([part["charts"] for part in parts])).replace("<", "\\u003c"),
     )
     if (size := len(text.encode(errors="replace"))) > MOST_BYTES:
-        raise ReportError(f"report: must stay below {MOST_BYTES / 1e6:g} MB (got {size / 1e6:.1f}); give fewer folders")
+        raise FolderError(f"report: must stay below {MOST_BYTES / 1e6:g} MB (got {size / 1e6:.1f}); give fewer folders")
     return text
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.lab.inventory import Entry
-from biorrr.sims.page.files import ReportError, opened_inside
+from biorrr.sims.lab.files import FolderError, open_inside
+from biorrr.sims.lab.folder.inventory import Entry
 
 KINDS = {".png": ("image/png", b"\x89PNG\r\n\x1a\n"), ".svg": ("image/svg+xml", None)}
 
@@ -29,7 +29,7 @@ def gather_figures(folder: Path, room: int, entries: Sequence[Entry]) -> tuple[l
     """
     shown, left_out = [], []
     for entry in entries:
-        uri = _uri(folder / entry.file, folder, room)
+        uri = _uri(folder, entry.file, room)
         if uri is None:
             left_out.append(entry.file)
             continue
@@ -39,15 +39,15 @@ def gather_figures(folder: Path, room: int, entries: Sequence[Entry]) -> tuple[l
     return shown, left_out
 
 
-def _uri(path: Path, folder: Path, room: int) -> str | None:
+def _uri(folder: Path, name: str, room: int) -> str | None:
     """Return a figure as text for the page; None if it is no image, a link, or larger than ``room``."""
-    kind, beginning = KINDS.get(path.suffix, (None, None))
+    kind, beginning = KINDS.get(Path(name).suffix, (None, None))
     if kind is None:
         return None
     try:
-        with opened_inside(path, folder) as file:
+        with open_inside(folder, name) as file:
             content = file.read(max(room, 0))  # and no more: a larger one does not fit anyway
-    except (OSError, ReportError):
+    except (OSError, FolderError):
         return None
     uri = f"data:{kind};base64,{base64.b64encode(content).decode()}"
     wrong = beginning is not None and not content.startswith(beginning)

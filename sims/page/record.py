@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from biorrr.sims.lab.files import FolderError, open_inside
 from biorrr.sims.lab.folder import CONFIG, SUMMARY, is_in_use
-from biorrr.sims.lab.inventory import DATASET, INVENTORY, RUN, Entry, Inventory
+from biorrr.sims.lab.folder.inventory import DATASET, INVENTORY, RUN, Entry, Inventory
 from biorrr.sims.lab.settings import PROVENANCE
 from biorrr.sims.main import commands
-from biorrr.sims.page.files import ReportError, opened_inside
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -56,42 +56,44 @@ class Record:
 def read_record(folder: Path) -> Record:
     """Read a run folder."""
     if not folder.is_dir():
-        raise ReportError(
+        raise FolderError(
             f"{folder}: must be a folder that an experiment or a sweep has filled (there is no such folder)"
         )
     if not os.path.lexists(folder / CONFIG):
-        raise ReportError(f"{folder}: has no run in it ({CONFIG} is missing); give a run's folder, or a sweep's")
+        raise FolderError(f"{folder}: has no run in it ({CONFIG} is missing); give a run's folder, or a sweep's")
     settings = _table(folder, CONFIG, tomllib.loads)
     provenance = settings.pop(PROVENANCE, None)
     experiment = provenance.get("experiment") if isinstance(provenance, dict) else None
     # A name in a file is looked up among ours: it becomes part of a command that users will copy.
     if not isinstance(experiment, str) or experiment not in commands():
-        raise ReportError(
+        raise FolderError(
             f"{folder}: {CONFIG} must name the experiment it is of (got {experiment!r}); is it a run folder?"
         )
     if not os.path.lexists(folder / SUMMARY):
         if is_in_use(folder):
-            raise ReportError(f"{folder}: the run in it is still going; wait for its end")
-        raise ReportError(f"{folder}: the run in it was cut short; `biorrr resume {folder}` continues it")
+            raise FolderError(f"{folder}: the run in it is still going; wait for its end")
+        raise FolderError(f"{folder}: the run in it was cut short; `biorrr resume {folder}` continues it")
     summary = _table(folder, SUMMARY, json.loads)
     again = f"`biorrr {experiment} --config {folder / CONFIG} --force --out {folder}` makes it again"
+    if settings.get("circuit"):  # of whoever sent the folder: what runs it is not advised
+        again = "run it again"
     if not os.path.lexists(folder / INVENTORY):
-        raise ReportError(f"{folder}: {INVENTORY} is missing; {again}")
-    inventory = Inventory.read(json.dumps(_table(folder, INVENTORY, json.loads)))
+        raise FolderError(f"{folder}: {INVENTORY} is missing; {again}")
+    inventory = Inventory.read(_table(folder, INVENTORY, json.loads))
     results = {entry: _dataset(folder / entry.file, again) for entry in inventory.of_kind(RUN, DATASET)}
     return Record(folder, experiment, settings, provenance, summary, inventory, results)
 
 
 def _table(folder: Path, name: str, parse: Any) -> dict[str, Any]:
     path = folder / name
-    with opened_inside(path, folder) as file:
+    with open_inside(folder, name) as file:
         content = file.read()
     try:
         found = parse(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ReportError(f"{path}: damaged ({error}); run it again") from error
+        raise FolderError(f"{path}: damaged ({error}); run it again") from error
     if not isinstance(found, dict):
-        raise ReportError(f"{path}: damaged (must be a table of names and values); run it again")
+        raise FolderError(f"{path}: damaged (must be a table of names and values); run it again")
     return found
 
 
@@ -99,11 +101,11 @@ def _dataset(path: Path, again: str) -> xr.Dataset:
     from biorrr.circuit.results.netcdf import UnsafeFileError, read_netcdf
 
     if not os.path.lexists(path):
-        raise ReportError(f"{path.parent}: {path.name} is missing; {again}")
-    with opened_inside(path, path.parent) as file:
+        raise FolderError(f"{path.parent}: {path.name} is missing; {again}")
+    with open_inside(path.parent, path.name) as file:
         try:
             return read_netcdf(file)
         except UnsafeFileError as error:
-            raise ReportError(f"{path}: {error}") from error
+            raise FolderError(f"{path}: {error}") from error
         except Exception as error:  # a truncated file fails in as many ways as HDF5 has parts
-            raise ReportError(f"{path}: damaged, or no NetCDF file; {again}") from error
+            raise FolderError(f"{path}: damaged, or no NetCDF file; {again}") from error

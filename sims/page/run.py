@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biorrr.analysis.figures.panels.wiring import MOST_CELLS
 from biorrr.sims.lab.claims import FAILS, HOLDS, NOT_JUDGED
-from biorrr.sims.lab.folder import CONFIG, INTERRUPTED
-from biorrr.sims.lab.inventory import FIGURE
+from biorrr.sims.lab.files import FolderError
+from biorrr.sims.lab.folder import CONFIG, INTERRUPTED, SUMMARY
+from biorrr.sims.lab.folder.inventory import FIGURE
 from biorrr.sims.lab.quantities import readable
-from biorrr.sims.page.bench import bench_charts
 from biorrr.sims.page.circuit import circuit_charts, solve_exactly
 from biorrr.sims.page.curves import charts_of
 from biorrr.sims.page.data import data_words, find_data
-from biorrr.sims.page.files import ReportError
 from biorrr.sims.page.record import Record, read_record
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ def gather_run(folder: Path, given: Sequence[str] = ()) -> dict[str, Any]:
     record = read_record(folder)
     try:
         return _gathered(record, given)
-    except ReportError:
+    except FolderError:
         raise
     except Exception as error:  # what others have put into a file can be wrong in any way
-        raise ReportError(
+        raise FolderError(
             f"{folder}: must hold what `biorrr {record.experiment}` leaves (got something else: "
             f"{type(error).__name__}: {error}); run it again"
         ) from error
@@ -55,6 +55,7 @@ def _gathered(record: Record, given: Sequence[str]) -> dict[str, Any]:
         "circuit": None if run is None else {"first": _which(record, run), "without_exact": why_not},
         "name": record.folder.resolve().name,
         "figures": [*record.inventory.of_kind(FIGURE)],
+        "when": when(record.folder / SUMMARY, record.summary.get("seconds")),
         "sentence": _sentence(record, run),
         "claims": [_claim(one) for one in record.claims],
         "own_tests": [_claim(one) for one in record.own_tests],
@@ -65,12 +66,19 @@ def _gathered(record: Record, given: Sequence[str]) -> dict[str, Any]:
         },
         "settings": record.settings,
         "versions": record.provenance,
-        "command": f"biorrr {record.experiment} --config {CONFIG}",
+        "command": None if record.settings.get("circuit") else f"biorrr {record.experiment} --config {CONFIG}",
+        "own_circuit": record.settings.get("circuit"),
         "charts": {
             "circuit": None if run is None else circuit_charts(run, exact),
-            "curves": bench_charts(record.folder) if record.experiment == "bench" else _curves(record),
+            "curves": _curves(record),
         },
     }
+
+
+def when(path: Path, seconds: Any = None) -> str:
+    """Return when a file was written, and how long the simulation took, where that is known."""
+    written = f"Written on {datetime.fromtimestamp(path.lstat().st_mtime):%d %B %Y at %H:%M}"
+    return written + (f"; the circuits took {seconds:.3g} s." if isinstance(seconds, int | float) else ".")
 
 
 def _circuit(record: Record) -> Run | None:
@@ -85,7 +93,7 @@ def _circuit(record: Record) -> Run | None:
         return None
     missing = [name for name in FACTS if name not in found.attrs]
     if missing:
-        raise ReportError(f"{record.folder / entry.file}: damaged (no {', '.join(missing)} in it); run it again")
+        raise FolderError(f"{record.folder / entry.file}: damaged (no {', '.join(missing)} in it); run it again")
     return Run(found.isel(seed=0) if "seed" in found.dims else found)
 
 

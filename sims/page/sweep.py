@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 import os
-import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from biorrr.sims.lab.files import FolderError, inside
 from biorrr.sims.lab.folder import is_in_use
-from biorrr.sims.lab.inventory import FIGURE, Entry
+from biorrr.sims.lab.folder.inventory import FIGURE, Entry
 from biorrr.sims.lab.quantities import readable
-from biorrr.sims.lab.settings import PROVENANCE, SettingsError, key_of
-from biorrr.sims.page.files import ReportError, is_linked, opened_inside
+from biorrr.sims.lab.settings import PROVENANCE, SettingsError, key_of, read_config
 from biorrr.sims.page.plain import plain
+from biorrr.sims.page.run import when
 from biorrr.sims.sweeps.ledger import POINTS, Ledger
 from biorrr.sims.sweeps.plan import Plan, read_plan
 from biorrr.sims.sweeps.run import PLAN
@@ -39,18 +39,15 @@ def is_sweep(folder: Path) -> bool:
 def gather_sweep(folder: Path) -> dict[str, Any]:
     """All that the page shows of the sweep in ``folder``, its figures aside."""
     if not os.path.lexists(folder / PLAN):
-        raise ReportError(f"{folder}: {PLAN} is missing; the same `biorrr sweep` again writes it")
-    opened_inside(folder / PLAN, folder).close()
+        raise FolderError(f"{folder}: {PLAN} is missing; the same `biorrr sweep` again writes it")
     try:
-        plan = read_plan(folder / PLAN)
-        origin = tomllib.loads((folder / PLAN).read_text(encoding="utf-8")).get(PROVENANCE)
+        plan = read_plan(folder / PLAN, folder=folder)
+        origin = read_config(folder / PLAN, folder).get(PROVENANCE)
     except SettingsError as error:
-        raise ReportError(f"{folder}: {PLAN} must be the plan of a sweep ({error})") from error
+        raise FolderError(f"{folder}: {PLAN} must be the plan of a sweep ({error})") from error
     points = _points(plan, folder)
     if not points:
-        raise ReportError(
-            f"{folder}: no point of it is finished; `biorrr sweep {folder / PLAN} --out {folder}` continues it"
-        )
+        raise FolderError(f"{folder}: no point of it is finished; `biorrr resume {folder}` continues it")
     table = _table(plan, points)
     failed = Counter(point["reason"] for point in points if point["status"] == "failed")
     first = points[0]["settings"]
@@ -59,15 +56,22 @@ def gather_sweep(folder: Path) -> dict[str, Any]:
         "experiment": "sweep",
         "figures": [FIGURE_OF_SWEEP] if os.path.lexists(folder / FIGURE_OF_SWEEP.file) else [],
         "name": folder.resolve().name,
+        "when": when(folder / PLAN),
         "sentence": _sentence(plan, points, is_in_use(folder), Ledger(folder).unit_of(plan)),
         "failures": failed.most_common(SHOWN_FAILURES),
         "settings": {name: first[name] for name in map(key_of, plan.given) if name not in map(key_of, plan.varied)},
         "versions": origin if isinstance(origin, dict) else {},
-        "command": f"biorrr sweep {PLAN} --out .",
+        "command": None if _circuits(plan) else f"biorrr sweep {PLAN} --out .",
+        "own_circuit": _circuits(plan),
         "rows_left_out": len(points) - len(table["status"]),
         "without_curves": table["curves"].count(None),
         "charts": {"sweep": table},
     }
+
+
+def _circuits(plan: Plan) -> str:
+    """Return the functions of the user's own that make circuits: what runs them is not advised to others."""
+    return ", ".join(dict.fromkeys(filter(None, (getattr(point, "circuit", None) for point in plan.points))))
 
 
 def _points(plan: Plan, folder: Path) -> list[dict[str, Any]]:
@@ -75,16 +79,11 @@ def _points(plan: Plan, folder: Path) -> list[dict[str, Any]]:
     ledger = Ledger(folder)
     points = []
     for settings in plan.points:
-        path = ledger.path(plan, settings)
-        try:
-            opened_inside(path, folder).close()
-        except FileNotFoundError:
-            continue
         entry = ledger.read(plan, settings)
         if entry is None:
             continue
         chosen = {key_of(name): _cell(getattr(settings, name)) for name in (*plan.given, "seed")}
-        run = f"runs/{path.stem}"
+        run = ledger.path(plan, settings).stem
         points.append(
             {
                 "settings": chosen,
@@ -92,10 +91,17 @@ def _points(plan: Plan, folder: Path) -> list[dict[str, Any]]:
                 "reason": str(entry["reason"] or ""),
                 "numbers": {name: _cell(value) for name, value in entry["numbers"].items() if name not in chosen},
                 "curves": _curves(entry.get("curves")),
-                "folder": run if not is_linked(folder / run, folder) and (folder / run).is_dir() else None,
+                "folder": f"runs/{run}" if _is_folder(folder, "runs", run) else None,
             }
         )
     return points
+
+
+def _is_folder(folder: Path, *names: str) -> bool:
+    try:
+        return inside(folder, *names).is_dir()
+    except FolderError:
+        return False
 
 
 def _cell(value: Any) -> Any:
@@ -136,6 +142,8 @@ def _sentence(plan: Plan, points: list[dict[str, Any]], going_on: bool, unit: st
     best = min(points, key=lambda point: _measured(plan, point))
     if _measured(plan, best) == math.inf:
         return f"{sentence}."
+    if len({tuple(point["settings"][name] for name in plan.problem) for point in points}) > 1:
+        return f"{sentence}; {plan.measure} is compared only where {' and '.join(plan.problem)} are the same."
     varied = [*map(key_of, plan.varied)]
     where = ", ".join(f"{name} {best['settings'][name]}" for name in (*varied, "seed"))
     sentence += f"; the lowest {plan.measure} of a single point is {readable(_measured(plan, best), unit)}, at {where}"
@@ -176,6 +184,7 @@ def _table(plan: Plan, points: list[dict[str, Any]]) -> dict[str, Any]:
         "varied": [name for name in map(key_of, plan.varied) if len(set(columns[name])) > 1],
         "numbers": {name: [point["numbers"].get(name) for point in rows] for name in numbers},
         "measure": plan.measure,
+        "problem": plan.problem,
         "status": [point["status"] for point in rows],
         "reason": [point["reason"] for point in rows],
         "folder": [point["folder"] for point in rows],

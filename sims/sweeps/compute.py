@@ -6,6 +6,7 @@ import contextlib
 import io
 import logging
 import os
+import socket
 import sys
 import warnings
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ import numpy as np
 
 from biorrr.sims.experiments import find_experiment
 from biorrr.sims.lab.carry_out import carry_out, evaluate
+from biorrr.sims.lab.circuits import absolute
 from biorrr.sims.lab.folder import RunFolder, plain_value
 from biorrr.sims.lab.interrupts import held_back
 from biorrr.sims.lab.lab import StoppedError
@@ -86,11 +88,15 @@ def _compute_on_dask(plan, points, data, workers, scheduler, folders) -> Iterato
         sent = {value: client.submit(_pass_on, held, key=f"data-{held.checksum}") for value, held in data.items()}
         futures = {
             client.submit(
-                compute_point, plan.experiment, settings, folders.get(settings), *map(sent.get, settings.every_data),
+                compute_point,
+                plan.experiment,
+                replace(settings, circuit=absolute(settings.circuit)),  # workers may be in another folder
+                folders[settings].absolute() if settings in folders else None,
+                *map(sent.get, settings.every_data),
                 pure=False,
             ): settings
             for settings in points
-        }  # fmt: skip
+        }
         for future in as_completed(futures, loop=client.loop, raise_errors=False):
             settings = futures.pop(future)
             failure = future.exception() if future.status == "error" else None
@@ -116,7 +122,7 @@ def compute_point(experiment: str, settings: Any, folder: Path | None, *data: Da
             else:
                 run_folder = RunFolder(experiment, folder, force=True)
                 findings = carry_out(find_experiment(experiment), settings, run_folder, given, workers=1)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if getattr(error, "exit_code", None) == 130:  # interrupted, and no fault of the point's
             raise KeyboardInterrupt from error
         foreseen = isinstance(error, ValueError | ArithmeticError | StoppedError)
@@ -129,6 +135,17 @@ def compute_point(experiment: str, settings: Any, folder: Path | None, *data: Da
         "numbers": {name: plain_value(name, value) for name, value in findings.numbers.items()},
         "curves": plain_curves(findings.curves),
     }
+
+
+def check_address(scheduler: str) -> None:
+    """Refuse at once an address that is none, or at which nothing listens."""
+    host, _, port = scheduler.rpartition("://")[2].rpartition(":")
+    if not host or not port.isdecimal():
+        raise SettingsError(f"scheduler: must be an address such as tcp://127.0.0.1:8786 (got {scheduler!r})")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=5).close()
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise SettingsError(f"scheduler: no answer from {scheduler}; is it running?") from error
 
 
 def in_memory(data: Dataset) -> Dataset:
@@ -171,10 +188,11 @@ def _client(workers: int | None, scheduler: str | None) -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
     if scheduler is not None:
+        check_address(scheduler)
         try:
             client = Client(scheduler, timeout="10s", set_as_default=False)
         except (OSError, ValueError) as error:
-            raise SettingsError(f"scheduler: no answer from {scheduler} ({error}); is it running?") from error
+            raise SettingsError(f"scheduler: no answer from {scheduler}; is it running?") from error
         with client:
             yield client
         return

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.lab.contents import inside
-from biorrr.sims.lab.files import whole_file
+from biorrr.sims.lab.files import inside, read_json, whole_file
 from biorrr.sims.lab.settings import Settings, key_of
 from biorrr.sims.sweeps.plan import Plan, plain
 
@@ -46,13 +45,12 @@ class Ledger:
 
         A damaged file is as good as none: the point is computed again.
         """
-        try:
-            found = json.loads(self.path(plan, settings).read_text(encoding="utf-8"))
-            if found["status"] in ("done", "failed") and isinstance(found["numbers"], dict):
-                return {"reason": None, "data_sha256": None, "units": {}, "curves": {}} | found
-        except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
-            pass
-        return None
+        found = read_json(self.folder, POINTS, self.path(plan, settings).name)
+        if not isinstance(found, dict) or found.get("status") not in ("done", "failed"):
+            return None
+        if not isinstance(found.get("numbers"), dict):
+            return None
+        return {"reason": None, "data_sha256": None, "units": {}, "curves": {}} | found
 
     def write(self, plan: Plan, settings: Settings, entry: dict[str, Any]) -> None:
         """Keep what is known of a point."""

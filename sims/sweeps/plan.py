@@ -24,6 +24,7 @@ from biorrr.sims.lab.settings import (
 )
 from biorrr.sims.lab.settings import plain as plain_value
 
+PROBLEM = ("data", "task", "k", "s", "ridge")  # settings that change the optimum
 MOST_POINTS = 1_000_000  # more is a slip of the pen
 KEYS = ("experiment", "seeds", "measure", "points", "fixed", "grid", "random", "list")
 
@@ -39,6 +40,11 @@ class Plan:
     source: Mapping[str, Any]  # what make_plan was given, as TOML can hold it
     measure: str  # the number that is drawn; the lowest is best
 
+    @property
+    def problem(self) -> list[str]:
+        """Names of the varied settings that change the problem to be solved: its points are not compared."""
+        return [key_of(name) for name in self.varied if name in PROBLEM]
+
 
 def swept_experiment(name: Any) -> Experiment:
     """The experiment of this name, if it can be swept."""
@@ -50,12 +56,12 @@ def swept_experiment(name: Any) -> Experiment:
     raise SettingsError(f"experiment: must be one of {can_be} (got {name!r}{reason})")
 
 
-def read_plan(path: Path, circuit: str | None = None) -> Plan:
+def read_plan(path: Path, circuit: str | None = None, folder: Path | None = None) -> Plan:
     """Read the plan in a TOML file; see :func:`make_plan` for what may stand in it.
 
-    ``circuit``, where given, is fixed at all points.
+    ``circuit``, where given, is fixed at all points. ``folder`` is the sweep's folder, where the file lies in one.
     """
-    values = read_config(path)
+    values = read_config(path, folder)
     values.pop(PROVENANCE, None)
     for key in values:
         if key not in KEYS:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biorrr.sims.lab.circuits import check_circuit
-from biorrr.sims.lab.contents import inside
-from biorrr.sims.lab.folder import FolderError, RunFolder, is_in_use
-from biorrr.sims.lab.inventory import Entry
+from biorrr.sims.lab.files import FolderError, inside
+from biorrr.sims.lab.folder import RunFolder, is_in_use
+from biorrr.sims.lab.folder.inventory import Entry
+from biorrr.sims.lab.lab import StoppedError
 from biorrr.sims.lab.quantities import readable
-from biorrr.sims.lab.settings import PROVENANCE, SettingsError, provenance, read_config
+from biorrr.sims.lab.settings import PROVENANCE, SettingsError, key_of, provenance, read_config
 from biorrr.sims.sweeps.ledger import TABLE, Ledger
 from biorrr.sims.sweeps.plan import Plan, make_plan, read_plan
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import pandas
 
 PLAN = "sweep.toml"  # in the sweep's folder: what it was made from
-SHOWN_FAILURES = 5
+SHOWN_FAILURES = SHOWN_PROBLEMS = 5
 
 
 def sweep(
@@ -119,12 +120,12 @@ def command(
     out = out or Path("runs") / f"sweep-{file.stem}"
     if not status:
         _carry_out(plan, out, workers, scheduler, csv, folders, retry)
-    _report(plan, out)
+    _report(plan, out, finished=not status)
 
 
 def resume_sweep(out: Path, circuit: str | None) -> None:
     """Go on with the sweep in a folder, as it was begun; refuse one that began with other data, or another circuit."""
-    plan = read_plan(inside(out, PLAN))
+    plan = read_plan(out / PLAN, folder=out)
     used = {getattr(settings, "circuit", None) for settings in plan.points}
     if len(used) > 1:
         raise SettingsError(
@@ -136,10 +137,10 @@ def resume_sweep(out: Path, circuit: str | None) -> None:
     if all(ledger.read(plan, settings) for settings in plan.points) and (out / TABLE).exists():
         print(f"{out}: finished; nothing to resume")
         return
-    origin = read_config(out / PLAN).get(PROVENANCE)
+    origin = read_config(out / PLAN, out).get(PROVENANCE)
     begun = {name: isinstance(origin, dict) and origin.get(name) is True for name in ("csv", "folders")}
     _carry_out(plan, out, None, None, **begun, retry=False, resumed=True)
-    _report(plan, out)
+    _report(plan, out, finished=True)
 
 
 def _carry_out(
@@ -156,10 +157,12 @@ def _carry_out(
     import tomli_w
 
     from biorrr.circuit.simulation.progress import progress_bar
-    from biorrr.sims.sweeps.compute import check_installed, checksum_of, compute, in_memory
+    from biorrr.sims.sweeps.compute import check_address, check_installed, checksum_of, compute, in_memory
     from biorrr.sims.sweeps.figure import plot_sweep
 
     check_installed()
+    if scheduler is not None:
+        check_address(scheduler)
     values = dict.fromkeys(value for settings in plan.points for value in settings.every_data)
     data = {value: in_memory(value.load()) for value in values}
     folder = RunFolder("sweep", out)
@@ -202,8 +205,11 @@ def _carry_out(
     return rows
 
 
-def _report(plan: Plan, out: Path) -> None:
-    """Print how far the sweep has come, what failed and why, and the best point."""
+def _report(plan: Plan, out: Path, finished: bool) -> None:
+    """Print how far the sweep has come, what failed and why, and the lowest point of each problem.
+
+    A sweep that is finished and of which every point has failed ends the command with exit code 1.
+    """
     rows = Ledger(out).rows(plan)
     failed = [row for row in rows if row["status"] == "failed"]
     print(f"{out}: {len(plan.points)} points: {len(rows) - len(failed)} done, {len(failed)} failed, "
@@ -211,10 +217,17 @@ def _report(plan: Plan, out: Path) -> None:
     for reason, times in Counter(row["reason"] for row in failed).most_common(SHOWN_FAILURES):
         print(f"  failed {times} times: {reason}")
     done = [row for row in rows if isinstance(row.get(plan.measure), int | float)]
-    if done:
-        best = min(done, key=lambda row: row[plan.measure])
-        where = ", ".join(f"{name} {best[name]}" for name in (*(n.replace("_", "-") for n in plan.varied), "seed"))
+    problems: dict[tuple, list[dict[str, Any]]] = {}
+    for row in done:
+        problems.setdefault(tuple(row[name] for name in plan.problem), []).append(row)
+    for rows_of_one in [*problems.values()][:SHOWN_PROBLEMS]:
+        best = min(rows_of_one, key=lambda row: row[plan.measure])
+        where = ", ".join(f"{name} {best[name]}" for name in (*map(key_of, plan.varied), "seed"))
         value = readable(best[plan.measure], Ledger(out).unit_of(plan))
         print(f"  lowest {plan.measure} of a single point {value} at {where}")
+    if len(problems) > SHOWN_PROBLEMS:
+        print(f"  and so on for {len(problems)} problems, which differ in {', '.join(plan.problem)}")
     if (out / TABLE).exists():
         print(f"  table {out / TABLE}")
+    if finished and failed and len(failed) == len(rows):
+        raise StoppedError(f"sweep: all {len(failed)} points failed; mend the reason and add --retry")

@@ -207,7 +207,7 @@ def test_strong_weights_shrink_where_weak_ones_grow():
         (lambda: Eligibility(-1.0), r"Eligibility.tau_x: must be finite and at least 0 \(got -1\)"),
         (lambda: LateInstruction(0.5), r"LateInstruction.samples: must be a whole number, at least 0 \(got 0.5\)"),
         (lambda: LoopDelay(1, ticks=2), r"LoopDelay: must be a delay in samples or in ticks, not both \(got 1 and 2\)"),
-        (lambda: WeightDependentPlasticity(w_max=0), "WeightDependentPlasticity.w_max: must be finite and at least"),
+        (lambda: WeightDependentPlasticity(w_max=0), "WeightDependentPlasticity.w_max: must be finite and positive"),
     ],
 )
 def test_errors_say_what_to_do(make, text):

@@ -405,14 +405,20 @@ def test_one_argument_climbs_the_ladder():
         ({"cell": "milivolts"}, "cell: must be one of 'algebraic', 'leaky', 'spiking', 'millivolts'"),
         (
             {"cell": "leaky", "departures": [Leaky(hold=400)]},
-            "departures: Leaky.* both give the clock",
+            r"departures: Leaky\(\.\.\.\) and Leaky\(\.\.\.\): both give the clock; leave out one of them",
         ),
-        ({"cell": "millivolts", "departures": [Spiking()]}, "Millivolts.* Spiking"),
+        (
+            {"cell": "millivolts", "departures": [Spiking()]},
+            r"departures: Millivolts\(\.\.\.\) and Spiking\(.*\): both give the spikes; leave out one of them",
+        ),
         (
             {"cell": "millivolts", "departures": [LoopDelay(1)]},
-            "Millivolts.* LoopDelay",
+            r"Millivolts\(\.\.\.\) does not go with LoopDelay\(samples=1, ticks=0\): inhibition is carried by spikes",
         ),
-        ({"cell": "millivolts", "feedback": 1.0}, "Millivolts.* ApicalFeedback"),
+        (
+            {"cell": "millivolts", "feedback": 1.0},
+            r"Millivolts\(\.\.\.\) does not go with ApicalFeedback\(\.\.\.\): the gain of a plateau at the soma is",
+        ),
     ],
 )
 def test_what_does_not_go_together_is_refused(arguments, said):

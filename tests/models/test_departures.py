@@ -28,7 +28,9 @@ from biorrr.models import (
 @pytest.mark.parametrize("departure", [AllOrNone(1.0), Spiking(), Leaky(), ApicalDrive(0.1), LoopDelay(2)], ids=repr)
 def test_a_circuit_that_a_departure_does_not_fit(departure):
     parts = Parts((SensoryInput(3), Population(2, "granule")), ())
-    with pytest.raises(ValueError, match=r"needs a part of kind .*, and this circuit has sensory, granule"):
+    with pytest.raises(
+        ValueError, match=r"needs a part of kind '(pyramidal|interneuron)', and this circuit has sensory, granule"
+    ):
         departed(parts, [departure])
 
 
@@ -48,7 +50,7 @@ def test_what_is_not_a_departure():
 def test_times_are_quantities_or_milliseconds():
     assert Leaky(tau_soma=0.02 * brian2.second, hold=100 * brian2.ms) == Leaky(tau_soma=20, hold=100)
     assert Leaky(hold=100, dt=2).held == 50
-    with pytest.raises(ValueError, match=r"Leaky.tau_soma: must be a time \(got .*\); write for example 10\*ms"):
+    with pytest.raises(ValueError, match=r"Leaky.tau_soma: must be a time \(got 3. mV\); write for example 10\*ms"):
         Leaky(tau_soma=3 * brian2.mV)
     with pytest.raises(ValueError, match=r"Leaky.hold: must be a whole number of ticks of dt = 3 ms \(got 100 ms\)"):
         Leaky(hold=100, dt=3)

@@ -61,9 +61,9 @@ def start_biorrr():
 def run_biorrr(start_biorrr):
     """Runs ``biorrr <arguments>`` as a process of its own to its end; its exit code, output and errors."""
 
-    def run(*args, **options):
+    def run(*args, timeout=300, **options):
         process = start_biorrr(*args, **options)
-        out, err = process.communicate(timeout=300)
+        out, err = process.communicate(timeout=timeout)
         return process.returncode, out, err
 
     return run

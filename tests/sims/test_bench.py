@@ -4,7 +4,6 @@ import json
 import time
 
 import numpy as np
-import psutil
 import pytest
 
 from biorrr.circuit import Microcircuit
@@ -12,11 +11,8 @@ from biorrr.models import Millivolts, Rate, Rates
 from biorrr.sims.bench import (
     contestants,
     measurements,
-    overhead,
-    peak_memory,
     race,
     time_per_sample,
-    time_per_synapse,
 )
 from biorrr.sims.bench.contestants import CONTESTANTS, prepare
 from biorrr.sims.bench.contestants.task import MillivoltTask, Task
@@ -101,25 +97,6 @@ def test_race():
     assert (jax.measured is None) == (jax.note != "") == ("jax_scan" not in results["microseconds"])
 
 
-def test_time_per_synapse(monkeypatch):
-    """A circuit whose time is proportional to its synapses reaches the goal; one with a cost of its own does not."""
-    monkeypatch.setattr(time_per_synapse, "prepare", lambda task, names: dict.fromkeys(names, task))
-    monkeypatch.setattr(time_per_synapse, "memory_bandwidth", lambda: 24e9)
-    for overhead_seconds, reached in ((0.0, True), (1e-5, False)):
-        monkeypatch.setattr(
-            time_per_synapse,
-            "slopes",
-            lambda tasks, *_, extra=overhead_seconds: {
-                name: np.full(3, 5e-10 * task.synapses + extra) for name, task in tasks.items()
-            },
-        )
-        results, (goal,) = time_per_synapse.time_per_synapse(seconds=0.1, repeats=3)
-        assert goal.reached is reached
-        assert results["bandwidth_limit"] == pytest.approx(1.0)
-    largest = results["nanoseconds_per_synapse"][-1]
-    assert largest["circuit"] == pytest.approx(0.5 + 1e4 / largest["synapses"])
-
-
 def test_start_up_is_no_part_of_the_slope(monkeypatch):
     lengths = []
     pace = {"slow": 3e-3, "fast": 2e-4}
@@ -153,43 +130,6 @@ def test_goal_that_could_not_be_measured(measured):
     assert (goal.measured, goal.reached, goal.verdict) == (None, None, "not measured")
 
 
-def test_memory_of_both_processes():
-    measured = peak_memory._peaks(samples=1000, epochs=400, streamed=False)  # long enough to be seen
-    # The program maps every row of the data.
-    assert measured["data_mb"] == pytest.approx(220_000 * 8 / 2**20)
-    assert measured["program_mb"] > measured["data_mb"]
-    assert 0 <= measured["python_mb"] < 200
-    assert [goal.reached for goal in peak_memory._goals(4 * [measured])] == [True, True]
-
-
-@pytest.mark.parametrize("unseen", ["python_mb", "program_mb"])
-def test_memory_that_could_not_be_measured(unseen):
-    """A system that does not show its processes' memory must not make a goal reached."""
-    seen = {"data_mb": 168.0, "python_mb": 190.0, "program_mb": 240.0}
-    goals = peak_memory._goals([seen, seen, seen, seen | {unseen: None}])
-    assert {goal.verdict for goal in goals} == {"not measured (data: 168 MB, a process was never seen)"}
-
-
-def test_processes_that_are_not_seen(monkeypatch):
-    """Where the system hides its processes, watching finds nothing instead of zeros."""
-
-    def hidden(process):
-        raise psutil.AccessDenied
-
-    monkeypatch.setattr("psutil.Process.memory_info", hidden)
-    with peak_memory._watched() as peaks:
-        time.sleep(0.05)
-    assert peaks == {}
-
-
-def test_whole_process_that_could_not_be_measured(monkeypatch):
-    """No program is seen to run, as with an engine that starts its programs in another way."""
-    monkeypatch.setattr(overhead, "_runner", lambda size: lambda samples: None)
-    monkeypatch.setattr(overhead, "suitable_length", lambda run, seconds, shortest: 8)
-    _, (goal,) = overhead.whole_process("6x4x2", seconds=0.1, repeats=2)
-    assert goal.verdict == "not measured (more samples never took longer)"
-
-
 @pytest.mark.parametrize("size", ["100x120", "100x120x0", "axbxc", "100x120x4x5", ""])
 def test_bad_sizes(size, capsys):
     assert run(["bench", "--sizes", size]) == 2
@@ -198,8 +138,6 @@ def test_bad_sizes(size, capsys):
 
 def test_report(monkeypatch, tmp_path, capsys):
     results = {"speed": [{"size": "6x4x2", "microseconds": {"matrix_loop": 30.0, "c_loop": 0.25, "circuit": 0.5}}]}
-    rows = [{"synapses": 1000, "c_loop": 0.3, "circuit": 0.4}, {"synapses": 10_000, "c_loop": 0.3, "circuit": 0.5}]
-    results["growth"] = {"nanoseconds_per_synapse": rows, "bandwidth_limit": 0.8}
     held = {"leaky_c_loop": 3.25, "circuit": 5.5}
     results["held_samples"] = [{"size": "6x4x2", "ticks": 200, "inputs": "held inputs", "microseconds": held}]
     results["millivolts"] = {
@@ -247,10 +185,7 @@ def test_everything_is_measured(tmp_path):
     """All of the command, with little of each measurement."""
     assert run(["bench", "--sizes", "6x4x2", "--repeats", "1", "--out", str(tmp_path / "out")]) == 0
     written = json.loads((tmp_path / "out" / "bench.json").read_text())
-    measured = {"machine", "speed", "startup", "whole_process", "memory", "growth", "crowd", "recording", "goals"}
-    measured |= {"held_samples", "settling", "millivolts"}
-    assert set(written) == measured
-    assert [row["size"] for row in written["whole_process"]] == ["100x120x4", "3072x100x8"]
+    assert set(written) == {"machine", "speed", "held_samples", "settling", "millivolts", "startup", "goals"}
     assert [goal["name"] for goal in written["goals"] if goal["measured"] is None] in (
         [],
         ["6x4x2: circuit over JAX scan"],

@@ -19,7 +19,7 @@ from biorrr.sims.experiments.distal import slice_protocols as protocols
 from biorrr.sims.experiments.distal.slice_protocols import OUTPUT, WEAKER, SliceExperiment
 from biorrr.sims.experiments.distal.three_answers import BOUNDS, judge
 from biorrr.sims.lab import Job, Quantity
-from biorrr.sims.lab.checkpoints import NOT_KEPT
+from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
 
 DATA = "synthetic:samples=200,m=5,n=6,latents=3"
 

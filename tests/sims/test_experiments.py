@@ -9,7 +9,7 @@ import tomli_w
 from biorrr.sims import main
 from biorrr.sims.data import DataError
 from biorrr.sims.experiments import experiment_names, find_experiment
-from biorrr.sims.lab.inventory import Inventory
+from biorrr.sims.lab.folder.inventory import Inventory
 from biorrr.sims.lab.settings import config_text
 
 TIMES = ("seconds", "cpu")
@@ -49,7 +49,7 @@ def small(request, tmp_path_factory):
 
 def test_the_inventory_lists_every_file_and_every_figure_has_a_caption(small):
     _, _, folder = small
-    inventory = Inventory.read((folder / "inventory.json").read_text())
+    inventory = Inventory.read(json.loads((folder / "inventory.json").read_text()))
     assert sorted(inventory.files) == sorted(path.name for path in folder.iterdir())
     assert {entry.file for entry in inventory.of_kind("figure")} == {path.name for path in folder.glob("*.png")}
     assert {entry.file for entry in inventory.of_kind("run", "dataset")} == {path.name for path in folder.glob("*.nc")}
@@ -61,7 +61,7 @@ def test_it_is_reported(small, tmp_path):
     _, _, folder = small
     assert biorrr("report", folder, "--out", tmp_path / "page.html") == 0
     page = (tmp_path / "page.html").read_text()
-    for entry in Inventory.read((folder / "inventory.json").read_text()).of_kind("figure"):
+    for entry in Inventory.read(json.loads((folder / "inventory.json").read_text())).of_kind("figure"):
         assert entry.file in page
 
 

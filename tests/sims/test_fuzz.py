@@ -3,8 +3,10 @@
 import contextlib
 import io
 import os
+import random
 import shutil
 import tempfile
+import time
 from pathlib import Path
 
 import h5py
@@ -20,7 +22,7 @@ from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.errors import InputError
 from biorrr.sims import main
 from biorrr.sims.data import DataError, Dendrites, Plasticity, load
-from biorrr.sims.lab.inventory import Entry, Inventory
+from biorrr.sims.lab.folder.inventory import Entry, Inventory
 from biorrr.sims.lab.settings import SettingsError
 from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import KEYS, make_plan, read_plan
@@ -381,3 +383,45 @@ def test_folders_of_strangers(data, strangers, tmp_path, monkeypatch, files_open
         assert not page.is_symlink()
         assert SECRET not in decoded(page)
         assert "root:x:" not in decoded(page)
+
+
+def damage(folder, rng, private):
+    """Damage one to three files of a folder: bytes changed, cut or added, or something else in their place."""
+    places = [path for path in sorted(folder.rglob("*")) if not path.is_symlink()]
+    for path in rng.sample(places, min(len(places), rng.randint(1, 3))):
+        if not path.parent.is_dir() or path.parent.is_symlink() or not os.path.lexists(path):
+            continue  # an earlier change has taken its place away
+        if path.is_dir() or rng.random() < 0.4:
+            reshape(path, rng.choice(SHAPES), private)
+            continue
+        content = bytearray(path.read_bytes())
+        for _ in range(rng.randint(1, 20)):
+            if content:
+                content[rng.randrange(len(content))] = rng.randrange(256)
+        path.write_bytes(bytes(content) + rng.randbytes(rng.choice((0, 0, 50))))
+
+
+@pytest.mark.parametrize("count", [30, pytest.param(500, marks=pytest.mark.slow)])
+def test_damaged_folders_give_a_result_or_one_sentence(count, strangers, tmp_path, monkeypatch):
+    """Reported, resumed and asked for their state, each within ten seconds."""
+    monkeypatch.setattr("biorrr.sims.page.document.charting_library", lambda: "// charts")
+    monkeypatch.setattr("biorrr.sims.sweeps.compute.compute", lambda *_: iter(()))
+    run, swept, private = strangers
+    for seed in range(count):
+        rng = random.Random(seed)
+        folder = tmp_path / f"folder-{seed}"
+        shutil.copytree(rng.choice((run, swept)), folder)
+        if rng.random() < 0.5:  # cut short, with something to go on from
+            (folder / "summary.json").unlink(missing_ok=True)
+            (folder / "checkpoints").mkdir()
+            np.savez(folder / "checkpoints/learn_from-0-result.npz", identity=np.array("{}"))
+        plan = folder.with_suffix(".toml")
+        shutil.copy(swept / "sweep.toml", plan)
+        damage(folder, rng, private)
+        for command in (("report", folder), ("sweep", plan, "--status", "--out", folder), ("resume", folder)):
+            began = time.process_time()
+            code, err = biorrr(*map(str, command))
+            assert time.process_time() - began < 10, (seed, command)
+            assert code == 0 or len(err.splitlines()) == 1, (seed, command, err)
+            assert SECRET not in err, (seed, command)
+        shutil.rmtree(folder)

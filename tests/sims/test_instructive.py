@@ -25,8 +25,8 @@ from biorrr.sims.experiments.instructive.imaged_circuits import (
 from biorrr.sims.experiments.instructive.own_recording import ASKED
 from biorrr.sims.experiments.instructive.simulated_experiments import NOISES, ControlExperiment
 from biorrr.sims.lab import Job, Quantity
-from biorrr.sims.lab.checkpoints import NOT_KEPT
 from biorrr.sims.lab.checks import default_ridge
+from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
 
 WRONG = Path(__file__).parent / "wrong_circuits.py"
 

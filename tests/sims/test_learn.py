@@ -18,7 +18,7 @@ from biorrr.circuit import Microcircuit, Run
 from biorrr.models import Rate, Rates
 from biorrr.sims import main
 from biorrr.sims.data import load
-from biorrr.sims.lab.inventory import Inventory
+from biorrr.sims.lab.folder.inventory import Inventory
 
 DATA = "synthetic:samples=60,m=6,n=5,latents=2"
 SMALL = ["--data", DATA, "--engine", "numpy", "--epochs", "2"]
@@ -45,7 +45,7 @@ def test_run_folder(learned):
         "config.toml", "eigenvalues.png", "filters.png", "inventory.json", "learning_curve.png", "plateau.png",
         "run.nc", "summary.json",
     ]  # fmt: skip
-    inventory = Inventory.read((folder / "inventory.json").read_text())
+    inventory = Inventory.read(json.loads((folder / "inventory.json").read_text()))
     assert sorted(inventory.files) == sorted(path.name for path in folder.iterdir())
     figures = {entry.file: entry.caption for entry in inventory.of_kind("figure")}
     assert figures.keys() == {path.name for path in folder.glob("*.png")}

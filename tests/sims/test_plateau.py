@@ -16,7 +16,7 @@ from biorrr.sims.experiments.plateau import PlateauSettings, learn
 from biorrr.sims.experiments.plateau.agreement import Member, Stage, theory
 from biorrr.sims.experiments.plateau.results import Network, check_claims
 from biorrr.sims.lab import Job
-from biorrr.sims.lab.checkpoints import NOT_KEPT
+from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
 from biorrr.sims.page.run import gather_run
 
 DATA = "synthetic:samples=200,m=6,n=5,latents=2"

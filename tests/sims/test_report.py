@@ -15,12 +15,13 @@ import xarray as xr
 from biorrr.circuit import Microcircuit, Run
 from biorrr.models import Leaky, Pathway, Population, Variable
 from biorrr.sims import main
+from biorrr.sims.lab.files import FolderError
 from biorrr.sims.lab.folder import RunFolder
-from biorrr.sims.lab.inventory import Entry, Inventory
+from biorrr.sims.lab.folder.inventory import Entry, Inventory
 from biorrr.sims.page.curves import charts_of
 from biorrr.sims.page.figures import gather_figures
 from biorrr.sims.page.plain import plain, without_home
-from biorrr.sims.page.record import ReportError, read_record
+from biorrr.sims.page.record import read_record
 from biorrr.sims.page.run import gather_run
 from biorrr.sims.page.sweep import gather_sweep
 from biorrr.sims.sweeps.ledger import Ledger
@@ -235,23 +236,6 @@ def test_theory_stands_beside_the_symmetry_that_was_measured():
     assert lines["η/τ 0.1, theory"]["theory"]
 
 
-def test_held_out_prediction_stands_against_rank():
-    dataset = xr.Dataset(
-        {
-            "exact_r2": (("target", "k"), [[0.1, 0.2, 0.3]]),
-            "circuit_r2": (("target", "rank", "seed"), [[[0.1], [0.25]]]),
-        },
-        coords={"target": ["V2"], "k": [1, 2, 3], "rank": [1, 3], "seed": [0]},
-    )
-    (chart,) = charts_of("communication", {"run": dataset})
-    (view,) = chart["views"]
-    assert [(line["line"], line["x"], line["y"]) for line in view["series"]] == [
-        ("V2, circuit", [[1, 3]], [0.1, 0.25]),
-        ("V2, exact", [[1, 2, 3]], [0.1, 0.2, 0.3]),
-    ]
-    assert view["x"] == ["rank (filters)"]
-
-
 def test_departures_stand_beside_the_paper_s_circuit():
     dataset = xr.Dataset(
         {"plain": (("data", "seed"), [[0.01, 0.03]]),
@@ -301,20 +285,6 @@ def test_figures_are_put_into_the_page_or_named(tmp_path):
     assert left_out == ["large.png", "paper.pdf", "passwords.png", "gone.png"]
 
 
-def test_bench_has_charts_with_units(tmp_path):
-    folder = write_folder(tmp_path / "fast", "bench", {}, {"goals": 1})
-    rows = [{"size": "10x10x2", "microseconds": {"circuit": 1.5, "numba_loop": None}}]
-    growth = {"nanoseconds_per_synapse": [{"synapses": 100, "c_loop": 1.0, "circuit": 1.2}], "bandwidth_limit": 0.4}
-    (folder / "bench.json").write_text(json.dumps({"speed": rows, "growth": growth}))
-    (chart,) = gather_run(folder)["charts"]["curves"]
-    race, grown = chart["views"]
-    assert race["label"] == "time per sample (µs)"
-    assert [(line["x"], line["y"]) for line in race["series"]] == [
-        ([["10x10x2"]], [1.5])
-    ]  # of those that were measured
-    assert [line["theory"] for line in grown["series"]] == [False, False, True]
-
-
 def test_traces_have_the_colours_of_their_quantities():
     from biorrr.sims.page.views import quantity_of
 
@@ -337,8 +307,8 @@ def test_numbers_survive_json():
 def test_a_sweep_is_gathered_point_by_point(sweep):
     gathered = gather_sweep(sweep)
     assert gathered["sentence"] == (
-        "A sweep of “learn” over k and s: 12 points, 10 done, 1 failed, 1 left; the lowest excess of a single point is "
-        "1 %, at k 2, s 0.0, seed 0; the lowest mean over 2 seeds is 1.05 %, at k 2, s 0.0."
+        "A sweep of “learn” over k and s: 12 points, 10 done, 1 failed, 1 left; excess is compared "
+        "only where k and s are the same."
     )
     assert gathered["failures"] == [("it diverged", 1)]
     table = gathered["charts"]["sweep"]
@@ -393,7 +363,7 @@ def test_says_where_no_page_can_be_written(folder, capsys):
 def test_says_which_circuit_is_not_whole(folder, run):
     bare = run.data.drop_attrs()
     bare.to_netcdf(folder / "run.nc", engine="h5netcdf")
-    with pytest.raises(ReportError, match=r"run.nc: damaged \(no s, ridge_x, .* in it\); run it again"):
+    with pytest.raises(FolderError, match=r"run.nc: damaged \(no s, ridge_x, .* in it\); run it again"):
         gather_run(folder)
 
 
@@ -419,11 +389,11 @@ def test_a_run_that_goes_on_and_one_that_was_killed(tmp_path, start_biorrr, caps
 
 def test_says_which_run_is_not_finished(folder, capsys):
     (folder / "summary.json").unlink()
-    with pytest.raises(ReportError, match=r"the run in it was cut short; `biorrr resume .*learn-one` continues it"):
+    with pytest.raises(FolderError, match=r"the run in it was cut short; `biorrr resume .*learn-one` continues it"):
         read_record(folder)
     running = RunFolder("learn", folder, force=True)
     running.claim()
-    with pytest.raises(ReportError, match="the run in it is still going; wait for its end"):
+    with pytest.raises(FolderError, match="the run in it is still going; wait for its end"):
         read_record(folder)
     running.release()
 
@@ -432,7 +402,7 @@ def test_says_which_run_is_not_finished(folder, capsys):
 def test_says_which_results_are_damaged(folder, kept):
     os.truncate(folder / "run.nc", kept)
     with pytest.raises(
-        ReportError, match=r"run.nc: damaged, or no NetCDF file; `biorrr learn --config .* makes it again"
+        FolderError, match=r"run.nc: damaged, or no NetCDF file; `biorrr learn --config .* makes it again"
     ):
         read_record(folder)
 
@@ -440,25 +410,25 @@ def test_says_which_results_are_damaged(folder, kept):
 def test_says_which_numbers_and_results_are_missing(folder):
     for text in ("[1, 2]", '{"excess": '):
         (folder / "summary.json").write_text(text)
-        with pytest.raises(ReportError, match=r"summary.json: damaged .*; run it again"):
+        with pytest.raises(FolderError, match=r"summary.json: damaged .*; run it again"):
             read_record(folder)
     (folder / "summary.json").write_text("{}")
     (folder / "run.nc").unlink()
-    with pytest.raises(ReportError, match=r"run.nc is missing; `biorrr learn --config .* --force --out"):
+    with pytest.raises(FolderError, match=r"run.nc is missing; `biorrr learn --config .* --force --out"):
         read_record(folder)
 
 
 def test_says_which_sweep_cannot_be_shown(sweep):
     plan = (sweep / "sweep.toml").read_text()
     shutil.rmtree(sweep / "points")
-    with pytest.raises(ReportError, match=r"no point of it is finished; `biorrr sweep .* --out .*` continues it"):
+    with pytest.raises(FolderError, match=r"no point of it is finished; `biorrr resume .*` continues it"):
         gather_sweep(sweep)
     (sweep / "sweep.toml").write_text(plan.replace("k =", "kk ="))
-    with pytest.raises(ReportError, match=r"sweep.toml must be the plan of a sweep \(kk: no such setting"):
+    with pytest.raises(FolderError, match=r"sweep.toml must be the plan of a sweep \(kk: no such setting"):
         gather_sweep(sweep)
     (sweep / "points").mkdir()
     (sweep / "sweep.toml").unlink()
-    with pytest.raises(ReportError, match=r"sweep.toml is missing; the same `biorrr sweep` again writes it"):
+    with pytest.raises(FolderError, match=r"sweep.toml is missing; the same `biorrr sweep` again writes it"):
         gather_sweep(sweep)
 
 

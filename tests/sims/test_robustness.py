@@ -16,7 +16,7 @@ from biorrr.sims.experiments.robustness import RobustnessSettings, farthest, tur
 from biorrr.sims.experiments.robustness.ranges import DEPARTURES, LESIONS, MILLIVOLT_DEPARTURES, Reference
 from biorrr.sims.experiments.robustness.trials import Trial, try_departure, try_plain
 from biorrr.sims.lab import Job
-from biorrr.sims.lab.checkpoints import NOT_KEPT
+from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
 
 DATA = "synthetic:samples=60,m=6,n=5,latents=2"
 

@@ -201,3 +201,107 @@ def test_doctor_tells_nothing_of_home(tmp_path, monkeypatch, run_biorrr):
     code, out, err = run_biorrr("doctor")
     assert code == 0
     assert "quokka" not in out + err
+
+
+RESULT = "checkpoints/learn_from-0"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["config.toml", "summary.json", "inventory.json", f"{RESULT}.npz", f"{RESULT}-result.npz", f"{RESULT}-result.nc"],
+)
+@pytest.mark.parametrize("kind", ["pipe", "link"])
+def test_only_regular_files_of_a_run_are_opened(own_data, tmp_path, run_biorrr, name, kind):
+    """Whoever opens a pipe waits for ever, and a link may lead to any file."""
+    run = tmp_path / "run"
+    assert run_biorrr("learn", "--data", own_data, "--epochs", 1, "--engine", "numpy", "--out", run)[0] == 0
+    if name != "summary.json":
+        (run / "summary.json").unlink()
+    (run / "checkpoints").mkdir()
+    (tmp_path / "secret").write_bytes((run / name).read_bytes() if (run / name).exists() else b"")
+    (run / name).unlink(missing_ok=True)
+    os.mkfifo(run / name) if kind == "pipe" else (run / name).symlink_to(tmp_path / "secret")
+    for command in (
+        ("resume", run),
+        ("learn", "--data", own_data, "--epochs", 1, "--engine", "numpy", "--out", run, "--force"),
+    ):
+        code, _, err = run_biorrr(*command, timeout=200)
+        if command[0] == "resume" and name != "inventory.json":
+            assert code == 2, err
+            assert f"{run / name}: must be a file in the folder itself (got a {kind}" in err
+        assert code == 0 or err.startswith("biorrr: ")
+        assert "unexpected" not in err
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link"])
+@pytest.mark.parametrize("name", ["sweep.toml", "point", "points"])
+def test_only_regular_files_of_a_sweep_are_opened(own_data, tmp_path, run_biorrr, name, kind):
+    plan, out = tmp_path / "plan.toml", tmp_path / "sweep"
+    plan.write_text(f"[fixed]\ndata = '{own_data}'\nepochs = 1\nengine = 'numpy'\n[grid]\nk = [1, 2]\n")
+    assert run_biorrr("sweep", plan, "--workers", 0, "--out", out)[0] == 0
+    path = next(out.glob("points/*")) if name == "point" else out / name
+    path.rename(tmp_path / "secret")
+    os.mkfifo(path) if kind == "pipe" else path.symlink_to(tmp_path / "secret")
+    commands = [("resume", out), ("report", out)] + (
+        [("sweep", plan, "--status", "--out", out)] * (name != "sweep.toml")
+    )
+    for command in commands:
+        code, _, err = run_biorrr(*command, timeout=200)
+        assert code == 2, err
+        assert f"{path}: must be a file in the folder itself (got a {kind}" in err
+
+
+def test_names_in_files_do_not_command_the_terminal(tmp_path, run_biorrr):
+    """An escape code in a name could erase a line and put another in its place."""
+    code, _, err = run_biorrr(
+        "learn", "--data", tmp_path / "\x1b[2K\x9b1A\rbiorrr: all is well.npz", "--out", tmp_path / "o"
+    )
+    assert code == 1
+    assert "\x1b" not in err
+    assert "\x9b" not in err
+    assert "\\x1b[2K" in err
+
+
+def test_a_terminal_that_knows_only_ascii(own_data, tmp_path, run_biorrr):
+    pytest.importorskip("plotly", reason="needs the extra `report`")
+    folder = tmp_path / "naïve"
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    args = ("learn", "--data", own_data, "--epochs", 1, "--engine", "numpy", "--out", folder)
+    assert run_biorrr(*args, env=ascii_only)[0] == 0
+    code, out, err = run_biorrr("report", folder, env=ascii_only)
+    assert (code, err) == (0, "")
+    assert "na\\xefve/report.html" in out
+
+
+def test_a_page_does_not_advise_to_run_the_circuit_of_others(own_data, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("biorrr.sims.page.document.charting_library", lambda: "// charts")
+    monkeypatch.chdir(tmp_path)
+    Path("theirs.py").write_text(
+        "from biorrr.circuit import Microcircuit\ndef circuit(**a): return Microcircuit(**a)\n"
+    )
+    named = ("--circuit", "theirs.py:circuit")
+    Path("plan.toml").write_text(f"[fixed]\ndata = '{own_data}'\nepochs = 1\nengine = 'numpy'\n[grid]\nk = [1, 2]\n")
+    assert biorrr(capsys, "sweep", "plan.toml", *named, "--workers", 0, "--out", "sweep")[0] == 0
+    run = ("learn", "--data", own_data, "--epochs", 1, "--engine", "numpy", *named, "--out", "run")
+    assert biorrr(capsys, *run)[0] == 0
+    for folder in ("sweep", "run"):
+        assert biorrr(capsys, "report", folder)[0] == 0
+        text = Path(folder, "report.html").read_text()
+        assert "read that function first" in text
+        assert "biorrr sweep" not in text
+        assert "--config" not in text
+    Path("run/run.nc").unlink()
+    assert "--config" not in biorrr(capsys, "report", "run")[2]
+    for point in Path("sweep/points").iterdir():
+        point.unlink()
+    assert "`biorrr resume sweep` continues it" in biorrr(capsys, "report", "sweep")[2]
+
+
+def test_a_damaged_result_is_not_to_be_unpickled(tmp_path):
+    from biorrr.circuit import CheckpointError
+    from biorrr.sims.lab.folder.checkpoints import Checkpoints
+
+    np.savez(tmp_path / "one-result.npz", identity=np.array([Bomb(tmp_path / "exploded")], dtype=object))
+    with pytest.raises(CheckpointError, match="not a checkpoint, or damaged") as refused:
+        Checkpoints(tmp_path).kept("one", {})
+    assert "pickle" not in str(refused.value)

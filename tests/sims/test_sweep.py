@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -233,6 +235,7 @@ def test_command_table_figure_and_status(own_data, tmp_path, measured, capsys):
         f"{tmp_path}/out: 6 points: 4 done, 2 failed, 0 left",
         "  failed 2 times: the circuit diverged at sample 7",
         "  lowest excess of a single point 150 % at k 1, seed 0",
+        "  lowest excess of a single point 250 % at k 2, seed 0",
         f"  table {tmp_path}/out/sweep.parquet",
     ]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
@@ -330,7 +333,8 @@ def test_links_in_a_sweep_that_was_sent_are_refused(own_data, tmp_path, measured
     before = sorted((path, path.stat().st_mtime_ns) for path in (elsewhere, *elsewhere.rglob("*")))
     assert main.run(["resume", str(out)]) == 2
     assert capsys.readouterr().err == (
-        f"biorrr: {linked}: must not be a link, which may lead out of {out}; delete the link\n"
+        f"biorrr: {linked}: must be a file in the folder itself (got a link, which may lead anywhere); delete it, or "
+        "put a copy there\n"
     )
     assert sorted((path, path.stat().st_mtime_ns) for path in (elsewhere, *elsewhere.rglob("*"))) == before
 
@@ -520,3 +524,55 @@ def test_a_sweep_killed_after_its_last_point_is_not_finished(tmp_path, monkeypat
     assert main.run(["resume", str(out)]) == 0
     assert len(pd.read_parquet(out / TABLE)) == 2
     assert (out / "sweep.png").exists()
+
+
+@pytest.mark.parametrize("address", ["nonsense", "tcp://", "nonsense:x", "127.0.0.1:9", "no-such-host.invalid:8786"])
+def test_an_address_without_a_scheduler_is_refused_at_once(own_data, tmp_path, capsys, address):
+    (tmp_path / "plan.toml").write_text(f"[fixed]\ndata = '{own_data}'\n[grid]\nk = [1]\n")
+    began = time.monotonic()
+    args = ["sweep", tmp_path / "plan.toml", "--scheduler", address, "--out", tmp_path / "out"]
+    assert main.run([*map(str, args)]) == 2
+    assert time.monotonic() - began < 10
+    err = capsys.readouterr().err
+    assert err.startswith("biorrr: scheduler: ")
+    assert len(err.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_relative_paths_hold_for_workers_in_another_folder(distributed, own_data, tmp_path, monkeypatch, capsys):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+        monkeypatch.chdir(tmp_path)
+        Path("own.py").write_text("from biorrr.circuit import Microcircuit\ndef make(**a): return Microcircuit(**a)\n")
+        Path("plan.toml").write_text("[fixed]\ndata = 'own.npz'\nepochs = 1\nengine = 'numpy'\n[grid]\nk = [1]\n")
+        address = cluster.scheduler_address
+        args = ["--scheduler", address, "--circuit", "own.py:make", "--folders", "--out", "out"]
+        assert main.run(["sweep", "plan.toml", *args]) == 0
+    assert "1 done, 0 failed" in capsys.readouterr().out
+    assert [path.parent.parent for path in Path("out").glob("runs/*/summary.json")] == [Path("out/runs")]
+    assert [*elsewhere.rglob("summary.json")] == []
+
+
+def test_a_sweep_of_which_every_point_fails_fails(own_data, tmp_path, monkeypatch, capsys):
+    """A circuit function that calls sys.exit(0) has failed too."""
+    monkeypatch.chdir(tmp_path)
+    Path("leaves.py").write_text("import sys\ndef make(**a): sys.exit(0)\n")
+    Path("plan.toml").write_text("[fixed]\ndata = 'own.npz'\nepochs = 1\nengine = 'numpy'\n[grid]\nk = [1, 2]\n")
+    assert main.run(["sweep", "plan.toml", "--circuit", "leaves.py:make", "--workers", "0", "--out", "out"]) == 1
+    out, err = capsys.readouterr()
+    assert "0 done, 2 failed" in out
+    assert "circuit: leaves.py:make failed (SystemExit: 0)" in out
+    assert err.endswith("biorrr: sweep: all 2 points failed; mend the reason and add --retry\n")
+    assert main.run(["learn", "--data", "own.npz", "--circuit", "leaves.py:make", "--out", "run"]) == 1
+    assert "circuit: leaves.py:make failed (SystemExit: 0)" in capsys.readouterr().err
+
+
+def test_points_of_different_problems_are_not_compared(own_data, tmp_path, capsys):
+    (tmp_path / "plan.toml").write_text(
+        f"seeds = 2\n[fixed]\ndata = '{own_data}'\nengine = 'numpy'\n[grid]\nk = [1, 2]\nepochs = [1, 2]\n"
+    )
+    assert main.run(["sweep", str(tmp_path / "plan.toml"), "--workers", "0", "--out", str(tmp_path / "out")]) == 0
+    lowest = [line for line in capsys.readouterr().out.splitlines() if "lowest excess" in line]
+    assert [re.search(r"k (\d)", line)[1] for line in lowest] == ["1", "2"]

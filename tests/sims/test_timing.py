@@ -43,7 +43,7 @@ from biorrr.sims.experiments.timing.place_fields import (
 )
 from biorrr.sims.experiments.timing.single_cell import PLATEAU, RULES, TICK
 from biorrr.sims.lab import Job
-from biorrr.sims.lab.checkpoints import NOT_KEPT
+from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
 
 DATA = "synthetic:samples=200,m=5,n=4,latents=3"
 

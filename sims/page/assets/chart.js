@@ -53,6 +53,9 @@ function draw(chart, traces, more) {
     const decades = known.length ? Math.log10(known.reduce((a, b) => Math.max(a, b)) / known.reduce((a, b) => Math.min(a, b))) : 0;
     more = { ...more, yaxis: { ...more.yaxis, dtick: decades < 4 ? "D2" : 1 } };
   }
+  // Categories come from files too: Plotly would make links of what they say.
+  const shown = values => Array.isArray(values) ? values.map(value => typeof value === "string" ? safe(value) : value) : values;
+  traces = traces.map(trace => ({ ...trace, x: shown(trace.x), y: shown(trace.y) }));
   const width = onPaper() ? chart.clientWidth : undefined;  // to be there at once: no time to wait for the chart to fit itself
   Plotly.react(chart, traces, layout({ ...more, width }, chart.clientWidth), CONFIG);
   if (!chart.dataset.reached) { reach(chart); follow(chart); }

@@ -70,6 +70,15 @@ document.querySelectorAll("article").forEach((article, i) => {
   if (gathered[i].sweep) startSweep(article, gathered[i].sweep, gathered[i].base);
 });
 
+document.querySelectorAll("nav.sections").forEach((nav, part) => nav.closest("article").querySelectorAll("section").forEach((section, i) => {
+  if (section.hidden) return;
+  const link = document.createElement("a");
+  section.id = `part-${part}-${i}`;
+  link.href = `#${section.id}`;
+  link.textContent = section.querySelector("h3").textContent;
+  nav.append(link);
+}));
+
 if (gathered.length > 1) startCurves(document.querySelector("[data-together]"), together(gathered, [...document.querySelectorAll("article > h2")].map(one => one.textContent)));
 
 function drawAll() {

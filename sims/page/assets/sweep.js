@@ -24,10 +24,10 @@ function startSweep(article, sweep, base) {
   const curveNames = [...new Set(sweep.curves.flatMap(one => Object.keys(one || {})))];
   const at = (name, i) => { const value = (sweep.numbers[name] || [])[i]; return typeof value === "number" ? value : null; };
   const lowest = (name, of) => of.filter(i => at(name, i) !== null).reduce((best, i) => best === null || at(name, i) < at(name, best) ? i : best, null);
-  const best = lowest(sweep.measure, every);
+  const best = sweep.problem.every(name => levelsOf(name).length === 1) ? lowest(sweep.measure, every) : null;
   const state = {
     number: numeric.includes(sweep.measure) ? sweep.measure : numeric[0], x: axes[0], y: sweep.varied.length > 1 ? sweep.varied[1] : "",
-    log: false, chosen: best === null ? [] : [best], curve: curveNames.includes(sweep.measure) ? sweep.measure : curveNames[0], logCurve: true,
+    log: false, chosen: [lowest(sweep.measure, every)].filter(i => i !== null), curve: curveNames.includes(sweep.measure) ? sweep.measure : curveNames[0], logCurve: true,
     sort: null, down: false,
   };
   state.log = spread(every.map(i => at(state.number, i)));
@@ -64,7 +64,9 @@ function startSweep(article, sweep, base) {
 
   function drawMap() {
     const chart = find("map"), all = cells(), done = all.filter(cell => cell.mean !== null), lost = all.filter(cell => cell.mean === null);
-    const top = done.reduce((low, cell) => low === null || cell.mean < low.mean ? cell : low, null);
+    // The star compares points that solve the same problem, and no others.
+    const same = sweep.problem.every(name => levelsOf(name).length === 1);
+    const top = !same ? null : done.reduce((low, cell) => low === null || cell.mean < low.mean ? cell : low, null);
     const xs = levelsOf(state.x), ys = state.y ? levelsOf(state.y) : [];
     const words = values => !values.every(value => typeof value === "number");
     // Where every point has values of its own there is no grid to fill: points in their colours instead of cells.
@@ -120,7 +122,7 @@ function startSweep(article, sweep, base) {
       });
     }
     const rest = axes.filter(name => name !== state.x && name !== state.y);
-    find("mean").textContent = rest.length ? `Each ${state.y ? "cell" : "large mark"} is the mean over ${rest.join(" and ")}, and the star is the lowest mean; the star in the table is the lowest single point.` : "";
+    find("mean").textContent = rest.length ? `Each ${state.y ? "cell" : "large mark"} is the mean over ${rest.join(" and ")}${same ? ", and the star is the lowest mean; the star in the table is the lowest single point" : ""}.` : "";
   }
 
   function drawCurves() {

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from biorrr.errors import InputError
-from biorrr.sims.lab.inventory import INVENTORY, Inventory
+from biorrr.sims.lab.files import inside, read_json
+from biorrr.sims.lab.folder.inventory import INVENTORY, Inventory
 
 CONFIG, RESULTS, SUMMARY = "config.toml", "run.nc", "summary.json"
 PAGE = "report.html"  # what `biorrr report` makes of a run
@@ -20,33 +19,14 @@ BEING_WRITTEN, WRITTEN = ".being-written", ".written"  # folders of results, bef
 INTERRUPTED = "interrupted"  # how a run ended that can go on
 
 
-class FolderError(InputError):
-    """A folder that a run must not or cannot be written to."""
-
-    exit_code = 2
-
-
-def inside(folder: Path, *names: str) -> Path:
-    """The path of ``names`` in ``folder``; refuses links, which in a folder that was sent may lead anywhere."""
-    path = folder
-    for name in names:
-        path = path / name
-        if path.is_symlink():
-            raise FolderError(f"{path}: must not be a link, which may lead out of {folder}; delete the link")
-    return path
-
-
 def finished(folder: Path) -> bool:
-    """Whether the run in ``folder`` has come to its end."""
-    try:
-        numbers = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError, RecursionError):  # not there, or damaged since: it can be made again
-        return False
-    return not (isinstance(numbers, dict) and numbers.get("ended") == INTERRUPTED)
+    """Return True if the run in ``folder`` has come to its end; a summary that is damaged can be made again."""
+    numbers = read_json(folder, SUMMARY)
+    return numbers is not None and not (isinstance(numbers, dict) and numbers.get("ended") == INTERRUPTED)
 
 
 def unfinished(folder: Path) -> list[Path]:
-    """Folders of the runs that were to replace the one in ``folder`` and were cut short, the latest last."""
+    """Return the folders of the runs that were to replace the one in ``folder`` and were cut short, the latest last."""
     numbers = [path.parent.name.removeprefix(UNFINISHED) for path in folder.glob(f"{UNFINISHED}*/{CONFIG}")]
     return [inside(folder, f"{UNFINISHED}{number}") for number in sorted(filter(str.isdecimal, numbers), key=int)]
 
@@ -101,6 +81,4 @@ def _files(folder: Path) -> set[Path]:
 
 
 def _listed(folder: Path) -> list[str]:
-    with suppress(OSError, ValueError, RecursionError):
-        return Inventory.read((folder / INVENTORY).read_text(encoding="utf-8")).files
-    return []
+    return Inventory.read(read_json(folder, INVENTORY)).files

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from biorrr.sims.lab.claims import Claim
-from biorrr.sims.lab.contents import (
+from biorrr.sims.lab.files import FolderError, inside, whole_file
+from biorrr.sims.lab.folder.contents import (
     BEING_WRITTEN,
     CHECKPOINTS,
     CONFIG,
@@ -28,15 +29,11 @@ from biorrr.sims.lab.contents import (
     WRITTEN,
     clear_checkpoints,
     has_checkpoints,
-    inside,
     settle,
     unfinished,
 )
-from biorrr.sims.lab.contents import INTERRUPTED as INTERRUPTED
-from biorrr.sims.lab.contents import FolderError as FolderError
-from biorrr.sims.lab.files import whole_file
+from biorrr.sims.lab.folder.inventory import DATASET, FIGURE, INVENTORY, RUN, Entry, Inventory
 from biorrr.sims.lab.interrupts import held_back
-from biorrr.sims.lab.inventory import DATASET, FIGURE, INVENTORY, RUN, Entry, Inventory
 from biorrr.sims.lab.quantities import Quantity, numbers_of
 from biorrr.sims.lab.settings import PROVENANCE, VERSIONS, read_config
 from biorrr.sims.lazy import circuits, np, xr
@@ -300,7 +297,7 @@ class ResumedFolder(RunFolder):
 
     def _refuse_other_data(self, config: str) -> None:
         """Refuse data that changed since the run began, and warn of other versions."""
-        began, now = read_config(self.work / CONFIG)[PROVENANCE], tomllib.loads(config)[PROVENANCE]
+        began, now = read_config(self.work / CONFIG, self.work)[PROVENANCE], tomllib.loads(config)[PROVENANCE]
         for what in changed_data(began, now):
             raise FolderError(
                 f"{what}: changed since the run in {self.path} began (another checksum); put back what it was, or "

@@ -66,11 +66,9 @@ class Inventory:
         return json.dumps({"files": listed, "quantities": self.quantities}, indent=2) + "\n"
 
     @classmethod
-    def read(cls, text: str) -> Inventory:
-        """Read an inventory; entries that are none are left out, since the file may be from others."""
-        found = json.loads(text)
-        if not isinstance(found, dict):
-            raise ValueError("must be a table of files and quantities")
+    def read(cls, found: Any) -> Inventory:
+        """Read an inventory from parsed JSON; leave out what is no entry, since the file may be from others."""
+        found = found if isinstance(found, dict) else {}
         listed, quantities = found.get("files"), found.get("quantities")
         return cls(
             [_entry(one) for one in listed if _is_entry(one)] if isinstance(listed, list) else [],

@@ -7,9 +7,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from biorrr.sims.lab.files import whole_file
+from biorrr.sims.lab.files import inside, open_inside, whole_file
 from biorrr.sims.lazy import circuits, np, xr
 
 IDENTITY = "identity"
@@ -34,7 +34,7 @@ class Checkpoints:
         """Return the options of a circuit's ``run`` by which it keeps checkpoints and goes on from them."""
         if self.place is None:
             return {}
-        return {"checkpoint": circuits.Checkpoint(self.place / f"{name}.npz", self.every)}
+        return {"checkpoint": circuits.Checkpoint(inside(self.place, f"{name}.npz"), self.every)}
 
     def keep(self, name: str, identity: Mapping[str, Any], result: Any) -> Any:
         """Keep the result of an item, and return it as it will be read; ``identity`` says what it is the result of.
@@ -71,14 +71,15 @@ class Checkpoints:
         if self.place is None:
             return None
         for ending, read in ((".npz", _read_arrays), (".nc", _read_dataset)):
-            path = self.place / f"{name}-result{ending}"
+            path = inside(self.place, f"{name}-result{ending}")
             if not path.exists():
                 continue
             try:
-                result, found = read(path)
+                with open_inside(self.place, path.name) as file:
+                    result, found = read(file)
             except Exception as error:  # a damaged file makes zipfile, HDF5, NumPy and json raise a dozen kinds
                 raise circuits.CheckpointError(
-                    f"{path}: not a checkpoint, or damaged or truncated ({error}); delete it to start over"
+                    f"{path}: not a checkpoint, or damaged or truncated; delete it to start over"
                 ) from error
             if found != dict(identity):
                 raise circuits.CheckpointError(
@@ -88,16 +89,16 @@ class Checkpoints:
         return None
 
 
-def _read_arrays(path: Path) -> tuple[dict[str, np.ndarray], Any]:
-    with np.load(path, allow_pickle=False) as held:
+def _read_arrays(file: BinaryIO) -> tuple[dict[str, np.ndarray], Any]:
+    with np.load(file, allow_pickle=False) as held:
         arrays = {name: held[name] for name in held.files}
     return arrays, json.loads(str(arrays.pop(IDENTITY)))
 
 
-def _read_dataset(path: Path) -> tuple[xr.Dataset, Any]:
+def _read_dataset(file: BinaryIO) -> tuple[xr.Dataset, Any]:
     from biorrr.circuit.results.netcdf import read_netcdf
 
-    dataset = read_netcdf(path)
+    dataset = read_netcdf(file)
     return dataset, json.loads(dataset.attrs.pop(IDENTITY))
 
 
