@@ -197,9 +197,9 @@ class Microcircuit(RegressionCircuit):
             size = (drive.start(n, self.s, policy),)
             known = {
                 "power_x": drive.power_x,
-                "dimension_x": drive.dimension_x,
                 "typical_y": drive.typical_y(n, policy),
-                **asdict(policy.plan(self.k, last)),
+                "outputs": float(self.k),
+                **asdict(policy.plan(self.k, self.s, drive.dimension_x, last)),
             }
         present = {pathway.weight for pathway in blueprint.weighted}
         drawn = drawn_weights((m, n, self.k, int(self.interneurons or self.k)), seed, *size)
