@@ -75,7 +75,7 @@ class CircuitBase(Tabled):
         departures
             All departures from the paper's circuit, whichever way they were asked for.
         """
-        one_of("engine", self.engine, ENGINES)
+        one_of("engine", self.engine if isinstance(self.engine, str) else repr(self.engine), ENGINES)
         if not isinstance(self.name, str) or not f"_{self.name}".isidentifier():
             raise InputError(f"name: must be a name without spaces (got {self.name!r})")
         self._freeze(

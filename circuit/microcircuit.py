@@ -197,9 +197,9 @@ class Microcircuit(RegressionCircuit):
             size = (drive.start(n, self.s, policy),)
             known = {
                 "power_x": drive.power_x,
-                "dimension_x": drive.dimension_x,
                 "typical_y": drive.typical_y(n, policy),
-                **asdict(policy.plan(self.k, last)),
+                "outputs": float(self.k),
+                **asdict(policy.plan(self.k, self.s, drive.dimension_x, last)),
             }
         present = {pathway.weight for pathway in blueprint.weighted}
         drawn = drawn_weights((m, n, self.k, int(self.interneurons or self.k)), seed, *size)
@@ -276,7 +276,10 @@ def with_own_parts(parts: Parts, area: Area, populations: Sequence[Population], 
     return parts.having(*(instance_of("pathways", pathway, Pathway) for pathway in pathways))
 
 
+_LINEAR = [("proximal", ProximalSynapses().current)]  # the current that is the output of the paper's circuit
+
+
 def output_is_linear(blueprint: Blueprint) -> bool:
     """Return True where the output is X Vx, as in the paper's circuit, and nothing else changes it."""
     writers = [action for action in blueprint.schedule if "pyramidal.z" in action.writes]
-    return [(action.part, action.code) for action in writers] == [("proximal", ProximalSynapses().current)]
+    return [(action.part, action.code) for action in writers] == _LINEAR

@@ -1,36 +1,40 @@
 """Rates "auto": one policy for the circuit and for Alg. 2, with the start that goes with it.
 
-With D the number of directions over which x is spread, <.> the mean over the data, and left = 1 - t/T the share of the
-run that is still to come (1 where the end T of the run is not announced)::
+With D the number of directions over which x is spread, P a running mean of the output power |z|^2, <.> the mean over
+the data, and left = 1 - t/T the share of the run that is still to come::
 
-    wanted_q = left q(k) / (1 + D/D(k)) / (1 + t/N)
+    wanted_x = left^1.5 min(x, x' k D) / <|x|^2>
+    wanted_q = left clip(P/k, 0.13, 1) q(s, k) / (1 + D/D(k))
     wanted_y = y(k) wanted_q / S
-    wanted_x = left^1.5 x / <|x|^2> / (1 + t/N_x)
     eta_x = min(wanted_x, left^0.5 single_x / |x|^2) / trace(QQ')
     eta_y = min(wanted_y, left^0.5 single_y / (1 - s + s |y|^2))
     eta_q = eta_r = min(wanted_q, left^0.5 single_q / |z|^2)
 
 S is 1 - s + s b, with b a power of y in one direction, between that of a typical channel and that along the strongest
-direction. A ridge counts as input: |x|^2 stands for |x|^2 + m ridge, and likewise for y. The reasons:
+direction. A ridge counts as input: |x|^2 stands for |x|^2 + m ridge, and likewise for y. Where the end T is not
+announced, left is 1, rates fall as 1 / (1 + t/N) instead, and the output power does not change them. The reasons:
 
 - Proximal learning is a least-mean-squares rule with gain QR, stable while eta_x |x|^2 trace(QR) < 2. The weaker a
-  direction, the smaller its share of the trace, and the longer it takes.
+  direction, the smaller its share of the trace, and the longer it takes. Its noise is what y has beyond the
+  prediction. With few cells and few directions of x this noise piles up in a single output, so rates are lower there.
 - Distal learning must not be faster than Q. A cell of a weak direction is drawn to a strong one as fast as Vy
   learns, and held back as fast as inhibition learns: where Vy is faster, filters wander from cell to cell for ever.
 - Q must not be faster than Vx in weak directions. While the output in a direction is below its final power, Q falls
-  exponentially there. If Vx cannot follow, inhibition of that direction is lost and its output stays too weak. More
-  cells and more directions mean more weak directions, and more noise.
+  exponentially there. If Vx cannot follow, inhibition of that direction is lost and its output stays too weak. So Q and
+  Vy learn in proportion to the output power while outputs are missing. More
+  cells and more directions mean more weak directions, and more noise. At s = 1 the eigenvalues of M differ less than at
+  s = 0, so Q may be faster.
 - At first QQ' is large and so is Vy, in proportion, and both come down together. Each direction then appears as QQ'
   comes down to its eigenvalue, at about its final size. From a small Vy it would appear late and overshoot.
-- Noise is in proportion to the rates, and progress to their sum. Where the end of a run is announced, rates stay high
-  for longer (N and N_x grow with T) and then fall to zero: at the end no noise is left. Vx cools down before Q, so that
-  Q settles on quiet filters.
+- Noise is in proportion to the rates, and progress to their sum. Where the end of a run is announced, rates fall in
+  proportion to what is left of it: at the end no noise is left. Vx cools down before Q, so that Q settles on quiet
+  filters.
 - The bounds on single samples tame those far stronger than the typical one. Rates fall faster than the bounds, so
   that in the end every sample counts the same and the optimum is not shifted.
 - Q and R always share their rate, so R -> Q' holds.
 
-The numbers were searched for on digits, V1-V2, MediaMill, heavy-tailed and white data, s = 0 and 1, k = 1 and 5,
-100,000 samples each; those of open-ended runs also on MNIST and with k = 8.
+The numbers of announced runs were searched for on digits, V1-V2, MediaMill, white, heavy-tailed, low-rank and few data,
+s = 0 and 1, k = 1, 3, 5 and 8, 100,000 samples each; those of open-ended runs on the first five and MNIST.
 """
 
 from __future__ import annotations
@@ -48,20 +52,20 @@ _SEARCHED = 100_000  # samples of the runs on which the numbers were searched fo
 
 @dataclass(frozen=True)
 class Plan:
-    """Numbers of the policy for a circuit of k cells and a run of some length, as the neuromodulator has them.
+    """Numbers of the policy for one circuit, its data and a run of some length, as the neuromodulator has them.
 
     Parameters
     ----------
     base_x, base_q
-        Proximal and interneuron rate at first, for inputs of unit power along one direction.
+        Proximal and interneuron rate at first; the proximal one for inputs of unit power along one direction.
     ratio_y
         Distal rate, relative to that of the interneurons.
-    spread_x
-        Number of directions of x that halves the interneuron rate.
     N_x, N_q
         Samples after which the proximal rate and the others have halved, the approaching end left aside.
     single_x, single_y, single_q
         Bounds on the effect of one sample.
+    least
+        Lowest output power, relative to its final value, in proportion to which Q and Vy learn.
     last
         Number of samples after which the run ends; infinite where the end is not announced.
     """
@@ -69,36 +73,44 @@ class Plan:
     base_x: float
     base_q: float
     ratio_y: float
-    spread_x: float
     N_x: float
     N_q: float
     single_x: float
     single_y: float
     single_q: float
+    least: float
     last: float
 
 
 @dataclass(frozen=True)
 class Policy:
-    """The numbers of the policy for circuits and runs of any size.
+    """The numbers of the policy for circuits, data and runs of any size.
 
     Parameters
     ----------
+    proximal, each
+        Proximal rate at first, and its bound for each cell and each direction of x.
+    interneuron
+        Interneuron rate at first, at s = 0 and at s = 1.
+    spread
+        Number of directions of x that halves the interneuron rate.
+    distal
+        Distal rate, relative to that of the interneurons, at s = 0 and at s = 1.
     crowding
         Power of k by which distal rates fall and directions of x count.
-    N, N_x, hold, hold_x
-        Rates halve after N + hold T samples, proximal ones after N_x sqrt(k) + hold_x T.
     towards_strongest
         Place of b between the power of a typical channel of y (0) and that along the strongest direction (1), in log
         power.
+    N, N_x
+        Rates halve after N samples, proximal ones after N_x sqrt(k).
     start_x, start_y, start_q
         Size of the initial weights.
     """
 
     proximal: float
-    interneuron: float
+    interneuron: tuple[float, float]
     spread: float
-    distal: float
+    distal: tuple[float, float]
     crowding: float
     towards_strongest: float
     single_x: float
@@ -107,43 +119,46 @@ class Policy:
     start_y: float
     start_q: float
     start_x: float = 0.01
-    N: float = 5000.0
-    N_x: float = 3500.0
-    hold: float = 0.0
-    hold_x: float = 0.0
+    each: float = math.inf
+    least: float = 1.0
+    N: float = math.inf
+    N_x: float = math.inf
 
     @classmethod
     def of(cls, last: float) -> Policy:
         """Return the policy of a run that is announced to end after ``last`` samples; infinite for one that is not."""
         return OPEN_ENDED if math.isinf(last) else ANNOUNCED
 
-    def plan(self, k: int, last: float = math.inf) -> Plan:
-        """Return the numbers for ``k`` cells and a run that ends after ``last`` samples."""
-        known = 0.0 if math.isinf(last) else last
+    def plan(self, k: int, s: float, dimension_x: float, last: float = math.inf) -> Plan:
+        """Return the numbers for ``k`` cells, the member ``s`` of the family, D, and a run of ``last`` samples."""
         # Runs shorter than those of the search have less time for Q and Vy: they learn faster, and end with more noise.
-        hurry = 1.0 if math.isinf(last) else min(max(_SEARCHED / last, 1.0) ** 0.4, 3.0)
+        hurry = min(max(_SEARCHED / last, 1.0), 30.0) if last < math.inf else 1.0
+        interneuron, distal = ((1 - s) * rrmse + s * cca for rrmse, cca in (self.interneuron, self.distal))
+        crowd = k**self.crowding
         return Plan(
-            base_x=self.proximal,
-            base_q=hurry * self.interneuron / math.sqrt(k + 3),
-            ratio_y=self.distal / k**self.crowding,
-            spread_x=self.spread / k**self.crowding,
-            N_x=self.N_x * math.sqrt(k) + self.hold_x * known,
-            N_q=self.N + self.hold * known,
+            base_x=min(self.proximal, self.each * k * dimension_x),
+            base_q=hurry ** (0.7 - 0.3 * s) * interneuron / math.sqrt(k + 3) / (1 + dimension_x * crowd / self.spread),
+            ratio_y=distal / crowd,
+            N_x=self.N_x * math.sqrt(k),
+            N_q=self.N,
             single_x=self.single_x,
             single_y=self.single_y,
             single_q=self.single_q,
+            least=min(hurry**0.7 * self.least, 1.0),
             last=last,
         )
 
 
 OPEN_ENDED = Policy(
-    proximal=0.8, interneuron=0.06, spread=60.0, distal=0.75, crowding=0.5, towards_strongest=0.8,
-    single_x=1.0, single_y=0.5, single_q=0.3, start_y=0.2, start_q=0.6,
+    proximal=0.8, interneuron=(0.06, 0.06), spread=60.0, distal=(0.75, 0.75), crowding=0.5, towards_strongest=0.8,
+    single_x=1.0, single_y=0.5, single_q=0.3, start_y=0.2, start_q=0.6, N=5000.0, N_x=3500.0,
 )  # fmt: skip
 ANNOUNCED = Policy(
-    proximal=1.3, interneuron=0.02, spread=170.0, distal=0.8, crowding=1.0, towards_strongest=0.35,
-    single_x=1.0, single_y=0.4, single_q=0.15, start_y=0.13, start_q=0.6, hold=0.125, hold_x=0.5,
+    proximal=1.4, each=0.075, interneuron=(0.0055, 0.0125), spread=200.0, distal=(0.6, 0.36),
+    crowding=0.75, towards_strongest=0.165, single_x=1.2, single_y=0.1, single_q=0.1, start_y=0.12, start_q=0.6,
+    least=0.13,
 )  # fmt: skip
+MEMORY = 400.0  # samples over which the output power is averaged
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from biorrr.analysis.algorithms.estimator import OnlineFilterLearner, learner
 from biorrr.analysis.algorithms.kernel import kernel, rate_table
 from biorrr.analysis.algorithms.weights import PAPER, check_weights, initial_weights
 from biorrr.analysis.checks import given_rates, ridge_pair
-from biorrr.models.auto_rates import Drive, Policy
+from biorrr.models.auto_rates import MEMORY, Drive, Policy
 from biorrr.models.rates import Rates
 
 
@@ -78,33 +78,36 @@ class OnlineBioRRR(OnlineFilterLearner):
         start = PAPER if given_rates(self.rates) else self._drive.start(n, self.s, Policy.of(self._last))
         self.Vx_, self.Vy_, self.Q_ = initial_weights((m, n, self.k), start, rng, self.Vx0, self.Vy0, self.Q0)
         self.R_ = self.Q_.T.copy() if self.R0 is None else check_weights("R0", self.R0, self.Q_.T.shape)
+        self._mean_power = np.zeros(1)  # |z|^2 per cell, averaged over the last samples
         self.t_ = 0
 
     def _present(self, X, Y, order):
         rates = rate_table(given_rates(self.rates), "xyqr")
         s, (ridge_x, ridge_y), drive = float(self.s), ridge_pair(self.ridge_), self._drive
         policy = Policy.of(self._last)
-        plan = policy.plan(self.k, self._last)
-        wanted_q = plan.base_q / (1 + drive.dimension_x / plan.spread_x)
-        wanted_y = plan.ratio_y * wanted_q / (1 - s + s * drive.typical_y(Y.shape[1], policy))
-        wanted = np.array([plan.base_x / drive.power_x, wanted_y, wanted_q])
+        plan = policy.plan(self.k, s, drive.dimension_x, self._last)
+        wanted_y = plan.ratio_y * plan.base_q / (1 - s + s * drive.typical_y(Y.shape[1], policy))
+        wanted = np.array([plan.base_x / drive.power_x, wanted_y, plan.base_q])
         single = np.array([plan.single_x, plan.single_y, plan.single_q])
-        course = np.array([plan.N_x, plan.N_q, plan.last])
+        course = np.array([plan.N_x, plan.N_q, plan.last, plan.least])
         Vx, Vy = self.Vx_.T.copy(), self.Vy_.T.copy()  # a filter a row: the kernel's inner loops run along filters
         Q, R = self.Q_.copy(), self.R_.copy()
-        _present(X, Y, order, self.t_, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, wanted, single, course)
+        _present(
+            X, Y, order, self.t_, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, wanted, single, course, self._mean_power
+        )  # fmt: skip
         self.Vx_, self.Vy_, self.Q_, self.R_ = Vx.T, Vy.T, Q, R
         self.t_ += len(order)
 
 
 @kernel
-def _present(X, Y, order, t, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, wanted, single, course):
+def _present(X, Y, order, t, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, wanted, single, course, mean_power):
     """Run Alg. 2 for the samples ``order`` of X (n_samples, m) and Y (n_samples, n), from sample count t on.
 
     Changes in place Vx (k, m) and Vy (k, n), transposed; Q (k, l); and R (l, k). rates is (4, 2), eta0 and N for x, y,
     q and r, or (0, 2) for rates that follow the data. For those, wanted (3,) are the rates at first for a typical
-    sample, for x (before division by trace(QQ')), y and q; single (3,) bounds the effect of one sample; course (3,) is
-    N for x, N for the others, and the number of samples after which learning ends.
+    sample, for x (before division by trace(QQ')), y and q; single (3,) bounds the effect of one sample; course (4,) is
+    N for x, N for the others, the number of samples after which learning ends, and the lowest output power that rates
+    follow. mean_power (1,), changed in place, is that power: |z|^2 per cell, a running mean.
     """
     (k, m), n, l = Vx.shape, Vy.shape[1], Q.shape[1]
     z, a, plateau, interneurons = np.empty(k), np.empty(k), np.empty(k), np.empty(l)
@@ -144,11 +147,12 @@ def _present(X, Y, order, t, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, wanted, s
                 for h in range(l):
                     qq += Q[j, h] * Q[j, h]
             left = max(1 - t / course[2], 0.0)
-            most = np.sqrt(left)
-            f = left / (1 + t / course[1])
-            eta_x = min(wanted[0] * left * most / (1 + t / course[0]), most * single[0] / xx) / qq
-            eta_y = min(wanted[1] * f, most * single[1] / (1 - s + s * yy + tiny))
-            eta_q = min(wanted[2] * f, most * single[2] / zz)
+            mean_power[0] += (zz / k - mean_power[0]) / MEMORY
+            bound = np.sqrt(left)
+            f = left * min(max(mean_power[0], course[3]), 1.0) / (1 + t / course[1])
+            eta_x = min(wanted[0] * left * bound / (1 + t / course[0]), bound * single[0] / xx) / qq
+            eta_y = min(wanted[1] * f, bound * single[1] / (1 - s + s * yy + tiny))
+            eta_q = min(wanted[2] * f, bound * single[2] / zz)
             eta_r = eta_q
 
         # Vx'(xx' + ridge_x I)Vx, whose product with R' is what Q learns and, transposed, what R learns

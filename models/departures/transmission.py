@@ -18,6 +18,7 @@ _STREAMS = {
     "inhibition": Stream.INHIBITORY,
     "n": Stream.RECRUITMENT,
 }
+LONGEST = 1000  # delay, in samples or ticks
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,12 @@ class _Delay(Departure):
             raise InputError(
                 f"{type(self).__name__}: must be a delay in samples or in ticks, not both (got {self.samples} and "
                 f"{self.ticks})"
+            )
+        if max(self.samples, self.ticks) > LONGEST:
+            name = "samples" if self.samples else "ticks"
+            raise InputError(
+                f"{type(self).__name__}.{name}: must be at most {LONGEST}, for each is a memory of its own (got "
+                f"{max(self.samples, self.ticks)})"
             )
 
     @property

@@ -30,6 +30,7 @@ def twin(X, Y, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, last=None, known=None):
     squares = (np.sum((X @ X.T) ** 2) - np.sum(np.sum(X**2, axis=1) ** 2)) / (len(X) * (len(X) - 1))
     D = np.clip(np.trace(Cxx) ** 2 / squares, 1, m)
     D = np.trace(Cxx_ridged) ** 2 / (np.trace(Cxx) ** 2 / D + 2 * ridge_x * np.trace(Cxx) + m * ridge_x**2)
+    power = 0.0
     for t, (x, y) in enumerate(zip(presented_x, presented_y, strict=True)):
         z, a = Vx.T @ x, Vy.T @ y
         n = R @ z
@@ -42,19 +43,16 @@ def twin(X, Y, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, last=None, known=None):
             eta_q = eta_r = min(wanted_q, 0.3 / (z @ z))
         elif rates == "auto":
             x2, y2, left = x @ x + m * ridge_x, y @ y + ridge_y, 1 - t / last
-            wanted_q = (
-                left
-                * min((1e5 / last) ** 0.4, 3)
-                * 0.02
-                / np.sqrt(k + 3)
-                / (1 + k * D / 170)
-                / (1 + t / (5000 + last / 8))
-            )
-            b = (np.trace(Cyy) / len(Cyy) + ridge_y) ** 0.65 * strongest**0.35
-            wanted_x = left**1.5 * 1.3 / np.trace(Cxx_ridged) / (1 + t / (3500 * np.sqrt(k) + last / 2))
-            eta_x = min(wanted_x, left**0.5 / x2) / np.trace(Q @ Q.T)
-            eta_y = min(0.8 / k * wanted_q / (1 - s + s * b), left**0.5 * 0.4 / (1 - s + s * y2))
-            eta_q = eta_r = min(wanted_q, left**0.5 * 0.15 / (z @ z))
+            power += (z @ z / k - power) / 400
+            interneuron, distal = 0.0055 + 0.007 * s, 0.6 - 0.24 * s
+            hurry = min(1e5 / last, 30)
+            wanted_q = hurry ** (0.7 - 0.3 * s) * interneuron / np.sqrt(k + 3) / (1 + k**0.75 * D / 200)
+            wanted_q *= left * np.clip(power, min(0.13 * hurry**0.7, 1), 1)
+            b = (np.trace(Cyy) / len(Cyy) + ridge_y) ** 0.835 * strongest**0.165
+            wanted_x = left**1.5 * min(1.4, 0.075 * k * D) / np.trace(Cxx_ridged)
+            eta_x = min(wanted_x, left**0.5 * 1.2 / x2) / np.trace(Q @ Q.T)
+            eta_y = min(distal / k**0.75 * wanted_q / (1 - s + s * b), left**0.5 * 0.1 / (1 - s + s * y2))
+            eta_q = eta_r = min(wanted_q, left**0.5 * 0.1 / (z @ z))
         else:
             eta_x, eta_y, eta_q, eta_r = rates.x(t), rates.y(t), rates.q(t), rates.r(t)
         gram = Vx.T @ Vx

@@ -107,7 +107,16 @@ def white(rng):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*columns are constant")
 @pytest.mark.parametrize(
-    ("name", "k", "s"), [("digits", 5, 0), ("digits", 1, 1), ("v1v2", 1, 0), ("v1v2", 5, 1), ("white", 5, 0)]
+    ("name", "k", "s"),
+    [
+        ("digits", 5, 0),
+        ("digits", 1, 1),
+        ("digits", 8, 0),
+        ("v1v2", 1, 0),
+        ("v1v2", 5, 1),
+        ("v1v2", 8, 0),
+        ("white", 5, 0),
+    ],
 )
 def test_it_learns_whitens_and_does_not_overshoot(name, k, s):
     """In 100,000 samples on the circuit itself: rates that let a direction starve or flare up do not pass."""

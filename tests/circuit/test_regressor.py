@@ -52,3 +52,9 @@ def test_the_ridge_is_chosen_by_held_out_prediction(data):
 def test_mistakes_are_said_in_a_sentence(data):
     with pytest.raises(ValueError, match=r"k: upper bound is min\(m, n\) = 4"):
         MicrocircuitRegressor(k=5, epochs=1).fit(*data)
+
+
+@pytest.mark.parametrize("ridge", [object(), None, (1.0, 2.0, 3.0), {"x": 1.0}, -1.0, float("nan")])
+def test_a_ridge_that_is_none_is_said_in_a_sentence(data, ridge):
+    with pytest.raises(ValueError, match="ridge: must be a number >= 0, or a pair of them"):
+        MicrocircuitRegressor(ridge=ridge, epochs=1).fit(*data)

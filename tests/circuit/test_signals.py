@@ -264,14 +264,14 @@ def test_figures_and_nwb_carry_seconds(data, make_circuit, tmp_path):
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda X: TimeSeries(X, -1), r"TimeSeries.dt: must be finite and at least .* s"),
+        (lambda X: TimeSeries(X, -1), r"TimeSeries.dt: must be finite and positive \(got -1\) s"),
         (lambda X: TimeSeries(X, 0.007), r"X: its rows must last a whole number .*rows of 7 ms and ticks of 5 ms"),
         (lambda X: TimeSeries(X[:2], 0.005), r"X: must last at least one window of 20 ms, .* \(got 10 ms\)"),
         (lambda X: TimeSeries(X[:8], 0.005), r"X, Y: must have as many samples as each other \(got 2 and 40\)"),
         (lambda X: SpikeTrains([0.1, 0.2], [0]), r"SpikeTrains: must have a time and .* shapes \(2,\) and \(1,\)"),
         (lambda X: SpikeTrains([0.1], [7], n=6), r"SpikeTrains.indices: must lie in \[0, 5\], the fibres"),
         (lambda X: SpikeTrains([-0.1], [0]), r"SpikeTrains.times: must lie in \[0, -?0.1\] s"),
-        (lambda X: PoissonSpikes(X, rate=0), r"PoissonSpikes.rate: must be finite and at least"),
+        (lambda X: PoissonSpikes(X, rate=0), r"PoissonSpikes.rate: must be finite and positive"),
         (lambda X: PoissonSpikes(X, rate=100, dt=0.003), r"X: its rows must last .*rows of 3 ms and ticks of 5 ms"),
     ],
 )

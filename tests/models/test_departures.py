@@ -7,11 +7,13 @@ import brian2
 import numpy as np
 import pytest
 
+from biorrr.errors import InputError
 from biorrr.models import (
     AllOrNone,
     ApicalDrive,
     DalesLaw,
     Departure,
+    LateInstruction,
     Leaky,
     LoopDelay,
     Parts,
@@ -82,3 +84,10 @@ def test_raster_has_every_spike_once():
 def test_errors_say_what_to_do(make, text):
     with pytest.raises(ValueError, match=text):
         make()
+
+
+@pytest.mark.parametrize("delay", [LoopDelay, LateInstruction])
+@pytest.mark.parametrize("unit", ["samples", "ticks"])
+def test_a_delay_beyond_all_memory_is_refused(delay, unit):
+    with pytest.raises(InputError, match=rf"{delay.__name__}.{unit}: must be at most 1000"):
+        delay(**{unit: 10**9})

@@ -40,7 +40,7 @@ CHAPTERS: dict[str, tuple[str, dict[str, Any]]] = {
     "family": ("family", {}),
     "compare": ("compare", RACE | {"direction": "y-to-x", "seeds": 20}),
     "sensitivity": ("sensitivity", {"rows": PAPER_ROWS}),
-    "images": ("images", {"simulation": False, "seeds": 20}),
+    "images": ("images", {"simulation": False, "seeds": 5}),
     "robustness": ("robustness", APICAL),
     OTHER: ("compare", RACE | {"direction": "x-to-y", "seeds": 5}),
 }

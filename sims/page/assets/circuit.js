@@ -181,6 +181,6 @@ function drawDiagram(chart, run, step) {
     annotations: [note(left, place.sensory, `sensory x,<br>${diagram.sizes.input} axons, V<sub>x</sub>`, "right", colour("Vx")), note(left, place.instructive, `instructive y,<br>${diagram.sizes.instruction} axons, V<sub>y</sub>`, "right", colour("Vy")),
       note(left, soma, "somata", "right"), note(left, first + 0.5, "Q", "right", colour("Q")), note(place.axon(0) + 0.06, soma + 0.75, "R", "left", colour("R")),
       note(right + 0.12, first + 1.2, "inter-<br>neurons", "center"), ...diagram.own.populations.map(({ name, size }) => note(right + 0.14, place.middle(name, size - 1) - 1, safe(name), "center"))],
-    margin: { l: 5, r: 5, t: 10, b: 5 },
+    margin: { l: 5, r: 45, t: 10, b: 5 },
   });
 }
