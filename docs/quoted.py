@@ -118,7 +118,7 @@ def quotes() -> list[Quote]:
 
 def stored() -> dict[str, Any]:
     """Return the stored summaries by name."""
-    return {path.stem: json.loads(path.read_text())["summary"] for path in sorted(FOLDER.glob("*.json"))}
+    return {name: json.loads((FOLDER / f"{name}.json").read_text())["summary"] for name in commands()}
 
 
 def reduced(name: str, summary: dict[str, Any]) -> dict[str, Any]:

@@ -27,9 +27,7 @@ def test_a_page_prints_what_the_summary_says(quote):
 
 
 def test_summaries_hold_what_is_quoted_and_nothing_else():
-    stored = quoted.stored()
-    assert sorted(stored) == sorted(quoted.commands())
-    for name, summary in stored.items():
+    for name, summary in quoted.stored().items():
         assert summary
         assert quoted.reduced(name, summary) == summary
         assert json.loads((quoted.FOLDER / f"{name}.json").read_text())["command"] == quoted.commands()[name]
