@@ -47,7 +47,7 @@ def plot_race(results: xr.Dataset, steps: str = "samples", title: str = "", note
     if np.allclose(a_pass, a_pass[0]):
         del rows["passes"]
     ranks, lines = results["k"].values, _lines(results["learner"].values)
-    axes = axes_of(None, len(rows), len(ranks), figsize=(1.4 + 2.7 * len(ranks), 2.4 * len(rows)), sharey=True)
+    axes = axes_of(None, len(rows), len(ranks), figsize=(1.4 + 2.7 * len(ranks), 1 + 2.3 * len(rows)), sharey=True)
     for (row, column), ax in np.ndenumerate(axes):
         _excess(ax, results.isel(k=column), [*rows][row], lines)
         ax.set(ylim=(_FLOOR, 150), xlabel=[*rows.values()][row], title=f"$k = {ranks[column]}$" if row == 0 else "")

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from biorrr.sims.experiments.paper import CHAPTERS, EVIDENCE, OWN, PaperSettings
 from biorrr.sims.experiments.paper.page import curve_table, markdown, sentences
 from biorrr.sims.lab import Claim, Findings, Quantity
 
+DOCS = Path(__file__).parents[2] / "docs"
 DATA = "synthetic:samples=60,m=6,n=5,latents=2"
 RACED = {"data": DATA, "k": (1,), "steps": 100, "simulation": False}
 SHORT = {
@@ -168,3 +170,10 @@ def test_a_plateau_is_judged_by_its_worst_neuron_in_each_seed():
     (claim,) = evidence.of_plateau(Findings(title="", data={"run": results}, quantities=said))
     assert (claim.value, claim.interval, claim.s) == (pytest.approx(0.025), (0.02, 0.03), 0.5)
     assert claim.run == "excess at most 1.0e-03, whitening error at most 2.0e-03"
+
+
+def test_the_page_of_the_documentation_is_made_from_its_numbers():
+    """To renew both: ``biorrr paper --out run``, then copy run/paper.json to docs/numbers and run/paper.md to docs."""
+    record = json.loads((DOCS / "numbers/paper.json").read_text(encoding="utf-8"))
+    assert (DOCS / "paper.md").read_text(encoding="utf-8") == markdown(record)
+    assert record["rest"] == ""

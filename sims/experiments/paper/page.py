@@ -40,9 +40,10 @@ arrived when its excess stays within 5 %. All learners are compiled alike, and t
 DATA = """## The data
 
 The paper uses 20,000 samples of MediaMill: 100 textual features predict 120 visual ones. The public file has 120
-features and 101 annotations for each of 43,907 frames. A [repository of the same group](
-https://github.com/flatironinstitute/bio-cca) takes its two views of MediaMill from columns 0 to 120 and 120 to 221 of
-that file, so the annotations very likely are the textual features. Below, "rows" says how many samples this run had.
+features and 101 annotations for each of 43,907 frames. A
+[repository of the same group](https://github.com/flatironinstitute/bio-cca) takes its two views of MediaMill from
+columns 0 to 120 and 120 to 221 of that file, so the annotations very likely are the textual
+features. Below, "rows" says how many samples this run had.
 
 To run the check on as many rows as the paper has, put the whole file in place and run the command again. It takes the
 first 20,000 rows:
