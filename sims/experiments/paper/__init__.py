@@ -80,7 +80,8 @@ def paper(lab: Lab, settings: PaperSettings) -> Findings:
     usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     seconds = sum(one.ru_utime + one.ru_stime for one in usage)
     record = {
-        "run": {name: one.title for name, one in tested.items()} | {"processor time": f"{seconds:.0f} s"},
+        "run": {name: one.title for name, one in tested.items()}
+        | {"processor time": f"{seconds:.0f} s since the last start"},
         "sentences": [one.record() for one in judged],
         "not run": missing,
         "rest": REST if settings.quick else "",
