@@ -15,7 +15,7 @@ import xarray as xr
 from biorrr.circuit.results.netcdf import UnsafeFileError, read_netcdf, write_netcdf
 from biorrr.circuit.results.run_figures import RunFigures
 from biorrr.circuit.results.text_table import Tabled, regression, ridge_in_words
-from biorrr.errors import InputError
+from biorrr.errors import InputError, RunError
 from biorrr.models import AreaWeights, equilibrium
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Run(RunFigures, Tabled):
         """The Brian2 Network that was run (engines numpy and cython); see :attr:`Microcircuit.network`."""
         networks = [] if self.circuit is None else self.circuit._engines.networks({self.blueprint.code})
         if not networks:
-            raise RuntimeError("network: this run had none in this process; run with engine='numpy' or 'cython'")
+            raise RunError("network: this run had none in this process; run with engine='numpy' or 'cython'")
         return networks[-1]
 
     @property
