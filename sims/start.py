@@ -40,8 +40,8 @@ def main() -> None:
     _open_streams()
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
-        plain = PlainStream(stream.buffer, stream.encoding, "backslashreplace", line_buffering=stream.line_buffering)
-        setattr(sys, name, plain)
+        as_before = {"line_buffering": stream.line_buffering, "write_through": stream.write_through}
+        setattr(sys, name, PlainStream(stream.buffer, stream.encoding, "backslashreplace", **as_before))
     # Takes long enough to be interrupted.
     from biorrr.sims.lab.interrupts import watch
     from biorrr.sims.main import run

@@ -89,6 +89,11 @@ class Dataset:
                 digest.update(np.ascontiguousarray(rows).data)
         return digest.hexdigest()
 
+    @property
+    def fits_in_memory(self) -> bool:
+        """True if the data may be copied in memory as a whole."""
+        return self.X.nbytes + self.Y.nbytes <= LOADED
+
     @cached_property
     def stand_in(self) -> tuple[np.ndarray, np.ndarray]:
         """X and Y with the covariances of the data, centred: all that scores need of them.
@@ -96,7 +101,7 @@ class Dataset:
         They are the centred samples. Of data too large for that they are the triangular factor, m + n made-up samples
         found block by block: nothing is loaded whole, and nothing is squared.
         """
-        if self.X.nbytes + self.Y.nbytes <= LOADED:
+        if self.fits_in_memory:
             centred = self.centred()
             return centred.X, centred.Y
         self.check_unchanged()

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.data.dataset import LOADED
 from biorrr.sims.lab import SEEN, Chart, Figure, Findings, Job, Lab, Quantity, View, experiment, option
 from biorrr.sims.lab.checks import check_rank, default_ridge
 from biorrr.sims.lab.rates import RatesSettings
@@ -163,7 +162,7 @@ def trials_of(data: data_sets.Dataset) -> tuple[np.ndarray, np.ndarray]:
 
 def can_hold_out(data: data_sets.Dataset, cell: str) -> bool:
     """Return True if a second circuit can learn most trials: not with slow cells, nor data larger than memory."""
-    return cell != "millivolts" and data.X.nbytes + data.Y.nbytes <= LOADED and len(trials_of(data)[0]) >= 5
+    return cell != "millivolts" and data.fits_in_memory and len(trials_of(data)[0]) >= 5
 
 
 def predict_held_out(job: Job, seed: int, data: data_sets.Dataset, rates: Any) -> dict[str, float]:

@@ -380,8 +380,11 @@ def test_closed_streams_are_no_obstacle(own_data, tmp_path, closed):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_output_that_cannot_be_given_is_a_failure():
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_that_cannot_be_given_is_a_failure(unbuffered):
+    environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
     command = [sys.executable, "-c", "from biorrr.sims.start import main; main()", "data"]
     with open("/dev/full", "w") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert (done.returncode, done.stderr) == (1, "biorrr: No space left on device\n")
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=environment)
+    where = "" if unbuffered else "standard output: "
+    assert (done.returncode, done.stderr) == (1, f"biorrr: {where}No space left on device\n")
