@@ -34,6 +34,7 @@ _HOMES = {
     "figures.panels.wiring": ("plot_wiring",),
     "figures.panels.raster": ("plot_raster",),
     "figures.panels.weights": ("plot_weights",),
+    "laws": ("fixed_feedback_law", "FixedFeedbackLaw", "participation_ratio"),
     "theory": ("symmetry_decay", "SymmetryDecay", "decay_between"),
     "eligibility": (
         "eligibility_trace",

@@ -127,6 +127,9 @@ class Pathway(Part):
         Time within the tick at which the current flows.
     change
         Expression that is added to `w` in a sample: the plasticity rule. Nothing unless given.
+    judged
+        Rule whose locality is judged, where ``change`` reaches the same weights in another way. It is never simulated,
+        so it may read what a synapse cannot know. ``change`` unless given.
     replay
         Expression that is added to `w` in a tick of spontaneous replay instead. Nothing unless given.
     averaged
@@ -165,6 +168,7 @@ class Pathway(Part):
     current: Expression = "w"
     phase: Phase = "drive"
     change: OptionalExpression = ""
+    judged: OptionalExpression = field(default="", kw_only=True)
     replay: OptionalExpression = ""
     averaged: bool = False
     bound: OptionalExpression = ""

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from biorrr.errors import InputError, InputTypeError
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -76,16 +78,16 @@ def axes_of(ax: Any, rows: int = 0, columns: int = 0, what: str = "", **layout: 
         return plt.subplots(*shape, squeeze=not shape, **layout)[1]
     given = np.asarray(ax, dtype=object)
     if not all(isinstance(one, Axes) for one in given.flat):
-        raise TypeError(f"ax: must be axes of matplotlib (got {ax!r}); plt.subplots makes them")
+        raise InputTypeError(f"ax: must be axes of matplotlib (got {ax!r}); plt.subplots makes them")
     if not rows:
         if given.size != 1:
-            raise ValueError(f"ax: must be one axes (got an array of shape {given.shape}); pass one of them")
+            raise InputError(f"ax: must be one axes (got an array of shape {given.shape}); pass one of them")
         _dress(given.item())
         return given.item()
     if given.shape != (rows, columns) and not (
         given.ndim < 2 and given.size == rows * columns and 1 in (rows, columns)
     ):
-        raise ValueError(
+        raise InputError(
             f"ax: must be axes of shape ({rows}, {columns}), {what} (got {given.shape}); "
             f"plt.subplots({rows}, {columns}, squeeze=False) makes them"
         )

@@ -59,7 +59,8 @@ def locality(parts: Parts, pathways: tuple[Pathway, ...] | None = None) -> list[
 
 def inspect_rule(parts: Parts, pathway: Pathway) -> Locality:
     """Sort the variables of one rule, with its bound and the steps that go with it, by where they live."""
-    codes = [pathway.change, pathway.replay, pathway.bound, *(step.code for step in pathway.steps)]
+    rule = pathway.judged or pathway.change
+    codes = [rule, pathway.replay, pathway.bound, *(step.code for step in pathway.steps)]
     found = [names_in(code) for code in codes if code]
     # What the rule itself computes on the way, it knows.
     read = {name for names in found for name in names.read} | ({"w"} if pathway.plastic else set())
@@ -70,4 +71,4 @@ def inspect_rule(parts: Parts, pathway: Pathway) -> Locality:
     for name in sorted(read):
         found = meanings.find(pathway, name)
         where[found.place if found else "elsewhere"].append(found.variable if found else name)
-    return Locality(pathway.name, pathway.change, **{place: tuple(names) for place, names in where.items()})
+    return Locality(pathway.name, rule, **{place: tuple(names) for place, names in where.items()})

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from biorrr.errors import InputError
 from biorrr.sims.lab.quantities import PERCENT, Quantity, readable
 
 HOLDS, FAILS, NOT_JUDGED, NOT_TESTABLE = "holds", "does not hold", "not judged", "not testable here"
@@ -100,9 +101,9 @@ class Claim:
         if self.untestable:
             return
         if self.value is None:
-            raise ValueError(f"Claim {self.text!r}: must have a value, unless it says why it is untestable")
+            raise InputError(f"Claim {self.text!r}: must have a value, unless it says why it is untestable")
         if math.isinf(self.low) and math.isinf(self.high) and not self.unjudged:
-            raise ValueError(f"Claim {self.text!r}: must have a bound, low or high: otherwise it cannot fail")
+            raise InputError(f"Claim {self.text!r}: must have a bound, low or high: otherwise it cannot fail")
 
     @classmethod
     def about(cls, quantity: Quantity, text: str, **more: Any) -> Claim:

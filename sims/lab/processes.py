@@ -15,13 +15,10 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from biorrr.errors import BiorrrError, RunError
 from biorrr.sims.lab.interrupts import held_back
 
 _PR_SET_PDEATHSIG = 1  # of Linux's prctl
-
-
-class WorkerError(RuntimeError):
-    """A process that ended without a word, or an error in it that cannot be sent."""
 
 
 class Workers:
@@ -69,7 +66,7 @@ class Workers:
                 try:
                     name, result, error, warned = ready.recv()
                 except EOFError:
-                    raise WorkerError("a process ended unexpectedly; it may have run out of memory") from None
+                    raise RunError("a process ended unexpectedly; it may have run out of memory") from None
                 for text, category in warned:
                     warnings.warn(text, category, stacklevel=2)
                 if error is not None:
@@ -115,7 +112,9 @@ def _serve(work: Callable[[str, Any], Any], orders: Connection, parent: int) -> 
             try:
                 orders.send((name, result, error, said))
             except Exception as failure:  # some of Brian2's errors hold on to what cannot be sent
-                instead = WorkerError(f"{type(error or failure).__name__}: {error or failure}")
+                kind = RunError if isinstance(error, BiorrrError) else RuntimeError
+                named = "" if kind is RunError else f"{type(error or failure).__name__}: "
+                instead = kind(f"{named}{error or failure}")
                 instead.add_note("".join(getattr(error, "__notes__", ())))
                 orders.send((name, None, instead, said))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from biorrr.errors import InputError
 from biorrr.sims.lab.settings import ExperimentSettings, SettingsError, option
 from biorrr.sims.lazy import models
 
@@ -36,7 +37,7 @@ class RatesSettings(ExperimentSettings):
             return None
         try:
             printed = models.Rates.paper(data, s, k, setting, algorithm)
-        except ValueError as error:
+        except InputError as error:
             if self.eta0 is None:
                 none = f"rates: the paper prints none here ({error})"
                 raise SettingsError(f"{none}; give eta0 as well, or take rates auto") from None

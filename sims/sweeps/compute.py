@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from biorrr.errors import BiorrrError
 from biorrr.sims.experiments import find_experiment
 from biorrr.sims.lab.carry_out import carry_out, evaluate
 from biorrr.sims.lab.circuits import absolute
@@ -125,8 +126,7 @@ def compute_point(experiment: str, settings: Any, folder: Path | None, *data: Da
     except (Exception, SystemExit) as error:
         if getattr(error, "exit_code", None) == 130:  # interrupted, and no fault of the point's
             raise KeyboardInterrupt from error
-        foreseen = isinstance(error, ValueError | ArithmeticError | StoppedError)
-        return _failed(f"{error}" if foreseen else f"{type(error).__name__}: {error}")
+        return _failed(f"{error}" if isinstance(error, BiorrrError) else f"{type(error).__name__}: {error}")
     return {
         "status": "done",
         "reason": None,

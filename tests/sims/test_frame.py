@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from biorrr.errors import RunError
 from biorrr.sims import main
 from biorrr.sims.experiments import experiment_names, find_experiment
-from biorrr.sims.lab.processes import WorkerError, Workers
+from biorrr.sims.lab.processes import Workers
 
 ROOT = Path(__file__).parents[2]
 QUICK = ("--data", "synthetic:samples=60,m=6,n=5,latents=2", "--epochs", "2", "--engine", "numpy")
@@ -116,8 +117,8 @@ def test_work_side_by_side():
     ("item", "error", "sentence"),
     [
         ("fail", ValueError, "in another process"),
-        ("fail with what cannot be sent", WorkerError, "ValueError: .*in another process"),
-        ("die", WorkerError, "a process ended unexpectedly; it may have run"),
+        ("fail with what cannot be sent", RuntimeError, "ValueError: .*in another process"),
+        ("die", RunError, "a process ended unexpectedly; it may have run"),
     ],
 )
 def test_work_that_fails(item, error, sentence):

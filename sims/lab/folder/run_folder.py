@@ -17,6 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from biorrr.errors import BiorrrError, InputTypeError
 from biorrr.sims.lab.claims import Claim
 from biorrr.sims.lab.files import FolderError, inside, whole_file
 from biorrr.sims.lab.folder.contents import (
@@ -41,7 +42,7 @@ from biorrr.sims.lazy import circuits, np, xr
 PATIENCE = 0.5  # seconds to wait for a lock: who only looks has it for a moment, and so have children of the dead
 
 
-class InterruptedRunError(Exception):
+class InterruptedRunError(BiorrrError):
     """A run that was interrupted and can go on."""
 
     exit_code = 130
@@ -333,4 +334,4 @@ def plain_value(name: str, value: Any) -> str | bool | int | float | None:
         return None
     if value is None or isinstance(value, str | bool | int | float):
         return value
-    raise TypeError(f"summary {name}: must be one number or text (got {type(value).__name__})")
+    raise InputTypeError(f"summary {name}: must be one number or text (got {type(value).__name__})")

@@ -1,0 +1,75 @@
+"""Laws that rival theories of dendritic learning obey in the linear regime, and measures by which they differ.
+
+Law 1. Cells z = V'x, taught through fixed feedback B by what a readout misses, stand still where
+(Cxy - (Cxx + ridge I) V U')B = 0. Their filters then span W*B with W* = (Cxx + ridge I)^-1 Cxy: a projection that the
+feedback has chosen, whatever the theory. A fixed teacher B'y leads to V = W*B directly.
+
+Law 2. Cells that share a Hebbian teacher, without inhibition between them, all find the first component: the
+participation ratio of their outputs falls to 1.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from biorrr.analysis.checks import as_floats, check_pair
+from biorrr.analysis.regression.yardstick import Yardstick
+from biorrr.errors import InputError
+
+
+class FixedFeedbackLaw(NamedTuple):
+    """Prediction of law 1.
+
+    Attributes
+    ----------
+    filters : (m, k)
+        W*B, whose span the filters of all such theories find.
+    excess
+        Excess of that span over the optimum of RRMSE.
+    """
+
+    filters: NDArray
+    excess: float
+
+
+def fixed_feedback_law(B: ArrayLike, X: ArrayLike, Y: ArrayLike, ridge: float = 0.0) -> FixedFeedbackLaw:
+    """Return where learning with fixed feedback ``B`` (n, k) ends on ``X`` (n_samples, m) and ``Y`` (n_samples, n).
+
+    Examples
+    --------
+    Feedback that carries one feature of y alone finds what predicts that feature:
+
+    >>> X = Y = np.array([[2.0, 0], [-2, 0], [0, 1], [0, -1]])
+    >>> law = fixed_feedback_law([[0.0], [1.0]], X, Y)
+    >>> law.filters.ravel().round(6).tolist(), round(law.excess, 6)
+    ([0.0, 1.0], 0.75)
+    """
+    (X, Y), B = check_pair(X, Y), as_floats("B", B)
+    if B.ndim != 2 or len(B) != Y.shape[1]:
+        raise InputError(f"B: must have a row for each of the {Y.shape[1]} columns of Y (got shape {B.shape})")
+    Cxx, Cxy = X.T @ X / len(X) + ridge * np.eye(X.shape[1]), X.T @ Y / len(X)
+    filters = np.linalg.lstsq(Cxx, Cxy @ B, rcond=None)[0]
+    return FixedFeedbackLaw(filters, float(Yardstick(X, Y, 0.0, ridge).excess(filters)))
+
+
+def participation_ratio(covariance: ArrayLike) -> float:
+    """Return (trace C)^2 / trace C^2 of a covariance (k, k): k where all directions vary alike, 1 where one does.
+
+    Examples
+    --------
+    >>> participation_ratio(np.eye(3)), participation_ratio(np.ones((3, 3)))
+    (3.0, 1.0)
+    """
+    C = as_floats("covariance", covariance)
+    return float(np.trace(C) ** 2 / np.square(C).sum())
+
+
+def explained(signals: ArrayLike, by: ArrayLike) -> float:
+    """Return R^2 of the regression of ``signals`` (n_samples, k) on ``by`` (n_samples, p), pooled; 0 for silence."""
+    signals, by = (one - one.mean(axis=0) for one in (as_floats("signals", signals), as_floats("by", by)))
+    power = np.square(signals).sum()
+    left = signals - by @ np.linalg.lstsq(by, signals, rcond=None)[0]
+    return float(1 - np.square(left).sum() / power) if power else 0.0

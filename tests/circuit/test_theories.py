@@ -1,0 +1,200 @@
+"""Rival theories: each equals a plain loop of its equations, resumes bit for bit, is judged, and obeys its law."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from biorrr.analysis import Yardstick, fixed_feedback_law, participation_ratio, principal_angles
+from biorrr.circuit import Checkpoint, Circuit
+from biorrr.models import Rate, gaussian_draw
+from biorrr.models.theories import BioCCA, BioRRR, BurstDependent, FeedbackAlignment, Sacramento, UrbanczikSenn
+
+M, N, K, FEW = 6, 4, 2, 120
+RATE, RIDGE = Rate(0.01, 300), 0.1
+THEORIES = {
+    theory.name: theory
+    for theory in (
+        FeedbackAlignment(feedback="fixed"), FeedbackAlignment(feedback="learned"),
+        FeedbackAlignment(feedback="backprop"), Sacramento(learned=False), Sacramento(),
+        BurstDependent(learned=False), BurstDependent(cancelling=False), BurstDependent(),
+        UrbanczikSenn(teacher="fixed"), UrbanczikSenn(teacher="Hebbian"), BioCCA(), BioRRR(distal=0.5, inhibitory=2.0),
+    )
+}  # fmt: skip
+
+
+def theory_called(name, rate=RATE):
+    return replace(THEORIES[name], k=K, rate=rate, ridge=RIDGE)
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Return two views, centred, of mean square 1."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((300, M)) * [2.0, 1.5, 1.0, 0.7, 0.5, 0.5]
+    Y = X @ rng.standard_normal((M, N)) * 0.6 + 0.3 * rng.standard_normal((300, N))
+    return tuple((one - one.mean(0)) / np.sqrt(np.square(one - one.mean(0)).mean()) for one in (X, Y))
+
+
+def learn(theory, data, engine="numpy", samples=FEW, **options):
+    order = np.random.default_rng(5).integers(len(data[0]), size=samples)
+    start = theory.start(M, N, seed=2)
+    circuit = Circuit(**theory.layout(N), engine=engine, seed=3)
+    return circuit.run(*data, order=order, weights=start, progress=False, **options), start, order
+
+
+# -- the equations as the files print them ---------------------------------------------------------------------------
+
+
+def feedback_loop(theory, w, x, y, eta):
+    z = w["Vx"].T @ x
+    error = y - w["U"] @ z
+    B = w["U"] if theory.feedback == "backprop" else w["B"]
+    apical, decay = B.T @ error, 0.3 if theory.feedback == "learned" else 0.0
+    new = {"Vx": w["Vx"] + eta * np.outer(x, apical), "U": w["U"] + eta * (np.outer(error, z) - decay * w["U"])}
+    if theory.feedback == "learned":
+        new["B"] = w["B"] + eta * (np.outer(error, z) - decay * w["B"])
+    return z, apical, new
+
+
+def sacramento_loop(theory, w, x, y, eta):
+    l, i, decay = 0.5, 0.01, 0.3 if theory.learned else 0.0
+    z = w["Vx"].T @ x
+    u = (1 - l) * w["U"] @ z + l * y
+    n = (1 - i) * w["P"] @ z + i * u
+    apical, miss = w["B"].T @ u - w["S"].T @ n, (u - w["U"] @ z) / l
+    new = {
+        "Vx": w["Vx"] + eta * np.outer(x, apical) / (l * (1 - i)),
+        "U": w["U"] + eta * (np.outer(miss, z) - decay * w["U"]),
+        "P": w["P"] + 5 * eta * np.outer(u - w["P"] @ z, z),
+        "S": w["S"] + 5 * eta * np.outer(n, apical),
+    }
+    if theory.learned:
+        new["B"] = w["B"] + eta * (np.outer(miss, z) - decay * w["B"])
+    return z, apical, new
+
+
+def bursts_loop(theory, w, x, y, eta):
+    z = w["Vx"].T @ x
+    guess = w["U"] @ z
+    bursts = (y - guess) * np.maximum(1 + guess / 30, 0)
+    p = 1 / (1 + np.exp(-0.3 * w["B"].T @ (bursts + (0 if theory.cancelling else guess / 2))))
+    mean, decay = w.get("p_mean", np.full(K, 0.5)), 0.3 if theory.learned else 0.0
+    apical = (p - mean) * np.maximum(1 + z / 30, 0) * 4 / 0.3
+    new = {
+        "Vx": w["Vx"] + eta * np.outer(x, apical),
+        "U": w["U"] + eta * (np.outer(bursts, z) - decay * w["U"]),
+        "p_mean": mean + (p - mean) / 1000,
+    }
+    if theory.learned:
+        new["B"] = w["B"] + eta * (np.outer(bursts, z) - decay * w["B"])
+    return z, apical, new
+
+
+def urbanczik_senn_loop(theory, w, x, y, eta):
+    v, apical = w["Vx"].T @ x, w["B"].T @ y
+    z = 0.5 * v + 0.5 * apical
+    new = {"Vx": w["Vx"] + eta * np.outer(x, (z - v) / 0.5)}
+    if theory.teacher == "Hebbian":
+        new["B"] = w["B"] + eta * (np.outer(y, v) - w["B"] * v**2)
+    return z, apical, new
+
+
+def bio_cca_loop(theory, w, x, y, eta):
+    """The equations with M itself, whose equilibrium is solved for; the circuit keeps its inverse."""
+    M = w.get("M", np.eye(K))
+    a, b = w["Wx"].T @ x, w["Wy"].T @ y
+    z = np.linalg.solve(M, a + b)
+    M = M + eta / 0.1 * (np.outer(z, z) - M)
+    inverse = np.linalg.inv(M)
+    Wx, Wy = w["Wx"] + 2 * eta * np.outer(x, z - a), w["Wy"] + 2 * eta * np.outer(y, z - b)
+    return z, b, {"Wx": Wx, "Wy": Wy, "M": M, "N": inverse, "N_again": inverse}
+
+
+def bio_rrr_loop(theory, w, x, y, eta):
+    z = w["Vx"].T @ x
+    n = w["R"] @ z
+    plateau = w["Vy"].T @ y - w["Q"] @ n
+    new = {
+        "Vx": w["Vx"] + eta * np.outer(x, plateau),
+        "Vy": w["Vy"] + 0.5 * eta * (np.outer(y, z) - w["Vy"]),
+        "Q": w["Q"] + 2 * eta * (np.outer(z, n) - w["Q"]),
+        "R": w["R"] + 2 * eta * (np.outer(n, z) - w["R"]),
+    }
+    return z, plateau, new
+
+
+LOOPS = {
+    FeedbackAlignment: feedback_loop, Sacramento: sacramento_loop, BurstDependent: bursts_loop,
+    UrbanczikSenn: urbanczik_senn_loop, BioCCA: bio_cca_loop, BioRRR: bio_rrr_loop,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", THEORIES)
+def test_it_equals_a_plain_loop_of_its_equations(name, engine, data):
+    theory = theory_called(name)
+    run, weights, order = learn(theory, data, engine, record=("z", theory.apical), every=1)
+    step, noise = LOOPS[type(theory)], np.sqrt(RIDGE)
+    for t, row in enumerate(order):
+        x = data[0][row] + noise * gaussian_draw(3, 1000, t, np.arange(M))
+        y = data[1][row] + (noise * gaussian_draw(3, 1001, t, np.arange(N)) if name == "Bio-CCA" else 0)
+        z, apical, changed = step(theory, weights, x, y, RATE(t))
+        weights = weights | changed
+        np.testing.assert_allclose(run.data["z"][t], z, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(run.data[theory.apical][t], apical, rtol=0, atol=1e-12)
+    if name == "backprop":
+        weights["B"] = weights["U"]  # the twin
+    for matrix, learned in run.weights.items():
+        np.testing.assert_allclose(learned, weights[matrix], rtol=0, atol=1e-12, err_msg=matrix)
+        assert np.abs(learned - theory.start(M, N, 2)[matrix]).max() > 1e-3 or matrix in ("B", "T")
+
+
+@pytest.mark.parametrize("name", THEORIES)
+def test_it_resumes_from_a_checkpoint_bit_for_bit(name, data, tmp_path):
+    theory = theory_called(name)
+    straight, *_ = learn(theory, data, record=("z", theory.apical))
+    where = Checkpoint(tmp_path / "c.npz", every=0)
+
+    def stop(seen, weights):
+        if seen >= 60:
+            raise RuntimeError("power cut")
+
+    with pytest.raises(RuntimeError, match="power cut"):
+        learn(theory, data, record=("z", theory.apical), checkpoint=where, callback=stop)
+    resumed, *_ = learn(theory, data, record=("z", theory.apical), checkpoint=where)
+    for variable in straight.data.variables:
+        np.testing.assert_array_equal(resumed.data[variable], straight.data[variable], err_msg=variable)
+
+
+@pytest.mark.parametrize("name", THEORIES)
+def test_every_rule_but_back_propagation_s_is_local(name):
+    verdicts = Circuit(**THEORIES[name].layout(N)).locality()
+    strangers = {verdict.pathway: verdict.elsewhere for verdict in verdicts if not verdict.local}
+    assert strangers == ({"feedback": ("U",)} if name == "backprop" else {})
+
+
+@pytest.mark.parametrize("name", [name for name in THEORIES if "fixed" in name])
+def test_fixed_feedback_obeys_law_1(name, data):
+    run, start, _ = learn(theory_called(name, Rate(0.006, 10_000)), data, "cpp", samples=100_000)
+    law = fixed_feedback_law(start["B"], *data, ridge=RIDGE)
+    exact = Yardstick(*data, 0.0, RIDGE)
+    assert exact.excess(run.weights["Vx"]) == pytest.approx(law.excess, abs=0.015)
+    assert law.excess > 0.02
+    assert principal_angles(run.weights["Vx"], law.filters, data[0], RIDGE).max() < 10
+
+
+def test_a_hebbian_teacher_obeys_law_2(data):
+    run, *_ = learn(theory_called("Urbanczik-Senn, Hebbian", Rate(0.006, 10_000)), data, "cpp", samples=100_000)
+    exact = Yardstick(*data, 0.0, RIDGE)
+    assert participation_ratio(exact.gram(run.weights["Vx"])) < 0.55 * K
+    assert principal_angles(run.weights["Vx"][:, :1], exact.Vx(1), data[0], RIDGE).max() < 10
+
+
+@pytest.mark.parametrize(
+    "name", ["learned feedback", "backprop", "Sacramento, learned", "bursts", "Bio-CCA", "Bio-RRR"]
+)
+def test_the_others_find_the_optimum(name, data):
+    theory = theory_called(name, Rate(0.006, 10_000))
+    run, *_ = learn(theory, data, "cpp", samples=100_000)
+    assert Yardstick(*data, theory.s, RIDGE).excess(run.weights[theory.filters]) < 0.02
