@@ -1,4 +1,4 @@
-"""What an experiment prints: a short table, and the claims it has checked."""
+"""The printed output of an experiment: a short table, and the claims it has checked."""
 
 from __future__ import annotations
 
