@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -133,8 +134,8 @@ def judged(weights, X, Y, s=0.0):
     network = learn(Job(settings, "network", NOT_KEPT), Network(0), data) if s == 0 else None
     audit, expected = theory(data, 0.0, network, weights)
     recorded = {"a": audit.plateau + audit.inhibition, "plateau": audit.plateau, "inhibition": audit.inhibition}
-    stage = Stage(recorded, expected)
-    member = Member(s, {}, [weights["Vx"]], {}, [stage], [stage], stage, 0)
+    stage = Stage(0, recorded, expected)
+    member = Member(s, {0: SimpleNamespace(Vx=weights["Vx"])}, {}, [stage], [stage], stage)
     claims = check_claims(data, settings, member, Yardstick(X, Y, s, 0.0))
     return dict(zip(["excess", "whitening", *expected], (claim.verdict for claim in claims), strict=True))
 

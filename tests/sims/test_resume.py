@@ -1,5 +1,6 @@
 """``biorrr resume``: a run that is killed ends bit for bit where the straight one ends, one process per folder."""
 
+import io
 import json
 import os
 import shutil
@@ -265,11 +266,14 @@ def test_link_in_place_of_checkpoints_is_refused(short_run, tmp_path, capsys):
 def test_truncated_checkpoint_is_refused_with_a_way_on(short_run, tmp_path, capsys):
     folder = cut_short(short_run, tmp_path / "damaged")
     (folder / FIRST).parent.mkdir()
-    (folder / FIRST).write_bytes(b"PK\x03\x04 cut short")
-    assert main.run(["resume", str(folder)]) == 1
-    err = capsys.readouterr().err
-    assert f"biorrr: {folder}/{FIRST}: not a checkpoint, or damaged or truncated" in err
-    assert err.endswith("delete it to start over\n")
+    pickled = io.BytesIO()
+    np.save(pickled, np.array([{}], dtype=object), allow_pickle=True)
+    for content in (b"PK\x03\x04 cut short", pickled.getvalue()):
+        (folder / FIRST).write_bytes(content)
+        assert main.run(["resume", str(folder)]) == 1
+        assert capsys.readouterr().err == (
+            f"biorrr: {folder}/{FIRST}: not a checkpoint, or damaged or truncated; delete it to start over\n"
+        )
     (folder / FIRST).unlink()
     assert main.run(["resume", str(folder)]) == 0
     assert_same_run(folder, short_run)
