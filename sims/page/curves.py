@@ -20,7 +20,7 @@ def charts_of(name: str, results: Mapping[str, xr.Dataset]) -> list[dict[str, An
         return []
     experiment = find_experiment(name)
     drawn = []
-    for chart in experiment.charts_of(results):
+    for chart in experiment.charts:
         views = [_drawn(view, list(results.values())) for view in chart.views]
         views = [view for view in views if view["series"]]
         if views:
