@@ -25,7 +25,7 @@ from biorrr.analysis.figures.family import plot_family
 from biorrr.analysis.figures.instructive import plot_power
 from biorrr.analysis.figures.panels.raster import plot_raster
 from biorrr.analysis.figures.panels.symmetry import plot_meeting
-from biorrr.analysis.figures.races import plot_pictures_race
+from biorrr.analysis.figures.races import plot_pictures_race, plot_sensitivity
 from biorrr.analysis.figures.style import COLOURS
 
 SAMPLES = np.array([0, 10, 100, 1000])
@@ -325,3 +325,19 @@ def test_family_puts_each_number_at_its_s(rng):
     lines = {line.get_label(): line.get_ydata() for line in rule.lines}
     np.testing.assert_array_equal(lines["own current"], results["own_current"])
     np.testing.assert_array_equal(lines["decay"], results["decay"])
+
+
+def test_sensitivity_writes_each_excess_in_percent_where_its_rates_are():
+    excess = {("Bio-RRR", 1): np.array([[0.01, 0.5], [np.nan, 0.002]]), ("ANN", 1): np.full((2, 2), 0.1)}
+    eta0 = {("Bio-RRR", 1): np.array([0.1, 0.2]), ("ANN", 1): np.array([1.0, 3.0])}
+    first, second, bar = plot_sensitivity(excess, eta0, np.array([10.0, 2000.0])).axes
+    texts = {text.get_position(): text.get_text() for text in first.texts}  # at (N, eta0)
+    assert texts == {(0, 0): "1", (1, 0): "50", (0, 1): "diverged", (1, 1): "0.2"}
+    assert [tick.get_text() for tick in first.get_xticklabels()] == ["10", "2,000"]
+    assert [[tick.get_text() for tick in one.get_yticklabels()] for one in (first, second)] == [
+        ["0.1", "0.2"],
+        ["1", "3"],
+    ]
+    assert [one.get_title(loc="left") for one in (first, second)] == ["Bio-RRR, $k = 1$", "ANN, $k = 1$"]
+    assert (first.get_xlabel(), first.get_ylabel()) == ("$N$ (samples)", "$\\eta_0$ of $V_x$")
+    assert bar.get_ylabel() == "excess over the optimum (%)"
