@@ -51,7 +51,7 @@ def plot_theories(results: xr.Dataset, *, ax=None) -> NDArray:
     _dots(axes[0], results, "excess", 100, _FLOOR)
     axes[0].set(xscale="log", xlabel="excess over the optimum (%)")
     axes[0].axvline(1, color="0.85", linewidth=0.8, zorder=0)
-    axes[0].legend(fontsize=6, loc="lower left")
+    axes[0].legend(fontsize=6, loc="upper right")
     _dots(axes[1], results, "participation", 1, 0)
     axes[1].set(xlabel="participation ratio", xlim=(0.9, results.attrs["k"] + 0.1))
     _dots(axes[2], results, "whitening", 1, _FLOOR)

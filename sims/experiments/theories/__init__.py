@@ -74,7 +74,7 @@ CHART = Chart(
 
 @experiment(
     shows="[rival theories](docs/theories.md) of learning in dendrites, beside one exact solution",
-    takes="6 min",
+    takes="8 min",
     paper="beyond it",
     measure=lambda settings: f"{key_of(settings.data[0].name)}_{key_of(settings.chosen[0])}_excess",
     captions=CAPTIONS,
