@@ -9,6 +9,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from biorrr.errors import InputError
+
 _BLOCK = 1 << 16  # samples whose rates are looked at together
 
 
@@ -51,12 +53,12 @@ def symmetry_decay(
     """
     Q, R, samples = np.asarray(Q, dtype=float), np.asarray(R, dtype=float), np.asarray(samples, dtype=int)
     if Q.ndim != 3 or R.shape != (Q.shape[0], Q.shape[2], Q.shape[1]) or samples.shape != Q.shape[:1]:
-        raise ValueError(
+        raise InputError(
             "Q, R, samples: must have shapes (S, k, l), (S, l, k) and (S,) "
             f"(got {Q.shape}, {R.shape} and {samples.shape}); S counts snapshots"
         )
     if (np.diff(samples) < 0).any():
-        raise ValueError(f"samples: must not decrease from snapshot to snapshot (got {samples})")
+        raise InputError(f"samples: must not decrease from snapshot to snapshot (got {samples})")
     if callable(eta_q):
         decay = np.exp(np.cumsum([0.0, *(_log_product(eta_q, start, stop) for start, stop in pairwise(samples))]))
     else:

@@ -28,7 +28,7 @@ from biorrr.circuit.simulation.simulate import Callback, Simulated, simulate, sn
 from biorrr.circuit.stimulus.data_checks import check_order, mapping, warn, warn_of_shuffling
 from biorrr.circuit.stimulus.feeds import Inputs, read_inputs
 from biorrr.circuit.stimulus.presentation import Presentation, as_seed
-from biorrr.errors import InputError, InputTypeError
+from biorrr.errors import InputError, InputTypeError, RunError
 from biorrr.models import Departure, Event, Parts
 from biorrr.models.validation import instance_of, one_of, truth, whole_number
 
@@ -368,11 +368,11 @@ class CircuitBase(Tabled):
         if len(found) == 1:
             return found[0]
         if found:
-            raise RuntimeError(
+            raise RunError(
                 f"network: {len(found)} are built, for data of different sizes; use that of a run, run.network, or "
                 "make a circuit for each"
             )
-        raise RuntimeError(
+        raise RunError(
             "network: nothing is built in this process yet; call circuit.build(m, n) first, and run with "
             "engine='numpy' or 'cython' (the C++ engine's network lives in a program of its own)"
         )

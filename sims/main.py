@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 import functools
 import importlib
 import sys
@@ -14,7 +13,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from biorrr.errors import InputError
+from biorrr.errors import BiorrrError
 from biorrr.sims.experiments import experiment_names, find_experiment, summary_of
 from biorrr.sims.lab.interrupts import heed, pressed
 from biorrr.sims.start import SENTENCE
@@ -46,7 +45,7 @@ GROUPS = {
 
 
 def commands() -> list[str]:
-    """Names of all commands: the experiments that are there, then the tools."""
+    """Return the names of all commands: the experiments, then the tools."""
     return [*experiment_names(), *TOOLS]
 
 
@@ -65,7 +64,7 @@ class Stub(TyperCommand):
     """A command that is not yet imported; its one line of help is found when it is shown."""
 
     def get_short_help_str(self, limit: int = 45) -> str:
-        """What it does, in one line."""
+        """Return one line of help."""
         assert self.name is not None
         if self.name in TOOLS:
             return TOOLS[self.name][1]
@@ -157,22 +156,6 @@ def run(args: list[str]) -> int:
     return code
 
 
-def is_sentence(error: BaseException) -> bool:
-    """Return True if an error was written for the user: one of our own classes, or raised by our own code.
-
-    A ValueError of a library that our code called is not: its words are about something else.
-    """
-    if isinstance(error, InputError) or type(error).__module__.startswith("biorrr."):
-        return True
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    if place is None or not isinstance(error, ValueError | TypeError):
-        return False
-    code, ours = place.tb_frame.f_code, str(place.tb_frame.f_globals.get("__name__")).startswith("biorrr.")
-    return ours and code.co_code[place.tb_lasti] == dis.opmap["RAISE_VARARGS"]
-
-
 def _sentence(error: Exception) -> str:
     """Put an error in words for the user."""
     if hasattr(error, "format_message"):  # an error of parsing
@@ -182,6 +165,9 @@ def _sentence(error: Exception) -> str:
         return f"{said}{stop} See {context.command_path if context else 'biorrr'} --help."
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    if is_sentence(error):
+    if isinstance(error, BiorrrError):
         return str(error)
-    return f"unexpected {type(error).__name__}: {error}; run again with --debug to see where"
+    return (
+        f"unexpected {type(error).__name__}: {error}; this is a fault of biorrr: please report it, with what --debug "
+        "and `biorrr doctor` print"
+    )

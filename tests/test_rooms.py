@@ -85,6 +85,18 @@ def test_rooms_are_imported_as_biorrr():
     assert not wrong
 
 
+def test_errors_for_the_user_have_classes_of_their_own():
+    """A plain ValueError is reported as a fault of biorrr: sentences are raised as one of ``biorrr.errors``."""
+    plain = ("Exception", "ValueError", "TypeError", "RuntimeError", "ArithmeticError")
+    wrong = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in sources(*ROOMS)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and getattr(node.exc.func, "id", "") in plain
+    ]
+    assert not wrong
+
+
 def test_models_are_descriptions():
     """Equations are text; what needs Brian2's own types asks for them in the function that makes them."""
     wrong = [

@@ -18,6 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from biorrr.analysis.checks import Ridge, check_k, check_ridge, check_s, ridge_pair
 from biorrr.analysis.regression.predictor import FilterPredictor
 from biorrr.analysis.regression.ridge import fitted_ridge
+from biorrr.errors import DivergenceError, InputError
 
 
 class Path(NamedTuple):
@@ -119,7 +120,7 @@ class FilterLearner(FilterPredictor):
 
     def _total_steps(self, n_samples: int) -> int:
         if not (isinstance(self.steps, int | np.integer) and self.steps >= 1):
-            raise ValueError(f"steps: must be a whole number >= 1 (got {self.steps!r})")
+            raise InputError(f"steps: must be a whole number >= 1 (got {self.steps!r})")
         return int(self.steps)
 
     def _check_training(self, X: ArrayLike, y: ArrayLike, **options) -> tuple[NDArray, NDArray]:
@@ -131,7 +132,7 @@ class FilterLearner(FilterPredictor):
 
     def _check_finite(self, t: int) -> None:
         if not np.isfinite(self.Vx_).all():
-            raise FloatingPointError(
+            raise DivergenceError(
                 f"{type(self).__name__}: must stay finite (got weights that diverged by t = {t}); "
                 "lower the rates, or scale X and Y to unit variance"
             )
@@ -175,7 +176,7 @@ class OnlineFilterLearner(FilterLearner):
             self.x_mean_, self.y_mean_ = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
             self._begin(X, Y, check_random_state(self.random_state))
         elif Y.shape[1] != len(self.y_mean_):
-            raise ValueError(f"y: must have {len(self.y_mean_)} columns, as before (got {Y.shape[1]})")
+            raise InputError(f"y: must have {len(self.y_mean_)} columns, as before (got {Y.shape[1]})")
         X, Y = X - self.x_mean_, Y - self.y_mean_
         self._present(X, Y, np.arange(len(X)))
         self._check_finite(self.t_)
@@ -184,7 +185,7 @@ class OnlineFilterLearner(FilterLearner):
 
     def _given_ridge(self) -> Ridge:
         if isinstance(self.ridge, str) and self.ridge == "cv":
-            raise ValueError('ridge: "cv" needs all samples at once (got partial_fit); use fit, or give a number')
+            raise InputError('ridge: "cv" needs all samples at once (got partial_fit); use fit, or give a number')
         return check_ridge(self.ridge)
 
     def _begin(self, X: NDArray, Y: NDArray, rng: np.random.RandomState) -> None:
@@ -226,9 +227,9 @@ def _stops(snapshots: int | Sequence[int], total: int) -> NDArray:
     """
     if np.ndim(snapshots) == 0:
         if not (isinstance(snapshots, int | np.integer) and snapshots >= 1):
-            raise ValueError(f"snapshots: must be a whole number >= 1, or the t of each (got {snapshots!r})")
+            raise InputError(f"snapshots: must be a whole number >= 1, or the t of each (got {snapshots!r})")
         return np.unique(np.geomspace(1, total, snapshots).round().astype(int)) if snapshots > 1 else np.array([total])
     stops = np.unique([*np.asarray(snapshots), total])
     if stops.dtype.kind not in "iu" or stops[0] < 0 or stops[-1] > total:
-        raise ValueError(f"snapshots: must be whole numbers from 0 to steps = {total} (got {snapshots!r})")
+        raise InputError(f"snapshots: must be whole numbers from 0 to steps = {total} (got {snapshots!r})")
     return stops

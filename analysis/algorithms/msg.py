@@ -10,6 +10,7 @@ from biorrr.analysis.algorithms.estimator import OnlineFilterLearner, learner
 from biorrr.analysis.algorithms.kernel import kernel
 from biorrr.analysis.checks import ridge_pair
 from biorrr.analysis.regression.covariance import symmetric_power
+from biorrr.errors import InputError
 
 _REFRESH = 0.01  # the whitening is computed anew when the number of samples has grown by this share
 _NEGLIGIBLE = 1e-12  # singular values that the projection has brought to zero
@@ -114,7 +115,7 @@ class CappedMSG(MSGCCA):
     def _max_rank(self) -> int:
         cap = 6 * self.k if self.cap is None else self.cap
         if cap < self.k:
-            raise ValueError(f"cap: must be at least k = {self.k} (got {cap}); by default it is 6 k")
+            raise InputError(f"cap: must be at least k = {self.k} (got {cap}); by default it is 6 k")
         return min(super()._max_rank(), cap)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from biorrr.errors import InputError
+
 PAPER = 0.01, 0.1, 1 / 3  # Vx ~ N(0, 1)/100, Vy ~ N(0, 1)/10, Q = I/3
 
 
@@ -40,5 +42,5 @@ def check_weights(name: str, weights: ArrayLike, shape: tuple[int, int]) -> NDAr
     """Return a copy of ``weights`` as floats, if they are finite and have that shape."""
     weights = np.array(weights, dtype=float)
     if weights.shape != shape or not np.isfinite(weights).all():
-        raise ValueError(f"{name}: must be finite, of shape {shape} (got shape {weights.shape})")
+        raise InputError(f"{name}: must be finite, of shape {shape} (got shape {weights.shape})")
     return weights

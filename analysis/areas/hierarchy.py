@@ -33,6 +33,7 @@ from sklearn.utils import check_random_state
 
 from biorrr.analysis.checks import as_floats, check_pair, check_s, ridge_pair
 from biorrr.analysis.regression.covariance import sigma_inverse, symmetric_power
+from biorrr.errors import InputError
 
 _CONVERGED = 1e-13  # relative change of the objective in one round over all areas
 _ROUNDS = 100
@@ -245,7 +246,7 @@ class HierarchyYardstick:
     def _outputs(self, filters: Sequence[ArrayLike]) -> list[NDArray]:
         """Return white outputs in the coordinates of the data, each of as many columns as it uses directions."""
         if len(filters) != len(self.gains) - 1:
-            raise ValueError(
+            raise InputError(
                 f"filters: must be one matrix for each of the {len(self.gains) - 1} areas (got {len(filters)})"
             )
         out = []
@@ -257,7 +258,7 @@ class HierarchyYardstick:
     def _check(self, filters: ArrayLike) -> NDArray:
         filters = as_floats("filters", filters)
         if filters.ndim != 2 or len(filters) != self.m + self.n:
-            raise ValueError(
+            raise InputError(
                 f"filters: must have a row for each of the {self.m + self.n} columns of X and Y (got {filters.shape})"
             )
         return filters
@@ -266,7 +267,7 @@ class HierarchyYardstick:
         areas = check_areas(areas, len(self.gains))
         rank = self._basis(max(areas)).shape[1]
         if max(areas) > rank:
-            raise ValueError(
+            raise InputError(
                 f"areas: no area can have more cells than x and y have directions, {rank} (got {max(areas)})"
             )
         return areas
@@ -327,7 +328,7 @@ def check_gains(gains: Sequence[float]) -> tuple[float, ...]:
     """Return ``gains`` as positive numbers, one for each link: at least two."""
     values = tuple(float(gain) for gain in gains) if np.ndim(gains) == 1 else ()
     if len(values) < 2 or not all(np.isfinite(gain) and gain > 0 for gain in values):
-        raise ValueError(
+        raise InputError(
             f"gains: must be positive numbers, one for each link from x to the first area up to y (got {gains!r})"
         )
     return values
@@ -336,9 +337,9 @@ def check_gains(gains: Sequence[float]) -> tuple[float, ...]:
 def check_areas(areas: Sequence[int], links: int) -> tuple[int, ...]:
     """Return ``areas`` as numbers of cells, one less than there are links."""
     if np.ndim(areas) != 1 or not all(isinstance(k, int | np.integer) and k >= 1 for k in areas):
-        raise ValueError(f"areas: must be the number of cells of each area, such as (4, 2) (got {areas!r})")
+        raise InputError(f"areas: must be the number of cells of each area, such as (4, 2) (got {areas!r})")
     if len(areas) != links - 1:
-        raise ValueError(
+        raise InputError(
             f"gains: must be {len(areas) + 1} numbers, one for each link from x to the first of {len(areas)} areas up "
             f"to y (got {links})"
         )
@@ -348,7 +349,7 @@ def check_areas(areas: Sequence[int], links: int) -> tuple[int, ...]:
 def check_positive(name: str, value: float) -> float:
     """Return ``value``, if it is a positive number."""
     if not (np.isfinite(value) and value > 0):
-        raise ValueError(f"{name}: must be a positive number (got {value})")
+        raise InputError(f"{name}: must be a positive number (got {value})")
     return float(value)
 
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from biorrr.analysis.checks import as_floats
 from biorrr.analysis.regression.covariance import sigma_inverse, symmetric_power
+from biorrr.errors import InputError
 
 
 def joint_instruction(areas: Sequence[ArrayLike], s: Sequence[float], ridge: Sequence[float] | float = 0.0) -> NDArray:
@@ -33,7 +34,7 @@ def joint_instruction(areas: Sequence[ArrayLike], s: Sequence[float], ridge: Seq
     """
     ridges = np.broadcast_to(ridge, len(areas))
     if len(s) != len(areas):
-        raise ValueError(f"s: must be {len(areas)} numbers, one for each area (got {len(s)})")
+        raise InputError(f"s: must be {len(areas)} numbers, one for each area (got {len(s)})")
     out = []
     for Y, own_s, own_ridge in zip(areas, s, ridges, strict=True):
         Y = as_floats("areas", Y)

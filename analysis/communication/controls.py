@@ -10,6 +10,7 @@ from scipy import linalg
 
 from biorrr.analysis.communication.moments import FoldMoments
 from biorrr.analysis.communication.prediction import Prediction, solution
+from biorrr.errors import InputError
 
 NEAREST = 5  # of the units not yet taken, those nearest in rate, of which one is drawn
 
@@ -52,7 +53,7 @@ def matched_units(
     source_rates, target_rates = np.asarray(source_rates, float), np.asarray(target_rates, float)
     m, n = len(source_rates), min(len(target_rates), len(source_rates) // 2)
     if n < 1:
-        raise ValueError(f"source: must have at least two units for a within-area control (got {m})")
+        raise InputError(f"source: must have at least two units for a within-area control (got {m})")
     across = np.sort(rng.permutation(len(target_rates))[:n])
     free = np.ones(m, dtype=bool)
     with np.errstate(divide="ignore"):
@@ -107,7 +108,7 @@ def lagged(bins: int, lag: int, most: int) -> tuple[slice, slice]:
     (slice(2, 8, None), slice(3, 9, None))
     """
     if bins <= 2 * most:
-        raise ValueError(f"lags: must be fewer than half of the {bins} bins in a trial, either way (got {most})")
+        raise InputError(f"lags: must be fewer than half of the {bins} bins in a trial, either way (got {most})")
     return slice(most, bins - most), slice(most + lag, bins - most + lag)
 
 

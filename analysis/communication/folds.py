@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from biorrr.errors import InputError
+
 
 def trial_folds(
     trials: ArrayLike, folds: int, *, conditions: ArrayLike | None = None, random_state: int | None = None
@@ -32,7 +34,7 @@ def trial_folds(
     trials = np.asarray(trials)
     names, place = np.unique(trials, return_inverse=True)
     if not 2 <= folds <= len(names):
-        raise ValueError(f"folds: must lie between 2 and the number of trials, {len(names)} (got {folds})")
+        raise InputError(f"folds: must lie between 2 and the number of trials, {len(names)} (got {folds})")
     if conditions is None:
         from sklearn.model_selection import GroupKFold
 

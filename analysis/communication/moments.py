@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biorrr.analysis.memory_maps import forget_pages
+from biorrr.errors import InputError
 
 ROWS_AT_ONCE = 8192
 
@@ -119,7 +120,7 @@ class FoldMoments:
         index = _index(channels)
         gram, own, n = self.gram[fold][index][:, index], self.sums[fold][:, index], self.counts[fold]
         if (n[counts == 0] > 0).any():
-            raise ValueError(
+            raise InputError(
                 "strata: each must have samples in at least two folds; leave out conditions with one trial"
             )
         cross = own.T @ means

@@ -43,6 +43,7 @@ from scipy.stats import t as student
 from biorrr.analysis.checks import as_floats, ridge_pair
 from biorrr.analysis.distal.inferred_s import InferredS, fit_caveats, noise_caveats, size_caveats
 from biorrr.analysis.distal.noise import QUANTITIES, NoisyTerm, Residual, dot
+from biorrr.errors import InputError
 
 ROUNDING, UNBOUNDED = 1e-8, 1e3  # distance of the nearest and the farthest end of an interval from the estimate
 ONE_NEURON = 1.5  # by how much one neuron's interval is wider: with noise in z or a alone it covered 57 to 89 % without
@@ -103,7 +104,7 @@ def infer_s(
     y, z, a, Vy, dVy, seen = _check_recordings(y, z, a, Vy, dVy)
     _, ridge = ridge_pair(ridge)
     if not 0 < confidence < 1:
-        raise ValueError(f"confidence: must lie between 0 and 1 (got {confidence}); 0.95 is usual")
+        raise InputError(f"confidence: must lie between 0 and 1 (got {confidence}); 0.95 is usual")
     known = _known_noise(noise, correlation)
     telling = _telling(y, z, a, Vy, seen, ridge)
     y, z, a, Vy, dVy = (values[telling] for values in (y, z, a, Vy, dVy))
@@ -201,17 +202,17 @@ def _precision(A: NoisyTerm, B: NoisyTerm, left: Residual, s: float, variance: N
 def _known_noise(noise: float | Mapping[str, float] | None, correlation: float | None) -> NDArray | None:
     """Return squared noise fractions of all quantities and the covariance of z and a, (6,); None to estimate them."""
     if correlation is not None and not -1 <= correlation <= 1:
-        raise ValueError(f"correlation: must lie in [-1, 1] (got {correlation})")
+        raise InputError(f"correlation: must lie in [-1, 1] (got {correlation})")
     if noise is None:
         if correlation:
-            raise ValueError("correlation: needs the noise of z and a, which the changes do not show; give noise")
+            raise InputError("correlation: needs the noise of z and a, which the changes do not show; give noise")
         return None
     named = dict(noise) if isinstance(noise, Mapping) else dict.fromkeys(QUANTITIES, noise)
     for name, fraction in named.items():
         if name not in QUANTITIES:
-            raise ValueError(f"noise: must name quantities among {', '.join(QUANTITIES)} (got {name!r})")
+            raise InputError(f"noise: must name quantities among {', '.join(QUANTITIES)} (got {name!r})")
         if not 0 <= fraction < 1:
-            raise ValueError(f"noise: must lie in [0, 1), a fraction of the root mean square (got {fraction})")
+            raise InputError(f"noise: must lie in [0, 1), a fraction of the root mean square (got {fraction})")
     fractions = np.array([float(named.get(name, 0.0)) for name in QUANTITIES])
     return np.append(fractions**2, (correlation or 0.0) * fractions[1] * fractions[2])
 
@@ -274,18 +275,18 @@ def _check_recordings(y, z, a, Vy, dVy) -> tuple[NDArray, ...]:
     recordings = {"y": y, "z": z, "a": a, "Vy": Vy, "dVy": dVy}
     recordings = {name: as_floats(name, values) for name, values in recordings.items()}
     if recordings["Vy"].ndim != 3:
-        raise ValueError(f"Vy: must have shape (T, n, k), samples first (got {recordings['Vy'].shape})")
+        raise InputError(f"Vy: must have shape (T, n, k), samples first (got {recordings['Vy'].shape})")
     T, n, k = recordings["Vy"].shape
     between = recordings["y"].shape[1:-1]  # samples between observations of the weights
     shapes = [(T, *between, n), (T, *between, k), (T, *between, k), (T, n, k), (T, n, k)]
     for (name, values), shape in zip(recordings.items(), shapes, strict=True):
         if values.shape != shape or len(shape) > 3:
-            raise ValueError(f"{name}: must have shape {shape[:3]} to match Vy (got {values.shape})")
+            raise InputError(f"{name}: must have shape {shape[:3]} to match Vy (got {values.shape})")
     seen = ~(np.isnan(recordings["Vy"]) | np.isnan(recordings["dVy"])).all(axis=0)
     for name in ("Vy", "dVy"):
         recordings[name] = np.where(seen, recordings[name], 0.0)
     for name, values in recordings.items():
         if not np.isfinite(values).all():
-            raise ValueError(f"{name}: must be finite; leave out samples in which something was not recorded")
+            raise InputError(f"{name}: must be finite; leave out samples in which something was not recorded")
     activities = (recordings[name].reshape(T, -1, recordings[name].shape[-1]) for name in ("y", "z", "a"))
     return *activities, recordings["Vy"], recordings["dVy"], seen

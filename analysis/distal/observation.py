@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from biorrr.errors import InputError
+
 
 class DistalRecordings(NamedTuple):
     """Arguments of :func:`~biorrr.analysis.infer_s`, in its order and with its shapes."""
@@ -36,7 +38,7 @@ def between_observations(y: ArrayLike, z: ArrayLike, a: ArrayLike, Vy: ArrayLike
     Vy, when = np.asarray(Vy, dtype=float), np.asarray(when)
     steps = np.unique(np.diff(when))
     if len(when) < 2 or len(steps) != 1 or steps[0] < 1 or when[0] < 0 or when[-1] > len(np.asarray(y)):
-        raise ValueError(
+        raise InputError(
             f"when: must be at least two sample counts in equal steps, from 0 to {len(np.asarray(y))} (got "
             f"{', '.join(map(str, when[:5]))}{', ...' if len(when) > 5 else ''}); choose some that are evenly spaced"
         )

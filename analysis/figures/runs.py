@@ -22,6 +22,7 @@ from biorrr.analysis.figures.panels.symmetry import plot_symmetry
 from biorrr.analysis.regression.yardstick import Yardstick
 from biorrr.analysis.theory import symmetry_decay
 from biorrr.analysis.traces import Stage, stages_of_learning
+from biorrr.errors import InputError
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -74,7 +75,7 @@ def _between(data: xr.Dataset, first: int, stop: int) -> xr.Dataset:
     kept = data.sel(sample=slice(first, stop - 1))
     if not kept.sizes["sample"]:
         have = data["sample"].values
-        raise ValueError(
+        raise InputError(
             f"samples: none of {first} to {stop - 1} was recorded; there are samples {have.min()} to {have.max()}, and "
             "run(..., every=[(first, last + 1)]) records others"
         )
@@ -89,7 +90,7 @@ def symmetry_of(data: xr.Dataset, ax: Any, eta_q: Callable[[NDArray], NDArray] |
         return plot_symmetry(decay.samples, decay.measured, predicted, decay.rounding, ax=ax)
     eta_q, eta_r = (data[name].values.ravel() for name in ("eta_q", "eta_r"))
     if not np.array_equal(eta_q, eta_r):
-        raise ValueError("rates: those of Q and R must be equal for theory to predict ||Q' - R||; see r_minus_qt")
+        raise InputError("rates: those of Q and R must be equal for theory to predict ||Q' - R||; see r_minus_qt")
     recorded = data["sample"].values
     at = (moments(data, recorded) - onsets(data, recorded)[0]) / _hold(data) + recorded[0]
     decay = symmetry_decay(data["Q"], data["R"], data["seen"], lambda t: np.interp(t, at, eta_q))
@@ -164,7 +165,7 @@ def _held(data: xr.Dataset) -> bool:
 def exact_solution(data: xr.Dataset, X: ArrayLike | None, Y: ArrayLike | None) -> Yardstick:
     """Return the exact solution of the problem that the run has learned."""
     if X is None or Y is None:
-        raise ValueError("X, Y: must be the data that were learned, which the exact solution needs (got none)")
+        raise InputError("X, Y: must be the data that were learned, which the exact solution needs (got none)")
     ridge = data.attrs["ridge_x"], data.attrs["ridge_y"]
     return Yardstick(
         np.asarray(X) - data["mean_x"].values, np.asarray(Y) - data["mean_y"].values, data.attrs["s"], ridge
@@ -240,7 +241,7 @@ def _chosen(data: xr.Dataset, neurons: Sequence[int] | None, most: int, k: int |
     k = k or data["plateau"].shape[-1]
     chosen = [*range(min(k, most))] if neurons is None else [int(one) for one in np.atleast_1d(neurons)]
     if not chosen or min(chosen) < 0 or max(chosen) >= k:
-        raise ValueError(f"neurons: must lie in [0, {k - 1}] (got {neurons!r})")
+        raise InputError(f"neurons: must lie in [0, {k - 1}] (got {neurons!r})")
     return chosen
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from biorrr.errors import InputError, InputTypeError
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -76,16 +78,16 @@ def axes_of(ax: Any, rows: int = 0, columns: int = 0, what: str = "", **layout: 
         return plt.subplots(*shape, squeeze=not shape, **layout)[1]
     given = np.asarray(ax, dtype=object)
     if not all(isinstance(one, Axes) for one in given.flat):
-        raise TypeError(f"ax: must be axes of matplotlib (got {ax!r}); plt.subplots makes them")
+        raise InputTypeError(f"ax: must be axes of matplotlib (got {ax!r}); plt.subplots makes them")
     if not rows:
         if given.size != 1:
-            raise ValueError(f"ax: must be one axes (got an array of shape {given.shape}); pass one of them")
+            raise InputError(f"ax: must be one axes (got an array of shape {given.shape}); pass one of them")
         _dress(given.item())
         return given.item()
     if given.shape != (rows, columns) and not (
         given.ndim < 2 and given.size == rows * columns and 1 in (rows, columns)
     ):
-        raise ValueError(
+        raise InputError(
             f"ax: must be axes of shape ({rows}, {columns}), {what} (got {given.shape}); "
             f"plt.subplots({rows}, {columns}, squeeze=False) makes them"
         )
@@ -123,6 +125,23 @@ def draw_scale_bar(panel: Axes, level: int, scale: float, lane: float = 2.1) -> 
     beside: dict[str, Any] = {"transform": panel.get_yaxis_transform(), "clip_on": False}
     panel.plot([1.03, 1.03], [-half - level, half - level], color="black", linewidth=1.2, **beside)
     panel.text(1.05, -level, f"{length:g}", fontsize=7, va="center", **beside)
+
+
+def legend_below(axes: Any, ncols: int = 3, **more: Any) -> None:
+    """Draw one legend below the figure, with each label of all ``axes`` once."""
+    every = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
+    handles = {label: handle for ax in every for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+    every[0].figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=ncols, **more)
+
+
+def draw_against(panel: Axes, theory: ArrayLike, measured: ArrayLike, colour: Any) -> None:
+    """Draw what was measured against theory, any shape, and the line on which they are equal."""
+    theory, measured = np.ravel(theory), np.ravel(measured)
+    panel.plot(theory, measured, ".", color=colour, markersize=2, alpha=0.3, rasterized=True)
+    limit = 1.05 * max(np.abs(theory).max(), np.abs(measured).max())
+    panel.plot([-limit, limit], [-limit, limit], **THEORY)
+    panel.set(xlim=(-limit, limit), ylim=(-limit, limit), aspect="equal")
+    panel.locator_params(nbins=5)
 
 
 def shades(count: int) -> Any:

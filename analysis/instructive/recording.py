@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biorrr.analysis.eligibility import eligibility_trace
+from biorrr.errors import InputError
 
 FEWEST_FRAMES = 200
 FEWEST_TRIALS = 20
@@ -48,33 +49,33 @@ class DendriticRecording:
             object.__setattr__(self, name, _numbers(name, getattr(self, name), "frames by neurons", 2))
         T, N = self.soma.shape
         if self.dendrite.shape != (T, N):
-            raise ValueError(
+            raise InputError(
                 f"dendrite: must have the shape of soma, frames by neurons (got {self.dendrite.shape} and "
                 f"{(T, N)}); column i of both is neuron i"
             )
         if max(FEWEST_FRAMES, FRAMES_PER_NEURON * N) > T:
-            raise ValueError(
+            raise InputError(
                 f"soma: must have at least {max(FEWEST_FRAMES, FRAMES_PER_NEURON * N)} frames for {N} neurons (got "
                 f"{T}); is it transposed?"
             )
         for name in ("soma", "dendrite"):
             silent = np.flatnonzero(np.ptp(getattr(self, name), axis=0) == 0)
             if len(silent):
-                raise ValueError(f"{name}: must change over time (got the same value throughout in neuron {silent[0]})")
+                raise InputError(f"{name}: must change over time (got the same value throughout in neuron {silent[0]})")
         if not (math.isfinite(self.rate) and self.rate > 0):
-            raise ValueError(f"rate: must be a positive number of frames per second (got {self.rate})")
+            raise InputError(f"rate: must be a positive number of frames per second (got {self.rate})")
         if self.error is not None:
             error = _columns(_numbers("error", self.error, "frames, or frames by components", 1, 2))
             if len(error) != T:
-                raise ValueError(f"error: must have one row per frame, {T} (got {len(error)})")
+                raise InputError(f"error: must have one row per frame, {T} (got {len(error)})")
             if not np.ptp(error, axis=0).any():
-                raise ValueError("error: must change over time (got the same value throughout)")
+                raise InputError("error: must change over time (got the same value throughout)")
             object.__setattr__(self, "error", error)
         if self.role is not None:
             role = _columns(_numbers("role", self.role, "neurons, or neurons by components of the error", 1, 2))
             wanted = (N, role.shape[1] if self.error is None else self.error.shape[1])
             if role.shape != wanted:
-                raise ValueError(
+                raise InputError(
                     f"role: must have one row per neuron and one column per component of the error, {wanted} (got "
                     f"{role.shape})"
                 )
@@ -82,11 +83,11 @@ class DendriticRecording:
         if self.condition is not None:
             condition = _numbers("condition", self.condition, "frames", 1)
             if len(condition) != T or (condition != np.round(condition)).any():
-                raise ValueError(f"condition: must be one whole number per frame, {T} (got {len(condition)} values)")
+                raise InputError(f"condition: must be one whole number per frame, {T} (got {len(condition)} values)")
             object.__setattr__(self, "condition", condition.astype(np.int64))
 
         if not 1 <= self.period <= T // FEWEST_TRIALS or self.period != round(self.period):
-            raise ValueError(
+            raise InputError(
                 f"period: must be a whole number of frames, at most {T // FEWEST_TRIALS} of {T} (got {self.period}); "
                 "1 where trials do not come at a fixed pace"
             )
@@ -115,12 +116,12 @@ class DendriticRecording:
 def _numbers(name: str, values: ArrayLike, axes: str, *dimensions: int) -> NDArray:
     array = np.asarray(values)
     if array.dtype.kind not in "fiub":
-        raise ValueError(f"{name}: must hold real numbers (got {array.dtype})")
+        raise InputError(f"{name}: must hold real numbers (got {array.dtype})")
     if array.ndim not in dimensions or 0 in array.shape:
-        raise ValueError(f"{name}: must have the axes {axes} (got shape {array.shape})")
+        raise InputError(f"{name}: must have the axes {axes} (got shape {array.shape})")
     if not np.isfinite(array).all():
         bad = np.argwhere(~np.isfinite(array))[0]
-        raise ValueError(
+        raise InputError(
             f"{name}: must be finite (got {array[tuple(bad)]} at {', '.join(map(str, bad))}, counted from 0); drop or "
             "fill such frames first"
         )

@@ -12,10 +12,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from biorrr.errors import InputError
+
 LEAST_CORRELATION = 3.0  # between frames, in its standard errors: with less, one frame tells nothing of the next
 
 
-class WithoutMemoryError(ValueError):
+class WithoutMemoryError(InputError):
     """Somas of which one frame tells nothing of the next: too noisy, too few, or not frames."""
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from biorrr.analysis.instructive.recording import DendriticRecording
 from biorrr.analysis.instructive.residual import dendritic_residual, error_beyond_somas
+from biorrr.errors import InputError
 
 WINDOW, TRIALS, DECAYS, FRAMES = 5.0, 3, 10, 20  # seconds, trials, decays and frames in a running mean, at least
 LARGEST_SHARE = 0.2  # of the recording that a running mean spans
@@ -76,7 +77,7 @@ def signals_of(recording: DendriticRecording, decay: float, window: float | None
 
     window = default_window(recording, decay) if window is None else window
     if not (math.isfinite(window) and window > 0):
-        raise ValueError(f"window: must be a positive number of seconds (got {window}); None chooses it")
+        raise InputError(f"window: must be a positive number of seconds (got {window}); None chooses it")
     T, smooth = recording.frames, recording.is_smooth(decay)
     half = max(1, int(min(window * recording.rate, LARGEST_SHARE * T)) // 2)
     kept = slice(half, T - half)

@@ -11,6 +11,7 @@ from scipy import linalg
 
 from biorrr.analysis.checks import as_floats, ridge_pair
 from biorrr.analysis.regression.yardstick import Yardstick
+from biorrr.errors import InputError
 
 Ridge = float | tuple[float, float]
 
@@ -59,7 +60,7 @@ def r2(Y: ArrayLike, predicted: ArrayLike, baseline: ArrayLike | None = None) ->
     """
     Y, predicted = as_floats("Y", Y), as_floats("predicted", predicted)
     if Y.shape != predicted.shape:
-        raise ValueError(f"predicted: must have the shape of Y, {Y.shape} (got {predicted.shape})")
+        raise InputError(f"predicted: must have the shape of Y, {Y.shape} (got {predicted.shape})")
     deviations = Y - (Y.mean(axis=0) if baseline is None else baseline)
     return float(1 - np.square(Y - predicted).sum() / np.square(deviations).sum())
 
@@ -68,5 +69,5 @@ def _in_metric(V: ArrayLike, X: ArrayLike, ridge: Ridge) -> NDArray:
     """Return a (..., n_samples + m, k) with the Gram matrix V'(Cxx + ridge I)V of ``V`` (..., m, k)."""
     V, X = as_floats("V", V), as_floats("X", X)
     if V.ndim < 2 or V.shape[-2] != X.shape[1]:
-        raise ValueError(f"V: must have a row for each of the {X.shape[1]} columns of X (got shape {V.shape})")
+        raise InputError(f"V: must have a row for each of the {X.shape[1]} columns of X (got shape {V.shape})")
     return np.concatenate([X @ V / np.sqrt(len(X)), np.sqrt(ridge_pair(ridge)[0]) * V], axis=-2)

@@ -12,6 +12,7 @@ from sklearn.model_selection import GroupKFold, KFold
 from biorrr.analysis.checks import check_k
 from biorrr.analysis.regression.exact import ReducedRankRegression
 from biorrr.analysis.regression.yardstick import Yardstick
+from biorrr.errors import InputError
 
 
 class RankCV(ReducedRankRegression):
@@ -80,7 +81,7 @@ class RankCV(ReducedRankRegression):
         errors, deviations = np.array([e for e, _ in folds]), np.array([d for _, d in folds])
         scorable = deviations > 0
         if scorable.sum() < 2:
-            raise ValueError(
+            raise InputError(
                 f"y: must vary in at least two held-out folds (got {scorable.sum()} of {len(folds)}); lower cv"
             )
         self.r2_folds_ = 1 - errors[scorable] / deviations[scorable, None]
@@ -123,7 +124,7 @@ def residuals(
         return values[train] - mean, values[test] - mean
     counts = np.bincount(strata[train], minlength=strata.max() + 1)
     if not counts[strata[test]].all():
-        raise ValueError("strata: each must have samples in at least two folds; leave out conditions with one trial")
+        raise InputError("strata: each must have samples in at least two folds; leave out conditions with one trial")
     sums = np.zeros((len(counts), values.shape[1]))
     np.add.at(sums, strata[train], values[train])
     means = sums / np.maximum(counts, 1)[:, None]

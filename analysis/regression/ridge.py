@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
 from biorrr.analysis.checks import Ridge, check_k, check_pair, check_ridge, check_s, ridge_pair
+from biorrr.errors import InputError
 
 # Relative to trace(Cxx)/m; the commands' default is 0.1.
 _SHARES = np.geomspace(1e-4, 100, 13)
@@ -86,7 +87,7 @@ def choose_ridge(
     trials, trial_of = np.unique(np.arange(len(X)) if groups is None else groups, return_inverse=True)
     if not 2 <= folds <= len(trials):
         what = "samples" if groups is None else "groups"
-        raise ValueError(f"folds: must lie between 2 and the number of {what}, {len(trials)} (got {folds})")
+        raise InputError(f"folds: must lie between 2 and the number of {what}, {len(trials)} (got {folds})")
     fold_of = np.random.default_rng(_SHUFFLE).permutation(len(trials))[trial_of] % folds
     moments = FoldMoments.of(X, Y, fold_of)
     if ridges is None:
@@ -102,7 +103,7 @@ def choose_ridge(
         errors += [_squared_error(solution.map(ridge, k), held_out, m) for ridge in tried]
         deviations += np.trace(held_out[m:, m:])
     if not deviations > 0:
-        raise ValueError("Y: must vary (got constant columns); there is nothing to predict")
+        raise InputError("Y: must vary (got constant columns); there is nothing to predict")
     return RidgeChoice(tried, 1 - errors / deviations)
 
 

@@ -12,6 +12,7 @@ from scipy import linalg
 
 from biorrr.analysis.checks import check_k, check_pair, check_s, ridge_pair
 from biorrr.analysis.regression.covariance import covariances, sigma_inverse
+from biorrr.errors import InputError
 
 
 class Yardstick:
@@ -122,7 +123,7 @@ class Yardstick:
         """Return Cxx^1/2 Vx in the axes of X, and which of the leading entries are finite (the others are zeroed)."""
         Vx = np.asarray(Vx, dtype=float)
         if Vx.ndim < 2 or Vx.shape[-2] != self.m or not 1 <= Vx.shape[-1] <= min(self.m, self.n):
-            raise ValueError(
+            raise InputError(
                 f"Vx: must have shape (..., {self.m}, k) with k from 1 to {min(self.m, self.n)} (got {Vx.shape})"
             )
         finite = np.isfinite(Vx).all(axis=(-2, -1))

@@ -19,6 +19,7 @@ from importlib.machinery import PathFinder
 from types import ModuleType
 from typing import Any
 
+from biorrr.errors import RunError
 from biorrr.models.expressions import CONSTANTS, names_in
 
 TESTED = ("2.9", "2.10", "2.11")  # Brian2's versions with which all engines were seen to agree with a plain loop
@@ -42,7 +43,7 @@ def is_tested(version: str) -> bool:
     return ".".join(version.split(".")[:2]) in TESTED
 
 
-class Brian2Changed(RuntimeError):
+class Brian2Changed(RunError):
     """The installed Brian2 lacks something that the engines rely on."""
 
 

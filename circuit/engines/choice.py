@@ -10,6 +10,7 @@ from typing import Any
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.engines import brian2_import, brian2_private, compiler
 from biorrr.circuit.stimulus.data_checks import warn
+from biorrr.errors import RunError
 
 ENGINES = ("auto", "numpy", "cython", "cpp")
 # Work, in ticks, above which compiling pays: Brian2's numpy target takes 0.3 ms a tick and compiling 10 s.
@@ -31,7 +32,7 @@ def choose(wanted: str, ticks: int) -> str:
     return "cpp"
 
 
-class EngineUnavailable(RuntimeError):
+class EngineUnavailable(RunError):
     """An engine that cannot be used on this machine, with what to do."""
 
 

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from biorrr.circuit.engines.cache import cache_folder
+from biorrr.errors import RunError
 
 # Brian2's own flags: fast arithmetic, but infinities and NaN stay what they are, so that divergence is seen.
 # `#pragma omp simd` needs no threads; without it GCC turns loops over synapses inside out, at a fifth of the speed.
@@ -24,7 +25,7 @@ HOW_TO_INSTALL = (
 )
 
 
-class CompileFailed(RuntimeError):
+class CompileFailed(RunError):
     """The C++ compiler did not make a program of the circuit."""
 
 

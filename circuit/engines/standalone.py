@@ -29,6 +29,7 @@ from biorrr.circuit.simulation.progress import notice
 from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.circuit.simulation.scratch import Scratch
 from biorrr.circuit.stimulus.data_checks import check_unchanged
+from biorrr.errors import RunError
 from biorrr.models import algebra, expressions, random_draws
 
 _SEGMENT_SECONDS = 1.0  # aim; short enough for progress and Ctrl-C, long against the 5 ms a program takes to start
@@ -94,7 +95,7 @@ class StandaloneEngine:
         if done.returncode in (-signal.SIGBUS, -signal.SIGSEGV):
             check_unchanged(job.feeds)
         if done.returncode not in (Exit.done, Exit.diverged):
-            raise RuntimeError(
+            raise RunError(
                 f"engine 'cpp': the compiled circuit ended with code {done.returncode}: {done.stderr.strip()[-500:]} "
                 f"(it reads and writes in {folder.parent}; set $TMPDIR to another folder if that one is full)"
             )
@@ -227,6 +228,6 @@ def _build(code: Blueprint, folder: Path) -> None:
     if kept := os.environ.get("BIORRR_KEEP_SOURCES"):
         Path(kept).mkdir(parents=True, exist_ok=True)
         shutil.copy(source, kept)
-    with notice("Compiling the circuit (about 2 s, once)"):
-        compiler.compile_program(source, folder / "circuit")
+    notice("Compiling the circuit (about 2 s, once)")
+    compiler.compile_program(source, folder / "circuit")
     source.unlink()

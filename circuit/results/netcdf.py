@@ -11,10 +11,12 @@ import h5netcdf
 import h5py
 import xarray as xr
 
+from biorrr.errors import InputError
+
 MOST_PACKED = 2000  # bytes of numbers in a byte of file: deflate, which packs them, cannot do more than 1032
 
 
-class UnsafeFileError(ValueError):
+class UnsafeFileError(InputError):
     """An HDF5 file that would read other files of the user's, or fill the memory."""
 
 

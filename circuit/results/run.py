@@ -15,7 +15,7 @@ import xarray as xr
 from biorrr.circuit.results.netcdf import UnsafeFileError, read_netcdf, write_netcdf
 from biorrr.circuit.results.run_figures import RunFigures
 from biorrr.circuit.results.text_table import Tabled, regression, ridge_in_words
-from biorrr.errors import InputError
+from biorrr.errors import InputError, RunError
 from biorrr.models import AreaWeights, equilibrium
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Run(RunFigures, Tabled):
         """The Brian2 Network that was run (engines numpy and cython); see :attr:`Microcircuit.network`."""
         networks = [] if self.circuit is None else self.circuit._engines.networks({self.blueprint.code})
         if not networks:
-            raise RuntimeError("network: this run had none in this process; run with engine='numpy' or 'cython'")
+            raise RunError("network: this run had none in this process; run with engine='numpy' or 'cython'")
         return networks[-1]
 
     @property
@@ -151,7 +151,8 @@ class Run(RunFigures, Tabled):
                 X - self.data["mean_x"].values, silent, start=self, plastic=False, order="sequential", record="z",
                 every=1, snapshots=1, progress=False,
             )  # fmt: skip
-        z = shown.data["z"].values
+        # The pass goes on where learning stopped in the order of samples: its rows are sorted back.
+        z = shown.data["z"].values[np.argsort(shown.data["data_row"].values)]
         return z.mean(axis=1) if z.ndim == 3 else z
 
     def infer(self, X, Y=None) -> list[np.ndarray]:

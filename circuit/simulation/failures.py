@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from biorrr.errors import BiorrrError
 from biorrr.models import Departure, Settled
 
 if TYPE_CHECKING:
     from biorrr.circuit.results.run import Run
 
 
-class _FailedRun(ArithmeticError):
+class _FailedRun(BiorrrError, ArithmeticError):
     """An error that holds the run which failed.
 
     Attributes

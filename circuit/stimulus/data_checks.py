@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from biorrr.circuit.compile.timing import Timing
-from biorrr.errors import InputError, InputTypeError
+from biorrr.errors import InputError, InputTypeError, RunError
 from biorrr.models import LateInstruction
 
 
@@ -87,7 +87,7 @@ def check_unchanged(feeds) -> None:
         except OSError:
             continue  # deleted: the data are still there for those who have them open
         if now != feed.file:
-            raise RuntimeError(
+            raise RunError(
                 f"{feed.file[0]}: the file changed while the run was reading it; nothing of this run can be relied on, "
                 "so run it again with a file that stays as it is"
             )

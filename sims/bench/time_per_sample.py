@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from biorrr.errors import RunError
+
 _TRIES = 10  # of a slope, where something else has disturbed it so much that it is not positive
 
 
@@ -70,7 +72,7 @@ def _slope(run: Callable[[int], object], short: int, long: int) -> float:
         took = undisturbed_seconds(lambda: run(short)), undisturbed_seconds(lambda: run(long))
         if took[1] > took[0]:
             return (took[1] - took[0]) / (long - short)
-    raise RuntimeError(
+    raise RunError(
         f"{long} samples took no longer than {short}, {_TRIES} times: "
         "too much other work on this machine; try again later"
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from biorrr.errors import InputError
 from biorrr.sims.data import Samples
 from biorrr.sims.experiments.compare import DIRECTIONS, default_direction, first_rows, plain_name
 from biorrr.sims.lab import (
@@ -159,7 +160,7 @@ def check_printed(settings: SensitivitySettings) -> None:
     for k in settings.k:
         try:
             models.Rates.paper(settings.data.name, 0, k)
-        except ValueError as error:
+        except InputError as error:
             raise SettingsError(str(error)) from None
 
 

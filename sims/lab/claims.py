@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from biorrr.errors import InputError
 from biorrr.sims.lab.quantities import PERCENT, Quantity, readable
 
 HOLDS, FAILS, NOT_JUDGED, NOT_TESTABLE = "holds", "does not hold", "not judged", "not testable here"
@@ -100,9 +101,9 @@ class Claim:
         if self.untestable:
             return
         if self.value is None:
-            raise ValueError(f"Claim {self.text!r}: must have a value, unless it says why it is untestable")
+            raise InputError(f"Claim {self.text!r}: must have a value, unless it says why it is untestable")
         if math.isinf(self.low) and math.isinf(self.high) and not self.unjudged:
-            raise ValueError(f"Claim {self.text!r}: must have a bound, low or high: otherwise it cannot fail")
+            raise InputError(f"Claim {self.text!r}: must have a bound, low or high: otherwise it cannot fail")
 
     @classmethod
     def about(cls, quantity: Quantity, text: str, **more: Any) -> Claim:
@@ -181,3 +182,16 @@ class Claim:
             | {name: text for name, text in said.items() if text}
             | dict(self.numbers)
         )
+
+
+def print_claims(title: str, claims: Sequence[Claim]) -> None:
+    """Print each claim with its verdict and the numbers behind it below ``title``, if there are any."""
+    if claims:
+        print(title)
+    for claim in claims:
+        verdict = claim.verdict.upper() if claim.holds is False else claim.verdict
+        print(f"  {verdict}: {f'{claim.label}: ' if claim.label else ''}{claim.text}")
+        behind = ", ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in claim.numbers.items())
+        measured = claim.measured and f"{claim.measured}, bound: {claim.bounds}"
+        reason = claim.untestable or claim.unjudged or claim.setting
+        print(f"      {'; '.join(filter(None, (measured, behind, reason)))}")

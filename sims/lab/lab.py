@@ -11,6 +11,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
+from biorrr.errors import BiorrrError, InputTypeError, RunError
 from biorrr.sims.lab.claims import QUICK, Claim, without_verdicts
 from biorrr.sims.lab.declaration import Experiment
 from biorrr.sims.lab.findings import Findings
@@ -26,7 +27,7 @@ from biorrr.sims.lazy import circuits, data_sets
 S = TypeVar("S", bound=ExperimentSettings)
 
 
-class StoppedError(Exception):
+class StoppedError(BiorrrError):
     """A run that ended early; ends the command with this message and exit code."""
 
     def __init__(self, message: str, exit_code: int = 1) -> None:
@@ -84,12 +85,12 @@ class Workplace:
         if data in self.checksums and self.checksums[data] != checksum:
             raise data_sets.DataError(f"{data}: changed while the run was going on (another checksum); begin a new run")
         if data not in self.checksums and self.claimed:
-            raise RuntimeError(f"{data}: must be loaded or declared before the first lab.map")
+            raise RunError(f"{data}: must be loaded or declared before the first lab.map")
         self.checksums[data] = checksum
 
 
 class Lab(Generic[S]):
-    """What an experiment works with.
+    """The interface of an experiment to its run: data, run folder, processes, progress.
 
     Code outside :meth:`map` runs again when a run is resumed, and so is cheap and deterministic. Data are loaded, and
     settings filled in, before the first :meth:`map`, so that a refusal leaves no folder behind.
@@ -232,7 +233,7 @@ class Lab(Generic[S]):
 
 @dataclass
 class Job:
-    """What the function of :meth:`Lab.map` is given beside its item."""
+    """The context in which the function of :meth:`Lab.map` computes one item."""
 
     settings: Any
     name: str
@@ -269,7 +270,9 @@ def _checked(items: Iterable[Any]) -> list[Any]:
     for item in (items := [*items]):
         frozen = dataclasses.is_dataclass(item) and type(item).__dataclass_params__.frozen  # type: ignore
         if not frozen and not isinstance(item, int | float | str):
-            raise TypeError(f"lab.map: items must be frozen dataclasses, numbers or text (got {type(item).__name__})")
+            raise InputTypeError(
+                f"lab.map: items must be frozen dataclasses, numbers or text (got {type(item).__name__})"
+            )
     return [*dict.fromkeys(items)]
 
 

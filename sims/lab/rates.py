@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from biorrr.errors import InputError
 from biorrr.sims.lab.settings import ExperimentSettings, SettingsError, option
 from biorrr.sims.lazy import models
 
@@ -13,7 +14,7 @@ N = "samples in which the rates halve, instead of the printed number"
 
 @dataclass(frozen=True, kw_only=True)
 class RatesSettings(ExperimentSettings):
-    """How learning rates can be set, eta = eta0 / (1 + t/N)."""
+    """Settings of learning rates, eta = eta0 / (1 + t/N)."""
 
     rates: str = option(
         "auto", "auto fits them to the data; paper takes those that the supplement prints", choices=("auto", "paper")
@@ -24,7 +25,7 @@ class RatesSettings(ExperimentSettings):
     def given_rates(
         self, data: str, s: float, k: int, setting: str = "online", algorithm: str = "biorrr"
     ) -> models.Rates | None:
-        """The rates asked for, or None for those that follow the data.
+        """Return the rates that the settings ask for; None for rates that follow the data.
 
         Where the paper prints none for these data, ``eta0`` alone makes rates of its form, with the proportions that it
         uses for MediaMill: eta_y = eta_q = 0.002 eta_x at s = 0 and 0.02 eta_x at s = 1, between them in between.
@@ -36,7 +37,7 @@ class RatesSettings(ExperimentSettings):
             return None
         try:
             printed = models.Rates.paper(data, s, k, setting, algorithm)
-        except ValueError as error:
+        except InputError as error:
             if self.eta0 is None:
                 none = f"rates: the paper prints none here ({error})"
                 raise SettingsError(f"{none}; give eta0 as well, or take rates auto") from None

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from biorrr.circuit import Run
+from biorrr.circuit import Microcircuit, Run
+from biorrr.models import Leaky
 
 WEIGHTS = ("Vx", "Vy", "Q", "R")
 SETTINGS = {"s": 0.3, "ridge": 0.1, "replay": 2}
@@ -131,3 +132,16 @@ def test_loading_what_is_not_a_run(tmp_path):
         Run.load(tmp_path / "other.nc")
     with pytest.raises(FileNotFoundError, match=r"no such file: '.*none.nc'$"):
         Run.load(tmp_path / "none.nc")
+
+
+@pytest.mark.parametrize("rows", [slice(0, 7), slice(3, 40)])
+def test_outputs_of_held_samples_stand_in_the_order_of_the_rows(rows):
+    """However many samples the circuit had seen: the pass with learning off begins at the first row."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((40, 5)), rng.standard_normal((40, 3))
+    run = Microcircuit(k=2, departures=[Leaky(hold=200, dt=5)], engine="numpy").run(
+        X, Y, epochs=2, centre=True, progress=False
+    )
+    settled = (X[rows] - X.mean(axis=0)) @ run.Vx
+    for learned, output in zip(settled.T, run.transform(X[rows]).T, strict=True):
+        assert np.corrcoef(learned, output)[0, 1] > 0.95

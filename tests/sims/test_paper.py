@@ -150,7 +150,7 @@ def test_curves_show_the_median_over_seeds():
     assert curve_table(results) == [["RRMSE", "ANN", "2", "0.8", "40 %", "2 %", "", ""]]
 
 
-def test_apical_drive_is_compared_with_the_same_plateaus_without_it():
+def test_apical_drive_is_judged_where_plateaus_are_sparse_beside_the_same_plateaus_without_it():
     drive, none = np.full((1, 2, 3), 0.3), np.full((1, 3, 3), 0.2)
     none[0, 2] = 0.1
     found = xr.Dataset(
@@ -159,7 +159,8 @@ def test_apical_drive_is_compared_with_the_same_plateaus_without_it():
         {"data": ["digits"], "apical_events_value": [2, 8], "all_or_none_value": [1, 2, 8]},
     )  # fmt: skip
     (claim,) = evidence.of_robustness(Findings(title="", data={"run": found}))
-    assert claim.value == pytest.approx(0.2)
+    assert claim.value == pytest.approx(0.3)
+    assert claim.numbers == {"median excess without apical drive in %": pytest.approx(10.0)}
     assert (claim.verdict, claim.label) == ("does not hold", "digits, plateaus of 8 r.m.s.")
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from biorrr.errors import InputError
 from biorrr.sims.data import Samples
 from biorrr.sims.data.kinds import MediaMill
 from biorrr.sims.experiments.compare.claims import check_claims
@@ -177,7 +178,7 @@ def printed_rates(data: str, s: float, k: int, algorithm: str, setting: str) -> 
     """Return the rates that the paper prints; None, for those that follow the data, where it prints none."""
     try:
         return models.Rates.paper(data, s, k, setting, algorithm)
-    except ValueError:
+    except InputError:
         return None
 
 

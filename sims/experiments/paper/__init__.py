@@ -2,8 +2,8 @@
 
 Runs what the paper reports: its algebra, where its algorithms end, compare --all in both directions, images,
 sensitivity, symmetry, plateau, family, and apical drive in robustness. Fills the run folder with paper.md, a page with
-one table of sentences and an appendix with every case; paper.json, the same as data; and all figures. The bounds were
-fixed beforehand. Of MediaMill at most 20,000 rows are used, as in the paper. A run that was cut short goes on with
+one table of sentences and an appendix with every case; paper.json, the same as data; and all figures. Of
+MediaMill at most 20,000 rows are used, as in the paper. A run that was cut short goes on with
 `biorrr resume`.
 """
 

@@ -15,7 +15,7 @@ from biorrr.sims.lazy import analysis, np
 from biorrr.sims.races.heats import Heat, Track, tracks_of
 from biorrr.sims.races.laps import Lap, race
 
-# Bounds, fixed before anything was run.
+# Bounds.
 NEAR_ONE = 0.05  # the smallest eigenvalue of QQ' over the k-th of M differs from 1 by less, either way
 SATURATED = 0.01  # ||Vx'CxxVx - I||^2/k at the end of the offline algorithm
 OPTIMAL = 0.001  # excess over the optimum at the end of the offline algorithm

@@ -12,7 +12,7 @@ from biorrr.sims.lab import Claim, ExperimentSettings, Findings, Lab, Quantity, 
 from biorrr.sims.lab.checks import check_rank, default_ridge
 from biorrr.sims.lazy import analysis, data_sets, models, np
 
-# Bounds, fixed before anything was run.
+# Bounds.
 EQUAL = 1e-8  # two ways to the same number agree, relative to its size
 SAME_CIRCUIT = 1e-10  # weights of circuit and algorithm, relative to the largest
 RULE = 1e-6  # coefficients of the distal rule, either way

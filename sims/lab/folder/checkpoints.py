@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from biorrr.errors import InputTypeError
 from biorrr.sims.lab.files import inside, open_inside, whole_file
 from biorrr.sims.lazy import circuits, np, xr
 
@@ -50,7 +51,7 @@ class Checkpoints:
             self._keep_dataset(path.with_suffix(".nc"), identity, result)
             return self.kept(name, identity)
         if not isinstance(result, Mapping):
-            raise TypeError(
+            raise InputTypeError(
                 f"{identity['function']}: must return a Run, a Dataset, or arrays and numbers by name (got "
                 f"{type(result).__name__})"
             )
