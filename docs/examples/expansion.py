@@ -1,6 +1,6 @@
 """Put fixed rectified cells before the circuit.
 
-Linear neurons cannot solve exclusive-or. Random rectified cells expand the input, and the circuit then reaches the
+Linear neurons cannot solve exclusive-or. Random rectified cells expand the input, and the circuit then comes close to the
 exact solution of the expanded problem.
 """
 
@@ -17,7 +17,7 @@ expanded = np.maximum(X @ rng.standard_normal((2, 40)) + rng.uniform(-1, 1, 40),
 scores = {}
 for name, inputs in {"two inputs": X, "40 rectified cells": expanded}.items():
     inputs = inputs - inputs.mean(0)
-    run = Microcircuit(k=1, ridge=0.001).run(inputs, Y, epochs=100, progress=False)
+    run = Microcircuit(k=1, ridge=0.001).run(inputs, Y, epochs=30, progress=False)
     exact = ReducedRankRegression(k=1, ridge=0.001).fit(inputs, Y)
     scores[name] = run.score(inputs, Y), exact.score(inputs, Y)
 
