@@ -22,6 +22,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 FOLDER = Path(__file__).parent / "numbers"
 NUMBER = r"(-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?: %)?)"
+TEXT = r"([^|\n]+?)"
 
 
 class _Format(string.Formatter):
@@ -41,7 +42,7 @@ class _Format(string.Formatter):
         return {"m": sum(numbers) / len(numbers), "a": min(numbers), "z": max(numbers)}[conversion]
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        return format(value, format_spec).replace("%", " %")
+        return "none" if value is None else format(value, format_spec).replace("%", " %")
 
 
 def _leaves(value: Any):
@@ -64,6 +65,7 @@ class Quote:
     words
         The passage as a format string. ``{learn[excess]:.2%}`` is the key ``excess`` of the summary ``learn``;
         ``!m``, ``!a`` and ``!z`` before the colon take the mean, the smallest and the largest of several numbers.
+        Without a colon the value is text.
     """
 
     page: str
@@ -86,9 +88,9 @@ class Quote:
     def find(self, text: str) -> re.Match[str]:
         """Return the place of the passage in the text of its page; it must occur exactly once."""
         pattern = ""
-        for literal, field, _, _ in string.Formatter().parse(self.words):
+        for literal, field, spec, _ in string.Formatter().parse(self.words):
             pattern += r"\s+".join(map(re.escape, re.split(r"\s+", literal)))
-            pattern += NUMBER if field is not None else ""
+            pattern += "" if field is None else NUMBER if spec else TEXT
         found = list(re.finditer(pattern, text))
         if len(found) != 1:
             raise LookupError(f"{self.page}: expected exactly one passage {self.words!r} (found {len(found)})")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import signal
 import sys
@@ -42,6 +43,10 @@ def main() -> None:
         stream = getattr(sys, name)
         as_before = {"line_buffering": stream.line_buffering, "write_through": stream.write_through}
         setattr(sys, name, PlainStream(stream.buffer, stream.encoding, "backslashreplace", **as_before))
+    if sys.stderr.isatty():
+        log = logging.getLogger("biorrr")
+        log.addHandler(logging.StreamHandler(sys.stderr))
+        log.setLevel(logging.INFO)
     # Takes long enough to be interrupted.
     from biorrr.sims.lab.interrupts import watch
     from biorrr.sims.main import run

@@ -32,5 +32,5 @@ def test_readme(tmp_path, monkeypatch, capsys):
     for script in re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL):
         exec(compile(script, "README.md", "exec"), names)
     above = float(re.search(r"([\d.]+) % above the optimum\n", capsys.readouterr().out)[1])
-    assert above < 2
+    assert above < 0.1
     assert (tmp_path / "digits.nc").exists()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, styled, ticks_at
 
@@ -114,34 +112,8 @@ def plot_power(results: xr.Dataset, *, ax=None) -> np.ndarray:
             look: dict[str, Any] = {"color": _SHADES[number % 5], "marker": _MARKERS[number % 5], "markersize": 4}
             panel.plot(varied.values, power.values[number], label=f"weights known to {noise:.1%}", **look)
         panel.set(xscale="log", xlabel=varied.attrs["long_name"], ylim=(-0.03, 1.05), title=varied.attrs["kept"])
-        ticks_at(panel, varied.values)
+        ticks = varied.values if len(varied) < 8 else [2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]
+        ticks_at(panel, [tick for tick in ticks if tick <= varied.values.max()])
     axes[0].set_ylabel("share that tells s = 0 from 1")
     axes[0].legend(fontsize=7, loc="lower right")
-    return axes
-
-
-@styled
-def plot_plan(
-    curves: Mapping[str, tuple[NDArray, NDArray, int]], power: float, enough: float, *, ax=None
-) -> np.ndarray:
-    """Draw the power of a plan, and how it changes with each of its numbers; one axes for each.
-
-    Parameters
-    ----------
-    curves
-        By what is varied: numbers that were tried (N,), the power of each (N,), and the number that is planned.
-    power
-        Power of the plan.
-    enough
-        Power that should be reached.
-    """
-    axes = axes_of(ax, 1, len(curves), figsize=(3.2 * len(curves), 2.7), sharey=True)[0]
-    for panel, (what, (numbers, powers, planned)) in zip(axes, curves.items(), strict=True):
-        panel.axhline(enough, color="0.6", linewidth=0.9, linestyle=":", zorder=0)
-        panel.plot(numbers, powers, "o-", color=_SHADES[0], markersize=3)
-        panel.plot([planned], [power], "o", color="black", markerfacecolor="none", markersize=9)
-        panel.set(xscale="log", xlabel=what, ylim=(-0.03, 1.05))
-        ticks = [2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]
-        ticks_at(panel, [tick for tick in ticks if tick <= 1.1 * max(*numbers, planned)])
-    axes[0].set_ylabel("share that tells s = 0 from 1")
     return axes

@@ -1,11 +1,10 @@
-"""Figures of areas with apical feedback: the hierarchy, how it learns, what its plateaus carry, what lesions do.
+"""Figures of areas with apical feedback: how they learn, and what their plateaus carry.
 
 An area has one colour in all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,59 +15,6 @@ from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, in_percent, 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
-
-_HALF, _HIGH = 0.33, 0.2  # half the width and half the height of a box, where boxes stand a unit apart
-
-
-@styled
-def plot_hierarchy(areas: Sequence[int], gains: Sequence[float], m: int, n: int, *, ax: Axes | None = None) -> Axes:
-    """Draw x, ``areas`` of so many cells and y one above the other, with the links between them.
-
-    Each link has its gain, the weight that the equilibrium gives it. ``m`` and ``n`` are the numbers of features of x
-    and y.
-    """
-    boxes = [f"$x$\n{m} features", *(f"area {i}\n{k} cells" for i, k in enumerate(areas, 1)), f"$y$\n{n} features"]
-    edges = ["0.5", *shades(len(areas)), "0.5"]
-    ax = axes_of(ax, figsize=(4.0, 0.4 + 0.95 * len(boxes)))
-    for level, (words, edge) in enumerate(zip(boxes, edges, strict=True)):
-        outline = {"boxstyle": "round,pad=0.5", "facecolor": "white", "edgecolor": edge, "linewidth": 1.8}
-        ax.text(0, level, words, ha="center", va="center", fontsize=8, bbox=outline, zorder=3)
-    for level, gain in enumerate(gains):
-        low, high = level + _HIGH + 0.06, level + 1 - _HIGH - 0.06
-        if level < len(areas):
-            _link(ax, (-0.12, low), (-0.12, high), "proximal", f"$W_{level + 1}$")
-        if level > 0:
-            _link(ax, (0.12, high), (0.12, low), "distal", f"$A_{level}$")
-        ax.text(-0.5, level + 0.5, f"gain {gain:.3g}", ha="right", va="center", fontsize=8, color="0.35")
-    for level, (k, edge) in enumerate(zip(areas, edges[1:-1], strict=True), 1):
-        ax.text(
-            1.2, level, f"{k} inter-\nneurons", ha="center", va="center", fontsize=8,
-            bbox={"boxstyle": "circle,pad=0.25", "facecolor": "white", "edgecolor": edge, "linewidth": 1.2},
-        )  # fmt: skip
-        _link(ax, (_HALF, level - 0.09), (0.9, level - 0.09), "R", f"$R_{level}$", (0, -0.11))
-        _link(ax, (0.9, level + 0.09), (_HALF, level + 0.09), "Q", f"$Q_{level}$", (0, 0.11), inhibits=True)
-    ax.set(xlim=(-1.05, 1.6), ylim=(-0.4, len(boxes) - 0.6))
-    ax.axis("off")
-    return ax
-
-
-def _link(
-    ax: Axes,
-    start: tuple[float, float],
-    end: tuple[float, float],
-    colour: str,
-    words: str,
-    aside: tuple[float, float] | None = None,
-    inhibits: bool = False,
-) -> None:
-    """Draw an arrow, or a bar where a pathway inhibits, and its name ``aside``, by default away from the middle."""
-    from matplotlib.patches import FancyArrowPatch
-
-    style = "|-|,widthA=0,widthB=3" if inhibits else "-|>,head_length=5,head_width=2.5"
-    look: dict[str, Any] = {"arrowstyle": style, "color": COLOURS[colour], "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}
-    ax.add_patch(FancyArrowPatch(start, end, **look))
-    x, y = np.mean([start, end], axis=0) + (aside or (0.12 * np.sign(start[0]), 0))
-    ax.text(x, y, words, ha="center", va="center", fontsize=8, color=COLOURS[colour])
 
 
 @styled
@@ -125,27 +71,4 @@ def plot_area_plateaus(results: xr.Dataset, *, ax: Any = None) -> NDArray:
         reach = max(np.abs(theory).max(), np.abs(measured).max())
         panel.plot([-reach, reach], [-reach, reach], **THEORY)
         panel.set(title=f"area {area}", xlabel="theory at the optimum", ylabel="plateau" if area == areas[0] else "")
-    return axes
-
-
-@styled
-def plot_hierarchy_lesions(results: xr.Dataset, *, ax: Any = None) -> NDArray:
-    """Draw the mean variance of each area's outputs after each lesion.
-
-    Parameters
-    ----------
-    results
-        ``variance`` (lesion, step, area), and ``since`` (lesion, step), samples since the lesion; both NaN after
-        outputs have run away. ``lesion`` names the lesions.
-    """
-    lesions = results["lesion"].values
-    axes = axes_of(ax, 1, len(lesions), figsize=(2.8 * len(lesions), 2.6), sharey=True)[0]
-    for panel, lesion in zip(axes, lesions, strict=True):
-        here = results[["variance", "since"]].sel(lesion=lesion)
-        for area, colour in zip(results["area"].values, shades(results.sizes["area"]), strict=True):
-            panel.plot(here["since"], here["variance"].sel(area=area).clip(1e-6, 1e6), color=colour, label=area)
-        panel.axhline(1, **THEORY)
-        panel.set(title=lesion, xlabel="samples since the lesion", yscale="log")
-    axes[0].set(ylabel="variance of the outputs")
-    axes[0].legend()
     return axes

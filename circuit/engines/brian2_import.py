@@ -45,7 +45,8 @@ def import_brian2() -> None:
         if "brian2" in sys.modules:
             return
         excepthook = sys.excepthook
-        with notice("Importing Brian2"), without_preference_files():
+        notice("Importing Brian2")
+        with without_preference_files():
             if threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT)):
                 import brian2
             else:

@@ -228,6 +228,6 @@ def _build(code: Blueprint, folder: Path) -> None:
     if kept := os.environ.get("BIORRR_KEEP_SOURCES"):
         Path(kept).mkdir(parents=True, exist_ok=True)
         shutil.copy(source, kept)
-    with notice("Compiling the circuit (about 2 s, once)"):
-        compiler.compile_program(source, folder / "circuit")
+    notice("Compiling the circuit (about 2 s, once)")
+    compiler.compile_program(source, folder / "circuit")
     source.unlink()

@@ -1,11 +1,10 @@
-"""A progress bar with samples per second and the time left; silent where nobody is looking."""
+"""Progress of a run: a bar with samples per second and the time left, on terminals only, and notices in the log."""
 
 from __future__ import annotations
 
 import importlib.util
+import logging
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 
 def progress_bar(total: int, unit: str = " samples", desc: str = "learning", initial: int = 0):
@@ -27,14 +26,6 @@ def progress_bar(total: int, unit: str = " samples", desc: str = "learning", ini
     )
 
 
-@contextmanager
-def notice(text: str) -> Iterator[None]:
-    """Show ``text`` while something takes its time, to a person at a terminal; the line is cleared after."""
-    shown = sys.stderr is not None and sys.stderr.isatty()
-    if shown:
-        print(f"{text}...", end="", file=sys.stderr, flush=True)
-    try:
-        yield
-    finally:
-        if shown:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
+def notice(text: str) -> None:
+    """Log ``text`` before something that takes its time; the command line shows it on a terminal."""
+    logging.getLogger("biorrr").info("%s...", text)

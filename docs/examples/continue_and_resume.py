@@ -10,7 +10,7 @@ from biorrr import Microcircuit
 from biorrr.sims.data import load
 
 digits = load("digits").centred()
-circuit = Microcircuit(k=2, ridge=1.9)
+circuit = Microcircuit(k=2, ridge=0.0073)
 first = circuit.run(digits.X, digits.Y, epochs=5, final=False, progress=False)
 second = circuit.run(digits.X, digits.Y, epochs=5, start=first, progress=False)
 

@@ -9,9 +9,9 @@ from biorrr import Microcircuit, ReducedRankRegression, principal_angles
 from biorrr.sims.data import load
 
 digits = load("digits").centred()
-run = Microcircuit(k=2, ridge=1.9).run(digits.X, digits.Y, epochs=60, progress=False)
+run = Microcircuit(k=2, ridge=0.0073).run(digits.X, digits.Y, epochs=60, progress=False)
 
 run.plot_angles(digits.X, digits.Y)
-exact = ReducedRankRegression(k=2, ridge=1.9).fit(digits.X, digits.Y)
+exact = ReducedRankRegression(k=2, ridge=0.0073).fit(digits.X, digits.Y)
 print("angles in degrees:", principal_angles(run.Vx, exact.Vx_))
 plt.show()

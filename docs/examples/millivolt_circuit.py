@@ -9,7 +9,7 @@ from biorrr import Microcircuit
 from biorrr.sims.data import load
 
 digits = load("digits").centred()
-circuit = Microcircuit(k=2, ridge=1.9, cell="millivolts")
+circuit = Microcircuit(k=2, ridge=0.0073, cell="millivolts")
 run = circuit.run(digits.X[:300], digits.Y[:300], record=("plateau", "z"), every=1, progress=False)
 
 fig, axes = plt.subplots(2, 1, figsize=(7, 4), sharex=True, layout="constrained")

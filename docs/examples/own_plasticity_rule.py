@@ -14,8 +14,8 @@ from biorrr.sims.data import load
 digits = load("digits").centred()
 oja = replace(DistalSynapses(), change="eta_y * (y_pre * z_post - z_post**2 * w)")
 circuits = {
-    "the paper's rule": Microcircuit(k=2, ridge=1.9),
-    "Oja's rule": Microcircuit(k=2, ridge=1.9, pathways=[oja]),
+    "the paper's rule": Microcircuit(k=2, ridge=0.0073),
+    "Oja's rule": Microcircuit(k=2, ridge=0.0073, pathways=[oja]),
 }
 print(circuits["Oja's rule"].locality()[1])
 

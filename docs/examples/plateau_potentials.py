@@ -9,7 +9,7 @@ from biorrr import Microcircuit
 from biorrr.sims.data import load
 
 digits = load("digits").centred()
-run = Microcircuit(k=2, ridge=1.9).run(digits.X, digits.Y, epochs=60, progress=False)
+run = Microcircuit(k=2, ridge=0.0073).run(digits.X, digits.Y, epochs=60, progress=False)
 
 run.plot_plateau(digits.X, digits.Y)  # grey: the back-propagated error of the exact solution
 plt.show()

@@ -14,8 +14,8 @@ from biorrr.sims.data import load
 digits = load("digits").centred()
 rows = []
 for k, seed in itertools.product((1, 2, 4), range(3)):
-    run = Microcircuit(k=k, ridge=1.9, seed=seed).run(digits.X, digits.Y, epochs=20, record=(), progress=False)
-    rows.append({"k": k, "seed": seed, "excess": 100 * excess(run.Vx, digits.X, digits.Y, ridge=1.9)})
+    run = Microcircuit(k=k, ridge=0.0073, seed=seed).run(digits.X, digits.Y, epochs=20, record=(), progress=False)
+    rows.append({"k": k, "seed": seed, "excess": 100 * excess(run.Vx, digits.X, digits.Y, ridge=0.0073)})
 table = pd.DataFrame(rows)
 print(table.groupby("k")["excess"].describe()[["mean", "min", "max"]])
 

@@ -24,15 +24,14 @@ class Alignment:
         (trials,) number of each trial's condition, from 0 on.
     begin
         Seconds from the event to the beginning of the window.
-    bins, width
-        How many bins, and how long each is, in seconds.
+    bins
+        Number of bins in the window.
     """
 
     onsets: np.ndarray
     conditions: np.ndarray
     begin: float
     bins: int
-    width: float
 
 
 def align(trials: Trials, span: tuple[float, float], pair: Pair, used: dict[str, str], notes: list[str]) -> Alignment:
@@ -41,26 +40,52 @@ def align(trials: Trials, span: tuple[float, float], pair: Pair, used: dict[str,
     The event and the window are added to ``used``, and what is left out to ``notes``.
     """
     event, onsets = trials.event(pair.align)
-    window = window_of(trials, pair.window, event, onsets, pair.bin, notes)
-    bins = bins_in(window, pair.bin)
-    kept, conditions = usable_trials(trials, span, event, onsets, pair.condition, window, pair.lag, notes)
-    refuse_overlap(onsets[kept], window, pair.lag)
-    used["trials"] = f"{len(kept)} of {len(onsets)} in {printable(trials.name)}"
+    begin, end = pair.window or up_to_the_shortest(trials, event, onsets, pair.bin, notes)
+    bins = bins_between(begin, end, pair.bin)
+    total, usable = len(onsets), np.isfinite(onsets)
+    if not usable.any():
+        raise DataError(f"align: {event} happened in none of the {total} trials of {trials.name}")
+
+    def leave_out(these: np.ndarray, why: str) -> None:
+        if lost := int(these.sum()):
+            notes.append(f"{lost} of {total} trials left out, {why}")
+
+    leave_out(~usable, f"without {event}")
+    first, last = span
+    begins, ends = onsets + begin + min(pair.lag, 0.0), onsets + end + max(pair.lag, 0.0)
+    slack = 1e-9 * max(1.0, abs(last)) if np.isfinite(last) else 0.0
+    inside = usable & (begins >= first - slack) & (ends <= last + slack)
+    leave_out(usable & ~inside, "with windows that reach beyond the recording")
+    if not inside.any():
+        raise DataError(
+            f"window: no trial's window lies within the recording, {first:g} to {last:g} s; the first would be "
+            f"{begins[usable][0]:g} to {ends[usable][0]:g} s"
+        )
+    usable, codes = inside, np.zeros(total, dtype=int)
+    if pair.condition is not None:
+        codes = trials.conditions(pair.condition)
+        leave_out(usable & (codes < 0), f"without a value of {pair.condition}")
+        usable = usable & (codes >= 0)
+        single = usable & (np.bincount(codes[usable], minlength=1)[np.maximum(codes, 0)] < 2)
+        leave_out(single, f"the only ones of their {pair.condition}")
+        usable = usable & ~single
+    if usable.sum() < 2:
+        raise DataError(
+            f"{trials.name}: at least two trials must be left to hold some out (got {int(usable.sum())} of {total}: "
+            f"{'; '.join(note for note in notes if 'trials' in note) or 'there are no more'})"
+        )
+    refuse_overlap(np.sort(onsets[usable]), end - begin + abs(pair.lag))
+    used["trials"] = f"{int(usable.sum())} of {total} in {printable(trials.name)}"
     used["align"] = printable(event)
-    used["window"] = f"{window[0]:g} to {window[1]:g} s, {counted(bins, 'bin')} of {pair.bin:g} s"
+    used["window"] = f"{begin:g} to {end:g} s, {counted(bins, 'bin')} of {pair.bin:g} s"
     used["condition"] = "all trials alike" if pair.condition is None else printable(pair.condition)
-    return Alignment(onsets[kept], conditions, window[0], bins, pair.bin)
+    return Alignment(onsets[usable], np.unique(codes[usable], return_inverse=True)[1], begin, bins)
 
 
-def window_of(
-    trials: Trials, window: tuple[float, float] | None, event: str, onsets: np.ndarray, bin: float, notes: list[str]
+def up_to_the_shortest(
+    trials: Trials, event: str, onsets: np.ndarray, bin: float, notes: list[str]
 ) -> tuple[float, float]:
-    """Return begin and end of the window in seconds from the event: as given, or to the end of the shortest trial."""
-    if window is not None:
-        begin, end = window
-        if not begin < end:
-            raise DataError(f"window: must begin before it ends (got {begin:g} to {end:g} s)")
-        return float(begin), float(end)
+    """Return begin and end of a window in seconds from the event: whole bins, to the end of the shortest trial."""
     if "stop_time" not in trials.times:
         raise DataError("window: trials have no stop_time here; say from when to when, such as --window 0 1")
     lasts = np.asarray(trials.times["stop_time"], dtype=float) - onsets
@@ -76,78 +101,31 @@ def window_of(
     return 0.0, bins * bin
 
 
-def usable_trials(
-    trials: Trials,
-    span: tuple[float, float],
-    event: str,
-    onsets: np.ndarray,
-    condition: str | None,
-    window: tuple[float, float],
-    lag: float,
-    notes: list[str],
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of the trials that can be used, and the condition of each of them, from 0 on."""
-    total = len(onsets)
-    happened = np.isfinite(onsets)
-    if not happened.any():
-        raise DataError(f"align: {event} happened in none of the {total} trials of {trials.name}")
-    if lost := total - int(happened.sum()):
-        notes.append(f"{lost} of {total} trials left out, without {event}")
-    first, last = span
-    begins, ends = onsets + window[0] + min(lag, 0.0), onsets + window[1] + max(lag, 0.0)
-    slack = 1e-9 * max(1.0, abs(last)) if np.isfinite(last) else 0.0
-    inside = happened & (begins >= first - slack) & (ends <= last + slack)
-    if lost := int((happened & ~inside).sum()):
-        notes.append(f"{lost} of {total} trials left out, with windows that reach beyond the recording")
-    if not inside.any():
-        raise DataError(
-            f"window: no trial's window lies within the recording, {first:g} to {last:g} s; the first would be "
-            f"{begins[happened][0]:g} to {ends[happened][0]:g} s"
-        )
-    codes = np.zeros(total, dtype=int) if condition is None else trials.conditions(condition)
-    usable = inside & (codes >= 0)
-    if lost := int((inside & (codes < 0)).sum()):
-        notes.append(f"{lost} of {total} trials left out, without a value of {condition}")
-    if condition is not None:
-        often = np.bincount(codes[usable], minlength=1)
-        single = usable & (often[np.maximum(codes, 0)] < 2)
-        if lost := int(single.sum()):
-            notes.append(f"{lost} of {total} trials left out, the only ones of their {condition}")
-        usable &= ~single
-    if usable.sum() < 2:
-        raise DataError(
-            f"{trials.name}: at least two trials must be left to hold some out (got {int(usable.sum())} of {total}: "
-            f"{'; '.join(note for note in notes if 'trials' in note) or 'there are no more'})"
-        )
-    kept = np.flatnonzero(usable)
-    return kept, np.unique(codes[kept], return_inverse=True)[1]
-
-
-def refuse_overlap(onsets: np.ndarray, window: tuple[float, float], lag: float) -> None:
-    """Refuse windows that overlap: a spike that belongs to two trials would be in training and test at once."""
-    ordered = np.sort(onsets)
-    length = window[1] - window[0] + abs(lag)
-    gaps = np.diff(ordered)
-    overlapping = gaps < length - 1e-6  # a microsecond of rounding
-    if overlapping.any():
-        first = int(overlapping.argmax())
-        raise DataError(
-            f"window: trials must not overlap, or held-out spikes are seen in training (got {int(overlapping.sum())} "
-            f"of {len(onsets)} that begin before the one before has ended, the first at {ordered[first + 1]:g} s); "
-            f"with its lag the window takes {length:g} s, the closest events are {gaps.min():g} s apart"
-        )
-
-
-def bins_in(window: tuple[float, float], bin: float) -> int:
-    """Return the number of bins that fill the window."""
-    length = window[1] - window[0]
+def bins_between(begin: float, end: float, bin: float) -> int:
+    """Return the number of bins that fill a window."""
+    length = end - begin
+    if not length > 0:
+        raise DataError(f"window: must begin before it ends (got {begin:g} to {end:g} s)")
     if bin > length * (1 + 1e-9):
         raise DataError(f"bin: must not be longer than the window (got {bin:g} s, and a window of {length:g} s)")
     bins = round(length / bin)
     if abs(bins * bin - length) > 1e-6 * bin:
-        whole = window[0] + np.floor(length / bin) * bin
+        whole = begin + np.floor(length / bin) * bin
         raise DataError(
             f"window: must hold a whole number of bins (got {length:g} s and bins of {bin:g} s); "
             f"end it at {whole:g} s, for instance"
         )
     return bins
+
+
+def refuse_overlap(onsets: np.ndarray, length: float) -> None:
+    """Refuse windows that overlap: a spike that belongs to two trials would be in training and test at once."""
+    gaps = np.diff(onsets)
+    overlapping = gaps < length - 1e-6  # a microsecond of rounding
+    if overlapping.any():
+        first = int(overlapping.argmax())
+        raise DataError(
+            f"window: trials must not overlap, or held-out spikes are seen in training (got {int(overlapping.sum())} "
+            f"of {len(onsets)} that begin before the one before has ended, the first at {onsets[first + 1]:g} s); "
+            f"with its lag the window takes {length:g} s, the closest events are {gaps.min():g} s apart"
+        )

@@ -5,7 +5,6 @@ HDF5 is read directly: only what is asked for, and without the classes that a fi
 
 from __future__ import annotations
 
-import difflib
 import re
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from biorrr.sims.data.hdf5 import Array, Group, opened
 from biorrr.sims.data.values import DataError
-from biorrr.sims.data.words import listed
+from biorrr.sims.data.words import did_you_mean, listed
 from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces
 from biorrr.sims.recordings.nwb_tables import (
     Table,
@@ -111,8 +110,7 @@ def find_trials(root: Group, named: str | None) -> Trials:
         found = [name for name in tables if name in (named, f"{named}_presentations")]
         found = found or [name for name in tables if named.lower() in name.lower()]
         if len(found) != 1:
-            near = difflib.get_close_matches(named, tables, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near and not found else ""
+            hint = "" if found else did_you_mean(named, tables)
             several = "several tables are called" if found else "no table of intervals is called"
             raise DataError(f"trials: {several} {named!r} in {root.file}{hint}; there are {there}")
     else:

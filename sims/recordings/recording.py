@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,7 @@ import numpy as np
 from biorrr.sims.data.dataset import LARGEST, Dataset
 from biorrr.sims.data.kinds import Pair
 from biorrr.sims.data.values import DataError
-from biorrr.sims.data.words import counted, listed
+from biorrr.sims.data.words import counted, did_you_mean, listed
 from biorrr.sims.recordings import alignment
 from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces, Windows
 from biorrr.sims.recordings.trials import Trials
@@ -180,9 +179,13 @@ class Recording:
         return cls(name, np.array(areas, dtype=str), Traces((series,)), table)
 
     def __repr__(self) -> str:
-        areas = listed(f"{area} {count}" for area, count in self.units_of_areas().items())
-        events = listed(self.trials.times)
-        return f"Recording {self.name}: {len(self.areas)} units ({areas}), {len(self.trials)} trials, events {events}"
+        there = f"{self.listed_areas}; {len(self.trials)} trials, events {listed(self.trials.times)}"
+        return f"Recording {self.name}: {there}"
+
+    @property
+    def listed_areas(self) -> str:
+        """Areas with their numbers of units, in words."""
+        return listed(f"{name} ({counted(count, 'unit')})" for name, count in self.units_of_areas().items())
 
     def units_of_areas(self) -> dict[str, int]:
         """Return the number of units in each area, the largest first."""
@@ -205,8 +208,7 @@ class Recording:
         """Return the binned activity of the two areas that ``pair`` names; see :meth:`pair`."""
         for side, area in (("source", pair.source), ("target", pair.target)):
             if not area:
-                there = listed(f"{name} ({counted(count, 'unit')})" for name, count in self.units_of_areas().items())
-                raise DataError(f"{side}: say which area of {self.name}; there are {there}")
+                raise DataError(f"{side}: say which area of {self.name}; there are {self.listed_areas}")
         source, target = str(pair.source), str(pair.target)
         notes = list(self.notes)
         sides = {"source": source, "target": target}
@@ -257,11 +259,8 @@ class Recording:
             if layers:
                 notes.append(f"{area} is {listed(sorted(layers))} together")
         if not chosen.any():
-            known = self.units_of_areas()
-            near = difflib.get_close_matches(area, known, n=1, cutoff=0.5)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            there = listed(f"{name} ({counted(count, 'unit')})" for name, count in known.items())
-            raise DataError(f"{side}: no units in area {area!r} of {self.name}{hint}; there are {there}")
+            hint = did_you_mean(area, self.units_of_areas(), cutoff=0.5)
+            raise DataError(f"{side}: no units in area {area!r} of {self.name}{hint}; there are {self.listed_areas}")
         if quality == "good" and self.good is not None:
             poor = int((chosen & ~self.good).sum())
             if poor == chosen.sum():

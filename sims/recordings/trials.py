@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from biorrr.sims.data.values import DataError
-from biorrr.sims.data.words import listed
+from biorrr.sims.data.words import did_you_mean, listed
 
 
 @dataclass(frozen=True)
@@ -42,8 +41,7 @@ class Trials:
         if len(found) > 1:
             raise DataError(f"align: {named!r} may be {listed(found)}; name one of them")
         if not found:
-            near = difflib.get_close_matches(named, self.times, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            hint = did_you_mean(named, self.times)
             raise DataError(f"align: no event {named!r} in {self.name}{hint}; there are {listed(self.times)}")
         return found[0], np.asarray(self.times[found[0]], dtype=float)
 
@@ -55,8 +53,7 @@ class Trials:
         codes = []
         for name in [named] if named in self.columns else named.split("+"):
             if name not in self.columns:
-                near = difflib.get_close_matches(name, self.columns, n=1)
-                hint = f"; did you mean {near[0]!r}?" if near else ""
+                hint = did_you_mean(name, self.columns)
                 raise DataError(f"condition: no column {name!r} in {self.name}{hint}; there are {listed(self.columns)}")
             values = np.asarray(self.columns[name])
             missing = (

@@ -20,6 +20,7 @@ from biorrr.analysis import (
     plot_weights,
     stages_of_learning,
 )
+from biorrr.analysis.figures.panels.raster import plot_raster
 from biorrr.analysis.figures.panels.symmetry import plot_meeting
 from biorrr.analysis.figures.races import plot_pictures_race
 from biorrr.analysis.figures.style import COLOURS
@@ -226,3 +227,29 @@ def test_axes_of_another_shape_are_refused(rng):
         plot_learning(SAMPLES, SAMPLES, ax=axes)
     with pytest.raises(TypeError, match=r"ax: must be axes of matplotlib \(got 3\); plt.subplots makes them"):
         plot_learning(SAMPLES, SAMPLES, ax=3)
+
+
+def test_raster_puts_each_spike_at_its_time_and_cell_above_the_traces(rng):
+    time = np.arange(1.0, 9.0)
+    traces = {"plateau": rng.standard_normal((8, 2)), "z": rng.standard_normal((8, 2))}
+    fired, cells = [1.0, 3.0, 8.0], [0, 4, 5]
+    spikes = (fired, cells, 3)  # three cells stand for each neuron
+    raster, *panels = plot_raster(time, traces, onsets=[0.0, 4.0], unit="time (ms)", spikes=spikes, neurons=["A", "B"])
+    (drawn,) = (line for line in raster.lines if line.get_marker() == "|")
+    np.testing.assert_array_equal(drawn.get_xydata(), np.transpose([fired, cells]))
+    assert [tick.get_text() for tick in raster.get_yticklabels()] == ["A,\n3 cells", "B,\n3 cells"]
+    np.testing.assert_array_equal(raster.get_yticks(), [1, 4])  # the middle one of each neuron's cells
+    assert raster.get_ylim() == (5.5, -0.5)  # from the top, half a cell around
+    assert [line.get_ydata()[0] for line in raster.lines if line.get_color() == "0.5"] == [2.5]  # between A and B
+    assert raster.get_ylabel() == "spikes"
+    assert raster.get_title(loc="left") == "each faint line: a new sample comes on"
+    assert len(panels) == 2
+    assert panels[-1].get_xlabel() == "time (ms)"
+    for panel in (raster, *panels):
+        assert [line.get_xdata()[0] for line in panel.lines if line.get_color() == "0.9"] == [0, 4]
+
+
+def test_raster_without_spikes_has_a_panel_for_each_neuron(rng):
+    axes = plot_raster(np.arange(5), {"plateau": rng.standard_normal((5, 3))}, onsets=[0])
+    assert [panel.get_ylabel() for panel in axes] == ["neuron 1", "neuron 2", "neuron 3"]
+    assert axes[0].get_title(loc="left") == "each faint line: a new sample comes on"

@@ -1,4 +1,4 @@
-"""What is said while Brian2 is imported and the circuit is compiled: to a person at a terminal, and to nobody else."""
+"""Notices while Brian2 is imported and the circuit is compiled: in the log, and shown by commands on a terminal."""
 
 import os
 import pty
@@ -6,28 +6,33 @@ import subprocess
 import sys
 
 SCRIPT = "from biorrr.circuit import Microcircuit; Microcircuit(2, engine='cpp').build(6, 4)"
+LEARN = ("learn", "--data", "synthetic:samples=60,m=6,n=4", "--engine", "cpp", "--epochs", "1", "--ridge", "0")
+SAID = ["Importing Brian2...", "Compiling the circuit (about 2 s, once)..."]
 
 
-def _stderr(tmp_path, terminal):
+def _run(tmp_path, *command, **streams):
+    env = {**os.environ, "BIORRR_CACHE": str(tmp_path / "cache"), "MPLBACKEND": "agg"}
+    return subprocess.run([sys.executable, *command], env=env, cwd=tmp_path, check=True, **streams)
+
+
+def test_a_script_finds_them_in_the_log(tmp_path):
+    logged = "import logging; logging.basicConfig(level='INFO', format='%(name)s: %(message)s'); " + SCRIPT
+    done = _run(tmp_path, "-W", "ignore", "-c", logged, capture_output=True, text=True)
+    assert [line for line in done.stderr.splitlines() if line.startswith("biorrr: ")] == [
+        f"biorrr: {one}" for one in SAID
+    ]
+
+
+def test_a_script_that_asks_for_no_log_is_told_nothing(tmp_path):
+    assert _run(tmp_path, "-W", "ignore", "-c", SCRIPT, capture_output=True, text=True).stderr == ""
+
+
+def test_a_command_shows_them_on_a_terminal(tmp_path):
     ours, theirs = pty.openpty()
-    env = {**os.environ, "BIORRR_CACHE": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", SCRIPT],
-        stderr=theirs if terminal else subprocess.PIPE,
-        env=env,
-        check=True,
-    )
+    start = "import sys; from biorrr.sims.start import main; sys.argv[0] = 'biorrr'; main()"
+    _run(tmp_path, "-c", start, *LEARN, stdout=subprocess.DEVNULL, stderr=theirs)
     os.close(theirs)
-    said = os.read(ours, 10_000).decode() if terminal else done.stderr.decode()
+    said = os.read(ours, 10_000).decode()
     os.close(ours)
-    return said
-
-
-def test_a_person_is_told(tmp_path):
-    assert _stderr(tmp_path, terminal=True) == (
-        "Importing Brian2...\r\x1b[KCompiling the circuit (about 2 s, once)...\r\x1b[K"
-    )
-
-
-def test_a_file_is_not(tmp_path):
-    assert _stderr(tmp_path, terminal=False) == ""
+    assert [line for line in said.replace("\r", "").splitlines() if line.endswith("...")] == SAID
+    assert "\\x1b" not in said

@@ -212,7 +212,9 @@ def attack(name, wrong, folder):
 def survey(seed, calls, folder):
     """Make so many random wrong ``calls``; return those that failed badly, as text."""
     rng = np.random.default_rng(seed)
-    run()  # imports Brian2, which may take its time
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the data, which are as they are
+        run()  # imports Brian2, which may take its time
     found = []
     for number in range(calls):
         name = list(CALLS)[rng.integers(len(CALLS))]

@@ -16,8 +16,8 @@ from biorrr.sims.data import DataError, Plasticity, load
 from biorrr.sims.experiments import distal
 from biorrr.sims.experiments.distal import recorded_circuits
 from biorrr.sims.experiments.distal import slice_protocols as protocols
+from biorrr.sims.experiments.distal.results import JUDGED, judge
 from biorrr.sims.experiments.distal.slice_protocols import OUTPUT, WEAKER, SliceExperiment
-from biorrr.sims.experiments.distal.three_answers import BOUNDS, judge
 from biorrr.sims.lab import Job, Quantity
 from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
 
@@ -33,7 +33,8 @@ def job(**given):
 
 
 def judged(settings, numbers):
-    return judge(settings, {name: Quantity(name, value, bound=BOUNDS.get(name)) for name, value in numbers.items()})
+    bounds = {name: bound for name, (_, _, bound, _) in JUDGED.items()}
+    return judge(settings, {name: Quantity(name, value, bound=bounds.get(name)) for name, value in numbers.items()})
 
 
 def test_cells_without_noise_do_what_the_rule_predicts():
@@ -126,7 +127,7 @@ def run():
 
 def test_learning_circuits_are_told_in_every_condition(run):
     y, z, a = (run.data[name].values[1:] for name in ("y", "z", "a"))
-    for condition, (s, low, high, _) in recorded_circuits.infer_in_every_condition(
+    for condition, (s, low, high) in recorded_circuits.infer_in_every_condition(
         (y, z, a, run.data["Vy_trace"].values), 0
     ).items():
         assert s == pytest.approx(0.5, abs=0.25 if condition == "sparse" else 0.1)
@@ -138,8 +139,7 @@ def test_controls_tell_no_s(monkeypatch):
     monkeypatch.setattr(recorded_circuits, "LEARNED", 100)
     monkeypatch.setattr(recorded_circuits, "RECORDED", 200)
     for control in recorded_circuits.CONTROLS:
-        found = recorded_circuits.ControlCircuit(control).run(job(), load(DATA))
-        assert not found["fooled"], found["words"]
+        assert not control.run(job(), load(DATA))["fooled"], control
 
 
 def as_arrays(run):

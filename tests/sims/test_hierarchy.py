@@ -10,7 +10,6 @@ from biorrr.analysis import HierarchyOptimum
 from biorrr.circuit import Run
 from biorrr.sims.experiments.hierarchy import HierarchySettings
 from biorrr.sims.experiments.hierarchy.scores import judge, learning_quantities, plateau_errors, prediction_quantities
-from biorrr.sims.experiments.hierarchy.simulations import RUNAWAY
 from biorrr.sims.lab import Quantity
 from biorrr.sims.main import run
 
@@ -99,7 +98,6 @@ def test_a_small_run_fills_its_folder(tmp_path, capsys):
     assert run(["hierarchy", "--data", data, *options, "--out", str(tmp_path / "run")]) == 0
     numbers = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert 0 <= numbers["excess"] < 0.1 < numbers["excess_untrained"]
-    assert numbers["variance_feedback_cut"] < 1 < numbers["variance_interneurons_silent"] <= RUNAWAY
-    for name in ("hierarchy", "learning", "plateaus", "lesions"):
+    for name in ("learning", "plateaus"):
         assert (tmp_path / "run" / f"{name}.png").exists()
     assert "A meets W'" in capsys.readouterr().out

@@ -92,7 +92,19 @@ def test_q_and_r_share_a_scale():
         sizes = [line.get_markersize() ** 2 for line in synapses(ax, matrix, 5, 6, "|", "_")]
         strongest = abs(getattr(run, matrix)).max() / largest
         assert max(sizes) == pytest.approx(81 * strongest)
-    assert f"largest {largest:.2g}" in " ".join(text.get_text() for text in ax.get_legend().get_texts())
+    plt.close(ax.figure)
+
+
+def test_the_legend_names_each_matrix_beside_its_colour_and_its_largest_synapse():
+    run, ax = drawn(k=2)
+    shared = max(abs(run.Q).max(), abs(run.R).max())
+    largest = {"$V_x$": abs(run.Vx).max(), "$V_y$": abs(run.Vy).max(), "$Q$": shared, "$R$": shared}
+    handles, labels = ax.get_legend_handles_labels()
+    named = {label: handle.get_color() for handle, label in zip(handles, labels, strict=True)}
+    assert named == {
+        f"{symbol}, largest {weight:.2g}": PATHWAYS[symbol.strip("$").replace("_", "")]
+        for symbol, weight in largest.items()
+    } | {"raises its target": "0.3", "lowers its target": "0.3"}
     plt.close(ax.figure)
 
 
@@ -113,5 +125,12 @@ def test_more_cells_than_can_be_told_apart_are_summed_up():
     run, ax = drawn(k=MOST_CELLS + 1, inputs=MOST_CELLS + 4)
     said = " ".join(text.get_text() for text in ax.texts)
     assert f"{MOST_CELLS + 1}\npyramidal" in said
-    assert f"{(run.Q < 0).mean():.0%} raise their" in said
+    effects = {"$V_x$": run.Vx, "$V_y$": run.Vy, "$Q$": -run.Q, "$R$": run.R}
+    for symbol, effect in effects.items():
+        (text,) = (text for text in ax.texts if text.get_text().startswith(symbol))
+        assert text.get_text() == (
+            f"{symbol}: {effect.size:,} synapses,\n{(effect > 0).mean():.0%} raise their target,\n"
+            f"r.m.s. {np.sqrt(np.square(effect).mean()):.2g}"
+        )
+        assert text.get_color() == PATHWAYS[symbol.strip("$").replace("_", "")]
     plt.close(ax.figure)

@@ -108,8 +108,11 @@ def measure(settings: CommunicationSettings) -> str:
     paper="beyond it",
     measure=measure,
     captions=CAPTIONS,
-    small={"data": "planted", "ranks": (1, 2), "folds": 2, "epochs": 1, "shuffles": 2, "draws": 1, "lags": 1},
-)
+    small={
+        "data": "planted:trials=30,bins=4,source_units=16,target_units=6", "ranks": (1, 2), "folds": 2, "epochs": 1,
+        "shuffles": 2, "draws": 1, "lags": 1, "engine": "numpy",
+    },
+)  # fmt: skip
 def communication(lab: Lab, settings: CommunicationSettings) -> Findings:
     """Predict each target from the source, by circuits and exactly, with all controls."""
     from biorrr.sims.experiments.communication.areas import Areas

@@ -57,8 +57,8 @@ def cca(at: Mapping[str, Curve], heat: Heat, rows: int, **about: Any) -> Iterato
         yield headline(at, heat.bio, **about)
     passes = fewest(at, own, offline, "passes", text=text)
     iterations = fewest(at, own, offline, "t", text=text, place=CCA, **about)
-    beside = {f"in passes through the data, {passes.unit}": passes.value}
-    yield replace(iterations, numbers={**iterations.numbers, **beside})
+    beside = f"in passes through the data, {passes.unit}"
+    yield replace(iterations, numbers={**iterations.numbers, beside: passes.value or 0.0})
     if heat.setting == "online":
         text = "our online algorithm (Bio-CCA - online) is fastest in terms of CPU runtime"
         start = 1e3 * float(np.median([at[name].seconds[:, 0] for name in offline]))

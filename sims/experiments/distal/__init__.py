@@ -17,10 +17,10 @@ from typing import Any
 from biorrr.sims.data import Plasticity, Samples
 from biorrr.sims.data.kinds import Synthetic
 from biorrr.sims.experiments.distal.own_record import infer_from_record
-from biorrr.sims.experiments.distal.planning import CURVES, NOISES, PowerCurve, check_plan, plan_experiment
+from biorrr.sims.experiments.distal.planning import CURVES, NOISES, PowerCurve, plan_experiment, planned
 from biorrr.sims.experiments.distal.recorded_circuits import CONTROLS, ControlCircuit, RecordedCircuit
+from biorrr.sims.experiments.distal.results import join, judge, rows_of, summary
 from biorrr.sims.experiments.distal.slice_protocols import FIBRES, PROTOCOLS, SliceExperiment
-from biorrr.sims.experiments.distal.three_answers import join, judge, rows_of, summary
 from biorrr.sims.lab import (
     Chart,
     ExperimentSettings,
@@ -100,8 +100,8 @@ CAPTIONS = {
     "the two the circuit follows, against the number of observed changes of each synapse and against that of observed "
     "synapses, at different noise of one look at a weight, over the r.m.s. of the weights. Dotted: 95 % of the "
     "experiments tell.",
-    "plan": "Share of simulated experiments that tell RRMSE from CCA, with the planned numbers (ring) and when one "
-    "of them is changed. Dotted: 95 % of the experiments tell.",
+    "plan": "Share of simulated experiments that tell RRMSE from CCA with the planned numbers, when one of them is "
+    "changed. Dotted: 95 % of the experiments tell.",
     "recording": "s inferred from the recording, with its 95 % interval (line; it is cut at -0.5 and 1.5), between "
     "RRMSE (0) and CCA (1).",
 }
@@ -145,7 +145,10 @@ def distal(lab: Lab, settings: DistalSettings) -> Findings:
     """Ask which s protocols, recordings and planned experiments tell; or what a record or a plan says."""
     from biorrr.analysis.figures.distal import plot_inferred, plot_power, plot_protocols
 
-    check(settings)
+    if settings.data is not None and settings.plan:
+        raise SettingsError("plan: infers nothing from a record; leave out --plan or --data")
+    if settings.data is None and settings.known_noise is not None:
+        raise SettingsError("known-noise: is of a record of distal plasticity; name it with --data")
     if settings.data is not None:
         return infer_from_record(lab.load(settings.data), settings)
     if settings.quick:
@@ -153,25 +156,25 @@ def distal(lab: Lab, settings: DistalSettings) -> Findings:
     settings = lab.set(s=tuple(dict.fromkeys(settings.s)))
     if settings.engine == "auto":  # runs are so short that compiling them would take longer
         settings = lab.set(engine="numpy")
+    if settings.plan:
+        planned(settings)  # refused here if it is too large
+        return plan_experiment(lab, settings)
     data = lab.load(settings.task)
     check_rank(settings.k, data)
-    if settings.plan:
-        return plan_experiment(lab, settings)
 
     slices = [SliceExperiment(protocol, s) for protocol in PROTOCOLS for s in settings.s]
     recorded = [RecordedCircuit(s, seed) for s in settings.s for seed in settings.every_seed]
-    controls = [ControlCircuit(control) for control in CONTROLS]
-    curves = [PowerCurve(curve, noise) for curve in CURVES for noise in NOISES]
-    found = lab.map(simulate, [*slices, *recorded, *controls, *curves], data)
+    curves = [PowerCurve(varied, noise) for varied in CURVES for noise in NOISES]
+    found = lab.map(simulate, [*slices, *recorded, *CONTROLS, *curves], data)
 
     results = join(settings, found)
-    told = sum(bool(found[one]["fooled"]) for one in controls)
+    told = sum(bool(found[one]["fooled"]) for one in CONTROLS)
     quantities = {one.name: one for one in summary(settings, results, told)}
     return Findings(
         title=f"distal plasticity: {settings.cells} cells in each protocol, EPSP in percent of baseline; s with its "
         "95 % confidence interval",
         quantities=[*quantities.values()],
-        rows=rows_of(settings, results, {one.control: str(found[one]["words"]) for one in controls}),
+        rows=rows_of(settings, results),
         data={"run": results},
         figures=[
             Figure("protocols", partial(plot_protocols, results)),
@@ -180,16 +183,6 @@ def distal(lab: Lab, settings: DistalSettings) -> Findings:
         ],
         own_tests=judge(settings, quantities),
     )
-
-
-def check(settings: DistalSettings) -> None:
-    """Refuse settings that do not fit together."""
-    if settings.data is not None and settings.plan:
-        raise SettingsError("plan: infers nothing from a record; leave out --plan or --data")
-    if settings.data is None and settings.known_noise is not None:
-        raise SettingsError("known-noise: is of a record of distal plasticity; name it with --data")
-    if settings.plan:
-        check_plan(settings)
 
 
 def simulate(

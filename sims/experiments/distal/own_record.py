@@ -17,43 +17,36 @@ def infer_from_record(data: Measured, settings: Any) -> Findings:
     """Infer s from a record of distal plasticity."""
     from biorrr.analysis.figures.distal import plot_inferred
 
-    record, value = data.recording, settings.data
+    record = data.recording
     found = analysis.infer_s(*record, ridge=settings.ridge, noise=settings.known_noise)
-    interval = {name: float(getattr(found, name)) for name in ("s", "low", "high")}
-    fit = {name: float(getattr(found, name)) for name in ("noise", "unexplained")}
+    samples, _, neurons = record.Vy.shape
     every = record.y.shape[1] if record.y.ndim == 3 else 1
-    observed = {
-        "samples": len(record.Vy), "every": every, "synapses": int((~np.isnan(record.Vy).all(axis=0)).sum()),
-        "neurons": record.Vy.shape[2],
-    }  # fmt: skip
-    calcium = "" if value.calcium is None else f", calcium deconvolved with {value.calcium:g} samples"
-    verdict = "another rule" if found.another_rule else f"s = {found.s:.3f}" if found.can_tell else "cannot tell"
+    synapses = int((~np.isnan(record.Vy).all(axis=0)).sum())
+    results = xr.Dataset(  # as of many circuits, of which one is here, and its s is not known
+        {"inferred": (("s", "condition", "seed", "quantity"), [[[[found.s, found.low, found.high]]]])},
+        {"s": [np.nan], "quantity": ["s", "low", "high"], "condition_words": ("condition", ["recording"])},
+    )
     return Findings(
-        title=f"s from {value}",
+        title=f"s from {settings.data}",
         quantities=[
-            *(Quantity(name, number) for name, number in interval.items()),
-            *(Quantity(name, number, PERCENT) for name, number in fit.items()),
+            *(Quantity(name, float(getattr(found, name))) for name in ("s", "low", "high")),
+            *(Quantity(name, float(getattr(found, name)), PERCENT) for name in ("noise", "unexplained")),
             Quantity("can_tell", bool(found.can_tell)),
             Quantity("another_rule", bool(found.another_rule)),
-            *(Quantity(name, number) for name, number in observed.items()),
-            Quantity("recording", value.name),
+            Quantity("samples", samples),
+            Quantity("every", every),
+            Quantity("synapses", synapses),
+            Quantity("neurons", neurons),
+            Quantity("recording", settings.data.name),
         ],
         rows={
-            "observed": f"{observed['synapses']} synapses on {observed['neurons']} neurons, {observed['samples']} "
-            f"changes{f', each of {every} samples' if every > 1 else ''}{calcium}",
-            "verdict": verdict,
+            "observed": f"{synapses} synapses on {neurons} neurons, {samples} changes"
+            + (f", each of {every} samples" if every > 1 else ""),
+            "verdict": "another rule" if found.another_rule else f"s = {found.s:.3f}" if found.can_tell
+            else "cannot tell",
             "95 % interval": f"{found.low:.3f} to {found.high:.3f}",
             "in words": str(found),
         },
-        data={"run": xr.Dataset(interval | fit)},
-        figures=[Figure("recording", partial(plot_inferred, as_inferred(interval)))],
-    )
-
-
-def as_inferred(interval: dict[str, float]) -> xr.Dataset:
-    """Return an estimate and its interval in the form of many: one condition, one circuit, of which s is not known."""
-    values = np.reshape([*interval.values()], (1, 1, 1, 3))
-    return xr.Dataset(
-        {"inferred": (("s", "condition", "seed", "quantity"), values)},
-        {"s": [np.nan], "quantity": [*interval], "condition_words": ("condition", ["recording"])},
-    )
+        data={"run": results},
+        figures=[Figure("recording", partial(plot_inferred, results))],
+    )  # fmt: skip

@@ -11,9 +11,6 @@ from biorrr.sims.lazy import analysis, data_sets, np
 LEARNED, RECORDED = 1000, 1000  # samples before the recording, and in it
 
 
-# -- conditions and controls -------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Condition:
     """A way to observe a circuit.
@@ -52,13 +49,23 @@ CONDITIONS = (EVERYTHING, NOISY, HALF, SPARSE, CALCIUM)
 
 
 @dataclass(frozen=True)
-class Control:
+class RecordedCircuit:
+    """A circuit that learns with one s, from one seed, observed in every condition."""
+
+    s: float
+    seed: int
+
+    def run(self, job: Job, data: data_sets.Dataset) -> dict[str, Any]:
+        """Return the estimate and the ends of its confidence interval, (3,), by name of the condition."""
+        return infer_in_every_condition(record(job, data, self.s, self.seed), self.seed)
+
+
+@dataclass(frozen=True)
+class ControlCircuit:
     """A circuit in which there is no s to be found.
 
     Parameters
     ----------
-    words
-        In tables.
     condition
         How the circuit is observed.
     change
@@ -69,55 +76,29 @@ class Control:
         Noise that is known; None if it is to be inferred.
     """
 
-    words: str
     condition: Condition
     change: str | None = None
     shuffled: bool = False
     noise: float | None = None
 
-
-CONTROLS = (
-    Control("changes that belong to other samples", NOISY, shuffled=True),
-    Control("weights that do not change, imaged with noise", SPARSE, change=""),
-    Control(
-        "Oja's rule, dVy = eta (yz' - z²Vy)", EVERYTHING, change="eta_y * (y_pre * z_post - z_post**2 * w)", noise=0.0
-    ),
-)
-
-
-# -- simulations -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class RecordedCircuit:
-    """A circuit that learns with one s, from one seed, observed in every condition."""
-
-    s: float
-    seed: int
-
     def run(self, job: Job, data: data_sets.Dataset) -> dict[str, Any]:
-        """Return estimate, ends of its confidence interval and unexplained share, (4,), by name of the condition."""
-        return infer_in_every_condition(record(job, data, self.s, self.seed), self.seed)
-
-
-@dataclass(frozen=True)
-class ControlCircuit:
-    """A circuit of a control."""
-
-    control: Control
-
-    def run(self, job: Job, data: data_sets.Dataset) -> dict[str, Any]:
-        """Return whether an s of the family is inferred all the same, and the inference in words."""
+        """Return whether an s of the family is inferred all the same."""
         from biorrr.models import DistalSynapses
 
-        control, seed = self.control, job.settings.seed
-        own = {} if control.change is None else {"pathways": [replace(DistalSynapses(), change=control.change)]}
-        recording = record(job, data, 0.0, seed, **own)
-        seen = observe(control.condition, *recording, np.random.default_rng(seed))
-        if control.shuffled:
+        seed = job.settings.seed
+        own = {} if self.change is None else {"pathways": [replace(DistalSynapses(), change=self.change)]}
+        seen = observe(self.condition, *record(job, data, 0.0, seed, **own), np.random.default_rng(seed))
+        if self.shuffled:
             seen = seen._replace(dVy=seen.dVy[np.random.default_rng(seed).permutation(len(seen.dVy))])
-        found = analysis.infer_s(*seen, noise=control.noise)
-        return {"fooled": found.can_tell and not found.another_rule, "words": str(found)}
+        found = analysis.infer_s(*seen, noise=self.noise)
+        return {"fooled": found.can_tell and not found.another_rule}
+
+
+CONTROLS = (
+    ControlCircuit(NOISY, shuffled=True),  # changes that belong to other samples
+    ControlCircuit(SPARSE, change=""),  # weights that do not change, imaged with noise
+    ControlCircuit(EVERYTHING, change="eta_y * (y_pre * z_post - z_post**2 * w)", noise=0.0),  # Oja's rule
+)
 
 
 def record(job: Job, data: data_sets.Dataset, s: float, seed: int, **further: Any) -> tuple[Any, Any, Any, Any]:
@@ -157,9 +138,9 @@ def observe(condition: Condition, y, z, a, Vy, rng: np.random.Generator) -> Any:
 
 
 def infer_in_every_condition(recording: tuple[Any, Any, Any, Any], seed: int) -> dict[str, np.ndarray]:
-    """Return estimate, ends of its confidence interval and unexplained share, (4,), by name of the condition."""
+    """Return the estimate and the ends of its confidence interval, (3,), by name of the condition."""
     found = {}
     for number, condition in enumerate(CONDITIONS):
         one = analysis.infer_s(*observe(condition, *recording, np.random.default_rng([seed, number])))
-        found[condition.name] = np.array([one.s, one.low, one.high, one.unexplained])
+        found[condition.name] = np.array([one.s, one.low, one.high])
     return found

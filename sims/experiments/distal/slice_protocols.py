@@ -125,17 +125,8 @@ def cells_needed(difference: float, spread: float, power: float = 0.95, level: f
     """
     from scipy.stats import nct, t
 
-    effect = abs(difference) / spread
-
-    def suffice(cells: int) -> bool:
-        freedom, shift = 2 * cells - 2, effect * np.sqrt(cells / 2)
-        # Beyond a shift of 30 the distribution cannot be evaluated, and nothing is left to be wrong.
-        return shift > 30 or 1 - nct.cdf(t.ppf(1 - level / 2, freedom), freedom, shift) >= power
-
-    low, high = 1, 10_000
-    if not suffice(high):
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if suffice(middle) else (middle, high)
-    return high
+    cells = np.arange(2, 10_001)
+    freedom, shift = 2 * cells - 2, abs(difference) / spread * np.sqrt(cells / 2)
+    # Beyond a shift of 30 the distribution cannot be evaluated, and nothing is left to be wrong.
+    suffice = (shift > 30) | (1 - nct.cdf(t.ppf(1 - level / 2, freedom), freedom, np.minimum(shift, 30)) >= power)
+    return int(cells[suffice.argmax()]) if suffice.any() else None

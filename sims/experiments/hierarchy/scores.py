@@ -5,9 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from biorrr.sims.experiments.hierarchy.simulations import FEEDBACK_CUT, INTERNEURONS_SILENT, RUNAWAY, Lesion
 from biorrr.sims.lab import Claim, Quantity
 from biorrr.sims.lab.quantities import PERCENT
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
@@ -21,14 +20,13 @@ EXCESS, MEETING, PLATEAU, PARITY, UNTRAINED, RESIDUAL = 0.03, 0.1, 0.25, 0.02, 0
 
 
 def learning_courses(
-    runs: Mapping[int, circuits.Run], yardstick: analysis.HierarchyYardstick, best: analysis.HierarchyOptimum
+    runs: Sequence[circuits.Run], yardstick: analysis.HierarchyYardstick, best: analysis.HierarchyOptimum
 ) -> xr.Dataset:
     """Return excess, jointly and area by area, and the distance of A from W', at every snapshot of every seed."""
-    first = next(iter(runs.values()))
-    L, snapshots = len(first.area_weights()), first.data.sizes["snapshot"]
+    L, snapshots = len(runs[0].area_weights()), runs[0].data.sizes["snapshot"]
     excess, areas = np.empty((len(runs), snapshots)), np.empty((len(runs), snapshots, L))
     meeting = np.empty((len(runs), snapshots, L - 1))
-    for place, run in enumerate(runs.values()):
+    for place, run in enumerate(runs):
         for t in range(snapshots):
             weights = run.area_weights(t)
             filters = models.settled_filters(weights, run.gains)
@@ -41,7 +39,7 @@ def learning_courses(
             "excess": (("seed", "snapshot"), excess, {"bound": EXCESS}),
             "area_excess": (("seed", "snapshot", "area"), areas),
             "meeting": (("seed", "snapshot", "link"), meeting),
-            "seen": (("snapshot",), first.data["seen"].values),
+            "seen": (("snapshot",), runs[0].data["seen"].values),
         },
         coords={"area": [f"area {i + 1}" for i in range(L)], "link": [f"areas {i} and {i + 1}" for i in range(1, L)]},
     )
@@ -144,17 +142,6 @@ def prediction_quantities(
 def regressed(Z: np.ndarray, Y: np.ndarray) -> np.ndarray:
     """Return the best linear prediction of ``Y`` (T, n) from ``Z`` (T, k)."""
     return Z @ np.linalg.lstsq(Z, Y, rcond=None)[0]
-
-
-def lesion_quantities(lesions: Mapping[Lesion, Mapping[str, Any]]) -> list[Quantity]:
-    """Return the variance of the first area at the end, after each lesion."""
-    cut, silent = (float(lesions[one]["variances"][-1, 0]) for one in (FEEDBACK_CUT, INTERNEURONS_SILENT))
-    unbounded = ", without bounds, beyond" if silent >= RUNAWAY else ""
-    row = "variance of area 1 after lesions"
-    return [
-        Quantity("variance_feedback_cut", cut, "", FEEDBACK_CUT.words, row=row),
-        Quantity("variance_interneurons_silent", silent, "", f"{INTERNEURONS_SILENT.words}{unbounded}", row=row),
-    ]
 
 
 def judge(found: Mapping[str, Quantity]) -> list[Claim]:

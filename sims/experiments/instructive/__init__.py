@@ -90,6 +90,7 @@ CHART = Chart(
     small={
         "task": "synthetic:samples=60,m=6,n=5,latents=2",
         "k": 4,
+        "ridge": 0.0,  # no replay
         "stimuli": 20,
         "trials": 200,
         "experiments": 2,

@@ -185,6 +185,7 @@ class RunFolder:
         """Lock the folder until ``release()`` or the end of the process; refuse one that another has locked."""
         from filelock import lock_descriptor
 
+        inside(self.path, INVENTORY)  # what is in the way of results is refused before they are computed
         handle = os.open(self.path, os.O_RDONLY)
         self.release = weakref.finalize(self, os.close, handle)
         # The kernel releases the lock when its holder dies, however it dies.
