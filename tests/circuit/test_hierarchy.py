@@ -335,3 +335,20 @@ def test_the_rules_reach_the_optimum_and_a_handicapped_circuit_does_not(areas, g
     assert excess(run) < 0.03
     assert excess(run, 0) > 0.3  # untrained
     assert excess(frozen) > 0.03
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("c", "bound"), [(0.05, 0.1), (0.5, 0.03)])
+def test_a_weak_link_to_y_is_learned(c, bound):
+    """Rates that fall too early, or that weigh samples by their power, miss 11 to 45 % here."""
+    from sklearn.datasets import load_digits
+
+    from biorrr.analysis import HierarchyYardstick
+    from biorrr.models import settled_filters
+
+    digits = load_digits()
+    X, Y = digits.data / 16, np.eye(10)[digits.target]
+    X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    gains = (1.0, 1.0, c)
+    run = Hierarchy((4, 2), gains, engine="cpp", seed=11).run(X, Y, epochs=111, progress=False, snapshots=1)
+    assert HierarchyYardstick(X, Y, gains).excess(settled_filters(run.area_weights(), gains)) < bound
