@@ -193,7 +193,7 @@ class AreaPlan:
         """Return the plan of a run that is announced to end after ``last`` samples; infinite for one that is not."""
         if math.isinf(last):
             return cls(base_x=0.05, base_w=0.05, base_q=0.01, base_y=0.003, N_q=40_000.0, last=last)
-        return cls(base_x=1.0, base_w=0.02, base_q=0.003, base_y=0.002, N_q=math.inf, last=last)
+        return cls(base_x=1.0, base_w=0.01, base_q=0.003, base_y=0.002, N_q=math.inf, last=last)
 
 
 MEMORY = 400.0  # samples over which the output power is averaged

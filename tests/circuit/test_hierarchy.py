@@ -56,9 +56,10 @@ def named(weights):
 class Loop:
     """The equations of the areas, sample after sample."""
 
-    def __init__(self, weights, gains, rho=1.0, s=0.0, ridge=0.0, softest=(1.0, 0.2, 0.1), ticks=TICKS):
+    def __init__(self, weights, gains, rho=1.0, s=0.0, ridge=0.0, softest=(1.0, 0.15, 0.1), ticks=TICKS):
         self.weights, self.gains, self.rho, self.s, self.ridge = list(weights), gains, rho, s, ridge
-        self.softest, self.ticks, self.t = softest[len(weights) - 1], ticks, 0
+        self.softest, self.clamped = softest[len(weights) - 1], softest[max(len(weights) - 2, 0)]
+        self.ticks, self.t = ticks, 0
 
     def settled(self, x, y):
         """Outputs after so many ticks of Chebyshev's semi-iteration (Saad, Algorithm 12.1)."""
@@ -67,7 +68,9 @@ class Loop:
         link = [math.sqrt(c[i] * norm(self.weights[i + 1].W) * norm(self.weights[i].A)) for i in range(len(c) - 1)]
         around = [sum(link[max(i - 1, 0) : i + 1]) for i in range(len(c))]
         hi = max(1 + c[i] * norm(w.Q) * norm(w.R) + around[i] for i, w in enumerate(self.weights))
-        theta, delta = (hi + self.softest) / 2, (hi - self.softest) / 2
+        top = self.weights[-1].Q
+        lo = min(self.softest * (1 + c[-1] * norm(top) ** 2 / len(top) / 3), self.clamped)
+        theta, delta = (hi + lo) / 2, (hi - lo) / 2
         sizes = [w.W.shape[1] for w in self.weights]
         drive = np.zeros(sum(sizes))
         drive[: sizes[0]] += self.weights[0].W.T @ x
