@@ -25,7 +25,7 @@ from biorrr.models.validation import number_within, whole_number
 from biorrr.models.variables import Step, Variable, broadcast
 
 # Ticks, and the smallest eigenvalue met while areas learned digits, V1-V2 and synthetic data, by the number of areas.
-_USUAL = {1: (100, 1.0), 2: (130, 0.15), 3: (200, 0.1)}
+_USUAL = {1: (100, 1.0), 2: (100, 0.15), 3: (200, 0.1)}
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Settled(Departure):
     Parameters
     ----------
     ticks
-        For which a sample is held; 100, 130 and 200 for one, two and more areas unless given.
+        For which a sample is held; 100 for one and two areas and 200 for more unless given.
     tolerance
         Largest residual at the last tick, relative to that of silence, with which a run is still accepted. The run's
         attribute `worst_residual` has what came out.
