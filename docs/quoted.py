@@ -1,14 +1,16 @@
 """Numbers on the pages: each comes from the stored summary of a command.
 
-``docs/numbers/quotes.toml`` names the commands and the passages of the pages that quote their numbers. The summary of
-each command, reduced to the quoted keys, is kept in ``docs/numbers/NAME.json``. ``python docs/quoted.py`` runs all
-commands again, writes the summaries and corrects the pages; names after it choose commands, and ``--from FOLDER`` takes
-the run folders ``FOLDER/NAME`` in place of new runs. ``--pages`` only corrects the pages.
+``docs/numbers/quotes.toml`` names commands, or pages whose Python blocks print numbers, and the passages that quote
+them. The quoted keys of each summary are kept in ``docs/numbers/NAME.json``. ``python docs/quoted.py`` runs all of them
+again, writes the summaries and corrects the pages; names after it choose some, and ``--from FOLDER`` takes the run
+folders ``FOLDER/NAME`` in place of new runs. ``--pages`` only corrects the pages.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import json
 import re
 import shlex
@@ -22,6 +24,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 FOLDER = Path(__file__).parent / "numbers"
 NUMBER = r"(-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?: %)?)"
+PRINTED = r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?"
 TEXT = r"([^|\n]+?)"
 
 
@@ -129,10 +132,22 @@ def reduced(name: str, summary: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in summary.items() if (name, key) in quoted}
 
 
+def run_page(page: Path) -> dict[str, Any]:
+    """Run the Python blocks of a page and return the numbers of every printed line, under ``line_1`` and so on."""
+    printed, names = io.StringIO(), {}
+    with contextlib.redirect_stdout(printed):
+        for block in re.findall(r"^```python\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE):
+            exec(compile(block, page.name, "exec"), names)
+    lines = enumerate(printed.getvalue().splitlines(), start=1)
+    return {f"line_{i}": [float(number) for number in re.findall(PRINTED, line)] for i, line in lines}
+
+
 def run(name: str, folder: Path) -> dict[str, Any]:
-    """Run a command in a folder and return its summary."""
+    """Run a command in a folder, or the Python blocks of a page, and return the summary."""
     from biorrr.sims.main import run as run_command
 
+    if commands()[name].endswith(".md"):
+        return run_page(ROOT / commands()[name])
     _, *words = shlex.split(commands()[name])
     if run_command([*words, "--out", str(folder)]) != 0:
         raise RuntimeError(f"{commands()[name]} failed")

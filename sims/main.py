@@ -45,7 +45,7 @@ GROUPS = {
 
 
 def commands() -> list[str]:
-    """Names of all commands: the experiments that are there, then the tools."""
+    """Return the names of all commands: the experiments, then the tools."""
     return [*experiment_names(), *TOOLS]
 
 
@@ -64,7 +64,7 @@ class Stub(TyperCommand):
     """A command that is not yet imported; its one line of help is found when it is shown."""
 
     def get_short_help_str(self, limit: int = 45) -> str:
-        """What it does, in one line."""
+        """Return one line of help."""
         assert self.name is not None
         if self.name in TOOLS:
             return TOOLS[self.name][1]

@@ -124,6 +124,7 @@ def test_pages_build_without_a_warning(tutorials, tmp_path):
     settings = {"NO_MKDOCS_2_WARNING": "1", "BIORRR_EXECUTE_NOTEBOOKS": execute}
     done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, env=os.environ | settings)
     assert done.returncode == 0, done.stderr
+    assert 'src="https:' not in (tmp_path / "site" / "index.html").read_text()  # pages open from disk, without network
     tutorial = (tmp_path / "site" / "communication.html").read_text()
     here = all(file.found() for file in CATALOGUE["v1v2"].origin().files)
     assert ("<img" in tutorial) == (tutorials == "executed" and here)  # its figure comes from execution alone

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biorrr.analysis.figures.style import COLOURS, THEORY, for_log_axis, styled
+from biorrr.analysis.figures.style import COLOURS, THEORY, draw_against, for_log_axis, styled
 
 
 @styled
@@ -47,14 +47,8 @@ def plot_agreement(
     panels = plt.subplot_mosaic(layout, figsize=(7.4, 5.0))[1]
     for name, (measured, expected, signal, theory) in pairs.items():
         panel = panels[name]
-        panel.plot(
-            np.ravel(theory), np.ravel(signal), ".", markersize=2, alpha=0.3, color=colours[name], rasterized=True
-        )
-        limit = 1.05 * max(np.abs(theory).max(), np.abs(signal).max())
-        panel.plot([-limit, limit], [-limit, limit], **THEORY)
-        panel.set(xlim=(-limit, limit), ylim=(-limit, limit), aspect="equal", xlabel=expected, ylabel=measured)
-        panel.locator_params(nbins=5)
-        panel.set_title("after learning")
+        draw_against(panel, theory, signal, colours[name])
+        panel.set(xlabel=expected, ylabel=measured, title="after learning")
     seen = for_log_axis(samples)
     for name, (correlation, error) in courses.items():
         for panel, values in ((panels["c"], correlation), (panels["e"], error)):
@@ -63,17 +57,17 @@ def plot_agreement(
             panel.fill_between(seen, low, high, color=colours[name], alpha=0.2, linewidth=0)
     panels["c"].axhline(1, zorder=0, **THEORY)
     panels["c"].axhline(0, color="0.85", linewidth=0.6, zorder=0)
-    panels["c"].set(xscale="log", xlabel="samples", ylabel="correlation with theory")
+    panels["c"].set(xscale="log", xlabel="samples", ylabel="correlation with theory", title="through learning")
     panels["c"].legend(loc="lower right", fontsize=7, frameon=True, framealpha=0.8, edgecolor="none")
     panels["e"].axhline(tolerated, zorder=0, label=f"{tolerated:.0%}", **THEORY)
-    panels["e"].set(xscale="log", yscale="log", xlabel="samples", ylabel="relative r.m.s. error")
+    panels["e"].set(
+        xscale="log", yscale="log", xlabel="samples", ylabel="relative r.m.s. error", title="through learning"
+    )
     panels["e"].legend(handles=panels["e"].get_lines()[-1:], loc="lower left", fontsize=7)
-    places = np.arange(len(rivals))
-    for place, errors in zip(places, rivals.values(), strict=True):
+    for place, errors in enumerate(rivals.values()):
         panels["r"].plot(np.full(len(errors), place), errors, "o", color=COLOURS["plateau"], markersize=3, alpha=0.5)
     panels["r"].axhline(tolerated, zorder=0, **THEORY)
-    panels["r"].set_xticks(places, list(rivals), fontsize=7)
+    panels["r"].set_xticks(range(len(rivals)), list(rivals), fontsize=7)
     panels["r"].set(yscale="log", xlim=(-0.5, len(rivals) - 0.5), ylabel="relative r.m.s. error")
-    for name, title in (("c", "through learning"), ("e", "through learning"), ("r", "plateau, after learning")):
-        panels[name].set_title(title)
+    panels["r"].set_title("plateau, after learning")
     return np.array(list(panels.values()), dtype=object)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.figures.style import COLOURS, axes_of, styled
+from biorrr.analysis.figures.style import COLOURS, axes_of, legend_below, styled
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -67,10 +67,8 @@ def plot_prediction(results: Mapping[str, xr.Dataset]) -> np.ndarray:
         ax.plot(chosen, above, "v", color=COLOURS["distal"], markersize=6, zorder=5, label="chosen rank")
         last = min(max(*ranks, 6) + 2, max(len(exact), 3))
         ax.set(title=label, xlabel="rank $k$", xlim=(0.5, last + 0.5), xticks=range(1, last + 1, 1 if last < 13 else 2))
-    axes[0].set_ylabel("held-out $R^2$")
-    axes[0].set_ylim(min(low) - 0.03 * max(high), 1.15 * max(high))
-    handles = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
-    axes[0].figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=min(len(axes), 2) + 1)
+    axes[0].set(ylabel="held-out $R^2$", ylim=(min(low) - 0.03 * max(high), 1.15 * max(high)))
+    legend_below(axes, min(len(axes), 2) + 1)
     return axes
 
 
@@ -106,18 +104,11 @@ def plot_dimensionality(results: Mapping[str, xr.Dataset], *, ax: Axes | None = 
             single = len(values) == 1
             heights = np.full(len(values), place) + (0 if single else offset + rng.uniform(-0.07, 0.07, len(values)))
             across = values + (0 if single else rng.uniform(-0.12, 0.12, len(values)))
-            ax.plot(
-                across,
-                heights,
-                linestyle="none",
-                markersize=7 if single else 3.5,
-                **look,
-                label=name if not place else None,
-            )  # type: ignore[arg-type]
+            size = 7 if single else 3.5
+            ax.plot(across, heights, linestyle="none", markersize=size, label=name, **look)  # type: ignore[arg-type]
     ax.set(xlabel="dimensions", yticks=range(len(rows)), yticklabels=rows, ylim=(len(rows) - 0.5, -0.5))
     ax.set_xlim(left=0)
-    handles = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
-    ax.figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3)
+    legend_below(ax)
     return ax
 
 
@@ -158,8 +149,7 @@ def plot_removal(results: Mapping[str, xr.Dataset]) -> np.ndarray:
         ax.axhline(0, color=COLOURS["theory"], linewidth=0.8, zorder=0)
         ax.set_xlabel("dimensions removed")
     axes[0].set_ylabel("held-out $R^2$, full regression")
-    handles = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
-    axes[0].figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3)
+    legend_below(axes)
     return axes
 
 
@@ -229,11 +219,11 @@ def plot_dendrites(data: xr.Dataset, bin: float, area: str, shown: int = 6) -> n
             left.axvline(bin * (start - 0.5), color="0.85", linewidth=0.8, zorder=0)
         left.set_ylabel(f"neuron {neuron + 1}")
         right.set_ylim(bottom=0)
-    axes[0, 0].set_title(f"{area}: {min(shown, len(first))} trials, one after another")
-    axes[0, 1].set_title("root mean square over trials")
-    axes[-1, 0].set_xlabel("time, trials joined (s)")
-    axes[-1, 1].set_xlabel("time in the trial (s)")
-    axes[0, 0].figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    titles = f"{area}: {min(shown, len(first))} trials, one after another", "root mean square over trials"
+    for column, title, label in zip(axes.T, titles, ("time, trials joined (s)", "time in the trial (s)"), strict=True):
+        column[0].set_title(title)
+        column[-1].set_xlabel(label)
+    legend_below(axes[0, 0])
     return axes
 
 

@@ -52,8 +52,7 @@ def plot_protocols(results: xr.Dataset, *, ax=None) -> np.ndarray:
             scatter = np.linspace(-0.25, 0.25, values.shape[2]) * width
             panel.plot((places[:, None] + scatter).ravel(), values[number].ravel(), ".", color=colour, markersize=2.5)
             panel.plot(places, theory[number], "_", color=COLOURS["theory"], markersize=12, zorder=4)
-        panel.set_ylabel("EPSP (% of baseline)")
-        panel.set_title(title)
+        panel.set(ylabel="EPSP (% of baseline)", title=title)
     axes[0].legend(fontsize=7, loc="upper left")
     axes[1].set_xticks(np.arange(len(words)), words)
     return axes

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, in_percent, shades, styled
+from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, draw_against, in_percent, shades, styled
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -66,9 +66,6 @@ def plot_area_plateaus(results: xr.Dataset, *, ax: Any = None) -> NDArray:
     axes = axes_of(ax, 1, len(areas), figsize=(2.6 * len(areas), 2.6))[0]
     for panel, area, colour in zip(axes, areas, shades(len(areas)), strict=True):
         here = results.isel(cell=results["cell_area"].values == area)
-        measured, theory = here["plateau"].values, here["plateau_theory"].values
-        panel.plot(theory.ravel(), measured.ravel(), ".", color=colour, markersize=1.5, alpha=0.3, rasterized=True)
-        reach = max(np.abs(theory).max(), np.abs(measured).max())
-        panel.plot([-reach, reach], [-reach, reach], **THEORY)
+        draw_against(panel, here["plateau_theory"], here["plateau"], colour)
         panel.set(title=f"area {area}", xlabel="theory at the optimum", ylabel="plateau" if area == areas[0] else "")
     return axes

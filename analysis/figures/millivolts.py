@@ -153,8 +153,6 @@ def plot_firing(
             panel.plot(np.asarray(current), np.asarray(found[quantity]), "o-", color=colour, markersize=3)
             panel.axvline(at, color="0.7", linewidth=0.8, linestyle="--")
         axes[1, column].set_xlabel(f"{name} current (pA)")
-    axes[0, 0].set_ylabel("rate of events (Hz)")
-    axes[1, 0].set_ylabel("burst probability")
-    axes[0, 0].set(ylim=(0, None))
-    axes[1, 0].set(ylim=(0, 1))
+    axes[0, 0].set(ylabel="rate of events (Hz)", ylim=(0, None))
+    axes[1, 0].set(ylabel="burst probability", ylim=(0, 1))
     return axes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.figures.style import THEORY, axes_of, styled
+from biorrr.analysis.figures.style import THEORY, axes_of, legend_below, styled
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -164,10 +164,7 @@ def _band(ax: Axes, x: NDArray, scores: NDArray, learner: str, lines: Mapping[st
 def _legend(ax: Axes, title: str = "", note: str = "") -> Figure:
     """Draw legend, title and note of the figure that ``ax`` is in; return the figure."""
     figure: Any = ax.figure
-    figure.legend(
-        *ax.get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False, title=note,
-        title_fontsize="small",
-    )  # fmt: skip
+    legend_below(ax, 4, frameon=False, title=note, title_fontsize="small")
     if title:
         figure.suptitle(title, fontsize="small")
     return figure

@@ -18,11 +18,6 @@ _BOUNDS = (0.01, 0.2)  # of excess, where a colour changes, beside the tolerated
 _LEARNS, _BREAKS = ("#DCEBF5", "#9CC9E3"), ("#F6C9A6", "#E58A4E")
 
 
-def departures_in(results: xr.Dataset) -> list[str]:
-    """Return the names of the departures that ``results`` has the excess of; see :func:`plot_departures`."""
-    return [str(name) for name in results.data_vars if f"{name}_value" in results.coords]
-
-
 @styled
 def plot_departures(results: xr.Dataset) -> NDArray:
     """Draw a table for each data set: a row for each departure, a field for each of its values, mild ones first.
@@ -44,7 +39,8 @@ def plot_departures(results: xr.Dataset) -> NDArray:
     """
     from matplotlib.patches import Patch
 
-    names, tolerated = departures_in(results), results.attrs["tolerated"]
+    names = [str(name) for name in results.data_vars if f"{name}_value" in results.coords]
+    tolerated = results.attrs["tolerated"]
     data, most = results["data"].values, max(results.sizes[f"{name}_value"] for name in names)
     size = 2.3 + 0.43 * most * len(data), 0.9 + 0.31 * len(names)
     axes = axes_of(None, 1, len(data), "one for each data set", figsize=size, sharey=True)[0]

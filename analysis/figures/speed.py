@@ -32,8 +32,9 @@ def plot_speed(results: Mapping[str, Any], contestants: Mapping[str, str]) -> np
         times = [row["microseconds"].get(name, np.nan) for row in rows]
         if np.isfinite(times).any():
             race.plot(times, looks[name], label=label)
-    race.set(yscale="log", ylabel="µs per sample", xlabel="inputs × instructions × outputs")
-    race.set(xlim=(-0.5, len(rows) - 0.5))
+    race.set(
+        yscale="log", ylabel="µs per sample", xlabel="inputs × instructions × outputs", xlim=(-0.5, len(rows) - 0.5)
+    )
     race.set_xticks(range(len(rows)), [row["size"] for row in rows])
     race.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1), handlelength=1, columnspacing=1)
     return axes

@@ -127,6 +127,23 @@ def draw_scale_bar(panel: Axes, level: int, scale: float, lane: float = 2.1) -> 
     panel.text(1.05, -level, f"{length:g}", fontsize=7, va="center", **beside)
 
 
+def legend_below(axes: Any, ncols: int = 3, **more: Any) -> None:
+    """Draw one legend below the figure, with each label of all ``axes`` once."""
+    every = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
+    handles = {label: handle for ax in every for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+    every[0].figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=ncols, **more)
+
+
+def draw_against(panel: Axes, theory: ArrayLike, measured: ArrayLike, colour: Any) -> None:
+    """Draw what was measured against theory, any shape, and the line on which they are equal."""
+    theory, measured = np.ravel(theory), np.ravel(measured)
+    panel.plot(theory, measured, ".", color=colour, markersize=2, alpha=0.3, rasterized=True)
+    limit = 1.05 * max(np.abs(theory).max(), np.abs(measured).max())
+    panel.plot([-limit, limit], [-limit, limit], **THEORY)
+    panel.set(xlim=(-limit, limit), ylim=(-limit, limit), aspect="equal")
+    panel.locator_params(nbins=5)
+
+
 def shades(count: int) -> Any:
     """Return ``count`` colours in order, from dark to light, (count, 4)."""
     import matplotlib

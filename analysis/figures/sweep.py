@@ -1,8 +1,8 @@
-"""A sweep at a glance: a curve for one setting, a heat map for two, the lowest mean marked."""
+"""A sweep at a glance: a curve for one setting, a heat map for two, the lowest mean of each problem marked."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,9 +22,10 @@ def plot_means(
     settings: Mapping[str, str],
     means: Mapping[tuple, float],
     *,
+    problem: Collection[str] = (),
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw means over seeds against the one or two settings that vary, with a star at the lowest.
+    """Draw means over seeds against the one or two settings that vary, with a star at the lowest of each problem.
 
     Parameters
     ----------
@@ -36,6 +37,8 @@ def plot_means(
         The one or two that vary, with the scale of their axis, "linear" or "log".
     means
         By the values of these settings: the mean over seeds.
+    problem
+        Names of those of ``settings`` that change the problem: means are compared only where these are the same.
     """
     from matplotlib.ticker import FuncFormatter
 
@@ -45,7 +48,7 @@ def plot_means(
     label = EXCESS if measure == "excess" else measure
     # Numbers in order; anything else as it comes.
     levels = [_levels([point[axis] for point in means]) for axis in range(len(names))]
-    best = min(means, key=means.__getitem__)
+    best = _lowest(means, [axis for axis, name in enumerate(names) if name in problem])
     if len(names) == 1:
         numeric = all(isinstance(level, int | float) for level in levels[0])
         at = {level: level if numeric else i for i, level in enumerate(levels[0])}
@@ -53,7 +56,7 @@ def plot_means(
             if row.get(measure) is not None:
                 ax.plot(at[row[names[0]]], row[measure], ".", color="0.7", markersize=4)
         ax.plot([at[level] for level in levels[0]], [means[(level,)] for level in levels[0]], "o-", markersize=4)
-        ax.plot(at[best[0]], means[best], "*", markersize=14, color="C1")
+        ax.plot([at[one] for (one,) in best], [means[point] for point in best], "*", markersize=14, color="C1", ls="")
         ax.set(xlabel=names[0], ylabel=label, xscale=scales[0])
         if percent:
             ax.yaxis.set_major_formatter(percent)
@@ -63,7 +66,7 @@ def plot_means(
         (y, x), heights = np.array(list(means)).T, list(means.values())
         points = ax.scatter(x, y, c=heights, cmap="viridis")
         ax.figure.colorbar(points, ax=ax, label=label, format=percent)
-        ax.plot(best[1], best[0], "*", markersize=14, color="C1", markeredgecolor="white")
+        places = [(x, y) for y, x in best]
         ax.set(xlabel=names[1], ylabel=names[0], xscale=scales[1], yscale=scales[0])
     else:
         grid = np.full([len(axis) for axis in levels], np.nan)
@@ -71,15 +74,30 @@ def plot_means(
             grid[levels[0].index(point[0]), levels[1].index(point[1])] = mean
         image = ax.imshow(grid, origin="lower", aspect="auto", cmap="viridis")
         ax.figure.colorbar(image, ax=ax, label=label, format=percent)
-        place = levels[1].index(best[1]), levels[0].index(best[0])
-        ax.plot(*place, "*", markersize=14, color="C1", markeredgecolor="white")
+        places = [(levels[1].index(x), levels[0].index(y)) for y, x in best]
         ax.set(xlabel=names[1], ylabel=names[0])
         ax.set_xticks(range(len(levels[1])), [_short(level) for level in levels[1]], rotation=45)
         ax.set_yticks(range(len(levels[0])), [_short(level) for level in levels[0]])
-    where = ", ".join(f"{name} {_short(level)}" for name, level in zip(names, best, strict=True))
+    if len(names) == 2 and best:
+        ax.plot(*zip(*places, strict=True), "*", markersize=14, color="C1", markeredgecolor="white", ls="")
+    if len(best) == 1:
+        where = ", ".join(f"{name} {_short(level)}" for name, level in zip(names, best[0], strict=True))
+    else:
+        where = f"for each {' and '.join(problem)}"
     lowest = "lowest mean over seeds" if len(rows) > len(means) else "lowest"
-    ax.set_title(f"{lowest} (star): {where}", fontsize="medium")
+    ax.set_title(
+        f"{lowest} (star): {where}" if best else f"different problems {where}: not compared", fontsize="medium"
+    )
     return ax
+
+
+def _lowest(means: Mapping[tuple, float], problem: Sequence[int]) -> list[tuple]:
+    """Return the lowest point of each problem that has several; ``problem`` are the axes that tell problems apart."""
+    groups: dict[tuple, list[tuple]] = {}
+    for point in means:
+        groups.setdefault(tuple(point[axis] for axis in problem), []).append(point)
+    several = [group for group in groups.values() if len(group) > 1 or len(groups) == 1]
+    return [min(group, key=means.__getitem__) for group in several]
 
 
 def _scattered(levels: list[list], means: Mapping[tuple, float]) -> bool:

@@ -35,13 +35,12 @@ def plot_lags(results: xr.Dataset, *, ax: Any = None) -> np.ndarray:
     axes[0].plot(lags, theory / theory.max(), label="theory", zorder=3, **THEORY)
     axes[0].plot(lags, traces / theory.max(), "o", color=COLOURS["proximal"], markersize=4, label="eligibility traces")
     axes[0].plot(lags, plain / (plain.max() or 1.0), color="0.6", linewidth=1.2, label="the paper's rule")
-    axes[0].set(ylabel="change of the weight, relative")
-    axes[0].set_title(f"traces of {taus['tau_x']:g} s (input) and {taus['tau_plateau']:g} s (plateau)")
+    title = f"traces of {taus['tau_x']:g} s (input) and {taus['tau_plateau']:g} s (plateau)"
+    axes[0].set(ylabel="change of the weight, relative", title=title)
     axes[1].axhline(0, color="0.8", linewidth=0.8, zorder=0)
     axes[1].plot(lags, weak, "o-", color=COLOURS["Q"], markersize=3, label="from a weight of 0")
     axes[1].plot(lags, strong, "s-", color=COLOURS["distal"], markersize=3, label="from 0.8")
-    axes[1].set(ylabel="change / largest weight")
-    axes[1].set_title("weight-dependent plasticity")
+    axes[1].set(ylabel="change / largest weight", title="weight-dependent plasticity")
     for panel in axes:
         panel.axvline(0, color="0.85", linewidth=0.8, zorder=0)
         panel.set_xlabel("plateau after input (s)")
@@ -67,8 +66,8 @@ def plot_delays(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
     for colour, words, values in zip(_COLOURS, results["learner_words"].values, angles.values, strict=False):
         ax.plot(delays, np.median(values, axis=1), color=colour, linewidth=0.9)
         ax.plot(delays[:, None] + spread, values, "o", color=colour, markersize=3)[0].set_label(words)
-    ax.set(xlabel="delay of instruction (samples)", ylabel="angle to the fixed point (degrees)", ylim=(0, 95))
-    ax.set_xticks(list(delays))
+    ax.set(xlabel="delay of instruction (samples)", ylabel="angle to the fixed point (degrees)")
+    ax.set(ylim=(0, 95), xticks=list(delays))
     ax.legend(title="dots: seeds; lines: medians", title_fontsize=7)
     return ax
 
@@ -97,7 +96,6 @@ def plot_fields(results: xr.Dataset, *, ax: Any = None) -> np.ndarray:
         if number == 1:
             panel.plot(positions, results["predicted_field"].values / scale, label="theory, first", **THEORY)
         panel.set(xlabel="position (cm)", title=rule)
-    axes[0].set_ylabel("drive of the cell, relative")
-    axes[0].set_ylim(-0.05, 2.0)
+    axes[0].set(ylabel="drive of the cell, relative", ylim=(-0.05, 2.0))
     axes[1].legend(fontsize=7, loc="upper right")
     return axes

@@ -159,8 +159,9 @@ class CheckpointedEngine:
         except CheckpointError:
             raise
         except Exception as error:  # a damaged file makes zipfile, NumPy and json raise a dozen kinds
+            # Without their words: NumPy's advise to allow pickles, which may run code.
             raise CheckpointError(
-                f"{self.path}: not a checkpoint, or damaged or truncated ({error}); delete it to start over"
+                f"{self.path}: not a checkpoint, or damaged or truncated; delete it to start over"
             ) from error
         fits = (
             job.start <= outcome.samples <= job.stop

@@ -46,7 +46,7 @@ def bench(settings: BenchSettings, folder: RunFolder) -> None:
     from biorrr.circuit.engines import cache
     from biorrr.sims.bench import measurements
     from biorrr.sims.bench.contestants import CONTESTANTS, check_installed
-    from biorrr.sims.lab.table import print_table
+    from biorrr.sims.lab.quantities import print_table
 
     if settings.clear_cache:
         count, size = cache.clear()

@@ -85,7 +85,7 @@ def _cache_size(name: str) -> str:
 
 
 def _data(name: str) -> str:
-    """Data sets that are ``found`` here, or are ``not here``."""
+    """Return the data sets that are ``found`` here, or are ``not here``."""
     from biorrr.sims.data import CATALOGUE
 
     found = {

@@ -63,11 +63,11 @@ def command(
 
 
 def _base(folder: Path, above: Path) -> str | None:
-    """Where ``folder`` lies as seen from the page's; None if not below it, lest the page tell of folders above."""
+    """Return the path of ``folder`` from that of the page; None if not below it, to reveal nothing of folders above."""
     folder, above = folder.resolve(), above.resolve()
     return folder.relative_to(above).as_posix() if folder.is_relative_to(above) else None
 
 
 def _shown(path: Path) -> str:
-    """``path`` as any terminal can print it, in whichever encoding its name is."""
+    """Return ``path`` as any terminal can print it, in whichever encoding its name is."""
     return os.fsencode(path).decode("utf-8", errors="replace")

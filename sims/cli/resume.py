@@ -47,7 +47,7 @@ def resume(
 
 
 def experiment_of(folder: Path) -> Any:
-    """The command that wrote ``folder``, with its ``settings`` and its ``run``."""
+    """Return the command that wrote ``folder``, with its ``settings`` and its ``run``."""
     origin = read_config(folder / CONFIG, folder).get(PROVENANCE)
     name = origin.get("experiment") if isinstance(origin, dict) else None
     # A name in a file is looked up among ours; it never decides by itself what is imported.

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from biorrr.sims.lab.claims import print_claims
 from biorrr.sims.lab.declaration import Experiment
 from biorrr.sims.lab.findings import Findings
 from biorrr.sims.lab.folder import INTERRUPTED, InterruptedRunError, RunFolder
 from biorrr.sims.lab.folder.inventory import Entry
 from biorrr.sims.lab.lab import Lab, StoppedError, Workplace
-from biorrr.sims.lab.table import print_claims, print_table
+from biorrr.sims.lab.quantities import print_table
 
 
 def carry_out(

@@ -19,5 +19,5 @@ def check_rank(k: int, data: data_sets.Dataset) -> None:
 
 
 def default_ridge(data: data_sets.Dataset) -> float:
-    """The ridge unless it is set: 0.1 trace(Cxx)/m."""
+    """Return the default ridge, 0.1 trace(Cxx)/m."""
     return 0.1 * float(np.square(data.stand_in[0]).mean())

@@ -1,4 +1,4 @@
-"""Which circuit an experiment simulates: the paper's, or the one that a function of the user's returns."""
+"""The circuit that an experiment simulates: the paper's, or the one that a function of the user returns."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ def circuit_function(named: str) -> Callable[..., Any]:
     try:
         module = _import_file(Path(place)) if is_file else _import_module(place)
     except (Exception, SystemExit) as error:
-        raise CircuitError(f"circuit: {place} cannot be imported ({type(error).__name__}: {error})") from error
+        where = "" if is_file else "; a module must be importable wherever the circuit runs, also by workers elsewhere"
+        raise CircuitError(f"circuit: {place} cannot be imported ({type(error).__name__}: {error}){where}") from error
     function = getattr(module, name, None)
     if not callable(function):
         raise SettingsError(f"circuit: there is no function {name!r} in {place}")
@@ -109,7 +110,7 @@ def compiled_if_possible(engine: str) -> str:
 
 
 def completed(run: Any) -> Any:
-    """``run``, unless it was interrupted: half a run is no result of a part."""
+    """Return ``run`` unless it was interrupted: half a run is no result of an item."""
     if run.ended == "interrupted":
         raise KeyboardInterrupt
     return run

@@ -182,3 +182,16 @@ class Claim:
             | {name: text for name, text in said.items() if text}
             | dict(self.numbers)
         )
+
+
+def print_claims(title: str, claims: Sequence[Claim]) -> None:
+    """Print each claim with its verdict and the numbers behind it below ``title``, if there are any."""
+    if claims:
+        print(title)
+    for claim in claims:
+        verdict = claim.verdict.upper() if claim.holds is False else claim.verdict
+        print(f"  {verdict}: {f'{claim.label}: ' if claim.label else ''}{claim.text}")
+        behind = ", ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in claim.numbers.items())
+        measured = claim.measured and f"{claim.measured}, bound: {claim.bounds}"
+        reason = claim.untestable or claim.unjudged or claim.setting
+        print(f"      {'; '.join(filter(None, (measured, behind, reason)))}")

@@ -32,7 +32,7 @@ class Experiment:
     measure: str | Callable[[Any], str] = ""
     not_swept: str = ""
     captions: Mapping[str, str] = field(default_factory=dict)
-    charts: Any = ()
+    charts: tuple[Chart, ...] = ()
     small: Mapping[str, Any] = field(default_factory=dict)
     name: str = ""
 
@@ -49,10 +49,6 @@ class Experiment:
         """Return the name of the quantity that a sweep draws and compares, the lowest being the best."""
         return self.measure if isinstance(self.measure, str) else self.measure(settings)
 
-    def charts_of(self, results: Mapping[str, Any]) -> tuple[Chart, ...]:
-        """Return the interactive charts of the report page for the datasets ``results``, by name."""
-        return self.charts(results) if callable(self.charts) else self.charts
-
 
 def experiment(
     *,
@@ -62,7 +58,7 @@ def experiment(
     measure: str | Callable[[Any], str] = "",
     not_swept: str = "",
     captions: Mapping[str, str] | None = None,
-    charts: tuple[Chart, ...] | Callable[[Mapping[str, Any]], tuple[Chart, ...]] = (),
+    charts: tuple[Chart, ...] = (),
     small: Mapping[str, Any] | None = None,
 ) -> Callable[[Callable[[Lab, Any], Findings]], Experiment]:
     """Make an experiment of a function ``name(lab: Lab, settings: NameSettings) -> Findings``.
@@ -81,7 +77,7 @@ def experiment(
     captions
         Caption of each figure, by its name.
     charts
-        Interactive charts of the report page; a function from datasets, by name, where they depend on them.
+        Interactive charts of the report page.
     small
         Settings with which the experiment takes a second or two: the tests use them.
     """

@@ -40,7 +40,7 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class Findings:
-    """What an experiment has found.
+    """The results of an experiment.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ _raised = False
 
 
 def watch() -> None:
-    """From now on Ctrl-C raises KeyboardInterrupt, again and again until :func:`heed`, and :func:`pressed` knows of it.
+    """Make Ctrl-C raise KeyboardInterrupt, again and again until :func:`heed`; :func:`pressed` knows of it.
 
     Where Ctrl-C is ignored, as by what a script starts in the background, it stays so.
     """
@@ -65,7 +65,7 @@ def _keep_quiet(unraisable: Any) -> None:
 
 
 def pressed() -> bool:
-    """Whether Ctrl-C was pressed since :func:`watch`, whatever became of it."""
+    """Return True if Ctrl-C was pressed since :func:`watch`, whatever became of it."""
     global _pressed
     if _notes is not None:
         with suppress(BlockingIOError):

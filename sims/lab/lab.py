@@ -90,7 +90,7 @@ class Workplace:
 
 
 class Lab(Generic[S]):
-    """What an experiment works with.
+    """The interface of an experiment to its run: data, run folder, processes, progress.
 
     Code outside :meth:`map` runs again when a run is resumed, and so is cheap and deterministic. Data are loaded, and
     settings filled in, before the first :meth:`map`, so that a refusal leaves no folder behind.
@@ -233,7 +233,7 @@ class Lab(Generic[S]):
 
 @dataclass
 class Job:
-    """What the function of :meth:`Lab.map` is given beside its item."""
+    """The context in which the function of :meth:`Lab.map` computes one item."""
 
     settings: Any
     name: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,3 +82,12 @@ def table_of(quantities: Iterable[Quantity]) -> dict[str, str]:
         elif quantity.words:
             rows.setdefault(quantity.words, []).append(quantity.text)
     return {label: "; ".join(said) for label, said in rows.items()}
+
+
+def print_table(title: str, rows: Mapping[str, object]) -> None:
+    """Print ``rows``, label beside value, below a title; numbers to four digits, what is not known as a dash."""
+    width = max(map(len, rows), default=0)
+    print(title)
+    for label, value in rows.items():
+        text = "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+        print(f"  {label:{width}}  {text}")

@@ -14,7 +14,7 @@ N = "samples in which the rates halve, instead of the printed number"
 
 @dataclass(frozen=True, kw_only=True)
 class RatesSettings(ExperimentSettings):
-    """How learning rates can be set, eta = eta0 / (1 + t/N)."""
+    """Settings of learning rates, eta = eta0 / (1 + t/N)."""
 
     rates: str = option(
         "auto", "auto fits them to the data; paper takes those that the supplement prints", choices=("auto", "paper")
@@ -25,7 +25,7 @@ class RatesSettings(ExperimentSettings):
     def given_rates(
         self, data: str, s: float, k: int, setting: str = "online", algorithm: str = "biorrr"
     ) -> models.Rates | None:
-        """The rates asked for, or None for those that follow the data.
+        """Return the rates that the settings ask for; None for rates that follow the data.
 
         Where the paper prints none for these data, ``eta0`` alone makes rates of its form, with the proportions that it
         uses for MediaMill: eta_y = eta_q = 0.002 eta_x at s = 0 and 0.02 eta_x at s = 1, between them in between.

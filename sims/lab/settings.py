@@ -105,7 +105,7 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class ExperimentSettings(Settings):
-    """What can be set of every experiment."""
+    """Settings of every experiment."""
 
     engine: str = option("auto", "engine that simulates the circuit", choices=("auto", "numpy", "cython", "cpp"))
     seed: int = option(0, "seed of the initial weights and of the order of samples", at_least=0)
@@ -133,13 +133,13 @@ NO_NUMBERS = ("format", "checkpoint")  # settings that change none
 
 
 def listed_fields(cls: type[Settings]) -> list[dataclasses.Field]:
-    """Fields in the order in which they are shown: what all experiments have comes last."""
+    """Return the fields in the order of the help; those of all experiments come last."""
     common = ExperimentSettings.__dataclass_fields__
     return sorted(dataclasses.fields(cls), key=lambda field: field.name in common)
 
 
 def kinds(cls: type[Settings]) -> dict[str, tuple[type, bool, bool]]:
-    """Type of each field's value or values, whether it may be None, whether it is a tuple of them."""
+    """Return for each field the type of its value or values, whether it may be None, and whether it is a tuple."""
     found = {}
     hints = typing.get_type_hints(cls)
     for name in (field.name for field in dataclasses.fields(cls)):
@@ -152,7 +152,7 @@ def kinds(cls: type[Settings]) -> dict[str, tuple[type, bool, bool]]:
 
 
 def length_of(cls: type[Settings], name: str) -> int | None:
-    """How many values a field holds, of a tuple of fixed length; None of any other."""
+    """Return the number of values of a field that is a tuple of fixed length; None for any other."""
     hint = typing.get_type_hints(cls)[name]
     hint = typing.get_args(hint)[0] if isinstance(hint, types.UnionType) else hint
     inner = typing.get_args(hint)
@@ -233,7 +233,7 @@ def resolve(
 
 
 def field_named(cls: type[Settings], key: str, where: str) -> str:
-    """Name of the field that ``key`` means."""
+    """Return the name of the field that ``key`` means."""
     known = [key_of(field.name) for field in dataclasses.fields(cls)]
     if key_of(key) not in known:
         remedy = _near(key_of(key), known) or f"; the settings are {', '.join(known)}"

@@ -1,4 +1,4 @@
-"""What experiments share that let circuits learn data: settings, checks, and scores beside the exact solution."""
+"""Settings, checks and scores that experiments share in which circuits learn data."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _symmetry(runs: Sequence[circuits.Run]) -> list[Quantity]:
 
 
 def scores(run: circuits.Run, exact: analysis.Yardstick) -> dict[str, Any]:
-    """Final numbers of a run: how near it came to the exact solution, and what it took."""
+    """Return the final numbers of a run: its distance from the exact solution, and its cost."""
     k = run.Vx.shape[1]
     return {
         "objective": exact.objective(run.Vx),

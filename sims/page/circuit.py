@@ -21,7 +21,7 @@ PAPER_CELLS = ("sensory", "instructive", "pyramidal", "interneurons")
 
 @dataclass(frozen=True)
 class Exact:
-    """What only the data can tell: the optimum, the exact filters, the back-propagated error.
+    """Quantities that need the data: the optimum, the exact filters, the back-propagated error.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Exact:
 
 
 def solve_exactly(run: Any, data: Dataset) -> Exact:
-    """The exact solution beside the run that has learned ``data``."""
+    """Return the exact solution of the problem that the run has learned from ``data``."""
     from biorrr.analysis import Yardstick, audit_plateau
 
     X, Y = data.stand_in
@@ -66,7 +66,7 @@ def solve_exactly(run: Any, data: Dataset) -> Exact:
 
 @np.errstate(over="ignore", invalid="ignore")  # of a circuit that has diverged
 def circuit_charts(run: Any, exact: Exact | None) -> dict[str, Any]:
-    """Charts of ``run``, with what ``exact`` adds to them."""
+    """Return the charts of ``run``, with what ``exact`` adds to them."""
     data = run.data
     seen = data["seen"].values
     kept = np.unique(np.linspace(0, len(seen) - 1, min(SHOWN_SNAPSHOTS, len(seen))).astype(int))
@@ -108,7 +108,7 @@ def circuit_charts(run: Any, exact: Exact | None) -> dict[str, Any]:
 
 
 def _stages(run: Any, exact: Exact | None, few: slice) -> dict[str, Any]:
-    """Traces at the start, halfway and at the end of learning, as ``run.plot_plateau`` draws them."""
+    """Return traces at the start, halfway and at the end of learning, as ``run.plot_plateau`` draws them."""
     from biorrr.analysis.figures.runs import moments, stages, unit_of
 
     known = (exact.data.X, exact.data.Y, exact.yardstick) if exact is not None else (None, None, None)
@@ -124,12 +124,12 @@ def _stages(run: Any, exact: Exact | None, few: slice) -> dict[str, Any]:
 
 
 def _by_neuron(trace: np.ndarray) -> np.ndarray:
-    """One row per neuron, one column per tick."""
+    """Return the trace with one row per neuron and one column per tick."""
     return trace.reshape(-1, trace.shape[-1]).T
 
 
 def _pathways(run: Any) -> dict[str, dict[str, str]]:
-    """Size, rule and meaning of each pathway, as the run tells them."""
+    """Return size, rule and meaning of each pathway of the run."""
     return {
         pathway["weight"]: {
             "synapses": f"{run.weights[pathway['weight']].size} synapses",
@@ -141,7 +141,7 @@ def _pathways(run: Any) -> dict[str, dict[str, str]]:
 
 
 def _own_parts(run: Any, kept: np.ndarray) -> dict[str, Any]:
-    """Populations and pathways that the paper's circuit does not have, with their weights at the snapshots ``kept``."""
+    """Return populations and pathways that the paper's circuit lacks, with weights at the snapshots ``kept``."""
     circuit = json.loads(run.data.attrs["circuit"])
     few = slice(MOST_CELLS)
     pathways = []
@@ -156,7 +156,7 @@ def _own_parts(run: Any, kept: np.ndarray) -> dict[str, Any]:
 
 
 def _predicted_symmetry(run: Any) -> np.ndarray:
-    """||Q' - R|| by theory at each snapshot: its start times the product of (1 - eta_q), from the rates recorded."""
+    """Return ||Q' - R|| by theory at each snapshot: its start times the product of (1 - eta_q)."""
     from biorrr.analysis import decay_between
 
     data = run.data

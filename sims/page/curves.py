@@ -20,7 +20,7 @@ def charts_of(name: str, results: Mapping[str, xr.Dataset]) -> list[dict[str, An
         return []
     experiment = find_experiment(name)
     drawn = []
-    for chart in experiment.charts_of(results):
+    for chart in experiment.charts:
         views = [_drawn(view, list(results.values())) for view in chart.views]
         views = [view for view in views if view["series"]]
         if views:
@@ -29,7 +29,7 @@ def charts_of(name: str, results: Mapping[str, xr.Dataset]) -> list[dict[str, An
 
 
 def _drawn(view: View, datasets: list[xr.Dataset]) -> dict[str, Any]:
-    """The view as the page draws it: labels, and each line with the choices it belongs to."""
+    """Return the view as the page draws it: labels, and each line with the choices it belongs to."""
     series = [
         line for dataset in datasets for name in view.lines if name in dataset for line in _lines(view, dataset, name)
     ]
@@ -50,7 +50,7 @@ def _drawn(view: View, datasets: list[xr.Dataset]) -> dict[str, Any]:
 
 
 def _lines(view: View, dataset: xr.Dataset, name: str) -> Iterator[dict[str, Any]]:
-    """The lines of one variable: for each combination of its dimensions the mean over repeats, then the repeats."""
+    """Yield the lines of a variable: for each combination of its dimensions the mean over repeats, then the repeats."""
     variable = dataset[name]
     along = next((dim for dim in view.along if dim in variable.dims), None)
     against = [x for x in view.x if x in dataset and set(dataset[x].dims) <= set(variable.dims)]
@@ -101,7 +101,7 @@ def _index(variable: xr.DataArray, dim: str, at: int) -> str:
 
 
 def _points(here: Mapping[str, xr.DataArray], repeated: list[str], most: int) -> dict[str, Any]:
-    """The first points of one line, means over what is ``repeated``: y, and a list of x for each x of the view."""
+    """Return the first points of a line, averaged over the ``repeated``: y, and a list of x for each x of the view."""
     import numpy as np
 
     # The mean ends where the first of the runs does.

@@ -17,7 +17,7 @@ MOST_BYTES = 8_000_000
 
 
 def charting_library() -> str:
-    """Plotly's JavaScript."""
+    """Return Plotly's JavaScript."""
     try:
         from plotly.offline import get_plotlyjs
     except ImportError as error:
@@ -26,7 +26,7 @@ def charting_library() -> str:
 
 
 def page(parts: list[dict[str, Any]], library: str, figures: list[tuple[list[dict[str, Any]], list[str]]]) -> str:
-    """The whole page.
+    """Return the whole page.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ DIGITS = 5  # significant
 
 
 def plain(values: Any) -> Any:
-    """Nested lists with few digits, None for what is not finite."""
+    """Return nested lists with few digits, None for what is not finite."""
     array = np.asarray(values)
     if array.dtype.kind not in "fc":
         return array.tolist()
@@ -24,7 +24,7 @@ def plain(values: Any) -> Any:
 
 
 def without_home(value: Any) -> Any:
-    """``value`` with the user's home folder as ~ in every text of it: settings may hold a path, and so may a reason."""
+    """Return ``value`` with the home folder as ~ in every text: settings and reasons may hold paths."""
     if isinstance(value, str):
         return value.replace(f"{Path.home()}/", "~/")
     if isinstance(value, dict):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Record:
-    """What a finished or interrupted run has left."""
+    """The files of a finished or interrupted run."""
 
     folder: Path
     experiment: str  # which of our commands wrote it

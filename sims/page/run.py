@@ -1,4 +1,4 @@
-"""What the page says of one run, whichever experiment it is of."""
+"""The page of one run of any experiment."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _HOW_IT_ENDED = {
 
 
 def gather_run(folder: Path, given: Sequence[str] = ()) -> dict[str, Any]:
-    """All that the page shows of the run in ``folder``, its figures aside; ``given`` are data that it may use."""
+    """Return all that the page shows of the run in ``folder`` except figures; ``given`` are data that it may use."""
     record = read_record(folder)
     try:
         return _gathered(record, given)
@@ -82,7 +82,7 @@ def when(path: Path, seconds: Any = None) -> str:
 
 
 def _circuit(record: Record) -> Run | None:
-    """The circuit that the run has trained, the first of several; None where none was kept."""
+    """Return the circuit that the run trained, the first of several; None where none was kept."""
     from biorrr.circuit import Run
 
     entry, found = next(
@@ -107,7 +107,7 @@ def _curves(record: Record) -> list[dict[str, Any]]:
 
 
 def _sentence(record: Record, run: Run | None) -> str:
-    """What was run and how it ended."""
+    """Return a sentence that says what was run and how it ended."""
     settings, summary = record.settings, record.summary
     data = settings.get("data")
     on = f" on {data_words(data)}" if data else ""
@@ -141,7 +141,7 @@ def _which(record: Record, run: Run) -> str:
 
 
 def _claim(one: dict[str, Any]) -> dict[str, Any]:
-    """What the page says of a claim, in the order in which the run has written it."""
+    """Return the row of the page about a claim, in the order in which the run has written it."""
     behind = {name: value for name, value in one.items() if name not in ("claim", "holds", "verdict")}
     holds = one.get("holds")
     told = one.get("verdict") or (HOLDS if holds is True else FAILS if holds is False else NOT_JUDGED)

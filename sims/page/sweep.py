@@ -1,4 +1,4 @@
-"""What the page says of a sweep: its points with their settings, numbers and learning curves."""
+"""The page of a sweep: its points with their settings, numbers and learning curves."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ FIGURE_OF_SWEEP = Entry(
 
 
 def is_sweep(folder: Path) -> bool:
-    """Whether ``folder`` is a sweep's."""
+    """Return True if ``folder`` is that of a sweep."""
     return any(os.path.lexists(folder / name) for name in (PLAN, POINTS))
 
 
 def gather_sweep(folder: Path) -> dict[str, Any]:
-    """All that the page shows of the sweep in ``folder``, its figures aside."""
+    """Return all that the page shows of the sweep in ``folder`` except figures."""
     if not os.path.lexists(folder / PLAN):
         raise FolderError(f"{folder}: {PLAN} is missing; the same `biorrr sweep` again writes it")
     try:
@@ -75,7 +75,7 @@ def _circuits(plan: Plan) -> str:
 
 
 def _points(plan: Plan, folder: Path) -> list[dict[str, Any]]:
-    """The finished points, each with settings, status, reason, numbers, curves and the folder of its run."""
+    """Return the finished points, each with settings, status, reason, numbers, curves and the folder of its run."""
     ledger = Ledger(folder)
     points = []
     for settings in plan.points:
@@ -105,7 +105,7 @@ def _is_folder(folder: Path, *names: str) -> bool:
 
 
 def _cell(value: Any) -> Any:
-    """One value of the table: a number with few digits, text, or None."""
+    """Return one value of the table: a number with few digits, text, or None."""
     if isinstance(value, bool):
         return str(value).lower()
     if value is None or isinstance(value, int | float):
@@ -114,7 +114,7 @@ def _cell(value: Any) -> Any:
 
 
 def _curves(found: Any) -> dict[str, tuple[list, list]]:
-    """Samples and values of the curves that are what they should be: as many numbers as samples."""
+    """Return samples and values of the curves that have as many numbers as samples."""
     kept = {}
     for name, curve in found.items() if isinstance(found, dict) else ():
         seen, values = (curve.get("seen"), curve.get("values")) if isinstance(curve, dict) else (None, None)
@@ -127,7 +127,7 @@ def _curves(found: Any) -> dict[str, tuple[list, list]]:
 
 
 def _measured(plan: Plan, point: dict[str, Any]) -> float:
-    """The number that the sweep is judged by, the lower the better; infinite where there is none."""
+    """Return the number by which points are compared, the lower the better; infinite where there is none."""
     value = point["numbers"].get(plan.measure)
     return value if isinstance(value, int | float) else math.inf
 
@@ -160,7 +160,7 @@ def _sentence(plan: Plan, points: list[dict[str, Any]], going_on: bool, unit: st
 
 
 def _table(plan: Plan, points: list[dict[str, Any]]) -> dict[str, Any]:
-    """The points column by column, then curves, of the best points first: as many as a page can hold."""
+    """Return the points column by column, then curves, the best points first: as many as a page can hold."""
     numbers = dict.fromkeys(name for point in points for name in point["numbers"])
     settings = [*map(key_of, plan.given), "seed"]
     cells = len(numbers) + len(settings) + 1

@@ -42,7 +42,7 @@ class Chart:
 
 
 def quantity_of(variable: str) -> str | None:
-    """Name of the colour of a variable, such as recorded_plateau or inhibition_correlation; None if it has none."""
+    """Return the name of the colour of a variable, such as recorded_plateau; None if it has none."""
     if variable == "r_minus_qt":
         return "R"
     return next((_QUANTITIES[part] for part in variable.split("_") if part in _QUANTITIES), None)

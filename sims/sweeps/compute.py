@@ -1,4 +1,4 @@
-"""Computes the points of a sweep: by Dask workers on this machine or elsewhere, or in this process alone."""
+"""The points of a sweep, computed by processes on this machine or by Dask workers elsewhere."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import io
 import logging
 import os
 import socket
-import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from multiprocessing import resource_tracker
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +21,8 @@ from biorrr.sims.experiments import find_experiment
 from biorrr.sims.lab.carry_out import carry_out, evaluate
 from biorrr.sims.lab.circuits import absolute
 from biorrr.sims.lab.folder import RunFolder, plain_value
-from biorrr.sims.lab.interrupts import held_back
 from biorrr.sims.lab.lab import StoppedError
+from biorrr.sims.lab.processes import DIED, Workers
 from biorrr.sims.lab.settings import Settings, SettingsError
 from biorrr.sims.sweeps.ledger import plain_curves
 from biorrr.sims.sweeps.plan import Plan
@@ -35,11 +34,13 @@ Entry = dict[str, Any]
 _GONE = "sweep: the scheduler is gone; finished points are kept; the same command goes on with the rest"
 
 
-def check_installed() -> None:
-    """Say what to install where Dask or Parquet are missing."""
+def check_installed(scheduler: str | None) -> None:
+    """Refuse to begin without Parquet, or with a ``scheduler`` and without Dask; say what to install."""
     try:
-        import distributed  # noqa: F401
         import pyarrow  # noqa: F401
+
+        if scheduler is not None:
+            import distributed  # noqa: F401
     except ImportError as error:
         raise SettingsError(
             f"sweep: needs {error.name}, which is not installed; pip install 'biorrr[cluster]'"
@@ -54,36 +55,40 @@ def compute(
     scheduler: str | None,
     folders: dict[Settings, Path],
 ) -> Iterator[tuple[Settings, Entry]]:
-    """Compute ``points`` of ``plan``; each is yielded with its ledger entry as it is finished.
+    """Compute ``points`` of ``plan``; yield each with its ledger entry as it is finished.
 
     Parameters
     ----------
     plan, points
         The sweep, and which of its points.
     data
-        What each data value has loaded; each goes to a worker once, however many points it computes.
+        Loaded data by their values; each goes to a Dask worker once, however many points it computes.
     workers
-        How many on this machine; None for one per processor, 0 for none: this process computes one point after another.
+        Number of processes on this machine; None for one per processor, 0 for this process alone.
     scheduler
         Address of a Dask scheduler to use instead.
     folders
-        Where points leave a run folder.
+        Run folders of the points that leave one.
     """
-    if workers == 0 and scheduler is None:
-        for settings in points:
-            given = (data[value] for value in settings.every_data)
-            yield settings, compute_point(plan.experiment, settings, folders.get(settings), *given)
+    if scheduler is None:
+        work = partial(_compute_here, plan.experiment, data)
+        with Workers(work, os.cpu_count() or 1 if workers is None else workers, lost=_failed(DIED)) as pool:
+            yield from pool.run({settings: folders.get(settings) for settings in points})
         return
     try:
-        yield from _compute_on_dask(plan, points, data, workers, scheduler, folders)
+        yield from _compute_on_dask(plan, points, data, scheduler, folders)
     except OSError as error:  # Dask's errors of communication
         raise StoppedError(_GONE, exit_code=1) from error
 
 
-def _compute_on_dask(plan, points, data, workers, scheduler, folders) -> Iterator[tuple[Settings, Entry]]:
+def _compute_here(experiment: str, data: dict[Any, Dataset], settings: Settings, folder: Path | None) -> Entry:
+    return compute_point(experiment, settings, folder, *(data[value] for value in settings.every_data))
+
+
+def _compute_on_dask(plan, points, data, scheduler, folders) -> Iterator[tuple[Settings, Entry]]:
     from distributed import KilledWorker, as_completed
 
-    with _quiet(), _client(workers, scheduler) as client, warnings.catch_warnings():
+    with _quiet(), _client(scheduler) as client, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sending large graph")
         # As tasks rather than scattered: when all workers that hold the data have died, they are sent again.
         sent = {value: client.submit(_pass_on, held, key=f"data-{held.checksum}") for value, held in data.items()}
@@ -102,7 +107,7 @@ def _compute_on_dask(plan, points, data, workers, scheduler, folders) -> Iterato
             settings = futures.pop(future)
             failure = future.exception() if future.status == "error" else None
             if isinstance(failure, KilledWorker):
-                yield settings, _failed("the worker died each time it was tried; perhaps it ran out of memory")
+                yield settings, _failed(DIED)
             elif failure is not None:
                 yield settings, _failed(f"{type(failure).__name__}: {failure}")
             elif future.status == "finished":
@@ -156,7 +161,7 @@ def in_memory(data: Dataset) -> Dataset:
 
 
 def checksum_of(*data: Dataset) -> str:
-    """What a point's numbers are the result of, beside its settings."""
+    """Return the checksum of the data of a point."""
     return ",".join(one.checksum for one in data)
 
 
@@ -170,7 +175,7 @@ def _failed(reason: str) -> Entry:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep Dask from logging: what is to be said of workers that come and go is said in the table and at the end."""
+    """Keep Dask from logging: the table and the last lines report on workers that come and go."""
     names = [name for name in logging.root.manager.loggerDict if name.split(".")[0] in ("distributed", "tornado")]
     before = {name: logging.getLogger(name).level for name in (*names, "asyncio")}
     for name in before:
@@ -183,29 +188,14 @@ def _quiet() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _client(workers: int | None, scheduler: str | None) -> Iterator[Any]:
-    """A Dask client, of a cluster on this machine unless there is a ``scheduler``."""
-    from distributed import Client, LocalCluster
+def _client(scheduler: str) -> Iterator[Any]:
+    """Connect a Dask client to ``scheduler``."""
+    from distributed import Client
 
-    if scheduler is not None:
-        check_address(scheduler)
-        try:
-            client = Client(scheduler, timeout="10s", set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise SettingsError(f"scheduler: no answer from {scheduler}; is it running?") from error
-        with client:
-            yield client
-        return
-    # It would be started below, and undo what holds Ctrl-C back. What it finds left by the dead it is to clear quietly.
-    sys.warnoptions.append("ignore:resource_tracker")
-    resource_tracker.ensure_running()
-    sys.warnoptions.pop()
-    with held_back():  # Ctrl-C reaches workers too, and is for this process to heed
-        cluster = LocalCluster(
-            n_workers=workers or os.cpu_count(),
-            threads_per_worker=1,
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,
-        )
-    with cluster, Client(cluster, set_as_default=False) as client:
+    check_address(scheduler)
+    try:
+        client = Client(scheduler, timeout="10s", set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"scheduler: no answer from {scheduler}; is it running?") from error
+    with client:
         yield client

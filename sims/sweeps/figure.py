@@ -1,4 +1,4 @@
-"""A sweep at a glance: a curve for one setting, a heat map for two, the best point marked."""
+"""A sweep at a glance: a curve for one setting, a heat map for two, the lowest mean of each problem marked."""
 
 from __future__ import annotations
 
@@ -35,11 +35,12 @@ def plot_sweep(plan: Plan, rows: list[dict[str, Any]], ax=None):
         return None
     spans = plan.source.get("random", {})
     scales = {key_of(name): "log" for name, span in spans.items() if isinstance(span, Mapping) and span.get("log")}
-    return plot_means(plan.measure, rows, {name: scales.get(name, "linear") for name in names}, means, ax=ax)
+    settings = {name: scales.get(name, "linear") for name in names}
+    return plot_means(plan.measure, rows, settings, means, problem=plan.problem, ax=ax)
 
 
 def mean_over_seeds(names: list[str], measure: str, rows: list[dict[str, Any]]) -> dict[tuple, float]:
-    """The measure at each combination of the settings ``names``, averaged over the seeds that gave one."""
+    """Return the measure at each combination of the settings ``names``, averaged over the seeds that gave one."""
     found: dict[tuple, list[float]] = {}
     for row in rows:
         if isinstance(row.get(measure), int | float):

@@ -1,4 +1,4 @@
-"""What a sweep has found so far: one small file for each finished point, and the table made of them."""
+"""The results of a sweep so far: one small file for each finished point, and the table made of them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Ledger:
         self.folder = folder
 
     def path(self, plan: Plan, settings: Settings) -> Path:
-        """File of one point."""
+        """Return the path of the file of one point."""
         known = plain(settings)
         if known.get("circuit") is None:  # as before there was such a setting
             known.pop("circuit", None)
@@ -61,7 +61,7 @@ class Ledger:
             partial.write_text(text + "\n", encoding="utf-8")
 
     def rows(self, plan: Plan) -> list[dict[str, Any]]:
-        """The finished points of ``plan``, in its order: settings, seed, status and reason, then the numbers."""
+        """Return the finished points of ``plan`` in its order: settings, seed, status and reason, then the numbers."""
         entries = [(settings, self.read(plan, settings)) for settings in plan.points]
         finished = [(settings, entry) for settings, entry in entries if entry is not None]
         # A failed point has no numbers, and the others must not lose theirs by it: every row has every column.
@@ -98,7 +98,7 @@ class Ledger:
 
 
 def plain_curves(curves: Mapping[str, tuple[Any, Any]]) -> dict[str, dict[str, list]]:
-    """Curves, each samples seen and the values at them, as JSON can hold them: at most 60 points, null for infinity."""
+    """Return curves (samples seen, values) as JSON can hold them: at most 60 points, null for infinity."""
     plain: dict[str, dict[str, list]] = {}
     for name, (seen, values) in curves.items():
         last, kept = len(seen) - 1, min(len(seen), MOST_CURVE_POINTS)

@@ -1,4 +1,4 @@
-"""Which points a sweep has: a grid, a random sample or a list of settings, times seeds."""
+"""The points of a sweep: a grid, a random sample or a list of settings, times seeds."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Plan:
 
 
 def swept_experiment(name: Any) -> Experiment:
-    """The experiment of this name, if it can be swept."""
+    """Return the experiment of this name; refuse one that cannot be swept."""
     experiments = {known: find_experiment(known) for known in experiment_names()}
     if isinstance(name, str) and name in experiments and not experiments[name].not_swept:
         return experiments[name]
@@ -183,7 +183,7 @@ def _sample(cls: type[Settings], spans: dict[str, Any], points: int, seeds: int)
 
 
 def _draws(name: str, span: Any, kind: type) -> Any:
-    """The function that draws a value of a setting: from a list, or from a range evenly or evenly in log."""
+    """Return the function that draws a setting: from a list, or from a range, uniformly or log-uniformly."""
     if isinstance(span, list | tuple) and span:
         return lambda rng: span[rng.integers(len(span))]
     low: Any
@@ -210,5 +210,5 @@ def _listed(cls: type[Settings], points: Any) -> list[dict[str, Any]]:
 
 
 def plain(settings: Settings) -> dict[str, Any]:
-    """Settings by the names the user gives them."""
+    """Return settings by the names that the user gives them."""
     return {key_of(field.name): plain_value(getattr(settings, field.name)) for field in dataclasses.fields(settings)}

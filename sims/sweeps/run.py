@@ -124,7 +124,7 @@ def command(
 
 
 def resume_sweep(out: Path, circuit: str | None) -> None:
-    """Go on with the sweep in a folder, as it was begun; refuse one that began with other data, or another circuit."""
+    """Continue the sweep in a folder as it was begun; refuse one that began with other data, or another circuit."""
     plan = read_plan(out / PLAN, folder=out)
     used = {getattr(settings, "circuit", None) for settings in plan.points}
     if len(used) > 1:
@@ -160,7 +160,7 @@ def _carry_out(
     from biorrr.sims.sweeps.compute import check_address, check_installed, checksum_of, compute, in_memory
     from biorrr.sims.sweeps.figure import plot_sweep
 
-    check_installed()
+    check_installed(scheduler)
     if scheduler is not None:
         check_address(scheduler)
     values = dict.fromkeys(value for settings in plan.points for value in settings.every_data)

@@ -20,9 +20,12 @@ from biorrr.analysis import (
     plot_weights,
     stages_of_learning,
 )
+from biorrr.analysis.figures.agreement import plot_agreement
+from biorrr.analysis.figures.family import plot_family
+from biorrr.analysis.figures.instructive import plot_power
 from biorrr.analysis.figures.panels.raster import plot_raster
 from biorrr.analysis.figures.panels.symmetry import plot_meeting
-from biorrr.analysis.figures.races import plot_pictures_race
+from biorrr.analysis.figures.races import plot_pictures_race, plot_sensitivity
 from biorrr.analysis.figures.style import COLOURS
 
 SAMPLES = np.array([0, 10, 100, 1000])
@@ -253,3 +256,88 @@ def test_raster_without_spikes_has_a_panel_for_each_neuron(rng):
     axes = plot_raster(np.arange(5), {"plateau": rng.standard_normal((5, 3))}, onsets=[0])
     assert [panel.get_ylabel() for panel in axes] == ["neuron 1", "neuron 2", "neuron 3"]
     assert axes[0].get_title(loc="left") == "each faint line: a new sample comes on"
+
+
+def test_power_of_instructive_stands_beside_false_positive_rates_with_their_exact_interval():
+    """The interval is that of Clopper and Pearson: quantiles of beta distributions."""
+    from scipy.stats import beta
+
+    results = xr.Dataset(
+        {"power": (("noise", "question"), [[1.0, 0.9], [0.5, 0.2]]), "error_rate": ("question", [0.05, np.nan])},
+        {"noise": [0.5, 2.0], "words": ("question", ["first", "second"])},
+        {"imaging_noise": 1.0, "experiments": 40},
+    )
+    first, second = plot_power(results)
+    handles, labels = first.get_legend_handles_labels()
+    assert labels == ["power", "false-positive rate"]
+    np.testing.assert_array_equal(handles[0].get_xydata(), [[0.5, 1.0], [2.0, 0.5]])
+    (point, _, (bar,)) = handles[1].lines
+    np.testing.assert_allclose(point.get_xydata(), [[1.0, 0.05]])
+    expected = beta.ppf(0.025, 2, 39), beta.ppf(0.975, 3, 38)  # of 2 in 40
+    np.testing.assert_allclose(bar.get_segments()[0], [[1.0, expected[0]], [1.0, expected[1]]])
+    assert second.get_legend_handles_labels()[1] == ["power"]
+    assert [panel.get_title(loc="left") for panel in (first, second)] == ["first", "second"]
+    assert (first.get_xlabel(), first.get_ylabel()) == ("imaging noise / signal", "share that says yes")
+
+
+def test_agreement_is_the_median_over_seeds_and_neurons_in_a_band_of_all(rng):
+    samples, courses = np.array([10, 100, 1000]), rng.uniform(0.1, 1, (2, 4, 3, 2))  # 4 seeds, 3 snapshots, 2 neurons
+    pairs = {"plateau": ("plateau", "error", *rng.standard_normal((2, 50, 2)))}
+    rivals = {"silenced": np.array([0.5, 0.7]), "as it is": np.array([0.1, 0.2])}
+    scatter, correlation, error, after = plot_agreement(pairs, samples, {"plateau": courses}, rivals, 0.25)
+    assert (scatter.get_xlabel(), scatter.get_ylabel()) == ("error", "plateau")
+    for panel, course in ((correlation, courses[0]), (error, courses[1])):
+        values = course.transpose(1, 0, 2).reshape(3, 8)
+        np.testing.assert_allclose(panel.lines[0].get_xydata(), np.transpose([samples, np.median(values, axis=1)]))
+        band = panel.collections[0].get_paths()[0].vertices[:, 1]
+        assert (band.min(), band.max()) == pytest.approx((values.min(), values.max()))
+    assert [text.get_text() for text in error.get_legend().get_texts()] == ["25%"]
+    assert [tick.get_text() for tick in after.get_xticklabels()] == [*rivals]
+    np.testing.assert_array_equal(after.lines[0].get_xydata(), [[0, 0.5], [0, 0.7]])
+    np.testing.assert_array_equal(after.lines[1].get_xydata(), [[1, 0.1], [1, 0.2]])
+    titles = ["after learning", "through learning", "through learning", "plateau, after learning"]
+    assert [panel.get_title(loc="left") for panel in (scatter, correlation, error, after)] == titles
+    labels = ["correlation with theory", "relative r.m.s. error", "relative r.m.s. error"]
+    assert [panel.get_ylabel() for panel in (correlation, error, after)] == labels
+
+
+def test_family_puts_each_number_at_its_s(rng):
+    s = [0.0, 0.5, 1.0]
+    shapes = {"excess": ("s", "seed"), "plateau_relative_error": ("s", "seed", "pyramidal"), "own_current": ("s",),
+              "decay": ("s",), "own_current_exact": ("s",), "decay_exact": ("s",), "eigenvalues_M": ("s", "component"),
+              "eigenvalues_QQ": ("s", "seed", "component"), "plateau": ("s", "row", "pyramidal"),
+              "error": ("s", "row", "pyramidal")}  # fmt: skip
+    sizes = {"s": 3, "seed": 2, "pyramidal": 2, "component": 2, "row": 70}
+    drawn = {name: (dims, rng.uniform(0.5, 1, [sizes[dim] for dim in dims])) for name, dims in shapes.items()}
+    results = xr.Dataset(drawn, {"s": s})
+    *above, eigenvalues, excess, error, rule = plot_family(results)
+    assert [panel.get_title(loc="left") for panel in above] == ["s = 0", "s = 0.5", "s = 1"]
+    for panel, plateau, wrong in zip(above, results["plateau"], results["error"], strict=True):
+        lines = {line.get_label(): line.get_ydata() for line in panel.lines}
+        np.testing.assert_array_equal(lines["plateau"], plateau[:60, 0])
+        np.testing.assert_array_equal(lines["back-propagated error"], wrong[:60, 0])
+    below = {"eigenvalues": eigenvalues, "excess": excess, "error of plateaus": error, "distal rule": rule}
+    for title, panel in below.items():
+        assert (panel.get_title(loc="left"), panel.get_xlabel()) == (title, "s")
+    for panel, name in ((excess, "excess"), (error, "plateau_relative_error")):
+        seen = np.transpose([line.get_ydata() for line in panel.lines])
+        np.testing.assert_array_equal(seen, results[name].values.reshape(3, -1))
+    lines = {line.get_label(): line.get_ydata() for line in rule.lines}
+    np.testing.assert_array_equal(lines["own current"], results["own_current"])
+    np.testing.assert_array_equal(lines["decay"], results["decay"])
+
+
+def test_sensitivity_writes_each_excess_in_percent_where_its_rates_are():
+    excess = {("Bio-RRR", 1): np.array([[0.01, 0.5], [np.nan, 0.002]]), ("ANN", 1): np.full((2, 2), 0.1)}
+    eta0 = {("Bio-RRR", 1): np.array([0.1, 0.2]), ("ANN", 1): np.array([1.0, 3.0])}
+    first, second, bar = plot_sensitivity(excess, eta0, np.array([10.0, 2000.0])).axes
+    texts = {text.get_position(): text.get_text() for text in first.texts}  # at (N, eta0)
+    assert texts == {(0, 0): "1", (1, 0): "50", (0, 1): "diverged", (1, 1): "0.2"}
+    assert [tick.get_text() for tick in first.get_xticklabels()] == ["10", "2,000"]
+    assert [[tick.get_text() for tick in one.get_yticklabels()] for one in (first, second)] == [
+        ["0.1", "0.2"],
+        ["1", "3"],
+    ]
+    assert [one.get_title(loc="left") for one in (first, second)] == ["Bio-RRR, $k = 1$", "ANN, $k = 1$"]
+    assert (first.get_xlabel(), first.get_ylabel()) == ("$N$ (samples)", "$\\eta_0$ of $V_x$")
+    assert bar.get_ylabel() == "excess over the optimum (%)"

@@ -103,3 +103,8 @@ def test_V1_predicts_V1_through_more_dimensions_than_V2(visual_cortex):
         for area in ("Y_V1", "Y_V2")
     }
     assert ranks["Y_V1"] > ranks["Y_V2"]
+
+
+def test_two_folds_are_enough(rng):
+    fitted = RankCV(cv=2).fit(rng.standard_normal((30, 3)), rng.standard_normal((30, 2)))
+    assert fitted.r2_folds_.shape == (2, 2)

@@ -437,3 +437,10 @@ def test_what_does_not_go_together_is_refused(arguments, said):
 def test_millivolts_says_what_is_wrong(arguments, said):
     with pytest.raises(ValueError, match=said):
         Millivolts(**arguments)
+
+
+def test_the_shares_of_two_pathways_have_the_unit_of_what_they_drive():
+    from biorrr.circuit.engines.network import _cell_equations
+
+    lines = _cell_equations(BurstingCells(), ["I_s_by_one", "I_s_by_another", "counted_by_one"]).splitlines()
+    assert lines[-3:] == ["I_s_by_one : amp", "I_s_by_another : amp", "counted_by_one : 1"]

@@ -131,7 +131,12 @@ def test_every_experiment_asks_it_for_its_circuits(own, capsys, experiment):
     ("named", "code", "sentence"),
     [
         ("nowhere.py:make", 2, "circuit: no such file: nowhere.py"),
-        ("nowhere.at.all:make", 1, "circuit: nowhere.at.all cannot be imported (ModuleNotFoundError: No module named"),
+        (
+            "nowhere.at.all:make",
+            1,
+            "circuit: nowhere.at.all cannot be imported (ModuleNotFoundError: No module named 'nowhere'); a module "
+            "must be importable wherever the circuit runs, also by workers elsewhere",
+        ),
         ("make", 2, "circuit: must be module:function or path/to/file.py:function (got 'make')"),
         ("{own}:", 2, "circuit: must be module:function or path/to/file.py:function (got "),
         ("{own}:bild", 2, "circuit: there is no function 'bild' in "),

@@ -10,7 +10,7 @@ import xarray as xr
 from sklearn.model_selection import GroupKFold, PredefinedSplit
 
 from biorrr.analysis import RankCV, ReducedRankRegression
-from biorrr.analysis.communication import matched_units, trial_folds
+from biorrr.analysis.communication import matched_units, shuffled_trials, trial_folds
 from biorrr.sims import main
 from biorrr.sims.data import load
 
@@ -76,6 +76,25 @@ def test_the_within_area_control_is_that_of_plain_regressions(tmp_path):
     assert summary["within_rank"] == np.mean(ranks)
     assert summary["within_r2"] == pytest.approx(np.mean(r2), rel=1e-9)
     assert summary["across_r2"] == pytest.approx(np.mean(across), rel=1e-9)
+
+
+def test_lags_and_shuffles_are_those_of_plain_regressions(tmp_path):
+    """R2 at the rank that the recording itself asks for, by cross-validation on the data themselves."""
+    data, folds, summary = explore(tmp_path / "run", "--draws", "0", "--shuffles", "3", "--lags", "1")
+    with xr.open_dataset(tmp_path / "run/run.nc", engine="h5netcdf") as results:
+        null, lag = (results[name].squeeze().values for name in ("null_r2", "lag_r2"))
+
+    def r2(here, there):
+        cv = RankCV(ridge=summary["ridge"], cv=PredefinedSplit(folds[here]))
+        return cv.fit(data.X[here], data.Y[there], strata=data.strata[here])
+
+    rows = np.arange(len(data.X))
+    straight = r2(rows, rows)
+    shuffles = [shuffled_trials(data.groups, np.random.default_rng([0, number])) for number in range(3)]
+    np.testing.assert_allclose(null, [r2(rows, one).r2_[straight.k_ - 1] for one in shuffles], rtol=1e-9)
+    inner = rows.reshape(PLANTED["trials"], PLANTED["bins"])[:, 1:-1].ravel()  # bins that have one on either side
+    expected = [r2(inner, inner + late).r2_[straight.k_ - 1] for late in (-1, 0, 1)]
+    np.testing.assert_allclose(lag, expected, rtol=1e-9)
 
 
 def test_z_scores_come_from_the_training_trials(tmp_path):

@@ -60,3 +60,13 @@ def test_what_fails_is_said_and_the_rest_goes_on(capsys, monkeypatch):
     assert said.count("fails: ValueError:") == 2 + len(doctor.PACKAGES) + 1 + 3 + 1
     assert "  size  fails: ValueError: size is broken,\n" in said
     assert "found" in said.splitlines()[-2]
+
+
+def test_every_data_set_is_here_or_not(empty_cache, monkeypatch):
+    from biorrr.sims.data import CATALOGUE
+
+    here, missing = (doctor._data(name).split(", ") for name in ("found", "not here"))
+    assert set(here) == {"digits", "synthetic", "planted"}  # they need no files
+    assert sorted(here + missing) == sorted(CATALOGUE)
+    monkeypatch.setattr("biorrr.sims.data.CATALOGUE", {"digits": CATALOGUE["digits"]})
+    assert doctor._data("not here") == "none"

@@ -1,6 +1,7 @@
 """The frame: an experiment that is only a file in a folder is run, repeated, swept, resumed, reported and explained."""
 
 import json
+import multiprocessing
 import os
 import re
 import shutil
@@ -93,6 +94,11 @@ def test_every_experiment_declares_what_the_frame_shows():
 def shout(name, item):
     if item == "die":
         os._exit(3)
+    if isinstance(item, Path):  # die at the first try only
+        if not item.exists():
+            item.touch()
+            os._exit(3)
+        return "done"
     if item == "fail":
         raise ValueError("in another process")
     if item == "fail with what cannot be sent":
@@ -118,9 +124,20 @@ def test_work_side_by_side():
     [
         ("fail", ValueError, "in another process"),
         ("fail with what cannot be sent", RuntimeError, "ValueError: .*in another process"),
-        ("die", RunError, "a process ended unexpectedly; it may have run"),
+        ("die", RunError, "a process died each of 4 times; perhaps"),
     ],
 )
 def test_work_that_fails(item, error, sentence):
     with Workers(shout, 2) as workers, pytest.raises(error, match=sentence):
         list(workers.run({"one": "a", "two": item}))
+
+
+def test_an_item_whose_process_died_is_given_to_another(tmp_path):
+    with Workers(shout, 2, lost="lost") as workers:
+        found = dict(workers.run({1: tmp_path / "one", 2: "die", 3: tmp_path / "three"}))
+        assert found == {1: "done", 2: "lost", 3: "done"}
+        for process in multiprocessing.active_children():  # while they have nothing to do
+            process.kill()
+            process.join()
+        assert {key for key, _ in workers.run({"one": "a", "two": "b"})} == {"one", "two"}
+    assert multiprocessing.active_children() == []

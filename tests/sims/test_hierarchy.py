@@ -8,9 +8,11 @@ import xarray as xr
 
 from biorrr.analysis import HierarchyOptimum
 from biorrr.circuit import Run
+from biorrr.sims.data import load
+from biorrr.sims.experiments import find_experiment
 from biorrr.sims.experiments.hierarchy import HierarchySettings
 from biorrr.sims.experiments.hierarchy.scores import judge, learning_quantities, plateau_errors, prediction_quantities
-from biorrr.sims.lab import Quantity
+from biorrr.sims.lab import Lab, Quantity
 from biorrr.sims.main import run
 
 
@@ -82,6 +84,21 @@ def test_plateaus_are_compared_area_by_area():
         {"cell_area": ("cell", [1, 2, 2])},
     )
     assert plateau_errors(found) == pytest.approx([0.1, 0.5])
+
+
+def test_gains_let_the_variance_of_y_count_as_one(monkeypatch):
+    class MappedError(Exception):
+        pass
+
+    def stop(*_):
+        raise MappedError
+
+    monkeypatch.setattr(Lab, "map", stop)
+    data = "synthetic:samples=400,m=6,n=4,latents=2"
+    lab = Lab(find_experiment("hierarchy"), HierarchySettings(data=data, areas=(3, 2)))
+    with pytest.raises(MappedError):
+        lab.findings()
+    assert lab.settings.gains == (1, 1, pytest.approx(1 / load(data).Y.var(axis=0).mean(), rel=0.005))
 
 
 def test_mistakes_are_said(capsys):

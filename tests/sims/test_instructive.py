@@ -1,6 +1,7 @@
 """``biorrr instructive``: circuits and controls, every claim that can fail, and recordings of one's own."""
 
 import json
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -298,6 +299,15 @@ def test_damaged_and_foreign_files_are_one_sentence(npz, nwb, tmp_path, capsys):
 def test_wrong_names_in_an_nwb_file(names, sentence, nwb):
     with pytest.raises(DataError, match=sentence):
         Dendrites(str(nwb), **names).load()
+
+
+@pytest.mark.parametrize(("late", "heard"), [(1.0, "4 to 123.9 s"), (-1.0, "2 to 121.9 s")])
+def test_an_error_that_does_not_cover_the_recording(late, heard, nwb, tmp_path):
+    path = shutil.copy(nwb, tmp_path / "late.nwb")
+    with h5py.File(path, "a") as file:
+        file["acquisition/cursor_error/timestamps"][...] += late
+    with pytest.raises(DataError, match=rf"cursor_error must cover the recording, 3 to 122.9 s .got {heard}"):
+        Dendrites(str(path), error="cursor_error").load()
 
 
 def test_mistyped(npz, capsys):

@@ -2,12 +2,13 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import xarray as xr
 
-from biorrr.analysis import Agreement, Yardstick
+from biorrr.analysis import Agreement, ReducedRankRegression, Yardstick, objective
 from biorrr.analysis.plateau import null_agreements
 from biorrr.sims import main
 from biorrr.sims.data import load
@@ -59,6 +60,21 @@ def test_run_folder(audited, results, summary):
         worst = float(results[f"{name}_relative_error"].isel(snapshot=-1).max())
         assert summary[f"{name}_relative_error_max_s{s}"] == pytest.approx(worst, rel=1e-9)
         assert summary[f"{name}_relative_error_max"] >= worst * (1 - 1e-9)
+
+
+def test_the_worst_whitening_and_excess_are_those_of_all_circuits(audited, summary):
+    """From the learned filters: ||Vx' Cxx Vx - I||^2 / k, and what they lack in the objective, over s = 0 and 1."""
+    data, errors, lacking = load(DATA).centred(), [], []
+    for name in ("run.nc", "run-s-1.nc"):
+        with xr.open_dataset(audited / name, engine="h5netcdf") as results:
+            Vx, s = results["Vx"].isel(seed=0, snapshot=-1).values, results["s"].item()
+        k = Vx.shape[1]
+        errors.append(np.square(Vx.T @ np.cov(data.X.T, bias=True) @ Vx - np.eye(k)).sum() / k)
+        best = ReducedRankRegression(k, s=s).fit(data.X, data.Y)
+        optimum = objective(best.Vx_, data.X, data.Y, s)
+        lacking.append((objective(Vx, data.X, data.Y, s) - optimum) / abs(optimum))
+    assert summary["whitening_error_max"] == pytest.approx(max(errors), rel=1e-6)
+    assert summary["excess_max"] == pytest.approx(max(lacking), rel=1e-6)
 
 
 def test_the_page_shows_every_s(audited):
@@ -118,8 +134,8 @@ def judged(weights, X, Y, s=0.0):
     network = learn(Job(settings, "network", NOT_KEPT), Network(0), data) if s == 0 else None
     audit, expected = theory(data, 0.0, network, weights)
     recorded = {"a": audit.plateau + audit.inhibition, "plateau": audit.plateau, "inhibition": audit.inhibition}
-    stage = Stage(recorded, expected)
-    member = Member(s, {}, [weights["Vx"]], {}, [stage], [stage], stage, 0)
+    stage = Stage(0, recorded, expected)
+    member = Member(s, {0: SimpleNamespace(Vx=weights["Vx"])}, {}, [stage], [stage], stage)
     claims = check_claims(data, settings, member, Yardstick(X, Y, s, 0.0))
     return dict(zip(["excess", "whitening", *expected], (claim.verdict for claim in claims), strict=True))
 

@@ -236,21 +236,6 @@ def test_theory_stands_beside_the_symmetry_that_was_measured():
     assert lines["η/τ 0.1, theory"]["theory"]
 
 
-def test_departures_stand_beside_the_paper_s_circuit():
-    dataset = xr.Dataset(
-        {"plain": (("data", "seed"), [[0.01, 0.03]]),
-         "dale_plain": (("data", "dale_value"), [[0.02, 0.02]]),
-         "dale": (("data", "dale_value", "seed"), [[[0.1, 0.3], [1.0, 1.0]]], {"long_name": "signs that stay"})},
-        coords={"data": ["digits"], "seed": [0, 1], "dale_value": ["Q, R", "all"]},
-    )  # fmt: skip
-    (chart,) = charts_of("robustness", {"run": dataset})
-    (view,) = chart["views"]
-    mean, *_, paper = view["series"]
-    assert view["name"] == "signs that stay"
-    assert (mean["line"], mean["x"], mean["y"]) == ("digits", [["Q, R", "all"]], [0.2, 1.0])
-    assert (paper["line"], paper["y"], paper["theory"]) == ("digits, paper’s circuit", [0.02, 0.02], True)
-
-
 def test_claims_are_told_with_their_numbers(tmp_path):
     claims = [{"claim": "R meets Q'", "holds": True, "runs": 8}, {"claim": "always", "holds": False}, "not a claim"]
     folder = write_folder(tmp_path / "one", "symmetry", {"run": xr.Dataset()}, {"claims": claims}, 'data = "digits"')
@@ -725,7 +710,6 @@ def test_it_prints_on_white(page, browser):
         ("wiring", "--epochs 1 --format svg", 4),
         ("symmetry", "--etas 0.3 --seeds 2", 1),
         ("compare", "--steps 30 --seeds 2 -k 1 -k 2", 1),
-        ("robustness", "--samples 60 --seeds 2 --departures noise", 1),
     ],
 )
 def test_every_experiment_has_a_page(experiment, options, charts, tmp_path, browser, run_biorrr):

@@ -1,5 +1,6 @@
 """``biorrr resume``: a run that is killed ends bit for bit where the straight one ends, one process per folder."""
 
+import io
 import json
 import os
 import shutil
@@ -50,9 +51,15 @@ def assert_same_results(folder, other):
                 one.attrs.pop("seconds", None)
             xr.testing.assert_identical(*(one.load().drop_vars("seconds", errors="ignore") for one in (run, straight)))
     numbers, expected = (json.loads((path / "summary.json").read_text()) for path in (folder, other))
-    assert {n: v for n, v in numbers.items() if "seconds" not in n} == {
-        n: v for n, v in expected.items() if "seconds" not in n
-    }
+    assert without_times(numbers) == without_times(expected)
+
+
+def without_times(summary):
+    """Leave out seconds, and claims about the CPU time of two algorithms."""
+    kept = {name: value for name, value in summary.items() if "seconds" not in name}
+    if "claims" in kept:
+        kept["claims"] = [claim for claim in kept["claims"] if not any("s CPU" in name for name in claim)]
+    return kept
 
 
 def children_of(process):
@@ -265,11 +272,14 @@ def test_link_in_place_of_checkpoints_is_refused(short_run, tmp_path, capsys):
 def test_truncated_checkpoint_is_refused_with_a_way_on(short_run, tmp_path, capsys):
     folder = cut_short(short_run, tmp_path / "damaged")
     (folder / FIRST).parent.mkdir()
-    (folder / FIRST).write_bytes(b"PK\x03\x04 cut short")
-    assert main.run(["resume", str(folder)]) == 1
-    err = capsys.readouterr().err
-    assert f"biorrr: {folder}/{FIRST}: not a checkpoint, or damaged or truncated" in err
-    assert err.endswith("delete it to start over\n")
+    pickled = io.BytesIO()
+    np.save(pickled, np.array([{}], dtype=object), allow_pickle=True)
+    for content in (b"PK\x03\x04 cut short", pickled.getvalue()):
+        (folder / FIRST).write_bytes(content)
+        assert main.run(["resume", str(folder)]) == 1
+        assert capsys.readouterr().err == (
+            f"biorrr: {folder}/{FIRST}: not a checkpoint, or damaged or truncated; delete it to start over\n"
+        )
     (folder / FIRST).unlink()
     assert main.run(["resume", str(folder)]) == 0
     assert_same_run(folder, short_run)

@@ -83,7 +83,6 @@ def test_every_excess_is_beside_its_value_and_seed():
     settings = RobustnessSettings(data=(DATA,), departures=("delay",), seed=1, seeds=3)
     results = turn_up(Known(), settings, load(DATA), exact=None)
     np.testing.assert_allclose(results["plain"], [0.1, 0.2, 0.3])
-    np.testing.assert_allclose(results["delay_plain"], [0.2, 0.2])
     np.testing.assert_allclose(results["delay"], [[11, 12, 13], [21, 22, 23]])
     assert results["delay_value"].values.tolist() == [1, 2]
     assert asked[-1][-1] == Reference(plateau=pytest.approx(np.sqrt((1 + 4 + 9) / 3)), k=2)

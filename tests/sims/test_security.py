@@ -224,7 +224,7 @@ def test_only_regular_files_of_a_run_are_opened(own_data, tmp_path, run_biorrr, 
         ("resume", run),
         ("learn", "--data", own_data, "--epochs", 1, "--engine", "numpy", "--out", run, "--force"),
     ):
-        code, _, err = run_biorrr(*command, timeout=60)
+        code, _, err = run_biorrr(*command, timeout=120)
         if command[0] == "resume":
             assert not (run / ".written").exists()
             assert code == 2, err
@@ -246,7 +246,7 @@ def test_only_regular_files_of_a_sweep_are_opened(own_data, tmp_path, run_biorrr
         [("sweep", plan, "--status", "--out", out)] * (name != "sweep.toml")
     )
     for command in commands:
-        code, _, err = run_biorrr(*command, timeout=60)
+        code, _, err = run_biorrr(*command, timeout=120)
         assert code == 2, err
         assert f"{path}: must be a file in the folder itself (got a {kind}" in err
 

@@ -1,12 +1,15 @@
 """Settings: one declaration makes options, checks and configs, and every refusal says what to do."""
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from math import inf
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from biorrr.sims.data import Data
+from biorrr.sims.experiments import experiment_names, find_experiment
 from biorrr.sims.lab.settings import Settings, SettingsError, config_text, option, read_config, resolve
 
 
@@ -139,3 +142,52 @@ def test_any_config_text_is_read_or_refused_in_words(tmp_path_factory, text):
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     with suppress(SettingsError):
         assert isinstance(resolve(Recipe, path), Recipe)
+
+
+# -- the bounds of every option ----------------------------------------------------------------------------------------
+
+BOUNDS = {
+    (0, inf): "checkpoint draws eta0 gain lags minimum_rate noise rank ridge seed shuffles signal",
+    (1, inf): "areas epochs k latents m n ranks samples seeds steps",
+    (2, inf): "bins experiments folds rows source_units stimuli target_units trials",  # one has no variance, no rest
+    (0, 1): "s",
+    (0, 0.9): "a_noise known_noise weight_noise y_noise z_noise",  # at 1 noise alone is seen
+    (1e-9, inf): "N",
+    (1e-6, inf): "gains",
+    (1e-5, 0.5): "etas",
+    (0.0001, inf): "bin",  # seconds
+    (0.1, inf): "trace",
+    (0.1, 10_000): "calcium",
+    (0.05, 3): "tau_plateau tau_x",  # seconds
+    (0, 50): "delays",
+    (0, 60): "decay",  # seconds
+    (0, 2): "transmission_noise",
+    (2, 20): "cells",
+    (1, 10): "neurons",
+    (1, 100): "every",
+    (1, 1000): "synapses",
+    (1, 10_000): "pairings",
+}
+OWN_BOUNDS = {
+    ("instructive", "k"): (4, inf),  # for a second canonical correlation
+    ("instructive", "trials"): (200, inf),
+    ("theories", "trials"): (200, inf),
+    ("distal", "samples"): (1, 5000),
+    ("hierarchy", "samples"): (1000, inf),
+    ("timing", "samples"): (1000, inf),
+}
+
+
+def test_bounds_of_options():
+    """Options of the same name have the same bounds, with few exceptions; the bounds of a new name belong here."""
+    named = {name: bounds for bounds, names in BOUNDS.items() for name in names.split()}
+    settings = {name: find_experiment(name).settings for name in experiment_names()}
+    settings |= {kind.__name__: kind for kind in Data.kinds()}
+    found = {
+        (owner, field.name): field.metadata["bounds"]
+        for owner, cls in settings.items()
+        for field in fields(cls)
+        if field.metadata.get("bounds", (-inf, inf)) != (-inf, inf)
+    }
+    assert {name for _, name in found} >= {*named}
+    assert found == {key: OWN_BOUNDS.get(key, named.get(key[1], bounds)) for key, bounds in found.items()}

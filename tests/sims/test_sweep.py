@@ -1,6 +1,7 @@
 """Sweeps: every point once, finished points never again, failed ones with their reason, the same on any workers."""
 
 import json
+import multiprocessing
 import os
 import re
 import subprocess
@@ -13,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from biorrr.circuit import Diverged
 from biorrr.sims import main, sweep
 from biorrr.sims.lab import Findings, Quantity
 from biorrr.sims.lab.settings import SettingsError
@@ -126,7 +128,7 @@ def measured(monkeypatch):
         assert experiment.name == "learn"
         seen.append(settings)
         if settings.k == 3:
-            raise ArithmeticError("the circuit diverged at sample 7")
+            raise Diverged("the circuit diverged at sample 7")
         excess = abs(settings.s - 0.5) + settings.k + 0.001 * settings.seed
         return Findings(quantities=[Quantity("excess", excess, "%"), Quantity("ended", "done")], title="")
 
@@ -339,27 +341,41 @@ def test_links_in_a_sweep_that_was_sent_are_refused(own_data, tmp_path, measured
     assert sorted((path, path.stat().st_mtime_ns) for path in (elsewhere, *elsewhere.rglob("*"))) == before
 
 
-def test_without_the_extra_one_sentence(monkeypatch, tmp_path, capsys):
+@pytest.mark.parametrize(("module", "options"), [("pyarrow", []), ("distributed", ["--scheduler", "tcp://here:1"])])
+def test_without_the_extra_one_sentence(monkeypatch, tmp_path, capsys, module, options):
     (tmp_path / "sweep.toml").write_text("grid = {k = [1]}")
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    assert main.run(["sweep", str(tmp_path / "sweep.toml"), "--out", str(tmp_path / "out")]) == 2
+    monkeypatch.setitem(sys.modules, module, None)
+    assert main.run(["sweep", str(tmp_path / "sweep.toml"), "--out", str(tmp_path / "out"), *options]) == 2
     assert capsys.readouterr().err == (
-        "biorrr: sweep: needs distributed, which is not installed; pip install 'biorrr[cluster]'\n"
+        f"biorrr: sweep: needs {module}, which is not installed; pip install 'biorrr[cluster]'\n"
     )
 
 
 def test_figure_marks_the_best_mean():
-    plan = make_plan(grid={"k": [1, 2], "s": [0.0, 1.0]}, seeds=2)
+    plan = make_plan(grid={"epochs": [1, 2], "eta0": [0.1, 0.2]}, fixed={"rates": "paper"}, seeds=2)
     rows = [
-        {"k": p.k, "s": p.s, "seed": p.seed, "excess": p.k + p.s + (3 if (p.k, p.s, p.seed) == (1, 0.0, 1) else 0)}
+        {"epochs": p.epochs, "eta0": p.eta0, "seed": p.seed,
+         "excess": p.epochs + p.eta0 + (3 if (p.epochs, p.eta0, p.seed) == (1, 0.1, 1) else 0)}
         for p in plan.points
-    ]
-    assert mean_over_seeds(["k", "s"], "excess", rows)[1, 0.0] == 2.5
+    ]  # fmt: skip
+    assert mean_over_seeds(["epochs", "eta0"], "excess", rows)[1, 0.1] == pytest.approx(2.6)
     ax = plot_sweep(plan, rows)
-    assert ax.get_title(loc="left") == "lowest mean over seeds (star): k 1, s 1"
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("s", "k")
-    assert [text.get_text() for text in ax.get_xticklabels()] == ["0", "1"]
-    assert plot_sweep(make_plan(grid={"k": [1]}), []) is None
+    assert ax.get_title(loc="left") == "lowest mean over seeds (star): epochs 1, eta0 0.2"
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("eta0", "epochs")
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["0.1", "0.2"]
+    assert plot_sweep(make_plan(grid={"epochs": [1]}), []) is None
+
+
+def test_figure_compares_only_points_of_one_problem():
+    """The excess of k = 1 says nothing about that of k = 2."""
+    plan = make_plan(grid={"k": [1, 2], "epochs": [1, 2, 3]})
+    rows = [{"k": p.k, "epochs": p.epochs, "seed": 0, "excess": p.k + abs(p.epochs - p.k - 1)} for p in plan.points]
+    ax = plot_sweep(plan, rows)
+    assert ax.get_title(loc="left") == "lowest (star): for each k"
+    assert {*zip(*ax.get_lines()[0].get_data(), strict=True)} == {(1, 0), (2, 1)}  # epochs 2 for k = 1, 3 for k = 2
+    plan = make_plan(grid={"k": [1, 2]})
+    ax = plot_sweep(plan, [{"k": p.k, "seed": 0, "excess": p.k} for p in plan.points])
+    assert ax.get_title(loc="left") == "different problems for each k: not compared"
 
 
 def test_figure_of_a_random_sample_has_its_points_where_they_are():
@@ -369,10 +385,10 @@ def test_figure_of_a_random_sample_has_its_points_where_they_are():
     (drawn,) = ax.collections
     np.testing.assert_array_equal(drawn.get_offsets(), [(row["s"], row["ridge"]) for row in rows])
     assert (ax.get_xscale(), ax.get_yscale()) == ("linear", "log")
-    assert ax.get_lines()[0].get_ydata() == [min(row["ridge"] for row in rows)]
+    assert not ax.get_lines()  # each is a problem of its own
 
 
-# -- on Dask ---------------------------------------------------------------------------------------------------------
+# -- on workers ------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -385,22 +401,15 @@ def without_seconds(table):
 
 
 @pytest.mark.slow
-def test_local_workers_give_what_one_process_gives(distributed, own_data, tmp_path, compiled_code):
+def test_local_workers_give_what_one_process_gives(own_data, tmp_path, compiled_code):
     told = {"fixed": FIXED | {"data": str(own_data)}, "grid": {"k": [1, 2]}, "seeds": 2}
     spread = sweep(out=tmp_path / "spread", workers=2, **told)
     alone = sweep(out=tmp_path / "alone", workers=0, **told)
     assert without_seconds(spread).equals(without_seconds(alone))
 
 
-def worker_processes():
-    """The Dask workers of this process."""
-    import psutil
-
-    return [child for child in psutil.Process().children(recursive=True) if "spawn_main" in " ".join(child.cmdline())]
-
-
 @pytest.mark.slow
-def test_200_points_with_a_worker_killed_twice(distributed, own_data, tmp_path, compiled_code):
+def test_200_points_with_a_worker_killed_twice(own_data, tmp_path, compiled_code):
     """200 rows, none twice, equal to what one process computes."""
     told = {
         "fixed": {"data": str(own_data), "engine": "cpp", "epochs": 2, "k": 2},
@@ -414,7 +423,7 @@ def test_200_points_with_a_worker_killed_twice(distributed, own_data, tmp_path, 
     def kill_after(points):
         while len(list(out.glob("points/*.json"))) < points:
             time.sleep(0.05)
-        worker = worker_processes()[0]
+        worker = multiprocessing.active_children()[0]
         worker.kill()
         killed.append(worker.pid)
 
@@ -431,7 +440,7 @@ def test_200_points_with_a_worker_killed_twice(distributed, own_data, tmp_path, 
 
 
 @pytest.mark.slow
-def test_killed_sweep_is_resumed(distributed, own_data, tmp_path, start_biorrr, run_biorrr):
+def test_killed_sweep_is_resumed(own_data, tmp_path, start_biorrr, run_biorrr):
     """kill -9 of the sweep itself: its workers end with it, and resume computes what was not finished and no more."""
     import psutil
 

@@ -1,6 +1,7 @@
 """``biorrr timing``: what each rule makes of time, and circuits that are caught with other rules."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import xarray as xr
 
 from biorrr.analysis import Yardstick, eligibility_trace, fit_time_constants, learned_weights, pairing_curve
 from biorrr.circuit import Microcircuit
-from biorrr.models import Eligibility
+from biorrr.models import Eligibility, WeightDependentPlasticity
 from biorrr.sims import main
 from biorrr.sims.data import load
 from biorrr.sims.experiments.timing import TimingSettings, simulate
@@ -147,6 +148,38 @@ def test_angles_are_means_over_seeds_and_the_worst_of_all_delays():
     assert known["angle_traces"] == pytest.approx(9)
     assert known["angle_plain_late"] == pytest.approx(52)  # without delay there is nothing to bridge
     assert known["excess_weight_dependent"] == pytest.approx(0.15)
+
+
+def test_each_rule_has_its_departure_and_y_comes_late(monkeypatch):
+    data, given = load(DATA), {}
+    exact = Yardstick(*data.stand_in, 0.0, 0.0)
+
+    class CapturedError(Exception):
+        pass
+
+    def capture(self, circuit, X, Y, **how):
+        given.update(departures=tuple(circuit.departures), X=X, Y=Y)
+        raise CapturedError
+
+    monkeypatch.setattr("biorrr.sims.lab.Job.run", capture)
+    centred = data.X - data.X.mean(axis=0)
+    expected = {
+        "plain": (),
+        "traces": (Eligibility(2.0, 0.0, 2.0),),
+        "weight": (WeightDependentPlasticity(w_max=0.5 / np.sqrt(np.square(centred).mean(axis=0).sum())),),
+    }
+    for rule, departures in expected.items():
+        with pytest.raises(CapturedError):
+            learn_late(job(engine="numpy", samples=1000, k=1, trace=2.0), Learner(3, rule, 0), data, exact)
+        if rule == "weight":
+            (found,) = given["departures"]
+            assert found == replace(departures[0], w_max=found.w_max)
+            assert found.w_max == pytest.approx(departures[0].w_max)
+        else:
+            assert given["departures"] == departures
+        assert (given["Y"][:3] == 0).all()
+        shown = [np.flatnonzero((centred == row).all(axis=1))[0] for row in given["X"][:20]]
+        np.testing.assert_allclose(given["Y"][3:23], data.Y[shown] - data.Y.mean(axis=0))
 
 
 @pytest.mark.slow

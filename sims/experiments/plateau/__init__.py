@@ -136,15 +136,17 @@ def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
     members = [gather(data, settings, s, found, recorded, middle[s]) for s in settings.s]
     results = {f"run{which(member.s, settings)}": join(data, settings, member) for member in members}
     first, several = found[learners[0]], len(members) > 1
-    scores = [(exact[one.s].excess(Vx), exact[one.s].whitening_error(Vx)) for one in members for Vx in one.filters]
+    filters = [(exact[one.s], found[one].Vx) for one in learners]
     quantities = [
         *learned(data, settings),
         Quantity("seeds", settings.seeds),
         *measured(members, several=several),
         *(one for member in members if several for one in measured([member], f"s = {member.s:g}: ", f"_s{member.s:g}")),
-        Quantity("excess_max", max(excess for excess, _ in scores), PERCENT, "excess, at most"),
+        Quantity("excess_max", max(one.excess(Vx) for one, Vx in filters), PERCENT, "excess, at most"),
         *baseline_quantities(exact[settings.s[0]], settings.k),
-        Quantity("whitening_error_max", max(error for _, error in scores), "", "whitening error, at most"),
+        Quantity(
+            "whitening_error_max", max(one.whitening_error(Vx) for one, Vx in filters), "", "whitening error, at most"
+        ),
         Quantity("samples", first.samples),
         Quantity("engine", first.data.attrs["engine"]),
         Quantity("seconds", sum(found[one].data.attrs["seconds"] for one in learners)),

@@ -49,6 +49,7 @@ NULLS = {"no_inhibition": "without inhibition", "other_inhibition": "with the in
 class Stage:
     """A circuit at one point of its learning."""
 
+    seen: int  # samples
     recorded: Mapping[str, np.ndarray]  # its traces with learning off, each (T, k), in the order of the data
     expected: Mapping[str, np.ndarray]  # what theory says they should be, by what is compared, each (T, k)
 
@@ -59,12 +60,10 @@ class Member:
 
     s: float
     runs: Mapping[int, circuits.Run]  # by seed
-    filters: Sequence[np.ndarray]  # Vx (m, k) after learning, one for each seed
     networks: Mapping[int, Mapping[str, np.ndarray]]  # by seed; none unless s = 0
     before: Sequence[Stage]  # one for each seed
     after: Sequence[Stage]
-    during: Stage  # of the first seed
-    halfway: int  # snapshot of ``during``
+    during: Stage  # halfway, of the first seed
 
 
 def at_snapshot(run: circuits.Run, snapshot: int) -> circuits.Run:
@@ -133,46 +132,28 @@ def nulls(stages: Sequence[Stage]) -> dict[str, analysis.Agreement]:
     return {name: analysis.Agreement.joined(one[name] for one in each) for name in NULLS}
 
 
-def sizes(stages: Sequence[Stage]) -> tuple[float, float]:
-    """Return the r.m.s. of the plateau, and its ratio to that of the distal current: medians over neurons and seeds."""
-    plateau, a = (
-        np.concatenate([np.sqrt(np.square(one.recorded[name]).mean(axis=0)) for one in stages])
-        for name in ("plateau", "a")
-    )
-    return float(np.median(plateau)), float(np.median(plateau / a))
-
-
 def measured(members: Sequence[Member], heading: str = "", suffix: str = "", several: bool = False) -> list[Quantity]:
-    """Return how the recorded traces agree with theory, over neurons, seeds and s.
+    """Return how the recorded traces agree with theory: medians over neurons, seeds and s.
 
     ``heading`` begins the rows of the table, ``suffix`` ends the names. Over ``several`` s nothing is printed: the
     quantities at each s follow.
     """
-    found: list[Quantity] = []
-
-    def add(name: str, value: Any, unit: str = "", words: str = "", row: str = "") -> None:
-        found.append(Quantity(f"{name}{suffix}", value, unit, "" if several else words, row=f"{heading}{row}"))
-
     before, after = ([one for member in members for one in getattr(member, when)] for when in ("before", "after"))
+    found: list[tuple[str, Any, str, str, str]] = []
     for name, comparison in COMPARED.items():
-        if not any(name in one.expected for one in after):
-            continue
-        for when, stages, words in (("end", after, ""), ("start", before, " at the start")):
-            agreement = compared(stages, name)
-            correlation, error = agreement.correlation, agreement.relative_error
-            of = f"{name}_relative_error_{when}"
-            add(of, np.median(error), PERCENT, f"relative error{words}", comparison.words)
-            if when == "end":
-                add(f"{name}_relative_error_max", error.max(), PERCENT, "at most", comparison.words)
-            add(f"{name}_correlation_{when}", np.median(correlation), "", f"correlation{words}", comparison.words)
-            least = "at least" if when == "end" else ""
-            add(f"{name}_correlation_{when}_min", correlation.min(), "", least, comparison.words)
+        if any(name in one.expected for one in after):
+            start, end, row = compared(before, name), compared(after, name), comparison.words
+            found += [
+                (f"{name}_relative_error_end", np.median(end.relative_error), PERCENT, "relative error", row),
+                (f"{name}_relative_error_max", end.relative_error.max(), PERCENT, "at most", row),
+                (f"{name}_correlation_end", np.median(end.correlation), "", "correlation", row),
+                (f"{name}_relative_error_start", np.median(start.relative_error), PERCENT, "error at the start", row),
+                (f"{name}_correlation_start", np.median(start.correlation), "", "correlation at the start", row),
+            ]
+    row = "relative error of the plateau under the null hypothesis"
     for name, rival in nulls(after).items():
-        row = "relative error of the plateau under the null hypothesis"
-        add(f"plateau_correlation_{name}", np.median(rival.correlation))
-        add(f"plateau_relative_error_{name}", np.median(rival.relative_error), PERCENT, NULLS[name], row)
-    for when, stages in (("start", before), ("end", after)):
-        rms, share = sizes(stages)
-        add(f"plateau_rms_{when}", rms, "", f"r.m.s. at the {when}", "size of plateaus")
-        add(f"plateau_over_distal_{when}", share, "of the distal current's", "that is", "size of plateaus")
-    return found
+        found.append((f"plateau_relative_error_{name}", np.median(rival.relative_error), PERCENT, NULLS[name], row))
+    return [
+        Quantity(f"{name}{suffix}", value, unit, "" if several else words, row=f"{heading}{row}")
+        for name, value, unit, words, row in found
+    ]

@@ -65,11 +65,10 @@ def gather(
         run = at_snapshot(runs[seed], snapshot)
         weights = {name: getattr(run, name) for name in WEIGHTS}
         expected = theory(data, settings.ridge, networks.get(seed), weights)[1]
-        return Stage(recorded[At(Learner(s, seed), snapshot)], expected)
+        return Stage(run.samples, recorded[At(Learner(s, seed), snapshot)], expected)
 
     before, after = ([stage(seed, snapshot) for seed in runs] for snapshot in (0, last))
-    during = stage(settings.seed, middle)
-    return Member(s, runs, [run.Vx for run in runs.values()], networks, before, after, during, middle)
+    return Member(s, runs, networks, before, after, stage(settings.seed, middle))
 
 
 def join(data: data_sets.Dataset, settings: Any, member: Member) -> xr.Dataset:
@@ -95,10 +94,9 @@ def join(data: data_sets.Dataset, settings: Any, member: Member) -> xr.Dataset:
     for name in TRACES:
         recorded = np.stack([stage.recorded[name] for stage in stages])
         results[f"recorded_{name}"] = (("stage", "row", "pyramidal"), recorded)
-    samples = results["seen"].values[[0, member.halfway, -1]]
-    results["stage_samples"] = ("stage", samples)
+    results["stage_samples"] = ("stage", [stage.seen for stage in stages])
     return results.assign_coords(
-        stage=[f"{one:,} samples" for one in samples],
+        stage=[f"{stage.seen:,} samples" for stage in stages],
         neuron=("pyramidal", [str(one + 1) for one in range(results.sizes["pyramidal"])]),
         row=range(results.sizes["row"]),
     )
@@ -116,7 +114,8 @@ def check_claims(data: data_sets.Dataset, settings: Any, member: Member, exact: 
     claim = partial(Claim, run=run, unjudged=too_early)
     said = f"s = {member.s:g}:"
     excess, whitening = (
-        float(np.max([measure(Vx) for Vx in member.filters])) for measure in (exact.excess, exact.whitening_error)
+        float(np.max([measure(run.Vx) for run in member.runs.values()]))
+        for measure in (exact.excess, exact.whitening_error)
     )
     claims = [
         claim(
@@ -151,11 +150,10 @@ def draw(member: Member, every_result: Mapping[str, xr.Dataset], which: str) -> 
     from biorrr.analysis.figures.agreement import plot_agreement
 
     results, last = every_result[f"run{which}"], member.after[0]
-    samples = results["stage_samples"].values
     shown = {
         "before learning": member.before[0],
-        f"halfway: {samples[1]:,} samples": member.during,
-        f"after {samples[2]:,} samples": last,
+        f"halfway: {member.during.seen:,} samples": member.during,
+        f"after {last.seen:,} samples": last,
     }
     pairs = {
         name: (COMPARED[name].measured, COMPARED[name].expected, last.recorded[COMPARED[name].trace], signal)

@@ -9,7 +9,7 @@ departures of their own. Data are centred.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,14 +18,12 @@ from biorrr.sims.data import Samples
 from biorrr.sims.experiments.robustness.ranges import DEPARTURES, MILLIVOLT_DEPARTURES, DepartureRange, Reference
 from biorrr.sims.experiments.robustness.trials import Trial, try_departure, try_plain
 from biorrr.sims.lab import (
-    Chart,
     ExperimentSettings,
     Figure,
     Findings,
     Lab,
     Quantity,
     SettingsError,
-    View,
     experiment,
 )
 from biorrr.sims.lab.checks import check_rank, default_ridge
@@ -80,36 +78,12 @@ CAPTIONS = {
 }
 
 
-def charts(results: Mapping[str, xr.Dataset]) -> tuple[Chart, ...]:
-    """Return a chart with a view for each departure that was tried."""
-    from biorrr.analysis.figures.robustness import departures_in
-
-    dataset = results["run"]
-    labels = {name: str(dataset[name].attrs["long_name"]) for name in departures_in(dataset)}
-    views = tuple(
-        View(
-            "excess over the optimum",
-            {name: "", f"{name}_plain": "paper’s circuit"},
-            {f"{name}_value": label},
-            along=(f"{name}_value",),
-            repeats=("seed",),
-            theory=(f"{name}_plain",),
-            log="y",
-            percent=True,
-            name=label,
-        )
-        for name, label in labels.items()
-    )
-    return (Chart("Departures from the paper’s circuit", views),)
-
-
 @experiment(
     shows="[how much biology](docs/robustness.md) the theory survives",
     takes="2.5 min",
     paper="beyond it",
     measure=lambda settings: f"{settings.data[0].name}_plain",
     captions=CAPTIONS,
-    charts=charts,
     small={
         "data": ("synthetic:samples=60,m=6,n=5,latents=2",), "samples": 60, "seeds": 1, "engine": "numpy",
         "departures": ("dale", "delay"), "quick": True,
@@ -122,7 +96,9 @@ def robustness(lab: Lab, settings: RobustnessSettings) -> Findings:
     settings = lab.fill_in(samples=SAMPLES[settings.cell])
     if settings.quick:
         settings = lab.set(samples=min(settings.samples, QUICK_SAMPLES), seeds=min(settings.seeds, QUICK_SEEDS))
-    check_departures(settings)
+    for name in settings.departures:
+        if name not in ("all", *settings.ranges):
+            raise SettingsError(f"departures: must be among {', '.join(settings.ranges)} (got {name!r})")
     for data in settings.data:
         check_rank(settings.k, lab.load(data))
 
@@ -158,18 +134,11 @@ def robustness(lab: Lab, settings: RobustnessSettings) -> Findings:
     )
 
 
-def check_departures(settings: RobustnessSettings) -> None:
-    """Refuse departures that do not exist."""
-    for name in settings.departures:
-        if name not in ("all", *settings.ranges):
-            raise SettingsError(f"departures: must be among {', '.join(settings.ranges)} (got {name!r})")
-
-
 def turn_up(lab: Lab, settings: RobustnessSettings, data: data_sets.Dataset, exact: analysis.Yardstick) -> xr.Dataset:
     """Try all departures on one data set.
 
     Returns the excess ``plain`` (seed,) of the paper's circuit and, by name of the departure, that of circuits which
-    depart from it, (value, seed), each beside the mean of the paper's, (value,).
+    depart from it, (value, seed).
     """
     seeds = [*settings.every_seed]
 
@@ -190,7 +159,6 @@ def turn_up(lab: Lab, settings: RobustnessSettings, data: data_sets.Dataset, exa
         excess = [[float(found[Trial(name, value, seed)]["excess"]) for seed in seeds] for value in values]
         results = results.assign_coords({along: [*values]})
         results[name] = ((along, "seed"), excess, {"long_name": one.label, "ordered": int(one.ordered)})
-        results[f"{name}_plain"] = (along, np.full(len(values), results["plain"].mean()))
     return results
 
 

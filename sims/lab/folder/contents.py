@@ -1,4 +1,4 @@
-"""What is in a run folder: which files are the run's, whether it is finished, and how new results replace old ones."""
+"""The contents of a run folder: the files of the run, whether it is finished, and how new results replace old ones."""
 
 from __future__ import annotations
 

@@ -85,11 +85,11 @@ class RunFolder:
 
     @property
     def replaces(self) -> bool:
-        """Whether the run is to replace another."""
+        """True if the run is to replace another."""
         return self.work != self.path
 
     def holds_run(self) -> bool:
-        """Whether a run has been written to the folder."""
+        """Return True if a run has been written to the folder."""
         names = (CONFIG, RESULTS, SUMMARY, INVENTORY, WRITTEN)
         return has_checkpoints(self.path) or any((self.path / name).exists() for name in names)
 
@@ -146,7 +146,7 @@ class RunFolder:
             self.work.rmdir()
 
     def _warn_of_other_data(self, source: Path, now: Mapping[str, Any]) -> None:
-        """Say so where the data have changed since the same experiment left ``source``."""
+        """Warn if the data have changed since the same experiment wrote ``source``."""
         began = read_config(source)
         origin = began.get(PROVENANCE)
         if not isinstance(origin, dict) or origin.get("experiment") != now[PROVENANCE]["experiment"]:
@@ -160,7 +160,7 @@ class RunFolder:
 
     @contextmanager
     def _resumable(self) -> Iterator[None]:
-        """Say the way on to somebody who interrupts a run that has come as far as a checkpoint."""
+        """Tell the user who interrupts a run that has reached a checkpoint how to continue."""
         try:
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", message="interrupted after")  # a circuit's word, and ours follows
@@ -172,7 +172,7 @@ class RunFolder:
 
     @property
     def way_on(self) -> str:
-        """What to say to somebody who has interrupted the run."""
+        """The sentence for the user who interrupted the run."""
         until_then = "; until then the earlier run stays as it was" if self.replaces else ""
         return f"interrupted; `biorrr resume {self.path}` continues it{until_then}"
 
@@ -201,7 +201,7 @@ class RunFolder:
 
     @contextmanager
     def filling(self, config: str) -> Iterator[None]:
-        """Give room to what the run has found; it appears when the block ends well, all of it together.
+        """Collect the results of the run; they appear together when the block ends well.
 
         The folder is released then. ``config`` is the text of config.toml. The inventory lists every file, so that a
         later run knows what to replace.
@@ -313,7 +313,7 @@ class ResumedFolder(RunFolder):
 
 
 def is_in_use(path: Path) -> bool:
-    """Whether another process is at work in the folder ``path``."""
+    """Return True if another process is at work in the folder ``path``."""
     held = RunFolder("", path, force=True)
     try:
         held.claim()
@@ -324,12 +324,12 @@ def is_in_use(path: Path) -> bool:
 
 
 def changed_data(began: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Names of what has another checksum ``now``, by the provenance of two runs."""
+    """Return the names of the data whose checksum differs ``now``, given the provenance of two runs."""
     return [what.removesuffix("_sha256") for what in now if what.endswith("_sha256") and began.get(what) != now[what]]
 
 
 def plain_value(name: str, value: Any) -> str | bool | int | float | None:
-    """``value`` as JSON can hold it; None for what is not finite."""
+    """Return ``value`` as JSON can hold it; None for what is not finite."""
     value = value.item() if hasattr(value, "item") else value
     if isinstance(value, float) and not math.isfinite(value):
         return None
