@@ -74,7 +74,7 @@ def test_random_points_lie_in_their_ranges_and_extend():
         (
             {"experiment": "os", "grid": {"k": [1]}},
             "must be one of communication, compare, distal, family, hierarchy, images, instructive, learn, plateau, "
-            "robustness, sensitivity, symmetry, timing (got 'os')",
+            "robustness, sensitivity, symmetry, theories, timing (got 'os')",
         ),
         ({"experiment": "wiring", "grid": {"k": [1]}}, "(got 'wiring', which learns as learn does, and draws)"),
         ({"experiment": ["learn"], "grid": {"k": [1]}}, "experiment: must be one of communication, compare"),

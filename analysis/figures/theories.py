@@ -1,0 +1,89 @@
+"""Figure of rival theories: one row for each theory, one panel for each measure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biorrr.analysis.figures.style import COLOURS, axes_of, styled
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+
+_MARKERS = "osD^v"
+_FLOOR = 1e-4  # excess below which dots are not told apart
+
+
+@styled
+def plot_theories(results: xr.Dataset, *, ax=None) -> NDArray:
+    """Draw excess, participation ratio, whitening, apical signals, lesions and answers, one axes for each.
+
+    Parameters
+    ----------
+    results
+        ``excess``, ``law``, ``participation``, ``whitening`` (data, theory, seed), ``carries`` (..., stage, by),
+        ``change`` (..., manipulation), and, where theories were imaged, ``yes`` (theory, noise, question).
+
+    Returns
+    -------
+    axes : (6,), or (5,) where no theory was imaged
+    """
+    stages, by = results["stage"].values, results["by"].values
+    carries = results["carries"].mean(("data", "seed")).values  # (theory, stage, by)
+    fields = [
+        (carries.transpose(0, 2, 1).reshape(len(carries), -1), [f"{one} {stage}" for one in by for stage in stages],
+         "R² of the apical signal"),
+        (results["change"].mean(("data", "seed")).values, list(results["manipulation"].values),
+         "relative change\nof the apical signal"),
+    ]  # fmt: skip
+    if "yes" in results:
+        yes = results["yes"].transpose("theory", "noise", "question")
+        words = [f"{q!s}, noise {noise:g}" for noise in yes["noise"].values for q in yes["question"].values]
+        fields.append((yes.values.reshape(len(yes), -1), words, "share that says yes"))
+    widths = [2.6, 1.4, 1.8, *(0.34 * len(words) for _, words, _ in fields)]
+    size = 1.6 + sum(widths), 1.6 + 0.28 * results.sizes["theory"]
+    axes = axes_of(
+        ax, 1, len(widths), "one for each measure", figsize=size, sharey=True, gridspec_kw={"width_ratios": widths}
+    )[0]
+    _dots(axes[0], results, "excess", 100, _FLOOR)
+    axes[0].set(xscale="log", xlabel="excess over the optimum (%)")
+    axes[0].axvline(1, color="0.85", linewidth=0.8, zorder=0)
+    axes[0].legend(fontsize=6, loc="upper right")
+    _dots(axes[1], results, "participation", 1, 0)
+    axes[1].set(xlabel="participation ratio", xlim=(0.9, results.attrs["k"] + 0.1))
+    _dots(axes[2], results, "whitening", 1, _FLOOR)
+    axes[2].set(xscale="log", xlabel="whitening error")
+    for panel, (values, words, title) in zip(axes[3:], fields, strict=True):
+        _field(panel, values, words, title)
+    axes[0].set_yticks(range(results.sizes["theory"]), list(results["theory"].values))
+    axes[0].set_ylim(results.sizes["theory"] - 0.5, -0.5)
+    return axes
+
+
+def _dots(panel: Axes, results: xr.Dataset, name: str, scale: float, floor: float) -> None:
+    """Draw one dot for each seed, a marker for each data set, and a tick where law 1 predicts the excess."""
+    for place, data in enumerate(results["data"].values):
+        one = results.sel(data=data)
+        rows = np.arange(one.sizes["theory"])[:, None] + 0.22 * (place - (results.sizes["data"] - 1) / 2)
+        values = scale * np.maximum(one[name].transpose("theory", "seed").values, floor)
+        rows = np.broadcast_to(rows, values.shape)
+        colour = (COLOURS["proximal"], COLOURS["distal"], COLOURS["Q"], COLOURS["R"], COLOURS["own"])[place % 5]
+        panel.plot(values.ravel(), rows.ravel(), _MARKERS[place % 5], color=colour, markersize=3, label=str(data))
+        if name == "excess":
+            law = scale * one["law"].transpose("theory", "seed").values
+            panel.plot(law.ravel(), rows.ravel(), "|", color="black", markersize=7, zorder=3)
+
+
+def _field(panel: Axes, values: NDArray, words: list[str], title: str) -> None:
+    """Draw a table of numbers between 0 and 1, the darker the larger; a dash where there is none."""
+    panel.imshow(np.clip(values, 0, 1), cmap="Blues", vmin=0, vmax=1.6, aspect="auto")
+    for (row, column), value in np.ndenumerate(values):
+        text = f"{value:.2f}".removeprefix("0") if value < 0.995 else f"{value:.1f}"
+        panel.text(column, row, text if np.isfinite(value) else "–", ha="center", va="center", fontsize=6)
+    panel.set_xticks(range(len(words)), words, rotation=60, ha="right", rotation_mode="anchor", fontsize=6)
+    panel.set_title(title, fontsize=8)
+    panel.tick_params(length=0)
+    panel.spines[:].set_visible(False)

@@ -1,0 +1,83 @@
+"""The experiment on rival theories: the same samples for all, predictions of law 1, lesions, and verdicts."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from biorrr.analysis import fixed_feedback_law
+from biorrr.models.theories import BioRRR, BurstDependent, FeedbackAlignment, UrbanczikSenn
+from biorrr.sims.data import load
+from biorrr.sims.experiments.theories import NAMES, TheoriesSettings, contests, verdicts
+from biorrr.sims.lab import Job, SettingsError
+from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
+
+
+@pytest.fixture(scope="module")
+def data():
+    return contests.scaled(load("synthetic:samples=200,m=6,n=4,latents=3"))
+
+
+@pytest.fixture
+def job():
+    return Job(SimpleNamespace(engine="numpy", trials=200), "theories", NOT_KEPT)
+
+
+def test_data_are_centred_and_of_mean_square_one(data):
+    for one in (data.X, data.Y):
+        assert np.abs(one.mean(axis=0)).max() < 1e-12
+        assert np.square(one).mean() == pytest.approx(1)
+
+
+def test_law_1_is_predicted_for_fixed_feedback_alone(data):
+    fixed = contests.Contest(FeedbackAlignment(feedback="fixed"), 0.1, 100, seed=3)
+    B = fixed.theory.start(6, 4, 3)["B"]
+    assert contests.predicted(fixed, data) == fixed_feedback_law(B, data.X, data.Y, contests.RIDGE).excess > 0.02
+    assert np.isnan(contests.predicted(contests.Contest(BioRRR(), 0.1, 100, 3), data))
+    bounded = [name for name in NAMES if "fixed" in name]
+    assert all(verdicts.EXCESS[name] == (0.02, np.inf) for name in bounded)
+    assert len(bounded) == 3
+
+
+def test_a_theory_that_diverges_has_learned_nothing(job, data):
+    found = contests.measure(job, contests.Contest(FeedbackAlignment(), 1e6, 100, 0), data)
+    assert found["excess"] == contests.NOT_LEARNED
+    assert np.isnan(found["carries"]).all()
+
+
+def test_lesions_do_what_the_equations_say(job, data):
+    """Silenced, Bio-RRR's dendrite shows y; cut, a teacher is silent; nothing of Bio-RRR hears of a readout."""
+    rrr = contests.measure(job, contests.Contest(BioRRR(), 0.1, 3000, 0), data)
+    silenced, cut, inverted = range(3)
+    assert rrr["shown"][silenced, 0] == pytest.approx(1)
+    assert rrr["shown"][cut, 1] == pytest.approx(1)
+    assert rrr["change"][inverted] == 0
+    assert np.isfinite(rrr["silenced_excess"])
+    teacher = contests.measure(job, contests.Contest(UrbanczikSenn(), 0.1, 1000, 0), data)
+    assert np.isnan(teacher["change"][silenced])
+    assert teacher["change"][cut] == 1
+    assert teacher["carries"][:, 0] == pytest.approx(1)
+    assert teacher["soma_by_y"] > 0.01
+    bursts = contests.measure(job, contests.Contest(BurstDependent(), 0.1, 1000, 0), data)
+    assert bursts["change"][inverted] > 0.1
+    assert bursts["change"][silenced] > 0.1
+
+
+def test_an_unknown_theory_is_refused():
+    with pytest.raises(SettingsError, match=r"theories: must be among backprop; .* \(got 'phlogiston'\)"):
+        _ = TheoriesSettings(theories=("phlogiston",)).chosen
+    assert TheoriesSettings(theories=("Bio-RRR", "bursts")).chosen == ("bursts", "Bio-RRR")
+    assert TheoriesSettings().chosen == NAMES
+
+
+def test_bounds_are_judged_once_learning_has_converged():
+    theory, shape = "Urbanczik-Senn, Hebbian", (1, 1)
+    scores = dict.fromkeys(("excess", "participation", "whitening", "silenced_excess", "soma_by_y"), 0.5)
+    scores |= {"law": np.nan, "carries": np.zeros((3, 3)), "shown": np.zeros((3, 3)), "change": np.zeros(3)}
+    contest = contests.Contest(UrbanczikSenn(teacher="Hebbian"), 0.1, 10, 0)
+    for participation, samples, verdict in ((1.05, 300_000, True), (1.2, 300_000, False), (1.05, 1000, None)):
+        joined = verdicts.join([theory], [0.1], {contest: scores | {"participation": participation}})
+        results = joined.expand_dims(data=["digits"]).assign_attrs(k=2, samples=samples)
+        assert results["excess"].shape == (1, *shape)
+        (claim,) = verdicts.judge(results, {one.name: one for one in verdicts.quantities(results)})
+        assert claim.holds is verdict
