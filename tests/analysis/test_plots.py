@@ -341,3 +341,23 @@ def test_sensitivity_writes_each_excess_in_percent_where_its_rates_are():
     assert [one.get_title(loc="left") for one in (first, second)] == ["Bio-RRR, $k = 1$", "ANN, $k = 1$"]
     assert (first.get_xlabel(), first.get_ylabel()) == ("$N$ (samples)", "$\\eta_0$ of $V_x$")
     assert bar.get_ylabel() == "excess over the optimum (%)"
+
+
+def test_theory_beside_a_run_is_that_of_centred_data(rng):
+    """A run that centres its data is compared with theory for the centred data, whatever their means."""
+    from biorrr.analysis.figures.runs import stages
+    from biorrr.circuit import Microcircuit
+
+    X, Y = rng.standard_normal((40, 4)), rng.standard_normal((40, 3))
+    X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    drawn = []
+    for shift in (0.0, 5.0):
+        circuit = Microcircuit(2, engine="numpy", ridge=0.0, seed=1)
+        how = {"record": ("plateau", "a", "inhibition", "z"), "every": 1, "centre": True, "progress": False}
+        run = circuit.run(X + shift, Y - shift, **how)
+        drawn.append(stages(run.data, X + shift, Y - shift))
+    assert [*drawn[0]] == [*drawn[1]]
+    for centred, shifted in zip(drawn[0].values(), drawn[1].values(), strict=True):
+        assert centred.theory
+        for name, values in centred.theory.items():
+            np.testing.assert_allclose(shifted.theory[name], values, rtol=1e-6, atol=1e-8)

@@ -125,6 +125,8 @@ def test_more_cells_than_can_be_told_apart_are_summed_up():
     run, ax = drawn(k=MOST_CELLS + 1, inputs=MOST_CELLS + 4)
     said = " ".join(text.get_text() for text in ax.texts)
     assert f"{MOST_CELLS + 1}\npyramidal" in said
+    x = {text.get_text().split("\n")[1]: text.get_position()[0] for text in ax.texts if text.get_text()[0].isdigit()}
+    assert x["sensory"] == x["instructive"] < x["pyramidal"] < x["interneurons"]  # as the signals go
     effects = {"$V_x$": run.Vx, "$V_y$": run.Vy, "$Q$": -run.Q, "$R$": run.R}
     for symbol, effect in effects.items():
         (text,) = (text for text in ax.texts if text.get_text().startswith(symbol))
