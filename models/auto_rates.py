@@ -167,7 +167,7 @@ class AreaPlan:
     With a weak link to y the first area learns in proportion to that link, and so does the noise of its plateau: its
     rate may be high, and need not fall before the end comes near. What y says is the small difference between the link
     from above and inhibition, so interneurons and distal synapses must be slow. Announced runs: found with a plain loop
-    over digits, V1-V2 and synthetic data, two areas, gains to y from 0.05 to 2, 200,000 samples, seeds 0 and 1.
+    over digits, V1-V2 and synthetic data, two areas, gains to y from 0.05 to 2, 200,000 samples, seeds 0 to 2.
 
     Parameters
     ----------
