@@ -158,6 +158,44 @@ ANNOUNCED = Policy(
     crowding=0.75, towards_strongest=0.165, single_x=1.2, single_y=0.1, single_q=0.1, start_y=0.12, start_q=0.6,
     least=0.13,
 )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class AreaPlan:
+    """Numbers of the rates of areas with apical feedback that depend on whether the end of the run is announced.
+
+    With a weak link to y the first area learns in proportion to that link, and so does the noise of its plateau: its
+    rate may be high, and need not fall before the end comes near. What y says is the small difference between the link
+    from above and inhibition, so interneurons and distal synapses must be slow. Announced runs: found with a plain loop
+    over digits, V1-V2 and synthetic data, two areas, gains to y from 0.05 to 2, 200,000 samples, seeds 0 to 2.
+
+    Parameters
+    ----------
+    base_x, base_w
+        Proximal rate of the first area and of the others at first, for inputs of unit power.
+    base_q, base_y
+        Interneuron rate, and distal rate of the last area, at first.
+    N_q
+        Samples after which rates have halved, the approaching end left aside.
+    last
+        Number of samples after which the run ends; infinite where the end is not announced.
+    """
+
+    base_x: float
+    base_w: float
+    base_q: float
+    base_y: float
+    N_q: float
+    last: float
+
+    @classmethod
+    def of(cls, last: float) -> AreaPlan:
+        """Return the plan of a run that is announced to end after ``last`` samples; infinite for one that is not."""
+        if math.isinf(last):
+            return cls(base_x=0.05, base_w=0.05, base_q=0.01, base_y=0.003, N_q=40_000.0, last=last)
+        return cls(base_x=1.0, base_w=0.01, base_q=0.003, base_y=0.002, N_q=math.inf, last=last)
+
+
 MEMORY = 400.0  # samples over which the output power is averaged
 
 

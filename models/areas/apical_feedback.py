@@ -14,6 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from biorrr.models.auto_rates import AreaPlan
 from biorrr.models.departure import Departure
 from biorrr.models.paper.neuromodulator import PLASTICITY, REGRESSION, Neuromodulator, broadcast_rates
 from biorrr.models.paper.neurons import Interneurons, PyramidalNeurons
@@ -155,13 +156,25 @@ class Area:
         return tuple(replace(p, area=self.number) for p in (proximal, distal, inhibitory, recruitment))
 
 
+_OPEN_ENDED = AreaPlan.of(math.inf)
+_PLAN = {
+    "base_x": "proximal rate of the first area at first, for an input of unit power",
+    "base_w": "that of the others",
+    "base_q": "interneuron rate at first",
+    "base_y": "distal rate of the last area at first",
+    "N_q": "samples after which rates have halved, the approaching end left aside",
+    "last": "samples after which the run ends, where that is announced",
+}
+
+
 def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Population:
     """Return the neuromodulator of all areas: with rates of a timetable, or fitted to the drive if ``rates`` is None.
 
     Fitted rates keep every loop stable on its way to the optimum. Proximal learning is least mean squares with gain QR,
-    so its rate is divided by the power of the input and by trace(QQ'). Between areas A and W drive each other up while
-    their product exceeds QQ'; so Q follows faster than A, and its start, 1, is the largest it comes to. Numbers found
-    with a plain loop over digits, V1-V2 and synthetic data, one to three areas, gains from 0.05 to 2.
+    so its rate is divided by the mean power of the input and by trace(QQ'). One sample is bounded by its own power;
+    the bound falls more slowly than the rate, so that in the end every sample counts the same. Between areas A and W
+    drive each other up while their product exceeds QQ'; so Q follows faster than A, and its start, 1, is the largest it
+    comes to. :class:`~biorrr.models.auto_rates.AreaPlan` has the numbers that depend on the announced end.
     """
     shared = [*REGRESSION, broadcast("rho", "variance that every output is brought to", "parameter", 1.0)]
     for area in areas:
@@ -177,14 +190,20 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
             for path in PLASTICITY
         }
         return Neuromodulator.of(given, shared)
-    lines = ["fall = learning * clip(1 - sample / last, 0, 1) / (1 + sample / 40000)"]
-    for area in areas:
+    lines = [
+        "left = clip(1 - sample / last, 0, 1)",
+        "fall = learning * left / (1 + sample / N_q)",
+        "bound = learning * sqrt(left)",
+    ]
+    for below, area in zip([None, *areas], areas, strict=False):
         at = area.suffix
+        base, mean, ridge = ("base_w", f"{below.k} * rho", "0") if below else ("base_x", "power_x", "ridge_power")
         lines += [
-            f"eta_x{at} = 0.05 * fall / (clip(energy_x{at}, 1, inf) * clip(power_q{at}, 1, inf))",
-            f"eta_q{at} = clip(0.01 * fall, 0, 0.06 * learning / (energy_z{at} + 1e-300))",
+            f"wanted = {base} * fall / ({mean} + {ridge})",
+            f"eta_x{at} = clip(wanted, 0, bound / (energy_x{at} + {ridge} + 1e-300)) / clip(power_q{at}, 1, inf)",
+            f"eta_q{at} = clip(base_q * fall, 0, 0.06 * learning / (energy_z{at} + 1e-300))",
             f"eta_r{at} = eta_q{at}",
-            f"eta_y{at} = clip(0.003 * fall, 0, 0.5 * learning / (1 - s + s * (energy_y + ridge_y)))"
+            f"eta_y{at} = clip(base_y * fall, 0, 0.5 * learning / (1 - s + s * (energy_y + ridge_y)))"
             if area.last
             else f"eta_y{at} = 0.3 * eta_q{at}",
         ]
@@ -195,7 +214,9 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
     shared += [
         broadcast("energy_y", "|y|^2"),
         broadcast("learning", "0 for a pass with learning off", "parameter", 1.0),
-        broadcast("last", "samples after which the run ends, where that is announced", "parameter", math.inf),
+        broadcast("power_x", "mean of |x|^2 over the data", "parameter", "cells('sensory')"),
+        broadcast("ridge_power", "what the ridge adds to |x|^2", "parameter", scale="x**2"),
+        *(broadcast(name, meaning, "parameter", getattr(_OPEN_ENDED, name)) for name, meaning in _PLAN.items()),
     ]
     eta = broadcast_rates(f"{path}{area.suffix}" for area in areas for path in PLASTICITY)
     return Neuromodulator(

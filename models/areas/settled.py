@@ -5,7 +5,9 @@ semi-iteration, which needs bounds of the eigenvalues of M. The upper one follow
 
     1 + c_i |Q_i| |R_i| + link to the area below + link to the area above,  link_i = sqrt(c_i |W_(i+1)| |A_i|)
 
-of that area i for which it is largest. Each norm is a sum of squares that cells take of their own synapses, and that a
+of that area i for which it is largest. The lower one is the smallest eigenvalue met while areas learned. It rises to
+that of one area fewer as feedback from y, c |Q|^2 / k in the last area, clamps that area; this is found by trial, not
+proven. Each norm is a sum of squares that cells take of their own synapses, and that a
 population called "settling" sums over cells; it broadcasts how fast outputs move.
 """
 
@@ -23,7 +25,7 @@ from biorrr.models.validation import number_within, whole_number
 from biorrr.models.variables import Step, Variable, broadcast
 
 # Ticks, and the smallest eigenvalue met while areas learned digits, V1-V2 and synthetic data, by the number of areas.
-_USUAL = {1: (100, 1.0), 2: (130, 0.2), 3: (200, 0.1)}
+_USUAL = {1: (100, 1.0), 2: (100, 0.15), 3: (200, 0.1)}
 
 
 @dataclass(frozen=True)
@@ -36,13 +38,13 @@ class Settled(Departure):
     Parameters
     ----------
     ticks
-        For which a sample is held; 100, 130 and 200 for one, two and more areas unless given.
+        For which a sample is held; 100 for one and two areas and 200 for more unless given.
     tolerance
         Largest residual at the last tick, relative to that of silence, with which a run is still accepted. The run's
         attribute `worst_residual` has what came out.
     softest
-        Lower bound of the eigenvalues; smaller ones settle more slowly. 1, 0.2 and 0.1 for one, two and more areas
-        unless given.
+        Lower bound of the eigenvalues; smaller ones settle more slowly. Unless given, 1, 0.15 and 0.1 for one, two and
+        more areas, and up to that of one area fewer where y clamps the last area.
     """
 
     ticks: int | None = None
@@ -61,12 +63,14 @@ class Settled(Departure):
 
     def alter(self, parts: Parts) -> Parts:
         """Let outputs settle, and let weights and traces change at the last tick of a sample only."""
-        areas = [cells.area for cells in parts.all(kind="pyramidal")]
+        cells = parts.all(kind="pyramidal")
+        areas = [one.area for one in cells]
         usual, softest = _USUAL[min(len(areas), 3)]
         held = float(self.ticks or usual)
         clock = with_values(SettlingClock(), held=held, replay_held=held)
         others = tuple(population for population in parts.populations if population.kind != "clock")
-        pace = _pacemaker(areas, self.softest or softest)
+        bounds = (self.softest, self.softest) if self.softest else (softest, _USUAL[max(min(len(areas), 3) - 1, 1)][1])
+        pace = _pacemaker(areas, *bounds, f"feedback{at(cells[-1])} * power_q{at(cells[-1])} / {cells[-1].size}")
         parts = replace(parts, populations=(clock, pace, *others))  # they speak before outputs move
         for cells in parts.all(kind="pyramidal"):
             parts = parts.adding(cells.name, *_MOVEMENT)
@@ -127,10 +131,10 @@ def _stiffest(areas: list[int]) -> list[str]:
     return lines
 
 
-# Chebyshev's semi-iteration on [softest, stiffest] (Saad, Iterative methods for sparse linear systems, 12.1).
+# Chebyshev's semi-iteration on [lowest, stiffest] (Saad, Iterative methods for sparse linear systems, 12.1).
 _CHEBYSHEV = [
-    "middle = (stiffest + softest) / 2",
-    "breadth = clip((stiffest - softest) / 2, 1e-30, inf)",
+    "middle = (stiffest + lowest) / 2",
+    "breadth = clip((stiffest - lowest) / 2, 1e-30, inf)",
     "first = int(elapsed < 1.5)",
     "onward = 1 / (2 * middle / breadth - (1 - first) * chebyshev)",
     "inertia = (1 - first) * onward * chebyshev",
@@ -139,8 +143,12 @@ _CHEBYSHEV = [
 ]
 
 
-def _pacemaker(areas: list[int], softest: float) -> Population:
-    """Return the population that broadcasts pace and inertia, and keeps the worst residual."""
+def _pacemaker(areas: list[int], softest: float, clamped: float, clamp: str) -> Population:
+    """Return the population that broadcasts pace and inertia, and keeps the worst residual.
+
+    The lower bound of eigenvalues is ``softest``, and rises with ``clamp`` up to ``clamped``.
+    """
+    lowest = f"lowest = clip(softest * (1 + {clamp} / 3), softest, clamped)"
     norms = [f"{name}{at(area)}" for area in areas for name in ("power_r", "residual")]
     norms += [f"power_w{at(area)}" for area in areas[1:]] + [f"power_a{at(area)}" for area in areas[:-1]]
     residual = " + ".join(f"residual{at(area)}" for area in areas)
@@ -152,12 +160,13 @@ def _pacemaker(areas: list[int], softest: float) -> Population:
             broadcast("inertia", "how much outputs keep of their movement"),
             broadcast("chebyshev", "ratio of successive Chebyshev polynomials", "memory"),
             broadcast("softest", "lower bound of the eigenvalues of the equilibrium", "parameter", softest),
+            broadcast("clamped", "the same where y clamps the last area", "parameter", clamped),
             broadcast("silent", "squared residual of silence", "memory"),
             broadcast("worst", "largest relative residual so far", "memory"),
             *(broadcast(name, "summed over cells", "memory") for name in norms),
         ),
         (
-            Step("input", "\n".join([*_stiffest(areas), *_CHEBYSHEV]), replays=True),
+            Step("input", "\n".join([*_stiffest(areas), lowest, *_CHEBYSHEV]), replays=True),
             Step(
                 "integration",
                 f"""

@@ -245,6 +245,8 @@ def test_raster_puts_each_spike_at_its_time_and_cell_above_the_traces(rng):
     assert raster.get_ylim() == (5.5, -0.5)  # from the top, half a cell around
     assert [line.get_ydata()[0] for line in raster.lines if line.get_color() == "0.5"] == [2.5]  # between A and B
     assert raster.get_ylabel() == "spikes"
+    ratios = raster.get_gridspec().get_height_ratios()
+    assert ratios[0] == pytest.approx(0.35 + 2 * 0.5)  # inches: half of one for each neuron
     assert raster.get_title(loc="left") == "each faint line: a new sample comes on"
     assert len(panels) == 2
     assert panels[-1].get_xlabel() == "time (ms)"

@@ -7,6 +7,7 @@ import pytest
 
 from biorrr.analysis import Yardstick, fixed_feedback_law, participation_ratio, principal_angles
 from biorrr.circuit import Checkpoint, Circuit
+from biorrr.errors import InputError
 from biorrr.models import Rate, gaussian_draw
 from biorrr.models.theories import BioCCA, BioRRR, BurstDependent, FeedbackAlignment, Sacramento, UrbanczikSenn
 
@@ -182,6 +183,11 @@ def test_fixed_feedback_obeys_law_1(name, data):
     assert exact.excess(run.weights["Vx"]) == pytest.approx(law.excess, abs=0.015)
     assert law.excess > 0.02
     assert principal_angles(run.weights["Vx"], law.filters, data[0], RIDGE).max() < 10
+
+
+def test_feedback_of_another_shape_is_refused_in_words(data):
+    with pytest.raises(InputError, match=r"B: must have a row for each of the 4 columns of Y \(got shape \(3, 2\)\)"):
+        fixed_feedback_law(np.ones((3, 2)), *data)
 
 
 def test_a_hebbian_teacher_obeys_law_2(data):

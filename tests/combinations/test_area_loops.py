@@ -17,7 +17,7 @@ from biorrr.models.random_draws import in_area, stream_of
 C = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("combinations.py"))))
 SAMPLES, TICKS, LEAKY_TICKS = 6, 40, 5
 GAINS = {1: (1.0, 0.5), 2: (1.0, 0.8, 0.6)}
-SOFTEST = {1: 1.0, 2: 0.2}
+SOFTEST = {1: 1.0, 2: 0.15}
 
 
 @dataclass
@@ -60,7 +60,8 @@ class Loop:
         high = max(
             1 + c[i] * norm(a.Q) * norm(a.R) + sum(link[max(i - 1, 0) : i + 1]) for i, a in enumerate(self.areas)
         )
-        low = SOFTEST[len(areas)]
+        clamp = c[-1] * norm(areas[-1].Q) ** 2 / len(areas[-1].Q)
+        low = min(SOFTEST[len(areas)] * (1 + clamp / 3), SOFTEST[1])
         theta, delta = (high + low) / 2, (high - low) / 2
         pace, inertia, ratio = [1 / theta], [0.0], delta / theta
         for _ in range(self.ticks):

@@ -106,8 +106,8 @@ SMALL = {name: QUICK for name in experiment_names()} | {
 }
 for name in ("distal", "instructive"):  # their data are recordings, and what circuits learn is their task
     SMALL[name] = tuple("--task" if one == "--data" else one for one in SMALL[name])
-# One simulates no circuit, the other is made of the rest.
-del SMALL["sensitivity"], SMALL["paper"]
+# One simulates no circuit, one is made of the rest, and one compares circuits of its own.
+del SMALL["sensitivity"], SMALL["paper"], SMALL["theories"]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from biorrr.analysis import fixed_feedback_law
 from biorrr.models.theories import BioRRR, BurstDependent, FeedbackAlignment, UrbanczikSenn
 from biorrr.sims.data import load
-from biorrr.sims.experiments.theories import NAMES, TheoriesSettings, contests, verdicts
+from biorrr.sims.experiments.theories import NAMES, TheoriesSettings, contests, theories, verdicts
 from biorrr.sims.lab import Job, SettingsError
 from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
 
@@ -68,6 +68,11 @@ def test_an_unknown_theory_is_refused():
         _ = TheoriesSettings(theories=("phlogiston",)).chosen
     assert TheoriesSettings(theories=("Bio-RRR", "bursts")).chosen == ("bursts", "Bio-RRR")
     assert TheoriesSettings().chosen == NAMES
+
+
+def test_a_circuit_of_one_s_own_is_refused():
+    with pytest.raises(SettingsError, match=r"circuit: theories bring their own circuits \(got 'own.py:make'\)"):
+        theories(None, TheoriesSettings(circuit="own.py:make"))
 
 
 def test_bounds_are_judged_once_learning_has_converged():

@@ -88,6 +88,8 @@ def theories(lab: Lab, settings: TheoriesSettings) -> Findings:
     """Let every theory learn every data set at its best rate; measure, lesion and image it."""
     from biorrr.analysis.figures.theories import plot_theories
 
+    if settings.circuit is not None:
+        raise SettingsError(f"circuit: theories bring their own circuits (got {settings.circuit!r}); leave it out")
     settings = lab.set(engine=compiled_if_possible(settings.engine))  # many short runs share a circuit
     for data in settings.data:
         check_rank(settings.k, lab.load(data))
