@@ -1,7 +1,7 @@
 """Put fixed rectified cells before the circuit.
 
-Linear neurons cannot solve exclusive-or. Random rectified cells expand the input, and the circuit then comes close to the
-exact solution of the expanded problem.
+Linear neurons cannot solve exclusive-or. Random rectified cells expand the input, and the circuit then comes close to
+the exact solution of the expanded problem.
 """
 
 import matplotlib.pyplot as plt
