@@ -6,7 +6,7 @@ the data, and left = 1 - t/T the share of the run that is still to come::
     wanted_x = left^1.5 min(x, x' k D) / <|x|^2>
     wanted_q = left clip(P/k, 0.13, 1) q(s, k) / (1 + D/D(k))
     wanted_y = y(k) wanted_q / S
-    eta_x = min(wanted_x, left^0.5 single_x / |x|^2) / trace(QQ')
+    eta_x = min(wanted_x, left^0.5 single_x / |x|^2) / max(trace(QQ'), 0.001 b / S)
     eta_y = min(wanted_y, left^0.5 single_y / (1 - s + s |y|^2))
     eta_q = eta_r = min(wanted_q, left^0.5 single_q / |z|^2)
 
@@ -31,6 +31,8 @@ announced, left is 1, rates fall as 1 / (1 + t/N) instead, and the output power 
   filters.
 - The bounds on single samples tame those far stronger than the typical one. Rates fall faster than the bounds, so
   that in the end every sample counts the same and the optimum is not shifted.
+- Where x says nothing about y, QQ' fades, and a proximal rate that is divided by it would grow without end. Below a
+  thousandth of what y could ask for it is divided by that instead: the circuit falls silent.
 - Q and R always share their rate, so R -> Q' holds.
 
 The numbers of announced runs were searched for on digits, V1-V2, MediaMill, white, heavy-tailed, low-rank and few data,
@@ -197,6 +199,7 @@ class AreaPlan:
 
 
 MEMORY = 400.0  # samples over which the output power is averaged
+LEAST_GAIN = 0.001  # trace(QQ') by which proximal rates are at least divided, relative to what y could ask for
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from biorrr.analysis.algorithms.estimator import OnlineFilterLearner, learner
 from biorrr.analysis.algorithms.kernel import kernel, rate_table
 from biorrr.analysis.algorithms.weights import PAPER, check_weights, initial_weights
 from biorrr.analysis.checks import given_rates, ridge_pair
-from biorrr.models.auto_rates import MEMORY, Drive, Policy
+from biorrr.models.auto_rates import LEAST_GAIN, MEMORY, Drive, Policy
 from biorrr.models.rates import Rates
 
 
@@ -86,10 +86,12 @@ class OnlineBioRRR(OnlineFilterLearner):
         s, (ridge_x, ridge_y), drive = float(self.s), ridge_pair(self.ridge_), self._drive
         policy = Policy.of(self._last)
         plan = policy.plan(self.k, s, drive.dimension_x, self._last)
-        wanted_y = plan.ratio_y * plan.base_q / (1 - s + s * drive.typical_y(Y.shape[1], policy))
+        typical_y = drive.typical_y(Y.shape[1], policy)
+        bounded = 1 - s + s * typical_y
+        wanted_y = plan.ratio_y * plan.base_q / bounded
         wanted = np.array([plan.base_x / drive.power_x, wanted_y, plan.base_q])
         single = np.array([plan.single_x, plan.single_y, plan.single_q])
-        course = np.array([plan.N_x, plan.N_q, plan.last, plan.least])
+        course = np.array([plan.N_x, plan.N_q, plan.last, plan.least, LEAST_GAIN * typical_y / bounded])
         Vx, Vy = self.Vx_.T.copy(), self.Vy_.T.copy()  # a filter a row: the kernel's inner loops run along filters
         Q, R = self.Q_.copy(), self.R_.copy()
         _present(
@@ -105,9 +107,10 @@ def _present(X, Y, order, t, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, wanted, s
 
     Changes in place Vx (k, m) and Vy (k, n), transposed; Q (k, l); and R (l, k). rates is (4, 2), eta0 and N for x, y,
     q and r, or (0, 2) for rates that follow the data. For those, wanted (3,) are the rates at first for a typical
-    sample, for x (before division by trace(QQ')), y and q; single (3,) bounds the effect of one sample; course (4,) is
-    N for x, N for the others, the number of samples after which learning ends, and the lowest output power that rates
-    follow. mean_power (1,), changed in place, is that power: |z|^2 per cell, a running mean.
+    sample, for x (before division by trace(QQ')), y and q; single (3,) bounds the effect of one sample; course (5,) is
+    N for x, N for the others, the number of samples after which learning ends, the lowest output power that rates
+    follow, and the least trace(QQ') by which the rate of x is divided. mean_power (1,), changed in place, is that
+    power: |z|^2 per cell, a running mean.
     """
     (k, m), n, l = Vx.shape, Vy.shape[1], Q.shape[1]
     z, a, plateau, interneurons = np.empty(k), np.empty(k), np.empty(k), np.empty(l)
@@ -150,7 +153,7 @@ def _present(X, Y, order, t, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, wanted, s
             mean_power[0] += (zz / k - mean_power[0]) / MEMORY
             bound = np.sqrt(left)
             f = left * min(max(mean_power[0], course[3]), 1.0) / (1 + t / course[1])
-            eta_x = min(wanted[0] * left * bound / (1 + t / course[0]), bound * single[0] / xx) / qq
+            eta_x = min(wanted[0] * left * bound / (1 + t / course[0]), bound * single[0] / xx) / max(qq, course[4])
             eta_y = min(wanted[1] * f, bound * single[1] / (1 - s + s * yy + tiny))
             eta_q = min(wanted[2] * f, bound * single[2] / zz)
             eta_r = eta_q

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from biorrr.models.auto_rates import MEMORY, OPEN_ENDED
+from biorrr.models.auto_rates import LEAST_GAIN, MEMORY, OPEN_ENDED
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts, Population, summed
 from biorrr.models.rates import Rate
@@ -101,7 +101,8 @@ class AdaptiveNeuromodulator(Population):
             wanted_y = ratio_y * wanted_q / (1 - s + s * typical_y)
             wanted_x = learning * left * sqrt(left) * base_x / power_x / (1 + sample / N_x)
             bound = learning * sqrt(left)
-            eta_x = clip(wanted_x, 0, single_x * bound / (energy_x + ridge_power + 1e-300)) / trace_q
+            gain = clip(trace_q, {LEAST_GAIN!r} * typical_y / (1 - s + s * typical_y), inf)
+            eta_x = clip(wanted_x, 0, single_x * bound / (energy_x + ridge_power + 1e-300)) / gain
             eta_y = clip(wanted_y, 0, single_y * bound / (1 - s + s * (energy_y + ridge_y) + 1e-300))
             eta_q = clip(wanted_q, 0, single_q * bound / (energy_z + 1e-300))
             eta_r = eta_q

@@ -144,3 +144,17 @@ def test_it_learns_whitens_and_does_not_overshoot(name, k, s):
             X, Y, order=order[:20_000], events=[Freeze(0, "Q"), Freeze(0, "R")], record=(), progress=False
         )
         assert exact.whitening_error(frozen.Vx) > 0.3
+
+
+@pytest.mark.parametrize("s", [0.0, 1.0])
+def test_a_circuit_falls_silent_where_x_says_nothing_about_y(s):
+    """Inhibition fades there, and rates that are divided by it must not grow without end."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (3000, 2))
+    Y = np.sign(X[:, :1] * X[:, 1:])  # exclusive-or: no linear relation
+    learner = OnlineBioRRR(k=1, s=s, ridge=0.001, steps=300_000, random_state=0).fit(X, Y)
+    run = Microcircuit(k=1, s=s, ridge=0.001, engine="cpp").run(
+        X, Y, epochs=100, centre=True, record=(), progress=False
+    )
+    for Q in (run.Q, learner.Q_):
+        assert np.abs(Q).max() < 1e-3
