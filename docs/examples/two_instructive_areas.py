@@ -25,7 +25,7 @@ def two_instructive_areas(k, engine="auto"):
     ]
     pathways = [part for part in paper.pathways if part.name != "distal"]
     for area, (s, ridge) in AREAS.items():
-        populations.append(models.InstructiveInput(name=f"fibres_{area}", dimension=area))
+        populations.append(replace(models.InstructiveInput(), name=f"fibres_{area}", dimension=area))
         rule = f"eta_y * (y_pre * (z_post - {s} * a_{area}_post) - {1 - s + s * ridge} * w)"
         names = {"name": f"distal_{area}", "weight": f"Vy_{area}", "source": f"fibres_{area}", "drives": f"a_{area}"}
         pathways.append(replace(models.DistalSynapses(), change=rule, **names))

@@ -6,9 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from biorrr.sims.experiments.instructive.imaged_circuits import DENDRITES
-from biorrr.sims.experiments.instructive.own_recording import ASKED
-
 sys.path.insert(0, str(Path(__file__).parent))
 from calibrate_instructive import DOCS, RESULTS, table
 
@@ -16,18 +13,6 @@ from calibrate_instructive import DOCS, RESULTS, table
 def instructive_table():
     """Return the rows of docs/instructive.md: false-positive rates."""
     return table(json.loads(RESULTS.read_text())).splitlines()
-
-
-def circuits_table():
-    """Return the rows of docs/instructive.md: shares of yes and mean effects of circuits and controls."""
-    found = json.loads((DOCS / "calibration" / "instructive_circuits.json").read_text())["summary"]
-    for one in DENDRITES:
-        cells = []
-        for question in ASKED:
-            share, effect = (found[f"{one.key}_{question}_{name}"] for name in ("yes", "effect"))
-            mark = "**" if question in one.must else ""
-            cells.append(f"{mark}{share:.0%}{mark}, {effect:+.2f}")
-        yield f"| {one.words} | {' | '.join(cells)} |"
 
 
 def planned_table():
@@ -49,7 +34,6 @@ def artefact_table():
     ("page", "rows"),
     [
         ("instructive.md", instructive_table),
-        ("instructive.md", circuits_table),
         ("distal.md", planned_table),
         ("distal.md", artefact_table),
     ],

@@ -55,7 +55,7 @@ def biorrr(*args):
     assert Path.cwd() == before
     assert code in (0, 1, 2, 130), code
     assert "Traceback" not in err.getvalue()
-    assert "unexpected" not in err.getvalue(), err.getvalue()  # foreseen, each of them
+    assert "biorrr: unexpected" not in err.getvalue(), err.getvalue()  # foreseen, each of them
     assert (code == 0) or err.getvalue().startswith("biorrr: "), err.getvalue()
     return code, err.getvalue()
 

@@ -130,6 +130,8 @@ EXPERIMENTS = [
                  marks=SLOW),
     pytest.param("distal", ("--experiments", 10, "--seeds", 2, "--cells", 2, "-s", 0.5), 6, id="distal", marks=SLOW),
     pytest.param("instructive", ("-k", 4, "--trials", 300, "--experiments", 60), 3, id="instructive", marks=SLOW),
+    pytest.param("theories", ("--samples", 20_000, "--seeds", 2, "--imaged", 0, "--theories", "Bio-RRR"), 4,
+                 id="theories", marks=SLOW),
     pytest.param("timing", ("--delays", 1, "--samples", 40_000, "--seeds", 2), 3, id="timing", marks=SLOW),
 ]  # fmt: skip
 
