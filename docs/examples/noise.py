@@ -10,7 +10,7 @@ from biorrr.models import TransmissionNoise
 from biorrr.sims.data import load
 
 digits = load("digits").centred()
-levels, costs = [0.0, 0.1, 0.2, 0.4, 0.8], []
+levels, costs = [0.0, 0.1, 0.2, 0.3, 0.4], []
 for sigma in levels:
     departures = [TransmissionNoise(sigma)] if sigma else []
     run = Microcircuit(k=2, ridge=0.0073, departures=departures).run(digits.X, digits.Y, epochs=20, progress=False)
