@@ -9,7 +9,6 @@ from importlib import import_module
 
 _HOMES = {
     "regression.exact": ("ReducedRankRegression",),
-    "areas.hierarchical_rrr": ("HierarchicalRRR",),
     "areas.hierarchy": ("HierarchyYardstick", "HierarchyOptimum", "plateau_theory"),
     "areas.deep_linear": ("backprop_linear",),
     "areas.instructions": ("joint_instruction",),
@@ -43,7 +42,6 @@ _HOMES = {
         "learned_weights",
         "field_place_and_width",
         "traced_fixed_point",
-        "fixed_point_residual",
     ),
     "distal.inference": ("infer_s",),
     "distal.inferred_s": ("InferredS",),

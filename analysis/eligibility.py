@@ -171,12 +171,3 @@ def traced_fixed_point(C_ex: ArrayLike, C_ey: ArrayLike, k: int) -> np.ndarray:
     values, vectors = eig(C_ey @ C_ey.T, np.asarray(C_ex, dtype=float))
     leading = np.argsort(-values.real)[:k]
     return np.linalg.qr(vectors[:, leading].real)[0]
-
-
-def fixed_point_residual(
-    Vx: ArrayLike, Vy: ArrayLike, Q: ArrayLike, R: ArrayLike, C_ex: ArrayLike, C_ey: ArrayLike
-) -> float:
-    """Return the relative residual of C_ey Vy = C_ex Vx QR: ||difference|| / ||C_ey Vy||."""
-    wanted = np.asarray(C_ey) @ np.asarray(Vy)
-    got = np.asarray(C_ex) @ np.asarray(Vx) @ np.asarray(Q) @ np.asarray(R)
-    return float(np.linalg.norm(wanted - got) / np.linalg.norm(wanted))

@@ -10,7 +10,7 @@ from biorrr.circuit.microcircuit import Microcircuit
 from biorrr.circuit.results.run import Run
 from biorrr.circuit.simulation.checkpoint import Checkpoint, CheckpointError
 from biorrr.circuit.simulation.failures import Diverged, Unsettled
-from biorrr.circuit.stimulus.signals import PoissonSpikes, SpikeTrains, TimeSeries
+from biorrr.circuit.stimulus.signals import TimeSeries
 
 if TYPE_CHECKING:
     from biorrr.circuit.regressor import MicrocircuitRegressor
@@ -23,9 +23,7 @@ __all__ = [
     "Hierarchy",
     "Microcircuit",
     "MicrocircuitRegressor",
-    "PoissonSpikes",
     "Run",
-    "SpikeTrains",
     "TimeSeries",
     "Unsettled",
 ]

@@ -227,9 +227,8 @@ class CircuitBase(Tabled):
         X, Y
             Sensory and instructive data, shapes (n_samples, m) and (n_samples, n); Y may be (n_samples,). Memory maps
             are read as they lie. In place of both, a dict of the data of every port by its name, ``{"x": X, "y": Y}``.
-            Or signals in time, for circuits whose dynamics have time: :class:`~biorrr.circuit.TimeSeries`,
-            :class:`~biorrr.circuit.SpikeTrains`, :class:`~biorrr.circuit.PoissonSpikes` or a Brian2 TimedArray. Every
-            window of ``Leaky.hold`` is then one sample.
+            Or signals in time (:class:`~biorrr.circuit.TimeSeries`), for circuits whose dynamics have time: each window
+            of ``Leaky.hold`` is then one sample.
         epochs
             Passes over the data, or over ``order`` where that is an index array.
         order

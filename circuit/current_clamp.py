@@ -11,7 +11,7 @@ import xarray as xr
 from biorrr.circuit.circuit import Circuit
 from biorrr.circuit.results.run import Run
 from biorrr.models import BurstingCells, HoldingClock, Population, Variable, with_values
-from biorrr.models.millivolts import fan_out
+from biorrr.models.millivolts import fan
 from biorrr.models.physical_units import milliseconds
 from biorrr.models.validation import number_within, whole_number
 
@@ -71,7 +71,7 @@ def current_clamp(
         size=cells * len(levels[0]),
     )
     wires = [
-        fan_out(f"{place}_wires", f"{place}_electrodes", clamped.name, {into: place}, cells, "cells")
+        fan("out", f"{place}_wires", f"{place}_electrodes", clamped.name, {into: place}, cells, "cells")
         for place, into in (("soma", "I_s"), ("dendrite", "I_d"))
     ]
     circuit = Circuit([clock, *electrodes, clamped], wires, engine=engine, seed=seed)

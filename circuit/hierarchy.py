@@ -44,7 +44,7 @@ class Hierarchy(RegressionCircuit):
     Area i has proximal synapses W{i} from the area below (x for the first), distal synapses A{i} from the area above
     (y for the last), and interneurons with Q{i} and R{i}. Its plateau drives its soma too, with the gain of the link
     above over that of the link below, so all areas settle together (Golkar et al., NeurIPS 2022).
-    :class:`biorrr.analysis.HierarchicalRRR` solves the same problem exactly.
+    :class:`biorrr.analysis.HierarchyYardstick` solves the same problem exactly.
 
     Parameters
     ----------
@@ -140,16 +140,10 @@ class Hierarchy(RegressionCircuit):
     def layout(self) -> tuple[Area, ...]:
         """The areas, from that nearest to x up to that nearest to y."""
         cells, inner = cast(tuple[int, ...], self.areas), cast(tuple[int, ...], self.interneurons)
-        gains, last = cast(tuple[float, ...], self.gains), len(cells)
+        gains = cast(tuple[float, ...], self.gains)
         return tuple(
-            Area(
-                k, inner[i - 1], gains[i] / gains[i - 1], i,
-                ("sensory", "x") if i == 1 else (f"pyramidal_{i - 1}", "z"),
-                ("instructive", "y") if i == last else (f"pyramidal_{i + 1}", "z"),
-                (f"W{i}", f"A{i}", f"Q{i}", f"R{i}"),
-            )
-            for i, k in enumerate(cells, 1)
-        )  # fmt: skip
+            Area(k, inner[i - 1], gains[i] / gains[i - 1], i, last=i == len(cells)) for i, k in enumerate(cells, 1)
+        )
 
     def _check_sizes(self, sizes: Mapping[str, int]) -> None:
         largest, bound = max(self.areas), sum(sizes.values())

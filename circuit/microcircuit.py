@@ -211,9 +211,8 @@ class Microcircuit(RegressionCircuit):
         if inputs is None:
             return Drive.white(m, n)
         x, y = inputs.facts["x"], inputs.facts["y"]
-        to_x, to_y = inputs.feeds["x"], inputs.feeds["y"]  # in whose units spikes, for one, are counts
-        means, powers = (to_x.unit * to_x.mean, to_y.unit * to_y.mean), (to_x.unit**2 * x.power, to_y.unit**2 * y.power)
-        return Drive.of(to_x.unit * x.some, to_y.unit * y.some, self.ridges, means, powers)
+        means = inputs.feeds["x"].mean, inputs.feeds["y"].mean
+        return Drive.of(x.some, y.some, self.ridges, means, (x.power, y.power))
 
     def _settings(self, simulated: Simulated) -> dict[str, object]:
         spiking = [d.population for d in self.all_departures if isinstance(d, Spiking)]
@@ -236,7 +235,7 @@ class Microcircuit(RegressionCircuit):
         out = (1 - self.s) * Vy
         if self.s:
             Cyy_Vy = sum((rows - feed.mean).T @ ((rows - feed.mean) @ Vy) for rows in chunks(feed.values))
-            out = self.s * (feed.unit**2 * Cyy_Vy / len(feed.values) + self.ridges[1] * Vy) + out
+            out = self.s * (Cyy_Vy / len(feed.values) + self.ridges[1] * Vy) + out
         return {"readout": (("instruction", "pyramidal"), out)}
 
     @property
@@ -265,7 +264,7 @@ def departures_of(cell: str | Millivolts, feedback: float, departures: Sequence[
 
 def with_own_parts(parts: Parts, area: Area, populations: Sequence[Population], pathways: Sequence[Pathway]) -> Parts:
     """Return ``parts`` with ``populations`` and ``pathways`` in place of those of their names, or beside them."""
-    sizes = {area.pyramidal: area.k, area.inhibiting: area.interneurons}
+    sizes = {"pyramidal": area.k, "interneurons": area.interneurons}
     for population in populations:
         size = sizes.get(instance_of("populations", population, Population).name)
         if size is not None and population.size not in (None, size):

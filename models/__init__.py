@@ -4,7 +4,6 @@ from biorrr.models.areas.apical_feedback import ApicalFeedback, Area
 from biorrr.models.areas.equilibrium import AreaWeights, equilibrium, settled_filters, settling_matrix
 from biorrr.models.areas.settled import Settled
 from biorrr.models.departure import Departure, InAreas, departed
-from biorrr.models.departures.apical_drive import ApicalDrive
 from biorrr.models.departures.connections import DalesLaw, SparseConnections
 from biorrr.models.departures.dynamics import Leaky
 from biorrr.models.departures.eligibility import Eligibility
@@ -16,7 +15,7 @@ from biorrr.models.departures.interventions import (
     SilencedInterneurons,
     SwapData,
 )
-from biorrr.models.departures.plateaus import AllOrNone, Rectified, Sign
+from biorrr.models.departures.plateaus import AllOrNone, ApicalDrive, Rectified, Sign
 from biorrr.models.departures.spiking import Spiking
 from biorrr.models.departures.transmission import LateInstruction, LoopDelay, TransmissionNoise
 from biorrr.models.departures.weight_dependence import WeightDependentPlasticity

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from biorrr.errors import InputError, InputTypeError
+from biorrr.errors import InputError
 from biorrr.models.parts import Parts
 from biorrr.models.validation import PositiveCount, check_fields, instance_of
 
@@ -18,6 +18,8 @@ class Departure:
     its phase where within a tick it belongs, so departures can be combined in any order. What cannot be combined is
     declared here and checked by :func:`departed`.
 
+    A subclass defines :meth:`altered`, or :meth:`alter` where it changes several parts together.
+
     Attributes
     ----------
     alters
@@ -25,29 +27,34 @@ class Departure:
     gives
         What it gives to the circuit that no other departure of the circuit may give too, such as "clock".
     requires, excludes
-        Classes of departures that the circuit must have too, or must not have, each with the reason in words.
+        What another departure of the circuit must give, or must not give, each with the reason in words.
     turn
         When it is applied, whatever the order in which departures are given: -2 for one that makes areas, -1 for one
         that replaces a rule, which others then alter, 1 for one that changes when rules act; else 0.
+    within
+        Numbers of the areas that it is limited to; every area if empty.
+    memory
+        Time over which it looks back, in seconds, or in samples where activity is instant; 0 within a sample.
     """
 
     alters: tuple[str, ...] = ()
     gives: tuple[str, ...] = ()
-    requires: tuple[tuple[type, str], ...] = ()
-    excludes: tuple[tuple[type, str], ...] = ()
+    requires: tuple[tuple[str, str], ...] = ()
+    excludes: tuple[tuple[str, str], ...] = ()
     turn: int = 0
+    within: tuple[int, ...] = ()
+    memory: float = 0.0
 
     def __post_init__(self) -> None:
         check_fields(self)
 
-    @property
-    def memory(self) -> float:
-        """Time over which it looks back, in seconds, or in samples where activity is instant; 0 within a sample."""
-        return 0.0
+    def altered(self, part):
+        """Return ``part``, which is of a kind that the departure alters, as it is under the departure."""
+        raise NotImplementedError
 
     def alter(self, parts: Parts) -> Parts:
-        """Return ``parts`` as they are under this departure."""
-        raise NotImplementedError
+        """Return ``parts`` as they are under this departure: those of the kinds that it alters, :meth:`altered`."""
+        return parts.having(*(self.altered(part) for kind in self.alters for part in parts.all(kind)))
 
 
 @dataclass(frozen=True)
@@ -76,13 +83,9 @@ class InAreas(Departure):
         instance_of("InAreas.departure", self.departure, Departure)
         if "clock" in self.departure.gives:
             raise InputError(f"InAreas: all areas have one clock (got {self.departure!r}); give it without InAreas")
-        for name in ("alters", "gives", "requires", "excludes", "turn"):
+        for name in ("alters", "gives", "requires", "excludes", "turn", "memory"):
             object.__setattr__(self, name, getattr(self.departure, name))
-
-    @property
-    def memory(self) -> float:
-        """Time over which the departure looks back."""
-        return self.departure.memory
+        object.__setattr__(self, "within", self.areas)
 
     def alter(self, parts: Parts) -> Parts:
         """Return ``parts`` of which those in the areas are altered."""
@@ -111,10 +114,7 @@ class DoesNotFit(InputError):
 
 def departed(parts: Parts, departures: Iterable[Departure]) -> Parts:
     """Return ``parts`` under all ``departures``, after a check that they fit each other and the circuit."""
-    departures = tuple(departures)
-    for departure in departures:
-        if not isinstance(departure, Departure):
-            raise InputTypeError(f"departures: must be Departure objects (got {departure!r})")
+    departures = tuple(instance_of("departures", departure, Departure) for departure in departures)
     check_together((*parts.departures, *departures))
     for departure in sorted(departures, key=lambda departure: departure.turn):
         for kind in departure.alters:
@@ -125,40 +125,34 @@ def departed(parts: Parts, departures: Iterable[Departure]) -> Parts:
             altered = departure.alter(parts)
         except ValueError as error:
             raise DoesNotFit(f"{departure!r}: does not fit this circuit", str(error)) from error
-        if not isinstance(altered, Parts):
-            raise InputTypeError(f"{departure!r}: alter must return the altered parts (got {altered!r})")
+        instance_of(f"what {departure!r}.alter returns", altered, Parts)
         parts = replace(altered, departures=(*parts.departures, departure))
     return parts
 
 
-def check_together(departures: Iterable[Departure]) -> None:
+def check_together(departures: tuple[Departure, ...]) -> None:
     """Check that a circuit can have all ``departures`` at once; raise with the reason otherwise."""
-    departures = tuple(departures)
     for place, one in enumerate(departures):
         for other in departures[:place]:
             for given in one.gives:
                 if given in other.gives and not _apart(one, other):
                     both = f"departures: {_in_short(other)} and {_in_short(one)}"
                     raise DoesNotFit(both, f"both give the {given}; leave out one of them")
-        for cls, reason in one.requires:
-            if not any(isinstance(_bare(other), cls) for other in departures):
+        for needed, reason in one.requires:
+            if not any(needed in other.gives for other in departures):
                 raise DoesNotFit(f"departures: {_in_short(one)}", reason)
-        for cls, reason in one.excludes:
+        for unwanted, reason in one.excludes:
             for other in departures:
-                if isinstance(_bare(other), cls) and not _apart(one, other):
+                if unwanted in other.gives and not _apart(one, other):
                     raise DoesNotFit(f"departures: {_in_short(one)} does not go with {_in_short(other)}", reason)
-
-
-def _bare(departure: Departure) -> Departure:
-    return departure.departure if isinstance(departure, InAreas) else departure
 
 
 def _apart(one: Departure, other: Departure) -> bool:
     """Return True if two departures concern different areas."""
-    return isinstance(one, InAreas) and isinstance(other, InAreas) and not set(one.areas) & set(other.areas)
+    return bool(one.within and other.within) and not set(one.within) & set(other.within)
 
 
 def _in_short(departure: Departure) -> str:
     """Return the text by which an error refers to ``departure``."""
     text = repr(departure)
-    return text if len(text) <= 60 else f"{type(_bare(departure)).__name__}(...)"
+    return text if len(text) <= 60 else f"{type(departure).__name__}(...)"

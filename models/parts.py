@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Self
 
 from biorrr.errors import InputError
 from biorrr.models.language import Expression, OptionalExpression, Scale, check_name
@@ -54,6 +54,13 @@ class Part:
     def has(self, name: str) -> bool:
         """Return True if the part declares a variable called ``name``."""
         return any(variable.name == name for variable in self.variables)
+
+    def adding(self, *additions: Variable | Step) -> Self:
+        """Return the same with further variables and steps."""
+        variables = tuple(added for added in additions if isinstance(added, Variable))
+        steps = tuple(added for added in additions if isinstance(added, Step))
+        both = {"variables": self.variables + variables, "steps": self.steps + steps}
+        return replace(self, **both)  # type: ignore[type-var]  # populations and pathways are dataclasses
 
     @property
     def declared(self) -> dict[str, Variable]:
@@ -215,16 +222,19 @@ class Pathway(Part):
             given[PENDING] = Variable("asked", meaning, "synapse", scale=self.scale)
         return {**given, **super().declared}
 
+    def times(self, **factors: str) -> Pathway:
+        """Return the same with the expressions of some fields multiplied by ``factors``; an empty one stays empty."""
+        codes = {name: getattr(self, name) for name in factors}
+        multiplied = {name: code and f"{factors[name]} * ({code})" for name, code in codes.items()}
+        return replace(self, **multiplied)  # type: ignore[arg-type]
+
     @property
     def currents(self) -> tuple[tuple[str, str], ...]:
         """Everything that synapses add up in the target cell, as (variable, expression)."""
         return ((self.drives, self.current), *self.sums)
 
 
-P = TypeVar("P", Population, Pathway)
-
-
-def with_values(part: P, **values: float | str) -> P:
+def with_values(part: Population, **values: float | str) -> Population:
     """Return ``part`` with other values of its parameters or memories, by name."""
     for name in values:
         part.variable(name)
@@ -293,23 +303,12 @@ class Parts:
 
         A part that declares no kind of its own has the kind and the area of the part whose place it takes.
         """
-        populations, pathways = list(self.populations), list(self.pathways)
+        held: dict[str, Any] = {part.name: part for part in self.everything}
         for part in parts:
-            instance_of("parts", part, Population, Pathway)
-            held: list = populations if isinstance(part, Population) else pathways
-            names = [other.name for other in held]
-            if part.name in names:
-                place = names.index(part.name)
-                if part.kind == part.name:
-                    part = replace(part, kind=held[place].kind, area=held[place].area)
-                held[place] = part
-            else:
-                held.append(part)
-        return replace(self, populations=tuple(populations), pathways=tuple(pathways))
-
-    def adding(self, name: str, *additions: Variable | Step) -> Parts:
-        """Return the same with variables and steps added to those of the part called ``name``."""
-        part = self[name]
-        variables = tuple(added for added in additions if isinstance(added, Variable))
-        steps = tuple(added for added in additions if isinstance(added, Step))
-        return self.having(replace(part, variables=part.variables + variables, steps=part.steps + steps))
+            old = held.get(instance_of("parts", part, Population, Pathway).name)
+            if old is not None and part.kind == part.name:
+                part = replace(part, kind=old.kind, area=old.area)
+            held[part.name] = part
+        populations = tuple(part for part in held.values() if isinstance(part, Population))
+        pathways = tuple(part for part in held.values() if isinstance(part, Pathway))
+        return replace(self, populations=populations, pathways=pathways)

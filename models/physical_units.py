@@ -65,11 +65,3 @@ def seconds_or_samples(name: str, value) -> float:
 
 
 Lasting = Annotated[float, seconds_or_samples]
-
-
-def whole_ticks(name: str, hold: float, dt: float) -> int:
-    """Return the number of ticks of ``dt`` in ``hold``, both in ms; it must be whole."""
-    held = round(hold / dt) if dt > 0 else 0
-    if held < 1 or abs(held - hold / dt) >= 1e-9:
-        raise InputError(f"{name}.hold: must be a whole number of ticks of dt = {dt:g} ms (got {hold:g} ms)")
-    return held

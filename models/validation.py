@@ -21,12 +21,13 @@ from biorrr.errors import InputError, InputTypeError
 LARGEST_WHOLE = 2**53  # above it floating point, which counts samples and seeds, has gaps
 
 
-def whole_number(name: str, value, minimum: int, remedy: str = "") -> int:
-    """Return ``value`` as an int, at least ``minimum``, and such that floating point holds it exactly."""
+def whole_number(name: str, value, minimum: int, remedy: str = "", maximum: int = LARGEST_WHOLE) -> int:
+    """Return ``value`` as an int from ``minimum`` to ``maximum``, which floating point holds exactly."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < minimum:
         raise InputError(f"{name}: must be a whole number, at least {minimum} (got {value!r}){remedy}")
-    if int(value) > LARGEST_WHOLE:
-        raise InputError(f"{name}: must be a whole number, at most 2**53 (got {value!r})")
+    if int(value) > maximum:
+        largest = "2**53" if maximum == LARGEST_WHOLE else maximum
+        raise InputError(f"{name}: must be a whole number, at most {largest} (got {value!r})")
     return int(value)
 
 

@@ -18,7 +18,7 @@ have the objective 0.
 What is proven: for one area this is Ky Fan's problem, so the top eigenvectors are a global optimum. In a hierarchy each
 area's problem, with the others held, is Ky Fan's again, so that solving one after another never descends, and ends
 where no single area can improve. That this is the best of all such places is not proven; several starts that agree are
-what speaks for it (:attr:`~biorrr.analysis.HierarchicalRRR.starts_`).
+what speaks for it (:attr:`HierarchyOptimum.starts`).
 """
 
 from __future__ import annotations
@@ -224,24 +224,6 @@ class HierarchyYardstick:
         """Return (best - got) / best: 0 at the optimum, 1 where nothing of y is learned."""
         optimum = self.solve([np.shape(each)[1] for each in filters]) if best is None else best
         return (optimum.objective - self.objective(filters)) / optimum.objective
-
-    def area_excess(self, filters: Sequence[ArrayLike]) -> NDArray:
-        """Return the relative distance of each area from its best while the others are held, (areas,).
-
-        NaN where it could do nothing, because those around it are silent.
-        """
-        outputs = self._outputs(filters)
-        out = []
-        for i, U in enumerate(outputs):
-            M = self._matrix(i, outputs, self._X, self._Y)
-            best = (linalg.eigvalsh(M)[::-1][: np.shape(filters[i])[1]] - self.gains[i]).clip(0).sum()
-            out.append(1 - (np.trace(U.T @ M @ U) - self.gains[i] * U.shape[1]) / best if best > 1e-12 else np.nan)
-        return np.array(out)
-
-    def covariance(self, filters: ArrayLike) -> NDArray:
-        """Return the covariance of z = filters' (x; y), ridge included, (k, k)."""
-        Z = self._data @ self._check(filters)
-        return Z.T @ Z
 
     def _outputs(self, filters: Sequence[ArrayLike]) -> list[NDArray]:
         """Return white outputs in the coordinates of the data, each of as many columns as it uses directions."""

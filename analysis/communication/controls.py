@@ -113,42 +113,32 @@ def lagged(bins: int, lag: int, most: int) -> tuple[slice, slice]:
 
 
 def removed_dimensions(
-    moments: FoldMoments,
-    source: ArrayLike,
-    removed: ArrayLike,
-    predicted: ArrayLike,
-    most: int,
-    *,
-    s: float = 0.0,
-    ridge: float = 0.0,
+    moments: FoldMoments, source: ArrayLike, target: ArrayLike, most: int, *, s: float = 0.0, ridge: float = 0.0
 ) -> Prediction:
-    """Return the full regression of the channels ``predicted`` with predictive dimensions removed from the source.
+    """Return the full regression of the target with its predictive dimensions removed from the source.
 
-    In each fold the filters that predict the channels ``removed`` are found from training trials, and what is
-    correlated with the first 0, 1, ..., ``most`` of them is taken out of the source: x - (Cxx + ridge I) Vx Vx'x. The
-    result has these numbers in place of ranks.
+    In each fold the filters that predict the target are found from training trials, and what is correlated with the
+    first 0, 1, ..., ``most`` of them is taken out of the source: x - (Cxx + ridge I) Vx Vx'x. The result has these
+    numbers in place of ranks.
     """
-    source, removed, predicted = (np.asarray(one, dtype=int) for one in (source, removed, predicted))
-    m, channels = len(source), np.concatenate([source, predicted])
+    m = len(np.asarray(source))
+    channels = np.concatenate([np.asarray(source, dtype=int), np.asarray(target, dtype=int)])
     errors, deviations = [], []
     for fold in moments.folds:
-        found, n = moments.training(fold, np.concatenate([source, removed]))
-        Vx = solution(found / n, m, s, ridge).Vx(most)
-        training, _ = moments.training(fold, channels)
+        training, n = moments.training(fold, channels)
         held_out, _ = moments.held_out(fold, channels)
         C = training / n
-        Cxx = C[:m, :m] + ridge * np.eye(m)
+        Vx, Cxx = solution(C, m, s, ridge).Vx(most), C[:m, :m] + ridge * np.eye(m)
         of_fold = []
         for gone in range(most + 1):
             keep = np.eye(m) - Vx[:, :gone] @ (Vx[:, :gone].T @ Cxx)  # x becomes keep'x
             weights = linalg.lstsq(keep.T @ C[:m, :m] @ keep + ridge * np.eye(m), keep.T @ C[:m, m:])[0]
             weights = keep @ weights
-            error = (
+            of_fold.append(
                 np.trace(held_out[m:, m:])
                 - 2 * np.sum(weights * held_out[:m, m:])
                 + np.sum(weights * (held_out[:m, :m] @ weights))
             )
-            of_fold.append(error)
         errors.append(of_fold)
         deviations.append(np.trace(held_out[m:, m:]))
     return Prediction(np.array(errors), np.array(deviations))

@@ -6,13 +6,14 @@ has begun to learn; part of its distal synapses is observed, with noise, and s i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biorrr.analysis.distal.inference import infer_s
 from biorrr.analysis.distal.observation import between_observations
+from biorrr.errors import InputError
 
 FIBRES = 40  # distal synapses of each neuron, unless more are to be observed
 LEARNED = 300  # samples before the recording begins
@@ -36,7 +37,7 @@ class Design:
     weight_noise
         Noise of one look at a weight, as a fraction of the root mean square of the weights. The change between two
         looks has the noise of both.
-    y_noise, z_noise, a_noise
+    activity_noise
         Noise of distal input, output and distal current, as a fraction of the root mean square of each.
     neurons
         How many are recorded together.
@@ -47,16 +48,21 @@ class Design:
     synapses: int
     samples: int
     weight_noise: float
-    y_noise: float = 0.1
-    z_noise: float = 0.1
-    a_noise: float = 0.1
+    activity_noise: float = 0.1
     neurons: int = 1
     every: int = 1
 
+    def __post_init__(self) -> None:
+        if self.size > LARGEST:
+            raise InputError(
+                f"design: synapses (at least {FIBRES}) times samples times every times neurons must not exceed "
+                f"{LARGEST:,} (got {self.size:,}); plan a smaller experiment: more can only tell better"
+            )
+
     @property
-    def noise(self) -> tuple[float, float, float, float]:
-        """Noise of y, z, a and Vy."""
-        return self.y_noise, self.z_noise, self.a_noise, self.weight_noise
+    def size(self) -> int:
+        """Size of the largest array of one simulated experiment."""
+        return max(FIBRES, self.synapses) * self.samples * self.every * self.neurons
 
 
 @dataclass(frozen=True)
@@ -71,8 +77,6 @@ class Outcome:
         Share whose interval excludes the end that the circuits follow (for s between them, both).
     covers
         Share whose interval contains s.
-    width
-        Median width of the intervals.
     change
         Root mean square of the change of a weight between two looks, over that of the weights, without noise.
     """
@@ -80,7 +84,6 @@ class Outcome:
     tells: float
     misleads: float
     covers: float
-    width: float
     change: float
 
 
@@ -126,25 +129,20 @@ def observed(values: NDArray, noise: float, rng: np.random.Generator) -> NDArray
     return values + noise * np.sqrt(np.mean(values**2)) * rng.standard_normal(values.shape)
 
 
-def size_of(design: Design) -> int:
-    """Return the size of the largest array of one simulated experiment of a design."""
-    return max(FIBRES, design.synapses) * design.samples * design.every * design.neurons
-
-
 def try_design(design: Design, s: float, experiments: int, seed: int) -> Outcome:
     """Carry out many simulated experiments of a design, on circuits that follow ``s``."""
     n, rng = max(FIBRES, design.synapses), np.random.default_rng([seed, 1])
     when = design.every * np.arange(design.samples + 1)
     seen = slice(design.synapses)  # inputs are drawn alike, so any will do
-    together = int(np.clip(LARGEST // size_of(design), 1, experiments))
+    together = int(np.clip(LARGEST // design.size, 1, experiments))
     ends = []
     for first in range(0, experiments, together):
         some = min(together, experiments - first)
         circuits = simulate_circuits(s, n, design.neurons, int(when[-1]), some, [seed, first])
         for y, z, a, Vy in zip(*circuits, strict=True):
             weights = Vy[when][:, seen]
-            shown = zip((y[:, seen], z, a, weights), design.noise, strict=True)
-            y, z, a, looks = (observed(values, noise, rng) for values, noise in shown)
+            y, z, a = (observed(values, design.activity_noise, rng) for values in (y[:, seen], z, a))
+            looks = observed(weights, design.weight_noise, rng)
             found = infer_s(*between_observations(y, z, a, looks, when))
             change = np.sqrt(np.mean(np.diff(weights, axis=0) ** 2) / np.mean(weights**2))
             ends.append((found.low, found.high, change))
@@ -158,36 +156,5 @@ def try_design(design: Design, s: float, experiments: int, seed: int) -> Outcome
         float(np.mean(right)),
         float(np.mean(wrong)),
         float(np.mean((low <= s) & (s <= high))),
-        float(np.median(high - low)),
         float(np.mean(change)),
     )
-
-
-def power_of(design: Design, experiments: int, seed: int) -> float:
-    """Return the power to tell RRMSE from CCA: the smaller of the shares at s = 0 and s = 1."""
-    return min(try_design(design, s, experiments, seed).tells for s in (0.0, 1.0))
-
-
-def smallest(
-    design: Design, field: str, enough: float, most: int, experiments: int, seed: int
-) -> tuple[int | None, dict[int, float]]:
-    """Return the smallest ``field`` ("samples" or "synapses") that reaches a power, and the power of all tried.
-
-    Power grows with both, so that halving finds it, to five percent and as exactly as the number of experiments allows;
-    None where ``most`` does not suffice.
-    """
-    tried: dict[int, float] = {}
-
-    def suffices(number: int) -> bool:
-        tried[number] = power_of(replace(design, **{field: number}), experiments, seed)  # type: ignore[arg-type]
-        return tried[number] >= enough
-
-    low, high = 1, 2
-    while not suffices(high):
-        if high >= most:
-            return None, tried
-        low, high = high, min(2 * high, most)
-    while high - low > max(1, high // 20):
-        middle = (low + high) // 2
-        low, high = (low, middle) if suffices(middle) else (middle, high)
-    return high, tried

@@ -2,72 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from biorrr.analysis.figures.style import COLOURS, THEORY, draw_against, for_log_axis, styled
 
+if TYPE_CHECKING:
+    import xarray as xr
+
+# Colour, trace of the circuit, its label, and the label of what theory expects, by what is compared.
+_PLATEAU = "plateau", "plateau $a - Qn$"
+_COMPARED = {
+    "inhibition": (COLOURS["Q"], "inhibition", "inhibition $Qn$", r"prediction $V_y'\tilde y$"),
+    "plateau": (COLOURS["plateau"], *_PLATEAU, r"error $V_y'(y - \tilde y)$"),
+    "network": (COLOURS["distal"], *_PLATEAU, r"backprop $V_y'\epsilon$"),
+}
+_INHIBITION = {  # what is done to it
+    "recorded_plateau_relative_error": "as it is",
+    "plateau_relative_error_no_inhibition": "without\ninhibition",
+    "plateau_relative_error_other_inhibition": "with that of\nother samples",
+}
+
 
 @styled
-def plot_agreement(
-    pairs: Mapping[str, tuple[str, str, ArrayLike, ArrayLike]],
-    samples: ArrayLike,
-    courses: Mapping[str, tuple[NDArray, NDArray]],
-    rivals: Mapping[str, NDArray],
-    tolerated: float,
-) -> np.ndarray:
+def plot_agreement(results: xr.Dataset, tolerated: float) -> np.ndarray:
     """Scatter what the circuit does against what theory says, and follow their agreement through learning.
 
     Parameters
     ----------
-    pairs
-        By name: labels of what is measured and of what is expected, and both signals after learning, (T, k).
-    samples : (S,)
-        Samples seen at each snapshot.
-    courses
-        By name: correlation and relative error, each (seeds, S, k). The median over seeds and neurons is drawn, in a
-        band from the lowest to the highest.
-    rivals
-        By what is done to the inhibition: the plateau's relative error after learning, (seeds * k,).
+    results
+        Traces ``recorded_inhibition`` and ``recorded_plateau`` of the first seed, (stage, row, pyramidal), and what
+        theory expects, ``expected_inhibition``, ``expected_plateau`` and perhaps ``expected_network``. For each of
+        these, such as ``plateau_correlation`` and ``plateau_relative_error``, (seed, snapshot, pyramidal): of these
+        the median over seeds and neurons is drawn, in a band from the lowest to the highest. The error of recorded
+        plateaus, ``recorded_plateau_relative_error`` (seed, stage, pyramidal), and under the null hypotheses,
+        ``plateau_relative_error_no_inhibition`` and ``plateau_relative_error_other_inhibition`` (seed, pyramidal).
     tolerated
         Relative error up to which the two count as equal.
 
     Returns
     -------
-    axes : (len(pairs) + 3,)
+    axes : (number of comparisons + 3,)
     """
     import matplotlib.pyplot as plt
 
-    colours = {"inhibition": COLOURS["Q"], "plateau": COLOURS["plateau"], "network": COLOURS["distal"]}
-    across = 6 // len(pairs)
-    layout: Any = [[name for name in pairs for _ in range(across)], [one for one in ("c", "e", "r") for _ in range(2)]]
+    known = [name for name in _COMPARED if f"expected_{name}" in results]
+    layout: Any = [
+        [name for name in known for _ in range(6 // len(known))],
+        [name for name in ("correlation", "relative_error", "nulls") for _ in range(2)],
+    ]
     panels = plt.subplot_mosaic(layout, figsize=(7.4, 5.0))[1]
-    for name, (measured, expected, signal, theory) in pairs.items():
-        panel = panels[name]
-        draw_against(panel, theory, signal, colours[name])
-        panel.set(xlabel=expected, ylabel=measured, title="after learning")
-    seen = for_log_axis(samples)
-    for name, (correlation, error) in courses.items():
-        for panel, values in ((panels["c"], correlation), (panels["e"], error)):
-            low, median, high = np.nanpercentile(values, (0, 50, 100), axis=(0, 2))
-            panel.plot(seen, median, color=colours[name], label=pairs[name][1])
-            panel.fill_between(seen, low, high, color=colours[name], alpha=0.2, linewidth=0)
-    panels["c"].axhline(1, zorder=0, **THEORY)
-    panels["c"].axhline(0, color="0.85", linewidth=0.6, zorder=0)
-    panels["c"].set(xscale="log", xlabel="samples", ylabel="correlation with theory", title="through learning")
-    panels["c"].legend(loc="lower right", fontsize=7, frameon=True, framealpha=0.8, edgecolor="none")
-    panels["e"].axhline(tolerated, zorder=0, label=f"{tolerated:.0%}", **THEORY)
-    panels["e"].set(
-        xscale="log", yscale="log", xlabel="samples", ylabel="relative r.m.s. error", title="through learning"
-    )
-    panels["e"].legend(handles=panels["e"].get_lines()[-1:], loc="lower left", fontsize=7)
-    for place, errors in enumerate(rivals.values()):
-        panels["r"].plot(np.full(len(errors), place), errors, "o", color=COLOURS["plateau"], markersize=3, alpha=0.5)
-    panels["r"].axhline(tolerated, zorder=0, **THEORY)
-    panels["r"].set_xticks(range(len(rivals)), list(rivals), fontsize=7)
-    panels["r"].set(yscale="log", xlim=(-0.5, len(rivals) - 0.5), ylabel="relative r.m.s. error")
-    panels["r"].set_title("plateau, after learning")
+    seen = for_log_axis(results["seen"].values)
+    for name in known:
+        colour, trace, measured, expected = _COMPARED[name]
+        last = results.isel(stage=-1)
+        draw_against(panels[name], last[f"expected_{name}"], last[f"recorded_{trace}"], colour)
+        panels[name].set(xlabel=expected, ylabel=measured, title="after learning")
+        for measure in ("correlation", "relative_error"):
+            values = results[f"{name}_{measure}"].transpose("snapshot", ...).values.reshape(len(seen), -1)
+            low, median, high = np.nanpercentile(values, (0, 50, 100), axis=1)
+            panels[measure].plot(seen, median, color=colour, label=expected)
+            panels[measure].fill_between(seen, low, high, color=colour, alpha=0.2, linewidth=0)
+    course, error, nulls = panels["correlation"], panels["relative_error"], panels["nulls"]
+    course.axhline(1, zorder=0, **THEORY)
+    course.axhline(0, color="0.85", linewidth=0.6, zorder=0)
+    course.set(xscale="log", xlabel="samples", ylabel="correlation with theory", title="through learning")
+    course.legend(loc="lower right", fontsize=7, frameon=True, framealpha=0.8, edgecolor="none")
+    bound = error.axhline(tolerated, zorder=0, label=f"{tolerated:.0%}", **THEORY)
+    error.set(xscale="log", yscale="log", xlabel="samples", ylabel="relative r.m.s. error", title="through learning")
+    error.legend(handles=[bound], loc="lower left", fontsize=7)
+    for place, name in enumerate(_INHIBITION):
+        values = (results[name].isel(stage=-1) if "stage" in results[name].dims else results[name]).values.ravel()
+        nulls.plot(np.full(len(values), place), values, "o", color=COLOURS["plateau"], markersize=3, alpha=0.5)
+    nulls.axhline(tolerated, zorder=0, **THEORY)
+    nulls.set_xticks(range(len(_INHIBITION)), [*_INHIBITION.values()], fontsize=7)
+    nulls.set(yscale="log", xlim=(-0.5, len(_INHIBITION) - 0.5), ylabel="relative r.m.s. error")
+    nulls.set_title("plateau, after learning")
     return np.array(list(panels.values()), dtype=object)

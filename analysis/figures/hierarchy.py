@@ -14,43 +14,36 @@ from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, draw_against
 
 if TYPE_CHECKING:
     import xarray as xr
-    from matplotlib.axes import Axes
 
 
 @styled
 def plot_hierarchy_learning(results: xr.Dataset, *, ax: Any = None) -> NDArray:
-    """Draw the excess of all areas together and of each, and the distance of A from W' between areas.
+    """Draw the excess of all areas together, and the distance of A from W' between areas.
 
     Parameters
     ----------
     results
         ``excess`` (seed, snapshot) of all areas, with the attribute ``bound`` up to which they count as learned;
-        ``area_excess`` (seed, snapshot, area), the other areas held; ``meeting`` (seed, snapshot, link), which is
-        ||A - W'|| / ||W|| and empty for one area; ``seen`` (snapshot,), samples seen.
+        ``meeting`` (seed, snapshot, link), which is ||A - W'|| / ||W|| and empty for one area; ``seen`` (snapshot,),
+        samples seen.
     """
-    panels = 3 if results.sizes["link"] else 2
+    panels = 2 if results.sizes["link"] else 1
     axes = axes_of(ax, 1, panels, figsize=(2.5 * panels, 2.6))[0]
     shown = results.isel(snapshot=results["seen"].values > 0)
     seen = shown["seen"].values
     axes[0].plot(seen, shown["excess"].values.T.clip(1e-8), color=COLOURS["plateau"], linewidth=0.9)
     axes[0].axhline(shown["excess"].attrs["bound"], label=f"{shown['excess'].attrs['bound']:.0%}", **THEORY)
-    _draw_each(axes[1], seen, shown["area_excess"].clip(1e-8))
-    titles = ["excess, all areas", "excess, other areas held"]
-    if panels == 3:
-        _draw_each(axes[2], seen, shown["meeting"])
+    titles = ["excess, all areas"]
+    if panels == 2:
+        for link, colour in zip(results["link"].values, shades(results.sizes["link"]), strict=True):
+            courses = shown["meeting"].sel(link=link).values.T
+            axes[1].plot(seen, courses, color=colour, linewidth=0.9)[0].set_label(link)
         titles.append(r"$\Vert A - W' \Vert\, /\, \Vert W \Vert$")
     for panel, title in zip(axes, titles, strict=True):
         panel.set(xlabel="samples seen", xscale="log", yscale="log", title=title)
         in_percent(panel)
         panel.legend(loc="lower left", fontsize=7)
     return axes
-
-
-def _draw_each(panel: Axes, seen: NDArray, values: xr.DataArray) -> None:
-    """Draw a line for each seed, in the colour of its area, or of the area below its link."""
-    dim = values.dims[-1]
-    for name, colour, courses in zip(values[dim].values, shades(values.sizes[dim]), values.values.T, strict=True):
-        panel.plot(seen, courses, color=colour, linewidth=0.9)[0].set_label(name)
 
 
 @styled

@@ -1,4 +1,4 @@
-"""Dendritic teaching signals in figures: signals, answers of circuits and controls, power and false-positive rates."""
+"""Dendritic teaching signals in figures: answers of circuits, controls and neurons, power and false-positive rates."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, draw_scale_bar, styled, ticks_at
+from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, styled, ticks_at
 from biorrr.analysis.instructive import LEVEL, Answer
 
 if TYPE_CHECKING:
@@ -16,43 +15,8 @@ if TYPE_CHECKING:
 
 _WORDS = {
     "circuit": "circuit that learns", "broadcast": "scalar broadcast", "shuffled": "shuffled across neurons",
-    "soma": "soma + noise", "frozen Q": "circuit, frozen Q",
+    "soma": "soma + noise",
 }  # fmt: skip
-
-
-@styled
-def plot_signals(
-    times: NDArray, soma: NDArray, dendrite: NDArray, residual: NDArray, sent: NDArray | None = None, *, ax=None
-) -> np.ndarray:
-    """Draw signals of a few neurons, one axes per neuron.
-
-    Parameters
-    ----------
-    times : (T,)
-        Seconds.
-    soma, dendrite, residual, sent : (T, N)
-        Fluorescence; what the dendrite says beyond the somas; the error weighted by the neuron's role, if known.
-    """
-    N = soma.shape[1]
-    axes = axes_of(ax, 1, N, "one per neuron", figsize=(2.6 * N, 2.6), sharey=True)[0]
-    rows = {"soma": (soma, COLOURS["proximal"]), "dendrite": (dendrite, COLOURS["distal"]),
-            "residual": (residual, COLOURS["plateau"])}  # fmt: skip
-    for i, panel in enumerate(axes):
-        for level, (name, (values, colour)) in enumerate(rows.items()):
-            if name == "residual" and sent is not None:
-                panel.plot(times, sent[:, i] / 6.3 - level, color=COLOURS["theory"], linewidth=1.6, alpha=0.7)
-            panel.plot(times, values[:, i] / 6.3 - level, color=colour, linewidth=0.7)
-        panel.set(xlabel="time (s)", title=f"neuron {i + 1}", ylim=(-len(rows) + 0.35, 0.65))
-        panel.spines["left"].set_visible(False)
-        panel.set_yticks([])
-    for level, (name, (_, colour)) in enumerate(rows.items()):
-        axes[0].text(-0.04, -level, name, color=colour, ha="right", va="center", fontsize=8,
-                     transform=axes[0].get_yaxis_transform())  # fmt: skip
-    if sent is not None:
-        axes[0].text(-0.04, -2.22, "error by role", color=COLOURS["theory"], ha="right", va="center", fontsize=7,
-                     transform=axes[0].get_yaxis_transform())  # fmt: skip
-    draw_scale_bar(axes[-1], 0, 3.0)
-    return axes
 
 
 @styled

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,40 +12,33 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
 
-_COLOURS = ("#767676", COLOURS["proximal"], COLOURS["distal"])
+_COLOURS = ("#767676", COLOURS["proximal"])  # of the two rules
 
 
 @styled
-def plot_lags(results: xr.Dataset, *, ax: Any = None) -> np.ndarray:
-    """Draw the change of a weight against the lag between input and plateau; two axes.
+def plot_lags(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
+    """Draw the change of a weight against the lag between input and plateau; one axes.
 
     Parameters
     ----------
     results
-        ``change`` (rule, lag): "plain" and "traces", each shown relative to its own largest change beside the
-        prediction; "weak" and "strong", the weight-dependent rule from a weight of 0 and of 0.8, in units of the
-        largest weight. ``predicted_change`` (lag,) by the theory of the traces, with their time constants ``tau_x`` and
+        ``change`` (rule, lag) of "plain" and "traces", the first relative to its own largest change.
+        ``predicted_change`` (lag,) by the theory of the traces, with their time constants ``tau_x`` and
         ``tau_plateau`` as attributes. ``between_middles`` (lag,), seconds from the middle of the input to that of the
         plateau.
     """
     lags, change = results["between_middles"].values, results["change"]
-    traces, plain, weak, strong = (change.sel(rule=rule).values for rule in ("traces", "plain", "weak", "strong"))
+    traces, plain = (change.sel(rule=rule).values for rule in ("traces", "plain"))
     theory, taus = results["predicted_change"].values, results["predicted_change"].attrs
-    axes = axes_of(ax, 1, 2, figsize=(7, 2.7))[0]
-    axes[0].plot(lags, theory / theory.max(), label="theory", zorder=3, **THEORY)
-    axes[0].plot(lags, traces / theory.max(), "o", color=COLOURS["proximal"], markersize=4, label="eligibility traces")
-    axes[0].plot(lags, plain / (plain.max() or 1.0), color="0.6", linewidth=1.2, label="the paper's rule")
+    ax = axes_of(ax, figsize=(3.8, 2.7))
+    ax.plot(lags, theory / theory.max(), label="theory", zorder=3, **THEORY)
+    ax.plot(lags, traces / theory.max(), "o", color=COLOURS["proximal"], markersize=4, label="eligibility traces")
+    ax.plot(lags, plain / (plain.max() or 1.0), color="0.6", linewidth=1.2, label="the paper's rule")
+    ax.axvline(0, color="0.85", linewidth=0.8, zorder=0)
     title = f"traces of {taus['tau_x']:g} s (input) and {taus['tau_plateau']:g} s (plateau)"
-    axes[0].set(ylabel="change of the weight, relative", title=title)
-    axes[1].axhline(0, color="0.8", linewidth=0.8, zorder=0)
-    axes[1].plot(lags, weak, "o-", color=COLOURS["Q"], markersize=3, label="from a weight of 0")
-    axes[1].plot(lags, strong, "s-", color=COLOURS["distal"], markersize=3, label="from 0.8")
-    axes[1].set(ylabel="change / largest weight", title="weight-dependent plasticity")
-    for panel in axes:
-        panel.axvline(0, color="0.85", linewidth=0.8, zorder=0)
-        panel.set_xlabel("plateau after input (s)")
-        panel.legend(loc="upper left", fontsize=7)
-    return axes
+    ax.set(xlabel="plateau after input (s)", ylabel="change of the weight, relative", title=title)
+    ax.legend(loc="upper left", fontsize=7)
+    return ax
 
 
 @styled
@@ -63,7 +56,7 @@ def plot_delays(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
     ax.axhspan(0, angles.attrs["found"], color="0.93", zorder=0)
     ax.axhline(90, color="0.85", linewidth=0.8, zorder=0)
     spread = 0.06 * (np.arange(angles.shape[2]) - (angles.shape[2] - 1) / 2)  # so that equal seeds stay visible
-    for colour, words, values in zip(_COLOURS, results["learner_words"].values, angles.values, strict=False):
+    for colour, words, values in zip(_COLOURS, results["learner_words"].values, angles.values, strict=True):
         ax.plot(delays, np.median(values, axis=1), color=colour, linewidth=0.9)
         ax.plot(delays[:, None] + spread, values, "o", color=colour, markersize=3)[0].set_label(words)
     ax.set(xlabel="delay of instruction (samples)", ylabel="angle to the fixed point (degrees)")
@@ -73,29 +66,23 @@ def plot_delays(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
 
 
 @styled
-def plot_fields(results: xr.Dataset, *, ax: Any = None) -> np.ndarray:
-    """Draw place fields after plateaus at one place and, faint, after later plateaus at another; one axes per rule.
+def plot_fields(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
+    """Draw the place fields that plateaus make under each rule, each relative to its own peak; one axes.
 
     Parameters
     ----------
     results
-        ``field`` (field_rule, induction, position): drive of the cell after the plateaus at each place, each rule on
-        its own scale. The attribute ``plateau_length`` is the distance over which a plateau lasted, in cm.
-        ``predicted_field`` (position,), which the traces predict, is shown beside the second rule.
-        ``field_rule_words`` (field_rule,) name the rules; ``induction`` and ``position`` are in cm.
+        ``field`` (field_rule, position): drive of the cell. The attribute ``plateau`` is where a plateau begins and
+        ends, in cm. ``predicted_field`` (position,) is what the traces predict. ``field_rule_words`` (field_rule,) name
+        the rules; ``position`` is in cm.
     """
     fields, positions = results["field"], results["position"].values
-    first, second = results["induction"].values
-    rules = results["field_rule_words"].values
-    axes = axes_of(ax, 1, len(rules), figsize=(2.6 * len(rules), 2.6), sharex=True, sharey=True)[0]
-    for number, (panel, colour, rule, made) in enumerate(zip(axes, _COLOURS, rules, fields.values, strict=False)):
-        scale = made[0].max() or 1.0
-        panel.axvspan(first, first + fields.attrs["plateau_length"], color="0.85", zorder=0, linewidth=0)
-        panel.plot(positions, made[0] / scale, color=colour, label=f"plateaus at {first:g} cm")
-        panel.plot(positions, made[1] / scale, color=colour, alpha=0.35, label=f"then at {second:g} cm")
-        if number == 1:
-            panel.plot(positions, results["predicted_field"].values / scale, label="theory, first", **THEORY)
-        panel.set(xlabel="position (cm)", title=rule)
-    axes[0].set(ylabel="drive of the cell, relative", ylim=(-0.05, 2.0))
-    axes[1].legend(fontsize=7, loc="upper right")
-    return axes
+    ax = axes_of(ax)
+    ax.axvspan(*fields.attrs["plateau"], color="0.85", zorder=0, linewidth=0)
+    for colour, rule, field in zip(_COLOURS, results["field_rule_words"].values, fields.values, strict=True):
+        ax.plot(positions, field / (field.max() or 1.0), color=colour, linewidth=3, alpha=0.6, label=rule)
+    predicted = results["predicted_field"].values
+    ax.plot(positions, predicted / predicted.max(), label="theory of the traces", **THEORY)
+    ax.set(xlabel="position (cm)", ylabel="drive of the cell, relative")
+    ax.legend(fontsize=7, loc="upper right")
+    return ax

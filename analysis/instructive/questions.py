@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -23,8 +23,8 @@ FEWEST_POINTS = 6  # of which a correlation is made
 NEGLIGIBLE = 1e-6  # of the largest singular value: components of the error that follow from the others
 
 
-def ask(recording: DendriticRecording, decay: float, window: float | None = None) -> dict[str, Answer]:
-    """Return the answers to all :data:`QUESTIONS`, by name.
+def ask(recording: DendriticRecording, decay: float, questions: Iterable[str] | None = None) -> dict[str, Answer]:
+    """Return the answers to ``questions``, by name; to all :data:`QUESTIONS` by default.
 
     Parameters
     ----------
@@ -32,23 +32,12 @@ def ask(recording: DendriticRecording, decay: float, window: float | None = None
         Somas and dendrites.
     decay
         Seconds within which the indicator's fluorescence decays, by which the error is smoothed before it is compared.
-    window
-        Seconds of the running mean that is subtracted from soma, dendrite and error before anything else; by default
-        five seconds, three trials, ten decays or 20 frames, whichever is longest.
+    questions
+        Names among :data:`QUESTIONS`.
     """
-    return _answers(tuple(QUESTIONS), recording, decay, window)
-
-
-def ask_one(question: str, recording: DendriticRecording, decay: float, window: float | None = None) -> Answer:
-    """Return the answer to one of :data:`QUESTIONS`; see :func:`ask`."""
-    return _answers((question,), recording, decay, window)[question]
-
-
-def _answers(
-    questions: tuple[str, ...], recording: DendriticRecording, decay: float, window: float | None
-) -> dict[str, Answer]:
+    questions = tuple(QUESTIONS if questions is None else questions)
     try:
-        signals = signals_of(recording, decay, window)
+        signals = signals_of(recording, decay)
     except WithoutMemoryError as error:
         return dict.fromkeys(questions, Answer(unasked=str(error)))
     length = np.linalg.norm(signals.residual, axis=0)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biorrr.analysis.eligibility import eligibility_trace
 from biorrr.errors import InputError
 
 FEWEST_FRAMES = 200
@@ -101,16 +100,6 @@ class DendriticRecording:
     def neurons(self) -> int:
         """N."""
         return self.soma.shape[1]
-
-    def is_smooth(self, decay: float) -> bool:
-        """Return True if an indicator that decays within ``decay`` seconds carries over from frame to frame."""
-        return decay * self.rate >= 1
-
-    def imaged_error(self, decay: float) -> NDArray:
-        """Return the error (T, J) as an indicator that decays within ``decay`` seconds would show it, centred."""
-        assert self.error is not None
-        seen = eligibility_trace(self.error, decay * self.rate)
-        return seen - seen.mean(axis=0)
 
 
 def _numbers(name: str, values: ArrayLike, axes: str, *dimensions: int) -> NDArray:

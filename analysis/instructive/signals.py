@@ -5,15 +5,14 @@ Slow changes are removed first, since two signals that change slowly are correla
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from biorrr.analysis.eligibility import eligibility_trace
 from biorrr.analysis.instructive.recording import DendriticRecording
 from biorrr.analysis.instructive.residual import dendritic_residual, error_beyond_somas
-from biorrr.errors import InputError
 
 WINDOW, TRIALS, DECAYS, FRAMES = 5.0, 3, 10, 20  # seconds, trials, decays and frames in a running mean, at least
 LARGEST_SHARE = 0.2  # of the recording that a running mean spans
@@ -38,8 +37,6 @@ class Signals:
         Stretch of time that each frame belongs to, numbered from 0; -1 in the gaps between stretches.
     smooth
         True if the indicator carries over from frame to frame.
-    first
-        Frame of the recording with which these signals begin.
     """
 
     soma: NDArray
@@ -50,7 +47,6 @@ class Signals:
     condition: NDArray | None
     stretch: NDArray
     smooth: bool
-    first: int
 
     @property
     def neurons(self) -> int:
@@ -58,40 +54,29 @@ class Signals:
         return self.soma.shape[1]
 
 
-def default_window(recording: DendriticRecording, decay: float) -> float:
+def window(recording: DendriticRecording, decay: float) -> float:
     """Return the seconds of the running mean: five, three trials, ten decays or 20 frames, whichever is longest."""
     return max(WINDOW, TRIALS * recording.period / recording.rate, DECAYS * decay, FRAMES / recording.rate)
 
 
-def signals_of(recording: DendriticRecording, decay: float, window: float | None = None) -> Signals:
-    """Return the fast parts of a recording.
-
-    Parameters
-    ----------
-    decay
-        Seconds within which the indicator's fluorescence decays.
-    window
-        Seconds of the running mean that is subtracted; by default :func:`default_window`.
-    """
+def signals_of(recording: DendriticRecording, decay: float) -> Signals:
+    """Return the fast parts of a recording, imaged with an indicator that decays within ``decay`` seconds."""
     from scipy.ndimage import convolve1d
 
-    window = default_window(recording, decay) if window is None else window
-    if not (math.isfinite(window) and window > 0):
-        raise InputError(f"window: must be a positive number of seconds (got {window}); None chooses it")
-    T, smooth = recording.frames, recording.is_smooth(decay)
-    half = max(1, int(min(window * recording.rate, LARGEST_SHARE * T)) // 2)
-    kept = slice(half, T - half)
-
-    mean = running_mean(half)
+    T, smooth = recording.frames, decay * recording.rate >= 1
+    half = max(1, int(min(window(recording, decay) * recording.rate, LARGEST_SHARE * T)) // 2)
+    kept, mean = slice(half, T - half), running_mean(half)
 
     def fast(signals: NDArray) -> NDArray:
         return (signals - convolve1d(signals, mean, axis=0))[kept]
 
-    soma, dendrite = fast(recording.soma), fast(recording.dendrite)
-    error = None if recording.error is None else error_beyond_somas(soma, fast(recording.imaged_error(decay)), smooth)
+    soma, dendrite, error = fast(recording.soma), fast(recording.dendrite), None
+    if recording.error is not None:
+        seen = eligibility_trace(recording.error, decay * recording.rate)  # as the indicator would show it
+        error = error_beyond_somas(soma, fast(seen - seen.mean(axis=0)), smooth)
     condition = None if recording.condition is None else recording.condition[kept]
     residual, stretch = dendritic_residual(soma, dendrite, smooth), _stretches(len(soma), 2 * half)
-    return Signals(soma, dendrite, residual, error, recording.role, condition, stretch, smooth, half)
+    return Signals(soma, dendrite, residual, error, recording.role, condition, stretch, smooth)
 
 
 def running_mean(half: int) -> NDArray:

@@ -6,10 +6,11 @@ import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
-from biorrr.circuit.compile.held_samples import Program, program
+from biorrr.circuit.compile.held_samples import program
 from biorrr.circuit.compile.matrices import Orientation
 from biorrr.circuit.compile.schedule import Action, merged, ordered, watched
 from biorrr.circuit.compile.timing import Timing
@@ -150,10 +151,28 @@ class Blueprint:
         return merged(self._steps, self.parts)
 
     @functools.cached_property
-    def program(self) -> Program:
+    def program(self) -> tuple[Action, ...]:
         """Actions that engines carry out: those of the schedule, with less work while a sample is held."""
         still = [port for port in self.ports if port.changes == "sample"]
         return program(self.meanings, self._steps, [f"{port.population}.{port.variable}" for port in still])
+
+    @functools.cached_property
+    def sums(self) -> tuple[Quantity, ...]:
+        """Variables that actions of the program fill beyond those that parts declare."""
+        written = dict.fromkeys(key for action in self.program for key in sorted(action.writes))
+        return tuple(self._sum(*key.split(".")) for key in written if key not in self.by_key)
+
+    def _sum(self, part: str, name: str) -> Quantity:
+        """Return the variable ``name``, of each cell or synapse; the share of a variable has the unit of that."""
+        whole = self.by_key.get(f"{part}.{name.partition('_by_')[0]}")
+        per: Literal["cell", "synapse"] = "synapse" if isinstance(self.parts[part], Pathway) else "cell"
+        variable = Variable(name, per=per, unit=whole.variable.unit if whole else "1")
+        return Quantity(part, name, self._size(part, variable), variable)
+
+    @functools.cached_property
+    def arrays(self) -> tuple[Quantity, ...]:
+        """Variables in the memory of an engine."""
+        return (*self.quantities, *self.sums)
 
     @functools.cached_property
     def watched(self) -> tuple[tuple[str, str], ...]:

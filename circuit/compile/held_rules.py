@@ -35,8 +35,6 @@ class HeldRule:
     ----------
     actions
         The sums of moving terms, and the action that shows the outcome to recordings.
-    kept
-        The variables that hold the sums, as (part, variable).
     asked
         The change that the rule has asked for so far in this sample, as an expression of the synapse.
     """
@@ -44,13 +42,11 @@ class HeldRule:
     def __init__(self, meanings: Meanings, pathway: Pathway, standstill: Standstill, place: int, change: int) -> None:
         self.meanings, self.pathway, self.standstill = meanings, pathway, standstill
         self.places = (place, 0), (change, 0)
-        self.kept: list[tuple[str, str]] = []
         self.actions: list[Action] = []
         asked, keepers = [], {"pre": pathway.source, "post": pathway.target, "": pathway.name}
         terms = self._terms()
         for number, ((side, still), moving) in enumerate(self._shared(terms).items()):
             variable = f"{pathway.name}_sum_{number}"
-            self.kept.append((keepers[side], variable))
             self.actions.append(self._summing(keepers[side], variable, side, " + ".join(moving)))
             asked.append(product([*still, f"{variable}_{side}" if side else variable]))
         if held := [product(term.still) for term in terms if not term.moving]:

@@ -9,7 +9,7 @@ what moves belongs to both cells of a synapse, the synapse keeps a sum of its ow
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from biorrr.circuit.compile.held_rules import HeldRule
 from biorrr.circuit.compile.schedule import Action, merged, weight_change
@@ -20,23 +20,7 @@ from biorrr.models.meanings import Meanings
 from biorrr.models.parts import PENDING
 
 
-@dataclass(frozen=True)
-class Program:
-    """The actions that engines carry out in every tick.
-
-    Parameters
-    ----------
-    actions
-        In order.
-    kept
-        Sums kept while a sample is held, beyond what parts declare, as (part, variable).
-    """
-
-    actions: tuple[Action, ...]
-    kept: tuple[tuple[str, str], ...] = ()
-
-
-def program(meanings: Meanings, plain: list[Action], presented: Iterable[str]) -> Program:
+def program(meanings: Meanings, plain: list[Action], presented: Iterable[str]) -> tuple[Action, ...]:
     """Return what engines do in a tick: all actions, less those that need not be repeated while a sample is held.
 
     Parameters
@@ -48,17 +32,15 @@ def program(meanings: Meanings, plain: list[Action], presented: Iterable[str]) -
     """
     parts = meanings.parts
     if not parts["clock"].has("elapsed"):  # every sample is one tick
-        return Program(merged(plain, parts))
+        return merged(plain, parts)
     standstill = Standstill(meanings, plain, frozenset(presented))
     rules: dict[str, HeldRule] = {}
     actions: list[Action] = []
-    kept: list[tuple[str, str]] = []
     for place, action in enumerate(plain):
         part = parts[action.part]
         if isinstance(part, Pathway) and part.averaged and action.writes == {f"{part.name}.{PENDING}"}:
             rule = rules[part.name] = HeldRule(meanings, part, standstill, place, _change_of(part, plain))
             actions += rule.actions
-            kept += rule.kept
         elif action.part in rules and action.addend and action.gate == "waking":
             addend = f"closing * ({rules[part.name].asked})"
             reads = meanings.keys(part, names_in(addend).read) | {f"{part.name}.w"}
@@ -78,7 +60,7 @@ def program(meanings: Meanings, plain: list[Action], presented: Iterable[str]) -
             ]  # fmt: skip
         else:
             actions.append(replace(action, when="onset"))
-    return Program(merged(actions, parts), tuple(kept))
+    return merged(actions, parts)
 
 
 def _change_of(pathway: Pathway, actions: list[Action]) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -37,23 +36,17 @@ def import_brian2() -> None:
     """Import Brian2 from whatever thread, such as a Dask worker's.
 
     Importing it installs a handler for Ctrl-C, which Python allows in the main thread alone and which would fail where
-    Ctrl-C is ignored, as in the background of a shell script: Brian2 then does without. It also takes all warnings and
+    Ctrl-C is ignored, as in the background of a shell script: it is not installed. It also takes all warnings and
     uncaught errors for its log, and begins that log and a copy of the script in the temporary folder: that is undone.
     And it evaluates the files of preferences in the current folder and the user's home: neither is read.
     """
     with _TURN:
         if "brian2" in sys.modules:
             return
-        excepthook = sys.excepthook
         notice("Importing Brian2")
-        with without_preference_files():
-            if threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT)):
-                import brian2
-            else:
-                with patch("signal.signal"):
-                    import brian2  # noqa: F401
+        with patch("signal.signal"), patch("sys.excepthook"), without_preference_files():
+            import brian2  # noqa: F401
         logging.captureWarnings(False)
-        sys.excepthook = excepthook
         end_log()
 
 

@@ -6,18 +6,16 @@ translates in an unknown way, raises :class:`Brian2Changed`: nothing is built on
 
 from __future__ import annotations
 
+import builtins
 import functools
 import importlib.metadata
 import logging
 import operator
 import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from importlib.abc import MetaPathFinder
-from importlib.machinery import PathFinder
-from types import ModuleType
 from typing import Any
+from unittest.mock import patch
 
 from biorrr.errors import RunError
 from biorrr.models.expressions import CONSTANTS, names_in
@@ -53,63 +51,37 @@ def _refusal(what: str) -> Brian2Changed:
     )
 
 
-def _name(module: str, path: str) -> Any:
-    """Return what Brian2 calls ``path`` in ``module``."""
+def _private(owner: Any, path: str) -> Any:
+    """Return what Brian2 calls ``path`` in ``owner``, an object or the name of a module."""
     try:
-        return operator.attrgetter(path)(importlib.import_module(module))
+        return operator.attrgetter(path)(importlib.import_module(owner) if isinstance(owner, str) else owner)
     except (ImportError, AttributeError):
-        raise _refusal(f"must have {module}.{path}, which the engines rely on (got none)") from None
-
-
-def _attribute(thing: Any, path: str) -> Any:
-    """Return the attribute ``path`` of a Brian2 object."""
-    try:
-        return operator.attrgetter(path)(thing)
-    except AttributeError:
-        raise _refusal(f"{type(thing).__name__} must have {path}, which the engines rely on (got none)") from None
+        called = owner if isinstance(owner, str) else type(owner).__name__
+        raise _refusal(f"{called} must have {path}, which the engines rely on (got none)") from None
 
 
 @contextmanager
 def without_preference_files() -> Iterator[None]:
     """Let Brian2 be imported without its files of preferences, in which every value is evaluated as Python."""
-    finder = _PreferencesFinder()
-    sys.meta_path.insert(0, finder)
-    try:
+    unread = []
+
+    def open_others(file: Any, *how: Any, **options: Any) -> Any:
+        if str(file).endswith(("brian_preferences", "user_preferences")):
+            unread.append(file)
+            raise FileNotFoundError(file)
+        return open_any(file, *how, **options)
+
+    open_any = builtins.open
+    with patch("builtins.open", open_others):
         yield
-    finally:
-        sys.meta_path.remove(finder)
-    if _name(finder.MODULE, finder.METHOD) is not _read_nothing:
-        raise _refusal("must read its preferences as those tested do (it does not)")
-
-
-def _read_nothing(preferences: Any) -> None:
-    """Stand in for Brian2's method that reads files of preferences."""
-
-
-class _PreferencesFinder(MetaPathFinder):
-    """A finder of Brian2's module of preferences, whose method that reads files then does nothing."""
-
-    MODULE, METHOD = "brian2.core.preferences", "BrianGlobalPreferences.load_preferences"
-
-    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None):
-        """Return the spec of that module, which disarms it once it is loaded; None for all others."""
-        spec = PathFinder.find_spec(fullname, path, target) if fullname == self.MODULE else None
-        if spec is None or spec.loader is None:
-            return None
-        load = spec.loader.exec_module
-
-        def load_and_disarm(module: ModuleType) -> None:
-            load(module)
-            module.BrianGlobalPreferences.load_preferences = _read_nothing
-
-        spec.loader.exec_module = load_and_disarm  # type: ignore[method-assign]
-        return spec
+    if len(unread) != 2:
+        raise _refusal(f"must open 2 files of preferences when it is imported (got {len(unread)})")
 
 
 @functools.cache
 def cpp_translator() -> Callable[[str], str]:
     """Return Brian2's translator of expressions to C++, after a check that it translates as expected."""
-    translate = _name("brian2.parsing.rendering", "CPPNodeRenderer")().render_expr
+    translate = _private("brian2.parsing.rendering", "CPPNodeRenderer")().render_expr
     for expression, expected in _KNOWN_TRANSLATIONS.items():
         if (found := translate(expression)) != expected:
             raise _refusal(f"must translate {expression!r} to {expected!r} (got {found!r})")
@@ -136,35 +108,35 @@ def check_dimensions(part: Any, code: str, driven: str = "") -> None:
     names = names_in(code)
     own = {name for name in (*names.read, *names.written) if name in part.variables}
     constants = {name for name in CONSTANTS if name in code}
-    known = _attribute(part, "resolve_all")(own | constants | set(names.called), run_namespace={})
+    known = _private(part, "resolve_all")(own | constants | set(names.called), run_namespace={})
     if driven:
-        found = _name("brian2.parsing.expressions", "parse_expression_dimensions")(code, known)
+        found = _private("brian2.parsing.expressions", "parse_expression_dimensions")(code, known)
         brian2.fail_for_dimension_mismatch(
             brian2.Quantity(1, dim=found), brian2.Quantity(1, dim=part.variables[driven].dim),
             "what a synapse adds and what it adds to",
         )  # fmt: skip
     else:
-        _name("brian2.equations.unitcheck", "check_units_statements")(code, known)
+        _private("brian2.equations.unitcheck", "check_units_statements")(code, known)
 
 
 def array_of(group: Any, name: str) -> Any:
     """Return the array behind a variable, for reading and writing in place."""
-    return _attribute(group.variables[name], "get_value")()
+    return _private(group.variables[name], "get_value")()
 
 
 def let_hear(part: Any, name: str, holder: Any) -> None:
     """Let the code of ``part`` read the variable ``name`` of ``holder``, a group of one cell."""
-    _attribute(part.variables, "add_reference")(name, holder, name, index="0")
+    _private(part.variables, "add_reference")(name, holder, name, index="0")
 
 
 def summing_step(synapses: Any, variable: str) -> Any:
     """Return the step that sums over ``synapses`` into ``variable``, whose place in the tick can be set."""
-    return _attribute(synapses, "summed_updaters")[f"{variable}_post"]
+    return _private(synapses, "summed_updaters")[f"{variable}_post"]
 
 
 def run_only_if(step: Any, due: Callable[[], bool]) -> None:
     """Let ``step`` run in those ticks only in which ``due`` returns True."""
-    run = _attribute(step, "run")
+    run = _private(step, "run")
 
     def run_if_due() -> None:
         if due():
@@ -176,18 +148,18 @@ def run_only_if(step: Any, due: Callable[[], bool]) -> None:
 def mark_as_run(parts: Iterable[Any], network: Any) -> None:
     """Keep Brian2 from warning that no network has run ``parts``."""
     for part in parts:
-        _attribute(part, "_network")
+        _private(part, "_network")
         part._network = network.id
 
 
 def end_log() -> None:
     """End the log that Brian2 keeps in files, and delete those."""
-    logger = _name("brian2.utils.logger", "BrianLogger")
-    if (handler := _attribute(logger, "file_handler")) is not None:
+    logger = _private("brian2.utils.logger", "BrianLogger")
+    if (handler := _private(logger, "file_handler")) is not None:
         handler.close()
         logging.getLogger("brian2").removeHandler(handler)
         logger.file_handler = None
-    for path in (_attribute(logger, "tmp_log"), _attribute(logger, "tmp_script")):
+    for path in (_private(logger, "tmp_log"), _private(logger, "tmp_script")):
         if path is not None:
             with suppress(OSError):
                 os.remove(path)

@@ -16,13 +16,14 @@ from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.engines.brian2_import import borrowed_brian2
 from biorrr.circuit.engines.brian2_private import cpp_translator
 from biorrr.circuit.engines.cpp_steps import Translator
-from biorrr.circuit.engines.slow_calls import calls_apart
 from biorrr.models import random_draws
 from biorrr.models.parts import PENDING
 
 TEMPLATES = Path(__file__).parent / "templates"
 # Types of data that the program reads as they lie on disk; others are converted first.
 ELEMENT_TYPES = {"f8": "double", "f4": "float", "u1": "uint8_t", "i1": "int8_t", "i2": "int16_t", "u2": "uint16_t"}
+# Of the clock: 0 between the first and the last tick of a sample.
+_FLAGS = ("onset", "closing", "fresh", "replay_closing")
 _HEADERS = (
     "algorithm", "cerrno", "cmath", "csignal", "cstdint", "cstdio", "cstdlib", "cstring", "string", "vector",
     "fcntl.h", "sys/mman.h", "sys/stat.h", "sys/time.h", "unistd.h",
@@ -45,9 +46,7 @@ def write_source(circuit: Blueprint) -> str:
         from biorrr.circuit.engines.network import build_network
 
         build_network(circuit).never_run()
-    actions, scratch = calls_apart(circuit)
-    translator = Translator(circuit, actions, scratch, cpp_translator())
-    written = {name for action in circuit.program.actions for name in action.writes}
+    translator, actions = Translator(circuit, cpp_translator()), circuit.program
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
@@ -56,19 +55,19 @@ def write_source(circuit: Blueprint) -> str:
     )
     return environment.get_template("circuit.cpp").render(
         headers=_HEADERS,
-        arrays=list(translator.arrays.values()),
+        arrays=circuit.arrays,
         draws="\n".join(random_draws.SOURCES),
         steps=[translator.step(action) for action in actions],
         # The steps that tell which tick of a sample this is come first.
         begun=1 + max(place for place, action in enumerate(actions) if "clock.onset" in action.writes),
-        clock="clock",
+        flags=[name for name in _FLAGS if circuit.parts["clock"].has(name)],
         holds=any(action.when for action in actions),
         ports=[
             {
                 "population": port.population,
                 "variable": port.variable,
                 "size": circuit.parts[port.population].size,
-                "lasts": port.changes == "sample" and f"{port.population}.{port.variable}" not in written,
+                "lasts": port.changes == "sample" and port.population in translator.presented,
                 "replayed": place == 0,  # the first port is the one whose inputs are replayed
             }
             for place, port in enumerate(circuit.ports)

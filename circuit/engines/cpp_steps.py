@@ -7,68 +7,30 @@ index array. Arrays, names and loops are written here; Brian2 translates the exp
 from __future__ import annotations
 
 import ast
-import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.schedule import Action
 from biorrr.errors import InputError
 from biorrr.models import Pathway, Population
 from biorrr.models.algebra import assignments, code_of, vanishes
-from biorrr.models.expressions import FUNCTIONS, names_in
+from biorrr.models.expressions import Names, names_in
 from biorrr.models.meanings import Meanings
 
 _SPELLING = {"abs": "fabs", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "clip": "_clip", "sign": "_sign",
              "int": "_int"}  # fmt: skip
 _ADDED = "_added"  # what one synapse adds to a sum
+# C++ conditions under which an action happens, by its gate and by its `when`.
+_DUE = {"waking": "waking", "replaying": "!waking", "onset": "(onset || !waking)", "recorded": "recorded"}
 
 
-@dataclass(frozen=True)
-class Array:
-    """A variable in the memory of the program.
+class Place(NamedTuple):
+    """A value in the memory of the program: its array, and "0" for what is shared or a counter of a loop, in C++."""
 
-    Parameters
-    ----------
-    part, name
-        The part that has it, and its name there.
-    size
-        The number of values.
-    """
-
-    part: str
-    name: str
-    size: int
-
-    @property
-    def symbol(self) -> str:
-        """Its name in C++."""
-        return f"circuit::{self.part}::{self.name}"
-
-
-@dataclass(frozen=True)
-class Element:
-    """The value of an array that one cell or synapse reads or writes.
-
-    Parameters
-    ----------
-    array
-        The array.
-    index
-        Its place in C++: "0" for what is shared, else a counter of a loop.
-    """
-
-    array: Array
-    index: str
-
-    @property
-    def symbol(self) -> str:
-        """The value in C++."""
-        return f"{self.array.symbol}[{self.index}]"
-
-    def pointed_at(self, name: str) -> str:
-        """Return the value in C++ by way of the pointer that a step has for ``name``."""
-        return f"_at_{name}[{self.index}]"
+    array: str
+    at: str
 
 
 @dataclass(frozen=True)
@@ -82,8 +44,8 @@ class Step:
     due
         C++ conditions without which the step changes nothing.
     pointers
-        The array behind each name of its code. By way of pointers that cannot overlap, compilers make faster loops: at
-        100x120x4 a sample takes 0.16 us, and 0.28 us where loops name the arrays themselves (GCC 12).
+        The C++ array behind each name of its code. By way of pointers that cannot overlap, compilers make faster loops:
+        at 100x120x4 a sample takes 0.16 us, and 0.28 us where loops name the arrays themselves (GCC 12).
     once, each
         C++ statements before the loops, and for each cell or synapse.
     cells
@@ -96,7 +58,7 @@ class Step:
 
     name: str
     due: list[str]
-    pointers: dict[str, Array]
+    pointers: dict[str, str]
     once: list[str]
     each: list[str]
     cells: int
@@ -111,58 +73,90 @@ class Translator:
     ----------
     blueprint
         The circuit.
-    actions
-        All that happens in a tick.
-    scratch
-        Arrays beyond those of the circuit.
     translate
         Brian2's translator of expressions to C++.
 
     Attributes
     ----------
-    arrays
-        Variables in the memory of the program, by (part, name).
+    presented
+        Variables of input fibres that are active only as presented, by population. In C++, `active_<population>` is the
+        range of those that are not 0. Fibres that change their activity themselves may be active outside it.
     """
 
-    def __init__(
-        self,
-        blueprint: Blueprint,
-        actions: Iterable[Action],
-        scratch: Iterable[tuple[str, str]],
-        translate: Callable[[str], str],
-    ) -> None:
+    def __init__(self, blueprint: Blueprint, translate: Callable[[str], str]) -> None:
         self.parts, self.translate = blueprint.parts, translate
-        sizes = {(q.part, q.name): q.size for q in blueprint.quantities}
-        for part, name in (*blueprint.program.kept, *scratch):
-            sizes[part, name] = self._count(self.parts[part])
-        for action in actions:
-            if action.drives:
-                target = self.parts[self.parts[action.part].target]
-                sizes.setdefault((target.name, action.drives), target.size)
-        self.arrays = {place: Array(*place, size) for place, size in sizes.items()}
-        self.meanings = Meanings(self.parts, self.arrays)
-        # Input fibres that are active only as presented: `active_<population>` is the range of those that are not 0.
-        # Fibres that change their activity themselves may be active outside it.
-        written = {name for action in blueprint.schedule for name in action.writes}
+        self.sizes = {(array.part, array.name): array.size for array in blueprint.arrays}
+        self.meanings = Meanings(self.parts, self.sizes)
+        written = {name for action in blueprint.program for name in action.writes}
         self.presented = {
             port.population: port.variable
             for port in blueprint.ports
             if f"{port.population}.{port.variable}" not in written
         }
 
-    def _count(self, part: Population | Pathway) -> int:
-        """Return the number of cells or synapses of ``part``."""
-        ends = (part.source, part.target) if isinstance(part, Pathway) else (part.name,)
-        return math.prod(self.parts[end].size for end in ends)
-
     def step(self, action: Action) -> Step:
         """Return the step that carries out ``action``."""
         part = self.parts[action.part]
-        step = self._loop(part, action)
+        assigned = [(_ADDED, action.code)] if action.drives else list(assignments(action.code))
+        names = names_in(code_of(assigned))
+        places = self._places(part, names)
+        shared = {name for name, place in places.items() if place.at == "0"}
+        set_once = self._set_once(part, assigned, shared)
+        once: list[str] = []
+        each: list[str] = []
+        for name in dict.fromkeys((*names.read, *names.written)):
+            before = name in set_once or (name in shared and name not in names.written)
+            value = f" = _at_{name}[{places[name].at}]" if name in places else f" = _{name}"
+            (once if before else each).append(f"double {name}{value if name in names.read else ''};")
+        for name, value in assigned:
+            (once if name in set_once else each).append(f"{name} = {self._expression(value)};")
+        for name in names.written:
+            if name in places:
+                (once if name in set_once else each).append(f"_at_{name}[{places[name].at}] = {name};")
+        pointers = {name: place.array for name, place in places.items()}
         if isinstance(part, Population):
-            return step
-        total = self.arrays[part.target, action.drives].symbol if action.drives else None
-        return replace(step, sources=self._sources(part, action), total=total)
+            return Step(action.name, self._due(part, action), pointers, once, each, part.size or 1)
+        target = self.parts[part.target]
+        total = _array(target.name, action.drives) if action.drives else None
+        sources = self._sources(part, action)
+        return Step(action.name, self._due(part, action), pointers, once, each, target.size, sources, total)
+
+    def _places(self, part: Population | Pathway, names: Names) -> dict[str, Place]:
+        """Return the place of each name that is not a counter of cells and does not live within the code alone."""
+        places = {}
+        for name in dict.fromkeys((*names.read, *names.written)):
+            if place := self._place(part, name):
+                places[name] = place
+            elif name in names.read and name not in ("i", "j"):
+                raise InputError(
+                    f"engine 'cpp': {part.name} must know {name}, which its code reads (got no such variable)"
+                )
+        return places
+
+    def _place(self, part: Population | Pathway, name: str) -> Place | None:
+        """Return the place of what ``name`` means in ``part``; None if it is no variable."""
+        found = self.meanings.find(part, name)
+        if found is None:
+            return None
+        own = "_synapse" if isinstance(part, Pathway) else "_i"
+        index = {"own": own, "pre": "_i", "post": "_j", "broadcast": "0"}[found.place]
+        alone = self.sizes[found.part, found.variable] == 1
+        return Place(_array(found.part, found.variable), "0" if alone else index)
+
+    def _set_once(self, part: Population | Pathway, assigned: list[tuple[str, str]], shared: set[str]) -> set[str]:
+        """Return the names that are set before the loop over many cells, after a check that they can be."""
+        ends = (part.source, part.target) if isinstance(part, Pathway) else (part.name,)
+        if all(self.parts[end].size == 1 for end in ends):
+            return set()
+        once = shared.intersection(name for name, _ in assigned)
+        for place, (name, value) in enumerate(assigned):
+            first = all(earlier in once for earlier, _ in assigned[:place])
+            if name in once and not (first and shared.issuperset(names_in(value).read)):
+                raise InputError(
+                    f"{part.name}.{name}: is one for all, so a step must set it before what each cell or synapse has, "
+                    f"and from shared variables only (got {name} = {value})"
+                )
+        return once
 
     def _sources(self, pathway: Pathway, action: Action) -> tuple[str, str]:
         """Return the range of source cells without which ``action`` has the same result."""
@@ -173,77 +167,22 @@ class Translator:
 
     def _due(self, part: Population | Pathway, action: Action) -> list[str]:
         """Return C++ conditions without which ``action`` changes nothing."""
-        due = {"": [], "waking": ["waking"], "replaying": ["!waking"]}[action.gate]
-        due += {"": [], "onset": ["(onset || !waking)"], "recorded": ["recorded"]}[action.when]
+        due = [_DUE[name] for name in (action.gate, action.when) if name]
         if action.addend:
             # A step whose addend is 0 changes nothing: a weight is within its bound already.
             factors = [name for name in names_in(action.addend).read if vanishes(action.addend, name)]
-            shared = [self._element(part, name) for name in ("plastic", *factors)]
-            due += [self._is_set(element) for element in shared if element is not None and element.index == "0"]
+            places = [self._place(part, name) for name in ("plastic", *factors)]
+            due += [f"{place.array}[0] != 0" for place in places if place and place.at == "0"]
         return due
 
-    def _is_set(self, element: Element) -> str:
-        """Return the C++ condition that a shared value is not 0; what the tick has found out already has a name."""
-        array = element.array
-        return array.name if (array.part, array.name) == ("clock", "closing") else f"{element.symbol} != 0"
-
-    def _element(self, part: Population | Pathway, name: str, written: Iterable[str] = ()) -> Element | None:
-        """Return what ``name`` means in ``part``; None for a counter of cells, or a name of the step's own."""
-        found = self.meanings.find(part, name)
-        if found is not None:
-            array = self.arrays[found.part, found.variable]
-            own = "_synapse" if isinstance(part, Pathway) else "_i"
-            index = {"own": own, "pre": "_i", "post": "_j", "broadcast": "0"}[found.place]
-            return Element(array, "0" if array.size == 1 else index)
-        if name not in ("i", "j", *written):
-            raise InputError(f"engine 'cpp': {part.name} must know {name}, which its code reads (got no such variable)")
-        return None
-
-    def _loop(self, part: Population | Pathway, action: Action) -> Step:
-        """Return ``action`` as a loop over cells, with its statements in C++."""
-        assigned = [(_ADDED, action.code)] if action.drives else list(assignments(action.code))
-        names = names_in(code_of(assigned))
-        elements = {name: self._element(part, name, names.written) for name in (*names.read, *names.written)}
-        shared = {name for name, element in elements.items() if element is not None and element.index == "0"}
-        set_once = shared & set(names.written) if self._count(part) > 1 else set()
-        self._check_shared(part, assigned, shared, set_once)
-        once: list[str] = []
-        each: list[str] = []
-        for name, element in elements.items():
-            constant = "" if name in names.written else "const "
-            if name in ("i", "j"):
-                each.append(f"const double {name} = _{name};")
-            elif element is None or name not in names.read:
-                (once if name in set_once else each).append(f"double {name};")
-            else:
-                before = name in set_once or (name in shared and constant)
-                (once if before else each).append(f"{constant}double {name} = {element.pointed_at(name)};")
-        for name, value in assigned:
-            (once if name in set_once else each).append(f"{name} = {self._expression(part, value)};")
-        for name in names.written:
-            if element := elements[name]:
-                (once if name in set_once else each).append(f"{element.pointed_at(name)} = {name};")
-        pointers = {name: element.array for name, element in elements.items() if element is not None}
-        cells = self.parts[part.target] if isinstance(part, Pathway) else part
-        return Step(action.name, self._due(part, action), pointers, once, each, cells.size or 1)
-
-    @staticmethod
-    def _check_shared(part, assigned: list[tuple[str, str]], shared: set[str], set_once: set[str]) -> None:
-        """Refuse to set what cells share from what each of them has, or after it."""
-        for place, (name, value) in enumerate(assigned):
-            first = all(earlier in set_once for earlier, _ in assigned[:place])
-            if name in set_once and not (first and shared.issuperset(names_in(value).read)):
-                raise InputError(
-                    f"{part.name}.{name}: is one for all, so a step must set it before what each cell or synapse has, "
-                    f"and from shared variables only (got {name} = {value})"
-                )
-
-    def _expression(self, part: Population | Pathway, expression: str) -> str:
+    def _expression(self, expression: str) -> str:
         """Return ``expression`` in C++."""
-        try:
-            return self.translate(ast.unparse(_Spelling().visit(ast.parse(expression, mode="eval"))))
-        except (SyntaxError, KeyError) as error:
-            raise InputError(f"engine 'cpp': {part.name}: cannot be translated ({error}): {expression!r}") from error
+        return self.translate(ast.unparse(_Spelling().visit(ast.parse(expression, mode="eval"))))
+
+
+def _array(part: str, name: str) -> str:
+    """Return the name of a variable in C++."""
+    return f"circuit::{part}::{name}"
 
 
 class _Spelling(ast.NodeTransformer):
@@ -260,11 +199,9 @@ class _Spelling(ast.NodeTransformer):
         return ast.Call(ast.Name("_is"), [node], [])
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        self.generic_visit(node)
         name = ast.unparse(node.func)
-        if name not in FUNCTIONS:
-            raise KeyError(f"{name} is not a function")
-        if name == "int" and ast.unparse(node.args[0]).startswith("_is("):
-            return node.args[0]
+        if name == "int" and isinstance(node.args[0], ast.Compare):
+            return self.visit(node.args[0])
+        self.generic_visit(node)
         node.func = ast.Name(_SPELLING.get(name, name))
         return node

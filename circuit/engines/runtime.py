@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 
 import brian2
 import numpy as np
@@ -23,7 +24,7 @@ class RuntimeEngine:
 
     def __init__(self, blueprint: Blueprint, target: str, name: str = "") -> None:
         self.target = target
-        self.kept = blueprint.program.kept
+        self.sums = blueprint.sums
         with borrowed_brian2(target):
             self.built: BuiltNetwork = build_network(blueprint, name)
 
@@ -31,110 +32,106 @@ class RuntimeEngine:
         """Put the network into ``state``, values by "part.variable"."""
         for key, values in state.items():
             self.built.variable(*key.split("."))[:] = values
-        for place in self.kept:  # an earlier run may have left infinities, which no factor of 0 removes
-            self.built.variable(*place)[:] = 0.0
+        for array in self.sums:  # an earlier run may have left infinities, which no factor of 0 removes
+            self.built.variable(array.part, array.name)[:] = 0.0
 
     def advance(self, job: Job, recorder: Recorder) -> Outcome:
         """Simulate ``job``."""
-        ticks = (job.stop - job.start) * job.presentation.ticks_per_sample
         network = self.built.network
-        with borrowed_brian2(self.target), np.errstate(all="ignore"):
+        with borrowed_brian2(self.target), np.errstate(all="ignore"), held_interrupt() as interrupted:
             self.begin(job.state)
-            presenter = _Presenter(job, recorder, self.built)
-            operation = brian2.NetworkOperation(presenter.next, clock=self.built.clock, when="start", order=-2000)
+            presenter = _Presenter(job, recorder, self.built, interrupted)
+            ticks = presenter.ticks()
+            operation = brian2.NetworkOperation(
+                lambda: next(ticks, None), clock=self.built.clock, when="start", order=-2000
+            )
             network.add(operation)
             try:
-                with held_interrupt() as presenter.interrupted:
-                    network.run(ticks * TICK, namespace={})
+                network.run((job.stop - job.start) * job.presentation.ticks_per_sample * TICK, namespace={})
             finally:
                 network.remove(operation)
-            return presenter.finish()
+            next(ticks, None)
+            return presenter.outcome
 
 
 class _Presenter:
     """The work between two ticks: keep what is due of the last one, present the next."""
 
-    def __init__(self, job: Job, recorder: Recorder, built: BuiltNetwork) -> None:
-        self.job, self.recorder, self.stop, self.recorded = job, recorder, built.network.stop, built.recorded
-        self.interrupted = threading.Event()
+    outcome: Outcome
+
+    def __init__(self, job: Job, recorder: Recorder, built: BuiltNetwork, interrupted: threading.Event) -> None:
+        self.job, self.recorder, self.built, self.interrupted = job, recorder, built, interrupted
         blueprint = job.blueprint
         self.weights = {p.name: built.variable(p.name, "w") for p in blueprint.weighted}
         self.state = {key: built.variable(*key.split(".")) for key in job.state}
         self.inputs = {port.name: built.variable(port.population, port.variable) for port in blueprint.ports}
         self.watched = [built.variable(*place) for place in blueprint.watched]
         self.waking = built.variable("clock", "waking")
-        self.traced = [
-            (trace.label, built.variable(trace.quantity.part, trace.quantity.name), trace.chosen)
-            for trace in job.recording.traces
-        ]
-        self.shows_pending = any(trace.quantity.name == PENDING for trace in job.recording.traces)
         self.due = set(job.snapshots.tolist())
-        self.tick = 0
         self.done = job.start
-        self.ended = "done"
-        self.reached: dict[str, np.ndarray] | None = None
 
-    def next(self) -> None:
-        self._keep()
-        if self.ended != "done":
-            self.stop()
-            self.reached = self._copied_state()  # what is left of this tick is not part of the run
-            self._silence()
-            return
+    def ticks(self) -> Iterator[None]:
+        """Present tick after tick; all that follows a ``yield`` belongs to the end of that tick.
+
+        What is left of the tick in which a run ends early is not part of the run.
+        """
+        job, ended = self.job, "done"
+        shows_pending = any(trace.quantity.name == PENDING for trace in job.recording.traces)
+        for sample, row, replayed, traced in self._samples():
+            self.built.recorded[:] = traced and shows_pending
+            for phase in range(job.presentation.held):
+                self._show(row, phase)
+                yield
+                if traced:
+                    self._trace(sample)
+            for fibre in np.repeat(replayed, job.presentation.replay_held):
+                self._silence()
+                self.inputs[job.presentation.port][-1 - fibre] = 1.0
+                yield
+            ended = self._end(sample + 1)
+            if ended != "done":
+                self.built.network.stop()
+                break
+        self.outcome = Outcome(self.done, {key: values.copy() for key, values in self.state.items()}, ended)
+        self._silence()
+
+    def _samples(self) -> Iterator[tuple[int, int, np.ndarray, bool]]:
+        """Yield the number of each sample, its row in the data, its replays and whether it is traced."""
         job = self.job
-        sample, phase = divmod(self.tick, job.presentation.ticks_per_sample)
-        if phase < job.presentation.held:
-            if phase == 0 and sample % _LOOK_AHEAD == 0:
-                first, last = job.start + sample, min(job.start + sample + _LOOK_AHEAD, job.stop)
-                self.shown = job.presentation.shown(first, last)
-                self.traced_samples = set(job.recording.samples(first, last).tolist())
-            row = self.shown[sample % _LOOK_AHEAD, 0]
-            for name, activity in self.inputs.items():
-                feed = job.feeds[name]
-                np.subtract(feed.values[feed.row(row, phase)], feed.mean, out=activity)
-                activity *= feed.gain
-            self.waking[:] = 1.0
-            if self.shows_pending and job.start + sample in self.traced_samples:
-                self.recorded.set()
-            else:
-                self.recorded.clear()
-        else:
-            self._silence()
-            replay = 1 + (phase - job.presentation.held) // job.presentation.replay_held
-            self.inputs[job.presentation.port][-1 - self.shown[sample % _LOOK_AHEAD, replay]] = 1.0
-        self.tick += 1
+        for first in range(job.start, job.stop, _LOOK_AHEAD):
+            last = min(first + _LOOK_AHEAD, job.stop)
+            traced = set(job.recording.samples(first, last).tolist())
+            for sample, shown in enumerate(job.presentation.shown(first, last), first):
+                yield sample, shown[0], shown[1:], sample in traced
+
+    def _show(self, row: int, phase: int) -> None:
+        """Present tick number ``phase`` of a sample."""
+        for name, activity in self.inputs.items():
+            feed = self.job.feeds[name]
+            np.subtract(feed.values[feed.row(row, phase)], feed.mean, out=activity)
+            activity *= feed.gain
+        self.waking[:] = 1.0
 
     def _silence(self) -> None:
         for values in (*self.inputs.values(), self.waking):
             values[:] = 0.0
 
-    def _keep(self) -> None:
+    def _trace(self, sample: int) -> None:
         """Hand out what the tick just done has left behind."""
-        if self.tick == 0:
-            return
-        job = self.job
-        sample, phase = divmod(self.tick - 1, job.presentation.ticks_per_sample)
-        if phase < job.presentation.held and job.start + sample in self.traced_samples:
-            rows = {
-                label: np.array(values if chosen is None else values[list(chosen)])[None]
-                for label, values, chosen in self.traced
-            }
-            self.recorder.trace([job.start + sample], rows)
-        if phase == job.presentation.ticks_per_sample - 1:
-            if not np.isfinite(sum(values.sum() for values in self.watched)):
-                self.ended = "diverged"
-                return
-            self.done = job.start + sample + 1
-            if self.done in self.due:
-                self.recorder.snapshot(self.done, {k: v.copy() for k, v in self.weights.items()})
-            if self.done < job.stop and (self.recorder.stopped or self.interrupted.is_set()):
-                self.ended = "stopped" if self.recorder.stopped else "interrupted"
-            self.recorder.reached(self.done, self.state)
+        rows = {}
+        for trace in self.job.recording.traces:
+            values = self.built.variable(trace.quantity.part, trace.quantity.name)
+            rows[trace.label] = np.array(values if trace.chosen is None else values[list(trace.chosen)])[None]
+        self.recorder.trace([sample], rows)
 
-    def finish(self) -> Outcome:
-        if self.reached is None:
-            self._keep()
-        return Outcome(self.done, self.reached or self._copied_state(), self.ended)
-
-    def _copied_state(self) -> dict[str, np.ndarray]:
-        return {key: values.copy() for key, values in self.state.items()}
+    def _end(self, done: int) -> str:
+        """Hand out what ``done`` samples have led to; return how the run ends, "done" if it goes on."""
+        if not np.isfinite(sum(values.sum() for values in self.watched)):
+            return "diverged"
+        self.done = done
+        if done in self.due:
+            self.recorder.snapshot(done, {name: values.copy() for name, values in self.weights.items()})
+        self.recorder.reached(done, self.state)
+        if done < self.job.stop and (self.recorder.stopped or self.interrupted.is_set()):
+            return "stopped" if self.recorder.stopped else "interrupted"
+        return "done"

@@ -10,12 +10,11 @@ from __future__ import annotations
 import itertools
 import mmap
 import os
-import shutil
-import signal
 import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,13 +27,14 @@ from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.progress import notice
 from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.circuit.simulation.scratch import Scratch
-from biorrr.circuit.stimulus.data_checks import check_unchanged
 from biorrr.errors import RunError
 from biorrr.models import algebra, expressions, random_draws
 
 _SEGMENT_SECONDS = 1.0  # aim; short enough for progress and Ctrl-C, long against the 5 ms a program takes to start
 _FIRST_SEGMENT = 2_000  # samples, before the speed is known
 _LARGEST_SEGMENT = 2**20  # samples; bounds the memory of a segment's order
+# As `struct Port` in the source.
+_PORT = np.dtype([("type", "i8"), ("offset", "i8"), ("held", "i8"), ("ticks", "i8"), ("gain", "f8")])
 
 
 class StandaloneEngine:
@@ -45,7 +45,7 @@ class StandaloneEngine:
         self.program = self._find_or_build()
 
     def _find_or_build(self) -> Path:
-        return cache.find_or_build(cache.key_of(_description(self.code)), lambda folder: _build(self.code, folder))
+        return cache.find_or_build(cache.key_of(_description(self.code)), lambda path: _build(self.code, path))
 
     def advance(self, job: Job, recorder: Recorder) -> Outcome:
         """Simulate ``job``."""
@@ -59,25 +59,25 @@ class StandaloneEngine:
     def _advance(self, job: Job, recorder: Recorder, folder: Path) -> Outcome:
         """Simulate ``job`` segment by segment, by way of files in ``folder``."""
         with held_interrupt() as interrupted:
-            laid_out = [
-                _lay_out(folder / f"data-{place}", job.feeds[port.name].values)
-                for place, port in enumerate(job.blueprint.ports)
-            ]
-            length = _FIRST_SEGMENT
-            state, at = job.state, job.start
+            feeds = [job.feeds[port.name] for port in job.blueprint.ports]
+            data = [_lay_out(folder / f"data-{place}", feed.values) for place, feed in enumerate(feeds)]
+            shown = [(*lies, feed.held, feed.ticks, feed.gain) for lies, feed in zip(data, feeds, strict=True)]
+            ports = np.array(shown, _PORT)
+            state, at, length = job.state, job.start, _FIRST_SEGMENT
             while at < job.stop:
                 stop = min(at + length, job.stop)
                 if recorder.on_snapshot is not None:  # it may end the run at any snapshot
                     stop = min([stop, *job.snapshots[job.snapshots > at][:1].tolist()])
+                due = job.snapshots[(job.snapshots > at) & (job.snapshots <= stop)]
+                segment = replace(job, start=at, stop=stop, state=state, snapshots=due)
                 began = time.perf_counter()
-                code = self._run_segment(folder, replace(job, start=at, stop=stop, state=state), laid_out)
-                took = time.perf_counter() - began
+                code = self._run_segment(folder, segment, ports)
+                pace = (stop - at) / max(time.perf_counter() - began, 1e-3)
                 if interrupted.is_set() and code != Exit.done:
                     return Outcome(at, state, "interrupted")
-                state, done = _collect(folder, job, at, stop, recorder)
+                state, done = _collect(folder, segment, recorder)
                 if code == Exit.diverged:
                     return Outcome(at + done - 1, state, "diverged")
-                pace = (stop - at) / max(took, 1e-3)
                 at = stop
                 recorder.reached(at, state)
                 if at < job.stop and (recorder.stopped or interrupted.is_set()):
@@ -85,26 +85,13 @@ class StandaloneEngine:
                 length = max(int(min(_LARGEST_SEGMENT, 8 * length, pace * _SEGMENT_SECONDS)), 1)
             return Outcome(at, state, "done")
 
-    def _run_segment(self, folder: Path, job: Job, laid_out: list[tuple[int, int]]) -> int:
-        _write_segment(folder, job, laid_out)
-        try:
-            done = self._start(folder)
-        except FileNotFoundError:  # another process has cleared the cache
+    def _run_segment(self, folder: Path, segment: Job, ports: np.ndarray) -> int:
+        """Run the program for one ``segment``; return its exit code, if it did as it should."""
+        _write_segment(folder, segment, ports)
+        if not self.program.exists():  # another process has cleared the cache
             self.program = self._find_or_build()
-            done = self._start(folder)
-        if done.returncode in (-signal.SIGBUS, -signal.SIGSEGV):
-            check_unchanged(job.feeds)
-        if done.returncode not in (Exit.done, Exit.diverged):
-            raise RunError(
-                f"engine 'cpp': the compiled circuit ended with code {done.returncode}: {done.stderr.strip()[-500:]} "
-                f"(it reads and writes in {folder.parent}; set $TMPDIR to another folder if that one is full)"
-            )
-        return done.returncode
-
-    def _start(self, folder: Path) -> subprocess.CompletedProcess:
-        return subprocess.run(
+        done = subprocess.run(
             [self.program],
-            cwd=self.program.parent,
             env={**os.environ, "BIORRR_SEGMENT": str(folder), "BIORRR_PARENT": str(os.getpid())},
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -112,64 +99,55 @@ class StandaloneEngine:
             check=False,
             start_new_session=True,  # Ctrl-C is ours to handle
         )
+        if done.returncode not in (Exit.done, Exit.diverged):
+            raise RunError(
+                f"engine 'cpp': the compiled circuit ended with code {done.returncode}: {done.stderr.strip()[-500:]} "
+                f"(it reads and writes in {folder.parent}; set $TMPDIR to another folder if that one is full)"
+            )
+        return done.returncode
 
 
-def _write_segment(folder: Path, job: Job, laid_out: list[tuple[int, int]]) -> None:
+def _write_segment(folder: Path, segment: Job, ports: np.ndarray) -> None:
     """Leave all that the program reads in ``folder``; the order is that of `struct Segment` in its source."""
-    presentation = job.presentation
-    shown = presentation.shown(job.start, job.stop)
-    due = job.snapshots[(job.snapshots > job.start) & (job.snapshots <= job.stop)] - job.start
-    recorded = job.recording.samples(job.start, job.stop) - job.start
-    place = {quantity.key: i for i, quantity in enumerate(job.blueprint.quantities)}
+    start, stop, presentation = segment.start, segment.stop, segment.presentation
+    recorded = segment.recording.samples(start, stop)
+    place = {quantity.key: i for i, quantity in enumerate(segment.blueprint.quantities)}
     selections = [
         (place[trace.quantity.key], first, count)
-        for trace in job.recording.traces
+        for trace in segment.recording.traces
         for first, count in ([(0, trace.quantity.size)] if trace.chosen is None else [(i, 1) for i in trace.chosen])
     ]
-    feeds = [job.feeds[port.name] for port in job.blueprint.ports]
-    ports = np.zeros(
-        len(feeds),
-        dtype=[("type", np.int64), ("offset", np.int64), ("held", np.int64), ("ticks", np.int64), ("gain", np.float64)],
-    )
-    for port, feed, (kind, offset) in zip(ports, feeds, laid_out, strict=True):
-        port["type"], port["offset"], port["held"], port["ticks"] = kind, offset, feed.held, feed.ticks
-        port["gain"] = feed.gain
     head = [
-        job.stop - job.start, presentation.held, presentation.replay, presentation.ticks_per_sample,
-        len(due), len(recorded), len(selections),
+        stop - start, presentation.held, presentation.replay, presentation.ticks_per_sample, len(segment.snapshots),
+        len(recorded), len(selections),
     ]  # fmt: skip
-    with (folder / "segment").open("wb") as file:
-        for values in (
-            np.array(head, np.int64),
-            ports,
-            *(np.asarray(feed.mean, np.float64) for feed in feeds),
-            due.astype(np.int64),
-            recorded,
-            np.array(selections, np.int64),
-            shown,
-        ):
-            file.write(values.tobytes())
-    (folder / "state").write_bytes(b"".join(np.asarray(v, np.float64).tobytes() for v in job.state.values()))
+    means = [np.asarray(segment.feeds[port.name].mean, np.float64) for port in segment.blueprint.ports]
+    counts = [np.asarray(due - start, np.int64) for due in (segment.snapshots, recorded)]
+    chosen = np.array(selections, np.int64)
+    written = [np.array(head), ports, *means, *counts, chosen, presentation.shown(start, stop)]
+    (folder / "segment").write_bytes(b"".join(values.tobytes() for values in written))
+    state = [np.asarray(values, np.float64).tobytes() for values in segment.state.values()]
+    (folder / "state").write_bytes(b"".join(state))
 
 
-def _collect(folder: Path, job: Job, start: int, stop: int, recorder: Recorder) -> tuple[dict[str, np.ndarray], int]:
+def _collect(folder: Path, segment: Job, recorder: Recorder) -> tuple[dict[str, np.ndarray], int]:
     """Hand what the segment left to ``recorder``; return the new state and how many samples were begun."""
-    traces = job.recording.traces
+    traces, blueprint = segment.recording.traces, segment.blueprint
     if traces:
         sizes = [trace.columns for trace in traces]
         rows = np.fromfile(folder / "traces").reshape(-1, sum(sizes))
-        samples = np.repeat(job.recording.samples(start, stop), job.presentation.held)[: len(rows)]
-        recorder.trace(samples.tolist(), {t.label: values for t, values in zip(traces, _cut(rows, sizes), strict=True)})
-    weighted = job.blueprint.weighted
-    sizes = [q.size for q in job.blueprint.state if q.name == "w"]
-    due = job.snapshots[(job.snapshots > start) & (job.snapshots <= stop)]
+        samples = segment.recording.samples(segment.start, segment.stop)
+        samples = np.repeat(samples, segment.presentation.held)[: len(rows)]
+        recorder.trace(samples, {t.label: values for t, values in zip(traces, _cut(rows, sizes), strict=True)})
+    names = [pathway.name for pathway in blueprint.weighted]
+    sizes = [q.size for q in blueprint.state if q.name == "w"]
     rows = np.fromfile(folder / "snapshots")
-    rows = rows.reshape(-1, sum(sizes)) if weighted else rows.reshape(len(due), 0)
-    for t, row in zip(due, rows, strict=False):  # fewer rows where the segment diverged
-        recorder.snapshot(int(t), {p.name: w for p, w in zip(weighted, _cut(row, sizes), strict=True)})
+    rows = rows.reshape(-1, sum(sizes)) if names else rows.reshape(len(segment.snapshots), 0)
+    for t, row in zip(segment.snapshots, rows, strict=False):  # fewer rows where the segment diverged
+        recorder.snapshot(int(t), dict(zip(names, _cut(row, sizes), strict=True)))
     left = np.fromfile(folder / "state.new")
-    values = _cut(left[:-1], [q.size for q in job.blueprint.state])
-    return dict(zip(job.state, values, strict=True)), int(left[-1:].view(np.int64)[0])
+    values = _cut(left[:-1], [q.size for q in blueprint.state])
+    return dict(zip(segment.state, values, strict=True)), int(left[-1:].view(np.int64)[0])
 
 
 def _cut(values: np.ndarray, sizes: list[int]) -> list[np.ndarray]:
@@ -177,16 +155,17 @@ def _cut(values: np.ndarray, sizes: list[int]) -> list[np.ndarray]:
     return [values[..., end - size : end] for size, end in zip(sizes, itertools.accumulate(sizes), strict=True)]
 
 
-def _lay_out(path: Path, values: np.ndarray) -> tuple[int, int]:
+def _lay_out(path: Path, values: Any) -> tuple[int, int]:
     """Put data where the program can map them; return the code of their type and the offset of their first value.
 
-    A memory map of a file stays where it is.
+    A memory map of a file stays where it is; copies of a map are no maps, and a private map may have changed.
     """
     kind = values.dtype.str[1:]
     readable = kind in ELEMENT_TYPES and values.dtype.isnative
-    if readable and isinstance(values, np.memmap) and values.flags.c_contiguous and _lies_in_a_file(values):
+    in_a_file = isinstance(values, np.memmap) and None not in (values._mmap, values.filename) and values.mode != "c"  # type: ignore[attr-defined]
+    if readable and in_a_file and values.flags.c_contiguous:
         # A view may begin anywhere in the file: count from the start of the mapping, which numpy rounds down to a page.
-        mapped = np.frombuffer(values._mmap, dtype=np.uint8)  # type: ignore[attr-defined]
+        mapped = np.frombuffer(values._mmap, dtype=np.uint8)
         begins = values.offset - values.offset % mmap.ALLOCATIONGRANULARITY
         within = values.__array_interface__["data"][0] - mapped.__array_interface__["data"][0]
         path.symlink_to(Path(str(values.filename)).resolve())
@@ -197,17 +176,11 @@ def _lay_out(path: Path, values: np.ndarray) -> tuple[int, int]:
     return list(ELEMENT_TYPES).index(kind), 0
 
 
-def _lies_in_a_file(values: np.memmap) -> bool:
-    """True where a file holds just these values: copies of a map are no maps, and a private map may have changed."""
-    mapped = values._mmap is not None and values.filename is not None  # type: ignore[attr-defined]
-    return mapped and values.mode != "c"
-
-
 def _description(blueprint: Blueprint) -> dict:
     """Return all that shapes the compiled program: the fields of all parts, and the sources that make code of them."""
     here = Path(__file__).parent
     sources = [
-        *(here / name for name in ("cpp_source.py", "cpp_steps.py", "slow_calls.py")),
+        *(here / name for name in ("cpp_source.py", "cpp_steps.py")),
         *sorted((here.parent / "compile").glob("*.py")),
         *sorted(TEMPLATES.iterdir()),
         *(Path(str(module.__file__)) for module in (algebra, expressions)),
@@ -221,13 +194,12 @@ def _description(blueprint: Blueprint) -> dict:
     }
 
 
-def _build(code: Blueprint, folder: Path) -> None:
-    """Write the circuit's C++ and compile it to `circuit` in ``folder``."""
-    source = folder / "circuit.cpp"
-    source.write_text(write_source(code))
-    if kept := os.environ.get("BIORRR_KEEP_SOURCES"):
-        Path(kept).mkdir(parents=True, exist_ok=True)
-        shutil.copy(source, kept)
-    notice("Compiling the circuit (about 2 s, once)")
-    compiler.compile_program(source, folder / "circuit")
-    source.unlink()
+def _build(code: Blueprint, program: Path) -> None:
+    """Write the circuit's C++ beside ``program``, and compile it to that."""
+    source = program.with_suffix(".cpp")
+    try:
+        source.write_text(write_source(code))
+        notice("Compiling the circuit (about 2 s, once)")
+        compiler.compile_program(source, program)
+    finally:
+        source.unlink(missing_ok=True)

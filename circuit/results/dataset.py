@@ -45,13 +45,12 @@ def dataset(
         meanings[trace.label] = trace.quantity.variable.meaning
         units[trace.label] = trace.quantity.variable.unit
     for port in blueprint.ports:
-        feed = job.feeds[port.name]
-        variables[f"mean_{port.name}"] = ((blueprint.parts[port.population].dimension,), feed.unit * feed.mean)
+        variables[f"mean_{port.name}"] = ((blueprint.parts[port.population].dimension,), job.feeds[port.name].mean)
     variables |= more(simulated, {p.weight: variables[p.weight][1][-1] for p in blueprint.weighted})
     state, layout = _flat_state(blueprint, outcome.state)
     out = xr.Dataset(
         {**variables, "state": (("state_value",), state)},
-        {"seen": (("snapshot",), np.asarray(seen, dtype=np.int64))},
+        {"seen": (("snapshot",), seen)},
         {
             "circuit": json.dumps(_sketch(blueprint)),
             "traces": json.dumps([trace.label for trace in job.recording.traces]),
@@ -69,9 +68,7 @@ def dataset(
         out.attrs["seconds_per_sample"] = lasts
     if traces:
         shown = _rows_shown(job.presentation, trace_samples)
-        out = out.assign_coords(
-            sample=np.asarray(trace_samples, dtype=np.int64), data_row=("sample", np.asarray(shown, dtype=np.int64))
-        )
+        out = out.assign_coords(sample=trace_samples, data_row=("sample", np.asarray(shown, dtype=np.int64)))
         out["sample"].attrs["long_name"] = "sample, counted from the first the circuit saw"
         out["data_row"].attrs["long_name"] = "row of the data that was shown"
         if lasts:
@@ -90,7 +87,7 @@ def dataset(
     return out
 
 
-def _rows_shown(presentation: Presentation, samples: list[int]) -> list[int]:
+def _rows_shown(presentation: Presentation, samples: np.ndarray) -> list[int]:
     """Return the row of the data that was shown at each of ``samples``, ascending."""
     shown: list[int] = []
     for stretch in np.split(samples, np.flatnonzero(np.diff(samples) > 1) + 1):
@@ -99,38 +96,30 @@ def _rows_shown(presentation: Presentation, samples: list[int]) -> list[int]:
     return shown
 
 
-def _snapshots(simulated: Simulated) -> tuple[list[int], dict[str, tuple], dict[str, str]]:
-    """Return samples seen, (S,), and matrices by name with their dimensions: the start, those due, the end."""
-    job, outcome, recorder, blueprint = simulated.job, simulated.outcome, simulated.recorder, simulated.job.blueprint
-    kept = [(job.start, _weights(blueprint, job.state))]
-    for t, flat in zip(recorder.snapshot_samples, recorder.snapshots, strict=True):
-        if all(np.isfinite(w).all() for w in flat.values()):  # weights overflow one sample before activity does
-            kept.append((t, flat))
-    if outcome.ended != "diverged" and kept[-1][0] < outcome.samples:  # cut short between two snapshots
-        kept.append((outcome.samples, _weights(blueprint, outcome.state)))
-    stacked = {p.name: np.stack([flat[p.name] for _, flat in kept]) for p in blueprint.weighted}
-    matrices = outward(blueprint, simulated.units, stacked)
+def _snapshots(simulated: Simulated) -> tuple[np.ndarray, dict[str, tuple], dict[str, str]]:
+    """Return samples seen, (S,), and matrices by name with their dimensions and meanings."""
+    blueprint, kept = simulated.job.blueprint, simulated.recorder.snapshots
+    # Weights overflow one sample before activity does.
+    finite = np.isfinite(np.hstack([kept.samples[:, None], *kept.values.values()])).all(axis=1)
+    matrices = outward(blueprint, simulated.units, {name: rows[finite] for name, rows in kept.values.items()})
     variables, meanings = {}, {}
     for pathway in blueprint.weighted:
         name = pathway.weight
         variables[name] = (("snapshot", *dimensions(blueprint.by_key[f"{pathway.name}.w"], blueprint)), matrices[name])
         meanings[name] = pathway.meaning or f"weights from {pathway.source} to {pathway.target}"
-    return [t for t, _ in kept], variables, meanings
+    return kept.samples[finite], variables, meanings
 
 
-def _weights(blueprint: Blueprint, state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    return {p.name: state[f"{p.name}.w"] for p in blueprint.weighted}
-
-
-def _traces(simulated: Simulated) -> tuple[list[int], dict[str, tuple]]:
+def _traces(simulated: Simulated) -> tuple[np.ndarray, dict[str, tuple]]:
     """Return samples traced, and traces by name with their dimensions, one row per sample or tick."""
     job, recorder = simulated.job, simulated.recorder
     held = job.presentation.held
-    samples = [t for t in recorder.trace_samples if t < simulated.outcome.samples]  # without the one that diverged
+    samples = recorder.traces.samples
+    samples = samples[samples < simulated.outcome.samples]  # without the one that diverged
     whole = len(samples) // held * held
     out: dict[str, tuple] = {}
     for trace in job.recording.traces:
-        rows = recorder.traces.get(trace.label, np.empty((0, trace.columns)))[:whole]
+        rows = recorder.traces.values[trace.label][:whole]
         variable = trace.quantity.variable
         rows /= simulated.units.scale(variable.scale) * in_si(variable.unit)  # in place: they can be large
         out[trace.label] = _shaped(trace, rows, held, job.blueprint)

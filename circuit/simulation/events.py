@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -18,54 +18,41 @@ from biorrr.errors import InputError, InputTypeError
 from biorrr.models import CutInstruction, Event, Freeze, Parts, Silence, SilencedInterneurons, SwapData, departed
 
 
-class LesionedEngine:
-    """An engine for runs with events.
+def advance(engine: Engine, job: Job, events: Sequence[Event], recorder: Recorder) -> Outcome:
+    """Simulate ``job`` on ``engine``, from one of ``events`` to the next."""
+    cuts = sorted({event.at for event in events if job.start < event.at < job.stop})
+    state = job.state
+    for start, stop in pairwise([job.start, *cuts, job.stop]):
+        stretch = lesioned(replace(job, start=start, stop=stop, state=state), events, start)
+        outcome = engine.advance(stretch, recorder)
+        state = outcome.state
+        if outcome.ended != "done":
+            return outcome
+        if recorder.stopped and stop < job.stop:
+            return replace(outcome, ended="stopped")
+    return outcome
 
-    Parameters
-    ----------
-    build
-        Gives the engine that simulates, when one is needed.
-    events
-        What happens, and when.
-    """
 
-    def __init__(self, build: Callable[[], Engine], events: Sequence[Event]) -> None:
-        self.build, self.events = build, events
-
-    def advance(self, job: Job, recorder: Recorder) -> Outcome:
-        """Simulate ``job``, event by event."""
-        cuts = sorted({event.at for event in self.events if job.start < event.at < job.stop})
-        engine, state = self.build(), job.state
-        for start, stop in pairwise([job.start, *cuts, job.stop]):
-            outcome = engine.advance(self.lesioned(replace(job, start=start, stop=stop, state=state), start), recorder)
-            state = outcome.state
-            if outcome.ended != "done":
-                return outcome
-            if recorder.stopped and stop < job.stop:
-                return replace(outcome, ended="stopped")
-        return outcome
-
-    def lesioned(self, job: Job, sample: int) -> Job:
-        """Return ``job`` as it is after all events up to ``sample``."""
-        state, feeds, presentation = dict(job.state), dict(job.feeds), job.presentation
-        for event in self.events:
-            if event.at > sample:
-                continue
-            if isinstance(event, Freeze):
-                (pathway,) = (p for p in job.blueprint.parts.pathways if p.weight == event.weight)
-                if pathway.plastic:
-                    state[f"{pathway.name}.plastic"] = np.zeros(1)
-            elif isinstance(event, Silence):
-                key = f"{event.population}.active"
-                active = state[key].copy()
-                active[slice(None) if event.cells is None else list(event.cells)] = 0.0
-                state[key] = active
-            elif isinstance(event, CutInstruction):
-                feeds["y"] = replace(feeds["y"], gain=0.0)
-            elif isinstance(event, SwapData):
-                feeds["x"], feeds["y"] = _swapped(feeds["x"], event.X), _swapped(feeds["y"], event.Y)
-                presentation = replace(presentation, n_samples=len(event.X))
-        return replace(job, state=state, feeds=feeds, presentation=presentation)
+def lesioned(job: Job, events: Sequence[Event], sample: int) -> Job:
+    """Return ``job`` as it is after all ``events`` up to ``sample``."""
+    state, feeds, presentation = dict(job.state), dict(job.feeds), job.presentation
+    for event in events:
+        if event.at > sample:
+            continue
+        if isinstance(event, Freeze):
+            (pathway,) = (p for p in job.blueprint.weighted if p.weight == event.weight)
+            if pathway.plastic:
+                state[f"{pathway.name}.plastic"] = np.zeros(1)
+        elif isinstance(event, Silence):
+            key = f"{event.population}.active"
+            state[key] = state[key].copy()
+            state[key][slice(None) if event.cells is None else list(event.cells)] = 0.0
+        elif isinstance(event, CutInstruction):
+            feeds["y"] = replace(feeds["y"], gain=0.0)
+        elif isinstance(event, SwapData):
+            feeds["x"], feeds["y"] = _swapped(feeds["x"], event.X), _swapped(feeds["y"], event.Y)
+            presentation = replace(presentation, n_samples=len(event.X))
+    return replace(job, state=state, feeds=feeds, presentation=presentation)
 
 
 def silenced(events: Sequence[Event]) -> tuple[str, ...]:

@@ -117,7 +117,7 @@ def drawn_areas(layout: Sequence[Area], m: int, n: int, seed: int) -> dict[str, 
     for place, (area, below) in enumerate(zip(layout, sizes[:-1], strict=True)):
         W, _, Q, R = area.weights
         drawn = rng.standard_normal((below, area.k))
-        if area.first:
+        if not place:
             out[W] = drawn / math.sqrt(m)
         else:
             U, _, V = np.linalg.svd(drawn, full_matrices=False)

@@ -56,14 +56,11 @@ class Outcome:
         Values by "part.variable" at that count.
     ended
         "done", "stopped" (by a callback), "interrupted" (Ctrl-C) or "diverged" (during the sample after the last).
-    earlier
-        Seconds spent on the job by processes that were cut short.
     """
 
     samples: int
     state: dict[str, np.ndarray]
     ended: str
-    earlier: float = 0.0
 
 
 class Engine(Protocol):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint, Quantity
+from biorrr.circuit.stimulus.data_checks import check_memory
 from biorrr.errors import InputError, InputTypeError
 from biorrr.models import Pathway, Population
 from biorrr.models.validation import whole_number
@@ -109,7 +110,11 @@ def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> 
             if q.variable.role == "activity" and q.name not in [t.label for t in traces]
         ]
     recording = Recording(tuple(traces), *_check_every(every, first, last), first)
-    _check_memory(recording, blueprint.timing.held, first, last)
+    rows = recording.count(first, last) * blueprint.timing.held
+    check_memory(
+        "record", 8 * rows * sum(trace.columns for trace in traces),
+        "record fewer cells or synapses, raise every, or record in windows",
+    )  # fmt: skip
     return recording
 
 
@@ -199,18 +204,6 @@ def _stretches(first: int, last: int) -> tuple[tuple[int, int], ...]:
         if begin + _STRETCH <= last:
             windows.append((begin, begin + _STRETCH))
     return tuple(windows)
-
-
-def _check_memory(recording: Recording, held: int, first: int, last: int) -> None:
-    import psutil
-
-    need = 8 * recording.count(first, last) * held * sum(trace.columns for trace in recording.traces)
-    room = psutil.virtual_memory().available
-    if need > room:
-        raise InputError(
-            f"record: would take {need / 1e9:.1f} GB of memory, and {room / 1e9:.1f} GB are free; record fewer cells "
-            "or synapses, raise every, or record in windows"
-        )
 
 
 def dimensions(quantity: Quantity, blueprint: Blueprint) -> tuple[str, ...]:

@@ -1,64 +1,118 @@
-"""Collects what a run hands out while it goes: weight snapshots, traces, how far it has come."""
+"""Records of a run in the making: weight snapshots and traces, and those who watch it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from biorrr.errors import InputError
 
-@dataclass
+if TYPE_CHECKING:
+    from biorrr.circuit.simulation.job import Job
+
+Weights = dict[str, np.ndarray]
+
+
+def exactly(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Return ``array``, which must have ``shape``: NumPy would stretch some others."""
+    if array.shape != shape:
+        raise InputError(f"array: must have shape {shape} (got {array.shape})")
+    return array
+
+
+class Series:
+    """Rows of several variables, in arrays with room for all that are to come, which costs nothing until used.
+
+    Parameters
+    ----------
+    room
+        Number of rows.
+    columns
+        Numbers in a row of each variable, by its name.
+    """
+
+    def __init__(self, room: int, columns: Mapping[str, int]) -> None:
+        self._samples = np.empty(room, np.int64)
+        self._values = {name: np.empty((room, count)) for name, count in columns.items()}
+        self._count = 0
+
+    def add(self, samples, values: Mapping[str, np.ndarray]) -> None:
+        """Append rows of every variable, (rows, columns), and the ``samples`` that they belong to, (rows,)."""
+        first, self._count = self._count, self._count + len(samples)
+        self._samples[first : self._count] = samples
+        for name, held in self._values.items():
+            held[first : self._count] = exactly(values[name], (len(samples), held.shape[1]))
+
+    @property
+    def samples(self) -> np.ndarray:
+        """The sample that each row belongs to, shape (rows,)."""
+        return self._samples[: self._count]
+
+    @property
+    def values(self) -> dict[str, np.ndarray]:
+        """All rows so far by name, each (rows, columns); not copies."""
+        return {name: held[: self._count] for name, held in self._values.items()}
+
+
 class Recorder:
     """The products of a run so far.
 
     Parameters
     ----------
-    expected
-        How many samples will be traced, as far as is known: room for them is set aside, which costs nothing until used.
+    job
+        The run.
     on_snapshot
         Called with (t, weights) at every snapshot; a true answer ends the run.
     on_progress
         Called between two samples, now and then, with the sample count reached and the state at that count (values
         by "part.variable", to be copied if kept).
+
+    Attributes
+    ----------
+    snapshots
+        Flat weights by pathway, each row after so many samples: the start, those that are due, the end.
+    traces
+        Recorded variables by label, each row in one tick of a sample.
+    stopped
+        True once a snapshot has ended the run.
     """
 
-    expected: int = 0
-    on_snapshot: Callable[[int, dict[str, np.ndarray]], bool | None] | None = None
-    on_progress: Callable[[int, dict[str, np.ndarray]], None] | None = None
-    snapshot_samples: list[int] = field(default_factory=list)
-    snapshots: list[dict[str, np.ndarray]] = field(default_factory=list)
-    trace_samples: list[int] = field(default_factory=list)
-    stopped: bool = False
-    _rows: dict[str, np.ndarray] = field(default_factory=dict)  # with room for more behind them
+    def __init__(
+        self,
+        job: Job,
+        on_snapshot: Callable[[int, Weights], bool | None] | None = None,
+        on_progress: Callable[[int, Weights], None] | None = None,
+    ) -> None:
+        self.on_snapshot, self.on_progress, self.stopped = on_snapshot, on_progress, False
+        blueprint, recording = job.blueprint, job.recording
+        weights = {pathway.name: blueprint.by_key[f"{pathway.name}.w"].size for pathway in blueprint.weighted}
+        self.snapshots = Series(len(job.snapshots) + 2, weights)
+        rows = recording.count(job.start, job.stop) * job.presentation.held
+        self.traces = Series(rows, {trace.label: trace.columns for trace in recording.traces})
 
-    def snapshot(self, t: int, weights: dict[str, np.ndarray]) -> None:
-        """Keep the weights as they are after ``t`` samples."""
-        self.snapshot_samples.append(t)
-        self.snapshots.append(weights)
-        if self.on_snapshot is not None and self.on_snapshot(t, weights):
-            self.stopped = True
+    def keep(self, t: int, state: Mapping[str, np.ndarray]) -> None:
+        """Keep the weights of ``state``, values by "part.variable", that the circuit has after ``t`` samples."""
+        self.snapshots.add([t], {name: state[f"{name}.w"][None] for name in self.snapshots.values})
 
-    def trace(self, samples, values: dict[str, np.ndarray]) -> None:
+    def snapshot(self, t: int, weights: Weights) -> None:
+        """Keep the weights as they are after ``t`` samples, when a snapshot is due."""
+        self.snapshots.add([t], {name: values[None] for name, values in weights.items()})
+        self.stopped = self.stopped or self.stops()
+
+    def stops(self) -> bool:
+        """Return True if the callback ends the run at the last snapshot."""
+        if self.on_snapshot is None:
+            return False
+        weights = {name: rows[-1] for name, rows in self.snapshots.values.items()}
+        return bool(self.on_snapshot(int(self.snapshots.samples[-1]), weights))
+
+    def trace(self, samples, values: Mapping[str, np.ndarray]) -> None:
         """Keep traces of ``samples``; each array has one row per sample or tick."""
-        first = len(self.trace_samples)
-        self.trace_samples.extend(samples)
-        last = len(self.trace_samples)
-        if first == last:
-            return
-        for name, rows in values.items():
-            held = self._rows.get(name, np.empty((0, rows.shape[1])))
-            if len(held) < last:
-                self._rows[name] = np.empty((max(last, 2 * len(held), self.expected), rows.shape[1]))
-                self._rows[name][:first] = held[:first]
-            self._rows[name][first:last] = rows
+        self.traces.add(samples, values)
 
     def reached(self, t: int, state: dict[str, np.ndarray]) -> None:
         """Note that ``t`` samples are done and have led to ``state``."""
         if self.on_progress is not None:
             self.on_progress(t, state)
-
-    @property
-    def traces(self) -> dict[str, np.ndarray]:
-        """All rows of each trace so far, shape (samples, cells); not copies."""
-        return {name: rows[: len(self.trace_samples)] for name, rows in self._rows.items()}

@@ -6,14 +6,14 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.simulation.checkpoint import Checkpoint, CheckpointedEngine
-from biorrr.circuit.simulation.events import LesionedEngine
+from biorrr.circuit.simulation.checkpoint import Checkpoint, CheckpointFile, identity_of
+from biorrr.circuit.simulation.events import advance, lesioned
 from biorrr.circuit.simulation.job import Engine, Job, Outcome
 from biorrr.circuit.simulation.progress import progress_bar
 from biorrr.circuit.simulation.recorder import Recorder
@@ -75,26 +75,38 @@ def simulate(
         As :meth:`biorrr.circuit.Microcircuit.run` takes them.
     """
     began = time.perf_counter()
-    first, last = job.start, job.stop
-    lesioned = LesionedEngine(build, events) if events else None
-    simulator = (lambda: lesioned) if lesioned is not None else build
-    if checkpoint is not None:
-        kept = CheckpointedEngine(simulator, engine, Checkpoint.of(checkpoint), events)
-        simulator = lambda: kept  # noqa: E731
-    shown: Any = progress_bar(last - first) if progress else nullcontext()
+    shown: Any = progress_bar(job.stop - job.start) if progress else nullcontext()
     with shown as bar:
-        recorder = Recorder(
-            expected=job.recording.count(first, last) * job.presentation.held,
-            on_snapshot=callback and (lambda t, flat: callback(t, outward(job.blueprint, units, flat))),
-            on_progress=(lambda t, state: bar.update(t - first - bar.n)) if progress else None,
-        )
-        outcome = simulator().advance(job, recorder)
-    check_unchanged(job.feeds)
-    if lesioned is not None:
-        job = lesioned.lesioned(job, outcome.samples)
+        recorder = Recorder(job, callback and (lambda t, flat: callback(t, outward(job.blueprint, units, flat))))
+        kept, outcome, left = None, None, job
+        if checkpoint is not None:
+            kept = CheckpointFile(Checkpoint.of(checkpoint), identity_of(job, engine, events), recorder)
+            outcome = kept.read(job)
+
+        def on_progress(t: int, state: dict[str, np.ndarray]) -> None:
+            if bar is not None:
+                bar.update(t - job.start - bar.n)
+            if kept is not None:
+                kept.write_if_due(t, state)
+
+        recorder.on_progress = on_progress
+        if outcome is None:
+            recorder.keep(job.start, job.state)
+        else:
+            left = replace(job, start=outcome.samples, state=outcome.state)
+        if outcome is None or not (outcome.ended == "done" or (outcome.ended == "stopped" and recorder.stops())):
+            try:
+                outcome = advance(build(), left, events, recorder)
+            finally:
+                check_unchanged(job.feeds)
+            if kept is not None and outcome.ended != "diverged":  # it diverges again, from the last checkpoint
+                kept.write(outcome)
+    if outcome.ended != "diverged" and recorder.snapshots.samples[-1] < outcome.samples:  # cut short between two
+        recorder.keep(outcome.samples, outcome.state)
     if outcome.ended == "interrupted":
         warn(f"interrupted after {outcome.samples} samples; the run holds what was recorded")
-    return Simulated(job, outcome, recorder, units, engine, outcome.earlier + time.perf_counter() - began)
+    seconds = time.perf_counter() - began + (kept.earlier if kept is not None else 0.0)
+    return Simulated(lesioned(job, events, outcome.samples), outcome, recorder, units, engine, seconds)
 
 
 def stretch_of(epochs: int, epoch: int, start: Run | None) -> tuple[int, int]:

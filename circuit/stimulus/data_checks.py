@@ -95,15 +95,23 @@ def check_unchanged(feeds) -> None:
 
 def refuse_units(name: str, values) -> None:
     """Refuse numbers with a physical unit: they mean something else in another unit, and it cannot be guessed."""
-    unit = getattr(values, "dim", None)  # of a Brian2 quantity
-    if unit is not None and getattr(unit, "is_dimensionless", True):
-        return
-    if unit is None:
-        unit = next((found for mark in ("units", "unit") if (found := getattr(values, mark, None)) is not None), None)
-    if unit is not None and not callable(unit):
+    marks = (getattr(values, mark, None) for mark in ("dim", "units", "unit"))  # the first is Brian2's
+    unit = next((found for found in marks if found is not None and not callable(found)), None)
+    if unit is not None and not getattr(unit, "is_dimensionless", False):
         raise InputTypeError(
             f"{name}: carries a physical unit ({unit}), and a circuit learns from plain numbers; divide by the unit "
             f"you want it in first, for example {name} / mV"
+        )
+
+
+def check_memory(name: str, need: float, remedy: str) -> None:
+    """Refuse what would take more bytes than are free."""
+    import psutil
+
+    room = psutil.virtual_memory().available
+    if need > room:
+        raise InputError(
+            f"{name}: would take {need / 1e9:.1f} GB of memory, and {room / 1e9:.1f} GB are free; {remedy}"
         )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.timing import Timing
 from biorrr.circuit.stimulus.data_checks import check_table, file_facts, warn_of_columns
-from biorrr.circuit.stimulus.signals import Rows, Signal, as_signal
+from biorrr.circuit.stimulus.signals import TimeSeries
 from biorrr.circuit.stimulus.statistics import Facts, facts_of
 from biorrr.circuit.stimulus.units import Units
 from biorrr.errors import InputError
@@ -30,24 +30,21 @@ class Feed:
         Subtracted from each sample, shape (features,).
     gain
         By which each sample is multiplied after that.
+    held, ticks
+        Ticks for which a sample is held, and for which a row is shown: equal where every sample is one row.
     centred
         Whether ``mean`` is that of the values, and not 0.
     file
         Name, size and time of the file that the values are read from when the run begins; None for those in memory.
-    unit
-        What a value of 1 stands for.
-    held, ticks
-        Ticks for which a sample is held, and for which a row is shown: equal where every sample is one row.
     """
 
     values: np.ndarray
     mean: np.ndarray
-    gain: float
-    centred: bool = False
-    file: tuple[str, int, int] | None = None
-    unit: float = 1.0
+    gain: float = 1.0
     held: int = 1
     ticks: int = 1
+    centred: bool = False
+    file: tuple[str, int, int] | None = None
 
     @property
     def samples(self) -> int:
@@ -65,10 +62,8 @@ class Inputs:
 
     Parameters
     ----------
-    feeds
+    feeds, facts
         By port, without gains as yet.
-    facts
-        By port.
     labels
         Names of the features, by port, where the data had any.
     signal_in_time
@@ -78,7 +73,7 @@ class Inputs:
     feeds: dict[str, Feed]
     facts: dict[str, Facts]
     labels: dict[str, list[str]]
-    signal_in_time: bool = False
+    signal_in_time: bool
 
     @property
     def n_samples(self) -> int:
@@ -98,19 +93,18 @@ class Inputs:
     @property
     def unit_gains(self) -> dict[str, float]:
         """Gains, by port, that bring the data of each to a mean square of 1."""
-        gains = dict.fromkeys(self.feeds, 1.0)
+        gains = {}
         for name, facts in self.facts.items():
-            feed = self.feeds[name]
-            power = feed.unit**2 * (facts.variance if feed.centred else facts.variance + facts.mean**2)
-            gains[name] = 1 / math.sqrt(power.mean()) if power.any() else 1.0
+            power = (facts.variance if self.feeds[name].centred else facts.variance + facts.mean**2).mean()
+            gains[name] = 1 / math.sqrt(power) if power else 1.0
         return gains
 
     def presented(self, blueprint: Blueprint, units: Units) -> dict[str, Feed]:
         """Return the feeds with their gains: data are given in the unit of the variable that they set."""
         feeds = {}
         for port in blueprint.ports:
-            feed, variable = self.feeds[port.name], blueprint.by_key[f"{port.population}.{port.variable}"].variable
-            feeds[port.name] = replace(feed, gain=units.scale(variable.scale) * feed.unit * in_si(variable.unit))
+            variable = blueprint.by_key[f"{port.population}.{port.variable}"].variable
+            feeds[port.name] = replace(self.feeds[port.name], gain=units.scale(variable.scale) * in_si(variable.unit))
         return feeds
 
 
@@ -128,36 +122,35 @@ def read_inputs(given: Mapping[str, object], shown: Mapping[str, str], centre: b
     """
     feeds: dict[str, Feed] = {}
     facts: dict[str, Facts] = {}
-    labels: dict[str, list[str]] = {}
-    signal_in_time = False
-    for port, values in given.items():
+    for port, data in given.items():
         name = shown[port]
-        signal = as_signal(name, values)
-        signal_in_time |= signal is not None
-        rows = Rows(check_table(name, values), timing.held) if signal is None else _in_time(name, signal, timing)
-        file = file_facts(rows.values)
-        known = facts[port] = facts_of(name, rows.values, centre)
-        warn_of_columns(name, known.mean, known.variance, centre)
-        mean = known.mean if centre else np.zeros_like(known.mean)
-        feeds[port] = Feed(rows.values, mean, 1.0, centre, file, rows.unit, timing.held, rows.ticks)
-        if not feeds[port].samples:
+        values, ticks = (
+            _in_time(name, data, timing) if isinstance(data, TimeSeries) else (check_table(name, data), None)
+        )
+        feed = Feed(
+            values, np.zeros(values.shape[1]), 1.0, timing.held, ticks or timing.held, centre, file_facts(values)
+        )
+        if not feed.samples:
             raise InputError(
-                f"{name}: must last at least one window of {timing.tick * timing.held:g} ms, which Leaky(hold=...) "
-                f"sets (got {timing.tick * rows.ticks * len(rows.values):g} ms)"
+                f"{name}: must last at least one window of {1000 * timing.window:g} ms, which Leaky(hold=...) sets "
+                f"(got {timing.tick * feed.ticks * len(values):g} ms)"
             )
-        labels[port] = [str(column) for column in getattr(values, "columns", ())]
+        known = facts[port] = facts_of(name, values, centre)
+        warn_of_columns(name, known.mean, known.variance, centre)
+        feeds[port] = replace(feed, mean=known.mean) if centre else feed
     lengths = {shown[port]: feed.samples for port, feed in feeds.items()}
     if len(set(lengths.values())) > 1:
         counts = " and ".join(map(str, lengths.values()))
         raise InputError(f"{', '.join(lengths)}: must have as many samples as each other (got {counts})")
-    return Inputs(feeds, facts, labels, signal_in_time)
+    labels = {port: [str(column) for column in getattr(data, "columns", ())] for port, data in given.items()}
+    return Inputs(feeds, facts, labels, any(isinstance(data, TimeSeries) for data in given.values()))
 
 
-def _in_time(name: str, signal: Signal, timing: Timing) -> Rows:
-    """Return the rows of a signal in time; refuse it where the circuit has no time."""
+def _in_time(name: str, signal: TimeSeries, timing: Timing) -> tuple[np.ndarray, int]:
+    """Return the rows of a signal in time, and how many ticks each lasts; refuse it in circuits without time."""
     if timing.instant:
         raise InputError(
-            f"{name}: is a signal in time ({type(signal).__name__}), but in this circuit all is instant; "
-            "give the circuit time, such as departures=[Leaky(hold=100, dt=2)], or a table with one row per sample"
+            f"{name}: is a signal in time (TimeSeries), but in this circuit all is instant; give the circuit time, "
+            "such as departures=[Leaky(hold=100, dt=2)], or a table with one row per sample"
         )
-    return signal.rows(name, timing.seconds, timing.held)
+    return signal.rows(name, timing)

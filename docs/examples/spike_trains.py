@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from biorrr import Microcircuit
-from biorrr.circuit import SpikeTrains, TimeSeries
+from biorrr.circuit import TimeSeries
 from biorrr.models import Leaky
 
 rng = np.random.default_rng(0)
@@ -17,7 +17,7 @@ counts = rng.poisson(1000 * x * 0.1)  # spikes in each tenth of a second; an inp
 fired = np.argwhere(counts > 0)
 times = np.concatenate([row / 10 + 0.1 * rng.random(counts[row, fibre]) for row, fibre in fired])
 who = np.concatenate([np.full(counts[row, fibre], fibre) for row, fibre in fired])
-spikes = SpikeTrains(times, who, fibres, duration=float(seconds), rate=1000.0)
+spikes = TimeSeries.of_spikes(times, who, dt=0.005, n=fibres, duration=float(seconds), rate=1000.0)
 y = TimeSeries(x[:, :2] - x[:, :2].mean(0), dt=0.1)
 
 circuit = Microcircuit(k=2, departures=[Leaky(hold=100, dt=5)])

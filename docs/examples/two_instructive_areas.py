@@ -20,9 +20,8 @@ def two_instructive_areas(k, engine="auto"):
     paper = models.microcircuit_parts(k, k, RATES)
     currents = [models.Variable(f"a_{area}", f"distal current from {area}") for area in AREAS]
     total = models.Step("membrane", "a = a_V2 + a_MT", replays=True)
-    populations = [
-        part for part in paper.adding("pyramidal", *currents, total).populations if part.name != "instructive"
-    ]
+    paper = paper.having(paper["pyramidal"].adding(*currents, total))
+    populations = [part for part in paper.populations if part.name != "instructive"]
     pathways = [part for part in paper.pathways if part.name != "distal"]
     for area, (s, ridge) in AREAS.items():
         populations.append(replace(models.InstructiveInput(), name=f"fibres_{area}", dimension=area))

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from biorrr.models.auto_rates import AreaPlan
 from biorrr.models.departure import Departure
-from biorrr.models.paper.neuromodulator import PLASTICITY, REGRESSION, Neuromodulator, broadcast_rates
+from biorrr.models.paper.neuromodulator import PLASTICITY, REGRESSION, Neuromodulator, broadcast_rates, speaking
 from biorrr.models.paper.neurons import Interneurons, PyramidalNeurons
 from biorrr.models.paper.synapses import (
     DistalSynapses,
@@ -29,9 +29,14 @@ from biorrr.models.rates import Rates
 from biorrr.models.variables import Step, Variable, broadcast
 
 
+def at(area: int) -> str:
+    """Return the ending of names that belong to ``area``, such as "_1"; empty where a circuit has but one."""
+    return f"_{area}" if area else ""
+
+
 @dataclass(frozen=True)
 class Area:
-    """Names and sizes of one area of a circuit, from which its parts are made.
+    """One area of a circuit: its size and its place, from which its parts and their names follow.
 
     Parameters
     ----------
@@ -41,44 +46,25 @@ class Area:
         Gain c of the plateau at the soma.
     number
         Of the area in a hierarchy, from 1: it ends the names of its parts and rates. 0 in a microcircuit.
-    below, above
-        Population and variable that drive its proximal and its distal synapses.
-    weights
-        Names of its matrices: proximal, distal, interneuron to pyramidal, pyramidal to interneuron.
+    last
+        True if the instructive input teaches it, False if an area above does.
     """
 
     k: int
     interneurons: int
     feedback: float
     number: int = 0
-    below: tuple[str, str] = ("sensory", "x")
-    above: tuple[str, str] = ("instructive", "y")
-    weights: tuple[str, str, str, str] = ("Vx", "Vy", "Q", "R")
+    last: bool = True
 
     @property
-    def suffix(self) -> str:
-        """Ending of the names of its parts and rates, such as "_1"; empty in a microcircuit."""
-        return f"_{self.number}" if self.number else ""
+    def weights(self) -> tuple[str, ...]:
+        """Names of its matrices: proximal, distal, interneuron to pyramidal, pyramidal to interneuron."""
+        return tuple(f"{name}{self.number}" for name in "WAQR") if self.number else ("Vx", "Vy", "Q", "R")
 
     @property
-    def pyramidal(self) -> str:
-        """Name of its pyramidal neurons."""
-        return f"pyramidal{self.suffix}"
-
-    @property
-    def inhibiting(self) -> str:
-        """Name of its interneurons."""
-        return f"interneurons{self.suffix}"
-
-    @property
-    def first(self) -> bool:
-        """True if the sensory input drives it."""
-        return self.below == ("sensory", "x")
-
-    @property
-    def last(self) -> bool:
-        """True if the instructive input teaches it."""
-        return self.above == ("instructive", "y")
+    def below(self) -> tuple[str, str]:
+        """Population and variable that drive its proximal synapses."""
+        return (f"pyramidal{at(self.number - 1)}", "z") if self.number > 1 else ("sensory", "x")
 
     def _scale(self, scale: str) -> str:
         """Return ``scale`` in the last area, whose currents and interneurons scale with the units of y; else 1."""
@@ -86,13 +72,13 @@ class Area:
 
     def populations(self) -> tuple[Population, ...]:
         """Return its pyramidal neurons and interneurons."""
-        plain = PyramidalNeurons()
-        taught = tuple(replace(v, scale=self._scale(v.scale)) for v in plain.variables if v.name != "z")
+        plain, inner, end = PyramidalNeurons(self.k), Interneurons(self.interneurons), at(self.number)
+        taught, inhibiting = (
+            tuple(replace(variable, scale=self._scale(variable.scale)) for variable in variables)
+            for variables in (plain.variables[1:], inner.variables)
+        )
         pyramidal = replace(
             plain,
-            size=self.k,
-            name=self.pyramidal,
-            dimension=self.pyramidal,
             variables=(
                 Variable("z", "somatic output", role="memory"),
                 Variable("basal", "proximal current"),
@@ -100,60 +86,48 @@ class Area:
                 Variable("shortfall", "what the soma is driven by beyond its output", role="memory"),
                 Variable("power", "sum of squares of the cell's inhibitory weights", scale=self._scale("a")),
             ),
-            steps=(
-                *plain.steps,
-                Step("apical", f"shortfall = basal + feedback{self.suffix} * plateau - z", replays=True),
-            ),
+            steps=(*plain.steps, Step("apical", f"shortfall = basal + feedback{end} * plateau - z", replays=True)),
             meaning="Two-compartment neurons whose plateau teaches and drives the soma.",
-            area=self.number,
         )
-        cells = Interneurons()
-        variables = tuple(replace(v, scale=self._scale(v.scale)) for v in cells.variables)
-        dimension = f"{cells.dimension}{self.suffix}"
-        inhibiting = replace(
-            cells, size=self.interneurons, name=self.inhibiting, dimension=dimension, variables=variables,
-            area=self.number,
-        )  # fmt: skip
-        return pyramidal, inhibiting
+        return tuple(
+            replace(cells, name=f"{cells.name}{end}", dimension=f"{cells.dimension}{end}", area=self.number)
+            for cells in (pyramidal, replace(inner, variables=inhibiting))
+        )
 
     def pathways(self) -> tuple[Pathway, ...]:
         """Return its proximal, distal, inhibitory and recruitment synapses, which bring variances to rho, not to 1."""
-        (below, low), (above, high), at = self.below, self.above, self.suffix
-        W, A, Q, R = self.weights
+        (below, low), end, (W, A, Q, R) = self.below, at(self.number), self.weights
         proximal = replace(
-            ProximalSynapses(), name=f"proximal{at}", weight=W, source=below, target=self.pyramidal, drives="basal",
-            current=f"w * {low}_pre", change=f"eta_x{at} * {low}_pre * plateau_post",
-            replay=f"eta_x{at} * replay_gain * {low}_pre * plateau_post", scale="z / x" if self.first else "1",
-            equation=f"d{W} = eta_x{at} {low} plateau'",
+            ProximalSynapses(), source=below, drives="basal", current=f"w * {low}_pre",
+            change=f"eta_x{end} * {low}_pre * plateau_post",
+            replay=f"eta_x{end} * replay_gain * {low}_pre * plateau_post", scale="z / x" if low == "x" else "1",
+            equation=f"d{W} = eta_x{end} {low} plateau'",
         )  # fmt: skip
         distal = replace(
-            DistalSynapses(), name=f"distal{at}", weight=A, source=above, target=self.pyramidal,
-            current=f"w * {high}_pre", scale=self._scale("a / y"),
-        )  # fmt: skip
-        if self.last:
+            DistalSynapses(),
+            change=f"eta_y{end} * (y_pre * (z_post - rho * s * a_post) - rho * (1 - s + s * ridge_y) * w)",
+            equation=f"d{A} = eta_y{end} (y (z - rho s a)' - rho (1 - s) {A})",
+        )
+        if not self.last:
             distal = replace(
-                distal,
-                change=f"eta_y{at} * (y_pre * (z_post - rho * s * a_post) - rho * (1 - s + s * ridge_y) * w)",
-                equation=f"d{A} = eta_y{at} (y (z - rho s a)' - rho (1 - s) {A})",
-            )
-        else:
-            distal = replace(
-                distal,
-                change=f"eta_y{at} * ({high}_pre * z_post - rho * w)",
-                replay=f"eta_y{at} * replay_gain * {high}_pre * z_post",
-                equation=f"d{A} = eta_y{at} ({high} z' - rho {A})",
-            )
+                distal, source=f"pyramidal{at(self.number + 1)}", current="w * z_pre", scale="1",
+                change=f"eta_y{end} * (z_pre * z_post - rho * w)",
+                replay=f"eta_y{end} * replay_gain * z_pre * z_post", equation=f"d{A} = eta_y{end} (z z' - rho {A})",
+            )  # fmt: skip
         inhibitory = replace(
-            InterneuronToPyramidal(), name=f"inhibitory{at}", weight=Q, source=self.inhibiting, target=self.pyramidal,
-            change=f"eta_q{at} * (z_post * n_pre - rho * w)", replay=f"eta_q{at} * replay_gain * z_post * n_pre",
-            scale=self._scale("a / n"), equation=f"d{Q} = eta_q{at} (z n' - rho {Q})", sums=(("power", "w**2"),),
+            InterneuronToPyramidal(), source=f"interneurons{end}", change=f"eta_q{end} * (z_post * n_pre - rho * w)",
+            replay=f"eta_q{end} * replay_gain * z_post * n_pre", scale=self._scale("a / n"),
+            equation=f"d{Q} = eta_q{end} (z n' - rho {Q})", sums=(("power", "w**2"),),
         )  # fmt: skip
         recruitment = replace(
-            PyramidalToInterneuron(), name=f"recruitment{at}", weight=R, source=self.pyramidal, target=self.inhibiting,
-            change=f"eta_r{at} * (n_post * z_pre - rho * w)", replay=f"eta_r{at} * replay_gain * n_post * z_pre",
-            scale=self._scale("n / z"), equation=f"d{R} = eta_q{at} (n z' - rho {R})",
+            PyramidalToInterneuron(), source=f"pyramidal{end}", change=f"eta_r{end} * (n_post * z_pre - rho * w)",
+            replay=f"eta_r{end} * replay_gain * n_post * z_pre", scale=self._scale("n / z"),
+            equation=f"d{R} = eta_q{end} (n z' - rho {R})",
         )  # fmt: skip
-        return tuple(replace(p, area=self.number) for p in (proximal, distal, inhibitory, recruitment))
+        return tuple(
+            replace(pathway, name=f"{pathway.name}{end}", weight=W, target=f"{pathway.target}{end}", area=self.number)
+            for pathway, W in zip((proximal, distal, inhibitory, recruitment), self.weights, strict=True)
+        )
 
 
 _OPEN_ENDED = AreaPlan.of(math.inf)
@@ -178,38 +152,35 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
     """
     shared = [*REGRESSION, broadcast("rho", "variance that every output is brought to", "parameter", 1.0)]
     for area in areas:
-        scale = "z / a" if area.last else "1"
+        end, scale = at(area.number), "z / a" if area.last else "1"
         shared += [
-            broadcast(f"feedback{area.suffix}", "gain of the plateau at the soma", "parameter", area.feedback, scale),
-            broadcast(f"power_q{area.suffix}", "trace(QQ'), the gain of the inhibitory loop", "memory"),
+            broadcast(f"feedback{end}", "gain of the plateau at the soma", "parameter", area.feedback, scale),
+            broadcast(f"power_q{end}", "trace(QQ'), the gain of the inhibitory loop", "memory"),
         ]
     if rates is not None:
-        given = {
-            f"{path}{area.suffix}": getattr(own, path)
-            for area, own in zip(areas, rates, strict=True)
-            for path in PLASTICITY
-        }
-        return Neuromodulator.of(given, shared)
+        own = zip(areas, rates, strict=True)
+        given = {f"{path}{at(area.number)}": getattr(each, path) for area, each in own for path in PLASTICITY}
+        return Neuromodulator(given, shared)
     lines = [
         "left = clip(1 - sample / last, 0, 1)",
         "fall = learning * left / (1 + sample / N_q)",
         "bound = learning * sqrt(left)",
     ]
     for below, area in zip([None, *areas], areas, strict=False):
-        at = area.suffix
+        end = at(area.number)
         base, mean, ridge = ("base_w", f"{below.k} * rho", "0") if below else ("base_x", "power_x", "ridge_power")
         lines += [
             f"wanted = {base} * fall / ({mean} + {ridge})",
-            f"eta_x{at} = clip(wanted, 0, bound / (energy_x{at} + {ridge} + 1e-300)) / clip(power_q{at}, 1, inf)",
-            f"eta_q{at} = clip(base_q * fall, 0, 0.06 * learning / (energy_z{at} + 1e-300))",
-            f"eta_r{at} = eta_q{at}",
-            f"eta_y{at} = clip(base_y * fall, 0, 0.5 * learning / (1 - s + s * (energy_y + ridge_y)))"
+            f"eta_x{end} = clip(wanted, 0, bound / (energy_x{end} + {ridge} + 1e-300)) / clip(power_q{end}, 1, inf)",
+            f"eta_q{end} = clip(base_q * fall, 0, 0.06 * learning / (energy_z{end} + 1e-300))",
+            f"eta_r{end} = eta_q{end}",
+            f"eta_y{end} = clip(base_y * fall, 0, 0.5 * learning / (1 - s + s * (energy_y + ridge_y)))"
             if area.last
-            else f"eta_y{at} = 0.3 * eta_q{at}",
+            else f"eta_y{end} = 0.3 * eta_q{end}",
         ]
         shared += [
-            broadcast(f"energy_x{at}", "power of the input from below"),
-            broadcast(f"energy_z{at}", "power of the output"),
+            broadcast(f"energy_x{end}", "power of the input from below"),
+            broadcast(f"energy_z{end}", "power of the output"),
         ]
     shared += [
         broadcast("energy_y", "|y|^2"),
@@ -218,12 +189,9 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
         broadcast("ridge_power", "what the ridge adds to |x|^2", "parameter", scale="x**2"),
         *(broadcast(name, meaning, "parameter", getattr(_OPEN_ENDED, name)) for name, meaning in _PLAN.items()),
     ]
-    eta = broadcast_rates(f"{path}{area.suffix}" for area in areas for path in PLASTICITY)
-    return Neuromodulator(
-        variables=(*eta, *shared),
-        steps=(Step("modulation", "\n".join(lines)),),
-        meaning="Broadcasts learning rates fitted to the drive.",
-    )
+    eta = broadcast_rates(f"{path}{at(area.number)}" for area in areas for path in PLASTICITY)
+    step = Step("modulation", "\n".join(lines))
+    return speaking("Broadcasts learning rates fitted to the drive.", *eta, *shared, step)
 
 
 @dataclass(frozen=True)
@@ -240,19 +208,21 @@ class ApicalFeedback(Departure):
 
     areas: tuple[Area, ...]
     rates: tuple[Rates, ...] | None = None
+    gives = ("apical feedback",)
     turn = -2
 
     def alter(self, parts: Parts) -> Parts:
         """Put the areas, and a neuromodulator that speaks to all of them, into the circuit."""
         parts = parts.having(area_modulator(self.areas, self.rates))
         for area in self.areas:
-            at, cells, (source, variable) = area.suffix, area.pyramidal, area.below
+            end, (source, variable) = at(area.number), area.below
+            cells = f"pyramidal{end}"
             parts = parts.having(*area.populations(), *area.pathways())
-            heard = [(f"loop_gain{at}", cells, f"power_q{at}", "power_pre", "dendrite")]
+            heard = [(f"loop_gain{end}", cells, f"power_q{end}", "power_pre", "dendrite")]
             if self.rates is None:
                 heard += [
-                    (f"input_power{at}", source, f"energy_x{at}", f"{variable}_pre**2", "drive"),
-                    (f"output_power{at}", cells, f"energy_z{at}", "z_pre**2", "recruitment"),
+                    (f"input_power{end}", source, f"energy_x{end}", f"{variable}_pre**2", "drive"),
+                    (f"output_power{end}", cells, f"energy_z{end}", "z_pre**2", "recruitment"),
                 ]
             if self.rates is None and area.last:
                 heard += [("instructive_power", "instructive", "energy_y", "y_pre**2", "drive")]

@@ -15,17 +15,19 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated
 
-from biorrr.models.areas.apical_feedback import ApicalFeedback
+from biorrr.models.areas.apical_feedback import at
 from biorrr.models.departure import Departure
 from biorrr.models.expressions import names_in, only_where
 from biorrr.models.paper.clock import SettlingClock
-from biorrr.models.parts import Part, Parts, Pathway, Population, summed, with_values
-from biorrr.models.validation import number_within, whole_number
+from biorrr.models.parts import Parts, Pathway, Population, summed, with_values
+from biorrr.models.validation import Positive, number_within, whole_number
 from biorrr.models.variables import Step, Variable, broadcast
 
 # Ticks, and the smallest eigenvalue met while areas learned digits, V1-V2 and synthetic data, by the number of areas.
-_USUAL = {1: (100, 1.0), 2: (100, 0.15), 3: (200, 0.1)}
+_USUAL = {0: (100, 1.0), 1: (100, 1.0), 2: (100, 0.15), 3: (200, 0.1)}
 
 
 @dataclass(frozen=True)
@@ -47,46 +49,36 @@ class Settled(Departure):
         more areas, and up to that of one area fewer where y clamps the last area.
     """
 
-    ticks: int | None = None
-    tolerance: float = 1e-8
-    softest: float | None = None
-    gives = ("clock",)
-    requires = ((ApicalFeedback, "outputs settle only with apical feedback; give feedback=c, c > 0, or use Hierarchy"),)
+    ticks: Annotated[int, partial(whole_number, minimum=2)] | None = None
+    tolerance: Positive = 1e-8
+    softest: Annotated[float, partial(number_within, low=1e-6, high=1)] | None = None
+    gives = ("clock", "settling")
+    requires = (
+        ("apical feedback", "outputs settle only with apical feedback; give feedback=c, c > 0, or use Hierarchy"),
+    )
     turn = 1
-
-    def __post_init__(self) -> None:
-        if self.ticks is not None:
-            whole_number("Settled.ticks", self.ticks, minimum=2)
-        number_within("Settled.tolerance", self.tolerance, 0)
-        if self.softest is not None:
-            number_within("Settled.softest", self.softest, 1e-6, 1)
 
     def alter(self, parts: Parts) -> Parts:
         """Let outputs settle, and let weights and traces change at the last tick of a sample only."""
-        cells = parts.all(kind="pyramidal")
-        areas = [one.area for one in cells]
-        usual, softest = _USUAL[min(len(areas), 3)]
-        held = float(self.ticks or usual)
+        pyramidal = parts.all(kind="pyramidal")
+        number, last = min(len(pyramidal), 3), pyramidal[-1]
+        (ticks, softest), (_, clamped) = _USUAL[number], _USUAL[number - 1]
+        held = float(self.ticks or ticks)
+        clamp = f"feedback{at(last.area)} * power_q{at(last.area)} / {last.size}"
+        areas = [cells.area for cells in pyramidal]
+        pace = _pacemaker(areas, self.softest or softest, self.softest or clamped, clamp)
         clock = with_values(SettlingClock(), held=held, replay_held=held)
         others = tuple(population for population in parts.populations if population.kind != "clock")
-        bounds = (self.softest, self.softest) if self.softest else (softest, _USUAL[max(min(len(areas), 3) - 1, 1)][1])
-        pace = _pacemaker(areas, *bounds, f"feedback{at(cells[-1])} * power_q{at(cells[-1])} / {cells[-1].size}")
         parts = replace(parts, populations=(clock, pace, *others))  # they speak before outputs move
-        for cells in parts.all(kind="pyramidal"):
-            parts = parts.adding(cells.name, *_MOVEMENT)
-            parts = parts.having(_to_pacemaker(f"residual_power{at(cells)}", cells, f"residual{at(cells)}",
-                                               "shortfall_pre**2", "modulation"))  # fmt: skip
+        for cells in pyramidal:
+            power, residual = f"residual_power{at(cells.area)}", f"residual{at(cells.area)}"
+            heard = summed(power, cells.name, "settling", residual, "shortfall_pre**2", "modulation")
+            parts = parts.having(cells.adding(*_MOVEMENT), heard)
         for kind, letter in (("recruitment", "r"), ("proximal", "w"), ("distal", "a")):
             for pathway in parts.all(kind=kind):
                 if parts[pathway.source].kind == "pyramidal":  # else it brings the data, and is no part of M
-                    parts = _with_norm(parts, pathway, f"power_{letter}{at(pathway)}")
+                    parts = _with_norm(parts, pathway, f"power_{letter}{at(pathway.area)}")
         return parts.having(*map(_at_the_last_tick, parts.everything))
-
-
-def at(part: Part | int) -> str:
-    """Return the ending of names that belong to the area of ``part``."""
-    area = part.area if isinstance(part, Part) else part
-    return f"_{area}" if area else ""
 
 
 _MOVEMENT = (
@@ -102,17 +94,13 @@ _MOVEMENT = (
 )
 
 
-def _to_pacemaker(name: str, cells: Population, drives: str, current: str, phase: str) -> Pathway:
-    return summed(name, cells.name, "settling", drives, current, phase)
-
-
 def _with_norm(parts: Parts, pathway: Pathway, name: str) -> Parts:
     """Let the pacemaker know the squared norm of the weights of ``pathway`` under ``name``."""
     cells, squares = parts[pathway.target], f"{pathway.kind}_squares"
-    parts = parts.adding(cells.name, Variable(squares, f"sum of squares of the cell's {pathway.kind} weights"))
     return parts.having(
+        cells.adding(Variable(squares, f"sum of squares of the cell's {pathway.kind} weights")),
         replace(pathway, sums=(*pathway.sums, (squares, "w**2"))),
-        _to_pacemaker(f"{pathway.name}_norm", cells, name, f"{squares}_pre", "dendrite"),
+        summed(f"{pathway.name}_norm", cells.name, "settling", name, f"{squares}_pre", "dendrite"),
     )
 
 
@@ -184,17 +172,11 @@ def _pacemaker(areas: list[int], softest: float, clamped: float, clamp: str) -> 
 def _at_the_last_tick(part: Population | Pathway) -> Population | Pathway:
     """Return ``part`` whose weights and traces change at the last tick of what is presented, by that tick's values."""
     memories = {variable.name for variable in part.variables if variable.role == "memory"}
-    steps = []
-    for step in part.steps:
-        if step.phase == "eligibility":
-            others = frozenset(names_in(step.code).written) - memories
-            step = replace(step, code=only_where("closing", step.code, others))
-        steps.append(step)
+    steps = [
+        replace(step, code=only_where("closing", step.code, frozenset(names_in(step.code).written) - memories))
+        if step.phase == "eligibility"
+        else step
+        for step in part.steps
+    ]
     part = replace(part, steps=tuple(steps))
-    if isinstance(part, Population) or not part.plastic:
-        return part
-    return replace(
-        part,
-        change=part.change and f"closing * ({part.change})",
-        replay=part.replay and f"replay_closing * ({part.replay})",
-    )
+    return part.times(change="closing", replay="replay_closing") if isinstance(part, Pathway) else part

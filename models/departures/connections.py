@@ -28,20 +28,12 @@ class SparseConnections(Departure):
     distal: Probability
     alters = ("proximal", "distal")
 
-    def alter(self, parts: Parts) -> Parts:
+    def altered(self, pathway: Pathway) -> Pathway:
         """Let only synapses that exist begin with a weight and change."""
-        for place, kind in enumerate(("proximal", "distal")):
-            for pathway in parts.all(kind=kind):
-                stream = in_area(Stream.WIRING, pathway.area)
-                drawn = f"int(uniform_draw(seed, {stream}, {place}, i) < {getattr(self, kind)!r})"
-                exists = parameter("connected", "1 where the synapse exists", drawn, per="synapse")
-                wrapped = {
-                    field: f"connected * ({expression})"
-                    for field in ("start", "change", "replay")
-                    if (expression := getattr(pathway, field))
-                }
-                parts = parts.having(replace(pathway, variables=(*pathway.variables, exists), **wrapped))
-        return parts
+        place, probability = self.alters.index(pathway.kind), getattr(self, pathway.kind)
+        drawn = f"int(uniform_draw(seed, {in_area(Stream.WIRING, pathway.area)}, {place}, i) < {probability!r})"
+        exists = parameter("connected", "1 where the synapse exists", drawn, per="synapse")
+        return pathway.adding(exists).times(start="connected", change="connected", replay="connected")
 
 
 _KINDS = {"Vx": "proximal", "Vy": "distal", "Q": "inhibitory", "R": "recruitment"}
@@ -63,29 +55,22 @@ class DalesLaw(Departure):
 
     weights: tuple[Annotated[str, partial(one_of, choices=tuple(_KINDS))], ...]
 
-    @property
-    def alters(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Kinds of the synapses that keep their sign."""
-        return tuple(_KINDS[name] for name in self.weights)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "alters", tuple(_KINDS[name] for name in self.weights))
 
     def alter(self, parts: Parts) -> Parts:
         """Give each fibre its polarity, and stop weights at zero."""
-        for kind in self.alters:
-            for pathway in parts.all(kind=kind):
-                parts = _keeping_sign(parts, pathway)
+        for pathway in (pathway for kind in self.alters for pathway in parts.all(kind)):
+            if pathway.bound:
+                raise InputError(f"the weights of {pathway.name} have a bound already, {pathway.bound}")
+            source, sign = parts[pathway.source], ""
+            if source.kind not in ("pyramidal", "interneuron"):
+                sign, place = "polarity_pre * ", int(pathway.kind == "distal")
+                drawn = f"1 - 2 * int(uniform_draw(seed, {Stream.POLARITY}, {place}, i) >= 0.5)"
+                meaning = "sign of all synapses that the fibre makes"
+                if not source.has("polarity"):
+                    parts = parts.having(source.adding(Variable("polarity", meaning, role="parameter", value=drawn)))
+            start, bound = f"{sign}abs({pathway.start})", f"{sign}clip({sign}w, 0, inf)"
+            parts = parts.having(replace(pathway, start=start, bound=bound))
         return parts
-
-
-def _keeping_sign(parts: Parts, pathway: Pathway) -> Parts:
-    """Return ``parts`` in which the weights of ``pathway`` keep the sign of the cell that they come from."""
-    if pathway.bound:
-        raise InputError(f"the weights of {pathway.name} have a bound already, {pathway.bound}")
-    source, sign = parts[pathway.source], ""
-    if source.kind not in ("pyramidal", "interneuron"):
-        sign, place = "polarity_pre * ", int(pathway.kind == "distal")
-        drawn = f"1 - 2 * int(uniform_draw(seed, {Stream.POLARITY}, {place}, i) >= 0.5)"
-        polarity = Variable("polarity", "sign of all synapses that the fibre makes", role="parameter", value=drawn)
-        if not source.has("polarity"):
-            parts = parts.adding(source.name, polarity)
-    start = f"{sign}abs({pathway.start})"
-    return parts.having(replace(pathway, start=start, bound=f"{sign}clip({sign}w, 0, inf)"))

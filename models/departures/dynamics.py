@@ -4,15 +4,49 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from biorrr.errors import InputError
 from biorrr.models.departure import Departure
 from biorrr.models.paper.clock import HoldingClock
 from biorrr.models.parts import Parts, Population, with_values
-from biorrr.models.physical_units import Milliseconds, whole_ticks
+from biorrr.models.physical_units import Milliseconds
 from biorrr.models.variables import Step, Variable, parameter
 
 
+class Holding(Departure):
+    """Base of departures that give the circuit a clock which holds each sample for some time.
+
+    Attributes
+    ----------
+    hold, dt
+        Time for which a sample is held, and length of a tick, in ms.
+    held
+        Ticks for which a sample is held.
+    """
+
+    hold: float
+    dt: float
+    held: int
+    gives: tuple[str, ...] = ("clock",)
+    turn = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        ticks = self.hold / self.dt if self.dt > 0 else 0.0
+        if ticks < 0.5 or abs(ticks - round(ticks)) >= 1e-9:
+            raise InputError(
+                f"{type(self).__name__}.hold: must be a whole number of ticks of dt = {self.dt:g} ms (got "
+                f"{self.hold:g} ms)"
+            )
+        object.__setattr__(self, "held", round(ticks))
+
+    @property
+    def clock(self) -> Population:
+        """The clock of the circuit."""
+        return with_values(HoldingClock(), held=float(self.held), tick=self.dt, lapse=self.dt / 1000)
+
+
 @dataclass(frozen=True)
-class Leaky(Departure):
+class Leaky(Holding):
     """Membranes and dendrites that relax towards their drive while each sample is held for some time.
 
     Weights change when a sample ends, by the mean of their rule over the time for which the sample was held. As the
@@ -38,59 +72,38 @@ class Leaky(Departure):
     hold: Milliseconds = 200.0
     dt: Milliseconds = 2.0
     alters = ("pyramidal", "interneuron")
-    gives = ("clock",)
-    turn = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        whole_ticks("Leaky", self.hold, self.dt)
-
-    @property
-    def held(self) -> int:
-        """Ticks for which a sample is held."""
-        return whole_ticks("Leaky", self.hold, self.dt)
 
     def alter(self, parts: Parts) -> Parts:
         """Give cells membranes, the circuit a clock that holds samples, and let plasticity integrate."""
-        parts = parts.having(with_values(HoldingClock(), held=float(self.held), tick=self.dt, lapse=self.dt / 1000))
-        for cells in parts.all(kind="pyramidal"):
-            parts = self._pyramidal(parts, cells)
-        for cells in parts.all(kind="interneuron"):
-            parts = self._interneurons(parts, cells)
+        parts = super().alter(parts.having(self.clock))
         return parts.having(*(replace(pathway, averaged=True) for pathway in parts.pathways if pathway.change))
 
-    def _pyramidal(self, parts: Parts, cells: Population) -> Parts:
-        """Give pyramidal neurons their membranes; with apical feedback, somata follow the tick before."""
+    def altered(self, cells: Population) -> Population:
+        """Give cells their membranes; with apical feedback, somata follow the tick before."""
+        if cells.kind == "interneuron":
+            return cells.adding(
+                Variable("membrane", "membrane potential", role="memory", scale=cells.variable("n").scale),
+                _relaxation("membrane_step", self.tau_interneuron),
+                _relaxing("interneuron", "membrane", "membrane_step", "n"),
+            )
         scale = cells.variable("a").scale
-        parts = parts.adding(
-            cells.name,
+        soma: tuple[Variable | Step, ...] = (
+            Variable("soma", "membrane potential of the soma", role="memory"),
+            _relaxing("membrane", "soma", "soma_step", "z"),
+        )
+        if cells.has("shortfall"):
+            soma = (Step("input", f"{'soma' if cells.has('soma') else 'z'} += soma_step * shortfall"),)
+        return cells.adding(
             Variable("dendrite", "excitation of the distal dendrite", role="memory", scale=scale),
             Variable("hyperpolarisation", "inhibition of the distal dendrite", role="memory", scale=scale),
             Variable("calcium", "the plateau as it rises and decays", role="memory", scale=scale),
             _relaxation("soma_step", self.tau_soma),
             _relaxation("dendrite_step", self.tau_dendrite),
             _relaxation("plateau_step", self.tau_plateau),
-        )
-        if cells.has("shortfall"):
-            moved = "soma" if cells.has("soma") else "z"
-            parts = parts.adding(cells.name, Step("input", f"{moved} += soma_step * shortfall"))
-        else:
-            soma = Variable("soma", "membrane potential of the soma", role="memory")
-            parts = parts.adding(cells.name, soma, _relaxing("membrane", "soma", "soma_step", "z"))
-        return parts.adding(
-            cells.name,
+            *soma,
             _relaxing("membrane", "dendrite", "dendrite_step", "a"),
             _relaxing("dendrite", "hyperpolarisation", "dendrite_step", "inhibition"),
             _relaxing("plateau decay", "calcium", "plateau_step", "plateau"),
-        )
-
-    def _interneurons(self, parts: Parts, cells: Population) -> Parts:
-        """Give interneurons their membranes."""
-        return parts.adding(
-            cells.name,
-            Variable("membrane", "membrane potential", role="memory", scale=cells.variable("n").scale),
-            _relaxation("membrane_step", self.tau_interneuron),
-            _relaxing("interneuron", "membrane", "membrane_step", "n"),
         )
 
 

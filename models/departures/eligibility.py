@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from biorrr.errors import InputError
 from biorrr.models.departure import Departure
 from biorrr.models.expressions import names_in, renamed
-from biorrr.models.parts import Parts, Pathway
+from biorrr.models.parts import Parts, Pathway, Population
 from biorrr.models.physical_units import Lasting
 from biorrr.models.variables import Step, Variable, parameter
 
@@ -57,7 +57,7 @@ class Eligibility(Departure):
         return parts
 
     @property
-    def memory(self) -> float:
+    def memory(self) -> float:  # type: ignore[override]
         """The longest of its time constants."""
         return max(self.tau_x, self.tau_plateau, self.tau_output)
 
@@ -79,17 +79,16 @@ def _traced(parts: Parts, name: str, activity: str, side: str, tau: float) -> Pa
     # A pyramidal neuron of an area below has a trace of its output for its own distal synapses too.
     sent = side == "pre" and parts[population].kind == "pyramidal"
     trace = f"sent_{activity}_eligibility" if sent else f"{activity}_eligibility"
-    parts = with_trace(parts, population, activity, trace, tau)
-    return parts.having(replace(rule, change=renamed(rule.change, {f"{activity}_{side}": f"{trace}_{side}"})))
+    change = renamed(rule.change, {f"{activity}_{side}": f"{trace}_{side}"})
+    return parts.having(with_trace(parts[population], activity, trace, tau), replace(rule, change=change))
 
 
-def with_trace(parts: Parts, population: str, activity: str, trace: str, tau: float) -> Parts:
-    """Let the cells of ``population`` keep a ``trace`` of an ``activity`` of theirs, of time constant ``tau``."""
-    declared = parts[population].variable(activity)
-    if parts[population].has(trace):
-        raise InputError(f"{population} keeps a trace of the {declared.meaning} already")
-    return parts.adding(
-        population,
+def with_trace(cells: Population, activity: str, trace: str, tau: float) -> Population:
+    """Return ``cells`` that keep a ``trace`` of an ``activity`` of theirs, of time constant ``tau``."""
+    declared = cells.variable(activity)
+    if cells.has(trace):
+        raise InputError(f"{cells.name} keeps a trace of the {declared.meaning} already")
+    return cells.adding(
         Variable(trace, f"eligibility trace of the {declared.meaning}", role="memory", scale=declared.scale),
         parameter(f"{trace}_step", "relaxation of the trace per tick", f"1 - exp(-lapse / {tau!r})"),
         Step("eligibility", f"{trace} += {trace}_step * ({activity} - {trace})"),

@@ -1,4 +1,4 @@
-"""Shapes of a calcium plateau potential, given its drive: the distal current minus inhibition, a - Qn.
+"""Shapes of a calcium plateau potential, given its drive (the distal current minus inhibition, a - Qn), and its reach.
 
 In spontaneous replay plateaus are always graded.
 """
@@ -6,14 +6,12 @@ In spontaneous replay plateaus are always graded.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-from biorrr.models.areas.settled import Settled
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Parts
+from biorrr.models.parts import Population
 from biorrr.models.random_draws import Stream, in_area
 from biorrr.models.validation import NotNegative, Positive, number_within
 from biorrr.models.variables import Step, parameter
@@ -22,10 +20,24 @@ _Amplitude = Annotated[float, partial(number_within, low=math.ulp(0), remedy="; 
 
 
 class _Shape(Departure):
-    """Base of departures that make plateaus of their drive."""
+    """Base of departures that make plateaus of their drive, by a parameter in the units of a.
+
+    Attributes
+    ----------
+    code
+        The statement that makes plateaus; "{stream}" stands for the stream of random numbers of the area.
+    """
 
     alters = ("pyramidal",)
     gives = ("shape of plateaus",)
+    code: ClassVar[str]
+
+    def altered(self, cells: Population) -> Population:
+        """Give pyramidal neurons the parameter, and the step that makes plateaus."""
+        scale = cells.variable("plateau").scale
+        given = [parameter(name, f"{name} of the plateau", value, scale=scale) for name, value in vars(self).items()]
+        code = self.code.format(stream=in_area(Stream.PLATEAU, cells.area))
+        return cells.adding(*given, Step("plateau shape", code))
 
 
 @dataclass(frozen=True)
@@ -41,17 +53,11 @@ class AllOrNone(_Shape):
     """
 
     amplitude: _Amplitude
-    excludes = ((Settled, "plateaus are drawn anew in every tick, so outputs never settle; use Leaky(...)"),)
-
-    def alter(self, parts: Parts) -> Parts:
-        """Turn the drive into a number of plateaus."""
-
-        def code(area: int) -> str:
-            stream = in_area(Stream.PLATEAU, area)
-            number = f"poisson_draw(abs(plateau) * share / amplitude, seed, {stream}, moment, i)"
-            return f"plateau = sign(plateau) * amplitude / share * {number}"
-
-        return _shaped(parts, "amplitude", self.amplitude, code)
+    excludes = (("settling", "plateaus are drawn anew in every tick, so outputs never settle; use Leaky(...)"),)
+    code = (
+        "plateau = sign(plateau) * amplitude / share * "
+        "poisson_draw(abs(plateau) * share / amplitude, seed, {stream}, moment, i)"
+    )
 
 
 @dataclass(frozen=True)
@@ -65,11 +71,10 @@ class Sign(_Shape):
     """
 
     amplitude: Positive
-    excludes = ((Settled, "a plateau that jumps from one size to another keeps outputs from settling; use Leaky(...)"),)
-
-    def alter(self, parts: Parts) -> Parts:
-        """Keep the sign of the drive."""
-        return _shaped(parts, "amplitude", self.amplitude, lambda area: "plateau = amplitude * sign(plateau)")
+    excludes = (
+        ("settling", "a plateau that jumps from one size to another keeps outputs from settling; use Leaky(...)"),
+    )
+    code = "plateau = amplitude * sign(plateau)"
 
 
 @dataclass(frozen=True)
@@ -86,19 +91,23 @@ class Rectified(_Shape):
     """
 
     baseline: NotNegative = 0.0
-
-    def alter(self, parts: Parts) -> Parts:
-        """Cut the drive off at the resting level."""
-        return _shaped(parts, "baseline", self.baseline, lambda area: "plateau = clip(plateau, -baseline, inf)")
+    code = "plateau = clip(plateau, -baseline, inf)"
 
 
-def _shaped(parts: Parts, name: str, value: float, code: Callable[[int], str]) -> Parts:
-    """Give pyramidal neurons a parameter in the units of a, and the step that makes plateaus in their area."""
-    for cells in parts.all(kind="pyramidal"):
-        scale = cells.variable("plateau").scale
-        parts = parts.adding(
-            cells.name,
-            parameter(name, f"{name} of the plateau", value, scale=scale),
-            Step("plateau shape", code(cells.area)),
-        )
-    return parts
+@dataclass(frozen=True)
+class ApicalDrive(Departure):
+    """A plateau that not only teaches, but also reaches the soma: the output gains ``gain`` times the plateau.
+
+    The plateau comes after the interneurons have answered the proximal drive, so it changes the output that
+    plasticity sees, not the inhibition of the same sample.
+    """
+
+    gain: NotNegative
+    alters = ("pyramidal",)
+    gives = ("apical drive",)
+    excludes = (("apical feedback", "feedback brings the plateau to the soma already; choose its gain instead"),)
+
+    def altered(self, cells: Population) -> Population:
+        """Let the plateau add to the output."""
+        gain = parameter("apical_gain", "how much the plateau drives the output", self.gain, scale="z / a")
+        return cells.adding(gain, Step("apical", "z += apical_gain * plateau"))

@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from biorrr.models.areas.settled import Settled
 from biorrr.models.departure import Departure
 from biorrr.models.expressions import renamed
-from biorrr.models.parts import Parts, Population
+from biorrr.models.parts import Population
 from biorrr.models.physical_units import Milliseconds
 from biorrr.models.random_draws import Stream, in_area, uniform_draw
 from biorrr.models.validation import NotNegative, PositiveCount
@@ -45,38 +44,34 @@ class Spiking(Departure):
     filter: Milliseconds = 20.0
     alters = ("pyramidal", "interneuron", "recruitment")
     gives = ("spikes",)
-    excludes = ((Settled, "spikes are drawn anew in every tick, so outputs never settle; use Leaky(...)"),)
+    excludes = (("settling", "spikes are drawn anew in every tick, so outputs never settle; use Leaky(...)"),)
 
-    def alter(self, parts: Parts) -> Parts:
+    def altered(self, part):
         """Replace the activity of outputs and interneurons by what their spikes say."""
-        for pathway in parts.all(kind="recruitment"):
-            parts = parts.having(replace(pathway, sums=(*pathway.sums, ("strength", "w**2"))))
-        for cells in parts.all(kind="pyramidal"):
-            phase = "output"
-            if cells.has("shortfall"):  # the soma is no longer what it says, and other areas hear the spikes
-                soma = Variable("soma", "membrane potential of the soma", role="memory")
-                steps = tuple(replace(step, code=renamed(step.code, {"z": "soma"})) for step in cells.steps)
-                cells, phase = replace(cells, variables=(*cells.variables, soma), steps=steps), "feedback output"
-                parts = parts.having(cells)
-            parts = self._spiking(parts, cells, "z", "spikes", "1", Stream.OUTPUT, phase)
-        for cells in parts.all(kind="interneuron"):
-            scale = f"({cells.variable('n').scale})**2"
-            strength = Variable("strength", "sum of squares of an interneuron's weights", scale=scale)
+        if part.kind == "recruitment":
+            return replace(part, sums=(*part.sums, ("strength", "w**2")))
+        if part.kind == "interneuron":
+            scale = f"({part.variable('n').scale})**2"
+            part = part.adding(Variable("strength", "sum of squares of an interneuron's weights", scale=scale))
             unit, phase = "(sqrt(strength) + 1e-300)", "interneuron output"
-            parts = parts.adding(cells.name, strength)
-            parts = self._spiking(parts, cells, "n", "interneuron_spikes", unit, Stream.INTERNEURON, phase)
-        return parts
+            return self._spiking(part, "interneuron", "n", "n", "interneuron_spikes", unit, Stream.INTERNEURON, phase)
+        if not part.has("shortfall"):
+            return self._spiking(part, "output", "z", "z", "spikes", "1", Stream.OUTPUT, "output")
+        # With feedback the soma is no longer what it says, and other areas hear the spikes.
+        steps = tuple(replace(step, code=renamed(step.code, {"z": "soma"})) for step in part.steps)
+        part = replace(part, steps=steps).adding(Variable("soma", "membrane potential of the soma", role="memory"))
+        return self._spiking(part, "output", "soma", "z", "spikes", "1", Stream.OUTPUT, "feedback output")
 
     def _spiking(
-        self, parts: Parts, cells: Population, activity: str, spikes: str, unit: str, stream: Stream, phase: str
-    ) -> Parts:
-        """Let ``cells`` say by spikes what their ``activity`` (with feedback the potential of the soma) is."""
-        said, scale = {"z": "output", "n": "interneuron"}[activity], cells.variable(activity).scale
-        drive = "soma" if cells.has("shortfall") else activity
-        return parts.adding(
-            cells.name,
+        self, cells: Population, said: str, drive: str, activity: str, spikes: str, unit: str, stream: int, phase: str
+    ) -> Population:
+        """Return ``cells`` whose ``activity`` is what their spikes say of their ``drive``."""
+        return cells.adding(
             Variable(spikes, f"spikes of the population that stands for an {said}"),
-            Variable("filtered", "what a synaptic filter has left of past ticks", role="memory", scale=scale),
+            Variable(
+                "filtered", "what a synaptic filter has left of past ticks", role="memory",
+                scale=cells.variable(activity).scale,
+            ),
             parameter("cells_each", f"cells that stand for an {said}", self.population),
             parameter("rest", "spikes per cell and sample at rest", float(self.baseline)),
             parameter("filter_step", "relaxation of the filter per tick", f"relaxation({self.filter!r})"),
@@ -90,7 +85,7 @@ class Spiking(Departure):
                 {activity} = filtered
                 """,
             ),
-        )
+        )  # fmt: skip
 
     def raster(self, counts, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Say which cell fired each of the spikes that were counted.

@@ -20,6 +20,13 @@ from biorrr.models.validation import NotNegative, Positive, number_within
 from biorrr.models.variables import Step, Variable, parameter
 
 _Time = Annotated[Lasting, partial(number_within, low=math.ulp(0))]
+_MEANINGS = {
+    "k": "rate",
+    "threshold": "threshold",
+    "slope": "slope",
+    "floor": "sigmoid at no overlap",
+    "ceiling": "sigmoid at full overlap",
+}
 
 
 @dataclass(frozen=True)
@@ -60,67 +67,48 @@ class WeightDependentPlasticity(Departure):
     alters = ("proximal",)
     turn = -1
 
+    @property
+    def memory(self) -> float:  # type: ignore[override]
+        """The longer of its time constants."""
+        return max(self.tau_x, self.tau_plateau)
+
     def alter(self, parts: Parts) -> Parts:
         """Keep both traces, and let proximal synapses read their overlap."""
         for pathway in parts.all(kind="proximal"):
-            source = parts[pathway.source]
+            source, target = parts[pathway.source], parts[pathway.target]
             if source.kind != "sensory":
                 raise InputError(
                     f"{pathway.name} hears the outputs of {source.name}, which have either sign, and this rule is for "
                     "sensory inputs; in a hierarchy, give InAreas(WeightDependentPlasticity(...), (1,))"
                 )
-            parts = with_trace(parts, source.name, "x", "x_eligibility", self.tau_x)
-            parts = with_trace(parts, pathway.target, "plateau", "plateau_eligibility", self.tau_plateau)
-            parts = parts.having(self._dependent(pathway, parts[pathway.target].variable("plateau").scale))
+            parts = parts.having(
+                with_trace(source, "x", "x_eligibility", self.tau_x),
+                with_trace(target, "plateau", "plateau_eligibility", self.tau_plateau),
+                self._dependent(pathway, target.variable("plateau").scale),
+            )
         return parts
 
     def _dependent(self, pathway: Pathway, scale: str) -> Pathway:
         """Return ``pathway`` with synapses that read the overlap of both traces; plateaus have ``scale``."""
         own = [
-            _parameter("w_max", "largest weight", self.w_max, "z / x"),
-            _parameter("peak_x", "peak of the input's trace", self.peak_x, "x"),
-            _parameter("peak_plateau", "peak of the plateau's trace", self.peak_plateau, scale),
+            parameter("w_max", "largest weight", self.w_max, scale="z / x", per="pathway"),
+            parameter("peak_x", "peak of the input's trace", self.peak_x, scale="x", per="pathway"),
+            parameter("peak_plateau", "peak of the plateau's trace", self.peak_plateau, scale=scale, per="pathway"),
             Variable("overlap", "of the traces of input and plateau, from 0 to 1", "synapse"),
         ]
+        gains = {}
         for sign in ("plus", "minus"):
-            own += [
-                _parameter(f"{name}_{sign}", meaning, getattr(self, f"{name}_{sign}"))
-                for name, meaning in (("k", "rate"), ("threshold", "threshold"), ("slope", "slope"))
-            ]
-            own += [
-                _parameter(f"floor_{sign}", "sigmoid at no overlap", f"1 / (1 + exp(slope_{sign} * threshold_{sign}))"),
-                _parameter(
-                    f"ceiling_{sign}", "sigmoid at full overlap",
-                    f"1 / (1 + exp(-slope_{sign} * (1 - threshold_{sign})))",
-                ),
-            ]  # fmt: skip
-        gains = {
-            sign: f"k_{sign} * (1 / (1 + exp(-slope_{sign} * (overlap - threshold_{sign}))) - floor_{sign}) "
-            f"/ (ceiling_{sign} - floor_{sign})"
-            for sign in ("plus", "minus")
-        }
+            sigmoid = f"1 / (1 + exp(-slope_{sign} * ({{}} - threshold_{sign})))".format
+            values = {name: getattr(self, f"{name}_{sign}") for name in ("k", "threshold", "slope")}
+            values |= {"floor": sigmoid(0), "ceiling": sigmoid(1)}
+            own += [parameter(f"{name}_{sign}", _MEANINGS[name], v, per="pathway") for name, v in values.items()]
+            gains[sign] = f"k_{sign} * ({sigmoid('overlap')} - floor_{sign}) / (ceiling_{sign} - floor_{sign})"
+        overlap = "overlap = clip(x_eligibility_pre * plateau_eligibility_post / (peak_x * peak_plateau), 0, 1)"
         return replace(
-            pathway,
+            pathway.adding(*own, Step("eligibility", overlap)),
             change=f"sample_time * ((w_max - w) * {gains['plus']} - w * {gains['minus']})",
             replay="",
             bound="clip(w, 0, w_max)",
             start=f"clip({pathway.start}, 0, w_max)",
-            variables=(*pathway.variables, *own),
-            steps=(
-                *pathway.steps,
-                Step(
-                    "eligibility",
-                    "overlap = clip(x_eligibility_pre * plateau_eligibility_post / (peak_x * peak_plateau), 0, 1)",
-                ),
-            ),
             equation="dVx/dt = (Vmax - Vx) k+ q+(eP) - Vx k- q-(eP)",
         )
-
-    @property
-    def memory(self) -> float:
-        """The longer of its time constants."""
-        return max(self.tau_x, self.tau_plateau)
-
-
-def _parameter(name: str, meaning: str, value: float | str, scale: str = "1") -> Variable:
-    return parameter(name, meaning, value, scale=scale, per="pathway")

@@ -2,7 +2,7 @@
 
 from biorrr.models.millivolts.bursting_cells import BurstingCells
 from biorrr.models.millivolts.cell_populations import Millivolts
-from biorrr.models.millivolts.fans import fan_in, fan_out
+from biorrr.models.millivolts.fans import fan
 from biorrr.models.millivolts.somatostatin_cells import SomatostatinCells
 
-__all__ = ["BurstingCells", "Millivolts", "SomatostatinCells", "fan_in", "fan_out"]
+__all__ = ["BurstingCells", "Millivolts", "SomatostatinCells", "fan"]

@@ -20,32 +20,22 @@ from functools import partial
 from typing import Annotated
 
 from biorrr.errors import InputError
-from biorrr.models.areas.apical_feedback import ApicalFeedback
-from biorrr.models.departure import Departure
-from biorrr.models.departures.apical_drive import ApicalDrive
-from biorrr.models.departures.transmission import LoopDelay
+from biorrr.models.departures.dynamics import Holding
 from biorrr.models.expressions import renamed
 from biorrr.models.millivolts.bursting_cells import BurstingCells
-from biorrr.models.millivolts.fans import fan_in, fan_out
-from biorrr.models.millivolts.readings import (
-    INTERNEURON_STEPS,
-    INTERNEURON_VARIABLES,
-    OUTPUT_STEPS,
-    OUTPUT_VARIABLES,
-)
+from biorrr.models.millivolts.fans import fan
+from biorrr.models.millivolts.readings import INTERNEURON_READINGS, OUTPUT_READINGS
 from biorrr.models.millivolts.somatostatin_cells import SomatostatinCells
-from biorrr.models.paper.clock import HoldingClock
-from biorrr.models.parts import Parts, Population, with_values
-from biorrr.models.physical_units import Milliseconds, Picoamperes, whole_ticks
+from biorrr.models.parts import Parts, Pathway, Population
+from biorrr.models.physical_units import Milliseconds, Picoamperes
 from biorrr.models.validation import Positive, PositiveCount, number_within
 from biorrr.models.variables import Step, Variable, parameter
 
-_SPEAKS = {"z": "output", "n": "interneuron output"}
 _BEFORE = 20  # samples in which cells find their means, before synapses learn
 
 
 @dataclass(frozen=True)
-class Millivolts(Departure):
+class Millivolts(Holding):
     """Populations of bursting cells and of somatostatin cells, in millivolts, milliseconds and picoamperes.
 
     As the number of cells grows and gains become small, events and bursts follow the numbers of the paper's circuit,
@@ -101,70 +91,49 @@ class Millivolts(Departure):
     alters = ("pyramidal", "interneuron", "recruitment", "inhibitory", "neuromodulator")
     gives = ("clock", "shape of plateaus", "spikes")
     excludes = (
-        (ApicalDrive, "the soma of a cell in millivolts feels its calcium current already"),
-        (ApicalFeedback, "the gain of a plateau at the soma is that of the cell's own calcium current"),
-        (LoopDelay, "inhibition is carried by spikes, which synapses already pass on with a delay of their own"),
+        ("apical drive", "the soma of a cell in millivolts feels its calcium current already"),
+        ("apical feedback", "the gain of a plateau at the soma is that of the cell's own calcium current"),
+        ("loop delay", "inhibition is carried by spikes, which synapses already pass on with a delay of their own"),
     )
-    turn = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole_ticks("Millivolts", self.hold, self.dt)
         if self.latency >= self.hold:
             raise InputError(
                 f"Millivolts.latency: must be shorter than hold = {self.hold:g} ms (got {self.latency:g} ms)"
             )
 
-    @property
-    def held(self) -> int:
-        """Ticks for which a sample is held."""
-        return whole_ticks("Millivolts", self.hold, self.dt)
-
     def alter(self, parts: Parts) -> Parts:
         """Put populations of cells behind outputs and interneurons, and let weights change when a sample ends."""
-        clock = with_values(HoldingClock(), held=float(self.held), tick=self.dt, lapse=self.dt / 1000)
-        parts = self._interneurons(self._outputs(parts.having(clock)))
-        modulator = parts["neuromodulator"]
-        rates = tuple(replace(v, at_end=v.name.startswith("eta_")) for v in modulator.variables)
-        parts = parts.having(replace(modulator, variables=rates))
-        for name, said in (("recruitment", "z"), ("inhibitory", "n")):
-            pathway = parts[name]
-            carried = {f"{said}_pre": "carried_pre"}
-            sums = tuple((filled, renamed(expression, carried)) for filled, expression in pathway.sums)
-            parts = parts.having(replace(pathway, current=renamed(pathway.current, carried), sums=sums))
-            parts = parts.adding(
-                pathway.source,
-                Variable("carried", "what reaches other cells", scale=said),
-                Step(_SPEAKS[said], f"carried = waking * heard + (1 - waking) * {said}", replays=True),
-            )
-        return parts.having(
-            *(
-                replace(pathway, change=f"closing * int(sample >= {_BEFORE}) * ({pathway.change})")
-                for pathway in parts.pathways
-                if pathway.change
-            )
-        )
+        parts = parts.having(self.clock)
+        for cells in parts.all(kind="pyramidal"):
+            parts = parts.having(*self._outputs(cells))
+        for cells in parts.all(kind="interneuron"):
+            parts = parts.having(*self._interneurons(cells))
+        for modulator in parts.all(kind="neuromodulator"):
+            rates = tuple(replace(v, at_end=v.name.startswith("eta_")) for v in modulator.variables)
+            parts = parts.having(replace(modulator, variables=rates))
+        for kind, said, phase in (("recruitment", "z", "output"), ("inhibitory", "n", "interneuron output")):
+            for pathway in parts.all(kind=kind):
+                # Outputs of unit variance make of an interneuron the root of the sum of squares of its weights.
+                strength = (("strength", "w**2"),) if kind == "recruitment" else ()
+                sums = tuple((filled, _carried(code, said)) for filled, code in pathway.sums)
+                carried = Variable("carried", "what reaches other cells", scale=said)
+                code = f"carried = waking * heard + (1 - waking) * {said}"
+                parts = parts.having(
+                    replace(pathway, current=_carried(pathway.current, said), sums=(*sums, *strength)),
+                    parts[pathway.source].adding(carried, Step(phase, code, replays=True)),
+                )
+        return parts.having(*(p.times(change=f"closing * int(sample >= {_BEFORE})") for p in parts.pathways))
 
-    def _with_cells(
-        self, parts: Parts, stand_in: Population, cells: Population, each: int, at_end: tuple[str, ...]
-    ) -> Parts:
-        """Put ``each`` of ``cells`` behind every one of ``stand_in``, whose variables ``at_end`` count at its end."""
-        cells = replace(cells, size=each * int(stand_in.size or 1))
-        variables = tuple(replace(v, at_end=v.name in at_end) for v in stand_in.variables)
-        return parts.having(replace(stand_in, variables=variables), cells)
-
-    def _outputs(self, parts: Parts) -> Parts:
-        """Let outputs be what bursting cells say."""
-        for stand_in in parts.all(kind="pyramidal"):
-            each, currents = self.population, {"I_s": "soma_current", "I_d": "dendrite_current"}
-            parts = self._with_cells(parts, stand_in, self.cell, each, ("z", "a", "inhibition", "plateau"))
-            counts = {"event_sum": "event", "burst_sum": "burst"}
-            parts = parts.having(
-                fan_out("soma_currents", stand_in.name, self.cell.name, currents, each, "cells"),
-                fan_in("output_spikes", self.cell.name, stand_in.name, counts, each, "output"),
-            ).adding(
-                stand_in.name,
-                *self._shared(self.population),
+    def _outputs(self, outputs: Population) -> tuple[Population | Pathway, ...]:
+        """Return ``outputs`` that are what bursting cells say, and these cells."""
+        each, cells = self.population, self.cell.name
+        currents = {"I_s": "soma_current", "I_d": "dendrite_current"}
+        counts = {"event_sum": "event", "burst_sum": "burst"}
+        return (
+            _at_end(outputs, "z", "a", "inhibition", "plateau").adding(
+                *self._shared(each),
                 parameter("rest_soma", "current into the soma at rest", self.rest_soma, "pA"),
                 parameter("gain_soma", "current that one unit of output adds", self.gain_soma, "pA"),
                 parameter("rest_dendrite", "current into the dendrite at rest", self.rest_dendrite, "pA"),
@@ -176,38 +145,29 @@ class Millivolts(Departure):
                     "burst_gain", "burst probability that a distal current of usual size adds",
                     self.burst_slope * self.gain_dendrite,
                 ),
-                *OUTPUT_VARIABLES,
-                *OUTPUT_STEPS,
-            )  # fmt: skip
-        return parts
+                *OUTPUT_READINGS,
+            ),
+            replace(self.cell, size=each * int(outputs.size or 1)),
+            fan("out", "soma_currents", outputs.name, cells, currents, each, "cells"),
+            fan("in", "output_spikes", cells, outputs.name, counts, each, "output"),
+        )  # fmt: skip
 
-    def _interneurons(self, parts: Parts) -> Parts:
-        """Let interneurons be what somatostatin cells say."""
-        for pathway in parts.all(kind="recruitment"):
-            # Outputs of unit variance make of an interneuron the root of the sum of squares of its weights.
-            parts = parts.having(replace(pathway, sums=(*pathway.sums, ("strength", "w**2"))))
-        for stand_in in parts.all(kind="interneuron"):
-            each = self.interneuron_population
-            parts = self._with_cells(parts, stand_in, self.interneuron, each, ("n",))
-            currents, counts, cells = {"I_in": "interneuron_current"}, {"spike_sum": "spike"}, self.interneuron.name
-            parts = parts.having(
-                fan_out("interneuron_currents", stand_in.name, cells, currents, each, "interneuron cells"),
-                fan_in("interneuron_spikes", cells, stand_in.name, counts, each, "interneuron output"),
-            ).adding(
-                stand_in.name,
+    def _interneurons(self, inner: Population) -> tuple[Population | Pathway, ...]:
+        """Return interneurons that are what somatostatin cells say, and these cells."""
+        each, cells, gain = self.interneuron_population, self.interneuron.name, self.gain_interneuron
+        currents, counts = {"I_in": "interneuron_current"}, {"spike_sum": "spike"}
+        return (
+            _at_end(inner, "n").adding(
                 *self._shared(each),
                 parameter("rest_interneuron", "current into an interneuron at rest", self.rest_interneuron, "pA"),
-                parameter("gain_interneuron", "current that outputs of usual size add", self.gain_interneuron, "pA"),
-                parameter(
-                    "spike_gain",
-                    "spikes that outputs of usual size add",
-                    self.spike_slope * self.gain_interneuron,
-                    "Hz",
-                ),
-                *INTERNEURON_VARIABLES,
-                *INTERNEURON_STEPS,
-            )
-        return parts
+                parameter("gain_interneuron", "current that outputs of usual size add", gain, "pA"),
+                parameter("spike_gain", "spikes that outputs of usual size add", self.spike_slope * gain, "Hz"),
+                *INTERNEURON_READINGS,
+            ),
+            replace(self.interneuron, size=each * int(inner.size or 1)),
+            fan("out", "interneuron_currents", inner.name, cells, currents, each, "interneuron cells"),
+            fan("in", "interneuron_spikes", cells, inner.name, counts, each, "interneuron output"),
+        )
 
     def _shared(self, population: int) -> tuple[Variable, ...]:
         """Return the parameters that outputs and interneurons share."""
@@ -217,3 +177,13 @@ class Millivolts(Departure):
             parameter("filter_step", "relaxation of synapses per tick", f"relaxation({self.filter!r})"),
             parameter("homeostasis", "samples over which cells find their means", float(self.homeostasis)),
         )
+
+
+def _at_end(cells: Population, *names: str) -> Population:
+    """Return ``cells`` of which the variables in ``names`` count when a sample ends."""
+    return replace(cells, variables=tuple(replace(v, at_end=v.name in names) for v in cells.variables))
+
+
+def _carried(code: str, said: str) -> str:
+    """Return ``code`` that reads what synapses carry of an activity in place of the activity."""
+    return renamed(code, {f"{said}_pre": "carried_pre"})

@@ -6,24 +6,20 @@ from biorrr.models.parts import Pathway
 from biorrr.models.variables import Variable
 
 
-def fan_out(name: str, source: str, target: str, fills: dict[str, str], each: int, phase: str) -> Pathway:
-    """Return a pathway that hands variables of one cell of ``source`` to the ``each`` cells that stand for it."""
+def fan(direction: str, name: str, source: str, target: str, fills: dict[str, str], each: int, phase: str) -> Pathway:
+    """Return a pathway between a population and the ``each`` cells that stand for every one of it.
+
+    It fans "out", and hands variables of ``source`` to the cells that stand for it, or "in", and sums variables over
+    the cells that stand for one of ``target``. It ``fills`` variables of the target with those of the source.
+    """
     count = f"cells('{target}')"
-    own = f"int(floor(i / {count}) == floor((i % {count}) / {each}))"
-    return _between(name, source, target, fills, own, phase)
-
-
-def fan_in(name: str, source: str, target: str, fills: dict[str, str], each: int, phase: str) -> Pathway:
-    """Return a pathway that sums variables over the ``each`` cells of ``source`` that stand for one of ``target``."""
-    count = f"cells('{target}')"
-    own = f"int(floor(floor(i / {count}) / {each}) == i % {count})"
-    return _between(name, source, target, fills, own, phase)
-
-
-def _between(name: str, source: str, target: str, fills: dict[str, str], own: str, phase: str) -> Pathway:
+    own = {
+        "out": f"int(floor(i / {count}) == floor((i % {count}) / {each}))",
+        "in": f"int(floor(floor(i / {count}) / {each}) == i % {count})",
+    }
     (first, *others) = ((filled, f"own * {said}_pre") for filled, said in fills.items())
     return Pathway(
         name, source, target, *first, phase, weighted=False, sums=tuple(others),
-        variables=(Variable("own", "1 where the cell stands for the other", "synapse", "parameter", own),),
+        variables=(Variable("own", "1 where the cell stands for the other", "synapse", "parameter", own[direction]),),
         meaning=f"between {source} and {target}",
     )  # fmt: skip

@@ -19,7 +19,7 @@ _DRIVE_PACE = "closing * clip(1 / (sample + 1), 1 / homeostasis, 1)"
 _REST_EVENTS, _REST_BURSTS, _REST_SPIKES = 5.0, 1.8, 20.0
 
 
-OUTPUT_VARIABLES = (
+OUTPUT_READINGS = (
     Variable("soma_current", "current into the somata", unit="pA"),
     Variable("dendrite_current", "current into the dendrites", unit="pA"),
     Variable("event_sum", "events of the population in this tick"),
@@ -33,8 +33,6 @@ OUTPUT_VARIABLES = (
     Variable("usual_bursts", "mean rate of bursts", role="memory", value=_REST_BURSTS, unit="Hz"),
     Variable("usual_drive", "mean square of the distal current less inhibition", role="memory", value=1.0,
              scale="a**2"),
-)  # fmt: skip
-OUTPUT_STEPS = (
     Step(
         "membrane",
         """
@@ -75,15 +73,13 @@ OUTPUT_STEPS = (
     ),
 )  # fmt: skip
 
-INTERNEURON_VARIABLES = (
+INTERNEURON_READINGS = (
     Variable("strength", "sum of squares of an interneuron's weights", scale="n**2"),
     Variable("interneuron_current", "current into the cells", unit="pA"),
     Variable("spike_sum", "spikes of the population in this tick"),
     Variable("spike_count", "spikes per cell since spikes count", role="memory"),
     Variable("heard", "interneuron activity, as synapses carry it on", role="memory", scale="n"),
     Variable("usual_spikes", "mean rate of spikes", role="memory", value=_REST_SPIKES, unit="Hz"),
-)  # fmt: skip
-INTERNEURON_STEPS = (
     Step(
         "interneuron",
         """

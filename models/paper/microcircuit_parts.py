@@ -29,7 +29,7 @@ def microcircuit_parts(k: int, interneurons: int, rates: Rates | None = None) ->
     return Parts(
         populations=(
             Clock(),
-            Neuromodulator.of({path: Rate(0.0) if rates is None else getattr(rates, path) for path in PLASTICITY}),
+            Neuromodulator({path: Rate(0.0) if rates is None else getattr(rates, path) for path in PLASTICITY}),
             SensoryInput(),
             InstructiveInput(),
             PyramidalNeurons(k),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from biorrr.models.auto_rates import LEAST_GAIN, MEMORY, OPEN_ENDED
 from biorrr.models.departure import Departure
@@ -30,25 +29,19 @@ def broadcast_rates(paths: Iterable[str]) -> tuple[Variable, ...]:
     return tuple(broadcast(f"eta_{path}", f"rate of {PLASTICITY[path[0]]} plasticity") for path in paths)
 
 
-@dataclass(frozen=True)
-class Neuromodulator(Population):
-    """Broadcasts the rates of a timetable, eta0/(1 + t/N) for each pathway, the same to all its synapses."""
+def speaking(meaning: str, *spoken: Variable | Step) -> Population:
+    """Return the neuromodulator that broadcasts the variables among ``spoken``, which its steps set."""
+    return Population(1, "neuromodulator", meaning=meaning, shape="").adding(*spoken)
 
-    size: int | None = 1
-    name: str = "neuromodulator"
-    meaning: str = "Broadcasts the learning rates of a timetable, eta0 / (1 + t/N)."
-    shape: Literal["circle", "triangle", ""] = ""
 
-    @classmethod
-    def of(cls, rates: Mapping[str, Rate], others: Iterable[Variable] = REGRESSION) -> Neuromodulator:
-        """Return the timetable of ``rates`` by path, with ``others`` that it broadcasts too."""
-        start = [broadcast(f"eta0_{p}", f"eta_{p} at the first sample", "parameter", r.eta0) for p, r in rates.items()]
-        half = [
-            broadcast(f"N_{p}", f"samples after which eta_{p} has halved", "parameter", r.N) for p, r in rates.items()
-        ]
-        # In replay the sample count stands still, and so do the rates.
-        step = Step("input", "\n".join(f"eta_{p} = eta0_{p} / (1 + sample / N_{p})" for p in rates))
-        return cls(variables=(*broadcast_rates(rates), *others, *start, *half), steps=(step,))
+def Neuromodulator(rates: Mapping[str, Rate], others: Iterable[Variable] = REGRESSION) -> Population:
+    """Return the timetable of ``rates`` by path, eta0/(1 + t/N), with ``others`` that the neuromodulator broadcasts."""
+    start = [broadcast(f"eta0_{p}", f"eta_{p} at the first sample", "parameter", r.eta0) for p, r in rates.items()]
+    half = [broadcast(f"N_{p}", f"samples after which eta_{p} has halved", "parameter", r.N) for p, r in rates.items()]
+    # In replay the sample count stands still, and so do the rates.
+    step = Step("input", "\n".join(f"eta_{p} = eta0_{p} / (1 + sample / N_{p})" for p in rates))
+    meaning = "Broadcasts the learning rates of a timetable, eta0 / (1 + t/N)."
+    return speaking(meaning, *broadcast_rates(rates), *others, *start, *half, step)
 
 
 _OPEN_ENDED = OPEN_ENDED.plan(k=1, s=0.0, dimension_x=1.0)
@@ -66,13 +59,10 @@ _PLAN = {
 }
 
 
-@dataclass(frozen=True)
-class AdaptiveNeuromodulator(Population):
-    """Broadcasts rates fitted to the drive, those of :mod:`biorrr.models.auto_rates`, which says why they are so."""
-
-    size: int | None = 1
-    name: str = "neuromodulator"
-    variables: tuple[Variable, ...] = (
+def AdaptiveNeuromodulator() -> Population:
+    """Return the neuromodulator of rates fitted to the drive; :mod:`biorrr.models.auto_rates` says why they are so."""
+    return speaking(
+        "Broadcasts learning rates fitted to the drive.",
         *broadcast_rates(PLASTICITY),
         *REGRESSION,
         broadcast("energy_x", "|x|^2"),
@@ -90,8 +80,6 @@ class AdaptiveNeuromodulator(Population):
         broadcast("learning", "0 for a pass with learning off", "parameter", 1.0),
         broadcast("eta_mean", "eta_q, averaged over the sample so far", "memory"),
         broadcast("log_retained", "log of the part of Q' - R that is left", "memory"),
-    )
-    steps: tuple[Step, ...] = (
         Step(
             "modulation",
             f"""
@@ -111,8 +99,6 @@ class AdaptiveNeuromodulator(Population):
             """,
         ),
     )
-    meaning: str = "Broadcasts learning rates fitted to the drive."
-    shape: Literal["circle", "triangle", ""] = ""
 
 
 @dataclass(frozen=True)
@@ -125,10 +111,9 @@ class AdaptiveRates(Departure):
     def alter(self, parts: Parts) -> Parts:
         """Let the neuromodulator listen to inputs and outputs, and to the strength of inhibition."""
         inhibitory = parts["inhibitory"]
-        parts = parts.adding(
-            "pyramidal", Variable("power", "sum of squares of the cell's inhibitory weights", scale="a")
-        )
+        power = Variable("power", "sum of squares of the cell's inhibitory weights", scale="a")
         return parts.having(
+            parts["pyramidal"].adding(power),
             AdaptiveNeuromodulator(),
             replace(inhibitory, sums=(*inhibitory.sums, ("power", "w**2"))),
             summed("sensory_drive", "sensory", "neuromodulator", "energy_x", "x_pre**2", "drive"),

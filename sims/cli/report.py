@@ -21,18 +21,13 @@ def command(
         Path | None,
         typer.Option("--out", help="file to write", metavar="FILE", show_default="report.html in the first DIR"),
     ] = None,
-    data: Annotated[
-        list[str] | None,
-        typer.Option("--data", metavar="NAME|FILES", help="data that a run has learned, if not in its folder; repeat"),
-    ] = None,
     debug: Annotated[bool, typer.Option("--debug", help="show the traceback of an error")] = False,
 ) -> None:
     """Write a report page of runs and sweeps, to look at in a browser: one file that needs no network.
 
-    Of a circuit it shows wiring, learning, plateaus, symmetry and filters; of a sweep the table, a map of any two
-    settings and the learning curves of chosen points; of any experiment its curves, numbers, claims and figures.
-    Only these folders are read, and no link in them is followed. For the optimum and the exact filters of a run that
-    has learned a file of yours, name the file with --data.
+    Of a circuit it shows the wiring as it learns; of a sweep the table, a map of any two settings and the learning
+    curves of chosen points; of any experiment its curves, numbers, claims and figures. Only these folders are read,
+    and no link in them is followed.
     """
     from biorrr.sims.page.document import MOST_BYTES, charting_library, page
     from biorrr.sims.page.figures import gather_figures
@@ -44,12 +39,9 @@ def command(
     if (out or not path.is_symlink()) and (path.is_dir() or (out and not path.parent.is_dir())):
         raise FolderError(f"out: must be a file, in a folder that exists (got {path})")
     library = charting_library()
-    given = data or []
-    parts = [gather_sweep(folder) if is_sweep(folder) else gather_run(folder, given) for folder in folders]
+    parts = [gather_sweep(folder) if is_sweep(folder) else gather_run(folder) for folder in folders]
     for folder, part in zip(folders, parts, strict=True):
         part["charts"]["base"] = _base(folder, path.parent)
-        if part.get("circuit") and (reason := part["circuit"]["without_exact"]):
-            print(f"{_shown(folder)}: the exact solution is left out: {reason}")
     room = MOST_BYTES - MARGIN - len(library.encode()) - len(json.dumps([part["charts"] for part in parts]))
     figures = [
         gather_figures(folder, room // len(folders), part.pop("figures"))

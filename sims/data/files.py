@@ -7,27 +7,13 @@ import shutil
 import stat
 import sys
 import tarfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from biorrr.sims.data.values import DataError
 from biorrr.sims.lab.files import whole_file
-
-_MAY_DOWNLOAD = ContextVar("may_download", default=True)
-
-
-@contextmanager
-def no_downloads() -> Iterator[None]:
-    """Forbid downloads within this block: data files are found on this machine or not at all."""
-    before = _MAY_DOWNLOAD.set(False)
-    try:
-        yield
-    finally:
-        _MAY_DOWNLOAD.reset(before)
 
 
 def folders() -> list[Path]:
@@ -72,8 +58,6 @@ class SourceFile:
         remedy = f"get {what} and put it at {target} or at $BIORRR_DATA/{self.path}"
         if self.sha256 is None:
             raise DataError(f"{self.path}: not found, and has no published checksum to download it by; {remedy}")
-        if not _MAY_DOWNLOAD.get():
-            raise DataError(f"{self.path}: not on this machine, and nothing is downloaded here; {remedy}")
         try:
             self._download(target)
         except ValueError as error:  # pooch found another checksum

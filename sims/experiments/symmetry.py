@@ -299,10 +299,11 @@ def decay(settings: SymmetrySettings, data: str, found: Mapping[str, Quantity]) 
     runs, diverged = settings.seeds * len(settings.etas), found["equal_diverged"].value
     return Claim.about(
         found["deviation"],
-        "from unrelated starts ||Q' - R|| falls as (1 - eta/tau)^T",
+        "the difference [between Q' and R] decays exponentially",
         place=PLACE,
-        run=f"{data}, {settings.k} neurons, {runs} starts without and {runs} with a negative eigenvalue of QR, down to "
-        f"{SMALLEST_RATIO:g} of the start",
+        data=data,
+        run=f"||Q' - R|| beside (1 - eta/tau)^T, {settings.k} neurons, {runs} starts without and {runs} with a "
+        f"negative eigenvalue of QR, down to {SMALLEST_RATIO:g} of the start",
         value=math.nan if diverged else found["deviation"].value,
         numbers={"largest relative error": found["relative_error_max"].value, "diverged": diverged},
     )

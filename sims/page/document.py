@@ -12,7 +12,7 @@ from biorrr.sims.lab.files import FolderError
 from biorrr.sims.page.plain import without_home
 
 PARTS = Path(__file__).parent / "assets"
-SCRIPTS = ("chart.js", "circuit.js", "curves.js", "sweep.js", "start.js")
+SCRIPTS = ("chart.js", "diagram.js", "curves.js", "sweep.js", "start.js")
 MOST_BYTES = 8_000_000
 
 

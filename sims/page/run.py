@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,16 +12,13 @@ from biorrr.sims.lab.files import FolderError
 from biorrr.sims.lab.folder import CONFIG, INTERRUPTED, SUMMARY
 from biorrr.sims.lab.folder.inventory import FIGURE
 from biorrr.sims.lab.quantities import readable
-from biorrr.sims.page.circuit import circuit_charts, solve_exactly
 from biorrr.sims.page.curves import charts_of
-from biorrr.sims.page.data import data_words, find_data
+from biorrr.sims.page.diagram import diagram_of
 from biorrr.sims.page.record import Record, read_record
 
 if TYPE_CHECKING:
     from biorrr.circuit import Run
 
-WEIGHTS = ("Vx", "Vy", "Q", "R")
-FACTS = ("s", "ridge_x", "ridge_y", "engine", "ended", "plastic")  # that every saved circuit has among its attributes
 _HOW_IT_ENDED = {
     "done": "it ran to its end",
     "stopped": "it was stopped by a callback",
@@ -31,11 +27,11 @@ _HOW_IT_ENDED = {
 }
 
 
-def gather_run(folder: Path, given: Sequence[str] = ()) -> dict[str, Any]:
-    """Return all that the page shows of the run in ``folder`` except figures; ``given`` are data that it may use."""
+def gather_run(folder: Path) -> dict[str, Any]:
+    """Return all that the page shows of the run in ``folder`` except figures."""
     record = read_record(folder)
     try:
-        return _gathered(record, given)
+        return _gathered(record)
     except FolderError:
         raise
     except Exception as error:  # what others have put into a file can be wrong in any way
@@ -45,14 +41,12 @@ def gather_run(folder: Path, given: Sequence[str] = ()) -> dict[str, Any]:
         ) from error
 
 
-def _gathered(record: Record, given: Sequence[str]) -> dict[str, Any]:
+def _gathered(record: Record) -> dict[str, Any]:
     run = _circuit(record)
-    data, why_not = find_data(record, run, given) if run is not None else (None, "")
-    exact = solve_exactly(run, data) if data is not None else None
     return {
         "kind": "run",
         "experiment": record.experiment,
-        "circuit": None if run is None else {"first": _which(record, run), "without_exact": why_not},
+        "drawn": None if run is None else _drawn(record, run),
         "name": record.folder.resolve().name,
         "figures": [*record.inventory.of_kind(FIGURE)],
         "when": when(record.folder / SUMMARY, record.summary.get("seconds")),
@@ -69,7 +63,7 @@ def _gathered(record: Record, given: Sequence[str]) -> dict[str, Any]:
         "command": None if record.settings.get("circuit") else f"biorrr {record.experiment} --config {CONFIG}",
         "own_circuit": record.settings.get("circuit"),
         "charts": {
-            "circuit": None if run is None else circuit_charts(run, exact),
+            "diagram": None if run is None else diagram_of(run),
             "curves": _curves(record),
         },
     }
@@ -85,16 +79,8 @@ def _circuit(record: Record) -> Run | None:
     """Return the circuit that the run trained, the first of several; None where none was kept."""
     from biorrr.circuit import Run
 
-    entry, found = next(
-        ((entry, one) for entry, one in record.results.items() if {*WEIGHTS, "seen"} <= set(one.variables)),
-        (None, None),
-    )
-    if entry is None or found is None:
-        return None
-    missing = [name for name in FACTS if name not in found.attrs]
-    if missing:
-        raise FolderError(f"{record.folder / entry.file}: damaged (no {', '.join(missing)} in it); run it again")
-    return Run(found.isel(seed=0) if "seed" in found.dims else found)
+    found = next((one for one in record.results.values() if {"Vx", "Vy", "Q", "R", "seen"} <= set(one.variables)), None)
+    return None if found is None else Run(found.isel(seed=0) if "seed" in found.dims else found)
 
 
 def _curves(record: Record) -> list[dict[str, Any]]:
@@ -110,7 +96,7 @@ def _sentence(record: Record, run: Run | None) -> str:
     """Return a sentence that says what was run and how it ended."""
     settings, summary = record.settings, record.summary
     data = settings.get("data")
-    on = f" on {data_words(data)}" if data else ""
+    on = f" on {_data_words(data)}" if data else ""
     if run is None:
         sentence = f"The experiment “{record.experiment}”{on}"
     else:
@@ -133,8 +119,8 @@ def _sentence(record: Record, run: Run | None) -> str:
     return f"{sentence}."
 
 
-def _which(record: Record, run: Run) -> str:
-    """Say what of several seeds and of many cells is drawn."""
+def _drawn(record: Record, run: Run) -> str:
+    """Return a sentence about what of several seeds and of many cells is drawn."""
     seeds, cells = record.settings.get("seeds", 1), max(run.data.sizes["pyramidal"], run.data.sizes["interneuron"])
     first = f"Of {seeds} seeds this is the first. " if seeds != 1 else ""
     return first + (f"Of {cells} cells the first {MOST_CELLS} of each kind are drawn." if cells > MOST_CELLS else "")
@@ -147,3 +133,10 @@ def _claim(one: dict[str, Any]) -> dict[str, Any]:
     told = one.get("verdict") or (HOLDS if holds is True else FAILS if holds is False else NOT_JUDGED)
     verdict = f"{'✓' if holds is True else '✗' if holds is False else '–'} {told}"
     return {"text": str(one.get("claim")), "verdict": verdict, "numbers": behind}
+
+
+def _data_words(plain: object) -> str:
+    """Return the data of a config in words, a name, a table or a list of these."""
+    if isinstance(plain, list):
+        return ", ".join(map(_data_words, plain))
+    return str(plain.get("name") or plain.get("file")) if isinstance(plain, dict) else str(plain)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from null_recordings import DECAY, KINDS, draw
 
-from biorrr.analysis.instructive import QUESTIONS, ask, ask_one
+from biorrr.analysis.instructive import QUESTIONS, ask
 
 DOCS = Path(__file__).parents[2] / "docs"
 RESULTS, PAGE = DOCS / "calibration" / "instructive.json", DOCS / "instructive.md"
@@ -28,7 +28,7 @@ def rates(kind, recordings):
     said = []
     for seed in range(FIRST_SEED, FIRST_SEED + recordings):
         answers = ask(draw(kind, seed), DECAY)
-        answers["specific, broadcast"] = ask_one("specific", draw(kind, seed, "broadcast"), DECAY)
+        answers["specific, broadcast"] = ask(draw(kind, seed, "broadcast"), DECAY, ["specific"])["specific"]
         informative = answers["informative"]
         yes = {question: answers[question].yes is True for question in (*QUESTIONS, "specific, broadcast")}
         said.append(yes | {"withheld": bool(informative.unasked), "caution": bool(informative.caution)})

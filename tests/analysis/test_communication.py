@@ -147,16 +147,10 @@ def test_removing_predictive_dimensions_removes_what_they_predict(data):
     X, Y, trials, strata = data
     moments = FoldMoments.of(X, Y, trial_folds(trials, 5, conditions=strata // BINS, random_state=0), strata)
     source, target = np.arange(M), np.arange(M, M + N)
-    own = removed_dimensions(moments, source, target, target, 4, ridge=0.1)
+    own = removed_dimensions(moments, source, target, 4, ridge=0.1)
     full = predict_held_out(moments, source, target, ridge=0.1)
     assert own.r2[0] == pytest.approx(full.r2[-1], rel=1e-9)
     assert own.r2[2] < 0.05 < 0.2 < own.r2[0]
-    # Dimensions that predict something else leave the prediction nearly as it was.
-    rng = np.random.default_rng(1)
-    elsewhere = X[:, :1] + 0.1 * rng.standard_normal((len(X), 2))
-    both = FoldMoments.of(X, np.hstack([Y, elsewhere]), np.arange(len(X)) // BINS % 5, strata)
-    other = removed_dimensions(both, source, [M + N, M + N + 1], target, 1, ridge=0.1)
-    assert other.r2[1] > 0.6 * other.r2[0]
 
 
 def test_factor_analysis_is_that_of_scikit_learn(rng):

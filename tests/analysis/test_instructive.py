@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from biorrr.analysis.imaging import imaged
-from biorrr.analysis.instructive import QUESTIONS, Answer, DendriticRecording, ask, ask_one, dendritic_residual
+from biorrr.analysis.instructive import QUESTIONS, Answer, DendriticRecording, ask, dendritic_residual
 from biorrr.analysis.instructive.chance import exchanged, flipped_sums, own_against_others, sums_within
 from biorrr.analysis.instructive.residual import error_beyond_somas
-from biorrr.analysis.instructive.signals import default_window, running_mean, signals_of
+from biorrr.analysis.instructive.signals import running_mean, signals_of, window
 
 sys.path.insert(0, str(Path(__file__).parent))
 from null_recordings import draw
@@ -45,6 +45,10 @@ def planted(carries="teaching", seed=0, trials=500, N=6, J=4, stimuli=12, noise=
     return DendriticRecording(*calcium, RATE, np.repeat(error, FRAMES, 0), role, np.repeat(stimulus, FRAMES))
 
 
+def ask_one(question, recording):
+    return ask(recording, DECAY, [question])[question]
+
+
 def said(recording):
     return {question: answer.yes for question, answer in ask(recording, DECAY).items()}
 
@@ -73,22 +77,22 @@ def test_controls_say_no(carries, expected):
 
 def test_what_is_not_known_is_not_asked():
     recording = planted()
-    blind = {q: ask_one(q, replace(recording, error=None, role=None), DECAY) for q in QUESTIONS}
+    blind = {q: ask_one(q, replace(recording, error=None, role=None)) for q in QUESTIONS}
     assert blind["specific"].yes  # by signals that outlast a frame
     assert blind["predictive"].yes
     assert str(blind["informative"]) == "cannot be asked: the task’s error is not known"
     assert "task’s error is not known" in str(blind["signed"])
     assert blind["signed"].yes is None
-    assert "causal role is not known" in str(ask_one("signed", replace(recording, role=None), DECAY))
+    assert "causal role is not known" in str(ask_one("signed", replace(recording, role=None)))
     few = DendriticRecording(
         recording.soma[:, :4], recording.dendrite[:, :4], RATE, recording.error[:, 0], [1, 1, -1, -1]
     )
-    assert "can be exchanged in 6 ways, and it takes at least 20" in ask_one("signed", few, DECAY).unasked
+    assert "can be exchanged in 6 ways, and it takes at least 20" in ask_one("signed", few).unasked
     one = DendriticRecording(recording.soma[:, :1], recording.dendrite[:, :1], RATE)
-    assert "at least 2 neurons" in ask_one("specific", one, DECAY).unasked
-    assert "at least 4 neurons" in ask_one("predictive", one, DECAY).unasked
+    assert "at least 2 neurons" in ask_one("specific", one).unasked
+    assert "at least 4 neurons" in ask_one("predictive", one).unasked
     rare = replace(recording, condition=np.arange(recording.frames))
-    assert "conditions are too many" in ask_one("predictive", rare, DECAY).unasked
+    assert "conditions are too many" in ask_one("predictive", rare).unasked
 
 
 def test_one_signed_error_is_signed():
@@ -96,9 +100,9 @@ def test_one_signed_error_is_signed():
     recording = planted(N=8, J=1, noise=0.1)
     recording = replace(recording, role=np.sign(recording.role))
     assert len(np.unique(recording.role)) == 2
-    answer = ask_one("signed", recording, DECAY)
+    answer = ask_one("signed", recording)
     assert answer.yes
-    assert not ask_one("signed", replace(recording, role=np.roll([1, 1, 1, 1, -1, -1, -1, -1], 2)), DECAY).yes
+    assert not ask_one("signed", replace(recording, role=np.roll([1, 1, 1, 1, -1, -1, -1, -1], 2))).yes
 
 
 def test_the_residual_has_nothing_of_the_soma_however_noisy():
@@ -170,7 +174,7 @@ def test_answers_in_words():
 @pytest.mark.parametrize("kind", ["slow 6 s", "drift"])
 def test_slow_signals_do_not_pass_for_informative_ones(kind):
     """With circular shifts two thirds of these recordings and more said yes."""
-    yes = [ask_one("informative", draw(kind, seed), DECAY).yes for seed in range(20)]
+    yes = [ask_one("informative", draw(kind, seed)).yes for seed in range(20)]
     assert np.mean(yes) <= 0.2  # three standard deviations of a binomial of 20 above 0.05
 
 
@@ -196,7 +200,7 @@ def test_no_running_mean_reaches_two_stretches():
     frames = np.flatnonzero(stretch >= 0)
     jumps = np.diff(frames)[np.diff(stretch[frames]) > 0]
     assert stretch.max() + 1 >= 20
-    assert jumps.min() > default_window(recording, DECAY) * RATE
+    assert jumps.min() > window(recording, DECAY) * RATE
 
 
 def test_the_running_mean_leaves_white_noise_uncorrelated_from_frame_to_frame():
@@ -204,8 +208,6 @@ def test_the_running_mean_leaves_white_noise_uncorrelated_from_frame_to_frame():
     kernel[25] += 1
     assert abs(kernel.sum()) < 1e-12
     assert abs(kernel[1:] @ kernel[:-1]) < 1e-12
-    with pytest.raises(ValueError, match=r"window: must be a positive number of seconds \(got 0"):
-        ask(planted(), DECAY, window=0)
 
 
 @pytest.mark.slow
@@ -213,5 +215,5 @@ def test_chance_errs_in_one_of_twenty():
     """400 planted experiments per question, within three standard deviations of 5 %."""
     null = {"specific": "broadcast", "informative": "soma", "signed": "broadcast", "predictive": "soma"}
     for question, carries in null.items():
-        wrong = [ask_one(question, planted(carries, seed=seed), DECAY).yes for seed in range(400)]
+        wrong = [ask_one(question, planted(carries, seed=seed)).yes for seed in range(400)]
         assert np.mean(wrong) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400), question

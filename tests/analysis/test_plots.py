@@ -283,24 +283,33 @@ def test_power_of_instructive_stands_beside_false_positive_rates_with_their_exac
 
 
 def test_agreement_is_the_median_over_seeds_and_neurons_in_a_band_of_all(rng):
-    samples, courses = np.array([10, 100, 1000]), rng.uniform(0.1, 1, (2, 4, 3, 2))  # 4 seeds, 3 snapshots, 2 neurons
-    pairs = {"plateau": ("plateau", "error", *rng.standard_normal((2, 50, 2)))}
-    rivals = {"silenced": np.array([0.5, 0.7]), "as it is": np.array([0.1, 0.2])}
-    scatter, correlation, error, after = plot_agreement(pairs, samples, {"plateau": courses}, rivals, 0.25)
-    assert (scatter.get_xlabel(), scatter.get_ylabel()) == ("error", "plateau")
-    for panel, course in ((correlation, courses[0]), (error, courses[1])):
-        values = course.transpose(1, 0, 2).reshape(3, 8)
-        np.testing.assert_allclose(panel.lines[0].get_xydata(), np.transpose([samples, np.median(values, axis=1)]))
+    sizes = {"seed": 4, "snapshot": 3, "stage": 2, "row": 50, "pyramidal": 2}
+    course, trace = ("seed", "snapshot", "pyramidal"), ("stage", "row", "pyramidal")
+    shapes = {"plateau_correlation": course, "plateau_relative_error": course, "recorded_plateau": trace,
+              "expected_plateau": trace, "recorded_plateau_relative_error": ("seed", "stage", "pyramidal"),
+              "plateau_relative_error_no_inhibition": ("seed", "pyramidal"),
+              "plateau_relative_error_other_inhibition": ("seed", "pyramidal")}  # fmt: skip
+    drawn = {name: (dims, rng.uniform(0.1, 1, [sizes[dim] for dim in dims])) for name, dims in shapes.items()}
+    results = xr.Dataset(drawn, {"seen": ("snapshot", [10, 100, 1000])})
+    scatter, correlation, error, nulls = plot_agreement(results, 0.25)
+    assert scatter.get_ylabel() == "plateau $a - Qn$"
+    for panel, name in ((correlation, "plateau_correlation"), (error, "plateau_relative_error")):
+        values = results[name].transpose("snapshot", ...).values.reshape(3, 8)
+        expected = np.transpose([results["seen"], np.median(values, axis=1)])
+        np.testing.assert_allclose(panel.lines[0].get_xydata(), expected)
         band = panel.collections[0].get_paths()[0].vertices[:, 1]
         assert (band.min(), band.max()) == pytest.approx((values.min(), values.max()))
     assert [text.get_text() for text in error.get_legend().get_texts()] == ["25%"]
-    assert [tick.get_text() for tick in after.get_xticklabels()] == [*rivals]
-    np.testing.assert_array_equal(after.lines[0].get_xydata(), [[0, 0.5], [0, 0.7]])
-    np.testing.assert_array_equal(after.lines[1].get_xydata(), [[1, 0.1], [1, 0.2]])
+    conditions = ["as it is", "without\ninhibition", "with that of\nother samples"]
+    assert [tick.get_text() for tick in nulls.get_xticklabels()] == conditions
+    after = [results["recorded_plateau_relative_error"].isel(stage=-1), results["plateau_relative_error_no_inhibition"],
+             results["plateau_relative_error_other_inhibition"]]  # fmt: skip
+    for place, (line, values) in enumerate(zip(nulls.lines[:3], after, strict=True)):
+        np.testing.assert_array_equal(line.get_xydata(), [[place, value] for value in values.values.ravel()])
     titles = ["after learning", "through learning", "through learning", "plateau, after learning"]
-    assert [panel.get_title(loc="left") for panel in (scatter, correlation, error, after)] == titles
+    assert [panel.get_title(loc="left") for panel in (scatter, correlation, error, nulls)] == titles
     labels = ["correlation with theory", "relative r.m.s. error", "relative r.m.s. error"]
-    assert [panel.get_ylabel() for panel in (correlation, error, after)] == labels
+    assert [panel.get_ylabel() for panel in (correlation, error, nulls)] == labels
 
 
 def test_family_puts_each_number_at_its_s(rng):

@@ -104,7 +104,6 @@ EXPERIMENTS = {
             "angle_plain_2",
             "angle_plain_late",
             "excess_plain_2",
-            "residual_plain_2",
         ),
     ),
     "distal": Experiment(

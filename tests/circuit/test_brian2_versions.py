@@ -59,7 +59,7 @@ def _build_cpp():
     [
         (
             lambda patch: patch.delattr(rendering, "CPPNodeRenderer"),
-            r"must have brian2\.parsing\.rendering\.CPPNodeRenderer, which the engines rely on \(got none\)",
+            r"brian2\.parsing\.rendering must have CPPNodeRenderer, which the engines rely on \(got none\)",
         ),
         (
             lambda patch: patch.setitem(rendering.CPPNodeRenderer.expression_ops, "GtE", "ge"),

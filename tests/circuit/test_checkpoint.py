@@ -14,7 +14,7 @@ import pytest
 from biorrr.circuit import Checkpoint, CheckpointError, Microcircuit
 from biorrr.circuit.engines import standalone
 from biorrr.circuit.engines.compiler import find_compiler
-from biorrr.models import CutInstruction, Freeze, Silence
+from biorrr.models import ApicalDrive, CutInstruction, Freeze, LoopDelay, Silence, TransmissionNoise
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="needs a C++ compiler")
 ENGINES = [
@@ -80,7 +80,7 @@ def test_a_run_cut_anywhere_ends_where_the_straight_one_ends(engine, data, tmp_p
 @pytest.mark.parametrize(
     ("changes", "events"),
     [
-        pytest.param({"delay": 2, "transmission_noise": 0.1, "apical_gain": 0.1}, (), marks=pytest.mark.slow),
+        ({"departures": (LoopDelay(2), TransmissionNoise(0.1), ApicalDrive(0.1))}, ()),
         ({}, (Silence(at=60, cells=(1,)), Freeze(at=90, weight="Vx"))),
     ],
     ids=["departures", "lesions"],
@@ -241,6 +241,7 @@ from biorrr.circuit import Checkpoint, Microcircuit
 rng = np.random.default_rng(0)
 X = rng.standard_normal((120, 5))
 Y = X[:, :3] @ rng.standard_normal((3, 4)) + 0.1 * rng.standard_normal((120, 4))
+X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)
 circuit = Microcircuit(k=2, s=0.5, ridge=0.1, replay=2, engine=sys.argv[1], seed=3)
 circuit.run(X, Y, epochs=int(sys.argv[2]), every=7, checkpoint=Checkpoint(sys.argv[3], every=0.05))
 """

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from biorrr.circuit import Circuit, Microcircuit
-from biorrr.circuit.engines.slow_calls import _CallsApart
+from biorrr.circuit.current_clamp import current_clamp
+from biorrr.circuit.engines import compiler
+from biorrr.circuit.engines.cpp_source import write_source
 from biorrr.models import (
     DalesLaw,
     DistalSynapses,
@@ -55,22 +57,10 @@ def test_a_circuit_without_weights(data, engine):
     np.testing.assert_array_equal(run.data["x"], data[0][run.data["data_row"]])
 
 
-@pytest.fixture
-def source_of(tmp_path, monkeypatch):
-    """Return the C++ source of a circuit, as it is compiled."""
-
-    def build(circuit):
-        monkeypatch.setenv("BIORRR_KEEP_SOURCES", str(tmp_path / "sources"))
-        monkeypatch.setenv("BIORRR_CACHE", str(tmp_path / "cache"))
-        circuit.build(6, 4)
-        return (tmp_path / "sources" / "circuit.cpp").read_text()
-
-    return build
-
-
-def test_silent_fibres_and_factors_that_are_zero_are_skipped(source_of):
+def test_silent_fibres_and_factors_that_are_zero_are_skipped():
     """In the code itself, with departures that wrap the rule too: a mistake here would cost speed, not correctness."""
-    source = source_of(Microcircuit(2, engine="cpp", departures=[SparseConnections(0.5, 0.5), DalesLaw(("Vx",))]))
+    circuit = Microcircuit(2, engine="cpp", departures=[SparseConnections(0.5, 0.5), DalesLaw(("Vx",))])
+    source = write_source(circuit.blueprint(6, 4).code)
 
     def of(name):
         return source.partition(f"static void {name}()")[2].partition("\n}\n")[0]
@@ -91,26 +81,18 @@ def test_silent_fibres_and_factors_that_are_zero_are_skipped(source_of):
     assert "_i = active_sensory.begin" in of("sensory_drive_energy_x")
 
 
-@pytest.mark.parametrize(
-    ("lines", "calls", "rest"),
-    [
-        (
-            [("gate", "1 / (1 + exp(-(gain + V) / 6))"), ("V", "V + tanh(V)")],
-            ["exp(-(gain + V) / 6)", "tanh(V)"],
-            ["1 / (1 + call_0)", "V + call_1"],
-        ),
-        ([("V", "exp(tanh(V) + 1)")], ["tanh(V)", "exp(call_0 + 1)"], ["call_1"]),
-        # Values that have changed, or that the step makes itself, are not there when it begins.
-        ([("V", "2 * V"), ("V", "exp(V)")], [], ["2 * V", "exp(V)"]),
-        ([("twice", "2 * V"), ("V", "exp(twice)")], [], ["2 * V", "exp(twice)"]),
-        # Other functions stay.
-        ([("V", "sqrt(V) + clip(V, 0, 1)")], [], ["sqrt(V) + clip(V, 0, 1)"]),
-    ],
-)
-def test_calls_that_can_come_first(lines, calls, rest):
-    apart = _CallsApart("call")
-    assert [apart.taken_from(*line) for line in lines] == rest
-    assert list(apart.calls.values()) == calls
+def test_exp_of_one_cell_at_a_time_gives_the_same(tmp_path, monkeypatch):
+    """As compilers and C libraries without functions of several values compile it."""
+    settings = {"cells": 21, "duration": 20.0, "record": ("Vs", "Vd", "calcium")}
+    expected = current_clamp(600.0, 300.0, engine="numpy", **settings)
+    for name, flags in {"as found": (), "elsewhere": ("-D__clang__",)}.items():
+        monkeypatch.setenv("BIORRR_CACHE", str(tmp_path / name))
+        monkeypatch.setattr(compiler, "FLAGS", (*compiler.FLAGS, *flags))
+        run = current_clamp(600.0, 300.0, engine="cpp", **settings)
+        for variable in settings["record"]:
+            np.testing.assert_allclose(run.data[variable], expected.data[variable], rtol=1e-12, atol=1e-12)
+    (program,) = (tmp_path / "elsewhere" / "circuits").glob("circuit-*")
+    assert b"v_exp" not in program.read_bytes()  # with which the name of glibc's exp of several values ends
 
 
 LANGUAGE = """

@@ -248,7 +248,6 @@ def test_rules_stay_local():
 @pytest.mark.parametrize(
     ("settings", "text"),
     [
-        ({"departures": ["all-or-none"]}, r"departures: must be Departure objects \(got 'all-or-none'\)"),
         (
             {"departures": [Leaky(), Leaky(hold=20)]},
             r"departures: Leaky\(\.\.\.\) and Leaky\(\.\.\.\): both give the clock; leave out one",

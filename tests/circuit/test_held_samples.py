@@ -8,7 +8,7 @@ import pytest
 
 from biorrr.circuit import Diverged, Microcircuit
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.compile.held_samples import Program
+from biorrr.circuit.compile.schedule import Action
 from biorrr.models import (
     AllOrNone,
     ApicalDrive,
@@ -119,12 +119,12 @@ def test_the_circuit_is_a_loop_over_all_ticks(k, s, rule, engine, views):
         np.testing.assert_allclose(run.data[name], expected[::7], **EXACT, err_msg=name)
 
 
-def evaluations(made: Blueprint, program: Program, pathway: str) -> int:
+def evaluations(made: Blueprint, program: tuple[Action, ...], pathway: str) -> int:
     """How often a sample evaluates something for every synapse of ``pathway``, nothing being recorded."""
     due = {"": HELD, "onset": 1, "recorded": 0}
     return sum(
         1 if action.addend else due[action.when]
-        for action in program.actions
+        for action in program
         if action.part == pathway and action.gate != "replaying"
     )
 
@@ -141,21 +141,23 @@ def evaluations(made: Blueprint, program: Program, pathway: str) -> int:
 )
 def test_synapses_are_evaluated_once_where_they_can(rule, pathway, expected):
     made = circuit(rule=rule).blueprint(M, N)
-    assert evaluations(made, Program(made.schedule), pathway) == 2 * HELD + 1
+    assert evaluations(made, made.schedule, pathway) == 2 * HELD + 1
     assert evaluations(made, made.program, pathway) == expected
 
 
 def test_an_instant_circuit_has_nothing_to_keep():
     instant = Microcircuit(2, rates=RATES).blueprint(M, N)
-    assert instant.program == Program(instant.schedule)
+    assert instant.program == instant.schedule
 
 
 @dataclass(frozen=True)
 class SpikingFibres(Departure):
     """Input fibres that speak in some ticks only."""
 
-    def alter(self, parts):
-        return parts.adding("sensory", Step("input", "x = 2 * x * int(uniform_draw(seed, 1000, moment, i) < 0.5)"))
+    alters = ("sensory",)
+
+    def altered(self, fibres):
+        return fibres.adding(Step("input", "x = 2 * x * int(uniform_draw(seed, 1000, moment, i) < 0.5)"))
 
 
 @dataclass(frozen=True)
@@ -191,7 +193,7 @@ def test_less_work_gives_what_all_the_work_gives(name, views, monkeypatch):
         return made.run(*views, order="sequential", record=record, every=3, progress=False).data
 
     found = learn()
-    monkeypatch.setattr(Blueprint, "program", property(lambda self: Program(self.schedule)))
+    monkeypatch.setattr(Blueprint, "program", property(lambda self: self.schedule))
     for variable, values in learn().items():
         np.testing.assert_allclose(found[variable], values, **EXACT, err_msg=variable)
 
@@ -201,7 +203,7 @@ def test_what_moves_is_computed_in_every_tick():
     assert evaluations(made, made.program, "proximal") == 2 * HELD + 1
     assert evaluations(made, made.program, "distal") == 2
     looked_at = circuit(departures=(Restless(),)).blueprint(M, N)
-    (shown,) = (action for action in looked_at.program.actions if action.name == "proximal_pending")
+    (shown,) = (action for action in looked_at.program if action.name == "proximal_pending")
     assert shown.when == ""
 
 

@@ -124,10 +124,10 @@ MISTAKES = {
     ),
     "a departure applied twice": (
         {"departures": [ApicalDrive(0.1), ApicalDrive(0.2)]},
-        "ApicalDrive(gain=0.2): does not fit this circuit: pyramidal: declares apical_gain twice; one declaration is",
+        "departures: ApicalDrive(gain=0.1) and ApicalDrive(gain=0.2): both give the apical drive; leave out one",
     ),
     "a name with a space": ({"name": "my circuit"}, "name: must be a name without spaces (got 'my circuit')"),
-    "what is not a departure": ({"departures": ["noise"]}, "departures: must be Departure objects (got 'noise')"),
+    "what is not a departure": ({"departures": ["noise"]}, "departures: must be Departure(...) (got 'noise')"),
     "what is not a pathway": ({"pathways": [PyramidalNeurons()]}, "pathways: must be Pathway(...) (got "),
 }
 

@@ -18,8 +18,6 @@ from biorrr.circuit import (
     Hierarchy,
     Microcircuit,
     MicrocircuitRegressor,
-    PoissonSpikes,
-    SpikeTrains,
     TimeSeries,
     Unsettled,
 )
@@ -124,7 +122,14 @@ def sized(sizes):
 
 
 LEAKY = {"tau_soma": 10.0, "tau_dendrite": 10.0, "tau_interneuron": 10.0, "tau_plateau": 30.0, "hold": 20.0, "dt": 2.0}
-SPIKES = {"times": np.array([0.1, 0.2]), "indices": np.array([0, 3]), "n": 4, "duration": 0.48, "rate": 10.0}
+SPIKES = {
+    "times": np.array([0.1, 0.2]),
+    "indices": np.array([0, 3]),
+    "dt": 0.005,
+    "n": 4,
+    "duration": 0.48,
+    "rate": 10.0,
+}
 RATE = Rate(0.1)
 CALLS = {
     "Microcircuit": (made, arguments(Microcircuit)),
@@ -141,8 +146,7 @@ CALLS = {
     "Rate": (lambda **given: run(rates=Rates(Rate(**given), RATE, RATE)), {"eta0": 0.1, "N": 100.0}),
     "Rates": (lambda **given: run(rates=Rates(**given)), {"x": RATE, "y": RATE, "q": RATE, "r": None}),
     "TimeSeries": signal_in_time(TimeSeries, values=np.repeat(X, 4, axis=0), dt=0.005),
-    "SpikeTrains": signal_in_time(SpikeTrains, **SPIKES),
-    "PoissonSpikes": signal_in_time(PoissonSpikes, values=X, rate=100.0, dt=None, seed=0),
+    "of_spikes": signal_in_time(TimeSeries.of_spikes, **SPIKES),
     "Checkpoint": (checkpointed, {"path": None, "every": 30.0}),
     "Silence": event(Silence, at=1, cells=(0,), population="interneurons"),
     "Freeze": event(Freeze, at=1, weight="Q"),

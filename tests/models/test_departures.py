@@ -40,12 +40,12 @@ def test_what_is_not_a_departure():
     @dataclass(frozen=True)
     class Forgetful(Departure):
         def alter(self, parts):
-            parts.adding("sensory")
+            parts["sensory"].adding()
 
     parts = Parts((SensoryInput(3),), ())
-    with pytest.raises(TypeError, match=r"departures: must be Departure objects \(got 'noise'\)"):
+    with pytest.raises(TypeError, match=r"departures: must be Departure\(...\) \(got 'noise'\)"):
         departed(parts, ["noise"])
-    with pytest.raises(TypeError, match=r"Forgetful\(\): alter must return the altered parts \(got None\)"):
+    with pytest.raises(TypeError, match=r"what \S*Forgetful\(\).alter returns: must be Parts\(...\) \(got None\)"):
         departed(parts, [Forgetful()])
 
 
@@ -89,5 +89,5 @@ def test_errors_say_what_to_do(make, text):
 @pytest.mark.parametrize("delay", [LoopDelay, LateInstruction])
 @pytest.mark.parametrize("unit", ["samples", "ticks"])
 def test_a_delay_beyond_all_memory_is_refused(delay, unit):
-    with pytest.raises(InputError, match=rf"{delay.__name__}.{unit}: must be at most 1000"):
+    with pytest.raises(InputError, match=rf"{delay.__name__}.{unit}: must be a whole number, at most 1000"):
         delay(**{unit: 10**9})

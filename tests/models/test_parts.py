@@ -37,7 +37,7 @@ from biorrr.models import (
 POPULATIONS = (SensoryInput, InstructiveInput, PyramidalNeurons, Interneurons)
 PATHWAYS = (ProximalSynapses(), DistalSynapses(), PyramidalToInterneuron(), InterneuronToPyramidal())
 RATES = {path: Rate(0.0) for path in "xyqr"}
-PAPER = Parts((Clock(), Neuromodulator.of(RATES), *(population(3) for population in POPULATIONS)), PATHWAYS)
+PAPER = Parts((Clock(), Neuromodulator(RATES), *(population(3) for population in POPULATIONS)), PATHWAYS)
 
 
 def test_the_paper_s_four_matrices_and_the_one_that_is_subtracted():
@@ -73,10 +73,10 @@ def test_having_replaces_by_name_and_adds_the_rest():
 
 
 def test_values_can_be_replaced_by_name():
-    valued = with_values(Neuromodulator.of(RATES), eta0_x=0.5)
+    valued = with_values(Neuromodulator(RATES), eta0_x=0.5)
     assert [v.value for v in valued.variables if v.name == "eta0_x"] == [0.5]
     with pytest.raises(ValueError, match="neuromodulator: has no variable called 'eta'; it has eta_x, eta_y, "):
-        with_values(Neuromodulator.of(RATES), eta=1.0)
+        with_values(Neuromodulator(RATES), eta=1.0)
 
 
 @pytest.mark.parametrize("population", POPULATIONS)

@@ -19,11 +19,11 @@ class Saturating(Departure):
     """An output that cannot exceed a limit."""
 
     limit: float = 1.5
+    alters = ("pyramidal",)
 
-    def alter(self, parts):
+    def altered(self, cells):
         """Let the soma saturate before anybody hears it."""
-        return parts.adding(
-            "pyramidal",
+        return cells.adding(
             Variable("limit", "largest output", per="population", role="parameter", value=self.limit),
             Step("output", "z = limit * tanh(z / limit)"),
         )
@@ -36,11 +36,11 @@ class Tiring(Departure):
 
     threshold: float = 0.05
     recovery: float = 0.3
+    alters = ("pyramidal",)
 
-    def alter(self, parts):
+    def altered(self, cells):
         """Shape the plateau by its drive and by what earlier plateaus have left."""
-        return parts.adding(
-            "pyramidal",
+        return cells.adding(
             Variable("threshold", "smallest drive", "population", "parameter", self.threshold, scale="a"),
             Variable(
                 "recovery", "part of the fatigue that a tick takes away", "population", "parameter", self.recovery

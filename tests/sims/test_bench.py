@@ -173,8 +173,8 @@ def test_without_a_clone_it_says_where_the_contestants_are(monkeypatch, tmp_path
 
 def test_clear_cache(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("BIORRR_CACHE", str(tmp_path))
-    (tmp_path / "circuits" / "abc").mkdir(parents=True)
-    (tmp_path / "circuits" / "abc" / "circuit").write_bytes(b"x")
+    (tmp_path / "circuits").mkdir(parents=True)
+    (tmp_path / "circuits" / "circuit-abc-def").write_bytes(b"x")
     assert run(["bench", "--clear-cache"]) == 0
     assert "deleted 1 compiled circuits" in capsys.readouterr().out
     assert not (tmp_path / "circuits").exists()

@@ -66,12 +66,15 @@ def on_disk(tmp_path, compiled_code):
     return run
 
 
+HELD_OUT = ["predict_held_out-0-result.npz"]  # numbers alone
+
+
 @pytest.mark.parametrize(
     ("size", "kept"),
     [
-        pytest.param("120k", ["checkpoints", "config.toml", "learn_from-0.npz"], marks=pytest.mark.slow),
-        # Not even the checkpoint fits, and the run starts over.
-        pytest.param("12k", ["checkpoints", "config.toml"], marks=pytest.mark.slow),
+        pytest.param("120k", ["learn_from-0.npz", *HELD_OUT, "predict_held_out-0.npz"], marks=pytest.mark.slow),
+        # No checkpoint of a circuit fits, and the run starts over.
+        pytest.param("12k", HELD_OUT, marks=pytest.mark.slow),
     ],
 )
 def test_disk_full(on_disk, own_data, tmp_path, size, kept):
@@ -89,7 +92,7 @@ def test_disk_full(on_disk, own_data, tmp_path, size, kept):
     warned = "biorrr: warning: disk/out/checkpoints/learn_from-0.npz: no checkpoint at sample 240 (No space left on"
     assert any(line.startswith(warned) for line in said) == ("learn_from-0.npz" not in kept)
     assert "Traceback" not in done.stderr
-    assert sorted((tmp_path / "left").read_text().split()) == kept
+    assert sorted((tmp_path / "left").read_text().split()) == ["checkpoints", "config.toml", *kept]
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "after/summary.json").read_text())["samples"] == 240
     assert not (tmp_path / "after/checkpoints").exists()
@@ -121,7 +124,9 @@ def test_disk_full_when_a_run_is_to_be_replaced(on_disk, own_data, tmp_path):
 def test_temporary_folder_full(on_disk, own_data, tmp_path):
     done = on_disk("24k", "TMPDIR=disk biorrr learn --data own.npz --epochs 200 --engine cpp --out out")
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].endswith("No space left on device")
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith(f"biorrr: {tmp_path}/disk: ")
+    assert said.endswith("(No space left on device); free some room, or set $TMPDIR to another folder")
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "out").exists()
 
@@ -184,19 +189,17 @@ def test_cache_deleted_by_another_process(own_data, compiled_code, monkeypatch, 
 def test_build_cut_short_is_built_again(tmp_path, monkeypatch):
     monkeypatch.setenv("BIORRR_CACHE", str(tmp_path))
 
-    def cut_short(folder):
-        (folder / "circuit").write_text("half a program")
+    def cut_short(path):
+        path.write_text("half a program")
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         cache.find_or_build("key", cut_short)
     assert cache.find("key") is None
     # Killed outright: what was being built stays behind, and is never taken for finished.
-    half = tmp_path / "circuits/key"
-    half.mkdir()
-    (half / "circuit").write_text("half a program")
+    (tmp_path / "circuits/.building-key").write_text("half a program")
     assert cache.find("key") is None
-    program = cache.find_or_build("key", lambda folder: (folder / "circuit").write_text("whole") and None)
+    program = cache.find_or_build("key", lambda path: path.write_text("whole") and None)
     assert program.read_text() == "whole"
     assert cache.find("key") == program
 
@@ -208,26 +211,26 @@ def test_run_killed_while_its_circuit_is_compiled(own_data, tmp_path, start_bior
     args = ("learn", "--data", own_data, "--epochs", 1, "--engine", "cpp")
     process = start_biorrr(*args, "--out", tmp_path / "out")
     deadline = time.monotonic() + 120
-    while not any(tmp_path.glob("cache/circuits/.building-*/project-*/circuit.cpp")):
+    while not any(tmp_path.glob("cache/circuits/.building-*.cpp")):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.01)
     process.kill()
     process.wait()
-    assert not any(tmp_path.glob("cache/circuits/*/seal.json"))
+    assert not any(tmp_path.glob("cache/circuits/circuit-*"))
     code, _, err = run_biorrr("resume", tmp_path / "out")
     assert code == 0, err
-    assert len([*tmp_path.glob("cache/circuits/*/seal.json")]) == 1
+    assert len([*tmp_path.glob("cache/circuits/circuit-*")]) == 1
 
 
 BUILDER = """
 import sys, time
 from pathlib import Path
 from biorrr.circuit.engines import cache
-def build(folder):
+def build(path):
     with open(sys.argv[1], "a") as log: log.write("built\\n")
     time.sleep(1)
-    (folder / "circuit").write_text("program")
+    path.write_text("program")
 print(cache.find_or_build("shared", build).read_text())
 """
 
@@ -260,7 +263,8 @@ def programs(tmp_path):
     found = []
     for path in Path("/proc").glob("[0-9]*/environ"):
         try:
-            if str(tmp_path).encode() in path.read_bytes() and path.with_name("comm").read_text() == "circuit\n":
+            named = path.with_name("comm").read_text().startswith("circuit-")
+            if named and str(tmp_path).encode() in path.read_bytes():
                 found.append(int(path.parent.name))
         except OSError:
             continue

@@ -38,7 +38,7 @@ def no_simulation(monkeypatch):
     def refuse(*_):
         raise InputError("would simulate")
 
-    for name in ("learn.learn_from", "wiring.learn_from", "distal.simulate", "distal.planning.simulate_plan"):
+    for name in ("learn.learn_from", "wiring.learn_from", "distal.simulate"):
         monkeypatch.setattr(f"biorrr.sims.experiments.{name}", refuse)
 
 
@@ -249,51 +249,45 @@ def test_points_of_a_sweep(content, tmp_path):
     assert entry is None or entry["status"] in ("done", "failed")
 
 
-class Reached(Exception):
-    """A checkpoint was accepted, and the simulation would go on."""
-
-
 @pytest.fixture(scope="module")
 def checkpointed(tmp_path_factory):
-    """A checkpoint file's content, and the engine and job it belongs to."""
+    """A checkpoint file's path and content, and a function that reads it as its run would."""
     path = tmp_path_factory.mktemp("checkpoint") / "c.npz"
     seen = []
 
-    class Spy(checkpoint.CheckpointedEngine):
-        def advance(self, job, recorder):
+    class Spy(checkpoint.CheckpointFile):
+        def read(self, job):
             seen.append((self, job))
-            return super().advance(job, recorder)
+            return super().read(job)
 
     rng = np.random.default_rng(0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("biorrr.circuit.simulation.simulate.CheckpointedEngine", Spy)
+        patch.setattr("biorrr.circuit.simulation.simulate.CheckpointFile", Spy)
         X, Y = rng.standard_normal((6, 3)), rng.standard_normal((6, 2))
         Microcircuit(k=1, engine="numpy").run(X, Y, centre=True, checkpoint=path)
-    return path, path.read_bytes(), *seen[0]
+    file, job = seen[0]
+
+    def read():
+        recorder = Recorder(job)
+        return checkpoint.CheckpointFile(checkpoint.Checkpoint(path), file.identity, recorder).read(job), recorder
+
+    return path, path.read_bytes(), read
 
 
 @fuzz
 @given(data=st.data())
 def test_checkpoints(data, checkpointed):
     """A damaged checkpoint is refused, or nothing that is read from it was damaged."""
-    path, whole, engine, job = checkpointed
-
-    def build():
-        raise Reached
-
-    content = data.draw(st.one_of(mutated(whole), st.binary(max_size=100)))
-    path.write_bytes(content)
-    engine.build = build
-    recorder = Recorder()
+    path, whole, read = checkpointed
+    path.write_bytes(data.draw(st.one_of(mutated(whole), st.binary(max_size=100))))
     with contextlib.suppress(CheckpointError):
-        outcome = engine.advance(job, recorder)
+        outcome, recorder = read()
         path.write_bytes(whole)
-        other = Recorder()
-        expected = engine.advance(job, other)
+        expected, other = read()
         assert outcome.samples == expected.samples
         for name in expected.state:
             np.testing.assert_array_equal(outcome.state[name], expected.state[name])
-        assert recorder.trace_samples == other.trace_samples
+        np.testing.assert_array_equal(recorder.traces.samples, other.traces.samples)
 
 
 SECRET = "the-quokka-sleeps-at-noon"

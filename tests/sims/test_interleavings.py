@@ -75,10 +75,11 @@ def held(folder):
     config = tomllib.loads((folder / "config.toml").read_text())
     settings = config["k"], config["seed"]
     names = contents(folder).keys() - {"notes.txt"}
-    assert names == {*config["provenance"].get("files", ["config.toml"])}
     if "summary.json" not in names:
         assert names == {"config.toml"}
         return settings, False
+    listed = json.loads((folder / "inventory.json").read_text())["files"]
+    assert names == {one["file"] for one in listed}
     summary = json.loads((folder / "summary.json").read_text())
     with xr.open_dataset(folder / "run.nc", engine="h5netcdf") as run:
         assert (run.sizes["pyramidal"], int(run.attrs["seed"])) == settings

@@ -42,8 +42,8 @@ def learned(tmp_path_factory):
 def test_run_folder(learned):
     folder, out = learned
     assert sorted(path.name for path in folder.iterdir()) == [
-        "config.toml", "eigenvalues.png", "filters.png", "inventory.json", "learning_curve.png", "plateau.png",
-        "run.nc", "summary.json",
+        "config.toml", "eigenvalues.png", "filters.png", "inventory.json", "learning.nc", "learning_curve.png",
+        "plateau.png", "run.nc", "signals.nc", "summary.json",
     ]  # fmt: skip
     inventory = Inventory.read(json.loads((folder / "inventory.json").read_text()))
     assert sorted(inventory.files) == sorted(path.name for path in folder.iterdir())
@@ -204,8 +204,8 @@ def test_forced_run_has_nothing_of_the_larger_one_before_it(tmp_path, capsys):
     (out / "notes.png").write_text("mine")
     assert learn(capsys, *SMALL, "-k", 1, "--out", out, "--force")[0] == 0
     assert sorted(path.name for path in out.iterdir()) == [
-        "config.toml", "eigenvalues.png", "filters.png", "inventory.json", "learning_curve.png", "notes.png",
-        "plateau.png", "run.nc", "summary.json",
+        "config.toml", "eigenvalues.png", "filters.png", "inventory.json", "learning.nc", "learning_curve.png",
+        "notes.png", "plateau.png", "run.nc", "signals.nc", "summary.json",
     ]  # fmt: skip
     assert Run.load(out / "run.nc").Vx.shape[1] == json.loads((out / "summary.json").read_text())["k"] == 1
 

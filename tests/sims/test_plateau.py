@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,11 +12,7 @@ from biorrr.analysis.plateau import null_agreements
 from biorrr.sims import main
 from biorrr.sims.data import load
 from biorrr.sims.data.dataset import Dataset
-from biorrr.sims.experiments.plateau import PlateauSettings, learn
-from biorrr.sims.experiments.plateau.agreement import Member, Stage, theory
-from biorrr.sims.experiments.plateau.results import Network, check_claims
-from biorrr.sims.lab import Job
-from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
+from biorrr.sims.experiments.plateau.agreement import COMPARED, compare, judge
 from biorrr.sims.page.run import gather_run
 
 DATA = "synthetic:samples=200,m=6,n=5,latents=2"
@@ -50,7 +45,7 @@ def test_run_folder(audited, results, summary):
         "run.nc", "summary.json",
     ]  # fmt: skip
     assert results.sizes["seed"] == 1
-    assert results["stage_samples"].values[[0, -1]].tolist() == [0, 2400]
+    assert results["stage_samples"].values[0, [0, -1]].tolist() == [0, 2400]
     s = f"{results['s'].item():g}"
     for name in ("plateau", "inhibition") + (("network",) if s == "0" else ()):
         for measure in ("correlation", "relative_error"):
@@ -126,18 +121,44 @@ def test_correlation_is_blind_to_scale_and_the_relative_error_is_not():
     assert found.relative_error == pytest.approx([0.3, 0.3])
 
 
+def compared(weights, X, Y, s=0.0):
+    """Compare a circuit that has these weights throughout with theory, as ``follow`` does a simulated one."""
+
+    def show(snapshot):
+        z, a = X @ weights["Vx"], Y @ weights["Vy"]
+        inhibition = z @ weights["R"].T @ weights["Q"].T
+        return {"z": z, "a": a, "inhibition": inhibition, "plateau": a - inhibition}
+
+    snapshots = {name: weight[None] for name, weight in weights.items()}
+    found = compare(Dataset("own", X, Y), snapshots, Yardstick(X, Y, s, 0.0), show)
+    return xr.Dataset(found).expand_dims("seed").assign_coords(s=s)
+
+
 def judged(weights, X, Y, s=0.0):
     """Verdicts on a circuit with these weights, by what is claimed."""
-    k = weights["Vx"].shape[1]
-    data = Dataset("own", X, Y)
-    settings = PlateauSettings(s=(s,), epochs=10**6, k=k, ridge=0.0)
-    network = learn(Job(settings, "network", NOT_KEPT), Network(0), data) if s == 0 else None
-    audit, expected = theory(data, 0.0, network, weights)
-    recorded = {"a": audit.plateau + audit.inhibition, "plateau": audit.plateau, "inhibition": audit.inhibition}
-    stage = Stage(0, recorded, expected)
-    member = Member(s, {0: SimpleNamespace(Vx=weights["Vx"])}, {}, [stage], [stage], stage)
-    claims = check_claims(data, settings, member, Yardstick(X, Y, s, 0.0))
-    return dict(zip(["excess", "whitening", *expected], (claim.verdict for claim in claims), strict=True))
+    results = compared(weights, X, Y, s)
+    names = ["excess", "whitening", *(name for name in COMPARED if f"expected_{name}" in results)]
+    return dict(zip(names, (claim.verdict for claim in judge(results, "")), strict=True))
+
+
+def test_claims_rest_on_the_worst_neuron_of_each_seed():
+    """Errors of two neurons from two seeds, before and after learning; the circuits are at the optimum."""
+    errors = np.array([[[9.0, 9.0], [0.01, 0.02]], [[9.0, 9.0], [0.03, 0.01]]])
+    results = xr.Dataset(
+        {"recorded_plateau_relative_error": (("seed", "stage", "pyramidal"), errors),
+         "recorded_plateau_correlation": (("seed", "stage", "pyramidal"), 1 - errors),
+         "excess": (("seed", "snapshot"), [[0.5, 0.001], [0.5, 0.0005]]),
+         "whitening_error": (("seed", "snapshot"), [[0.5, 0.002], [0.5, 0.001]])}
+        | {f"plateau_relative_error_{name}": (("seed", "pyramidal"), [[1.0, 0.7], [1.0, 1.0]])
+           for name in ("no_inhibition", "other_inhibition")},
+        {"s": 0.5},
+    )  # fmt: skip
+    excess, white, plateau = judge(results, "", data="digits")
+    assert (excess.value, white.value) == (pytest.approx(0.00075), pytest.approx(0.0015))
+    assert (plateau.value, plateau.interval, plateau.s) == (pytest.approx(0.025), (0.02, 0.03), 0.5)
+    assert plateau.run == "excess at most 1.0e-03, whitening error at most 2.0e-03"
+    assert plateau.numbers == {"lowest correlation": 0.97, "least error without the right inhibition": 0.7}
+    assert plateau.label == "digits, s = 0.5"
 
 
 @pytest.mark.parametrize("s", [0.0, 0.5, 1.0])

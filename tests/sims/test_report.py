@@ -5,16 +5,19 @@ import os
 import shutil
 import sys
 import time
-import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 
+from biorrr.analysis import Yardstick
 from biorrr.circuit import Microcircuit, Run
-from biorrr.models import Leaky, Pathway, Population, Variable
+from biorrr.models import Pathway, Population, Variable
 from biorrr.sims import main
+from biorrr.sims.data import load
+from biorrr.sims.experiments.learn import SIGNALS, join, signals
 from biorrr.sims.lab.files import FolderError
 from biorrr.sims.lab.folder import RunFolder
 from biorrr.sims.lab.folder.inventory import Entry, Inventory
@@ -45,19 +48,26 @@ def write_folder(path, experiment, results, summary=None, settings="", units=Non
 
 
 @pytest.fixture(scope="module")
-def run():
-    from biorrr.sims.data import load
-
-    data = load("digits")
-    return Microcircuit(k=2, ridge=0.01, engine="numpy").run(
-        data.X[:100], data.Y[:100], epochs=2, every=5, record=("plateau", "a", "inhibition", "z"), centre=True
+def results():
+    """What ``learn`` keeps of one circuit."""
+    digits = load("digits")
+    data = replace(digits, X=digits.X[:100], Y=digits.Y[:100])
+    run = Microcircuit(k=2, ridge=0.01, engine="numpy").run(
+        data.X, data.Y, epochs=2, every=5, record=("plateau", "a", "inhibition", "z"), centre=True
     )
+    exact = Yardstick(*data.stand_in, 0.0, 0.01)
+    return {"run": run.data, "learning": join({0: run}, exact), "signals": signals(run, data, exact)}
 
 
 @pytest.fixture
-def folder(run, tmp_path):
+def run(results):
+    return Run(results["run"])
+
+
+@pytest.fixture
+def folder(results, tmp_path):
     summary = {"excess": 0.25, "samples": 200, "ended": "done", "engine": "numpy"}
-    return write_folder(tmp_path / "learn-one", "learn", {"run": run.data}, summary, 'data = "digits"\nk = 2')
+    return write_folder(tmp_path / "learn-one", "learn", results, summary, 'data = "digits"\nk = 2')
 
 
 @pytest.fixture
@@ -101,13 +111,11 @@ def test_an_interrupted_run_is_reported_with_the_way_on(folder):
     assert sentence.endswith("it was interrupted after 200 samples on engine numpy; `biorrr resume` continues it.")
 
 
-def test_charts_of_a_circuit_hold_its_recordings(folder, run):
-    charts = gather_run(folder)["charts"]["circuit"]
-    assert charts["seen"] == run.data["seen"].values.tolist()
-    assert charts["diagram"]["Q"][-1] == plain(run.Q)
-    last = [*charts["traces"]["stages"].values()][-1]
-    assert last["traces"]["plateau"][1][-1] == plain(run.data["plateau"].values[-1, 1])
-    assert charts["learning"]["objective"][-1] >= charts["learning"]["optimum"]
+def test_the_diagram_of_a_circuit_holds_its_weights(folder, run):
+    diagram = gather_run(folder)["charts"]["diagram"]
+    assert diagram["seen"][-1] == run.data["seen"].values[-1]
+    assert diagram["Q"][-1] == plain(run.Q)
+    assert diagram["Vx"][0] == plain(np.linalg.norm(run.data["Vx"].values[0], axis=0))
 
 
 def test_parts_of_one_s_own_are_in_the_diagram(run, folder):
@@ -117,7 +125,7 @@ def test_parts_of_one_s_own_are_in_the_diagram(run, folder):
     X, Y = np.random.default_rng(0).standard_normal((2, 30, 4))
     other = Microcircuit(k=2, populations=[vip], pathways=[to_vip], engine="numpy").run(X, Y, centre=True)
     other.save(folder / "run.nc", overwrite=True)
-    own = gather_run(folder)["charts"]["circuit"]["diagram"]["own"]
+    own = gather_run(folder)["charts"]["diagram"]["own"]
     assert [(p["name"], p["size"], p["meaning"]) for p in own["populations"]] == [("vip", 3, "cells of my own")]
     (pathway,) = own["pathways"]
     assert (pathway["source"], pathway["target"], pathway["sign"]) == ("pyramidal", "vip", 1)
@@ -135,8 +143,6 @@ def drawn_by(axes):
 def test_script_command_and_page_draw_the_same(tmp_path, monkeypatch, capsys):
     """The data behind the figures of one run, whichever way it is looked at."""
     import matplotlib.pyplot as plt
-
-    from biorrr.sims.data import load
 
     drawn = {}
     write = RunFolder.write_figure
@@ -156,39 +162,33 @@ def test_script_command_and_page_draw_the_same(tmp_path, monkeypatch, capsys):
         np.testing.assert_allclose(mine, theirs, rtol=1e-12)
     curve = run.plot_learning(data.X, data.Y).lines[0].get_ydata()
     np.testing.assert_allclose(curve, drawn["learning_curve"][0], rtol=1e-10)
-    charts = gather_run(out)["charts"]["circuit"]
-    assert charts["learning"]["objective"] == plain(curve)
-    for column, stage in enumerate(charts["traces"]["stages"].values()):
-        for neuron in range(2):
+    learning, plateaus = gather_run(out)["charts"]["curves"]
+    excess = learning["views"][0]["series"][0]
+    optimum = Yardstick(*data.stand_in, 0.0, run.data.attrs["ridge_x"]).optimum(2)
+    assert excess["y"] == plain((curve - optimum) / -optimum)
+    shown = {(*line["choose"].values(), line["line"]): line["y"] for line in plateaus["views"][0]["series"]}
+    order = ("plateau", "a", "inhibition", "z")
+    for column, when in enumerate(plateaus["views"][0]["choose"]["when"][::-1]):
+        for neuron in ("1", "2"):
             # On the page as they are; in the figure each in its lane, below the one before, theory behind its trace.
-            page, levels = [], []
-            for level, trace in enumerate(stage["traces"]):
-                both = [one[trace] for one in (stage["theory"], stage["traces"]) if trace in one]
-                page, levels = page + both, levels + len(both) * [level]
-            for values, level, heights in zip(page, levels, script[3 * neuron + column], strict=True):
+            page = [
+                (level, shown[when, neuron, SIGNALS[name]])
+                for level, signal in enumerate(order)
+                for name in (f"theory_{signal}", signal)
+                if name in SIGNALS
+            ]
+            for (level, values), heights in zip(page, script[3 * (int(neuron) - 1) + column], strict=True):
                 scaled = np.asarray(heights) + level
-                shown = np.asarray(values[neuron])
+                values = np.asarray(values)
                 inside = np.abs(scaled) < 0.499
-                factor = np.sum(shown[inside] * scaled[inside]) / np.sum(shown[inside] ** 2)
-                np.testing.assert_allclose(scaled[inside], factor * shown[inside], atol=1e-4)
+                factor = np.sum(values[inside] * scaled[inside]) / np.sum(values[inside] ** 2)
+                np.testing.assert_allclose(scaled[inside], factor * values[inside], atol=1e-4)
     plt.close("all")
 
 
-def test_without_the_data_leaves_out_what_needs_them(folder):
-    text = (folder / "config.toml").read_text()
-    (folder / "config.toml").write_text(text.replace('"digits"', '"nowhere.npz"'))
-    charts = gather_run(folder)["charts"]["circuit"]
-    assert "learning" not in charts
-    assert "symmetry" in charts
-
-
 def test_seeds_are_drawn_together(folder, run):
-    from biorrr.analysis import Yardstick
-    from biorrr.sims.data import load
-    from biorrr.sims.experiments.learn import join
-
     joined = join({0: run, 1: run}, Yardstick(*load("digits").stand_in, 0.0, 0.01))
-    write_folder(folder / "several", "learn", {"run": run.data, "seeds": joined}, settings='data = "digits"')
+    write_folder(folder / "several", "learn", {"run": run.data, "learning": joined}, settings='data = "digits"')
     excess, symmetry = gather_run(folder / "several")["charts"]["curves"][0]["views"]
     assert [line["repeat"] for line in excess["series"]] == [None, "seed 0", "seed 1"]
     assert symmetry["series"][0]["y"] == plain(run.r_minus_qt)
@@ -345,16 +345,9 @@ def test_says_where_no_page_can_be_written(folder, capsys):
         assert f"out: must be a file, in a folder that exists (got {out})" in capsys.readouterr().err
 
 
-def test_says_which_circuit_is_not_whole(folder, run):
-    bare = run.data.drop_attrs()
-    bare.to_netcdf(folder / "run.nc", engine="h5netcdf")
-    with pytest.raises(FolderError, match=r"run.nc: damaged \(no s, ridge_x, .* in it\); run it again"):
-        gather_run(folder)
-
-
 def test_files_of_the_user_s_own_are_left_alone(folder):
     (folder / "mine.nc").write_bytes(b"not for biorrr")
-    assert [entry.file for entry in read_record(folder).results] == ["run.nc"]
+    assert [entry.file for entry in read_record(folder).results] == ["run.nc", "learning.nc", "signals.nc"]
 
 
 @pytest.mark.slow
@@ -555,14 +548,14 @@ def page(folder, sweep, tmp_path, capsys):
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_browser_shows_it_wide_and_narrow_light_and_dark(page, browser, width, dark):
     browser.open(page, width, dark)
-    browser.until("return document.querySelectorAll('.js-plotly-plot').length === 8")
-    ink = browser.ask("return document.querySelector('[data-chart=learning]')._fullLayout.font.color")
+    browser.until("return document.querySelectorAll('.js-plotly-plot').length === 5")
+    ink = browser.ask("return document.querySelector('[data-sweep=map]')._fullLayout.font.color")
     assert ink == ("#ececec" if dark else "#1a1a1a")
     titles = browser.ask(
         "return [...document.querySelectorAll('.js-plotly-plot')].flatMap(chart => [chart._fullLayout.xaxis, "
         "chart._fullLayout.yaxis]).filter(axis => axis && axis.visible).map(axis => axis.title.text)"
     )
-    assert len(titles) == 12  # of six charts; diagram and filters have no axes
+    assert len(titles) == 8  # of four charts; the diagram has no axes
     assert all(titles)
     browser.is_well()
 
@@ -597,7 +590,7 @@ def test_several_runs_are_drawn_in_shared_axes(folder, tmp_path, browser, capsys
     assert main.run(["report", str(folder), str(other), "--out", str(tmp_path / "both.html")]) == 0
     browser.open(tmp_path / "both.html", 390)
     names = browser.ask("return document.querySelector('[data-together] .js-plotly-plot').data.map(line => line.name)")
-    assert names == ["learn-one", "another"]
+    assert names == ["learn-one: circuit", "another: circuit"]
     browser.is_well()
 
 
@@ -618,17 +611,6 @@ def test_slider_and_mouse_change_what_is_shown(page, browser):
     )
     browser.point_at("[data-chart=diagram]", *place)
     browser.until("return document.querySelector('[data-chart=diagram]').textContent.includes('plateau_post')")
-
-    shown = "return document.querySelector('[data-chart=traces]').data[0].y[0]"
-    first = browser.ask(shown)
-    browser.find("[data-neuron]").send_keys("2")
-    assert browser.ask(shown) != first
-    # A program that sets a value and says so, as some tools for the disabled do, is heard too.
-    browser.ask(
-        "const one = document.querySelector('[data-neuron]'); one.selectedIndex = 0; "
-        "one.dispatchEvent(new Event('change', { bubbles: true }))"
-    )
-    assert browser.ask(shown) == first
     browser.is_well()
 
 
@@ -695,7 +677,7 @@ def test_it_prints_on_white(page, browser):
     browser.open(page, dark=True)
     printed = browser.driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
     assert len(base64.b64decode(printed["data"])) > 50_000
-    ink = "return document.querySelector('[data-chart=learning]')._fullLayout.font.color"
+    ink = "return document.querySelector('[data-sweep=map]')._fullLayout.font.color"
     browser.until(f"{ink} === '#ececec'")  # dark again afterwards
 
 
@@ -704,10 +686,10 @@ def test_it_prints_on_white(page, browser):
 @pytest.mark.parametrize(
     ("experiment", "options", "charts"),
     [
-        ("learn", "--epochs 1 --seeds 2", 5),
-        ("plateau", "--epochs 1 --seeds 2", 6),
+        ("learn", "--epochs 1 --seeds 2", 3),
+        ("plateau", "--epochs 1 --seeds 2", 3),
         ("family", "--epochs 1 --seeds 2 -s 0 -s 1", 1),
-        ("wiring", "--epochs 1 --format svg", 4),
+        ("wiring", "--epochs 1 --format svg", 1),
         ("symmetry", "--etas 0.3 --seeds 2", 1),
         ("compare", "--steps 30 --seeds 2 -k 1 -k 2", 1),
     ],
@@ -723,28 +705,3 @@ def test_every_experiment_has_a_page(experiment, options, charts, tmp_path, brow
     assert browser.ask("return [...document.images].every(image => image.naturalWidth > 0 && image.alt)")
     assert browser.ask("return document.images.length") > 0
     browser.is_well()
-
-
-def test_theory_needs_memory_for_what_was_recorded_and_not_for_samples(run, folder):
-    """Two thousand million samples: 15 GiB, while every one of them was looked at."""
-    longer = 2 * 10**9 // run.samples
-    data = run.data.assign_coords(sample=run.data["sample"] * longer)
-    data["seen"], data["eta_q"] = data["seen"] * longer, data["eta_q"] / longer
-    Run(data).save(folder / "run.nc", overwrite=True)
-    tracemalloc.start()
-    found = gather_run(folder)["charts"]["circuit"]["symmetry"]["predicted"]
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 200e6  # of which the digits are most
-    knots = np.append(data["sample"].values, data["seen"].values[-1])
-    rates = np.append(data["eta_q"].values, data["eta_q"].values[-1])
-    summed = np.sum((rates[1:] + rates[:-1]) / 2 * np.diff(knots))  # of rates so small that 1 - eta is exp(-eta)
-    assert found[-1] == pytest.approx(run.r_minus_qt[0] * np.exp(-summed), rel=1e-4)
-
-
-def test_samples_that_are_held_have_a_page(folder):
-    X, Y = np.random.default_rng(0).standard_normal((2, 30, 4))
-    held = Microcircuit(k=2, departures=(Leaky(),), engine="numpy").run(X, Y, centre=True, record="plateau", every=2)
-    held.save(folder / "run.nc", overwrite=True)
-    symmetry = gather_run(folder)["charts"]["circuit"]["symmetry"]
-    assert len(symmetry["predicted"]) == len(symmetry["measured"]) == held.data.sizes["snapshot"]

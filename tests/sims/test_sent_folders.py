@@ -12,7 +12,6 @@ import pytest
 
 from biorrr.circuit import Microcircuit, Run
 from biorrr.sims import main
-from biorrr.sims.data import load
 from biorrr.sims.lab.folder.inventory import Entry, Inventory
 from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import read_plan
@@ -32,7 +31,6 @@ def run_file(tmp_path_factory):
     path = tmp_path_factory.mktemp("run") / "run.nc"
     X, Y = np.random.default_rng(0).standard_normal((2, 60, 4))
     Microcircuit(k=2, engine="numpy").run(X, Y, centre=True, record=("plateau",), every=5).save(path)
-    np.savez(path.with_name("own.npz"), X=X, Y=Y)
     return path
 
 
@@ -42,7 +40,7 @@ def sent(run_file, tmp_path):
     folder = tmp_path / "sent"
     folder.mkdir()
     shutil.copy(run_file, folder)
-    write_config(folder, "nowhere.npz", load(str(run_file.with_name("own.npz"))).checksum)
+    (folder / "config.toml").write_text("data = 'nowhere.npz'\nk = 2\n[provenance]\nexperiment = 'learn'\n")
     (folder / "summary.json").write_text('{"excess": 0.25, "ended": "done"}')
     write_inventory(folder, Entry("run.nc", "run", "run", experiment="learn"))
     return folder
@@ -50,19 +48,6 @@ def sent(run_file, tmp_path):
 
 def write_inventory(folder, *entries):
     (folder / "inventory.json").write_text(Inventory([*entries]).text())
-
-
-def write_config(folder, data, checksum=None):
-    known = (
-        re.search(r"data_sha256 = '(.*)'", (folder / "config.toml").read_text())[1] if checksum is None else checksum
-    )
-    files = (
-        ", ".join(f"{name} = {json.dumps(str(path))}" for name, path in data.items()) if isinstance(data, dict) else ""
-    )
-    written = f"{{{files}}}" if files else json.dumps(str(data))
-    (folder / "config.toml").write_text(
-        f"data = {written}\nk = 2\n[provenance]\nexperiment = 'learn'\ndata_sha256 = '{known}'\n"
-    )
 
 
 @pytest.fixture
@@ -81,7 +66,7 @@ def report(tmp_path, outside, capsys, files_opened, decoded):
     def listing():
         return {path: path.read_bytes() if path.is_file() else None for path in sorted(outside.rglob("*"))}
 
-    def report(*args, code=0, allowed=()):
+    def report(*args, code=0):
         before = listing()
         with files_opened() as opened:
             found = main.run(["report", *map(str, args)])
@@ -89,7 +74,7 @@ def report(tmp_path, outside, capsys, files_opened, decoded):
         assert found == code, err
         assert "Traceback" not in err
         assert "--debug" not in err
-        strays = {path for path in opened if path.startswith(str(outside))} - {str(path) for path in allowed}
+        strays = {path for path in opened if path.startswith(str(outside))}
         assert not strays
         assert listing() == before
         page = tmp_path / "sent" / "report.html"
@@ -168,48 +153,6 @@ def test_a_small_file_does_not_fill_the_memory(sent, report):
         Run.load(sent / "run.nc")
 
 
-def test_nothing_is_downloaded(sent, report, empty_cache, monkeypatch):
-    def retrieve(*args, **options):
-        raise AssertionError("would download")
-
-    monkeypatch.setattr("pooch.retrieve", retrieve)
-    write_config(sent, "cifar10")
-    said, text = report(sent)
-    why = "its data are not on this machine or cannot be read, and nothing is downloaded for a page"
-    assert f"{sent}: the exact solution is left out: {why}\n" in said
-    assert f"The optimum, the audit and the exact filters are left out: {why}." in text
-    assert not empty_cache.exists()
-
-
-def test_data_outside_the_folder_are_read_only_if_the_user_says_so(sent, outside, report, run_file):
-    own = outside / "own.npz"
-    shutil.copy(run_file.with_name("own.npz"), own)
-    (sent / "link.npz").symlink_to(own)
-    (sent / "linked").symlink_to(outside)
-    for named in (own, "../private/own.npz", "link.npz", "linked/own.npz", f"{own},{own}", "link.npz,own.npz"):
-        write_config(sent, named)
-        said, text = report(sent)
-        why = "its data are not in its folder; --data FILE lets the page read them"
-        assert f"the exact solution is left out: {why}" in said
-        assert f"are left out: {why}." in text
-        assert "learning" not in charts(text)[0]["circuit"]
-    said, text = report(sent, "--data", own, allowed=[own])
-    assert "learning" in charts(text)[0]["circuit"]
-    assert "left out: the data given with --data are not those it learned" in report(sent, "--data", "digits")[0]
-    assert "left out" not in said + re.sub("(?s)<script.*?</script>", "", text)
-
-
-def test_data_in_the_folder_are_read_if_they_are_what_was_learned(sent, report, run_file):
-    held = np.load(run_file.with_name("own.npz"))
-    (sent / "data").mkdir()
-    for name, values in held.items():
-        np.save(sent / "data" / f"{name}.npy", values)
-    write_config(sent, {"file": "data/X.npy", "y": "data/Y.npy"})
-    assert "learning" in charts(report(sent)[1])[0]["circuit"]
-    np.save(sent / "data/X.npy", held["X"] + 1)
-    assert "left out: the data here are not those it learned (another checksum or size)" in report(sent)[0]
-
-
 def test_only_the_page_is_written(sent, outside, report):
     """Links that wait under the names to be written to, the page's and that of the file it is before."""
     for name in ("report.html", f".{os.getpid()}-report.html"):
@@ -269,15 +212,12 @@ def test_a_folder_whose_name_is_not_utf_8(sent, capsys):
         {"circuit": "[]"},
         {"circuit": '{"pathways": [1], "populations": []}'},
         {"s": "</script>"},
-        {"ridge_x": [1.0, 2.0]},
     ],
 )
-def test_attributes_of_another_kind(sent, report, run_file, change):
+def test_attributes_of_another_kind(sent, report, change):
     with h5py.File(sent / "run.nc", "a") as file:
         for name, value in change.items():
             file.attrs[name] = value
-    shutil.copy(run_file.with_name("own.npz"), sent / "own.npz")
-    write_config(sent, {"file": "own.npz"})
     assert "sent: must hold what `biorrr learn` leaves (got something else: " in report(sent, code=2)[0]
 
 

@@ -151,7 +151,7 @@ BOUNDS = {
     (1, inf): "areas epochs k latents m n ranks samples seeds steps",
     (2, inf): "bins experiments folds rows source_units stimuli target_units trials",  # one has no variance, no rest
     (0, 1): "s",
-    (0, 0.9): "a_noise known_noise weight_noise y_noise z_noise",  # at 1 noise alone is seen
+    (0, 0.9): "activity_noise known_noise weight_noise",  # at 1 noise alone is seen
     (1e-9, inf): "N",
     (1e-6, inf): "gains",
     (1e-5, 0.5): "etas",

@@ -9,6 +9,7 @@ from biorrr.analysis import fixed_feedback_law
 from biorrr.models.theories import BioRRR, BurstDependent, FeedbackAlignment, UrbanczikSenn
 from biorrr.sims.data import load
 from biorrr.sims.experiments.theories import NAMES, TheoriesSettings, contests, theories, verdicts
+from biorrr.sims.experiments.theories import interface as interfaces
 from biorrr.sims.lab import Job, SettingsError
 from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
 
@@ -86,3 +87,39 @@ def test_bounds_are_judged_once_learning_has_converged():
         assert results["excess"].shape == (1, *shape)
         (claim,) = verdicts.judge(results, {one.name: one for one in verdicts.quantities(results)})
         assert claim.holds is verdict
+
+
+@pytest.mark.parametrize(
+    ("shape", "extra"), [("signed", 0.0), ("rectified, rest 0.5", 0.0), ("rectified, rest 0", 1.0)]
+)
+def test_apical_signals_at_the_interface_are_those_of_a_plain_loop(job, shape, extra):
+    theory = interfaces.every_interfaced()[0]
+    assert theory.name == "fixed feedback"
+    role, rest = np.array(interfaces.ROLE), interfaces.RESTING[shape]
+    V = theory.start(interfaces.INPUTS, 1, seed=4)["Vx"] / interfaces.CELLS
+    apical, error = [], []
+    for x in interfaces._inputs(4):
+        miss = 1 - V.T @ x @ role / interfaces.CELLS
+        error.append(abs(miss))
+        apical.append(np.maximum(role * miss - extra, -rest))
+        V = V + interfaces.RATE * np.outer(x, apical[-1])
+    rising = np.diff(error) > 0
+    deviation = (np.array(apical) - np.mean(apical, axis=0))[1:]
+    expected = [[deviation[when][:, role == sign].mean() for when in (~rising, rising)] for sign in (1, -1)]
+    found = interfaces.record(job, interfaces.Interface(theory, shape, extra, 4))["apical"]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
+    if shape == "signed":
+        assert found[0] == pytest.approx(-found[1])
+        assert abs(found).min() > 1e-3
+
+
+def test_a_question_separates_theories_whose_shares_differ():
+    """Of 10 experiments, 10 against 2 differ by Fisher's test, 10 against 6 and 6 against 2 do not."""
+    yes = np.zeros((3, 10, 2, 3, 4))
+    for theory, number in enumerate((10, 6, 2)):
+        yes[theory, :number, :, :, 0] = 1
+    yes[1, 0, 0, 0, 1] = np.nan  # diverged, or not asked
+    answers = verdicts.join_answers(["one", "two", "three"], 2000, yes)
+    assert answers["yes"].sel(question="specific", trials=500, noise=2).values.tolist() == [1.0, 0.6, 0.2]
+    assert (answers["separated"].sel(question="specific") == 1).all()
+    assert (answers["separated"].sel(question="informative") == 0).all()

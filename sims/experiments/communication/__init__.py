@@ -17,10 +17,8 @@ from biorrr.sims.data import Samples
 from biorrr.sims.data.kinds import V1V2
 from biorrr.sims.lab import ExperimentSettings, Figure, Findings, Lab, Quantity, SettingsError, experiment, option
 from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP
-from biorrr.sims.lazy import data_sets, np, xr
+from biorrr.sims.lazy import data_sets, np
 
-PUBLISHED = V1V2()  # of which both targets are predicted, V2 and, as a control, other V1 neurons
-TARGETS = ("V2", "V1")
 LEARNED_SAMPLES = 90_000  # seen by each circuit unless epochs are set
 
 
@@ -28,7 +26,7 @@ LEARNED_SAMPLES = 90_000  # seen by each circuit unless epochs are set
 class CommunicationSettings(ExperimentSettings):
     """Settings of ``biorrr communication``."""
 
-    data: Samples = option(PUBLISHED, f"v1v2, which has both targets, or {DATA_HELP}", metavar=DATA_FORM)
+    data: Samples = option(V1V2(), DATA_HELP, metavar=DATA_FORM)
     residual: str = option(
         "condition",
         "take residuals around the condition's mean in each time bin, or none",
@@ -49,11 +47,6 @@ class CommunicationSettings(ExperimentSettings):
     seed: int = option(0, "seed of the folds, the draws, the initial weights and the order of samples", at_least=0)
 
     @property
-    def every_data(self) -> tuple[Samples, ...]:
-        """The published recording, with one and the other area to be predicted; or what is set."""
-        return tuple(V1V2(target=target) for target in TARGETS) if self.data == PUBLISHED else (self.data,)
-
-    @property
     def bin(self) -> float:
         """Seconds in a time bin: those of a recording, or 0.1."""
         return getattr(self.data, "bin", 0.1)
@@ -64,9 +57,9 @@ class CommunicationSettings(ExperimentSettings):
         return getattr(self.data, "lag", 0.0)
 
     @property
-    def target_names(self) -> tuple[str, ...]:
-        """Names of the areas that are predicted."""
-        return TARGETS if self.data == PUBLISHED else (getattr(self.data, "target", None) or "target",)
+    def target_name(self) -> str:
+        """Name of the area that is predicted."""
+        return getattr(self.data, "target", None) or "target"
 
     @property
     def source_name(self) -> str:
@@ -81,32 +74,23 @@ CAPTIONS = {
     "validation chooses, the smallest within one standard error of the best; weak dimensions are missed, so that it "
     "is a lower bound. The grey band spans the predictions with shuffled trials. Squares: matched targets within the "
     "source's own area.",
-    "dimensionality": "Predictive dimensions of each target (filled) beside the dimensions that the target and the "
+    "dimensionality": "Predictive dimensions of the target (filled) beside the dimensions that the target and the "
     "source share within themselves, by factor analysis (open). Where the filled symbol lies to the left of the "
     "target's open one, the few predictive dimensions do not follow from a simple target. Small squares are matched "
     "draws.",
     "removal": "Held-out prediction by full regression when the source's activity along its predictive dimensions is "
     "removed, one dimension after another. A curve that falls to zero depends on these dimensions alone; one that "
-    "stays up uses others. Bars are standard errors over folds, or standard deviations over matched draws.",
+    "stays up uses others. Bars are standard errors over folds; the dotted line marks the chosen rank.",
     "lags": "Held-out prediction at the chosen rank when the target is taken later (positive lags) or earlier than "
     "the source, on the same bins of the source, with standard errors over folds.",
-    "dendrites": "The circuit's prediction for apical dendrites of the target: the distal current that the "
-    "target's activity causes, the inhibition that predicts it from the source, and the plateau that is left. "
-    "On the right, the size of distal currents and plateaus over the time of a trial.",
 }
-
-
-def measure(settings: CommunicationSettings) -> str:
-    """Return the name of the circuit's shortfall from the exact solution; without circuits, of the rank."""
-    what = "shortfall" if settings.simulation else "rank"
-    return f"V2_{what}" if settings.data == PUBLISHED else what
 
 
 @experiment(
     shows="one area predicted from another through few neurons (Semedo et al. 2019), in V1-V2 or your own recording",
     takes="1.5 min",
     paper="beyond it",
-    measure=measure,
+    measure=lambda settings: "shortfall" if settings.simulation else "rank",
     captions=CAPTIONS,
     small={
         "data": "planted:trials=30,bins=4,source_units=16,target_units=6", "ranks": (1, 2), "folds": 2, "epochs": 1,
@@ -114,84 +98,69 @@ def measure(settings: CommunicationSettings) -> str:
     },
 )  # fmt: skip
 def communication(lab: Lab, settings: CommunicationSettings) -> Findings:
-    """Predict each target from the source, by circuits and exactly, with all controls."""
+    """Predict the target from the source, by circuits and exactly, with all controls."""
+    from biorrr.analysis.figures import communication as figures
     from biorrr.sims.experiments.communication.areas import Areas
     from biorrr.sims.experiments.communication.questions import answer, questions
-    from biorrr.sims.experiments.communication.results import Target, join, write_supplement
+    from biorrr.sims.experiments.communication.results import join, notes_of, summary, write_supplement
 
-    recordings = [lab.load(value) for value in settings.every_data]
-    for data in recordings:
-        settings = fit(lab, settings, data)
-    targets, notes = [], [*dict.fromkeys(note for data in recordings for note in data.notes)]
-    for data, name in zip(recordings, settings.target_names, strict=True):
-        areas = Areas(data, settings)
+    data = lab.load(settings.data)
+    settings = fit(lab, settings, data)
+    areas = Areas(data, settings)
 
-        found = lab.map(answer, questions(areas, settings), areas)
+    found = lab.map(answer, questions(areas, settings), areas)
 
-        targets.append(Target(f"{name}_" if len(recordings) > 1 else "", name, join(areas, settings, found)))
-    each = [one.results for one in targets]
-    results = xr.concat(each, dim="target", combine_attrs="drop", join="outer")
-    results = results.assign_coords(target=list(settings.target_names))
-    quantities = [Quantity(name, getattr(settings, name)) for name in ("s", "ridge", "folds", "seeds")]
-    if len(recordings) == 1:
-        quantities += about(settings, recordings[0])
-    for one in targets:
-        quantities += one.quantities(settings.ranks)
-        notes += one.notes
-    if settings.simulation:
-        results.attrs |= {"engine": each[0].attrs["engine"], "seconds": sum(one.attrs["seconds"] for one in each)}
-        quantities += [Quantity(name, results.attrs[name]) for name in ("engine", "seconds")]
-    quantities.append(Quantity("notes", "; ".join(notes)))
+    results = join(areas, settings, found)
+    notes = [*data.notes, *notes_of(results)]
+    quantities = [
+        *(Quantity(name, getattr(settings, name)) for name in ("s", "ridge", "folds", "seeds")),
+        *about(settings, data),
+        *summary(results),
+        *(Quantity(name, results.attrs[name]) for name in ("engine", "seconds") if name in results.attrs),
+        Quantity("notes", "; ".join(notes)),
+    ]
+    drawn = {
+        "communication": figures.plot_prediction,
+        "dimensionality": figures.plot_dimensionality,
+        "removal": figures.plot_removal,
+    }
+    if "lag_r2" in results:
+        drawn["lags"] = figures.plot_lags
     return Findings(
         title=f"{settings.data}: held-out R2, {settings.folds} folds of whole trials, s = {settings.s:g}; "
         "data are centred",
         quantities=quantities,
         rows={"to note": "; ".join(notes)} if notes else {},
         data={"run": results},
-        figures=draw(settings, {f"{settings.source_name} to {one.name}": one.results for one in targets}),
+        figures=[Figure(name, partial(function, results)) for name, function in drawn.items()],
         files={"supplement.csv": partial(write_supplement, quantities=quantities, settings=settings)},
     )
 
 
 def about(settings: CommunicationSettings, data: data_sets.Dataset) -> list[Quantity]:
     """Return names and sizes of a recording."""
-    trials = len(data.X) if data.groups is None else len(np.unique(data.groups))
+    from biorrr.sims.experiments.communication.areas import trials_of
+
     rates = {"source": data.x_rates, "target": data.y_rates}
     return [
         Quantity("data", settings.data.name),
         Quantity("source", settings.source_name),
-        Quantity("target", settings.target_names[0]),
+        Quantity("target", settings.target_name),
         Quantity("source_units", data.X.shape[1]),
         Quantity("target_units", data.Y.shape[1]),
-        Quantity("trials", trials),
+        Quantity("trials", len(np.unique(trials_of(data)))),
         Quantity("bins", len(data.X)),
         *(Quantity(f"{side}_rate", float(rate.mean()), "spikes/s") for side, rate in rates.items() if rate is not None),
     ]
 
 
-def draw(settings: CommunicationSettings, results: dict[str, xr.Dataset]) -> list[Figure]:
-    """Return the figures, of results by source and target."""
-    from biorrr.analysis.figures import communication as figures
-
-    first = next(iter(results.values()))
-    drawn = {
-        "communication": partial(figures.plot_prediction, results),
-        "dimensionality": partial(figures.plot_dimensionality, results),
-        "removal": partial(figures.plot_removal, results),
-    }
-    if "lag_r2" in first:
-        drawn["lags"] = partial(figures.plot_lags, results)
-    if "plateau" in first:
-        drawn["dendrites"] = partial(figures.plot_dendrites, first, settings.bin, settings.target_names[0])
-    return [Figure(name, function) for name, function in drawn.items()]
-
-
 def fit(lab: Lab, settings: CommunicationSettings, data: data_sets.Dataset) -> CommunicationSettings:
     """Work out ridge and epochs unless they are set, and leave out ranks that the data do not allow."""
     from biorrr.analysis.regression.rank import residuals
+    from biorrr.sims.experiments.communication.areas import trials_of
 
     m, n = data.X.shape[1], data.Y.shape[1]
-    trials = len(data.X) if data.groups is None else len(np.unique(data.groups))
+    trials = len(np.unique(trials_of(data)))
     if settings.folds > trials:
         raise SettingsError(f"folds: must not exceed the number of trials, {trials} (got {settings.folds})")
     if min(settings.ranks) > min(m, n):

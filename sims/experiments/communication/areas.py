@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from biorrr.sims.experiments.communication import CommunicationSettings
 
 
+def trials_of(data: Dataset) -> np.ndarray:
+    """Return the trial of each sample, (T,); without trials each sample is one."""
+    return np.arange(len(data.X)) if data.groups is None else data.groups
+
+
 @dataclass(frozen=True)
 class Areas:
     """Two areas, split into folds of whole trials.
@@ -33,8 +38,8 @@ class Areas:
 
     @cached_property
     def trials(self) -> np.ndarray:
-        """Trial of each sample, (T,); without trials each sample is one."""
-        return np.arange(len(self.data.X)) if self.data.groups is None else self.data.groups
+        """Trial of each sample, (T,)."""
+        return trials_of(self.data)
 
     @property
     def strata(self) -> np.ndarray | None:
@@ -94,8 +99,8 @@ class Areas:
         """Return the exact held-out prediction of some channels from others."""
         return predict_held_out(moments, source, target, s=self.settings.s, ridge=self.settings.ridge or 0.0)
 
-    def fold(self, number: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return training X and Y, test X and Y of a fold, around means of the training trials; None trains on all."""
+    def fold(self, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return training X and Y, test X and Y of a fold, around means of the training trials."""
         train, test = np.flatnonzero(self.folds != number), np.flatnonzero(self.folds == number)
         views = []
         for view in (self.data.X, self.data.Y):

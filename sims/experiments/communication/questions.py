@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from biorrr import analysis
 from biorrr.analysis.communication import (
     lagged,
     matched_units,
@@ -20,25 +19,22 @@ from biorrr.sims.experiments.communication.areas import Areas
 from biorrr.sims.lab import Job
 
 if TYPE_CHECKING:
-    from biorrr.analysis.communication import Prediction
     from biorrr.sims.experiments.communication import CommunicationSettings
 
 MOST_REMOVED = 10  # predictive dimensions
-DENDRITE_SAMPLES = 20_000  # number of samples whose plateaus are kept
 
 
 def questions(areas: Areas, settings: CommunicationSettings) -> list[Any]:
-    """Return a circuit for each fold, rank and seed, one for the dendrites, and the controls that the data allow."""
+    """Return a circuit for each fold, rank and seed, and the controls that the data allow."""
     folds, ranks, seeds = range(settings.folds), settings.ranks, settings.every_seed
     asked: list[Any] = [Dimensions(), Removal()]
     if settings.simulation:
         asked += [Circuit(fold, rank, seed) for fold in folds for rank in ranks for seed in seeds]
-        asked.append(Dendrites())
     if settings.shuffles:
         asked.append(Shuffles(settings.shuffles))
     if most := min(settings.lags, (areas.bins - 1) // 2):
         asked.append(Lags(most))
-    if len(settings.every_data) == 1 and len(areas.source) >= 4:  # the published recording has its own control
+    if len(areas.source) >= 4:
         asked += [Draw(number) for number in range(settings.draws)]
     return asked
 
@@ -59,30 +55,11 @@ class Circuit:
     def answer(self, job: Job, areas: Areas) -> xr.Dataset:
         """Return the squared error of its prediction of the held-out trials."""
         x_train, y_train, x_test, y_test = areas.fold(self.fold)
-        run = learned(job, x_train, y_train, self.rank, self.seed)
+        settings = job.settings
+        circuit = settings.make_circuit(k=self.rank, s=settings.s, ridge=settings.ridge, seed=self.seed)
+        run = job.run(circuit, x_train, y_train, epochs=settings.epochs, centre=True, record=(), snapshots=1)
         error = np.square(y_test - run.predict(x_test)).sum()
         return xr.Dataset({"error": error}, attrs={name: run.data.attrs[name] for name in ("engine", "seconds")})
-
-
-@dataclass(frozen=True)
-class Dendrites:
-    """Apical dendrites of a circuit of the chosen rank that has learned all trials."""
-
-    def answer(self, job: Job, areas: Areas) -> xr.Dataset:
-        """Return distal current, inhibition and plateau, (sample, neuron), and how the plateaus compare with theory."""
-        X, Y, _, _ = areas.fold(None)
-        run = learned(job, X, Y, areas.prediction.rank, job.settings.seed)
-        audit = analysis.audit_plateau(X, Y, run.Vx, run.Vy, run.Q, run.R, job.settings.ridge)
-        signals = {"distal": Y @ run.Vy, "inhibition": audit.inhibition, "plateau": audit.plateau}
-        kept = {name: (("sample", "neuron"), signal[:DENDRITE_SAMPLES]) for name, signal in signals.items()}
-        # Beyond ten digits, sums depend on where in memory their terms lie.
-        share = np.round(np.var(audit.plateau) / np.var(signals["distal"]), 10)
-        correlation = np.round(np.min(audit.plateau_and_error.correlation), 10)
-        return xr.Dataset(
-            kept | {"plateau_share": share, "plateau_correlation": correlation}
-            | {"trial": ("sample", areas.trials[:DENDRITE_SAMPLES])},
-            coords={"neuron": np.arange(run.Vx.shape[1])},
-        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -138,7 +115,10 @@ class Removal:
 
     def answer(self, job: Job, areas: Areas) -> xr.Dataset:
         """Return R2 of the full regression and its standard error, (removed,)."""
-        found = without(areas, areas.source, areas.target, areas.target)
+        most, settings = min(MOST_REMOVED, len(areas.source) - 1, len(areas.target)), areas.settings
+        found = removed_dimensions(
+            areas.moments, areas.source, areas.target, most, s=settings.s, ridge=settings.ridge or 0.0
+        )
         return xr.Dataset({"removed_r2": ("removed", found.r2), "removed_r2_sem": ("removed", found.r2_sem)})
 
 
@@ -149,7 +129,7 @@ class Draw:
     number: int
 
     def answer(self, job: Job, areas: Areas) -> xr.Dataset:
-        """Return ranks, R2 (draw_k,), rates, and R2 without predictive dimensions, (removed,), within and across."""
+        """Return ranks, R2 (draw_k,) and rates, within and across."""
         of_source, of_target = areas.data.x_rates, areas.data.y_rates
         rated = of_source is not None and of_target is not None
         if of_source is None or of_target is None:
@@ -170,22 +150,4 @@ class Draw:
                 f"{name}_r2": ("draw_k", prediction.r2),
                 f"{name}_rate": every_rate[target].mean() if rated else np.nan,
             }
-            for predicted, of_predicted in targets.items():
-                r2 = without(areas, units.source, target, of_predicted).r2
-                found[f"{predicted}_without_{name}"] = (f"removed_{name}", r2)
         return xr.Dataset(found)
-
-
-def learned(job: Job, X: np.ndarray, Y: np.ndarray, rank: int, seed: int) -> Any:
-    """Return the run of a circuit that has learned to predict Y from X."""
-    settings = job.settings
-    circuit = settings.make_circuit(k=rank, s=settings.s, ridge=settings.ridge, seed=seed)
-    return job.run(circuit, X, Y, epochs=settings.epochs, centre=True, record=(), snapshots=1)
-
-
-def without(areas: Areas, source: np.ndarray, removed: np.ndarray, predicted: np.ndarray) -> Prediction:
-    """Return the full regression without the source's dimensions that predict ``removed``, 0, 1, ... of them."""
-    most, settings = min(MOST_REMOVED, len(source) - 1, len(removed)), areas.settings
-    return removed_dimensions(
-        areas.moments, source, removed, predicted, most, s=settings.s, ridge=settings.ridge or 0.0
-    )

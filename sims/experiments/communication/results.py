@@ -1,10 +1,9 @@
-"""Results about one target: a dataset, and the quantities that the summary, the table and the supplement show."""
+"""Results about two areas: a dataset, and the quantities that the summary, the table and the supplement show."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,7 @@ SIGNIFICANT = 0.05
 
 
 def join(areas: Areas, settings: CommunicationSettings, found: Mapping[Any, xr.Dataset]) -> xr.Dataset:
-    """Return all answers about one target as one dataset, with the exact prediction."""
+    """Return all answers as one dataset, with the exact prediction."""
     prediction = areas.prediction
     parts = [one for question, one in found.items() if not isinstance(question, Circuit | Draw)]
     if draws := [one for question, one in found.items() if isinstance(question, Draw)]:
@@ -44,111 +43,80 @@ def join(areas: Areas, settings: CommunicationSettings, found: Mapping[Any, xr.D
         results = results.assign_coords(seed=list(settings.every_seed))
         results.attrs["engine"] = str(next(iter(circuits.values())).attrs["engine"])
         results.attrs["seconds"] = sum(float(one.attrs["seconds"]) for one in circuits.values())
+    results.attrs["areas"] = f"{settings.source_name} to {settings.target_name}"
     first = {"k": 1, "draw_k": 1, "removed": 0, "draw": 0}
     return results.assign_coords({name: start + np.arange(results.sizes[name]) for name, start in first.items()
                                   if name in results.sizes})  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Target:
-    """Results about one target.
+def p_value(results: xr.Dataset) -> float:
+    """Return the probability of an R2 as high under the null hypothesis; with n shuffles it is at least 1/(n + 1)."""
+    null, r2 = results["null_r2"].values, results["exact_r2"].values[int(results["chosen_rank"]) - 1]
+    return float((1 + np.sum(null >= r2)) / (1 + len(null)))
 
-    Parameters
-    ----------
-    prefix
-        Text before the names of its quantities; empty for a single target.
-    name
-        Name of the target.
-    results
-        All answers, as :func:`join` returns them.
-    """
 
-    prefix: str
-    name: str
-    results: xr.Dataset
-
-    @property
-    def p(self) -> float:
-        """Probability of an R2 as high under the null hypothesis; with n shuffles it is at least 1/(n + 1)."""
-        null = self.results["null_r2"].values if "null_r2" in self.results else np.empty(0)
-        r2 = self.results["exact_r2"].values[int(self.results["chosen_rank"]) - 1]
-        return float((1 + np.sum(null >= r2)) / (1 + len(null)))
-
-    def quantities(self, ranks: Sequence[int]) -> list[Quantity]:
-        """Return all numbers about the target; those that belong together share a row of the table."""
-        data, told = self.results, self._quantity
-        exact, chosen = data["exact_r2"].values, int(data["chosen_rank"])
-        r2, found = float(exact[chosen - 1]), []
-        for rank in ranks:
-            row = f"held-out R2, rank {rank}"
-            if "circuit_r2" in data:
-                circuits = data["circuit_r2"].sel(rank=rank).values
-                spread = float(circuits.std()) if circuits.size > 1 else None
-                found.append(told(row, "circuit", f"circuit_r2_{rank}", float(circuits.mean()), spread=spread))
-            found.append(told(row, "exact", f"exact_r2_{rank}", float(exact[rank - 1])))
-        if "circuit_r2" in data:
-            means = data["circuit_r2"].mean("seed").sel(rank=list(ranks)).values
-            shortfall = float(np.max(exact[np.array(ranks) - 1] - means))
-            found.append(told("circuit below exact R2, at most", "", "shortfall", shortfall))
-        row = "chosen rank (a lower bound)"
+def summary(results: xr.Dataset) -> list[Quantity]:
+    """Return all numbers; those that belong together share a row of the table."""
+    exact, chosen = results["exact_r2"].values, int(results["chosen_rank"])
+    found = []
+    for rank in results["rank"].values:
+        row = f"held-out R2, rank {rank}"
+        if "circuit_r2" in results:
+            circuits = results["circuit_r2"].sel(rank=rank).values
+            spread = float(circuits.std()) if circuits.size > 1 else None
+            found.append(Quantity(f"circuit_r2_{rank}", float(circuits.mean()), "", "circuit", spread, row=row))
+        found.append(Quantity(f"exact_r2_{rank}", float(exact[rank - 1]), "", "exact", row=row))
+    if "circuit_r2" in results:
+        below = exact[results["rank"].values - 1] - results["circuit_r2"].mean("seed").values
+        found.append(Quantity("shortfall", float(below.max()), "", "circuit below exact R2, at most"))
+    row, shared = "chosen rank (a lower bound)", "shared dimensions, factor analysis"
+    removed = results["removed_r2"].values
+    found += [
+        Quantity("full_r2", float(exact[-1]), "", "held-out R2, full rank"),
+        Quantity("rank", chosen, "", "rank", row=row),
+        Quantity("r2", float(exact[chosen - 1]), "", "R2", row=row),
+        Quantity("r2_sem", float(results["exact_r2_sem"][chosen - 1]), "", "standard error over folds", row=row),
+        Quantity("source_dimensionality", int(results["source_dimensionality"]), "", "source", row=shared),
+        Quantity("target_dimensionality", int(results["target_dimensionality"]), "", "target", row=shared),
+        Quantity(
+            "removed_r2", float(removed[min(chosen, len(removed) - 1)]), "", "full R2 without the predictive dimensions"
+        ),
+    ]
+    if "null_r2" in results:
+        null, row = results["null_r2"].values, "null hypothesis, trials shuffled"
         found += [
-            told("held-out R2, full rank", "exact", "full_r2", float(exact[-1])),
-            told(row, "rank", "rank", chosen),
-            told(row, "R2", "r2", r2),
-            told(row, "standard error over folds", "r2_sem", float(data["exact_r2_sem"][chosen - 1])),
+            Quantity("null_r2", float(null.mean()), "", "R2", row=row),
+            Quantity("null_r2_sd", float(null.std()), "", "standard deviation", row=row),
+            Quantity("null_p", p_value(results), "", "p", row=row),
         ]
-        if "null_r2" in data:
-            null, row = data["null_r2"].values, "null hypothesis, trials shuffled"
-            found += [
-                told(row, "R2", "null_r2", float(null.mean())),
-                told(row, "standard deviation", "null_r2_sd", float(null.std())),
-                told(row, "p", "null_p", self.p),
-            ]
-        for side in ("source", "target"):
-            shared = int(data[f"{side}_dimensionality"])
-            found.append(told("shared dimensions, factor analysis", side, f"{side}_dimensionality", shared))
-        removed = data["removed_r2"].values
-        left = float(removed[min(chosen, len(removed) - 1)])
-        found.append(told("full R2 without the predictive dimensions", "", "removed_r2", left))
-        if "lag_r2" in data:
-            best = float(data["lag"].values[data["lag_r2"].values.argmax()])
-            found.append(told("best lag", "", "best_lag", best, "s"))
-        if "draw" in data.sizes:
-            found += self._draws()
-        if "plateau" in data:
-            share, correlation = float(data["plateau_share"]), float(data["plateau_correlation"])
-            found.append(told("plateaus", "share of the distal variance", "plateau_share", share, "%"))
-            found.append(told("plateaus", "lowest correlation with the error", "plateau_correlation", correlation))
-        return found
+    if "lag_r2" in results:
+        best = float(results["lag"].values[results["lag_r2"].values.argmax()])
+        found.append(Quantity("best_lag", best, "s", "best lag"))
+    return found + ([*of_draws(results)] if "draw" in results.sizes else [])
 
-    @property
-    def notes(self) -> list[str]:
-        """Return what the null hypothesis says against the result."""
-        shuffles, p = self.results.sizes.get("shuffle", 0), self.p
-        if not shuffles or p <= SIGNIFICANT:
-            return []
-        if p == 1 / (1 + shuffles):
-            return [f"{self.name}: {shuffles} shuffles are too few to find p below {SIGNIFICANT:g}"]
-        return [f"{self.name}: not predicted better than with shuffled trials (p = {p:.2g}), so its rank means nothing"]
 
-    def _draws(self) -> Iterable[Quantity]:
-        """Yield the means over matched draws, with standard deviations over draws."""
-        data, units = self.results, int(self.results["draw_units"][0])
-        yield Quantity("draws", data.sizes["draw"])
-        yield Quantity("draw_units", units)
-        values = {"r2": ("R2", "_r2_at_rank", ""), "rank": ("rank", "_rank", ""), "rate": ("rate", "_rate", "spikes/s"),
-                  "dimensionality": ("shared dimensions", "_dimensionality", "")}  # fmt: skip
-        for name, where in (("within", "within the source's area"), ("across", "across areas, from the same units")):
-            row = f"{data.sizes['draw']} draws of {units} matched units, {where}"
-            for key, (words, variable, unit) in values.items():
-                if (variable := name + variable) in data and np.isfinite(drawn := data[variable].values).all():
-                    yield self._quantity(row, words, f"{name}_{key}", float(drawn.mean()), unit, float(drawn.std()))
+def of_draws(results: xr.Dataset) -> Iterable[Quantity]:
+    """Yield the means over matched draws, with standard deviations over draws."""
+    draws, units = results.sizes["draw"], int(results["draw_units"][0])
+    yield Quantity("draws", draws)
+    yield Quantity("draw_units", units)
+    values = {"r2": ("R2", "_r2_at_rank", ""), "rank": ("rank", "_rank", ""), "rate": ("rate", "_rate", "spikes/s"),
+              "dimensionality": ("shared dimensions", "_dimensionality", "")}  # fmt: skip
+    for name, where in (("within", "within the source's area"), ("across", "across areas, from the same units")):
+        row = f"{draws} draws of {units} matched units, {where}"
+        for key, (words, variable, unit) in values.items():
+            if (variable := name + variable) in results and np.isfinite(drawn := results[variable].values).all():
+                yield Quantity(f"{name}_{key}", float(drawn.mean()), unit, words, float(drawn.std()), row=row)
 
-    def _quantity(
-        self, row: str, words: str, name: str, value: float, unit: str = "", spread: float | None = None
-    ) -> Quantity:
-        words = f"{self.name}: {words}".removesuffix(": ") if self.prefix else words
-        return Quantity(self.prefix + name, value, unit, words or row, spread, row=row if words else "")
+
+def notes_of(results: xr.Dataset) -> list[str]:
+    """Return what the null hypothesis says against the result."""
+    shuffles = results.sizes.get("shuffle", 0)
+    if not shuffles or (p := p_value(results)) <= SIGNIFICANT:
+        return []
+    if p == 1 / (1 + shuffles):
+        return [f"{shuffles} shuffles are too few to find p below {SIGNIFICANT:g}"]
+    return [f"the target is not predicted better than with shuffled trials (p = {p:.2g}), so its rank means nothing"]
 
 
 def write_supplement(path: Path, quantities: Sequence[Quantity], settings: CommunicationSettings) -> None:

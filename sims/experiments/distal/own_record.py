@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from biorrr.sims.lab import Figure, Findings, Quantity
+from biorrr.sims.lab import Findings, Quantity
 from biorrr.sims.lab.quantities import PERCENT
-from biorrr.sims.lazy import analysis, np, xr
+from biorrr.sims.lazy import analysis, np
 
 if TYPE_CHECKING:
     from biorrr.sims.recordings.measured import Measured
@@ -15,17 +14,11 @@ if TYPE_CHECKING:
 
 def infer_from_record(data: Measured, settings: Any) -> Findings:
     """Infer s from a record of distal plasticity."""
-    from biorrr.analysis.figures.distal import plot_inferred
-
     record = data.recording
     found = analysis.infer_s(*record, ridge=settings.ridge, noise=settings.known_noise)
     samples, _, neurons = record.Vy.shape
     every = record.y.shape[1] if record.y.ndim == 3 else 1
     synapses = int((~np.isnan(record.Vy).all(axis=0)).sum())
-    results = xr.Dataset(  # as of many circuits, of which one is here, and its s is not known
-        {"inferred": (("s", "condition", "seed", "quantity"), [[[[found.s, found.low, found.high]]]])},
-        {"s": [np.nan], "quantity": ["s", "low", "high"], "condition_words": ("condition", ["recording"])},
-    )
     return Findings(
         title=f"s from {settings.data}",
         quantities=[
@@ -47,6 +40,4 @@ def infer_from_record(data: Measured, settings: Any) -> Findings:
             "95 % interval": f"{found.low:.3f} to {found.high:.3f}",
             "in words": str(found),
         },
-        data={"run": results},
-        figures=[Figure("recording", partial(plot_inferred, results))],
     )  # fmt: skip

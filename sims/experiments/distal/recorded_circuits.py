@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from biorrr.sims.lab import Job
-from biorrr.sims.lazy import analysis, data_sets, np
+from biorrr.sims.lazy import analysis, data_sets, models, np
 
 LEARNED, RECORDED = 1000, 1000  # samples before the recording, and in it
 
@@ -83,10 +83,8 @@ class ControlCircuit:
 
     def run(self, job: Job, data: data_sets.Dataset) -> dict[str, Any]:
         """Return whether an s of the family is inferred all the same."""
-        from biorrr.models import DistalSynapses
-
         seed = job.settings.seed
-        own = {} if self.change is None else {"pathways": [replace(DistalSynapses(), change=self.change)]}
+        own = {} if self.change is None else {"pathways": [replace(models.DistalSynapses(), change=self.change)]}
         seen = observe(self.condition, *record(job, data, 0.0, seed, **own), np.random.default_rng(seed))
         if self.shuffled:
             seen = seen._replace(dVy=seen.dVy[np.random.default_rng(seed).permutation(len(seen.dVy))])

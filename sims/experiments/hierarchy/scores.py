@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from biorrr.sims.lab import Claim, Quantity
+from biorrr.sims.lab import Quantity
 from biorrr.sims.lab.quantities import PERCENT
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
 
@@ -22,26 +22,23 @@ EXCESS, MEETING, PLATEAU, PARITY, UNTRAINED, RESIDUAL = 0.03, 0.1, 0.25, 0.02, 0
 def learning_courses(
     runs: Sequence[circuits.Run], yardstick: analysis.HierarchyYardstick, best: analysis.HierarchyOptimum
 ) -> xr.Dataset:
-    """Return excess, jointly and area by area, and the distance of A from W', at every snapshot of every seed."""
+    """Return the excess of all areas together and the distance of A from W', at every snapshot of every seed."""
     L, snapshots = len(runs[0].area_weights()), runs[0].data.sizes["snapshot"]
-    excess, areas = np.empty((len(runs), snapshots)), np.empty((len(runs), snapshots, L))
-    meeting = np.empty((len(runs), snapshots, L - 1))
+    excess, meeting = np.empty((len(runs), snapshots)), np.empty((len(runs), snapshots, L - 1))
     for place, run in enumerate(runs):
         for t in range(snapshots):
             weights = run.area_weights(t)
-            filters = models.settled_filters(weights, run.gains)
-            excess[place, t], areas[place, t] = yardstick.excess(filters, best), yardstick.area_excess(filters)
+            excess[place, t] = yardstick.excess(models.settled_filters(weights, run.gains), best)
             meeting[place, t] = [
                 np.linalg.norm(low.A - high.W.T) / np.linalg.norm(high.W) for low, high in itertools.pairwise(weights)
             ]
     return xr.Dataset(
         {
             "excess": (("seed", "snapshot"), excess, {"bound": EXCESS}),
-            "area_excess": (("seed", "snapshot", "area"), areas),
             "meeting": (("seed", "snapshot", "link"), meeting),
             "seen": (("snapshot",), runs[0].data["seen"].values),
         },
-        coords={"area": [f"area {i + 1}" for i in range(L)], "link": [f"areas {i} and {i + 1}" for i in range(1, L)]},
+        coords={"link": [f"areas {i} and {i + 1}" for i in range(1, L)]},
     )
 
 
@@ -95,17 +92,16 @@ def learning_quantities(
             "largest residual of an equilibrium", bound=(-math.inf, RESIDUAL),
         ),
     ]  # fmt: skip
-    for i, k in enumerate(settings.areas):
-        which = f"area {i + 1}"
-        excess, error = float(results["area_excess"][:, -1, i].mean()), float(errors[:, i].mean())
+    for i, (k, used, error) in enumerate(
+        zip(settings.areas, best.above_threshold, errors.mean(axis=0), strict=True), 1
+    ):
+        row = "plateaus, r.m.s. distance from theory"
         found += [
-            Quantity(f"excess_area_{i + 1}", excess, PERCENT, which, row="excess, other areas held"),
-            Quantity(f"used_area_{i + 1}", best.above_threshold[i], f"of {k}", which, row="directions above threshold"),
-            Quantity(
-                f"plateau_error_{i + 1}", error, PERCENT, which, row="plateaus, r.m.s. distance from theory",
-                bound=(-math.inf, PLATEAU),
-            ),
-        ]  # fmt: skip
+            Quantity(f"used_area_{i}", used, f"of {k}", f"area {i}", row="directions above threshold"),
+            Quantity(f"plateau_error_{i}", float(error), PERCENT, f"area {i}", row=row),
+        ]
+    worst = float(errors.mean(axis=0).max())
+    found.append(Quantity("plateau_error_max", worst, PERCENT, bound=(-math.inf, PLATEAU)))
     if len(settings.areas) > 1:
         row, meeting = "||A - W'|| / ||W||", results["meeting"]
         bound = (-math.inf, MEETING)
@@ -115,12 +111,18 @@ def learning_quantities(
 
 
 def prediction_quantities(
-    settings: HierarchySettings, runs: Sequence[circuits.Run], X: np.ndarray, Y: np.ndarray
+    settings: HierarchySettings,
+    runs: Sequence[circuits.Run],
+    X: np.ndarray,
+    Y: np.ndarray,
+    optimum: Sequence[Mapping[str, np.ndarray]],
 ) -> list[Quantity]:
-    """Return how well y is predicted by the circuit, its exact solution, backprop and reduced-rank regression."""
-    exact = analysis.HierarchicalRRR(
-        settings.areas, gains=settings.gains, s=settings.s, ridge=(settings.ridge, 0.0), starts=2
-    ).fit(X, Y)
+    """Return how well y is predicted by the circuit, its exact solution, backprop and reduced-rank regression.
+
+    ``optimum`` are the weights W, A and Q of each area in the exact solution.
+    """
+    areas = [models.AreaWeights(**weights, R=weights["Q"].T) for weights in optimum]
+    exact = X @ models.settled_filters(areas, settings.gains or ())[-1][: X.shape[1]]  # while y is silent
     through = X
     for weights in analysis.backprop_linear(X, Y, settings.areas, settings.samples, settings.seed):
         through = through @ weights
@@ -129,11 +131,12 @@ def prediction_quantities(
     without_y, with_y = [run.infer(X)[-1] for run in runs], [run.infer(X, Y)[-1] for run in runs]
     correlations = [np.corrcoef(a.ravel(), b.ravel())[0, 1] for a, b in zip(without_y, with_y, strict=True)]
     circuit = float(np.mean([analysis.r2(Y, regressed(z, Y)) for z in without_y]))
-    row = "R2 of y"
+    backprop, row = analysis.r2(Y, through), "R2 of y"
     return [
         Quantity("r2_circuit", circuit, "", "circuit", row=row),
-        Quantity("r2_exact", analysis.r2(Y, regressed(exact.infer(X)[-1], Y)), "", "exact solution", row=row),
-        Quantity("r2_backprop", analysis.r2(Y, through), "", "backprop", row=row),
+        Quantity("r2_exact", analysis.r2(Y, regressed(exact, Y)), "", "exact solution", row=row),
+        Quantity("r2_backprop", backprop, "", "backprop", row=row),
+        Quantity("r2_below_backprop", backprop - circuit, bound=(-math.inf, PARITY)),
         Quantity("r2_rrr", best.score(X, Y), "", "best of that rank", row=row),
         Quantity("inference_correlation", float(np.mean(correlations)), "", "outputs with and without y correlate"),
     ]
@@ -142,27 +145,3 @@ def prediction_quantities(
 def regressed(Z: np.ndarray, Y: np.ndarray) -> np.ndarray:
     """Return the best linear prediction of ``Y`` (T, n) from ``Z`` (T, k)."""
     return Z @ np.linalg.lstsq(Z, Y, rcond=None)[0]
-
-
-def judge(found: Mapping[str, Quantity]) -> list[Claim]:
-    """Judge what theory says of the areas."""
-    plateaus = [one for name, one in found.items() if name.startswith("plateau_error_")]
-    claims = [
-        Claim.about(
-            found["excess"], "local rules bring all areas to their joint optimum", spread=found["excess_spread"].value
-        ),
-        Claim.about(found["excess_untrained"], "an untrained hierarchy does not count as learned"),
-        Claim.about(found["worst_residual"], "every sample comes to its equilibrium"),
-        Claim.about(
-            max(plateaus, key=lambda one: one.value),
-            "plateaus carry the error of what comes from above, in the worst area",
-        ),
-        Claim(
-            text="y is predicted as well as by backprop through a linear network of the same sizes",
-            value=found["r2_backprop"].value - found["r2_circuit"].value,
-            high=PARITY,
-        ),
-    ]
-    if "meeting" in found:
-        claims.append(Claim.about(found["meeting"], "A meets W' between areas by itself"))
-    return claims

@@ -21,11 +21,10 @@ from biorrr.sims.experiments.instructive.simulated_experiments import (
     EXAMPLES,
     POWER_TRIALS,
     ControlExperiment,
-    ExampleSignals,
     NullExperiment,
     simulate,
 )
-from biorrr.sims.lab import Chart, ExperimentSettings, Figure, Findings, Lab, View, experiment, option
+from biorrr.sims.lab import ExperimentSettings, Figure, Findings, Lab, experiment, option
 from biorrr.sims.lab.checks import check_rank, default_ridge
 from biorrr.sims.lab.circuits import compiled_if_possible
 from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP
@@ -57,9 +56,6 @@ class InstructiveSettings(ExperimentSettings):
 
 
 CAPTIONS = {
-    "signals": "Signals of three neurons without their running mean: fluorescence of soma and dendrite, the dendrite "
-    "less what the somas explain (residual, black), and the task's error weighted by the neuron's causal role (grey), "
-    "where it is known, as back-propagation would send it. All are over their standard deviation.",
     "answers": "Effect sizes, one dot per experiment, filled where the answer is yes (p <= 0.05), with what the "
     "dendrite carries on the left. On the right, the share of experiments that say yes; in bold where theory "
     "says what it must be. Only circuits that learn say yes to all four questions.",
@@ -69,15 +65,6 @@ CAPTIONS = {
     "neurons": "Effect in each neuron. The band is the effect over all neurons with its 95 % confidence interval: "
     "their mean, but for (a), where it is the second canonical correlation.",
 }
-CHART = Chart(
-    "Power",
-    (
-        View(
-            "power", {"power": ""}, {"noise": "imaging noise / signal"}, along=("noise",), choose=("question",),
-            percent=True,
-        ),
-    ),
-)  # fmt: skip
 
 
 @experiment(
@@ -86,7 +73,6 @@ CHART = Chart(
     paper="beyond it",
     measure="error_rate_max",
     captions=CAPTIONS,
-    charts=(CHART,),
     small={
         "task": "synthetic:samples=60,m=6,n=5,latents=2",
         "k": 4,
@@ -99,7 +85,7 @@ CHART = Chart(
 )
 def instructive(lab: Lab, settings: InstructiveSettings) -> Findings:
     """Ask a recording, or circuits and controls whose answers are known."""
-    from biorrr.analysis.figures.instructive import plot_answers, plot_power, plot_signals
+    from biorrr.analysis.figures.instructive import plot_answers, plot_power
 
     if settings.data:
         return answer_recording(lab.load(settings.data), settings.decay)
@@ -113,8 +99,7 @@ def instructive(lab: Lab, settings: InstructiveSettings) -> Findings:
     seeds = range(settings.seed, settings.seed + settings.experiments)
     null = [NullExperiment(seed) for seed in seeds]
     controls = [ControlExperiment(seed) for seed in seeds[:EXAMPLES]]
-    example = ExampleSignals(settings.seed)
-    found = lab.map(simulate, [example, *null, *controls], data)
+    found = lab.map(simulate, [*null, *controls], data)
 
     results = join(settings, null=[found[one] for one in null], controls=[found[one] for one in controls])
     quantities = {one.name: one for one in summary(settings, results)}
@@ -124,9 +109,8 @@ def instructive(lab: Lab, settings: InstructiveSettings) -> Findings:
         quantities=[*quantities.values()],
         data={"run": results},
         figures=[
-            Figure("signals", partial(plot_signals, **found[example])),
             Figure("answers", partial(plot_answers, results)),
             Figure("power", partial(plot_power, results)),
         ],
-        own_tests=judge(settings, quantities),
+        own_tests=judge(quantities),
     )

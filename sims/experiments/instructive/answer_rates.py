@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from biorrr.sims.experiments.instructive.imaged_circuits import DENDRITES, NULL, Dendrite
+from biorrr.sims.experiments.instructive.imaged_circuits import DENDRITES
 from biorrr.sims.experiments.instructive.own_recording import ASKED, ORIGIN
 from biorrr.sims.lab import Claim, Quantity
 from biorrr.sims.lab.quantities import PERCENT
@@ -60,10 +60,10 @@ def summary(settings: Any, results: xr.Dataset) -> list[Quantity]:
             words = f"{asked[:3]}{'' if must is None else ' (must be yes)' if must else ' (must be no)'}"
             found += [
                 Quantity(
-                    f"{dendrite.key}_{question}_yes", float(one["yes"].mean()), PERCENT, words,
+                    f"{dendrite.name}_{question}_yes", float(one["yes"].mean()), PERCENT, words,
                     bound=None if must is None else BOUNDS[must], row=f"says yes: {dendrite.name}",
                 ),
-                Quantity(f"{dendrite.key}_{question}_effect", float(one["effect"].mean())),
+                Quantity(f"{dendrite.name}_{question}_effect", float(one["effect"].mean())),
             ]  # fmt: skip
     for question, asked in ASKED.items():
         rate = float(results["error_rate"].sel(question=question))
@@ -75,35 +75,22 @@ def summary(settings: Any, results: xr.Dataset) -> list[Quantity]:
     return [*found, Quantity("error_rate_max", float(results["error_rate"].max()), PERCENT), ORIGIN]
 
 
-def judge(settings: Any, found: Mapping[str, Quantity]) -> list[Claim]:
-    """Check the answers that are known, and the false-positive rates."""
-    run = f"{found['examples'].value} experiments on {found['task'].value}, {settings.trials} trials each"
-    claims = [
-        known_answers(dendrite, wanted, found, run)
-        for dendrite in DENDRITES
-        for wanted in (True, False)
-        if wanted in dendrite.must.values()
-    ]
+def judge(found: Mapping[str, Quantity]) -> list[Claim]:
+    """Check the answers that are known, by the question that is answered worst, and the false-positive rates."""
+    claims = []
+    for dendrite in DENDRITES:
+        for wanted, words, worst in ((True, "yes", np.min), (False, "no", np.max)):
+            known = {q: found[f"{dendrite.name}_{q}_yes"] for q, must in dendrite.must.items() if must is wanted}
+            if known:
+                value = float(
+                    worst([one.value for one in known.values()])
+                )  # NaN where a circuit diverged: in no bounds
+                asked = "all four questions" if len(known) == 4 else ", ".join(ASKED[q] for q in known)
+                text = f"{dendrite.words}: the answer is {words} to {asked}"
+                claims.append(Claim.about(next(iter(known.values())), text, value=value))
     return claims + [
         Claim.about(
-            found[f"error_rate_{question}"],
-            f"the false-positive rate of {asked} is at most 5 %, up to sampling error",
-            run=f"{settings.experiments} experiments; dendrites carry: {NULL[question].name}",
+            found[f"error_rate_{q}"], f"the false-positive rate of {asked} is at most 5 %, up to sampling error"
         )
-        for question, asked in ASKED.items()
+        for q, asked in ASKED.items()
     ]
-
-
-def known_answers(dendrite: Dendrite, wanted: bool, found: Mapping[str, Quantity], run: str) -> Claim:
-    """Check the questions to which a dendrite must say yes, or no, by the one that is answered worst."""
-    shares = {q: found[f"{dendrite.key}_{q}_yes"] for q, must in dendrite.must.items() if must is wanted}
-    values = [share.value for share in shares.values()]
-    worst = (np.min if wanted else np.max)(values)  # NaN where a circuit diverged: in no bounds
-    asked = "all four questions" if len(shares) == 4 else ", ".join(ASKED[q] for q in shares)
-    return Claim.about(
-        next(iter(shares.values())),
-        f"{dendrite.words}: the answer is {'yes' if wanted else 'no'} to {asked}",
-        run=run,
-        value=float(worst),
-        numbers={f"share of yes to {ASKED[q][:3]}": share.text for q, share in shares.items()},
-    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from biorrr.sims.lab.circuits import completed
-from biorrr.sims.lazy import circuits, data_sets, models, np
+from biorrr.sims.lazy import circuits, data_sets, np
 
 if TYPE_CHECKING:
     from biorrr.analysis.instructive import DendriticRecording
@@ -47,22 +47,18 @@ class Learner:
         return replace(self, **{name: getattr(self, name)[:trials] for name in ("z", "plateau", "error", "stimulus")})
 
 
-def learn(settings: Any, data: data_sets.Dataset, seed: int, frozen: bool = False) -> Learner | None:
-    """Let a circuit learn a few stimuli, each shown many times; return None if it diverges.
-
-    ``frozen`` interneuron synapses, Q and R, stay what they are at the start.
-    """
+def learn(settings: Any, data: data_sets.Dataset, seed: int) -> Learner | None:
+    """Let a circuit learn a few stimuli, each shown many times; return None if it diverges."""
     rng = np.random.default_rng(seed)
     rows = rng.permutation(len(data.X))[: settings.stimuli]
     order = rng.integers(len(rows), size=WARM_UP + settings.trials)
     circuit = settings.make_circuit(k=settings.k, s=0.0, ridge=settings.ridge, seed=seed)
-    events = [models.Freeze(0, weight) for weight in "QR"] if frozen else []
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of pixels that are the same in all stimuli
             run = circuit.run(
                 data.X[rows], data.Y[rows], order=order, record=("y", "z", "plateau", "Vy"), every=1,
-                snapshots=1, centre=True, events=events, progress=False,
+                snapshots=1, centre=True, progress=False,
             )  # fmt: skip
     except circuits.Diverged:
         return None
@@ -98,7 +94,7 @@ class Dendrite:
     Parameters
     ----------
     name
-        Coordinate of results; in lower case part of the names of quantities.
+        Coordinate of results, and part of the names of quantities.
     words
         In claims.
     carries
@@ -109,8 +105,6 @@ class Dendrite:
         left out.
     shuffled
         True if each neuron has the dendrite of another.
-    frozen
-        True if interneuron synapses of the circuit do not learn.
     """
 
     name: str
@@ -118,12 +112,6 @@ class Dendrite:
     carries: Callable[[Learner, Learner | None], np.ndarray] | None
     must: Mapping[str, bool]
     shuffled: bool = False
-    frozen: bool = False
-
-    @property
-    def key(self) -> str:
-        """Part of the names of quantities."""
-        return self.name.lower().replace(" ", "_")
 
 
 CIRCUIT = Dendrite(
@@ -142,10 +130,8 @@ SOMA = Dendrite(
     "soma", "dendrites that repeat the soma, with noise", None,
     {"specific": False, "informative": False, "signed": False, "predictive": False},
 )  # fmt: skip
-# Theory leaves its answers open: the plateau is then Vy'y less a fixed multiple of the output.
-FROZEN_Q = Dendrite("frozen Q", "a circuit whose interneuron synapses are frozen", _plateau, {}, frozen=True)
 UNRELATED = Dendrite("unrelated", "plateaus of an unrelated circuit", _plateau_of_other, {})
-DENDRITES = (CIRCUIT, BROADCAST, SHUFFLED, SOMA, FROZEN_Q)
+DENDRITES = (CIRCUIT, BROADCAST, SHUFFLED, SOMA)
 # The null hypothesis of each question: the false-positive rate is measured there.
 NULL = {"specific": BROADCAST, "informative": UNRELATED, "signed": UNRELATED, "predictive": UNRELATED}
 

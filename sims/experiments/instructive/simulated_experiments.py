@@ -1,4 +1,4 @@
-"""Simulated experiments of ``biorrr instructive``: with controls, under the null hypothesis, and one for the figure."""
+"""Simulated experiments of ``biorrr instructive``: with controls, and under the null hypothesis."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from biorrr.sims.experiments.instructive.imaged_circuits import CIRCUIT, DENDRITES, NULL, learn, observe
-from biorrr.sims.experiments.instructive.own_recording import ASKED, signals
+from biorrr.sims.experiments.instructive.own_recording import ASKED
 from biorrr.sims.lab import Job
 from biorrr.sims.lazy import data_sets, np
 
@@ -24,7 +24,7 @@ class NullExperiment:
 
     def run(self, job: Job, data: data_sets.Dataset) -> dict[str, Any]:
         """Return True where the answer is yes, (questions,)."""
-        from biorrr.analysis.instructive import ask_one
+        from biorrr.analysis.instructive import ask
 
         settings = job.settings
         learner, other = (learn(settings, data, seed) for seed in (self.seed, OTHER + self.seed))
@@ -32,7 +32,7 @@ class NullExperiment:
         if learner is not None and other is not None:
             for row, question in enumerate(ASKED):
                 imaged = observe(learner, NULL[question], settings.noise, settings.decay, (self.seed, 0), other)
-                yes[row] = bool(ask_one(question, imaged, settings.decay).yes)
+                yes[row] = bool(ask(imaged, settings.decay, [question])[question].yes)
         return {"yes": yes}
 
 
@@ -50,38 +50,19 @@ class ControlExperiment:
         """
         from biorrr.analysis.instructive import ask
 
-        settings = job.settings
-        learners = {frozen: learn(settings, data, self.seed, frozen) for frozen in (False, True)}
+        settings, decay = job.settings, job.settings.decay
         answer = np.full((len(DENDRITES), len(ASKED), 4), np.nan)
-        for row, dendrite in enumerate(DENDRITES):
-            if (learner := learners[dendrite.frozen]) is not None:
-                imaged = observe(learner, dendrite, settings.noise, settings.decay, (self.seed, 1))
-                answers = ask(imaged, settings.decay)
-                answer[row] = [(one.effect, one.low, one.high, one.p) for one in answers.values()]
         power = np.full((len(NOISES), len(ASKED)), np.nan)
-        if (learner := learners[False]) is not None:
+        if (learner := learn(settings, data, self.seed)) is not None:
+            for row, dendrite in enumerate(DENDRITES):
+                answers = ask(observe(learner, dendrite, settings.noise, decay, (self.seed, 1)), decay)
+                answer[row] = [(one.effect, one.low, one.high, one.p) for one in answers.values()]
             for row, noise in enumerate(NOISES):
-                imaged = observe(learner.first(POWER_TRIALS), CIRCUIT, noise, settings.decay, (self.seed, 2, row))
-                power[row] = [bool(one.yes) for one in ask(imaged, settings.decay).values()]
+                imaged = observe(learner.first(POWER_TRIALS), CIRCUIT, noise, decay, (self.seed, 2, row))
+                power[row] = [bool(one.yes) for one in ask(imaged, decay).values()]
         return {"answer": np.round(answer, 10), "power": power}  # sums differ beyond, by where terms lie in memory
 
 
-@dataclass(frozen=True)
-class ExampleSignals:
-    """Signals of the first circuit that learns, for the figure."""
-
-    seed: int
-
-    def run(self, job: Job, data: data_sets.Dataset) -> dict[str, Any]:
-        """Return the arguments of the figure, by name."""
-        settings = job.settings
-        if (learner := learn(settings, data, self.seed)) is None:
-            raise data_sets.DataError(f"{data.name}: the circuit diverged; choose other data or fewer neurons")
-        return signals(observe(learner, CIRCUIT, settings.noise, settings.decay, (self.seed, 1)), settings.decay)
-
-
-def simulate(
-    job: Job, item: NullExperiment | ControlExperiment | ExampleSignals, data: data_sets.Dataset
-) -> dict[str, Any]:
+def simulate(job: Job, item: NullExperiment | ControlExperiment, data: data_sets.Dataset) -> dict[str, Any]:
     """Let circuits learn, image them, and ask."""
     return item.run(job, data)

@@ -8,6 +8,7 @@ from typing import Any
 
 from biorrr.sims.data import Samples
 from biorrr.sims.experiments.compare import first_rows, printed_rates
+from biorrr.sims.experiments.plateau.agreement import WHITE, WHITE_PLACE, WHITENING
 from biorrr.sims.lab import Claim, ExperimentSettings, Findings, Job, Lab, Quantity, experiment, option, seeds_option
 from biorrr.sims.lab.checks import check_rank
 from biorrr.sims.lab.quantities import PERCENT
@@ -19,7 +20,6 @@ from biorrr.sims.races.laps import Lap, race
 NEAR_ONE = 0.05  # the smallest eigenvalue of QQ' over the k-th of M differs from 1 by less, either way
 SATURATED = 0.01  # ||Vx'CxxVx - I||^2/k at the end of the offline algorithm
 OPTIMAL = 0.001  # excess over the optimum at the end of the offline algorithm
-WHITE = 0.05  # ||Vx'CxxVx - I||^2/k at the end of the online algorithm
 SATURATION = 'supplement C, "Saturation of the Bio-RRR inequality constraint"'
 
 
@@ -69,7 +69,13 @@ def convergence(lab: Lab, settings: ConvergenceSettings) -> Findings:
         claims += saturation(solved, run=f"Alg. 1, {settings.offline_steps:,} iterations", **about)
         curve = raced[heat][heat.bio, k]
         run = f"Alg. 2, {settings.online_steps:,} samples, {curve.fraction:g} of the printed rates"
-        claims.append(white(curve.whitening_error[:, -1], run=run, **about))
+        deviations = curve.whitening_error[:, -1]
+        numbers = {"largest": float(np.max(deviations))}
+        claims.append(
+            Claim.over_seeds(
+                deviations, text=WHITE, place=WHITE_PLACE, high=WHITENING, run=run, numbers=numbers, **about
+            )
+        )
     return Findings(
         title=f"{data.name}: {data.swapped().direction}, {settings.seeds} seeds",
         quantities=[Quantity("data", data.name), Quantity("rows", len(data.X))],
@@ -105,15 +111,3 @@ def saturation(ends: Sequence[Mapping[str, Any]], **about: Any) -> Iterator[Clai
         "whitening_error", "the inequality constraint imposed in Bio-RRR is saturated at its optimum", high=SATURATED
     )
     yield over("excess", "the minimum is when Ux aligns with the top k eigenvectors of M", high=OPTIMAL, unit=PERCENT)
-
-
-def white(deviations: np.ndarray, **about: Any) -> Claim:
-    """Judge that the whitening constraint is satisfied at convergence, from the deviation of each seed."""
-    return Claim.over_seeds(
-        deviations,
-        text="at convergence, the RRR whiteness constraint is indeed satisfied",
-        place='supplement E, "Numerical experiment details"; Fig. 5',
-        high=WHITE,
-        numbers={"largest": float(np.max(deviations))},
-        **about,
-    )

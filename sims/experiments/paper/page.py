@@ -4,30 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from biorrr.sims.lab import Claim
 from biorrr.sims.lab.claims import BETTER, FAILS, HOLDS, NOT_JUDGED, OTHER_SETTING, UNDECIDED
-from biorrr.sims.lazy import np, xr
 
-# Words of the page, the verdict that decides a sentence first.
-WORDS = {
-    FAILS: "contradicted",
-    UNDECIDED: "undecided",
-    OTHER_SETTING: "other setting",
-    NOT_JUDGED: "not judged",
-    BETTER: "better than claimed",
-    HOLDS: "reproduced",
-}
-SHOWN_STEPS = (100, 1_000, 10_000, 100_000)  # of learning curves
+VERDICTS = (FAILS, UNDECIDED, OTHER_SETTING, NOT_JUDGED, BETTER, HOLDS)  # the one that decides a sentence first
 INTRODUCTION = """# The paper, sentence by sentence
 
 `biorrr paper` checks what Golkar et al. (NeurIPS 2020) and its supplement say. The table quotes each sentence in a few
 words and gives one number: that of the case (data set, s, rank) which decides. The appendix has all cases.
 
-- **reproduced**: the number lies within its bound. **Better than claimed**: it lies beyond the bound on the good side.
-- **contradicted**: it lies beyond the bound on the bad side.
+- **holds**: the number lies within its bound. **Better than claimed**: it lies beyond the bound on the good side.
+- **does not hold**: it lies beyond the bound on the bad side.
 - **undecided**: the bound lies within the scatter of the number.
 - **other setting**: data, rows or rates differ from the paper's in a way that decides the sentence.
 
@@ -56,31 +45,15 @@ biorrr paper
 """
 
 
-@dataclass(frozen=True)
-class Sentence:
-    """A sentence of the paper with the cases in which it was checked."""
+def sentences(claims: Iterable[Claim]) -> list[list[Claim]]:
+    """Return the cases of each sentence, those with the same text, the one that decides first.
 
-    cases: tuple[Claim, ...]
-
-    @property
-    def deciding(self) -> Claim:
-        """The case with the worst verdict; of several such, the one that is farthest out."""
-        order = [*WORDS]
-        return min(self.cases, key=lambda case: (order.index(case.verdict), -_strain(case)))
-
-    def record(self) -> dict[str, Any]:
-        """Return the entry of paper.json."""
-        decides = _case(self.deciding)
-        quote = {"quote": self.deciding.text, "place": self.deciding.place}
-        return quote | decides | {"cases": [_case(case) for case in self.cases]}
-
-
-def sentences(claims: Iterable[Claim]) -> list[Sentence]:
-    """Return the sentences that the claims are about; claims with the same text are cases of one sentence."""
+    That is the case with the worst verdict; of several such, the one that is farthest out.
+    """
     grouped: dict[str, list[Claim]] = {}
     for claim in claims:
         grouped.setdefault(claim.text, []).append(claim)
-    return [Sentence(tuple(cases)) for cases in grouped.values()]
+    return [sorted(cases, key=lambda one: (VERDICTS.index(one.verdict), -_strain(one))) for cases in grouped.values()]
 
 
 def _strain(case: Claim) -> float:
@@ -89,15 +62,19 @@ def _strain(case: Claim) -> float:
     return max(case.value - case.high, case.low - case.value)
 
 
+def record(cases: list[Claim]) -> dict[str, Any]:
+    """Return the entry of paper.json for a sentence."""
+    return {"quote": cases[0].text, "place": cases[0].place, "cases": [_case(one) for one in cases]}
+
+
 def _case(claim: Claim) -> dict[str, Any]:
     """Return what paper.json says of one case."""
-    value = claim.value if claim.value is not None and math.isfinite(claim.value) else None
     return {
         "case": claim.label,
-        "value": value,
+        "value": claim.value if claim.value is not None and math.isfinite(claim.value) else None,
         "number": claim.measured,
         "bounds": claim.bounds,
-        "verdict": WORDS[claim.verdict],
+        "verdict": claim.verdict,
         "run": claim.run,
         "reason": claim.unjudged or claim.setting,
         "numbers": ", ".join(f"{name} {one:.3g}" if isinstance(one, float) else f"{name} {one}"
@@ -105,56 +82,34 @@ def _case(claim: Claim) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def curve_table(results: xr.Dataset) -> list[list[str]]:
-    """Return the median excess of every learner of every race after some steps, as rows of text."""
-    rows = []
-    for heat in np.atleast_1d(results["heat"].values):
-        raced = results.sel(heat=heat) if "heat" in results.dims else results
-        for learner in raced["learner"].values:
-            for k in raced["k"].values:
-                one = raced.sel(learner=learner, k=k)
-                t = one["t"].values[np.isfinite(one["t"].values)]
-                if not len(t):
-                    continue
-                median = 100 * one["excess"].median("seed").values[: len(t)]
-                at = [f"{median[np.searchsorted(t, step)]:.2g} %" if step <= t[-1] else "" for step in SHOWN_STEPS]
-                rows.append([str(heat), str(learner), str(k), f"{float(one['fraction']):g}", *at])
-    return rows
-
-
-def markdown(record: Mapping[str, Any]) -> str:
+def markdown(found: Mapping[str, Any]) -> str:
     """Return the page, made of paper.json."""
-    lines = [INTRODUCTION, _table(["the paper says", "number", "bound", "verdict"], map(_row, record["sentences"]))]
-    lines += [f"{name}: {why}" for name, why in record["not run"].items()]
-    lines += [record["rest"]] if record["rest"] else []
-    lines += [DATA, "\n".join(f"- {name}: {said}" for name, said in record["run"].items())]
-    lines += ["\n## Appendix: every case"]
-    lines += [part for one in record["sentences"] for part in _details(one)]
-    if record["other direction"]:
-        lines += ["## Appendix: visual features predict annotations", "The paper did not run this direction."]
-        lines += [part for one in record["other direction"] for part in _details(one)]
-    if record["curves"]:
-        heads = ["race", "learner", "k", "of the printed rates", *(f"{step:,} steps" for step in SHOWN_STEPS)]
-        lines += ["## Appendix: learning curves", "Median excess over the optimum; the run folder has the figures."]
-        lines += [_table(heads, record["curves"])]
+    lines = [INTRODUCTION, _table(["the paper says", "number", "bound", "verdict"], map(_row, found["sentences"]))]
+    lines += [f"{name}: {why}" for name, why in found["not run"].items()]
+    lines += [found["rest"]] if found["rest"] else []
+    lines += [DATA, "\n".join(f"- {name}: {said}" for name, said in found["run"].items())]
+    lines += ["\n## Appendix: every case", *(part for one in found["sentences"] for part in _details(one))]
     return "\n\n".join(line.strip("\n") for line in lines) + "\n"
 
 
 def _row(sentence: Mapping[str, Any]) -> list[str]:
-    """Return the row of a sentence in the first table."""
-    why = f"<br><small>{sentence['reason']}</small>" if sentence["reason"] else ""
-    case = f"<br><small>{sentence['case']}</small>" if sentence["case"] else ""
-    said = f"“{sentence['quote']}”<br><small>{sentence['place']}</small>"
-    return [said, f"{sentence['number']}{case}", sentence["bounds"], f"**{sentence['verdict']}**{why}"]
+    """Return the row of a sentence in the first table, with the case that decides."""
+    said, case = f"“{sentence['quote']}”{_small(sentence['place'])}", sentence["cases"][0]
+    number = f"{case['number']}{_small(case['case'])}"
+    return [said, number, case["bounds"], f"**{case['verdict']}**{_small(case['reason'])}"]
+
+
+def _small(text: str) -> str:
+    """Return a second line in small print, if there is any text."""
+    return f"<br><small>{text}</small>" if text else ""
 
 
 def _details(sentence: Mapping[str, Any]) -> list[str]:
     """Return heading and table of all cases of a sentence."""
-    runs = "; ".join(dict.fromkeys(case["run"] for case in sentence["cases"] if case["run"]))
-    rows = [
-        [case["case"], case["number"], case["verdict"], case["numbers"]] for case in sentence["cases"]
-    ]  # fmt: skip
-    bounds = f" Bound: {sentence['bounds']}." if sentence["bounds"] else ""
+    cases = sentence["cases"]
+    runs = "; ".join(dict.fromkeys(case["run"] for case in cases if case["run"]))
+    bounds = f" Bound: {cases[0]['bounds']}." if cases[0]["bounds"] else ""
+    rows = [[case["case"], case["number"], case["verdict"], case["numbers"]] for case in cases]
     return [f"**“{sentence['quote']}”** {runs}.{bounds}", _table(["case", "number", "verdict", "numbers behind"], rows)]
 
 

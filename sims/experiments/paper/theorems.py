@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from biorrr.sims.data import Samples
-from biorrr.sims.experiments.family import Recording, simulate
+from biorrr.sims.experiments.plateau.agreement import PLACE as INTERPRETATION
 from biorrr.sims.lab import Claim, ExperimentSettings, Findings, Lab, Quantity, experiment, option
 from biorrr.sims.lab.checks import check_rank, default_ridge
 from biorrr.sims.lazy import analysis, data_sets, models, np
@@ -15,11 +15,9 @@ from biorrr.sims.lazy import analysis, data_sets, models, np
 # Bounds.
 EQUAL = 1e-8  # two ways to the same number agree, relative to its size
 SAME_CIRCUIT = 1e-10  # weights of circuit and algorithm, relative to the largest
-RULE = 1e-6  # coefficients of the distal rule, either way
 MEMBERS = (0.0, 0.5, 1.0)  # values of s
 PRESENTED = 300  # samples to circuit and algorithm
 NEURAL_CIRCUIT = 'Sec. 5.1, "Neural circuit"'
-INTERPRETATION = 'Sec. 6, "Interpretation of calcium plateau potential in Bio-RRR"'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +37,6 @@ def algebra(lab: Lab, settings: AlgebraSettings) -> Findings:
     settings = lab.fill_in(ridge=default_ridge(data))
     centred = data.centred()
 
-    rules = lab.map(simulate, map(Recording, MEMBERS), data)
-
     circuits = {s: settings.make_circuit(k=settings.k, s=s) for s in MEMBERS}
     about: dict[str, Any] = {"data": data.name}
     claims = [
@@ -49,7 +45,6 @@ def algebra(lab: Lab, settings: AlgebraSettings) -> Findings:
         local([rule for circuit in circuits.values() for rule in circuit.locality()]),
         feedforward(*outputs(circuits[0.0], centred), **about),
         *(implemented(centred, settings, s, **about) for s in MEMBERS),
-        *(distal_rule(rules[Recording(s)], s, settings, **about) for s in MEMBERS),
     ]
     return Findings(title=f"{data.name}, k = {settings.k}", quantities=[Quantity("data", data.name)], claims=claims)
 
@@ -166,20 +161,5 @@ def implemented(centred: data_sets.Dataset, settings: AlgebraSettings, s: float,
         s=s,
         k=k,
         run=f"weights of circuit and Alg. 2 after {PRESENTED} samples, largest relative deviation",
-        **about,
-    )
-
-
-def distal_rule(rule: Any, s: float, settings: AlgebraSettings, **about: Any) -> Claim:
-    """Judge the coefficients of the distal rule, as fitted to recorded changes of weights."""
-    assert settings.ridge is not None
-    deviations = float(rule["own_current"]) - s, float(rule["decay"]) - (1 - s + s * settings.ridge)
-    return Claim(
-        text="the update rule for Vy linearly interpolates between these two cases and remains local",
-        place=NEURAL_CIRCUIT,
-        value=max(map(abs, deviations)),
-        high=RULE,
-        s=s,
-        run="coefficients of y a' and Vy, fitted to recorded changes, beside s and 1 - s (plus s ridge): deviation",
         **about,
     )

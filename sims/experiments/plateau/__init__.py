@@ -12,14 +12,11 @@ run.nc and plateau.png belong to the first, run-s-1.nc and plateau-s-1.png to s 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
-from biorrr.sims.experiments.plateau import millivolts
-from biorrr.sims.experiments.plateau.agreement import TRACES, at_snapshot, halfway, measured
-from biorrr.sims.experiments.plateau.results import At, Learner, Network, check_claims, draw, gather, join
-from biorrr.sims.lab import SEEN, Chart, Findings, Job, Lab, Quantity, View, experiment, seeds_option
+from biorrr.sims.experiments.plateau.agreement import PLACE, TOLERATED, TRACES, compare, judge, measured
+from biorrr.sims.lab import SEEN, Chart, Figure, Findings, Job, Lab, Quantity, View, experiment, seeds_option
 from biorrr.sims.lab.checks import check_rank, default_ridge
 from biorrr.sims.lab.quantities import PERCENT
 from biorrr.sims.lab.training import (
@@ -30,12 +27,12 @@ from biorrr.sims.lab.training import (
     cell_arguments,
     cell_option,
     learned,
+    unjudged_because,
 )
-from biorrr.sims.lazy import analysis, circuits, data_sets, np
+from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
 
-NETWORK_STEPS = 200_000  # at most: on digits gradients vanish after 20,000, on V1-V2 after 3,000
 SNAPSHOTS = 40
-PLACE = 'Sec. 6, "Interpretation of calcium plateau potential in Bio-RRR"'
+SHOWN_SAMPLES, SHOWN_NEURONS = 50, 4  # that fit a page
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +41,14 @@ class PlateauSettings(FamilySettings):
 
     seeds: int = seeds_option(5)
     cell: str = cell_option()
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A circuit that learns with one s, from one seed."""
+
+    s: float
+    seed: int
 
 
 CAPTIONS = {
@@ -55,7 +60,7 @@ CAPTIONS = {
     "neuron; on the dashed line they are equal. Below: their correlation and their relative r.m.s. error through "
     "learning, median over neurons and seeds in a band from the lowest to the highest; and how large the error of "
     "the plateau is, and would be without inhibition or with that of other samples.",
-} | millivolts.CAPTIONS
+}
 CHARTS = (
     Chart(
         "Plateaus and theory through learning",
@@ -111,101 +116,121 @@ CHARTS = (
     small={"data": "synthetic:samples=60,m=6,n=5,latents=2", "epochs": 2, "seeds": 1, "engine": "numpy"},
 )
 def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
-    """Let circuits and networks learn, record the circuits with learning off, and compare with theory."""
+    """Let circuits learn, record them with learning off, and compare their plateaus with theory."""
     settings = lab.set(s=tuple(dict.fromkeys(settings.s)))
     data = lab.load(settings.data)
     check_rank(settings.k, data)
-    in_millivolts = settings.cell == "millivolts"
-    usual = MILLIVOLT_EPOCHS if in_millivolts else -(-CONVERGED_SAMPLES // len(data.X))
+    usual = MILLIVOLT_EPOCHS if settings.cell == "millivolts" else -(-CONVERGED_SAMPLES // len(data.X))
     settings = lab.fill_in(ridge=default_ridge(data), epochs=usual)
     exact = {s: analysis.Yardstick(*data.stand_in, s, settings.ridge) for s in settings.s}
 
-    learners = [Learner(s, seed) for s in settings.s for seed in settings.every_seed]
-    networks = [Network(seed) for seed in settings.every_seed if 0 in settings.s]
-    clamps = [millivolts.Clamp()] if in_millivolts else []
-    found = lab.map(learn, [*learners, *networks, *clamps], data)
+    found = lab.map(follow, [Learner(s, seed) for s in settings.s for seed in settings.every_seed], data, exact)
 
-    firsts = {s: Learner(s, settings.seed) for s in settings.s}
-    middle = {s: halfway(data, settings.ridge, found[one]) for s, one in firsts.items()}
-    last = found[learners[0]].data.sizes["snapshot"] - 1
-    stages = [At(one, snapshot) for one in learners for snapshot in (0, last)]
-    stages += [At(one, middle[s]) for s, one in firsts.items()]
-    cells = [millivolts.Cells(At(learners[0], snapshot)) for snapshot in (0, last) if in_millivolts]
-    recorded = lab.map(record, [*stages, *cells], data, {one: found[one] for one in learners})
-
-    members = [gather(data, settings, s, found, recorded, middle[s]) for s in settings.s]
-    results = {f"run{which(member.s, settings)}": join(data, settings, member) for member in members}
-    first, several = found[learners[0]], len(members) > 1
-    filters = [(exact[one.s], found[one].Vx) for one in learners]
+    first, *further = (join({seed: found[Learner(s, seed)] for seed in settings.every_seed}, s) for s in settings.s)
+    members = {"": first} | {f"s-{float(one['s']):g}": one for one in further}  # by what sets their files apart
+    each_s = [(one, f"{float(one['s']):g}") for one in members.values() if further]
+    ends = [one.isel(snapshot=-1) for one in members.values()]
+    samples = int(ends[0]["seen"])
+    unjudged = unjudged_because(settings, samples)
     quantities = [
         *learned(data, settings),
         Quantity("seeds", settings.seeds),
-        *measured(members, several=several),
-        *(one for member in members if several for one in measured([member], f"s = {member.s:g}: ", f"_s{member.s:g}")),
-        Quantity("excess_max", max(one.excess(Vx) for one, Vx in filters), PERCENT, "excess, at most"),
+        *measured([*members.values()], printed=not further),
+        *(quantity for one, s in each_s for quantity in measured([one], f"s = {s}: ", f"_s{s}")),
+        Quantity("excess_max", max(float(one["excess"].max()) for one in ends), PERCENT, "excess, at most"),
         *baseline_quantities(exact[settings.s[0]], settings.k),
         Quantity(
-            "whitening_error_max", max(one.whitening_error(Vx) for one, Vx in filters), "", "whitening error, at most"
+            "whitening_error_max", max(float(one["whitening_error"].max()) for one in ends), "",
+            "whitening error, at most",
         ),
-        Quantity("samples", first.samples),
-        Quantity("engine", first.data.attrs["engine"]),
-        Quantity("seconds", sum(found[one].data.attrs["seconds"] for one in learners)),
-    ]
-    figures = [one for member in members for one in draw(member, results, which(member.s, settings))]
-    if in_millivolts:
-        of_cells = dict(zip(millivolts.STAGES, (recorded[one] for one in cells), strict=True))
-        quantities += millivolts.quantities(found[clamps[0]])
-        figures += millivolts.figures(of_cells, members[0], found[clamps[0]])
-        results |= {f"cells-{stage}": run for stage, run in of_cells.items()}
-    seen, followed = first.data["seen"].values, [*members[0].after[0].expected]
-    measures = [f"{name}_{measure}" for name in sorted(followed) for measure in ("correlation", "relative_error")]
+        Quantity("samples", samples),
+        Quantity("engine", first.attrs["engine"]),
+        Quantity("seconds", sum(one.attrs["seconds"] for one in found.values())),
+    ]  # fmt: skip
+    curves = ["excess", *(name for name in map(str, first) if name.endswith(("_correlation", "_relative_error")))]
     return Findings(
         title=f"{data.name}: s = {', '.join(f'{s:g}' for s in settings.s)}, {settings.k} neurons, {settings.seeds} "
-        f"seeds, {first.samples:,} samples; data are centred; median over neurons and seeds (and the worst of them)",
+        f"seeds, {samples:,} samples; data are centred; median over neurons and seeds (and the worst of them)",
         quantities=quantities,
-        data=results,
-        figures=figures,
-        claims=[claim for one in members for claim in check_claims(data, settings, one, exact[one.s])],
-        curves={"excess": (seen, exact[settings.s[0]].excess(first.data["Vx"].values))}
-        | {name: (seen, results["run"][name].values[0].mean(axis=1)) for name in measures},
-    )
+        data={f"run-{which}" if which else "run": one for which, one in members.items()},
+        figures=[figure for which, one in members.items() for figure in draw(one, which)],
+        claims=[claim for one in members.values() for claim in judge(one, unjudged, data=data.name)],
+        curves={
+            name: (first["seen"].values, first[name][0].values.reshape(first.sizes["snapshot"], -1).mean(axis=1))
+            for name in curves if "snapshot" in first[name].dims
+        },
+    )  # fmt: skip
 
 
-def which(s: float, settings: PlateauSettings) -> str:
-    """Return what sets files at this s apart from those at the first s."""
-    return "" if s == settings.s[0] else f"-s-{s:g}"
-
-
-def learn(job: Job, item: Learner | Network | millivolts.Clamp, data: data_sets.Dataset) -> Any:
-    """Let a circuit or a network learn, or clamp a cell."""
+def follow(job: Job, learner: Learner, data: data_sets.Dataset, exact: dict[float, analysis.Yardstick]) -> xr.Dataset:
+    """Let a circuit learn, and compare its plateau and inhibition with theory: the run, with all that was compared."""
     settings = job.settings
-    if isinstance(item, millivolts.Clamp):
-        return millivolts.clamp()
-    if isinstance(item, Network):
-        network = analysis.TwoLayerANN(
-            settings.k, ridge=settings.ridge, online=False, steps=NETWORK_STEPS, random_state=item.seed
-        ).fit(data.X, data.Y)
-        return {"Vx": network.Vx_, "Vy": network.Vy_}
-    cell = cell_arguments(settings.cell)
-    circuit = settings.make_circuit(k=settings.k, s=item.s, ridge=settings.ridge, seed=item.seed, **cell)
-    return job.run(circuit, data.X, data.Y, epochs=settings.epochs, centre=True, record=(), snapshots=SNAPSHOTS)
+    circuit = settings.make_circuit(
+        k=settings.k, s=learner.s, ridge=settings.ridge, seed=learner.seed, **cell_arguments(settings.cell)
+    )
+    run = job.run(circuit, data.X, data.Y, epochs=settings.epochs, centre=True, record=(), snapshots=SNAPSHOTS)
+    weights = {name: run.data[name].values for name in ("Vx", "Vy", "Q", "R")}
+    show = partial(record, job, run, learner.s, data)
+    results = run.data.assign(compare(data, weights, exact[learner.s], show, learner.seed))
+    results["stage_samples"] = ("stage", run.data["seen"].values[results["stage_snapshot"].values])
+    return results
 
 
-def record(job: Job, item: At | millivolts.Cells, data: data_sets.Dataset, runs: Mapping[Learner, circuits.Run]) -> Any:
+def record(job: Job, run: circuits.Run, s: float, data: data_sets.Dataset, snapshot: int) -> dict[str, np.ndarray]:
     """Show data to a circuit as it was at a snapshot, with learning off.
 
     Returns its traces, each (T, k) in the order of the data; of a sample that is held, the mean over its time.
     """
-    at = item.at if isinstance(item, millivolts.Cells) else item
-    settings, start = job.settings, at_snapshot(runs[at.learner], at.snapshot)
+    start = circuits.Run(run.data.isel(snapshot=slice(snapshot + 1)))
     # Without a ridge: replay changes nothing where nothing is learned.
-    cell, engine = cell_arguments(settings.cell), start.data.attrs["engine"]
-    circuit = settings.make_circuit(k=settings.k, s=at.learner.s, engine=engine, **cell)
-    options: dict[str, Any] = {"snapshots": 1, "plastic": False, "start": start, "every": 1, "centre": True}
-    if isinstance(item, millivolts.Cells):
-        shown = {"order": np.arange(millivolts.SHOWN_SAMPLES), "record": millivolts.recorded_variables()}
-        return job.run(circuit, data.X, data.Y, **shown, **options)
-    traces = job.run(circuit, data.X, data.Y, order="sequential", record=TRACES, **options).data
+    cell, engine = cell_arguments(job.settings.cell), run.data.attrs["engine"]
+    circuit = job.settings.make_circuit(k=job.settings.k, s=s, engine=engine, **cell)
+    traces = job.run(
+        circuit, data.X, data.Y, order="sequential", record=TRACES, snapshots=1, plastic=False, start=start, every=1,
+        centre=True,
+    ).data  # fmt: skip
     in_order = np.argsort(traces["sample"].values % len(data.X))
     held = {name: traces[name].mean("time") if "time" in traces[name].dims else traces[name] for name in TRACES}
     return {name: trace.values[in_order] for name, trace in held.items()}
+
+
+def join(found: dict[int, xr.Dataset], s: float) -> xr.Dataset:
+    """Return the results of all seeds at one s along a dimension ``seed``, with the traces of the first alone."""
+    first = next(iter(found.values()))
+    traces = [name for name in first.data_vars if "row" in first[name].dims]
+    followed = [one.drop_vars(traces) for one in found.values()]
+    results = xr.concat(
+        followed,
+        dim="seed",
+        data_vars=[name for name in followed[0].data_vars if name != "seen"],
+        compat="equals",
+        combine_attrs="drop_conflicts",
+    ).merge(first[traces])
+    return results.assign_coords(
+        seed=[*found],
+        s=s,
+        stage=[f"{seen:,} samples" for seen in first["stage_samples"].values],
+        neuron=("pyramidal", [str(one + 1) for one in range(results.sizes["pyramidal"])]),
+        row=range(results.sizes["row"]),
+    )
+
+
+def draw(results: xr.Dataset, which: str) -> list[Figure]:
+    """Return the figures of one s."""
+    from biorrr.analysis.figures.agreement import plot_agreement
+
+    _, halfway, end = results["stage_samples"].values[0]
+    few = results.isel(row=slice(SHOWN_SAMPLES), pyramidal=slice(SHOWN_NEURONS))
+    titles = "before learning", f"halfway: {halfway:,} samples", f"after {end:,} samples"
+    shown, theory = (
+        {title: {name: few[f"{kind}_{name}"][stage].values for name in names} for stage, title in enumerate(titles)}
+        for kind, names in (("recorded", TRACES), ("expected", ("plateau", "inhibition")))
+    )
+    size = {name: np.sqrt((results[f"recorded_{name}"].values ** 2).mean(axis=1)) for name in ("plateau", "a")}
+    notes = {
+        title: [f"r.m.s. {one:.2g} ({one / a if a else np.nan:.2f} of distal)" for one, a in zip(*sizes, strict=True)]
+        for title, *sizes in zip(titles, size["plateau"], size["a"], strict=True)
+    }
+    plateaus = partial(analysis.plot_plateau, shown, theory, unit="sample, learning off", notes=notes)
+    agreement = partial(plot_agreement, results, TOLERATED)
+    return [Figure("plateau", plateaus, which, charted=True), Figure("audit", agreement, which)]

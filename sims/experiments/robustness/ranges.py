@@ -49,13 +49,10 @@ class Change:
         Arguments of the circuit.
     lesion
         Name of the event after half of the samples, one of :data:`LESIONS`.
-    in_a_row
-        Number of times that each sample is presented in a row, as in slow sequences; 0 for the usual order.
     """
 
     arguments: dict[str, Any] = field(default_factory=dict)
     lesion: str = ""
-    in_a_row: int = 0
 
 
 @dataclass(frozen=True)
@@ -78,9 +75,9 @@ class DepartureRange:
     ordered: bool = True
 
 
-def _departing(*departures: models.Departure, **more: Any) -> Change:
+def _departing(*departures: models.Departure) -> Change:
     """Return the change to a circuit with these departures."""
-    return Change({"departures": departures}, **more)
+    return Change({"departures": departures})
 
 
 def _held(departure: models.Departure) -> Change:
@@ -152,10 +149,6 @@ DEPARTURES = {
     "delay_within": DepartureRange(
         "inhibition late, part of the time a sample is held", (0.1, 0.25, 0.5, 0.75, 1),
         lambda part, ref: _held(models.LoopDelay(ticks=round(HELD_TICKS * part))),
-    ),
-    "delay_in_runs": DepartureRange(
-        "inhibition one sample late, like samples in a row", (10, 5, 3, 2, 1),
-        lambda in_a_row, ref: _departing(models.LoopDelay(1), in_a_row=in_a_row),
     ),
     "instruction": DepartureRange(
         "instruction late, samples", (1, 2), lambda samples, ref: _departing(models.LateInstruction(samples))

@@ -9,7 +9,7 @@ from typing import Any
 from biorrr.sims.experiments.robustness.ranges import LESIONS, NEW_DATA, Change, Reference
 from biorrr.sims.lab import Job
 from biorrr.sims.lab.training import cell_arguments
-from biorrr.sims.lazy import analysis, circuits, data_sets, np
+from biorrr.sims.lazy import analysis, circuits, data_sets
 
 NOT_LEARNED = 1.0  # excess of filters that explain nothing: what a circuit that diverged is given
 
@@ -53,18 +53,13 @@ def _train(
     """Return a circuit's run and its excess over the optimum."""
     settings, (X, Y) = job.settings, (data.X, data.Y)
     epochs = -(-settings.samples // len(X))
-    order = None
-    if change.in_a_row:
-        rng = np.random.default_rng(seed)
-        order = np.repeat(np.concatenate([rng.permutation(len(X)) for _ in range(epochs)]), change.in_a_row)
     arguments = cell_arguments(settings.cell) | change.arguments  # a change may be one of the cells
     circuit = settings.make_circuit(k=settings.k, s=settings.s, ridge=exact.ridge[0], seed=seed, **arguments)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of columns that say nothing: the same for all circuits
             run = job.run(
-                circuit, X, Y, epochs=epochs if order is None else 1, order=order, record="plateau", every=20,
-                snapshots=1, centre=True,
+                circuit, X, Y, epochs=epochs, record="plateau", every=20, snapshots=1, centre=True,
                 events=[LESIONS[change.lesion](epochs * len(X) // 2, X, Y)] if change.lesion else (),
             )  # fmt: skip
     except circuits.Diverged as error:

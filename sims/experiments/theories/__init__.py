@@ -15,6 +15,15 @@ from typing import Any
 from biorrr.sims.data import Samples
 from biorrr.sims.experiments.theories.contests import SEARCH_SEEDS, Contest, every_theory, measure, scaled, try_rate
 from biorrr.sims.experiments.theories.imaged_theories import ImagedTheory, image
+from biorrr.sims.experiments.theories.interface import (
+    INHIBITION,
+    RESTING,
+    Interface,
+    every_interfaced,
+    interface_rows,
+    join_interfaces,
+    record,
+)
 from biorrr.sims.experiments.theories.verdicts import answer_rows, join, join_answers, judge, key_of, quantities
 from biorrr.sims.lab import Chart, ExperimentSettings, Figure, Findings, Lab, Quantity, SettingsError, View, experiment
 from biorrr.sims.lab.checks import check_rank
@@ -57,8 +66,12 @@ CAPTIONS = {
     "ticks what law 1 predicts); participation ratio and whitening error of the outputs; R² of the apical signal on y, "
     "on x and on y - y~ before, during and after learning; relative change of the apical signal when inhibition is "
     "silenced, instruction is cut or the readout is inverted; share of imaged circuits that say yes to the four "
-    "questions of `biorrr instructive`, at two levels of noise. Numbers are means over data sets and seeds; a dash is "
-    "where a theory has nothing to silence or diverges.",
+    "questions of `biorrr instructive`, at the lowest and the highest imaging noise. Numbers are means over data sets "
+    "and seeds; a dash is where a theory has nothing to silence or diverges.",
+    "interface": "Apical signals at a brain-computer interface, less their mean, while the error falls and while it "
+    "rises, in neurons that help the outcome and in neurons that hurt it. Filled: as they are; open: with extra "
+    "dendritic inhibition. Units: the change between phases of signed plateaus. Right: numbers of Francioni et al. "
+    "(2026) as others digitised them, with their errors, in units of their own.",
 }
 CHART = Chart(
     "Rival theories",
@@ -83,7 +96,7 @@ CHART = Chart(
 )  # fmt: skip
 def theories(lab: Lab, settings: TheoriesSettings) -> Findings:
     """Let every theory learn every data set at its best rate; measure, lesion and image it."""
-    from biorrr.analysis.figures.theories import plot_theories
+    from biorrr.analysis.figures.theories import plot_interface, plot_theories
 
     if settings.circuit is not None:
         raise SettingsError(f"circuit: theories bring their own circuits (got {settings.circuit!r}); leave it out")
@@ -104,17 +117,8 @@ def theories(lab: Lab, settings: TheoriesSettings) -> Findings:
     results = xr.concat(each, dim="data").assign_coords(data=[data.name for data in settings.data])
 
     if settings.imaged:
-        task = scaled(lab.load(settings.data[0]))
-        cells = min(settings.imaged_k, *task.X.shape[1:], *task.Y.shape[1:])
-        imaged = {
-            theory.name: [
-                ImagedTheory(replace(theory, k=cells), settings.imaged_rate, seed)
-                for seed in range(settings.seed, settings.seed + settings.imaged)
-            ]
-            for theory in every
-        }
-        seen = lab.map(image, [one for items in imaged.values() for one in items], task)
-        results["yes"] = join_answers(names, [[seen[one]["yes"] for one in imaged[name]] for name in names])
+        results = results.merge(image_each(lab, settings, every))
+    interfaced = put_at_interface(lab, settings)
     results = results.assign_attrs(k=settings.k, samples=settings.samples)
     numbers = {one.name: one for one in quantities(results)}
     return Findings(
@@ -124,9 +128,12 @@ def theories(lab: Lab, settings: TheoriesSettings) -> Findings:
             Quantity("k", settings.k), Quantity("samples", settings.samples), Quantity("seeds", settings.seeds),
             Quantity("engine", settings.engine), *numbers.values(),
         ],
-        rows=answer_rows(results["yes"]) if settings.imaged else {},
-        data={"run": results},
-        figures=[Figure("theories", partial(plot_theories, results))],
+        rows=(answer_rows(results) if settings.imaged else {}) | interface_rows(interfaced),
+        data={"run": results, "interface": interfaced},
+        figures=[
+            Figure("theories", partial(plot_theories, results)),
+            Figure("interface", partial(plot_interface, interfaced)),
+        ],
         own_tests=judge(results, numbers),
     )  # fmt: skip
 
@@ -145,3 +152,29 @@ def best_rates(lab: Lab, settings: TheoriesSettings, every: list[Any], data: dat
     tried = lab.map(try_rate, [one for both in tries.values() for one in both], data)
     worse = {key: max(float(tried[one]["distance"]) for one in both) for key, both in tries.items()}
     return {theory: min(settings.rates, key=lambda rate: worse[theory, rate]) for theory in every}
+
+
+def image_each(lab: Lab, settings: TheoriesSettings, every: list[Any]) -> xr.Dataset:
+    """Image every theory while it learns the first data set, and return its answers."""
+    task = scaled(lab.load(settings.data[0]))
+    cells = min(settings.imaged_k, *task.X.shape[1:], *task.Y.shape[1:])
+    imaged = {
+        theory.name: [
+            ImagedTheory(replace(theory, k=cells), settings.imaged_rate, seed)
+            for seed in range(settings.seed, settings.seed + settings.imaged)
+        ]
+        for theory in every
+    }
+    seen = lab.map(image, [one for items in imaged.values() for one in items], task)
+    yes = [[seen[one]["yes"] for one in items] for items in imaged.values()]
+    return join_answers(list(imaged), settings.trials, yes)
+
+
+def put_at_interface(lab: Lab, settings: TheoriesSettings) -> xr.Dataset:
+    """Put theories whose dendrites hear an error at a brain-computer interface, and return their apical signals."""
+    every = every_interfaced()
+    items = [
+        Interface(theory, shape, extra, seed)
+        for theory in every for shape in RESTING for extra in INHIBITION for seed in settings.every_seed
+    ]  # fmt: skip
+    return join_interfaces(every, lab.map(record, items))

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from biorrr.models.theories import Theory
 
 QUESTIONS = ("specific", "informative", "signed", "predictive")
-NOISES = (1.0, 4.0)  # imaging noise over signal
+NOISES = (1.0, 2.0, 4.0)  # imaging noise over signal
+SHORTER = 4  # part of the trials that a shorter recording has
 DECAY = 0.5  # of the indicator, in seconds
 STIMULI = 60  # samples of the data that are shown, each many times
 
@@ -29,16 +30,25 @@ class ImagedTheory:
     seed: int
 
 
+def lengths(trials: int) -> tuple[int, int]:
+    """Return the trials of a shorter and of the whole recording."""
+    return trials // SHORTER, trials
+
+
 def image(job: Job, item: ImagedTheory, data: data_sets.Dataset) -> dict[str, Any]:
-    """Return the answers, 1 for yes, (noises, questions); NaN where the theory diverged or nothing could be asked."""
+    """Return the answers, 1 for yes, (lengths, noises, questions).
+
+    An answer is NaN where the theory diverged or the question could not be asked.
+    """
     from biorrr.analysis.instructive import ask
 
     learner = _learn(job, item, data)
-    yes = np.full((len(NOISES), len(QUESTIONS)), np.nan)
+    yes = np.full((2, len(NOISES), len(QUESTIONS)), np.nan)
     if learner is not None:
-        for row, noise in enumerate(NOISES):
-            answers = ask(observe(learner, CIRCUIT, noise, DECAY, (item.seed, row)), DECAY)
-            yes[row] = [np.nan if answers[one].unasked else bool(answers[one].yes) for one in QUESTIONS]
+        for row, trials in enumerate(lengths(job.settings.trials)):
+            for column, noise in enumerate(NOISES):
+                answers = ask(observe(learner.first(trials), CIRCUIT, noise, DECAY, (item.seed, row, column)), DECAY)
+                yes[row, column] = [np.nan if answers[one].unasked else bool(answers[one].yes) for one in QUESTIONS]
     return {"yes": yes}
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 from biorrr.sims.experiments.theories.contests import MANIPULATIONS, REGRESSORS, STAGES, Contest
-from biorrr.sims.experiments.theories.imaged_theories import NOISES, QUESTIONS
+from biorrr.sims.experiments.theories.imaged_theories import NOISES, QUESTIONS, lengths
 from biorrr.sims.lab import Claim, Quantity
 from biorrr.sims.lab.quantities import PERCENT
 from biorrr.sims.lazy import np, xr
@@ -45,14 +46,30 @@ def join(names: Sequence[str], rates: Sequence[float], found: Mapping[Contest, M
     return xr.Dataset(measured | {"rate": ("theory", list(rates))}, coordinates)
 
 
-def join_answers(names: Sequence[str], yes: Sequence[Sequence[np.ndarray]]) -> xr.DataArray:
-    """Return the share of yes among the answers, by theory, noise and question; NaN where all circuits diverged."""
-    answers = np.array(yes)  # (theory, experiment, noise, question)
-    asked = np.isfinite(answers).sum(axis=1)
-    shares = np.where(asked, np.nansum(answers, axis=1) / np.maximum(asked, 1), np.nan)
-    return xr.DataArray(
-        shares, {"theory": list(names), "noise": list(NOISES), "question": list(QUESTIONS)},
-        ("theory", "noise", "question"),
+def join_answers(names: Sequence[str], trials: int, yes: Sequence[Sequence[np.ndarray]]) -> xr.Dataset:
+    """Return the share of yes by theory, trials, noise and question, and the number of pairs that are separated.
+
+    A share is NaN where all circuits diverged. A question separates two theories where their shares differ by Fisher's
+    exact test (p <= 0.05).
+    """
+    from scipy.stats import fisher_exact
+
+    answers = np.array(yes)  # (theory, experiment, length, noise, question)
+    asked, said = np.isfinite(answers).sum(axis=1), np.nansum(answers, axis=1)
+    pairs = np.zeros(asked.shape[1:], dtype=int)
+    for one, other in combinations(range(len(names)), 2):
+        for place in np.ndindex(pairs.shape):
+            table = [[said[(row, *place)], asked[(row, *place)] - said[(row, *place)]] for row in (one, other)]
+            pairs[place] += fisher_exact(table).pvalue <= 0.05
+    dimensions = ("trials", "noise", "question")
+    return xr.Dataset(
+        {
+            "yes": (("theory", *dimensions), np.where(asked, said / np.maximum(asked, 1), np.nan)),
+            "separated": (dimensions, pairs),
+        },
+        {
+            "theory": list(names), "trials": list(lengths(trials)), "noise": list(NOISES), "question": list(QUESTIONS),
+        },
     )  # fmt: skip
 
 
@@ -94,15 +111,23 @@ def _mean(name: str, values: xr.DataArray, unit="", words="", row="", bound=None
     return Quantity(name, value, unit, words, spread, bound, row)
 
 
-def answer_rows(answers: xr.DataArray) -> dict[str, str]:
-    """Return rows of the printed table: the share of yes to each question, at each imaging noise."""
-    return {
-        f"says yes: {theory}": "; ".join(
-            f"noise {noise:g}: " + " ".join("-" if np.isnan(share) else f"{share:.0%}" for share in at.values)
-            for noise, at in zip(answers["noise"].values, answers.sel(theory=theory), strict=True)
+def answer_rows(results: xr.Dataset) -> dict[str, str]:
+    """Return rows of the printed table: shares of yes in the whole recording, and the pairs that questions separate."""
+    whole = results["yes"].isel(trials=-1, noise=0)
+    rows = {
+        f"says yes: {theory}": " ".join(
+            f"{question} {'-' if np.isnan(share) else f'{share:.0%}'}"
+            for question, share in zip(QUESTIONS, whole.sel(theory=theory).values, strict=True)
         )
-        for theory in answers["theory"].values
+        for theory in results["theory"].values
     }
+    pairs, separated = math.comb(results.sizes["theory"], 2), results["separated"]
+    for trials in separated["trials"].values:
+        for noise in separated["noise"].values:
+            numbers = separated.sel(trials=trials, noise=noise).values
+            each = " ".join(f"{question} {number}" for question, number in zip(QUESTIONS, numbers, strict=True))
+            rows[f"pairs separated, {trials} trials, noise {noise:g}"] = f"{each} of {pairs}"
+    return rows
 
 
 def judge(results: xr.Dataset, found: Mapping[str, Quantity]) -> list[Claim]:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from biorrr.sims.experiments.timing.single_cell import PLATEAU, TICK, departures_of, single_cell
-from biorrr.sims.lab import Claim, Job, Quantity
+from biorrr.sims.experiments.timing.single_cell import PLATEAU, RULES, TICK, single_cell
+from biorrr.sims.lab import Job, Quantity
 from biorrr.sims.lab.quantities import PERCENT
 from biorrr.sims.lazy import analysis, circuits, np, xr
 
@@ -18,25 +18,14 @@ if TYPE_CHECKING:
 # Ten pulses at 20 Hz and a plateau of 300 ms, paired five times.
 PULSES, PULSE_INTERVAL, REPEATS = 10, 0.05, 5
 LONGEST_LAG, LAG_STEP, PAUSE = 4.0, 0.25, 20.0  # seconds; from one pairing to the next every trace has faded
-# Bounds, fixed beforehand.
-TIME_CONSTANT_ERROR = 0.05  # relative
-REVERSAL = 0.05  # of the largest weight
+TIME_CONSTANT_ERROR = 0.05  # relative; a bound, fixed beforehand
 
 
 @dataclass(frozen=True)
 class Pairing:
-    """Repeated pairings at every lag, with one rule and from one weight at the start (relative to the largest)."""
+    """Repeated pairings at every lag, with one rule."""
 
     rule: str
-    start: float = 0.0
-
-
-PAIRINGS = {
-    "plain": Pairing("plain"),
-    "traces": Pairing("traces"),
-    "weak": Pairing("weight"),
-    "strong": Pairing("weight", start=0.8),
-}
 
 
 def lags() -> np.ndarray:
@@ -62,13 +51,10 @@ def protocol() -> tuple[np.ndarray, np.ndarray]:
 def pair(job: Job, pairing: Pairing) -> dict[str, Any]:
     """Return the change of the weight at every lag, (L,)."""
     X, Y = protocol()
-    start = np.full((X.shape[1], 1), pairing.start)
-    rule = departures_of(job.settings, pairing.rule, X, Y)
     # With this rate the change is the area under the product of the traces, in one pairing.
-    circuit = single_cell(job.settings, rule, start, TICK / REPEATS)
+    circuit = single_cell(job.settings, pairing.rule, X.shape[1], TICK / REPEATS)
     x, y = (circuits.TimeSeries(values, TICK) for values in (X, Y))
-    run = job.run(circuit, x, y, epochs=REPEATS, record=(), snapshots=1)
-    return {"change": (run.Vx - start)[:, 0]}
+    return {"change": job.run(circuit, x, y, epochs=REPEATS, record=(), snapshots=1).Vx[:, 0]}
 
 
 def pairing_results(settings: TimingSettings, found: Mapping[Any, Mapping[str, Any]]) -> xr.Dataset:
@@ -78,23 +64,20 @@ def pairing_results(settings: TimingSettings, found: Mapping[Any, Mapping[str, A
     between_middles = lags() + 0.5 * PLATEAU - 0.5 * pulse_times()[-1]  # of the pulses and of the plateau
     return xr.Dataset(
         {
-            "change": (("rule", "lag"), np.stack([found[one]["change"] for one in PAIRINGS.values()])),
+            "change": (("rule", "lag"), [found[Pairing(rule)]["change"] for rule in RULES]),
             "predicted_change": ("lag", predicted, taus),
         },
-        {"rule": [*PAIRINGS], "lag": lags(), "between_middles": ("lag", between_middles)},
+        {"rule": [*RULES], "lag": lags(), "between_middles": ("lag", between_middles)},
     )
 
 
 def pairing_quantities(settings: TimingSettings, results: xr.Dataset) -> list[Quantity]:
-    """Return the time constants that a fit recovers from the curve, and what the weight-dependent rule does."""
+    """Return the time constants that a fit recovers from the curve."""
     fitted_x, fitted_plateau = analysis.fit_time_constants(
         lags(), results["change"].sel(rule="traces").values, pulse_times()[-1] + TICK, PLATEAU
     )
     wrong = max(abs(fitted_x / settings.tau_x - 1), abs(fitted_plateau / settings.tau_plateau - 1))
-    weak, strong = (results["change"].sel(rule=rule) for rule in ("weak", "strong"))
-    best = int(np.argmax(weak.values))  # the lag at which weak synapses gain most
     given, fitted = "time constants, set", "recovered from the curve"
-    rule, unit = "weight-dependent rule", "of the largest weight"
     return [
         Quantity("tau_x", settings.tau_x, "s", "input", row=given),
         Quantity("tau_plateau", settings.tau_plateau, "s", "plateau", row=given),
@@ -104,28 +87,4 @@ def pairing_quantities(settings: TimingSettings, results: xr.Dataset) -> list[Qu
             "time_constant_error", float(np.nan_to_num(wrong, nan=np.inf)), PERCENT,
             bound=(-math.inf, TIME_CONSTANT_ERROR),
         ),
-        Quantity("weak_change", float(weak[best]), unit, "weak synapses change by", row=rule),
-        Quantity("strong_change", float(strong[best]), unit, "strong ones by", row=rule),
     ]  # fmt: skip
-
-
-def pairing_claims(found: Mapping[str, Quantity]) -> list[Claim]:
-    """Judge the lags that plasticity bridges."""
-    weak, strong = found["weak_change"].value, found["strong_change"].value
-    return [
-        Claim.about(
-            found["time_constant_error"],
-            "the lag between input and plateau weakens plasticity exponentially, with the time constants of the two "
-            "traces: a fit to the curve recovers both",
-            run=f"{REPEATS} pairings at each of {len(lags())} lags",
-            numbers={name: found[name].value for name in ("tau_x_fitted", "tau_plateau_fitted")},
-        ),
-        Claim(
-            text="where plasticity depends on the weight, strong synapses shrink in the pairings that make weak ones "
-            "grow",
-            run=f"{REPEATS} pairings from a weight of 0 and from 0.8 of the largest",
-            value=min(weak, -strong),
-            low=REVERSAL,
-            numbers={"weak_change": weak, "strong_change": strong},
-        ),
-    ]

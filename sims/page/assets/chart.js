@@ -109,8 +109,6 @@ function reach(chart) {
   });
 }
 
-function points(x, y) { return x.map((value, i) => [value, y[i]]).filter(([value]) => value > 0); }
-
 // A control with its label, put into `place`.
 function choice(place, label, options, chosen, changed) {
   const wrap = document.createElement("label"), select = document.createElement("select");

@@ -50,7 +50,7 @@ function drawView(drawn, view, state) {
     .filter(line => state.single || line.repeat === null);
   const traces = shown.map(line => {
     const x = line.x[Math.min(state.x, line.x.length - 1)], i = groups.indexOf(line.group);
-    const several = new Set(shown.filter(other => other.repeat === null && other.quantity === line.quantity).map(other => other.line)).size > 1;
+    const several = new Set(shown.filter(other => other.repeat === null && !other.theory && other.quantity === line.quantity).map(other => other.line)).size > 1;
     const { color, dash } = line.quantity && !several ? { color: COLOURS[line.quantity], dash: line.theory ? "dash" : "solid" } : look(i);
     const thin = line.repeat !== null, marked = !thin && !line.theory && line.y.length <= 40;
     const words = x.some(value => typeof value === "string");  // between which there is nothing

@@ -42,7 +42,7 @@ def prepare(task: Task):
             feeds=feeds, start=0, stop=len(order), state=state, recording=Recording((), None, (), 0),
             snapshots=np.array([len(order)]),
         )  # fmt: skip
-        outcome = engine.advance(job, Recorder())
+        outcome = engine.advance(job, Recorder(job))
         if outcome.ended != "done":
             raise RuntimeError(f"the circuit {outcome.ended} after {outcome.samples} of {len(order)} samples")
         return blueprint.matrices({p.name: outcome.state[f"{p.name}.w"] for p in blueprint.weighted})

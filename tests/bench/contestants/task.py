@@ -92,7 +92,8 @@ class SpikingFibres(Departure):
         for place, port in enumerate((("sensory", "x"), ("instructive", "y"))):
             population, activity = port
             drawn = f"uniform_draw(seed, {Stream.OWN + place}, moment, i)"
-            parts = parts.adding(population, Step("input", f"{activity} = 10 * {activity} * int({drawn} < 0.1)"))
+            step = Step("input", f"{activity} = 10 * {activity} * int({drawn} < 0.1)")
+            parts = parts.having(parts[population].adding(step))
         return parts
 
 

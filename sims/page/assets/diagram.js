@@ -1,94 +1,9 @@
-// The charts of one circuit: diagram, learning curve, plateaus, audit, symmetry, filters.
+// The diagram of one circuit, with its weights at a moment of learning.
 "use strict";
-const TRACES = {  // label, colour, dash
-  plateau: ["plateau", "plateau", "solid"],
-  a: ["distal current a", "distal", "dash"],
-  inhibition: ["inhibition Qn", "Q", "dot"],
-  z: ["output z", "proximal", "dashdot"],
-};
-const DIVERGING = [[0, "#053061"], [0.25, "#4393c3"], [0.5, "#f7f7f7"], [0.75, "#d6604d"], [1, "#67001f"]];  // as the figures have it
-const EXPECTED = { plateau: "theory: back-propagated error", inhibition: "theory: prediction of a" };
-
-function drawLearning(chart, run) {
-  const shown = points(run.seen, run.learning.objective);
-  if (!shown.length) return;
-  draw(chart, [
-    { x: shown.map(p => p[0]), y: shown.map(p => p[1]), name: "circuit", line: { color: COLOURS.proximal } },
-    { x: [shown[0][0], shown[shown.length - 1][0]], y: [run.learning.optimum, run.learning.optimum], name: "optimum",
-      mode: "lines", line: { color: COLOURS.theory, dash: "dash" } },
-  ], { xaxis: { type: "log", title: { text: "samples seen" } }, yaxis: { title: { text: run.s === 0 ? "objective (units of y²)" : run.s === 1 ? "objective (no unit)" : "objective" } } });
-}
-
-function drawSymmetry(chart, run) {
-  const measured = points(run.seen, run.symmetry.measured), predicted = points(run.seen, run.symmetry.predicted).filter(p => p[1] !== null);
-  const top = Math.log10(Math.max(...measured.map(p => p[1]), 1e-300));  // below 1e-15 of it rounding is all there is
-  const traces = [{ x: measured.map(p => p[0]), y: measured.map(p => p[1]), name: "measured", mode: "markers", marker: { color: COLOURS.R }, showlegend: true }];
-  if (predicted.length)
-    traces.push({ x: predicted.map(p => p[0]), y: predicted.map(p => p[1]), name: "predicted, product of (1 − η)", mode: "lines",
-      line: { color: COLOURS.theory, dash: "dash" } });
-  draw(chart, traces, { xaxis: { type: "log", title: { text: "samples seen" } },
-    yaxis: { type: "log", title: { text: "‖Q′ − R‖" }, exponentformat: "power", range: [top - 15, top + 0.5], dtick: 3 } });
-}
-
-function drawTraces(chart, run, neuron, stage) {
-  const { stages, unit } = run.traces, { at, traces, theory } = stages[stage], shape = unit === "sample" ? "hvh" : "linear";
-  const apart = unit === "sample" && at.some((value, i) => i && value - at[i - 1] > 1);  // nothing is known of samples in between
-  const names = Object.keys(TRACES).filter(name => traces[name]), series = [];
-  for (const name of names) if (theory[name])
-    series.push({ x: at, y: theory[name][neuron], name: EXPECTED[name], mode: apart ? "markers" : "lines", opacity: 0.55,
-      line: { color: COLOURS.theory, width: 6, shape }, marker: { color: COLOURS.theory, size: 10 }, visible: name === "plateau" ? true : "legendonly" });
-  for (const name of names) {
-    const [label, colour, dash] = TRACES[name];
-    series.push({ x: at, y: traces[name][neuron], name: label, mode: apart ? "markers" : "lines", marker: { color: COLOURS[colour], size: 6 },
-      line: { color: COLOURS[colour], dash, width: name === "plateau" ? 2.2 : 1.5, shape }, visible: name === "z" ? "legendonly" : true });
-  }
-  draw(chart, series, {
-    xaxis: { title: { text: apart ? `${unit} (not every one was recorded)` : unit }, tickformat: "~d" },
-    yaxis: { title: { text: `neuron ${neuron + 1} (units of a)` } }, uirevision: `${stage} ${neuron}`,
-  });
-}
-
-function drawAudit(chart, run, neuron) {
-  const { error, plateau, correlation } = run.audit;
-  const all = error[neuron].concat(plateau[neuron]), span = [Math.min(...all), Math.max(...all)];
-  draw(chart, [
-    { x: error[neuron], y: plateau[neuron], mode: "markers", name: `neuron ${neuron + 1}, correlation ${correlation[neuron].toFixed(4)}`,
-      marker: { color: COLOURS.proximal, opacity: 0.6, size: 6 } },
-    { x: span, y: span, mode: "lines", name: "equal", line: { color: COLOURS.theory, dash: "dash" } },
-  ], { xaxis: { title: { text: "back-propagated error (units of a)" } }, yaxis: { title: { text: "plateau (units of a)" } } });
-}
-
-function drawFilters(chart, run) {
-  const { learned, exact, pixels } = run.filters, count = learned.length, charts = [], more = { annotations: [] };
-  if (pixels) {
-    // Pictures of one filter, learned and exact, share a scale; the bar is in parts of its largest weight.
-    const rows = values => Array.from({ length: pixels[0] }, (_, r) => values.slice(r * pixels[1], (r + 1) * pixels[1]));
-    [learned, exact].forEach((filters, row) => filters.forEach((values, column) => {
-      const id = row * count + column + 1, suffix = id === 1 ? "" : String(id), width = 0.9 / count;
-      const limit = Math.max(...learned[column].concat(exact[column]).map(Math.abs)) || 1;
-      charts.push({ type: "heatmap", z: rows(values.map(value => value / limit)), text: rows(values), colorscale: DIVERGING, zmin: -1, zmax: 1,
-        showscale: id === 1, colorbar: { thickness: 12, len: 0.9, x: 0.92, tickvals: [-1, 0, 1], ticktext: ["−", "0", "+"], title: { text: "weight, of its largest", side: "right" } },
-        xaxis: "x" + suffix, yaxis: "y" + suffix, hovertemplate: "row %{y}, column %{x}: %{text:.4g}<extra></extra>" });
-      more["xaxis" + suffix] = { domain: [column * width + 0.01, (column + 1) * width - 0.01], anchor: "y" + suffix, visible: false };
-      more["yaxis" + suffix] = { domain: row ? [0, 0.44] : [0.5, 0.94], anchor: "x" + suffix, autorange: "reversed", visible: false, scaleanchor: "x" + suffix };
-      if (column === 0 || count <= 8) more.annotations.push({ text: count <= 8 ? `${row ? "exact" : "learned"} ${column + 1}` : row ? "exact" : "learned", showarrow: false,
-        xref: "paper", yref: "paper", x: (column + 0.5) * width, y: row ? 0.45 : 0.95, xanchor: "center", yanchor: "bottom", font: { size: count > 4 ? 10 : 13 } });
-    }));
-    more.margin = { l: 5, r: 5, t: 34, b: 5 };
-  } else {
-    learned.forEach((values, i) => {
-      charts.push({ y: exact[i], name: `exact ${i + 1}`, line: { color: COLOURS.theory, width: 4 }, legendgroup: i, visible: i < 2 || "legendonly" });
-      charts.push({ y: values, name: `learned ${i + 1}`, line: { ...look(i), width: 1.5 }, legendgroup: i, visible: i < 2 || "legendonly" });
-    });
-    Object.assign(more, { xaxis: { title: { text: "input" } }, yaxis: { title: { text: "weight Vx" } } });
-  }
-  draw(chart, charts, more);
-}
-
 // The circuit as the figure "wiring" draws it: pyramidal cells side by side, axons across their dendrites, a synapse where
 // they cross. All sensory axons are one bundle here, and so are all instructive ones.
-function places(run) {
-  const diagram = run.diagram, k = diagram.Q[0].length, own = diagram.own.populations;
+function places(diagram) {
+  const k = diagram.Q[0].length, own = diagram.own.populations;
   const inner = [...Array.from({ length: diagram.Q[0][0].length }, (_, i) => ["interneurons", i]), ...own.flatMap(({ name, size }) => Array.from({ length: size }, (_, i) => [name, i]))];
   const pair = 2.2, soma = 1.6, low = soma + 2.4, top = low + pair * inner.length + 0.6;
   const middles = new Map(inner.map(([name, i], row) => [`${name} ${i}`, low + pair * (inner.length - 1 - row)]));
@@ -104,18 +19,18 @@ function crossing(place, source, i, target, j, drives) {
   return null;
 }
 
-function synapsesOf(run) {
-  const place = places(run), found = [], { k } = place, l = run.diagram.Q[0][0].length;
+function synapsesOf(diagram) {
+  const place = places(diagram), found = [], { k } = place, l = diagram.Q[0][0].length;
   const add = (matrix, source, i, target, j, sign, at, label) => found.push({ matrix, sign, at, label, source, target, i, j, place: crossing(place, source, i, target, j) });
   for (let j = 0; j < k; j++) {
-    add("Vx", "sensory", 0, "pyramidal", j, 0, t => run.diagram.Vx[t][j], `all sensory inputs to pyramidal cell ${j + 1}`);
-    add("Vy", "instructive", 0, "pyramidal", j, 0, t => run.diagram.Vy[t][j], `all instructive inputs to pyramidal cell ${j + 1}`);
+    add("Vx", "sensory", 0, "pyramidal", j, 0, t => diagram.Vx[t][j], `all sensory inputs to pyramidal cell ${j + 1}`);
+    add("Vy", "instructive", 0, "pyramidal", j, 0, t => diagram.Vy[t][j], `all instructive inputs to pyramidal cell ${j + 1}`);
     for (let i = 0; i < l; i++) {
-      add("R", "pyramidal", j, "interneurons", i, 1, t => run.diagram.R[t][i][j], `pyramidal cell ${j + 1} to interneuron ${i + 1}`);
-      add("Q", "interneurons", i, "pyramidal", j, -1, t => run.diagram.Q[t][j][i], `interneuron ${i + 1} to pyramidal cell ${j + 1}`);
+      add("R", "pyramidal", j, "interneurons", i, 1, t => diagram.R[t][i][j], `pyramidal cell ${j + 1} to interneuron ${i + 1}`);
+      add("Q", "interneurons", i, "pyramidal", j, -1, t => diagram.Q[t][j][i], `interneuron ${i + 1} to pyramidal cell ${j + 1}`);
     }
   }
-  for (const pathway of run.diagram.own.pathways)
+  for (const pathway of diagram.own.pathways)
     pathway.values[0].forEach((targets, i) => targets.forEach((_, j) =>
       add(pathway.weight, pathway.source, i, pathway.target, j, pathway.sign, t => pathway.values[t][i][j], `${pathway.source} ${i + 1} to ${pathway.target} ${j + 1}`)));
   return { place, synapses: found };
@@ -125,16 +40,16 @@ function synapsesOf(run) {
 function scaleOf(matrix) { return matrix === "R" ? "Q" : matrix; }
 
 // Full size is the largest weight at the end: on the way weights may overshoot, and would leave nothing of the rest.
-function largestOf(run, synapses) {
-  const largest = {}, last = run.diagram.seen.length - 1;
+function largestOf(diagram, synapses) {
+  const largest = {}, last = diagram.seen.length - 1;
   for (const one of synapses) { const scale = scaleOf(one.matrix); largest[scale] = Math.max(largest[scale] || 1e-300, Math.abs(one.at(last)) || 0); }
   return largest;
 }
 
 function share(weight, largest) { return Math.min(1, (Math.abs(weight) || 0) / largest); }
 
-function drawDiagram(chart, run, step) {
-  const { place, synapses } = synapsesOf(run), { diagram } = run, largest = largestOf(run, synapses), { k, soma, top, right } = place;
+function drawDiagram(chart, diagram, step) {
+  const { place, synapses } = synapsesOf(diagram), largest = largestOf(diagram, synapses), { k, soma, top, right } = place;
   const colour = matrix => COLOURS[{ Vx: "proximal", Vy: "distal", Q: "Q", R: "R" }[matrix] || "own"], left = 0.4, traces = [];
   const line = (x, y, color, width) => traces.push({ x, y, mode: "lines", hoverinfo: "skip", showlegend: false, line: { color, width } });
   line([left, right - 0.3], [place.sensory, place.sensory], colour("Vx"), 4);

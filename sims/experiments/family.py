@@ -1,0 +1,257 @@
+"""Follow the family of circuits from RRMSE (s = 0) to CCA (s = 1), learned beside exact.
+
+At every s: excess over the optimum, whitening, eigenvalues of QQ' beside those of M, the plateau of the first neuron
+beside the back-propagated error, and the distal rule, whose coefficients are fitted to the recorded changes
+of all distal synapses in a few hundred samples. Data are centred.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from biorrr.sims.experiments.plateau.agreement import (
+    EXCESS,
+    PLACE,
+    PLATEAU,
+    TOLERATED,
+    WHITE,
+    WHITE_PLACE,
+    WHITENING,
+)
+from biorrr.sims.experiments.symmetry import farthest
+from biorrr.sims.lab import Chart, Claim, Figure, Findings, Job, Lab, Quantity, View, experiment
+from biorrr.sims.lab.checks import check_rank, default_ridge
+from biorrr.sims.lab.quantities import PERCENT, readable
+from biorrr.sims.lab.settings import option, seeds_option
+from biorrr.sims.lab.training import CONVERGED_SAMPLES, FamilySettings, learned, too_short
+from biorrr.sims.lazy import analysis, data_sets, np, xr
+
+RECORDED_SAMPLES = 300  # in which distal plasticity is recorded
+EIGENVALUES = 0.05  # relative deviation of an eigenvalue of QQ' from M's, on either side
+COEFFICIENTS = 1e-6  # deviation of a coefficient of the distal rule, on either side
+OF_SEEDS = ["excess", "whitening_error", "eigenvalues_QQ", "plateau_relative_error"]  # what differs between them
+
+
+@dataclass(frozen=True, kw_only=True)
+class FamilyExperimentSettings(FamilySettings):
+    """Settings of ``biorrr family``."""
+
+    s: tuple[float, ...] = option(
+        (0.0, 0.25, 0.5, 0.75, 1.0), "0 is RRMSE, 1 is CCA; may be repeated", short="s", at_least=0, at_most=1
+    )
+    seeds: int = seeds_option(3)
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A circuit that learns with one s, from one seed."""
+
+    s: float
+    seed: int
+
+
+CAPTIONS = {
+    "family": "The family between RRMSE (s = 0) and CCA (s = 1). Above: the plateau of the first neuron (black) on the "
+    "back-propagated error (grey), at three values of s. Below, against s: eigenvalues of QQ' (dots, one per seed) on "
+    "those of M (dashed); excess over the optimum; relative r.m.s. error of the plateau, one dot per neuron and seed; "
+    "and the coefficients of the distal rule as fitted to recorded changes (dots), on s and 1 - s + s ridge (dashed)."
+}
+CHART = Chart(
+    "The family between RRMSE and CCA",
+        (
+            View(
+                "eigenvalue",
+                {"eigenvalues_QQ": "QQ′", "eigenvalues_M": "M"},
+                {"s": "s"},
+                along=("s",),
+                repeats=("seed",),
+                theory=("eigenvalues_M",),
+                log="y",
+            ),
+            View("excess over the optimum (relative)", {"excess": ""}, {"s": "s"}, ("s",), ("seed",), log="y"),
+            View(
+                "relative r.m.s. error of the plateau", {"plateau_relative_error": ""}, {"s": "s"}, ("s",),
+                ("seed", "pyramidal"), log="y",
+            ),
+            View(
+                "coefficient of the distal rule",
+                {
+                    "own_current": "the cell’s own current", "own_current_exact": "s",
+                    "decay": "decay", "decay_exact": "1 − s + s ridge",
+                },
+                {"s": "s"},
+                along=("s",),
+                theory=("own_current_exact", "decay_exact"),
+                log="",
+            ),
+        ),
+)  # fmt: skip
+
+
+@experiment(
+    shows="one circuit learns every member of the family between RRMSE and CCA",
+    takes="24 s",
+    paper='Sec. 3.2, "Parametrizing the projection matrix"; Sec. 5.1, "Neural circuit"',
+    measure="excess_max",
+    captions=CAPTIONS,
+    charts=(CHART,),
+    small={
+        "data": "synthetic:samples=60,m=6,n=5,latents=2",
+        "s": (0.0, 0.4),
+        "epochs": 1,
+        "seeds": 1,
+        "engine": "numpy",
+    },
+)
+def family(lab: Lab, settings: FamilyExperimentSettings) -> Findings:
+    """Let circuits learn at every s, record their distal plasticity, and compare them with the exact solution."""
+    from biorrr.analysis.figures.family import plot_family
+
+    settings = lab.set(s=tuple(dict.fromkeys(settings.s)))
+    data = lab.load(settings.data)
+    check_rank(settings.k, data)
+    settings = lab.fill_in(ridge=default_ridge(data), epochs=-(-CONVERGED_SAMPLES // len(data.X)))
+    exact = {s: analysis.Yardstick(*data.stand_in, s, settings.ridge) for s in settings.s}
+
+    learners = [Learner(s, seed) for s in settings.s for seed in settings.every_seed]
+    found = lab.map(learn, learners, data, exact)
+    rules = lab.map(record_rule, settings.s, data)
+
+    results = join({s: [found[Learner(s, seed)] for seed in settings.every_seed] for s in settings.s}, rules)
+    results = results.assign_coords(seed=[*settings.every_seed])
+    samples = settings.epochs * len(data.X)
+    return Findings(
+        title=f"{data.name}: {settings.k} neurons, {settings.seeds} seeds, {samples:,} samples; data are centred; the "
+        "worst of all seeds and neurons",
+        quantities=[
+            *learned(data, settings),
+            Quantity("seeds", settings.seeds),
+            *summary(results),
+            Quantity("samples", samples),
+            Quantity("engine", found[learners[0]].attrs["engine"]),
+            Quantity("seconds", sum(one.attrs["seconds"] for one in found.values()), "s"),
+        ],
+        rows={f"s = {s:g}": in_words(results.sel(s=s)) for s in settings.s},
+        data={"run": results},
+        figures=[Figure("family", partial(plot_family, results))],
+        claims=[*judge(results, too_short(samples), data=data.name)],
+    )
+
+
+def learn(job: Job, learner: Learner, data: data_sets.Dataset, exact: Mapping[float, analysis.Yardstick]) -> xr.Dataset:
+    """Let a circuit learn, and compare it with the exact solution."""
+    settings = job.settings
+    circuit = settings.make_circuit(k=settings.k, s=learner.s, ridge=settings.ridge, seed=learner.seed)
+    run = job.run(circuit, data.X, data.Y, epochs=settings.epochs, centre=True, record=(), snapshots=2)
+    weights = {name: getattr(run, name) for name in ("Vx", "Vy", "Q", "R")}
+    cost = {name: run.data.attrs[name] for name in ("engine", "seconds")}
+    return compare(weights, data.centred(), exact[learner.s]).assign_attrs(cost)
+
+
+def compare(weights: Mapping[str, np.ndarray], data: data_sets.Dataset, exact: analysis.Yardstick) -> xr.Dataset:
+    """Compare a circuit with weights Vx, Vy, Q, R with the exact solution, on centred data."""
+    audit = analysis.audit_plateau(data.X, data.Y, **weights, ridge=exact.ridge)
+    eigenvalues = np.linalg.eigvalsh(weights["Q"] @ weights["Q"].T)[::-1]
+    return xr.Dataset(
+        {
+            "excess": exact.excess(weights["Vx"]),
+            "whitening_error": exact.whitening_error(weights["Vx"]),
+            "eigenvalues_QQ": ("component", eigenvalues),
+            "eigenvalues_M": ("component", exact.eigenvalues[: len(eigenvalues)]),
+            "plateau_relative_error": ("pyramidal", audit.plateau_and_error.relative_error),
+            "plateau": (("row", "pyramidal"), audit.plateau),
+            "error": (("row", "pyramidal"), audit.error),
+        },
+        coords={"component": range(1, len(eigenvalues) + 1)},
+    )
+
+
+def record_rule(job: Job, s: float, data: data_sets.Dataset) -> dict[str, float]:
+    """Fit the distal rule to the changes of all distal synapses in the first samples of a circuit."""
+    from biorrr.analysis.distal.rule import fit_distal_rule
+
+    settings = job.settings
+    circuit = settings.make_circuit(k=settings.k, s=s, ridge=settings.ridge, seed=settings.seed)
+    order = np.random.default_rng(settings.seed).integers(len(data.X), size=RECORDED_SAMPLES)
+    recorded = ("y", "z", "a", "Vy")
+    run = job.run(circuit, data.X, data.Y, order=order, record=recorded, every=1, snapshots=1, centre=True)
+    Vy = run.data["Vy_trace"].values.reshape(RECORDED_SAMPLES, data.Y.shape[1], settings.k)
+    y, z, a, eta = (run.data[name].values for name in ("y", "z", "a", "eta_y"))
+    rule = fit_distal_rule(y, z, a, Vy, eta)
+    exact = {"own_current_exact": s, "decay_exact": 1 - s + s * settings.ridge}
+    return {"own_current": rule.own_current, "decay": rule.decay, "unexplained": rule.unexplained} | exact
+
+
+def join(found: Mapping[float, list[xr.Dataset]], rules: Mapping[float, Mapping[str, Any]]) -> xr.Dataset:
+    """Return all comparisons by s and seed, with the plateaus of the first seed and the distal rules."""
+    each = [
+        xr.concat(seeds, "seed", data_vars=OF_SEEDS, coords="minimal", compat="override", combine_attrs="drop")
+        .assign({name: float(value) for name, value in rules[s].items()})
+        for s, seeds in found.items()
+    ]  # fmt: skip
+    return xr.concat(each, dim="s").assign_coords(s=[*found])
+
+
+def eigenvalue_deviations(results: xr.Dataset) -> xr.DataArray:
+    """Return the relative deviations of the eigenvalues of QQ' from M's."""
+    return results["eigenvalues_QQ"] / results["eigenvalues_M"] - 1
+
+
+def rule_deviation(results: xr.Dataset) -> float:
+    """Return the deviation of a coefficient of the distal rule that is farthest from 0, with its sign."""
+    return farthest(xr.concat([results[name] - results[f"{name}_exact"] for name in ("own_current", "decay")], "of"))
+
+
+def summary(results: xr.Dataset) -> list[Quantity]:
+    """Return the worst of all s and seeds."""
+    return [
+        Quantity("excess_max", results["excess"].max().item(), PERCENT),
+        Quantity("whitening_error_max", results["whitening_error"].max().item()),
+        Quantity("eigenvalue_deviation", farthest(eigenvalue_deviations(results)), PERCENT),
+        Quantity("plateau_relative_error_max", results["plateau_relative_error"].max().item(), PERCENT),
+        Quantity("distal_rule_deviation", rule_deviation(results)),
+        Quantity("distal_rule_unexplained_max", results["unexplained"].max().item()),
+    ]
+
+
+def in_words(one: xr.Dataset) -> str:
+    """Return the worst of all seeds and neurons at one s, and the distal rule, as a row of the table."""
+    worst = {quantity.name: quantity.text for quantity in summary(one)}
+    return (
+        f"excess {worst['excess_max']}, whitening error {worst['whitening_error_max']}, eigenvalues off by "
+        f"{worst['eigenvalue_deviation']}, plateau off by {worst['plateau_relative_error_max']}, distal rule "
+        f"yz' - {readable(one['own_current'].item())} ya' - {readable(one['decay'].item())} Vy"
+    )
+
+
+def judge(results: xr.Dataset, unjudged: str, **about: Any) -> Iterator[Claim]:
+    """Judge what the paper says of each member of the family."""
+    for s in results["s"].values:
+        one: Any = results.sel(s=s)
+        about["s"] = float(s)
+        over: Any = partial(Claim.over_seeds, unjudged=unjudged, **about)
+        yield over(
+            one["excess"].values, low=-1e-9, high=EXCESS, unit=PERCENT,
+            text="we derive novel algorithms for a family of RRR problems, which include RRMSE and CCA",
+            place='Sec. 1, "Introduction", Contributions; Sec. 3.2, "Parametrizing the projection matrix"',
+            run="excess of the circuit over the optimum at this s",
+        )  # fmt: skip
+        yield over(one["whitening_error"].values, text=WHITE, place=WHITE_PLACE, high=WHITENING)
+        yield over(
+            [farthest(seed) for seed in eigenvalue_deviations(one)], low=-EIGENVALUES, high=EIGENVALUES, unit=PERCENT,
+            text="the eigenvalues of QQ' are the k largest of M",
+            place='supplement C, "Saturation of the Bio-RRR inequality constraint"',
+        )  # fmt: skip
+        worst = one["plateau_relative_error"].max("pyramidal").values
+        run = "the interpretation holds for any s"
+        yield over(worst, text=PLATEAU, place=PLACE, high=TOLERATED, unit=PERCENT, run=run)
+        yield Claim(
+            text="the update rule for Vy linearly interpolates between these two cases and remains local",
+            place='Sec. 5.1, "Neural circuit"', value=rule_deviation(one), low=-COEFFICIENTS, high=COEFFICIENTS,
+            run=f"coefficients of y a' and Vy, fitted to recorded changes of all distal synapses in {RECORDED_SAMPLES} "
+            "samples, beside s and 1 - s (plus s ridge): deviation",
+            numbers={"share of the changes left unexplained": one["unexplained"].item()}, **about,
+        )  # fmt: skip
