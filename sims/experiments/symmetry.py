@@ -15,8 +15,6 @@ from typing import Any
 
 from biorrr.sims.data import Samples
 from biorrr.sims.lab import (
-    SEEN,
-    Chart,
     Claim,
     ExperimentSettings,
     Figure,
@@ -24,7 +22,6 @@ from biorrr.sims.lab import (
     Job,
     Lab,
     Quantity,
-    View,
     experiment,
     option,
     seeds_option,
@@ -98,25 +95,6 @@ CAPTIONS = {
     "fast. From starts at which QR has a negative eigenvalue inhibition excites at first, and activity grows until "
     "R has met the transpose of Q; a cross marks a run that was too late and diverged."
 }
-CHARTS = (
-    Chart(
-        "R and Q′ find each other",
-        (
-            View(
-                "‖Q′ − R‖ over its start",
-                {"ratio": "measured", "predicted": "theory"},
-                SEEN,
-                repeats=("start",),
-                choose=("kind",),
-                theory=("predicted",),
-                log="y",
-            ),
-            View("|measured / theory − 1|", {"departure": ""}, SEEN, repeats=("start",), choose=("kind",), log="y"),
-            View("output power |z|²", {"power": ""}, SEEN, repeats=("start",), choose=("kind",), log="y"),
-        ),
-        "Theory: the start times (1 − η)^T, with the rate of Q. For unequal rates it promises nothing.",
-    ),
-)
 
 
 @experiment(
@@ -125,7 +103,6 @@ CHARTS = (
     paper=PLACE,
     measure="relative_error_max",
     captions=CAPTIONS,
-    charts=CHARTS,
     small={"data": "synthetic:samples=60,m=6,n=5,latents=2", "etas": (0.1, 0.3), "seeds": 2, "engine": "numpy"},
 )
 def symmetry(lab: Lab, settings: SymmetrySettings) -> Findings:
@@ -141,16 +118,14 @@ def symmetry(lab: Lab, settings: SymmetrySettings) -> Findings:
 
     results = join(courses, settings.seeds)
     found = summary(settings, results)
-    first = results.isel(condition=0, start=0).dropna("snapshot", subset=["seen"])
     setup = {"data": data.name, "k": settings.k, "s": settings.s, "starts": settings.seeds, "engine": settings.engine}
     return Findings(
         title=f"{data.name}: ||Q' - R|| from {settings.seeds} starts of each kind; data are centred",
         quantities=[*(Quantity(name, value) for name, value in setup.items()), *found.values()],
         data={"run": results},
-        figures=[Figure("symmetry", partial(plot_meeting, results), charted=True)],
+        figures=[Figure("symmetry", partial(plot_meeting, results))],
         claims=[decay(settings, data.name, found)],
         own_tests=runaways(settings, found),
-        curves={name: (first["seen"].values, first[name].values) for name in ("ratio", "predicted")},
     )
 
 
