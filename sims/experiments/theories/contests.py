@@ -58,7 +58,7 @@ def run_theory(
 ) -> circuits.Run | None:
     """Return the run of a theory's circuit; None if it diverges. ``options`` are those of ``Circuit.run``."""
     circuit = circuits.Circuit(**theory.layout(Y.shape[1]), engine=engine, seed=seed)
-    options = {"snapshots": 1, "record": (), "progress": False} | options
+    options = dict[str, Any](snapshots=1, record=(), progress=False) | options
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of constant columns: the same for all theories
