@@ -59,8 +59,8 @@ CAPTIONS = {
     "ticks what law 1 predicts); participation ratio and whitening error of the outputs; R² of the apical signal on y, "
     "on x and on y - y~ before, during and after learning; relative change of the apical signal when inhibition is "
     "silenced, instruction is cut or the readout is inverted; share of imaged circuits that say yes to the four "
-    "questions of `biorrr instructive`, at the lowest and the highest imaging noise. Numbers are means over data sets "
-    "and seeds; a dash is where a theory has nothing to silence or diverges.",
+    "questions of `biorrr instructive`, by imaging noise over signal. Numbers are means over data sets and seeds; a "
+    "dash is where a theory has nothing to silence or diverges.",
     "interface": "Apical signals at a brain-computer interface, less their mean, while the error falls and while it "
     "rises, in neurons that help the outcome and in neurons that hurt it. Filled: as they are; open: with extra "
     "dendritic inhibition. Units: the change between phases of signed plateaus. Right: numbers of Francioni et al. "
@@ -109,6 +109,7 @@ def theories(lab: Lab, settings: TheoriesSettings) -> Findings:
         for data in results["data"].values.tolist()
         for theory in results["theory"].values.tolist()
     }
+    claims = judge(results, found)
     return Findings(
         title=f"{len(every)} theories, k = {settings.k}, {settings.seeds} seeds, {settings.samples:,} samples; each at "
         f"the best of {len(settings.rates)} rates; data are centred and of mean square 1",
@@ -116,11 +117,12 @@ def theories(lab: Lab, settings: TheoriesSettings) -> Findings:
             Quantity("k", settings.k), Quantity("samples", settings.samples), Quantity("seeds", settings.seeds),
             Quantity("engine", settings.engine), *(one for those in found.values() for one in those),
             *(answered(results) if settings.imaged else ()), *at_interface(interface),
+            Quantity("bounds", len(claims)), Quantity("bounds_held", sum(claim.holds is True for claim in claims)),
         ],
         data={"run": results, "interface": interface},
         figures=[
             Figure("theories", partial(plot_theories, results)),
             Figure("interface", partial(plot_interface, interface)),
         ],
-        own_tests=judge(results, found),
+        own_tests=claims,
     )  # fmt: skip

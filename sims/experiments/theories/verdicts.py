@@ -49,12 +49,11 @@ def measured(results: xr.Dataset, data: str, theory: str) -> Iterator[Quantity]:
     yield mean("participation", one["participation"], "", "participation ratio", collapsed)
     yield mean("whitening", one["whitening"], "", "whitening error")
     if np.isfinite(one["silenced_excess"]).all():
-        yield mean("silenced_excess", one["silenced_excess"], PERCENT, "without inhibition", SILENCED.get(theory))
+        yield mean("silenced_excess", one["silenced_excess"], PERCENT, "excess without inhibition", SILENCED.get(theory))
     for by, name in zip(AXES["by"], ("y", "x", "error"), strict=True):
         for stage in AXES["stage"]:
             yield mean(f"apical_{name}_{stage}", one["carries"].sel(stage=stage, by=by))
-        for manipulation in AXES["manipulation"]:
-            yield mean(f"{manipulation}_{name}", one["shown"].sel(manipulation=manipulation, by=by))
+        yield mean(f"silenced_{name}", one["shown"].sel(manipulation="silenced", by=by))
     for manipulation in AXES["manipulation"]:
         yield mean(f"{manipulation}_change", one["change"].sel(manipulation=manipulation))
     yield mean("soma_by_y", one["soma_by_y"])
