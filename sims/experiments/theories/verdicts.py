@@ -49,7 +49,8 @@ def measured(results: xr.Dataset, data: str, theory: str) -> Iterator[Quantity]:
     yield mean("participation", one["participation"], "", "participation ratio", collapsed)
     yield mean("whitening", one["whitening"], "", "whitening error")
     if np.isfinite(one["silenced_excess"]).all():
-        yield mean("silenced_excess", one["silenced_excess"], PERCENT, "excess without inhibition", SILENCED.get(theory))
+        bound = SILENCED.get(theory)
+        yield mean("silenced_excess", one["silenced_excess"], PERCENT, "excess without inhibition", bound)
     for by, name in zip(AXES["by"], ("y", "x", "error"), strict=True):
         for stage in AXES["stage"]:
             yield mean(f"apical_{name}_{stage}", one["carries"].sel(stage=stage, by=by))
