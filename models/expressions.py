@@ -140,24 +140,6 @@ def names_in(code: str) -> Names:
     return Names(tuple(read), tuple(written), tuple(called))
 
 
-@functools.cache
-def only_where(gate: str, code: str, temporary: frozenset[str] = frozenset()) -> str:
-    """Return statements that do what ``code`` does where ``gate`` is 1, and nothing where it is 0.
-
-    Names in ``temporary`` live within the statements and need no guarding. For a language without branches.
-    """
-    lines = []
-    for name, value, added in parsed(code):
-        if name in temporary:
-            lines.append(f"{name} = {ast.unparse(value)}")
-        elif added and isinstance(added[0], (ast.Add, ast.Sub)):
-            sign = "+" if isinstance(added[0], ast.Add) else "-"
-            lines.append(f"{name} {sign}= {gate} * ({ast.unparse(added[1])})")
-        else:
-            lines.append(f"{name} = {gate} * ({ast.unparse(value)}) + (1 - {gate}) * {name}")
-    return "\n".join(lines)
-
-
 def renamed(code: str, names: Mapping[str, str]) -> str:
     """Return ``code`` with other names in place of those that ``names`` lists.
 

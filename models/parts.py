@@ -15,7 +15,6 @@ from biorrr.models.language import Expression, OptionalExpression, Scale, check_
 from biorrr.models.validation import Count, NotNegative, PositiveCount, check_fields, instance_of
 from biorrr.models.variables import Phase, Step, Variable
 
-PENDING = "pending"  # what synapses of a pathway whose change is averaged keep
 # Events and passes with learning off set it to 0.
 _PLASTIC = Variable("plasticity", "1 where plasticity is on", "pathway", "parameter", 1.0)
 
@@ -140,8 +139,8 @@ class Pathway(Part):
     replay
         Expression that is added to `w` in a tick of spontaneous replay instead. Nothing unless given.
     averaged
-        True where `w` changes when a sample ends, by the mean of `change` over the time for which it was held; what
-        has been asked for so far is then the synapse's `pending`. Else `change` is made in every tick.
+        True where `w` changes when a sample ends, by the mean of `change` over the time for which it was held; else
+        `change` is made in every tick.
     bound
         Expression to which `w` is set after each change, such as "clip(w, 0, inf)".
     start
@@ -211,15 +210,12 @@ class Pathway(Part):
 
     @property
     def declared(self) -> dict[str, Variable]:
-        """All variables of its synapses by name: `w`, `plastic` and `pending` where it has them, then its own."""
+        """All variables of its synapses by name: `w` and `plastic` where it has them, then its own."""
         given = {}
         if self.weighted:
             given["w"] = Variable("weight", self.meaning, "synapse", "memory", scale=self.scale)
         if self.plastic:
             given["plastic"] = _PLASTIC
-        if self.averaged:
-            meaning = "what the rule has asked for so far in this sample"
-            given[PENDING] = Variable("asked", meaning, "synapse", scale=self.scale)
         return {**given, **super().declared}
 
     def times(self, **factors: str) -> Pathway:

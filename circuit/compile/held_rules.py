@@ -11,7 +11,6 @@ from biorrr.models import Pathway
 from biorrr.models.algebra import product, products
 from biorrr.models.expressions import FUNCTIONS, names_in, renamed
 from biorrr.models.meanings import Meanings
-from biorrr.models.parts import PENDING
 
 _MOST_PRODUCTS = 16  # a rule of more is not taken apart
 
@@ -34,7 +33,7 @@ class HeldRule:
     Attributes
     ----------
     actions
-        The sums of moving terms, and the action that shows the outcome to recordings.
+        The sums of moving terms.
     asked
         The change that the rule has asked for so far in this sample, as an expression of the synapse.
     """
@@ -52,7 +51,6 @@ class HeldRule:
         if held := [product(term.still) for term in terms if not term.moving]:
             asked.append(f"(elapsed + 1) * share * ({' + '.join(held)})")
         self.asked = " + ".join(asked)
-        self.actions.append(self._showing(change))
 
     def _terms(self) -> list[_Term]:
         """Return the rule as a sum of terms."""
@@ -77,16 +75,6 @@ class HeldRule:
         for term in moving:
             shared.setdefault((term.side, term.still), []).append(term.moving)
         return shared
-
-    def _showing(self, change: int) -> Action:
-        """Return the action that shows what has been asked for: always where a step reads it, else if recorded."""
-        shown = frozenset({f"{self.pathway.name}.{PENDING}"})
-        others = [action for place, action in enumerate(self.standstill.actions) if place != change]
-        return Action(
-            f"{self.pathway.name}_pending", self.pathway.name, "integration", f"{PENDING} = {self.asked}",
-            gate="waking", when="" if any(shown <= action.reads for action in others) else "recorded",
-            reads=self.meanings.keys(self.pathway, names_in(self.asked).read), writes=shown,
-        )  # fmt: skip
 
     def _summing(self, part: str, variable: str, side: str, moving: str) -> Action:
         """Return the action by which ``part`` adds up what moves, in a ``variable`` of its own."""

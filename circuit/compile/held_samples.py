@@ -17,7 +17,6 @@ from biorrr.circuit.compile.standstill import Standstill
 from biorrr.models import Pathway
 from biorrr.models.expressions import names_in
 from biorrr.models.meanings import Meanings
-from biorrr.models.parts import PENDING
 
 
 def program(meanings: Meanings, plain: list[Action], presented: Iterable[str]) -> tuple[Action, ...]:
@@ -38,7 +37,7 @@ def program(meanings: Meanings, plain: list[Action], presented: Iterable[str]) -
     actions: list[Action] = []
     for place, action in enumerate(plain):
         part = parts[action.part]
-        if isinstance(part, Pathway) and part.averaged and action.writes == {f"{part.name}.{PENDING}"}:
+        if isinstance(part, Pathway) and action.name == f"{part.name}_integration":
             rule = rules[part.name] = HeldRule(meanings, part, standstill, place, _change_of(part, plain))
             actions += rule.actions
         elif action.part in rules and action.addend and action.gate == "waking":

@@ -119,5 +119,5 @@ def _assignments(meanings: Meanings, number: int, action: Action) -> Iterator[_A
     for line, (name, value) in enumerate(named):
         reads = frozenset(keys[read] for read in names_in(value).read if read in keys)
         after, between = (reduced(value, clock) == name for clock in (_AFTER_ONSET, _BETWEEN))
-        changes = "onset" if after else "end" if between else "tick"
+        changes = "onset" if after else "end" if between or action.gate == "closing" else "tick"
         yield _Assignment((number, line), name if action.drives else keys[name], reads, changes)

@@ -23,7 +23,12 @@ _SPELLING = {"abs": "fabs", "arcsin": "asin", "arccos": "acos", "arctan": "atan"
              "int": "_int"}  # fmt: skip
 _ADDED = "_added"  # what one synapse adds to a sum
 # C++ conditions under which an action happens, by its gate and by its `when`.
-_DUE = {"waking": "waking", "replaying": "!waking", "onset": "(onset || !waking)", "recorded": "recorded"}
+_DUE = {
+    "waking": "waking",
+    "replaying": "!waking",
+    "closing": "circuit::clock::closing[0] != 0",
+    "onset": "(onset || !waking)",
+}
 
 
 class Place(NamedTuple):
