@@ -44,15 +44,14 @@ class Part:
 
     def variable(self, name: str) -> Variable:
         """Return the declaration of the variable called ``name``."""
-        for variable in self.variables:
-            if variable.name == name:
-                return variable
-        have = ", ".join(variable.name for variable in self.variables) or "none"
-        raise InputError(f"{self.name}: has no variable called {name!r}; it has {have}")
+        if not self.has(name):
+            have = ", ".join(variable.name for variable in self.variables) or "none"
+            raise InputError(f"{self.name}: has no variable called {name!r}; it has {have}")
+        return self.declared[name]
 
     def has(self, name: str) -> bool:
         """Return True if the part declares a variable called ``name``."""
-        return any(variable.name == name for variable in self.variables)
+        return name in self.declared
 
     def adding(self, *additions: Variable | Step) -> Self:
         """Return the same with further variables and steps."""

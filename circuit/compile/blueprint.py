@@ -54,8 +54,7 @@ class Port:
     population, variable
         What it sets.
     changes
-        When that changes: with each "sample", which then stands still while it is held, in every "tick", or as a group
-        in the same "network" says.
+        When that changes: with each "sample", which then stands still while it is held, or in every "tick".
     """
 
     name: str
@@ -78,13 +77,6 @@ class Blueprint:
 
     parts: Parts
     ports: tuple[Port, ...]
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    @functools.cached_property
-    def _hash(self) -> int:
-        return hash((self.parts, self.ports))
 
     @functools.cached_property
     def orientations(self) -> dict[str, Orientation]:
@@ -194,13 +186,6 @@ class Blueprint:
             for p in self.parts.pathways
         ]  # fmt: skip
         return replace(self, parts=Parts(tuple(populations), tuple(pathways)))
-
-    def __getstate__(self):
-        """Return the fields, without what follows from them."""
-        return {"parts": self.parts, "ports": self.ports}
-
-    def __setstate__(self, state) -> None:
-        self.__dict__.update(state)
 
 
 def _bare(part: Population | Pathway) -> tuple[Variable, ...]:

@@ -40,7 +40,7 @@ class HeldRule:
 
     def __init__(self, meanings: Meanings, pathway: Pathway, standstill: Standstill, place: int, change: int) -> None:
         self.meanings, self.pathway, self.standstill = meanings, pathway, standstill
-        self.places = (place, 0), (change, 0)
+        self.places = place, change
         self.actions: list[Action] = []
         asked, keepers = [], {"pre": pathway.source, "post": pathway.target, "": pathway.name}
         terms = self._terms()

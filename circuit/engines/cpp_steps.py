@@ -15,7 +15,7 @@ from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.schedule import Action
 from biorrr.errors import InputError
 from biorrr.models import Pathway, Population
-from biorrr.models.algebra import assignments, code_of, vanishes
+from biorrr.models.algebra import assignments, vanishes
 from biorrr.models.expressions import Names, names_in
 from biorrr.models.meanings import Meanings
 
@@ -102,8 +102,8 @@ class Translator:
     def step(self, action: Action) -> Step:
         """Return the step that carries out ``action``."""
         part = self.parts[action.part]
-        assigned = [(_ADDED, action.code)] if action.drives else list(assignments(action.code))
-        names = names_in(code_of(assigned))
+        code = f"{_ADDED} = {action.code}" if action.drives else action.code
+        assigned, names = assignments(code), names_in(code)
         places = self._places(part, names)
         shared = {name for name, place in places.items() if place.at == "0"}
         set_once = self._set_once(part, assigned, shared)
@@ -148,7 +148,9 @@ class Translator:
         alone = self.sizes[found.part, found.variable] == 1
         return Place(_array(found.part, found.variable), "0" if alone else index)
 
-    def _set_once(self, part: Population | Pathway, assigned: list[tuple[str, str]], shared: set[str]) -> set[str]:
+    def _set_once(
+        self, part: Population | Pathway, assigned: tuple[tuple[str, str], ...], shared: set[str]
+    ) -> set[str]:
         """Return the names that are set before the loop over many cells, after a check that they can be."""
         ends = (part.source, part.target) if isinstance(part, Pathway) else (part.name,)
         if all(self.parts[end].size == 1 for end in ends):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from biorrr.models.auto_rates import LEAST_GAIN, MEMORY, OPEN_ENDED
+from biorrr.models.auto_rates import LEAST_GAIN, MEMORY, OPEN_ENDED, PLANNED
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts, Population, summed
 from biorrr.models.rates import Rate
@@ -45,18 +45,6 @@ def Neuromodulator(rates: Mapping[str, Rate], others: Iterable[Variable] = REGRE
 
 
 _OPEN_ENDED = OPEN_ENDED.plan(k=1, s=0.0, dimension_x=1.0)
-_PLAN = {
-    "base_x": "proximal rate at first, for an input of unit power",
-    "base_q": "interneuron rate at first",
-    "ratio_y": "distal rate, relative to that of the interneurons",
-    "N_x": "samples after which the proximal rate has halved",
-    "N_q": "samples after which the other rates have halved",
-    "single_x": "bound on the effect of one sample on Vx",
-    "single_y": "bound on the effect of one sample on Vy",
-    "single_q": "bound on the effect of one sample on Q and R",
-    "least": "lowest power of the output, relative to its final one, that rates follow",
-    "last": "samples after which the run ends, where that is announced",
-}
 
 
 def AdaptiveNeuromodulator() -> Population:
@@ -74,7 +62,7 @@ def AdaptiveNeuromodulator() -> Population:
             "power_x", "mean of |x|^2 over the data, with the ridge", "parameter", "cells('sensory')", scale="x**2"
         ),
         broadcast("typical_y", "power of y in a direction that is to be learned", "parameter", 1.0, scale="y**2"),
-        *(broadcast(name, meaning, "parameter", getattr(_OPEN_ENDED, name)) for name, meaning in _PLAN.items()),
+        *(broadcast(name, meaning, "parameter", _OPEN_ENDED[name]) for name, meaning in PLANNED.items()),
         broadcast("outputs", "number of outputs", "parameter", 1.0),
         broadcast("mean_power", f"|z|^2 per cell, averaged over about {MEMORY:g} samples", "memory"),
         broadcast("learning", "0 for a pass with learning off", "parameter", 1.0),
