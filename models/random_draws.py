@@ -39,6 +39,7 @@ class Stream(IntEnum):
     INTERNEURON = 6
     WIRING = 7
     POLARITY = 8
+    RASTER = 9
     SOMA_NOISE = 10
     INTERNEURON_NOISE = 11
     OWN = 1000

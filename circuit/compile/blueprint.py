@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from biorrr.circuit.compile.held_samples import program
 from biorrr.circuit.compile.matrices import Orientation
 from biorrr.circuit.compile.schedule import Action, merged, ordered, watched
 from biorrr.circuit.compile.timing import Timing
-from biorrr.models import Parts, Pathway, Population, Variable
+from biorrr.models import Parts, Pathway, Variable
 from biorrr.models.meanings import Meanings
 
 
@@ -174,19 +174,18 @@ class Blueprint:
     @functools.cached_property
     def code(self) -> Blueprint:
         """The blueprint without words and values; circuits that differ in those alone share their compiled code."""
-        populations = [
-            Population(p.size, p.name, _bare(p), p.steps, shape="circle" if p.shape else "")
-            for p in self.parts.populations
-        ]
-        pathways = [
-            replace(
-                p, variables=_bare(p), start="w", weight="", sign=1, scale="1", target_by_source=False, spread=0.0,
-                meaning="", equation="", kind="", area=0,
-            )
-            for p in self.parts.pathways
-        ]  # fmt: skip
-        return replace(self, parts=Parts(tuple(populations), tuple(pathways)))
+        bare = [replace(_bare(p), variables=tuple(map(_bare, p.variables))) for p in self.parts.everything]
+        return replace(self, parts=Parts((), ()).having(*bare))
 
 
-def _bare(part: Population | Pathway) -> tuple[Variable, ...]:
-    return tuple(replace(variable, meaning="", value=0.0, scale="1") for variable in part.variables)
+# Fields of parts and variables that do not shape the code of a circuit, with what stands in their place.
+_WORDS_AND_VALUES = {
+    "meaning": "", "equation": "", "dimension": "", "kind": "", "area": 0, "weight": "", "sign": 1, "judged": "",
+    "target_by_source": False, "scale": "1", "value": 0.0, "start": "w", "spread": 0.0,
+}  # fmt: skip
+
+
+def _bare(value: Any) -> Any:
+    """Return a part or a variable without words and values."""
+    have = {field.name for field in fields(value)}
+    return replace(value, **{name: plain for name, plain in _WORDS_AND_VALUES.items() if name in have})

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from biorrr.models.departure import Departure
 from biorrr.models.expressions import renamed
 from biorrr.models.parts import Population
 from biorrr.models.physical_units import Milliseconds
-from biorrr.models.random_draws import Stream, in_area
+from biorrr.models.random_draws import Stream, in_area, uniform_draw
 from biorrr.models.validation import NotNegative, PositiveCount
 from biorrr.models.variables import Step, Variable, parameter
 
@@ -20,9 +22,10 @@ class Spiking(Departure):
     Activity is signed and rates are not, so at rest every cell fires `baseline` spikes per sample; one standard
     deviation of activity makes each of them fire one spike more or less. That is 1 for outputs (the constraint's unit
     variance), and for an interneuron what outputs of unit variance make of it, the root of the sum of squares of its
-    weights R. What is read is the spike count, less the baseline. Poisson cells of one rate add up to a Poisson number,
-    so the circuit draws the sum. With leaky dynamics spikes come tick by tick and are read through an exponential
-    synaptic filter. In spontaneous replay activity is analog.
+    weights R. What is read is the spike count, less the baseline. Poisson cells of one rate add up to a Poisson number
+    with uniformly chosen cells, so the circuit draws the sum and :meth:`raster` says who fired. With leaky dynamics
+    spikes come tick by tick and are read through an exponential synaptic filter. In spontaneous replay activity is
+    analog.
 
     Parameters
     ----------
@@ -83,3 +86,24 @@ class Spiking(Departure):
                 """,
             ),
         )  # fmt: skip
+
+    def raster(self, counts, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """Say which cell fired each of the spikes that were counted.
+
+        Parameters
+        ----------
+        counts
+            Spikes of each population in each tick, shape (ticks, populations).
+        seed
+            Seed of the random choice of cells.
+
+        Returns
+        -------
+        ticks, cells
+            Tick and cell of every spike, shapes (spikes,). Population p has the cells p * population to
+            (p + 1) * population - 1.
+        """
+        counts = np.asarray(counts, dtype=np.int64)
+        ticks, populations = np.divmod(np.repeat(np.arange(counts.size), counts.reshape(-1)), counts.shape[1])
+        chosen = uniform_draw(seed, Stream.RASTER, ticks, np.arange(len(ticks)))
+        return ticks, populations * self.population + (chosen * self.population).astype(np.int64)

@@ -1,8 +1,10 @@
 """Departures as descriptions: the units they take, the values they refuse, the circuits they fit."""
 
+import math
 from dataclasses import dataclass
 
 import brian2
+import numpy as np
 import pytest
 
 from biorrr.errors import InputError
@@ -54,6 +56,15 @@ def test_times_are_quantities_or_milliseconds():
         Leaky(tau_soma=3 * brian2.mV)
     with pytest.raises(ValueError, match=r"Leaky.hold: must be a whole number of ticks of dt = 3 ms \(got 100 ms\)"):
         Leaky(hold=100, dt=3)
+
+
+def test_raster_has_every_spike_once():
+    counts = np.array([[3, 0], [1, 200]])
+    ticks, cells = Spiking(population=10).raster(counts)
+    for tick in range(2):
+        for population in range(2):
+            assert np.sum((ticks == tick) & (cells // 10 == population)) == counts[tick, population]
+    assert np.bincount(cells[ticks == 1][1:] % 10, minlength=10).max() < 20 + 4 * math.sqrt(20)
 
 
 @pytest.mark.parametrize(
