@@ -12,9 +12,10 @@ import numpy as np
 
 from biorrr.circuit.compile.held_samples import program
 from biorrr.circuit.compile.matrices import Orientation
-from biorrr.circuit.compile.schedule import Action, merged, ordered, watched
+from biorrr.circuit.compile.schedule import Action, merged, ordered
 from biorrr.circuit.compile.timing import Timing
 from biorrr.models import Parts, Pathway, Variable
+from biorrr.models.expressions import names_in
 from biorrr.models.meanings import Meanings
 
 
@@ -168,8 +169,15 @@ class Blueprint:
 
     @functools.cached_property
     def watched(self) -> tuple[tuple[str, str], ...]:
-        """Variables that must stay finite, as (population, variable)."""
-        return watched(self.meanings)
+        """Variables that must stay finite, as (population, variable): all that teaches cells whose synapses learn."""
+        found: dict[tuple[str, str], None] = {}
+        for pathway in (pathway for pathway in self.parts.pathways if pathway.change):
+            codes = [pathway.change, *(step.code for step in pathway.steps)]
+            for meant in (self.meanings.find(pathway, name) for code in codes for name in names_in(code).read):
+                here = meant is not None and meant.part == pathway.target and self.parts[meant.part].shape
+                if meant is not None and here and self.meanings.role(meant.key) in ("activity", "memory"):
+                    found[meant.part, meant.variable] = None
+        return tuple(found)
 
     @functools.cached_property
     def code(self) -> Blueprint:

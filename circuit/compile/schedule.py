@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from biorrr.errors import InputError
 from biorrr.models import PHASES, Parts, Pathway
-from biorrr.models.expressions import names_in
 from biorrr.models.meanings import Meanings
 
 ORDER = {phase: place for place, phase in enumerate(PHASES)}
@@ -97,19 +96,6 @@ def ordered(meanings: Meanings) -> list[Action]:
     actions = sorted(_actions(meanings), key=lambda action: ORDER[action.phase])  # stable: as declared within a phase
     _check_order(meanings, actions)
     return actions
-
-
-def watched(meanings: Meanings) -> tuple[tuple[str, str], ...]:
-    """Return what must stay finite, as (population, variable): all that teaches, in the cells whose synapses learn."""
-    parts, found = meanings.parts, {}
-    for pathway in parts.pathways:
-        taught = [pathway.change, *(step.code for step in pathway.steps)] if pathway.change else []
-        for name in dict.fromkeys(name for code in taught for name in names_in(code).read):
-            meant = meanings.find(pathway, name)
-            moves = meant is not None and meanings.role(meant.key) in ("activity", "memory")
-            if meant is not None and moves and meant.part == pathway.target and parts[meant.part].shape:
-                found[meant.part, meant.variable] = None
-    return tuple(found)
 
 
 def _actions(meanings: Meanings) -> Iterator[Action]:

@@ -16,7 +16,7 @@ from biorrr.circuit.compile.schedule import Action
 from biorrr.errors import InputError
 from biorrr.models import Pathway, Population
 from biorrr.models.algebra import assignments, vanishes
-from biorrr.models.expressions import Names, names_in
+from biorrr.models.expressions import names_in
 from biorrr.models.meanings import Meanings
 
 _SPELLING = {"abs": "fabs", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "clip": "_clip", "sign": "_sign",
@@ -104,12 +104,13 @@ class Translator:
         part = self.parts[action.part]
         code = f"{_ADDED} = {action.code}" if action.drives else action.code
         assigned, names = assignments(code), names_in(code)
-        places = self._places(part, names)
+        used = dict.fromkeys((*names.read, *names.written))
+        places = {name: place for name in used if (place := self._place(part, name))}
         shared = {name for name, place in places.items() if place.at == "0"}
         set_once = self._set_once(part, assigned, shared)
         once: list[str] = []
         each: list[str] = []
-        for name in dict.fromkeys((*names.read, *names.written)):
+        for name in used:
             before = name in set_once or (name in shared and name not in names.written)
             value = f" = _at_{name}[{places[name].at}]" if name in places else f" = _{name}"
             (once if before else each).append(f"double {name}{value if name in names.read else ''};")
@@ -125,18 +126,6 @@ class Translator:
         total = _array(target.name, action.drives) if action.drives else None
         sources = self._sources(part, action)
         return Step(action.name, self._due(part, action), pointers, once, each, target.size, sources, total)
-
-    def _places(self, part: Population | Pathway, names: Names) -> dict[str, Place]:
-        """Return the place of each name that is not a counter of cells and does not live within the code alone."""
-        places = {}
-        for name in dict.fromkeys((*names.read, *names.written)):
-            if place := self._place(part, name):
-                places[name] = place
-            elif name in names.read and name not in ("i", "j"):
-                raise InputError(
-                    f"engine 'cpp': {part.name} must know {name}, which its code reads (got no such variable)"
-                )
-        return places
 
     def _place(self, part: Population | Pathway, name: str) -> Place | None:
         """Return the place of what ``name`` means in ``part``; None if it is no variable."""
