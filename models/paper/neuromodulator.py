@@ -68,17 +68,25 @@ def AdaptiveNeuromodulator() -> Population:
         broadcast("learning", "0 for a pass with learning off", "parameter", 1.0),
         broadcast("eta_mean", "eta_q, averaged over the sample so far", "memory"),
         broadcast("log_retained", "log of the part of Q' - R that is left", "memory"),
+        # A step of its own: while a sample is held, the proximal rate stands still.
         Step(
             "modulation",
             f"""
             left = clip(1 - sample / last, 0, 1)
+            bound = learning * sqrt(left)
+            wanted_x = learning * left * sqrt(left) * base_x / power_x / (1 + sample / N_x)
+            gain = clip(trace_q, {LEAST_GAIN!r} * typical_y / (1 - s + s * typical_y), inf)
+            eta_x = clip(wanted_x, 0, single_x * bound / (energy_x + ridge_power + 1e-300)) / gain
+            """,
+        ),
+        Step(
+            "modulation",
+            f"""
+            left = clip(1 - sample / last, 0, 1)
+            bound = learning * sqrt(left)
             mean_power += share / {MEMORY!r} * (energy_z / outputs - mean_power)
             wanted_q = learning * left * clip(mean_power, least, 1) * base_q / (1 + sample / N_q)
             wanted_y = ratio_y * wanted_q / (1 - s + s * typical_y)
-            wanted_x = learning * left * sqrt(left) * base_x / power_x / (1 + sample / N_x)
-            bound = learning * sqrt(left)
-            gain = clip(trace_q, {LEAST_GAIN!r} * typical_y / (1 - s + s * typical_y), inf)
-            eta_x = clip(wanted_x, 0, single_x * bound / (energy_x + ridge_power + 1e-300)) / gain
             eta_y = clip(wanted_y, 0, single_y * bound / (1 - s + s * (energy_y + ridge_y) + 1e-300))
             eta_q = clip(wanted_q, 0, single_q * bound / (energy_z + 1e-300))
             eta_r = eta_q
