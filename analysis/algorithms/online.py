@@ -85,7 +85,7 @@ class OnlineBioRRR(OnlineFilterLearner):
         rates = rate_table(given_rates(self.rates), "xyqr")
         s, (ridge_x, ridge_y), drive = float(self.s), ridge_pair(self.ridge_), self._drive
         policy = Policy.of(self._last)
-        plan = policy.plan(self.k, s, drive.dimension_x, self._last)
+        plan = policy.plan(self.k, s, drive, self._last)
         typical_y = drive.typical_y(Y.shape[1], policy)
         bounded = 1 - s + s * typical_y
         wanted_y = plan.ratio_y * plan.base_q / bounded
