@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -232,9 +233,5 @@ def _place_to_join(action: Action, earlier: list[Action]) -> int | None:
 
 def _joined(one: Action, other: Action) -> Action:
     """Return two steps of one part as one, the second after the first."""
-    code = "\n".join(_dedented(step.code) for step in (one, other))
+    code = "\n".join(inspect.cleandoc(step.code) for step in (one, other))
     return replace(one, code=code, reads=one.reads | other.reads, writes=one.writes | other.writes)
-
-
-def _dedented(code: str) -> str:
-    return "\n".join(line.strip() for line in code.splitlines() if line.strip())
