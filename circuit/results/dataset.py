@@ -19,7 +19,6 @@ from biorrr.models.physical_units import in_si
 def dataset(
     simulated: Simulated,
     attrs: Mapping[str, object],
-    labels: Mapping[str, list],
     more: Callable[[Simulated, dict[str, np.ndarray]], dict[str, tuple]],
 ) -> xr.Dataset:
     """Return all that is left of a run.
@@ -30,8 +29,6 @@ def dataset(
         The run.
     attrs
         Plain values, kept as attributes beside those that every run has.
-    labels
-        Names of the features of each port, where the data had any.
     more
         Returns further variables, given the run and its final matrices by name.
     """
@@ -78,8 +75,8 @@ def dataset(
         if trace.chosen is not None:
             out = out.assign_coords(_places(trace, blueprint))
     for port in blueprint.ports:
-        if labels.get(port.name):
-            out = out.assign_coords({blueprint.parts[port.population].dimension: labels[port.name]})
+        if labels := job.feeds[port.name].labels:
+            out = out.assign_coords({blueprint.parts[port.population].dimension: list(labels)})
     out["seen"].attrs["long_name"] = "samples seen before this snapshot"
     out["state"].attrs["long_name"] = "weights and memories as the engine holds them, for runs that continue this one"
     for name, meaning in meanings.items():

@@ -12,7 +12,6 @@ from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.simulation.job import Engine, Job, Outcome
 from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.circuit.stimulus.data_checks import check_table, listed
-from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.statistics import facts_of
 from biorrr.errors import InputError, InputTypeError
 from biorrr.models import CutInstruction, Event, Freeze, Parts, Silence, SilencedInterneurons, SwapData, departed
@@ -50,7 +49,9 @@ def lesioned(job: Job, events: Sequence[Event], sample: int) -> Job:
         elif isinstance(event, CutInstruction):
             feeds["y"] = replace(feeds["y"], gain=0.0)
         elif isinstance(event, SwapData):
-            feeds["x"], feeds["y"] = _swapped(feeds["x"], event.X), _swapped(feeds["y"], event.Y)
+            for name, values in {"x": event.X, "y": event.Y}.items():
+                facts = facts_of("SwapData", values, feeds[name].centred)
+                feeds[name] = replace(feeds[name], values=values, facts=facts)
             presentation = replace(presentation, n_samples=len(event.X))
     return replace(job, state=state, feeds=feeds, presentation=presentation)
 
@@ -69,12 +70,6 @@ def silenceable(parts: Parts, populations: Sequence[str]) -> Parts:
             have = ", ".join(other for other, variables in known.items() if "n" in variables) or "none"
             raise InputError(f"Silence.population: must be interneurons of this circuit (got {name!r}); it has {have}")
     return departed(parts, map(SilencedInterneurons, populations))
-
-
-def _swapped(feed: Feed, values: np.ndarray) -> Feed:
-    """Return ``feed`` with other ``values``, centred if the old ones were."""
-    mean = facts_of("SwapData", values).mean if feed.centred else np.zeros(values.shape[1])
-    return replace(feed, values=values, mean=mean)
 
 
 def check_events(events: Iterable, first: int, last: int, blueprint: Blueprint, order) -> tuple[Event, ...]:

@@ -45,17 +45,25 @@ class Beginning:
     replay: int = 0
 
 
-def initial_state(blueprint: Blueprint, begin: Beginning, seed: int, start: Run | None = None) -> dict[str, np.ndarray]:
+def initial_state(
+    blueprint: Blueprint,
+    begin: Beginning,
+    seed: int,
+    given: Mapping[str, object] | None = None,
+    start: Run | None = None,
+) -> dict[str, np.ndarray]:
     """Return values by "part.variable", flat, in the order of the blueprint's state.
 
     Parameters
     ----------
     blueprint, begin, seed
         The circuit, how it meets its data, and the seed of what is drawn.
+    given
+        Matrices by name, in the data's units, that replace those of ``begin``.
     start
-        An earlier run to continue, whose weights and memories go before all others.
+        An earlier run to continue, whose weights and memories replace all others.
     """
-    units, weights = begin.units, begin.weights
+    units, weights = begin.units, {**begin.weights, **given_weights(given or {}, blueprint, begin.units)}
     values = _Values(blueprint, units, seed, begin.parameters)
     kept = {} if start is None else _remembered(start, blueprint, units)
     state: dict[str, np.ndarray] = {}

@@ -17,7 +17,7 @@ WEIGHTS, _ORDER, _REPLAY = range(3)
 _BLOCK = 2**16  # entries of permutations drawn together: to seed a generator takes as long as to draw 2,000
 
 
-def as_seed(seed) -> int:
+def as_seed(name: str, seed) -> int:
     """Return a whole number for ``seed``: itself, or one drawn by a NumPy generator; None draws a new one each time."""
     if seed is None:
         seed = np.random.default_rng()
@@ -25,7 +25,7 @@ def as_seed(seed) -> int:
         return int(seed.integers(2**32))
     if isinstance(seed, np.random.RandomState):
         return int(seed.randint(2**32, dtype=np.uint64))
-    return whole_number("seed", seed, minimum=0)
+    return whole_number(name, seed, minimum=0)
 
 
 def generator(seed: int, stream: int, *place: int) -> np.random.Generator:
