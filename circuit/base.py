@@ -20,7 +20,7 @@ from biorrr.circuit.results.dataset import dataset
 from biorrr.circuit.results.run import Run
 from biorrr.circuit.results.text_table import Tabled
 from biorrr.circuit.simulation.checkpoint import Checkpoint
-from biorrr.circuit.simulation.events import check_events, silenceable, silenced
+from biorrr.circuit.simulation.events import as_events, check_events, silenceable
 from biorrr.circuit.simulation.failures import Diverged, check_settled
 from biorrr.circuit.simulation.initial_state import Beginning, initial_state
 from biorrr.circuit.simulation.job import Job
@@ -30,7 +30,7 @@ from biorrr.circuit.stimulus.data_checks import check_order, mapping, warn, warn
 from biorrr.circuit.stimulus.feeds import Feed, read_feeds, scaled
 from biorrr.circuit.stimulus.presentation import Presentation, as_seed
 from biorrr.errors import InputError, InputTypeError, RunError
-from biorrr.models import Departure, Event, Parts
+from biorrr.models import Departure, Event, Parts, Silence
 from biorrr.models.validation import check_fields, instance_of, one_of, truth, whole_number
 
 
@@ -301,7 +301,9 @@ class CircuitBase(Tabled):
         announced = last if final and plastic else math.inf
         moving = frozenset(name for name, feed in feeds.items() if feed.ticks != feed.held)
         sizes = {name: feed.values.shape[1] for name, feed in feeds.items()}
-        blueprint = self._sized(sizes, moving, silenced(events))
+        happening = as_events(events)
+        silent = tuple(dict.fromkeys(event.population for event in happening if isinstance(event, Silence)))
+        blueprint = self._sized(sizes, moving, silent)
         begin = self._beginning(blueprint, feeds, seed, announced)
         state = initial_state(blueprint, begin, seed, {**self.initial, **mapping("weights", weights)}, start)
         if plastic and start is not None and start.cooled:
@@ -311,18 +313,16 @@ class CircuitBase(Tabled):
             )
         state |= {q.key: np.array([float(plastic)]) for q in blueprint.state if q.name in ("plastic", "learning")}
         state["clock.sample"] = np.array([first - 1.0])
-        presentation = Presentation(
-            n_samples, sizes[port], order, begin.replay, seed, timing.held, port, timing.replay_held
-        )
+        presentation = Presentation(n_samples, sizes[port], order, begin.replay, seed)
         job = Job(
             blueprint, presentation, scaled(feeds, blueprint, begin.units), first, last, state,
             recording_of(self._TRACED if record is None else record, every, blueprint, first, last),
             snapshot_samples(snapshots, first, last),
         )  # fmt: skip
-        engine = choose(self.engine, (last - first) * presentation.ticks_per_sample)
+        engine = choose(self.engine, (last - first) * job.ticks_per_sample)
         build = functools.partial(self._engines.built, engine, blueprint)
-        events = check_events(events, first, last, blueprint, order)
-        simulated = simulate(job, begin.units, engine, build, events, checkpoint, callback, progress)
+        happening = check_events(happening, first, last, blueprint, order)
+        simulated = simulate(job, begin.units, engine, build, happening, checkpoint, callback, progress)
         attrs = {
             "plastic": int(plastic), "signal_in_time": int(in_time),
             "cooled": int("neuromodulator.last" in begin.parameters and simulated.outcome.samples >= announced),

@@ -218,7 +218,6 @@ class Run(RunFigures, Tabled):
         """Read a run that :meth:`save` wrote; a file that has its numbers from other files is refused."""
         try:
             run = cls(read_netcdf(path))
-            run.data = run.data.set_coords("seen") if "seen" in run.data else run.data  # not so in version 0.1
         except FileNotFoundError:
             raise FileNotFoundError(errno.ENOENT, "no such file", str(path)) from None
         except UnsafeFileError as error:
@@ -226,20 +225,14 @@ class Run(RunFigures, Tabled):
         except Exception as error:  # a damaged file fails in as many ways as HDF5 has parts
             raise InputError(f"{path}: not a saved run, or damaged ({error})") from error
         missing = [name for name in ("circuit", "traces", "state_layout", "ended") if name not in run.data.attrs]
-        if not missing:
-            try:
-                missing = [name for name in (*run._pathways, "seen", "state") if name not in run.data]
-            except (ValueError, KeyError, TypeError, RecursionError) as error:
-                raise InputError(f"{path}: not a saved run, or damaged (its circuit is {error!r})") from error
         if missing:
             raise InputError(f"{path}: not a saved run: no {', '.join(missing)} in it")
+        try:
+            run.data = run.data.set_coords("seen")  # not so in version 0.1
+            _ = run.weights, run.traces, run.inner_state()
+        except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+            raise InputError(f"{path}: not a saved run, or damaged (its circuit is {error!r})") from error
         return run
-
-    def moments(self) -> np.ndarray:
-        """Return the time of each row of a :meth:`trace` in samples; the ticks of a held sample are parts of one."""
-        samples = self.data["sample"].values
-        ticks = self.data.sizes.get("time", 1)
-        return samples if ticks == 1 else (samples[:, None] + np.arange(ticks) / ticks).ravel()
 
     def trace(self, name: str) -> np.ndarray:
         """Return a recorded trace, one row per tick: shape (rows, cells), or (rows,) for a rate."""

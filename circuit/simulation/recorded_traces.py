@@ -70,13 +70,10 @@ class Recording:
         inside = [np.arange(max(first, start), min(last, stop)) for first, last in self.windows]
         return np.unique(np.concatenate([self._steps(start, stop), *inside]).astype(np.int64))
 
-    def count(self, start: int, stop: int) -> int:
-        """Return the number of samples within [start, stop) that are recorded."""
-        if not self.traces:
-            return 0
-        inside = [range(max(first, start), min(last, stop)) for first, last in self.windows]
-        twice = sum(len(self._steps(one.start, one.stop)) for one in inside)
-        return len(self._steps(start, stop)) + sum(map(len, inside)) - twice
+    def room(self, start: int, stop: int) -> int:
+        """Return the number of samples within [start, stop) that are recorded, or a few more."""
+        inside = sum(len(range(max(first, start), min(last, stop))) for first, last in self.windows)
+        return len(self._steps(start, stop)) + inside if self.traces else 0
 
     def _steps(self, start: int, stop: int) -> range:
         """Return the samples within [start, stop) at whole multiples of ``every``."""
@@ -110,7 +107,7 @@ def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> 
             if q.variable.role == "activity" and q.name not in [t.label for t in traces]
         ]
     recording = Recording(tuple(traces), *_check_every(every, first, last), first)
-    rows = recording.count(first, last) * blueprint.timing.held
+    rows = recording.room(first, last) * blueprint.timing.held
     check_memory(
         "record", 8 * rows * sum(trace.columns for trace in traces),
         "record fewer cells or synapses, raise every, or record in windows",

@@ -47,12 +47,6 @@ class Presentation:
         Replays after each sample, B.
     seed
         Seed of all of it.
-    held
-        Ticks for which each sample is shown.
-    port
-        Name of the port whose inputs are replayed one by one.
-    replay_held
-        Ticks for which each replay is shown.
     """
 
     n_samples: int
@@ -60,15 +54,7 @@ class Presentation:
     order: str | np.ndarray
     replay: int
     seed: int
-    held: int = 1
-    port: str = "x"
-    replay_held: int = 1
     _permutations: dict = field(default_factory=dict, repr=False, compare=False)
-
-    @property
-    def ticks_per_sample(self) -> int:
-        """Ticks for which a sample is held, and those of its replays."""
-        return self.held + self.replay * self.replay_held
 
     def rows(self, start: int, stop: int) -> np.ndarray:
         """Return the rows of the data presented at samples ``start`` to ``stop``, shape (stop - start,)."""

@@ -39,7 +39,7 @@ def prepare(task: Task):
     def run(order):
         job = Job(
             blueprint=blueprint,
-            presentation=Presentation(task.n_samples, task.m, order, replay=0, seed=0, held=blueprint.timing.held),
+            presentation=Presentation(task.n_samples, task.m, order, replay=0, seed=0),
             feeds=feeds, start=0, stop=len(order), state=state, recording=Recording((), None, (), 0),
             snapshots=np.array([len(order)]),
         )  # fmt: skip
