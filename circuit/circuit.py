@@ -6,15 +6,15 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from biorrr.circuit.base import CircuitBase
 from biorrr.circuit.compile.blueprint import Port
+from biorrr.circuit.runnable import RunnableCircuit
 from biorrr.circuit.stimulus.data_checks import mapping
 from biorrr.errors import InputError
 from biorrr.models import Clock, Parts, Pathway, Population, departed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Circuit(CircuitBase):
+class Circuit(RunnableCircuit):
     """Populations and pathways, wired, checked and ready to run.
 
     Parameters

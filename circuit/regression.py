@@ -12,9 +12,9 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from biorrr.circuit.base import CircuitBase
 from biorrr.circuit.compile.blueprint import Blueprint, Port
 from biorrr.circuit.results.text_table import regression, ridge_in_words
+from biorrr.circuit.runnable import RunnableCircuit
 from biorrr.circuit.simulation.initial_state import Beginning, drawn_areas, drawn_weights, given_weights
 from biorrr.circuit.simulation.simulate import Simulated
 from biorrr.circuit.stimulus.data_checks import warn_of_rank
@@ -61,7 +61,7 @@ _LINEAR = [("proximal", ProximalSynapses().current)]  # the current that is the 
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class RegressionCircuit(CircuitBase):
+class RegressionCircuit(RunnableCircuit):
     """Base of circuits that learn a regression of y on x, with gains on the data where rates are fitted to them.
 
     Parameters

@@ -19,7 +19,7 @@ from biorrr.errors import InputError, RunError
 from biorrr.models import AreaWeights, equilibrium
 
 if TYPE_CHECKING:
-    from biorrr.circuit.base import CircuitBase
+    from biorrr.circuit.runnable import RunnableCircuit
     from biorrr.circuit.compile.blueprint import Blueprint
 
 
@@ -36,7 +36,7 @@ class Run(RunFigures, Tabled):
     """
 
     def __init__(
-        self, data: xr.Dataset, circuit: CircuitBase | None = None, blueprint: Blueprint | None = None
+        self, data: xr.Dataset, circuit: RunnableCircuit | None = None, blueprint: Blueprint | None = None
     ) -> None:
         self.data, self.circuit, self._blueprint = data, circuit, blueprint
 
@@ -147,7 +147,7 @@ class Run(RunFigures, Tabled):
         silent = np.zeros((len(X), len(self.Vy)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # about columns that are constant: y is silent on purpose
-            shown = self.circuit.run(  # type: ignore[attr-defined]
+            shown = self.circuit.run(
                 X - self.data["mean_x"].values, silent, start=self, plastic=False, order="sequential", record="z",
                 every=1, snapshots=1, progress=False,
             )  # fmt: skip

@@ -123,7 +123,14 @@ def _trace(name: str, chosen, blueprint: Blueprint) -> Trace:
             return Trace(f"{pathway.weight}_trace", quantity, _synapses(name, chosen, pathway, blueprint))
     found = [q for q in blueprint.quantities if q.name == variable and part in ("", q.part) and q.name != "w"]
     if not found:
-        raise InputError(f"record: cannot record {name!r}; choose from {', '.join(_recordable(blueprint))}")
+        cells = [p.name for p in blueprint.parts.populations if p.shape]
+        active = [q for q in blueprint.quantities if q.part in cells and q.variable.role in ("activity", "input")]
+        names = [q.name for q in active]
+        choices = [q.name if names.count(q.name) == 1 else q.key for q in active]
+        choices += [p.weight for p in blueprint.weighted]
+        raise InputError(
+            f"record: cannot record {name!r}; choose from {', '.join(choices)}, or another variable in describe()"
+        )
     if len(found) > 1:
         choices = " or ".join(repr(q.key) for q in found)
         raise InputError(f"record: {name!r} exists in several parts; write {choices}")
@@ -134,18 +141,6 @@ def _trace(name: str, chosen, blueprint: Blueprint) -> Trace:
     else:
         places = _cells(name, chosen, quantity.size)
     return Trace(quantity.name if not part else quantity.key.replace(".", "_"), quantity, places)
-
-
-def _recordable(blueprint: Blueprint) -> list[str]:
-    """Return the names of all variables that can be recorded: activities first, then weights, then the rest."""
-    names = [q.name for q in blueprint.quantities]
-    cells = [p.name for p in blueprint.parts.populations if p.shape]
-    declared = [q for q in blueprint.quantities if q.name not in ("w", "plastic")]
-    active = [q for q in declared if q.part in cells and q.variable.role in ("activity", "input")]
-    rest = [q for q in declared if q not in active]
-    shown = {q.key: q.name if names.count(q.name) == 1 else q.key for q in declared}
-    weights = [p.weight for p in blueprint.weighted]
-    return [*(shown[q.key] for q in active), *weights, *(shown[q.key] for q in rest)]
 
 
 def _cells(name: str, chosen, size: int) -> tuple[int, ...] | None:

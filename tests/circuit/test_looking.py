@@ -64,7 +64,7 @@ def test_every_rule_is_local(rates):
 
 def test_the_naive_rule_is_not_local():
     """The supplement's example: the Lagrange rule multiplies two sets of weights."""
-    (verdict,) = locality(Microcircuit(2).parts, (NaiveProximalSynapses(),))
+    verdict = locality(Microcircuit(2).parts, NaiveProximalSynapses())
     assert not verdict.local
     assert verdict.elsewhere == ("Lagrange", "Vx", "x")
     assert "NOT local: reads Lagrange, Vx, x" in str(verdict)
