@@ -19,8 +19,8 @@ from biorrr.errors import InputError, RunError
 from biorrr.models import AreaWeights, equilibrium
 
 if TYPE_CHECKING:
-    from biorrr.circuit.runnable import RunnableCircuit
     from biorrr.circuit.compile.blueprint import Blueprint
+    from biorrr.circuit.runnable import RunnableCircuit
 
 
 class Run(RunFigures, Tabled):

@@ -10,7 +10,7 @@ import numpy as np
 from biorrr.circuit.compile.blueprint import Blueprint, Quantity
 from biorrr.circuit.stimulus.data_checks import check_memory
 from biorrr.errors import InputError, InputTypeError
-from biorrr.models import Pathway, Population
+from biorrr.models import Population
 from biorrr.models.validation import whole_number
 
 # What is traced unless told: what a figure of plateaus needs, and enough to know the learning rates in between.
@@ -116,11 +116,12 @@ def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> 
 
 
 def _trace(name: str, chosen, blueprint: Blueprint) -> Trace:
+    """Return the trace of the variable ``name``, of all cells or synapses or of those ``chosen``."""
     part, _, variable = name.rpartition(".")
     for pathway in blueprint.weighted:
         if name in (pathway.weight, f"{pathway.name}.w"):
             quantity = blueprint.by_key[f"{pathway.name}.w"]
-            return Trace(f"{pathway.weight}_trace", quantity, _synapses(name, chosen, pathway, blueprint))
+            return Trace(f"{pathway.weight}_trace", quantity, _places(name, chosen, quantity, blueprint))
     found = [q for q in blueprint.quantities if q.name == variable and part in ("", q.part) and q.name != "w"]
     if not found:
         cells = [p.name for p in blueprint.parts.populations if p.shape]
@@ -132,39 +133,25 @@ def _trace(name: str, chosen, blueprint: Blueprint) -> Trace:
             f"record: cannot record {name!r}; choose from {', '.join(choices)}, or another variable in describe()"
         )
     if len(found) > 1:
-        choices = " or ".join(repr(q.key) for q in found)
-        raise InputError(f"record: {name!r} exists in several parts; write {choices}")
-    quantity = found[0]
-    owner = blueprint.parts[quantity.part]
-    if isinstance(owner, Pathway) and quantity.variable.per == "synapse":
-        places = _synapses(name, chosen, owner, blueprint)
-    else:
-        places = _cells(name, chosen, quantity.size)
-    return Trace(quantity.name if not part else quantity.key.replace(".", "_"), quantity, places)
+        keys = " or ".join(repr(q.key) for q in found)
+        raise InputError(f"record: {name!r} exists in several parts; write {keys}")
+    (quantity,) = found
+    label = quantity.key.replace(".", "_") if part else quantity.name
+    return Trace(label, quantity, _places(name, chosen, quantity, blueprint))
 
 
-def _cells(name: str, chosen, size: int) -> tuple[int, ...] | None:
+def _places(name: str, chosen, quantity: Quantity, blueprint: Blueprint) -> tuple[int, ...] | None:
+    """Return places among Brian2's flat values of cells, or of synapses as (row, column) of their matrix."""
     if chosen is True:
         return None
-    cells = np.asarray(chosen)
-    if cells.ndim != 1 or cells.dtype.kind not in "iu" or not len(cells) or cells.min() < 0 or cells.max() >= size:
-        raise InputError(f"record: {name} must be True or a list of cells in [0, {size - 1}] (got {chosen!r})")
-    return tuple(cells.tolist())
-
-
-def _synapses(name: str, chosen, pathway: Pathway, blueprint: Blueprint) -> tuple[int, ...] | None:
-    """Return synapses chosen as (row, column) of the pathway's matrix as places among Brian2's flat values."""
-    if chosen is True:
-        return None
-    turn = blueprint.orientations[pathway.name]
-    pairs = np.asarray(chosen)
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu" or not len(pairs):
-        raise InputError(f"record: {name} must be True or a list of (row, column) pairs (got {chosen!r})")
-    if (pairs < 0).any() or (pairs >= turn.shape).any():
-        raise InputError(
-            f"record: {name} must be True or (row, column) pairs within its shape {turn.shape} (got {chosen!r})"
-        )
-    return tuple(turn.places(pairs).tolist())
+    turn = blueprint.orientations[quantity.part] if quantity.variable.per == "synapse" else None
+    shape = turn.shape if turn else (quantity.size,)
+    places = np.asarray(chosen)
+    fits = places.dtype.kind in "iu" and len(places.shape) == len(shape) and places.shape[1:] in ((), (2,))
+    if not fits or not len(places) or (places < 0).any() or (places >= shape).any():
+        what = f"(row, column) pairs within its shape {shape}" if turn else f"cells in [0, {quantity.size - 1}]"
+        raise InputError(f"record: {name} must be True or a list of {what} (got {chosen!r})")
+    return tuple((turn.places(places) if turn else places).tolist())
 
 
 def _check_every(every, first: int, last: int) -> tuple[int | None, tuple[tuple[int, int], ...]]:
