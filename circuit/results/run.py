@@ -208,7 +208,7 @@ class Run(RunFigures, Tabled):
             raise FileExistsError(errno.EEXIST, "exists already; give another name, or overwrite=True", str(path))
         aside = path.with_name(f".{path.name}.part")
         try:
-            write_netcdf(self.data, aside, packed=True)
+            write_netcdf(self.data, aside)
             aside.replace(path)
         finally:
             aside.unlink(missing_ok=True)

@@ -94,7 +94,3 @@ class Presentation:
             drawn = generator(self.seed, stream, turn).permuted(ordered, axis=1).reshape(-1)
             kept = self._permutations[stream] = turn, drawn
         return kept[1]
-
-    def __getstate__(self):
-        """Return the fields without permutations, which can be drawn again."""
-        return {**self.__dict__, "_permutations": {}}
