@@ -211,7 +211,7 @@ class RegressionCircuit(RunnableCircuit):
                 "power_x": drive.power_x,
                 "typical_y": drive.typical_y(n, policy),
                 "outputs": float(area.k),
-                **asdict(policy.plan(area.k, self.s, drive.dimension_x, last)),
+                **asdict(policy.plan(area.k, self.s, drive, last)),
             }
         present = {pathway.weight for pathway in blueprint.weighted} - self.initial.keys()
         drawn = drawn_weights((m, n, area.k, area.interneurons), seed, *start)

@@ -1,18 +1,21 @@
 """Rates "auto": one policy for the circuit and for Alg. 2, with the start that goes with it.
 
 With D the number of directions over which x is spread, P a running mean of the output power |z|^2, <.> the mean over
-the data, and left = 1 - t/T the share of the run that is still to come::
+the data, G >= 1 a measure of how rare the events are that carry the power of x, and left = 1 - t/T the share of the run
+that is still to come::
 
-    wanted_x = left^1.5 min(x, x' k D) / <|x|^2>
-    wanted_q = left clip(P/k, 0.13, 1) q(s, k) / (1 + D/D(k))
-    wanted_y = y(k) wanted_q / S
+    wanted_x = left^1.5 min(x, x' k D) / (G <|x|^2>)
+    wanted_q = left clip(P/k, 0.13, 1) q(s, k) / (1 + D/D(k)) / G
+    wanted_y = G y(k) wanted_q / S
     eta_x = min(wanted_x, left^0.5 single_x / |x|^2) / max(trace(QQ'), 0.001 b / S)
     eta_y = min(wanted_y, left^0.5 single_y / (1 - s + s |y|^2))
-    eta_q = eta_r = min(wanted_q, left^0.5 single_q / |z|^2)
+    eta_q = eta_r = min(wanted_q, left^0.5 G single_q / |z|^2)
 
-S is 1 - s + s b, with b a power of y in one direction, between that of a typical channel and that along the strongest
-direction. A ridge counts as input: |x|^2 stands for |x|^2 + m ridge, and likewise for y. Where the end T is not
-announced, left is 1, rates fall as 1 / (1 + t/N) instead, and the output power does not change them. The reasons:
+G is max(1, tail/5), where the tail is <|x|^4>/<|x|^2>^2, one sample in a hundred left aside, over its value for
+Gaussian data, 1 + 2/D. S is 1 - s + s b, with b a power of y in one direction, between that of a typical channel and
+that along the strongest direction. A ridge counts as input: |x|^2 stands for |x|^2 + m ridge, and likewise for y. Where
+the end T is not announced, left is 1, rates fall as 1 / (1 + t/N) instead, the output power does not change them, and G
+is 1. The reasons:
 
 - Proximal learning is a least-mean-squares rule with gain QR, stable while eta_x |x|^2 trace(QR) < 2. The weaker a
   direction, the smaller its share of the trace, and the longer it takes. Its noise is what y has beyond the
@@ -31,12 +34,16 @@ announced, left is 1, rates fall as 1 / (1 + t/N) instead, and the output power 
   filters.
 - The bounds on single samples tame those far stronger than the typical one. Rates fall faster than the bounds, so
   that in the end every sample counts the same and the optimum is not shifted.
+- Where rare events carry the power, Q decays at every sample and grows at few, at which the bound cuts its rate:
+  inhibition is too weak, and outputs overshoot. So Q is slower there and its bound wider. Vx is slower too, as fewer
+  samples average its noise.
 - Where x says nothing about y, QQ' fades, and a proximal rate that is divided by it would grow without end. Below a
   thousandth of what y could ask for it is divided by that instead: the circuit falls silent.
 - Q and R always share their rate, so R -> Q' holds.
 
 The numbers of announced runs were searched for on digits, V1-V2, MediaMill, white, heavy-tailed, low-rank and few data,
-s = 0 and 1, k = 1, 3, 5 and 8, 100,000 samples each; those of open-ended runs on the first five and MNIST.
+s = 0 and 1, k = 1, 3, 5 and 8, 100,000 samples each; those of open-ended runs on the first five and MNIST; those of G
+on rare bursts, sparse data, spike counts, heavy-tailed data and MediaMill.
 """
 
 from __future__ import annotations
@@ -49,6 +56,7 @@ from numpy.typing import NDArray
 
 _CHUNK = 2**22  # values looked at together
 _ROWS = 1000  # samples that are looked at for more than their power
+_OUTLIERS = 0.01  # share of the samples that count as outliers: the bounds on single samples tame them
 _SEARCHED = 100_000  # samples of the runs on which the numbers were searched for
 
 
@@ -103,6 +111,8 @@ class Policy:
     towards_strongest
         Place of b between the power of a typical channel of y (0) and that along the strongest direction (1), in log
         power.
+    tolerated
+        Tail of the power of x above which rates heed rare events.
     N, N_x
         Rates halve after N samples, proximal ones after N_x sqrt(k).
     start_x, start_y, start_q
@@ -123,6 +133,7 @@ class Policy:
     start_x: float = 0.01
     each: float = math.inf
     least: float = 1.0
+    tolerated: float = math.inf
     N: float = math.inf
     N_x: float = math.inf
 
@@ -131,21 +142,23 @@ class Policy:
         """Return the policy of a run that is announced to end after ``last`` samples; infinite for one that is not."""
         return OPEN_ENDED if math.isinf(last) else ANNOUNCED
 
-    def plan(self, k: int, s: float, dimension_x: float, last: float = math.inf) -> Plan:
-        """Return the numbers for ``k`` cells, the member ``s`` of the family, D, and a run of ``last`` samples."""
+    def plan(self, k: int, s: float, drive: Drive, last: float = math.inf) -> Plan:
+        """Return the numbers for ``k`` cells, the member ``s`` of the family, data and a run of ``last`` samples."""
         # Runs shorter than those of the search have less time for Q and Vy: they learn faster, and end with more noise.
         hurry = min(max(_SEARCHED / last, 1.0), 30.0) if last < math.inf else 1.0
         interneuron, distal = ((1 - s) * rrmse + s * cca for rrmse, cca in (self.interneuron, self.distal))
         crowd = k**self.crowding
+        directions = 1 + drive.dimension_x * crowd / self.spread
+        rare = max(drive.tail_x / self.tolerated, 1.0)
         return Plan(
-            base_x=min(self.proximal, self.each * k * dimension_x),
-            base_q=hurry ** (0.7 - 0.3 * s) * interneuron / math.sqrt(k + 3) / (1 + dimension_x * crowd / self.spread),
-            ratio_y=distal / crowd,
+            base_x=min(self.proximal, self.each * k * drive.dimension_x) / rare,
+            base_q=hurry ** (0.7 - 0.3 * s) * interneuron / math.sqrt(k + 3) / directions / rare,
+            ratio_y=rare * distal / crowd,
             N_x=self.N_x * math.sqrt(k),
             N_q=self.N,
             single_x=self.single_x,
             single_y=self.single_y,
-            single_q=self.single_q,
+            single_q=rare * self.single_q,
             least=min(hurry**0.7 * self.least, 1.0),
             last=last,
         )
@@ -158,7 +171,7 @@ OPEN_ENDED = Policy(
 ANNOUNCED = Policy(
     proximal=1.4, each=0.075, interneuron=(0.0055, 0.0125), spread=200.0, distal=(0.6, 0.36),
     crowding=0.75, towards_strongest=0.165, single_x=1.2, single_y=0.1, single_q=0.1, start_y=0.12, start_q=0.6,
-    least=0.13,
+    least=0.13, tolerated=5.0,
 )  # fmt: skip
 
 
@@ -214,12 +227,16 @@ class Drive:
         Number of directions over which the power of x is spread: trace(Cxx)^2 / trace(Cxx^2).
     strongest_y
         Power of y along its strongest direction, the largest eigenvalue of Cyy.
+    tail_x
+        Mean of |x|^4 over the squared mean of |x|^2 without outliers, relative to that of Gaussian data with as many
+        directions; at least 1.
     """
 
     power_x: float
     power_y: float
     dimension_x: float
     strongest_y: float
+    tail_x: float = 1.0
 
     @classmethod
     def white(cls, m: int, n: int) -> Drive:
@@ -242,11 +259,13 @@ class Drive:
         (m, n), (ridge_x, ridge_y) = (X.shape[1], Y.shape[1]), ridge
         power, power_y = (_power(X, means[0]), _power(Y, means[1])) if powers is None else powers
         squares = power**2 / _dimension(X, means[0])  # trace(Cxx^2)
+        dimension = (power + m * ridge_x) ** 2 / (squares + 2 * ridge_x * power + m * ridge_x**2)
         return cls(
             power_x=power + m * ridge_x,
             power_y=power_y + n * ridge_y,
-            dimension_x=(power + m * ridge_x) ** 2 / (squares + 2 * ridge_x * power + m * ridge_x**2),
+            dimension_x=dimension,
             strongest_y=_strongest(Y, means[1]) + ridge_y,
+            tail_x=max(_tail(X, means[0], m * ridge_x) / (1 + 2 / dimension), 1.0),
         )
 
     def typical_y(self, n: int, policy: Policy) -> float:
@@ -298,3 +317,14 @@ def _strongest(array: NDArray, mean: NDArray | float) -> float:
     rows = _some(array, mean)
     gram = rows.T @ rows if rows.shape[1] < len(rows) else rows @ rows.T
     return float(np.linalg.eigvalsh(gram)[-1]) / len(rows) or 1.0
+
+
+def _tail(array: NDArray, mean: NDArray | float, added: float) -> float:
+    """Mean of |row|^4 over the squared mean of |row|^2, with ``added`` to every |row|^2; 1 where all is zero.
+
+    Outliers count as much as the strongest of the other rows.
+    """
+    energies = np.square(_some(array, mean)).sum(axis=1) + added
+    energies = np.minimum(energies, np.quantile(energies, 1 - _OUTLIERS))
+    power = energies.mean()
+    return float(np.square(energies / power).mean()) if power > 0 else 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from biorrr.models.auto_rates import LEAST_GAIN, MEMORY, OPEN_ENDED
+from biorrr.models.auto_rates import LEAST_GAIN, MEMORY, OPEN_ENDED, Drive
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts, Population, summed
 from biorrr.models.rates import Rate
@@ -44,7 +44,7 @@ def Neuromodulator(rates: Mapping[str, Rate], others: Iterable[Variable] = REGRE
     return speaking(meaning, *broadcast_rates(rates), *others, *start, *half, step)
 
 
-_OPEN_ENDED = OPEN_ENDED.plan(k=1, s=0.0, dimension_x=1.0)
+_OPEN_ENDED = OPEN_ENDED.plan(k=1, s=0.0, drive=Drive.white(1, 1))
 _PLAN = {
     "base_x": "proximal rate at first, for an input of unit power",
     "base_q": "interneuron rate at first",

@@ -27,7 +27,7 @@ from biorrr.sims.lab.checks import check_rank
 from biorrr.sims.lab.quantities import PERCENT
 from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP
 from biorrr.sims.lazy import analysis, data_sets, models, xr
-from biorrr.sims.races.curves import CHARTS, Curves, as_dataset, join
+from biorrr.sims.races.curves import Curves, as_dataset, join
 from biorrr.sims.races.heats import Heat, Track, tracks_of
 from biorrr.sims.races.laps import CIRCUIT, Lap, race
 
@@ -103,7 +103,6 @@ def measure(settings: CompareSettings) -> str:
     paper="Sec. 7, Fig. 3; supplement E, Figs. 5 and 6",
     measure=measure,
     captions=CAPTIONS,
-    charts=CHARTS,
     small={"data": "synthetic:samples=60,m=6,n=5", "k": (1, 2), "seeds": 2, "steps": 200, "engine": "numpy"},
 )
 def compare(lab: Lab, settings: CompareSettings) -> Findings:
@@ -242,4 +241,4 @@ def draw(results: xr.Dataset, heat: Heat, title: str, which: str) -> list[Figure
     note = "MSG-CCA renews the inverse roots of its covariances whenever its samples have grown by 1 %"
     raced = partial(plot_race, results, steps, title, note if "MSG-CCA" in learners else "")
     white = partial(plot_constraint, results.sel(learner=constrained), steps, title)
-    return [Figure("compare", raced, which, charted=True), Figure("constraint", white, which)]
+    return [Figure("compare", raced, which), Figure("constraint", white, which)]
