@@ -6,7 +6,7 @@ import functools
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, ClassVar
 
@@ -42,7 +42,7 @@ from biorrr.models import (
     microcircuit_parts,
     with_values,
 )
-from biorrr.models.auto_rates import AreaPlan, Drive, Policy
+from biorrr.models.auto_rates import Drive, Policy, plan_of_areas
 from biorrr.models.validation import PositiveCount, instance_of, number_within, whole_number
 
 Invertible = Annotated[float, partial(number_within, low=1e-300)]  # a number whose inverse is finite
@@ -186,7 +186,7 @@ class RegressionCircuit(RunnableCircuit):
                 units = Units.of_gains(feeds["x"].unit_gain, feeds["y"].unit_gain, self.s)
         if self.apical:
             weights = drawn_areas(self.layout, blueprint.sizes["x"], blueprint.sizes["y"], seed)
-            known = asdict(AreaPlan.of(last)) if self.fitted else {}
+            known = plan_of_areas(last) if self.fitted else {}
         else:
             weights, known = self._drawn(blueprint, feeds, seed, last)
             weights = given_weights(weights, blueprint, units)
@@ -211,7 +211,7 @@ class RegressionCircuit(RunnableCircuit):
                 "power_x": drive.power_x,
                 "typical_y": drive.typical_y(n, policy),
                 "outputs": float(area.k),
-                **asdict(policy.plan(area.k, self.s, drive, last)),
+                **policy.plan(area.k, self.s, drive, last),
             }
         present = {pathway.weight for pathway in blueprint.weighted} - self.initial.keys()
         drawn = drawn_weights((m, n, area.k, area.interneurons), seed, *start)

@@ -14,7 +14,6 @@ from biorrr.circuit.engines.interrupt import held_interrupt
 from biorrr.circuit.engines.network import TICK, BuiltNetwork, build_network
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.recorder import Recorder
-from biorrr.models.parts import PENDING
 
 _LOOK_AHEAD = 4096  # samples whose order is drawn together
 
@@ -77,9 +76,7 @@ class _Presenter:
         """
         job, timing, ended = self.job, self.job.blueprint.timing, "done"
         replayed_input = self.inputs[job.blueprint.ports[0].name]
-        shows_pending = any(trace.quantity.name == PENDING for trace in job.recording.traces)
         for sample, row, replayed, traced in self._samples():
-            self.built.recorded[:] = traced and shows_pending
             for phase in range(timing.held):
                 self._show(row, phase)
                 yield

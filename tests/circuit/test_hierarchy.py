@@ -209,6 +209,7 @@ def test_a_hierarchy_of_one_area_is_the_microcircuit(rates, data):
         np.testing.assert_array_equal(one.weights[name], other.weights[twin])
     np.testing.assert_array_equal(one.infer(*data)[0], other.infer(*data)[0])
     np.testing.assert_array_equal(one.transform(data[0]), one.infer(data[0])[-1])
+    np.testing.assert_array_equal(one.predict(data[0]), other.predict(data[0]))
 
 
 def test_leaky_areas_come_to_the_settled_ones_as_time_constants_fall(data):

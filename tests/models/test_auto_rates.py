@@ -40,8 +40,8 @@ def test_rates_heed_events_that_are_rare_but_not_outliers():
     # A ridge is input that all samples share.
     assert Drive.of(bursts, Y, (1.0, 0.0)).tail_x < 2
     even, rare = (ANNOUNCED.plan(2, 0.0, replace(drives["even"], tail_x=tail)) for tail in (5.0, 20.0))
-    assert rare.base_x == pytest.approx(even.base_x / 4)
-    assert rare.base_q == pytest.approx(even.base_q / 4)
-    assert rare.base_q * rare.ratio_y == pytest.approx(even.base_q * even.ratio_y)
-    assert rare.single_q == pytest.approx(4 * even.single_q)
+    assert rare["base_x"] == pytest.approx(even["base_x"] / 4)
+    assert rare["base_q"] == pytest.approx(even["base_q"] / 4)
+    assert rare["base_q"] * rare["ratio_y"] == pytest.approx(even["base_q"] * even["ratio_y"])
+    assert rare["single_q"] == pytest.approx(4 * even["single_q"])
     assert OPEN_ENDED.plan(2, 0.0, drives["even"]) == OPEN_ENDED.plan(2, 0.0, replace(drives["even"], tail_x=16.0))

@@ -54,7 +54,7 @@ class CompareSettings(ExperimentSettings):
         "which view predicts the other; y-to-x by default for mediamill, as in the paper, otherwise x-to-y",
         choices=tuple(DIRECTIONS),
     )
-    all: bool = option(False, "race everything: RRMSE and CCA, online and offline")
+    all: bool = option(False, "race everything: RRMSE and CCA, online and offline, with two younger algorithms")
     k: tuple[int, ...] = option((1, 2, 4), "ranks", short="k", at_least=1)
     seeds: int = seeds_option(5)
     steps: int | None = option(None, "samples (online, 100000 by default) or iterations (offline, 20000)", at_least=1)
@@ -163,6 +163,9 @@ def line_up(track: Track, heat: Heat, settings: CompareSettings) -> Iterator[Lap
         runners["ANN"] = analysis.TwoLayerANN, {"online": online} | exact, steps, ann
     else:
         runners |= {"MSG-CCA": (analysis.CappedMSG, {}, dear, none)} if online else {}
+        if online and settings.all:  # younger than the paper, whose sentences do not name them
+            runners["Gen-Oja"] = analysis.GenOja, {}, steps, none
+            runners["adaptive Bio-CCA"] = analysis.AdaptiveBioCCA, {}, steps, none
         runners |= {"CCALin": (analysis.CCALin, exact, few, none), "SAA": (analysis.SAA, exact, few, none)}
     for name, (algorithm, options, lap_steps, printed) in runners.items():
         for k in settings.k:
