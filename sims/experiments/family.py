@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from biorrr.sims.data import SMALL_DATA
 from biorrr.sims.experiments.plateau.agreement import (
     EXCESS,
     PLACE,
@@ -99,7 +100,7 @@ CHART = Chart(
     captions=CAPTIONS,
     charts=(CHART,),
     small={
-        "data": "synthetic:samples=60,m=6,n=5,latents=2",
+        "data": SMALL_DATA,
         "s": (0.0, 0.4),
         "epochs": 1,
         "seeds": 1,

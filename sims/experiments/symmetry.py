@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.data import Samples
+from biorrr.sims.data import SMALL_DATA, Samples
 from biorrr.sims.lab import (
     SEEN,
     Chart,
@@ -126,7 +126,7 @@ CHARTS = (
     measure="relative_error_max",
     captions=CAPTIONS,
     charts=CHARTS,
-    small={"data": "synthetic:samples=60,m=6,n=5,latents=2", "etas": (0.1, 0.3), "seeds": 2, "engine": "numpy"},
+    small={"data": SMALL_DATA, "etas": (0.1, 0.3), "seeds": 2, "engine": "numpy"},
 )
 def symmetry(lab: Lab, settings: SymmetrySettings) -> Findings:
     """Follow Q and R from unrelated starts, and compare their meeting with theory."""

@@ -16,7 +16,14 @@ from biorrr.sims.experiments import experiment_names, find_experiment
 from biorrr.sims.lab.processes import Workers
 
 ROOT = Path(__file__).parents[2]
-QUICK = ("--data", "synthetic:samples=60,m=6,n=5,latents=2", "--epochs", "2", "--engine", "numpy")
+QUICK = (
+    "--data",
+    '{name="synthetic", samples=60, m=6, n=5, latents=2}',
+    "--epochs",
+    "2",
+    "--engine",
+    "numpy",
+)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from biorrr.sims import main
 from biorrr.sims.data import load
 from biorrr.sims.lab.folder.inventory import Inventory
 
-DATA = "synthetic:samples=60,m=6,n=5,latents=2"
+DATA = '{name="synthetic", samples=60, m=6, n=5, latents=2}'
 SMALL = ["--data", DATA, "--engine", "numpy", "--epochs", "2"]
 
 

@@ -153,7 +153,7 @@ def test_script_command_and_page_draw_the_same(tmp_path, monkeypatch, capsys):
         write(self, stem, format, axes, **about)
 
     monkeypatch.setattr(RunFolder, "write_figure", watched)
-    name, out = "synthetic:samples=80,m=6,n=4", tmp_path / "one"
+    name, out = '{name="synthetic", samples=80, m=6, n=4}', tmp_path / "one"
     assert main.run(["learn", "--data", name, "--epochs", "25", "--engine", "numpy", "--out", str(out)]) == 0
     run, data = Run.load(out / "run.nc"), load(name)
     script = drawn_by(axes := run.plot_plateau(data.X, data.Y))
@@ -696,7 +696,14 @@ def test_it_prints_on_white(page, browser):
 )
 def test_every_experiment_has_a_page(experiment, options, charts, tmp_path, browser, run_biorrr):
     pytest.importorskip("plotly", reason="plotly is not installed: pip install 'biorrr[report]'")
-    small = ["--data", "synthetic:samples=60,m=6,n=4", "--engine", "numpy", "--out", tmp_path / "out"]
+    small = [
+        "--data",
+        '{name="synthetic", samples=60, m=6, n=4}',
+        "--engine",
+        "numpy",
+        "--out",
+        tmp_path / "out",
+    ]
     code, _, err = run_biorrr(experiment, *options.split(), *small)
     assert code == 0, err
     assert run_biorrr("report", tmp_path / "out")[0] == 0

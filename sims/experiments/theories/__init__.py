@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from biorrr.sims.data import Samples
+from biorrr.sims.data import SMALL_DATA, Samples
 from biorrr.sims.experiments.theories.contests import SEARCH_SEEDS, Contest, every_theory, measure, scaled, try_rate
 from biorrr.sims.experiments.theories.imaged_theories import ImagedTheory, image
 from biorrr.sims.experiments.theories.interface import (
@@ -90,7 +90,7 @@ CHART = Chart(
     captions=CAPTIONS,
     charts=(CHART,),
     small={
-        "data": ("synthetic:samples=60,m=6,n=5,latents=2",), "theories": ("Bio-RRR", "bursts"), "samples": 200,
+        "data": (SMALL_DATA,), "theories": ("Bio-RRR", "bursts"), "samples": 200,
         "rates": (0.1,), "seeds": 1, "imaged": 1, "imaged_k": 4, "trials": 200, "engine": "numpy",
     },
 )  # fmt: skip
