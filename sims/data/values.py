@@ -113,7 +113,7 @@ class Data(Settings):
         hint = did_you_mean(place, named)
         mistyped = hint and isinstance(given, str) and not Path(place).exists() and not Path(place).suffix
         if not files or "file" not in fields or mistyped:
-            raise DataError(f"{place}: no such data set or file" + (hint or f"; must be {wanted}"))
+            raise DataError(f"{place}: no such data set or file" + (hint or f"; there are {', '.join(named)}"))
         return _made(max(files, key=lambda one: len(fields.keys() & types_of(one).keys())), fields)
 
 

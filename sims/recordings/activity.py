@@ -10,7 +10,6 @@ import numpy as np
 
 from biorrr.sims.data.values import DataError
 
-SAMPLES_AT_ONCE = 2**22  # values of a trace that are read together: 32 MB
 TOLERANCE = 1e-6  # of a sampling interval: a sample on the edge of a bin belongs to it, whatever rounding says
 
 
@@ -38,23 +37,8 @@ class Windows:
         return self.starts[:, None] + self.width * np.arange(self.bins + 1)
 
     def count(self, times: np.ndarray) -> np.ndarray:
-        """Return how many of ``times`` (spikes,) fall into each bin, (trials * bins,); windows must not overlap.
-
-        Work is done for each spike and not for each edge, of which there are far more.
-        """
-        order = np.argsort(self.starts, kind="stable")
-        trial = np.searchsorted(self.starts[order], times, side="right") - 1
-        times, trial = times[trial >= 0], order[trial[trial >= 0]]
-        near = times < self.starts[trial] + self.width * (self.bins + 1)  # of times far off, bins have no number
-        times, trial = times[near], trial[near]
-        starts = self.starts[trial]
-        bin = np.floor((times - starts) / self.width).astype(np.int64)
-        # Division may round a spike over an edge: the edges themselves decide.
-        bin -= times < starts + self.width * bin
-        bin += times >= starts + self.width * (bin + 1)
-        within = (bin >= 0) & (bin < self.bins)
-        place = trial[within] * self.bins + bin[within]
-        return np.bincount(place, minlength=len(self.starts) * self.bins).astype(float)
+        """Return how many of ``times`` (spikes,) fall into each bin, (trials * bins,)."""
+        return np.diff(np.searchsorted(np.sort(times), self.edges), axis=1).ravel().astype(float)
 
 
 @dataclass(frozen=True)
@@ -119,30 +103,20 @@ class Series:
                 f"bin: must not be shorter than the {interval:g} s between samples of {self.name} "
                 f"(got {windows.width:g} s)"
             )
-        order = np.argsort(windows.starts, kind="stable")
-        first = np.searchsorted(self.times, windows.edges[order] - TOLERANCE * interval)  # in the order of time
-        begins, ends = first[:, :-1].ravel(), first[:, 1:].ravel()
-        place = (order[:, None] * windows.bins + np.arange(windows.bins)).ravel()
-        if (begins == ends).any():
-            trial = order[int((begins == ends).argmax()) // windows.bins]
+        first = np.searchsorted(self.times, windows.edges - TOLERANCE * interval)  # sample of each bin
+        if (empty := (np.diff(first) == 0).any(axis=1)).any():
             raise DataError(
                 f"{self.name}: each bin must hold a sample (got none in a bin of the trial that begins at "
-                f"{windows.starts[trial]:g} s); use a longer bin, or leave the trial out"
+                f"{windows.starts[empty.argmax()]:g} s); use a longer bin, or leave the trial out"
             )
         columns = slice(min(units), max(units) + 1)
-        most = max(1, SAMPLES_AT_ONCE // (columns.stop - columns.start))
-        binned, done = np.empty((len(begins), len(units))), 0
-        while done < len(begins):
-            # Bins that lie close together are read in one piece: compressed chunks are opened once.
-            last = max(done + 1, int(np.searchsorted(ends, begins[done] + most, side="right")))
-            start = begins[done]
-            piece = np.asarray(self.data[start : ends[last - 1], columns], dtype=float)
-            # A row of zeros, so that a bin may end with the piece; sums between bins are left out.
-            edges = np.column_stack([begins[done:last], ends[done:last]]).ravel() - start
-            piece = np.vstack([piece[:, np.asarray(units) - columns.start], np.zeros((1, len(units)))])
-            binned[place[done:last]] = np.add.reduceat(piece, edges, axis=0)[::2]
-            done = last
-        return binned if self.counts else binned / (ends - begins)[np.argsort(place), None]
+        binned = np.empty((len(first), windows.bins, len(units)))
+        for trial in np.argsort(windows.starts):  # in the order of time: compressed chunks are opened once
+            begin, *inner, end = first[trial]
+            piece = np.asarray(self.data[begin:end, columns], dtype=float)[:, np.asarray(units) - columns.start]
+            binned[trial] = np.add.reduceat(piece, np.array([begin, *inner]) - begin, axis=0)
+        binned = binned if self.counts else binned / np.diff(first)[..., None]
+        return binned.reshape(-1, len(units))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from biorrr.sims.data.kinds import Dendrites
 from biorrr.sims.data.values import DataError
 from biorrr.sims.data.words import listed
 from biorrr.sims.recordings.hdf5 import Group
-from biorrr.sims.recordings.measured import Measured, checked_numbers, one_number
+from biorrr.sims.recordings.measured import Measured, checked_numbers
 from biorrr.sims.recordings.nwb import Table, find_trials, kind_of, open_nwb, series_in, series_named, times_of
 
 OF_NWB = ("soma", "dendrite", "error", "role", "condition")  # options that name something of an NWB file
@@ -30,9 +30,6 @@ def read_dendrites(value: Dendrites) -> Measured:
     """
     path, used = Path(value.file), dict[str, str]()
     held = _from_nwb(open_nwb(path), value, used) if is_nwb(path) else _from_npz(path, value)
-    for name in ("soma", "dendrite", "error", "role"):
-        if name in held:
-            held[name] = checked_numbers(value.file, name, held[name], 1, 2, nan=True)
     try:
         recording = DendriticRecording(**held)
     except (ValueError, TypeError) as error:
@@ -46,7 +43,8 @@ def _from_npz(path: Path, value: Dendrites) -> dict[str, Any]:
             raise DataError(f"{name}: names something of an NWB file; {path} has its own names")
     known = ("error", "role", "condition", "period")
     held: dict[str, Any] = {**read_npz(path, ("soma", "dendrite", "rate"), known)}
-    held |= {name: one_number(str(path), name, held[name]) for name in ("rate", "period") if name in held}
+    for name in {"rate", "period"} & held.keys():
+        held[name] = float(checked_numbers(str(path), name, held[name], 0))
     if "condition" in held and held["condition"].dtype.kind in "US":
         held["condition"] = np.unique(held["condition"], return_inverse=True)[1]
     if float(held.get("period", 1.0)).is_integer():

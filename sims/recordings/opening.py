@@ -12,7 +12,7 @@ from biorrr.sims.data.values import DataError
 from biorrr.sims.data.words import listed
 from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces
 from biorrr.sims.recordings.hdf5 import Array, Group
-from biorrr.sims.recordings.measured import one_number
+from biorrr.sims.recordings.measured import checked_numbers
 from biorrr.sims.recordings.nwb import Table, find_trials, kind_of, open_nwb, series_in, series_named, times_of
 from biorrr.sims.recordings.recording import Recording
 
@@ -48,8 +48,9 @@ def open_recording(
         if value is not None:
             raise DataError(f"{name}: is chosen of an NWB file (got {path}, which holds arrays)")
     held = read_npz(path, ("activity", "areas"), ("bin", "conditions", "counts"))
-    numbers = {name: one_number(file, name, held.pop(name)) for name in ("bin", "counts") if name in held}
-    return Recording.from_tensor(**held, **numbers, name=file)  # type: ignore[arg-type]
+    for name in {"bin", "counts"} & held.keys():
+        held[name] = checked_numbers(file, name, held[name], 0)
+    return Recording.from_tensor(**held, name=file)  # type: ignore[arg-type]
 
 
 def recording_in_nwb(path: Path, area: str | None, trials: str | None, series: str | None) -> Recording:

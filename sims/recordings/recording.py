@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,8 @@ from biorrr.sims.data.dataset import LARGEST, Dataset
 from biorrr.sims.data.kinds import Pair
 from biorrr.sims.data.values import DataError
 from biorrr.sims.data.words import as_text, counted, did_you_mean, listed, printable
-from biorrr.sims.recordings import alignment
 from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces, Windows
+from biorrr.sims.recordings.alignment import align
 from biorrr.sims.recordings.trials import Trials
 
 LAYERS = re.compile(r"\d.*")  # what follows the name of a cortical area: VISp1, VISp2/3, VISp6a
@@ -229,12 +229,12 @@ class Recording:
                 f"all trials are treated as one condition; --condition groups them, by {listed(self.trials.columns)}"
             )
         used = dict(self.used)
-        aligned = alignment.align(self.trials, self.activity.span(), pair, used, notes)
-        bins, trials = aligned.bins, len(aligned.onsets)
+        windows, conditions = align(self.trials, self.activity.span(), pair, used, notes)
+        bins, trials = windows.bins, len(windows.starts)
         views: dict[str, Any] = {}
         for side, shift in (("source", 0.0), ("target", pair.lag)):
-            windows = Windows(aligned.onsets + aligned.begin + shift, bins, pair.bin)
-            views[side] = self._binned(units[side], windows, side, pair.minimum_rate, pair.scale, notes)
+            shifted = replace(windows, starts=windows.starts + shift)
+            views[side] = self._binned(units[side], shifted, side, pair.minimum_rate, pair.scale, notes)
         (X, x_units, x_rates), (Y, y_units, y_rates) = views.values()
         for (side, area), kept in zip(sides.items(), (x_units, y_units), strict=True):
             used[side] = f"{area}, {counted(len(kept), 'unit')}"
@@ -243,7 +243,7 @@ class Recording:
             X,
             Y,
             groups=np.repeat(np.arange(trials), bins),
-            strata=(aligned.conditions[:, None] * bins + np.arange(bins)).ravel(),
+            strata=(conditions[:, None] * bins + np.arange(bins)).ravel(),
             x_names=self._names(source, x_units),
             y_names=self._names(target, y_units),
             x_rates=x_rates,

@@ -248,12 +248,12 @@ def test_every_format_says_the_same(arrays, npz, nwb):
     ("change", "sentence"),
     [
         ({"soma": None}, r"must hold soma, dendrite, rate \(got condition, dendrite, error, rate, role\)"),
-        ({"rate": np.arange(3.0)}, "rate must be one number"),
+        ({"rate": np.arange(3.0)}, "rate must have one number"),
         ({"rate": -1.0}, "rate: must be a positive number"),
         ({"dendrite": np.ones((7, 5))}, "dendrite: must have the shape of soma"),
         ({"error": np.ones(7)}, "error: must have one row per frame, 1200"),
         ({"role": np.ones(4)}, "role: must have one row per neuron"),
-        ({"soma": np.full((1200, 5), np.inf)}, "soma must be finite"),
+        ({"soma": np.full((1200, 5), np.inf)}, "soma: must be finite"),
     ],
 )
 def test_an_incomplete_recording_is_one_sentence(arrays, change, sentence, tmp_path):
