@@ -34,7 +34,7 @@ _HOMES = {
     "figures.panels.raster": ("plot_raster",),
     "figures.panels.weights": ("plot_weights",),
     "laws": ("fixed_feedback_law", "FixedFeedbackLaw", "participation_ratio"),
-    "theory": ("symmetry_decay", "SymmetryDecay", "decay_between"),
+    "theory": ("symmetry_decay", "SymmetryDecay"),
     "eligibility": (
         "eligibility_trace",
         "pairing_curve",
