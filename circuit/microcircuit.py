@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -199,7 +199,7 @@ class Microcircuit(RegressionCircuit):
                 "power_x": drive.power_x,
                 "typical_y": drive.typical_y(n, policy),
                 "outputs": float(self.k),
-                **asdict(policy.plan(self.k, self.s, drive.dimension_x, last)),
+                **policy.plan(self.k, self.s, drive, last),
             }
         present = {pathway.weight for pathway in blueprint.weighted}
         drawn = drawn_weights((m, n, self.k, int(self.interneurons or self.k)), seed, *size)

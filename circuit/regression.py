@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from biorrr.circuit.base import CircuitBase
 from biorrr.circuit.compile.blueprint import Blueprint, Port
@@ -15,7 +15,7 @@ from biorrr.circuit.stimulus.feeds import Inputs
 from biorrr.circuit.stimulus.units import Units
 from biorrr.errors import InputError
 from biorrr.models import Area, Departure, Leaky, Parts, Rates, with_values
-from biorrr.models.auto_rates import AreaPlan
+from biorrr.models.auto_rates import plan_of_areas
 from biorrr.models.validation import number_within
 
 PORTS = (Port("x", "sensory", "x"), Port("y", "instructive", "y"))
@@ -71,7 +71,7 @@ class RegressionCircuit(CircuitBase):
     ) -> Beginning:
         """Return how areas with apical feedback meet their data."""
         sizes = blueprint.sizes
-        plan = asdict(AreaPlan.of(last)) if self.fitted else {}
+        plan = plan_of_areas(last) if self.fitted else {}
         known = {f"neuromodulator.{name}": value for name, value in plan.items()}
         weights = drawn_areas(areas, sizes["x"], sizes["y"], seed)
         return replace(self._scaled(inputs), weights=weights, parameters=known)

@@ -132,9 +132,9 @@ def rates() -> str:
     """How rates are fitted to the data, in the words of the policy, and as the neuromodulator computes it."""
     from biorrr.models import AdaptiveNeuromodulator, auto_rates
 
-    (step,) = AdaptiveNeuromodulator().steps
+    code = "\n".join(inspect.cleandoc(step.code) for step in AdaptiveNeuromodulator().steps)
     policy = inspect.cleandoc(auto_rates.__doc__).partition("\n\n")[2].replace("::\n", ":\n")
-    return f"{policy}\n\n{_fenced('text', inspect.cleandoc(step.code))}"
+    return f"{policy}\n\n{_fenced('text', code)}"
 
 
 def phases() -> str:

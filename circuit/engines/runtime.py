@@ -14,7 +14,6 @@ from biorrr.circuit.engines.interrupt import held_interrupt
 from biorrr.circuit.engines.network import TICK, BuiltNetwork, build_network
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.recorder import Recorder
-from biorrr.models.parts import PENDING
 
 _LOOK_AHEAD = 4096  # samples whose order is drawn together
 
@@ -76,9 +75,7 @@ class _Presenter:
         What is left of the tick in which a run ends early is not part of the run.
         """
         job, ended = self.job, "done"
-        shows_pending = any(trace.quantity.name == PENDING for trace in job.recording.traces)
         for sample, row, replayed, traced in self._samples():
-            self.built.recorded[:] = traced and shows_pending
             for phase in range(job.presentation.held):
                 self._show(row, phase)
                 yield

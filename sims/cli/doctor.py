@@ -12,7 +12,7 @@ from pathlib import Path
 
 PACKAGES = (
     "biorrr", "brian2", "numpy", "scipy", "scikit-learn", "numba", "xarray", "h5netcdf", "networkx", "matplotlib",
-    "typer", "pooch", "cython", "dask", "distributed", "pyarrow", "plotly", "pynwb",
+    "typer", "pooch", "cython", "dask", "distributed", "pynwb",
 )  # fmt: skip
 
 

@@ -195,7 +195,6 @@ def test_resume_refuses_one_where_none_was_used(own, capsys):
 
 @pytest.mark.parametrize("workers", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_sweeps(own, capsys, workers):
-    pytest.importorskip("pyarrow", reason="needs the extra `cluster`")
     (own.parent / "plan.toml").write_text(f'[fixed]\ndata = {DATA}\nepochs = 1\nengine = "numpy"\n[grid]\nk = [1, 2]\n')
     named = f"{own.name}:with_more_interneurons"
     args = ("sweep", "plan.toml", "--out", "out", "--workers", workers)
@@ -219,7 +218,6 @@ def test_sweeps(own, capsys, workers):
 
 def test_a_sweep_over_circuits(own, capsys):
     """Each is a value of a setting; what fails is a failed point with its reason."""
-    pytest.importorskip("pyarrow", reason="needs the extra `cluster`")
     (own.parent / "plan.toml").write_text(
         f'[fixed]\ndata = {DATA}\nepochs = 1\nengine = "numpy"\n'
         f'[grid]\ncircuit = ["{own.name}:with_more_interneurons", "{own.name}:fails"]\n'

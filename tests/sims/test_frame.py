@@ -72,8 +72,6 @@ def test_it_is_run_repeated_and_resumed(example, capsys):
 
 
 def test_it_is_swept_and_reported(example, capsys):
-    pytest.importorskip("pyarrow", reason="needs the extra `cluster`")
-    pytest.importorskip("plotly", reason="needs the extra `report`")
     Path("plan.toml").write_text(
         f'experiment = "power"\n[fixed]\ndata = {QUICK[1]}\nepochs = 1\nengine = "numpy"\n[grid]\nk = [1, 2]\n'
     )

@@ -346,7 +346,6 @@ def reshape(path, shape, private):
 @given(data=st.data())
 def test_folders_of_strangers(data, strangers, tmp_path, monkeypatch, files_opened, put_outside, decoded):
     """Links, pipes, damage and storage elsewhere: only the folder is read, and only the page is written."""
-    monkeypatch.setattr("biorrr.sims.page.document.charting_library", lambda: "// charts")
     *sent, private = strangers
     folder = tmp_path / "sent"
     page, aside = folder / "report.html", folder / f".{os.getpid()}-report.html"
@@ -398,7 +397,6 @@ def damage(folder, rng, private):
 @pytest.mark.parametrize("count", [30, pytest.param(500, marks=pytest.mark.slow)])
 def test_damaged_folders_give_a_result_or_one_sentence(count, strangers, tmp_path, monkeypatch):
     """Reported, resumed and asked for their state, each within ten seconds."""
-    monkeypatch.setattr("biorrr.sims.page.document.charting_library", lambda: "// charts")
     monkeypatch.setattr("biorrr.sims.sweeps.compute.compute", lambda *_: iter(()))
     run, swept, private = strangers
     for seed in range(count):

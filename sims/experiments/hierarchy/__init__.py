@@ -136,7 +136,6 @@ def hierarchy(lab: Lab, settings: HierarchySettings) -> Findings:
             Figure("plateaus", partial(figures.plot_area_plateaus, results)),
         ],
         own_tests=[Claim.about(one, CLAIMS[one.name]) for one in quantities if one.name in CLAIMS],
-        curves={"excess": (results["seen"].values, results["excess"].mean("seed").values)},
     )
 
 
