@@ -27,7 +27,7 @@ from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
 
 @pytest.fixture(scope="module")
 def data():
-    return contests.scaled(load("synthetic:samples=200,m=6,n=4,latents=3"))
+    return contests.scaled(load('{name="synthetic", samples=200, m=6, n=4, latents=3}'))
 
 
 @pytest.fixture
