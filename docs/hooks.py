@@ -78,7 +78,7 @@ def on_files(files, config):
 
 def _lacks_data(tutorial: str) -> bool:
     name = NEEDS_DATA.get(tutorial)
-    return name is not None and not all(file.found() for file in CATALOGUE[name].origin().files)
+    return name is not None and not all(file.found() for file in CATALOGUE[name].origin.files)
 
 
 def on_page_markdown(markdown: str, **_) -> str:
@@ -222,14 +222,14 @@ def data_sets() -> str:
     def home(text: str) -> str:
         return f"[{text.split('/')[2]}]({text})" if text.startswith("http") else text
 
-    sources = {name: one.origin() for name, one in CATALOGUE.items()}
+    sources = {name: one.origin for name, one in CATALOGUE.items()}
     rows = [(f"`{name}`", source.summary, home(source.home), source.licence) for name, source in sources.items()]
     return _table(("name", "what", "from", "licence"), rows)
 
 
 def citations() -> str:
     """What to cite for each data set."""
-    return "\n".join(f"- `{name}`: {one.origin().citation}" for name, one in CATALOGUE.items())
+    return "\n".join(f"- `{name}`: {one.origin.citation}" for name, one in CATALOGUE.items())
 
 
 def public_names(room: str) -> str:
