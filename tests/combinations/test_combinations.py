@@ -18,6 +18,16 @@ FAST = {
 }
 
 
+def each_once():
+    """Return pairs in which every departure occurs once, and the kinds of circuit about equally often."""
+    pairs = []
+    for departure in C.DEPARTURES:
+        allowed = [circuit for each, circuit in ALLOWED if each == departure]
+        if allowed:
+            pairs.append((departure, min(allowed, key=[circuit for _, circuit in pairs].count)))
+    return pairs
+
+
 def refused(departure):
     """Return the circuits that cannot have ``departure``, by the words in their names."""
     return {circuit for circuit in C.CIRCUITS if C.refusal(departure, circuit)}
@@ -94,6 +104,7 @@ def test_engines_agree_everywhere(departure, circuit):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("departure", "circuit"), ALLOWED)
+@pytest.mark.parametrize(("departure", "circuit"), each_once())
 def test_the_cython_engine_agrees(departure, circuit):
+    """Not in all pairs: Brian2 translates each expression by itself, whatever else the circuit has."""
     compare(departure, circuit, "cython")
