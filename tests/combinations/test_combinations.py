@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.usefixtures("cython_modules")
 C = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("combinations.py"))))
 ALLOWED = [(d, c) for d in C.DEPARTURES for c in C.CIRCUITS if not C.refusal(d, c)]
 FAST = {
