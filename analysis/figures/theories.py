@@ -25,7 +25,7 @@ def plot_theories(results: xr.Dataset, *, ax=None) -> NDArray:
     ----------
     results
         ``excess``, ``law``, ``participation``, ``whitening`` (data, theory, seed), ``carries`` (..., stage, by),
-        ``change`` (..., manipulation), and, where theories were imaged, ``yes`` (theory, noise, question).
+        ``change`` (..., manipulation), and, where theories were imaged, ``yes`` (theory, trials, noise, question).
 
     Returns
     -------
@@ -35,23 +35,25 @@ def plot_theories(results: xr.Dataset, *, ax=None) -> NDArray:
     carries = results["carries"].mean(("data", "seed")).values  # (theory, stage, by)
     fields = [
         (carries.transpose(0, 2, 1).reshape(len(carries), -1), [f"{one} {stage}" for one in by for stage in stages],
-         "R² of the apical signal"),
+         "R² of the apical signal on y, on x\nand on the error of the best prediction"),
         (results["change"].mean(("data", "seed")).values, list(results["manipulation"].values),
-         "relative change\nof the apical signal"),
+         "change of the\napical signal"),
     ]  # fmt: skip
     if "yes" in results:
-        yes = results["yes"].isel(trials=-1, noise=[0, -1]).transpose("theory", "noise", "question")
-        words = [f"{q!s}, noise {noise:g}" for noise in yes["noise"].values for q in yes["question"].values]
-        fields.append((yes.values.reshape(len(yes), -1), words, "share that says yes"))
+        yes = results["yes"].isel(trials=-1).transpose("theory", "question", "noise")
+        words = [f"{q!s}, noise {noise:g}" for q in yes["question"].values for noise in yes["noise"].values]
+        trials = int(yes["trials"])
+        fields.append((yes.values.reshape(len(yes), -1), words, f"share that says yes\nin {trials:,} trials"))
     axes = _panels(ax, results.sizes["theory"], [len(words) for _, words, _ in fields])
     _dots(axes[0], results, "excess", 100, _FLOOR)
     axes[0].set(xscale="log", xlabel="excess over the optimum (%)")
     axes[0].axvline(1, color="0.85", linewidth=0.8, zorder=0)
+    axes[0].xaxis.set_major_formatter("{x:g}")
     axes[0].legend(fontsize=7, loc="upper right")
     _dots(axes[1], results, "participation", 1, 0)
-    axes[1].set(xlabel="participation ratio", xlim=(0.9, results.attrs["k"] + 0.1))
+    axes[1].set(xlabel="participation ratio\nof the outputs", xlim=(0.9, results.attrs["k"] + 0.1))
     _dots(axes[2], results, "whitening", 1, _FLOOR)
-    axes[2].set(xscale="log", xlabel="whitening error")
+    axes[2].set(xscale="log", xlabel="whitening error\nof the outputs")
     for panel, (values, words, title) in zip(axes[3:], fields, strict=True):
         _field(panel, values, words, title)
     for first in (axes[0], axes[3]):
@@ -67,7 +69,7 @@ def _panels(ax, theories: int, columns: list[int]) -> NDArray:
     import matplotlib.pyplot as plt
 
     height = 0.28 * theories
-    figure = plt.figure(figsize=(10, 2.6 + 2 * height))
+    figure = plt.figure(figsize=(8.6, 2.9 + 2 * height))
     rows = figure.add_gridspec(2, height_ratios=(height + 0.4, height + 0.4))
     dots = rows[0].subgridspec(1, 3, width_ratios=(2.6, 1.4, 1.8)).subplots(sharey=True)
     tables = rows[1].subgridspec(1, len(columns), width_ratios=columns).subplots(sharey=True)
@@ -85,14 +87,15 @@ def _dots(panel: Axes, results: xr.Dataset, name: str, scale: float, floor: floa
         panel.plot(values.ravel(), rows.ravel(), _MARKERS[place % 5], color=colour, markersize=3, label=str(data))
         if name == "excess":
             law = scale * one["law"].transpose("theory", "seed").values
-            panel.plot(law.ravel(), rows.ravel(), "|", color="black", markersize=7, zorder=3)
+            label = "law 1" if place == results.sizes["data"] - 1 and np.isfinite(law).any() else None
+            panel.plot(law.ravel(), rows.ravel(), "|", color="black", markersize=7, zorder=3, label=label)
 
 
 def _field(panel: Axes, values: NDArray, words: list[str], title: str) -> None:
     """Draw a table of numbers between 0 and 1, the darker the larger; a dash where there is none."""
     panel.imshow(np.clip(values, 0, 1), cmap="Blues", vmin=0, vmax=1.6, aspect="auto")
     for (row, column), value in np.ndenumerate(values):
-        text = f"{value:.2f}".removeprefix("0") if value < 0.995 else f"{value:.1f}"
+        text = f"{value:.1f}" if value >= 0.995 else f"{value:.2f}".removeprefix("0") if value >= 0.005 else "0"
         panel.text(column, row, text if np.isfinite(value) else "–", ha="center", va="center", fontsize=7)
     panel.set_xticks(range(len(words)), words, rotation=60, ha="right", rotation_mode="anchor", fontsize=8)
     panel.set_title(title, fontsize=9)

@@ -67,7 +67,7 @@ def write_source(circuit: Blueprint) -> str:
                 "population": port.population,
                 "variable": port.variable,
                 "size": circuit.parts[port.population].size,
-                "lasts": port.changes == "sample" and port.population in translator.presented,
+                "lasts": port.changes == "sample" and (port.population, port.variable) in translator.presented,
                 "replayed": place == 0,  # the first port is the one whose inputs are replayed
             }
             for place, port in enumerate(circuit.ports)

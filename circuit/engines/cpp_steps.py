@@ -79,8 +79,8 @@ class Translator:
     Attributes
     ----------
     presented
-        Variables of input fibres that are active only as presented, by population. In C++, `active_<population>` is the
-        range of those that are not 0. Fibres that change their activity themselves may be active outside it.
+        Inputs that are active only as presented, as (population, variable). In C++, `active_<population>_<variable>`
+        is the range of cells in which one is not 0. Cells that change an input themselves may be active outside it.
     """
 
     def __init__(self, blueprint: Blueprint, translate: Callable[[str], str]) -> None:
@@ -88,11 +88,8 @@ class Translator:
         self.sizes = {(array.part, array.name): array.size for array in blueprint.arrays}
         self.meanings = Meanings(self.parts, self.sizes)
         written = {name for action in blueprint.program for name in action.writes}
-        self.presented = {
-            port.population: port.variable
-            for port in blueprint.ports
-            if f"{port.population}.{port.variable}" not in written
-        }
+        inputs = [(port.population, port.variable) for port in blueprint.ports]
+        self.presented = {place for place in inputs if ".".join(place) not in written}
 
     def step(self, action: Action) -> Step:
         """Return the step that carries out ``action``."""
@@ -160,9 +157,11 @@ class Translator:
 
     def _sources(self, pathway: Pathway, action: Action) -> tuple[str, str]:
         """Return the range of source cells without which ``action`` has the same result."""
-        activity = self.presented.get(pathway.source)
-        if activity is not None and vanishes(action.code if action.drives else action.addend, f"{activity}_pre"):
-            return f"active_{pathway.source}.begin", f"active_{pathway.source}.end"
+        code = action.code if action.drives else action.addend
+        for population, variable in sorted(self.presented):
+            if population == pathway.source and vanishes(code, f"{variable}_pre"):
+                active = f"active_{population}_{variable}"
+                return f"{active}.begin", f"{active}.end"
         return "0", str(self.parts[pathway.source].size)
 
     def _due(self, part: Population | Pathway, action: Action) -> list[str]:

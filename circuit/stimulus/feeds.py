@@ -136,7 +136,8 @@ def read_inputs(given: Mapping[str, object], shown: Mapping[str, str], centre: b
                 f"(got {timing.tick * feed.ticks * len(values):g} ms)"
             )
         known = facts[port] = facts_of(name, values, centre)
-        warn_of_columns(name, known.mean, known.variance, centre)
+        if len(values) > 1:
+            warn_of_columns(name, known.mean, known.variance, centre)
         feeds[port] = replace(feed, mean=known.mean) if centre else feed
     lengths = {shown[port]: feed.samples for port, feed in feeds.items()}
     if len(set(lengths.values())) > 1:

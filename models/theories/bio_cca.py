@@ -24,7 +24,8 @@ from typing import ClassVar
 import numpy as np
 
 from biorrr.models.parts import Parts, Pathway, summed
-from biorrr.models.theories.theory import Theory, drawn, noisy_instruction, pyramidal, sensory_fibres, timetable
+from biorrr.models.random_draws import Stream
+from biorrr.models.theories.theory import Theory, drawn, noisy_fibres, pyramidal, sensory_fibres, timetable
 from biorrr.models.validation import Positive
 from biorrr.models.variables import Step, Variable, broadcast
 
@@ -36,7 +37,7 @@ class BioCCA(Theory):
     Parameters
     ----------
     tau
-        Rate of the feedforward synapses over that of lateral ones.
+        Rate of the feedforward synapses over that of lateral ones. Rates must stay below it.
     """
 
     tau: Positive = 0.1
@@ -60,8 +61,9 @@ class BioCCA(Theory):
         shrink = "(1 - eta / tau + eta / tau * zu)"
         inverse = f"eta / tau / (1 - eta / tau) * (w - u_pre * u_post / {shrink})"
         rule = "eta / tau * (z_pre * z_post - w)"
+        instructive = noisy_fibres("instructive", "instruction", "y", "heard", self.ridge, Stream.OWN + 1)
         return Parts(
-            (timetable(self.rate, *rates), sensory_fibres(self.ridge), noisy_instruction(self.ridge), cells),
+            (timetable(self.rate, *rates), sensory_fibres(self.ridge), instructive, cells),
             (
                 Pathway(
                     "proximal", "sensory", "pyramidal", "a", "w * x_pre", "drive", weight="Wx",

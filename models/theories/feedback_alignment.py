@@ -8,6 +8,11 @@ Original (one hidden layer, f and g nonlinear)::
 
     h = f(Wx), y^ = g(U h), e = y - y^       dU = eta e h',  dW = eta ((B'e) f'(h)) x'
 
+Guerguiev et al., where fixed feedback Y drives the apical potential A and a sample has two phases, in the second of
+which y drives the top cells (r their rate, C the soma, plateau = sigma(mean of A) at the end of a phase)::
+
+    A = Y r,    dW = eta sigma'(C) (plateau of the second phase - plateau of the first) PSP'
+
 Here f and g are the identity and V = W'::
 
     z = V'x, e = y - Uz, apical = B'e        dV = eta x apical',  dU = eta (e z' - decay U)
@@ -15,7 +20,9 @@ Here f and g are the identity and V = W'::
     feedback "learned":  dB = eta (e z' - decay B), so that B - U decays
     feedback "backprop": B = U at all times, decay = 0
 
-Simplified: Guerguiev's two phases and their plateaus, the difference of which is the error, are one error population.
+Simplified: no spikes and no time. With sigma linear and top cells that reach y, Guerguiev's difference of plateaus is
+B'(y - y^), with the same sign; here one error population stands for both phases.
+
 Back-propagation needs each feedback synapse to have the weight of another one, U. The simulation keeps a twin of U with
 the same start and the same changes; its locality is judged as what it is, a weight that is U.
 """

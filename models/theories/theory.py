@@ -1,8 +1,7 @@
 """The base of the rival theories: what they share, so that they differ in their learning alone.
 
-Every theory sees the same samples: sensory fibres x, with noise whose variance is the ridge, and instructive fibres y.
-Every theory has k pyramidal cells and one learning rate, eta(t) = eta0/(1 + t/N), which a neuromodulator broadcasts;
-the rates of its pathways are fixed multiples of it. All are in the linear regime, in which the optimum is known.
+All have sensory fibres x, with noise of variance ridge, instructive fibres y, k pyramidal cells, and one rate, eta(t) =
+eta0/(1 + t/N), of which the rates of their pathways are multiples. All are linear, so that the optimum is known.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ from biorrr.models.variables import Step, Variable, broadcast, parameter
 class Theory(ABC):
     """A theory of learning in dendrites, as the parts of a circuit.
 
-    ``Circuit(**theory.layout(n))`` makes the circuit for instruction of n features, and
-    ``circuit.run(X, Y, weights=theory.start(m, n, seed))`` runs it from the theory's first weights.
+    ``Circuit(**theory.layout(n))`` makes the circuit for instruction of n features. It must be run from the theory's
+    own first weights: ``circuit.run(X, Y, weights=theory.start(m, n, seed))``.
 
     Parameters
     ----------
@@ -79,24 +78,19 @@ class Theory(ABC):
 
 def sensory_fibres(ridge: float) -> Population:
     """Return feedforward fibres with noise of variance ``ridge``."""
-    return _noisy(Population(None, "sensory", dimension="input"), "shown", "x", ridge, Stream.OWN)
+    return noisy_fibres("sensory", "input", "shown", "x", ridge, Stream.OWN)
 
 
-def noisy_instruction(ridge: float) -> Population:
-    """Return instructive fibres with noise of variance ``ridge``, for theories that also normalise by Cyy."""
-    return _noisy(Population(None, "instructive", dimension="instruction"), "y", "heard", ridge, Stream.OWN + 1)
-
-
-def _noisy(fibres: Population, shown: str, heard: str, ridge: float, stream: int) -> Population:
-    """Return ``fibres`` that carry what is ``shown``, with noise, as the variable ``heard``."""
+def noisy_fibres(name: str, dimension: str, shown: str, heard: str, ridge: float, stream: int) -> Population:
+    """Return fibres that carry what is ``shown``, with noise of variance ``ridge``, as the variable ``heard``."""
     return Population(
-        None, fibres.name, (
+        None, name, (
             Variable(shown, "input as it is shown", role="input"),
             Variable(heard, "input with noise"),
             parameter("noise", "standard deviation of the noise", float(ridge) ** 0.5),
         ),
         (Step("input", f"{heard} = {shown} + noise * gaussian_draw(seed, {stream}, moment, i)"),),
-        dimension=fibres.dimension,
+        dimension=dimension,
     )  # fmt: skip
 
 
@@ -104,13 +98,11 @@ def timetable(rate: Rate, *others: Variable) -> Population:
     """Return the neuromodulator that broadcasts ``rate`` as eta, with ``others`` that it broadcasts too."""
     return Population(
         1, "neuromodulator", (
-            broadcast("eta", "learning rate"),
+            broadcast("eta", "learning rate"), *others,
             broadcast("eta0", "learning rate at the first sample", "parameter", rate.eta0),
             broadcast("halving", "samples after which the rate has halved", "parameter", rate.N),
-            *others,
         ),
-        (Step("input", "eta = eta0 / (1 + sample / halving)"),),
-        "Broadcasts the learning rate.", shape="",
+        (Step("input", "eta = eta0 / (1 + sample / halving)"),), "Broadcasts the learning rate.", shape="",
     )  # fmt: skip
 
 

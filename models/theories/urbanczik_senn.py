@@ -2,19 +2,20 @@
 
 Urbanczik & Senn (2014), "Learning by the dendritic prediction of somatic spiking", Neuron 81.
 
-Original (dendritic potential V_w, its share V* that would reach the soma, spikes S)::
+Original (soma U, dendrite V_w, the share V* of it that reaches the soma, spikes S, a teacher's conductances g_E, g_I)::
 
-    C dU/dt = -g_L U + g_D (V_w - U) + I_teacher,   V_w = sum_i w_i PSP_i
-    dw_i = eta (S - phi(V*_w)) h(V*_w) PSP_i
+    C dU/dt = -g_L U + g_D (V_w - U) + g_E (E_E - U) + g_I (E_I - U),  V_w = sum_i w_i PSP_i,  V* = V_w g_D/(g_D + g_L)
+    dw_i = eta (S - phi(V*)) h(V*) PSP_i, low-pass filtered,  h = phi'/phi
 
-Here phi is the identity and rates stand for spikes (l = nudge)::
+At rest U = (1 - l) V* + l U_M, where the matching potential U_M and its share l follow from g_E and g_I. Here phi is
+the identity, rates stand for spikes, the teacher sets U_M, and l = nudge is a constant::
 
     v = V'x,  apical = B'y,  z = (1 - l) v + l apical,    dV = eta x (z - v)' / l
     teacher "fixed":    B stays as it was drawn
     teacher "Hebbian":  dB = eta (y v' - B diag(v^2)), Oja's rule of each cell
 
-Simplified: no time, no spikes; the teacher is a current that combines the features of y, where the original left its
-origin open. Without inhibition between cells a Hebbian teacher tells all of them the same.
+Simplified: no time, no filter, no spikes, h constant, weights of either sign. The teacher combines the features of y,
+where the original left its origin open. Without inhibition between cells a Hebbian teacher tells all of them the same.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ CAPTION = (
     "Time that one sample takes, for the simulated circuit and for the same equations as a plain loop in other "
     "languages, at several sizes: the lower, the faster."
 )
-SIZES = ("100x120x4", "784x10x16", "3072x100x8")  # inputs x instructions x outputs
+SIZES = ("100x120x4", "784x16x16", "3072x100x8")  # inputs x instructions x outputs
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -82,18 +82,18 @@ def test_pictures_race_has_a_panel_for_each_data_set(rng):
 def test_meeting_of_runs_that_end_at_different_samples():
     seen = np.array([[0.0, 10, 100, np.nan], [0, 10, np.nan, np.nan]])
     ratio = np.array([[1.0, 0.5, 0.1, np.nan], [1, 0.7, np.nan, np.nan]])
-    course = ("condition", "start", "snapshot")
+    course = ("eigenvalues", "eta", "start", "snapshot")
     results = xr.Dataset(
-        {"seen": (course, [seen] * 4), "ratio": (course, [ratio] * 4), "power": (course, [ratio] * 4)}
-        | {"eta_q": ("condition", [0.1] * 4), "eta_r": ("condition", [0.1, 0.2, 0.1, 0.1])},
-        {"kind": ("condition", ["equal", "unequal", "hasty", "hasty negative"])},
+        {"seen": (course, [[seen]] * 2), "ratio": (course, [[ratio]] * 2), "power": (course, [[ratio], [2 * ratio]])},
+        {"eigenvalues": ["positive", "negative"], "eta": [0.1]},
     )
-    axes = plot_meeting(results)
-    median = axes[1].lines[0]
-    np.testing.assert_array_equal(median.get_xdata(), [0, 10, 100])
-    np.testing.assert_allclose(median.get_ydata(), [1, 0.6, 0.1])
-    crosses = [line for line in axes[2].lines if line.get_marker() == "x" and len(line.get_xdata())]
-    assert [line.get_xdata()[0] for line in crosses] == [10, 10]  # of the two that ended before the longest
+    meeting, power = plot_meeting(results)
+    np.testing.assert_array_equal(meeting.lines[1].get_ydata(), ratio[1])
+    theory = meeting.lines[2]
+    assert theory.get_label() == "theory"
+    np.testing.assert_allclose(theory.get_ydata(), 0.9 ** theory.get_xdata())
+    assert [line.get_label() for line in power.lines][::2] == ["all $> 0$", "some $< 0$"]
+    np.testing.assert_array_equal(power.lines[2].get_ydata(), 2 * ratio[0, 1:])
 
 
 def signals_of(panel):

@@ -1,12 +1,12 @@
 """The equations as a plain NumPy loop, circuits small enough to compile quickly, and where compiled code goes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
-from biorrr.circuit import Microcircuit
-from biorrr.models import Rate, Rates
+from biorrr.circuit import Circuit, Microcircuit, Run
+from biorrr.models import BurstingCells, HoldingClock, Population, Rate, Rates, with_values
 
 M, N, K = 6, 4, 2  # sizes of every circuit here: the C++ engine compiles one program for each
 RATES = Rates(x=Rate(0.004, 900), y=Rate(0.02, 700), q=Rate(0.008, 1500), r=Rate(0.007, 1100))
@@ -64,6 +64,25 @@ class Loop:
         n = self.R @ z
         inhibition = self.Q @ n
         return {"x": x, "y": y, "z": z, "a": a, "n": n, "inhibition": inhibition, "plateau": a - inhibition}
+
+
+@pytest.fixture(scope="session")
+def current_clamp():
+    """Injects currents into cells."""
+
+    def clamp(
+        soma, dendrite, *, cell: Population | None = None, cells: int = 20, duration: float, dt: float = 0.1, record=(),
+        engine: str = "auto",
+    ) -> Run:  # fmt: skip
+        """Inject constant currents, in pA, into so many cells at each level of soma and dendrite; times in ms."""
+        I_s, I_d = (np.repeat(level, cells)[None] for level in np.broadcast_arrays(np.ravel(soma), np.ravel(dendrite)))
+        cell = cell or BurstingCells()
+        injected = tuple(replace(v, role="input") if v.name in ("I_s", "I_d") else v for v in cell.variables)
+        clock = with_values(HoldingClock(), held=float(round(duration / dt)), tick=dt, lapse=dt / 1000)
+        circuit = Circuit([clock, replace(cell, size=I_s.size, variables=injected)], [], engine=engine)
+        return circuit.run({"I_s": I_s, "I_d": I_d}, record=record, every=1, snapshots=1, progress=False)
+
+    return clamp
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from biorrr.circuit import Circuit, Microcircuit
-from biorrr.circuit.current_clamp import current_clamp
 from biorrr.circuit.engines import compiler
 from biorrr.circuit.engines.cpp_source import write_source
 from biorrr.models import (
@@ -70,18 +69,18 @@ def test_silent_fibres_and_factors_that_are_zero_are_skipped():
         return call.removeprefix("if (").removesuffix(f") {name}();").split(" && ")
 
     for step in ("proximal_change", "proximal_replay"):
-        assert "_i = active_sensory.begin; _i < active_sensory.end" in of(step)
+        assert "_i = active_sensory_x.begin; _i < active_sensory_x.end" in of(step)
         assert "circuit::neuromodulator::eta_x[0] != 0" in due(step)
         assert "circuit::proximal::plastic[0] != 0" in due(step)
     assert "waking" in due("proximal_change")
     assert "!waking" in due("proximal_replay")
     assert "circuit::neuromodulator::replay_gain[0] != 0" in due("proximal_replay")
     assert "_i = 0; _i < 4" in of("distal_change")
-    assert "_i = active_instructive.begin" in of("distal_a")
-    assert "_i = active_sensory.begin" in of("sensory_drive_energy_x")
+    assert "_i = active_instructive_y.begin" in of("distal_a")
+    assert "_i = active_sensory_x.begin" in of("sensory_drive_energy_x")
 
 
-def test_exp_of_one_cell_at_a_time_gives_the_same(tmp_path, monkeypatch):
+def test_exp_of_one_cell_at_a_time_gives_the_same(tmp_path, monkeypatch, current_clamp):
     """As compilers and C libraries without functions of several values compile it."""
     settings = {"cells": 21, "duration": 20.0, "record": ("Vs", "Vd", "calcium")}
     expected = current_clamp(600.0, 300.0, engine="numpy", **settings)

@@ -9,7 +9,6 @@ from scipy.integrate import solve_ivp
 
 from biorrr.analysis import excess
 from biorrr.circuit import Diverged, Microcircuit, Run
-from biorrr.circuit.current_clamp import current_clamp, firing
 from biorrr.models import (
     RUNGS,
     BurstingCells,
@@ -65,13 +64,22 @@ def solved(soma: float, dendrite: float, duration: float, start: tuple[float, fl
     return spikes, state
 
 
-def clamped(soma: float, dendrite: float, duration: float, dt: float, engine: str = "numpy") -> Run:
-    return current_clamp(
-        soma, dendrite, cell=QUIET, cells=1, duration=duration, dt=dt, engine=engine, record=("Vs", "Vd", "spike")
-    )
+@pytest.fixture
+def clamped(current_clamp):
+    """Injects currents into one cell without noise."""
+    quiet = {"cell": QUIET, "cells": 1, "engine": "numpy", "record": ("Vs", "Vd", "spike")}
+    return lambda soma, dendrite, duration, dt: current_clamp(soma, dendrite, duration=duration, dt=dt, **quiet)
 
 
-def test_a_cell_without_noise_converges_to_the_ODE_at_first_order():
+def firing(run: Run, levels: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rate of events in Hz and probability that an event is a burst, at each level, after the first 300 ms."""
+    time = run.data["time"].values
+    counts = {name: run.data[name].values[0, time > 300].sum(axis=0).reshape(levels, -1) for name in ("event", "burst")}
+    rates = 1000 * counts["event"].mean(axis=1) / (time[-1] - 300)
+    return rates, counts["burst"].sum(axis=1) / np.maximum(counts["event"].sum(axis=1), 1)
+
+
+def test_a_cell_without_noise_converges_to_the_ODE_at_first_order(clamped):
     """Below threshold, where the dendrite's calcium current is on and nothing jumps."""
     steps = (0.4, 0.2, 0.1)
     runs = [clamped(-700.0, 700.0, 24.0, dt) for dt in steps]
@@ -85,7 +93,7 @@ def test_a_cell_without_noise_converges_to_the_ODE_at_first_order():
         np.testing.assert_allclose(orders, 1, atol=0.15)
 
 
-def test_spikes_of_a_bursting_cell_come_when_the_ODE_says():
+def test_spikes_of_a_bursting_cell_come_when_the_ODE_says(clamped):
     runs = {dt: clamped(600.0, 300.0, 60.0, dt) for dt in (0.1, 0.02)}
     expected, _ = solved(600.0, 300.0, 60.0, (-70 + 15 * uniform_draw(0, 10, -1, 0)[0], -70.0))
     assert len(expected) >= 4
@@ -99,31 +107,29 @@ def test_spikes_of_a_bursting_cell_come_when_the_ODE_says():
     assert late[0.02] < 0.35 * late[0.1]
 
 
-def test_without_the_back_propagating_spike_a_cell_does_not_burst():
+def test_without_the_back_propagating_spike_a_cell_does_not_burst(current_clamp):
     deaf = with_values(BurstingCells(), c_d=0.0)
-    run = current_clamp(500.0, 205.0, cell=deaf, cells=10, duration=1300.0, dt=0.5, record=("spike", "event", "burst"))
-    whole = current_clamp(500.0, 205.0, cells=10, duration=1300.0, dt=0.5, record=("spike", "event", "burst"))
-    assert firing(run, 1)["burst_probability"].item() < 0.2
-    assert firing(whole, 1)["burst_probability"].item() > 0.4
+    run = current_clamp(500.0, 205.0, cell=deaf, cells=10, duration=1300.0, dt=0.5, record=("event", "burst"))
+    whole = current_clamp(500.0, 205.0, cells=10, duration=1300.0, dt=0.5, record=("event", "burst"))
+    assert firing(run, 1)[1].item() < 0.2
+    assert firing(whole, 1)[1].item() > 0.4
 
 
 @pytest.mark.slow
-def test_bursts_follow_the_dendritic_current_and_events_the_somatic_one():
+def test_bursts_follow_the_dendritic_current_and_events_the_somatic_one(current_clamp):
     """What DESIGN says of the cell: nearly linear from -50 to 290 pA at a steady rate of events."""
     dendrite = np.array([-50.0, 35.0, 120.0, 205.0, 290.0])
-    found = firing(current_clamp(400.0, dendrite, cells=60, duration=6300.0, record=("spike", "event", "burst")), 5)
-    probability = found["burst_probability"].values
+    rates, probability = firing(current_clamp(400.0, dendrite, cells=60, duration=6300.0, record=("event", "burst")), 5)
     line = np.polyval(np.polyfit(dendrite, probability, 1), dendrite)
     assert np.abs(probability - line).max() < 0.06
     assert probability[0] < 0.15
     assert probability[-1] > 0.65
-    rates = found["event_rate"].mean("cell").values
     assert rates.min() > 4
     assert rates.max() < 7
     soma = np.array([300.0, 400.0, 500.0, 600.0])
-    found = firing(current_clamp(soma, 120.0, cells=60, duration=6300.0, record=("spike", "event", "burst")), 4)
-    assert (np.diff(found["event_rate"].mean("cell").values) > 0.8).all()
-    assert np.ptp(found["burst_probability"].values) < 0.1
+    rates, probability = firing(current_clamp(soma, 120.0, cells=60, duration=6300.0, record=("event", "burst")), 4)
+    assert (np.diff(rates) > 0.8).all()
+    assert np.ptp(probability) < 0.1
 
 
 # -- the circuit -------------------------------------------------------------------------------------------------------
@@ -324,7 +330,7 @@ def test_parameters_may_be_quantities_of_Brian2():
         ("w_s += spike", "w_s += Vs", "'w_s' has unit 1"),
     ],
 )
-def test_units_that_do_not_agree_are_refused(right, wrong, said):
+def test_units_that_do_not_agree_are_refused(right, wrong, said, current_clamp):
     (step,) = BurstingCells().steps
     assert right in step.code
     odd = replace(BurstingCells(), steps=(replace(step, code=step.code.replace(right, wrong)),))
@@ -333,7 +339,7 @@ def test_units_that_do_not_agree_are_refused(right, wrong, said):
     assert said in str(error.value)
 
 
-def test_currents_of_the_wrong_dimension_are_refused():
+def test_currents_of_the_wrong_dimension_are_refused(current_clamp):
     odd = replace(
         BurstingCells(),
         variables=tuple(replace(v, unit="mV") if v.name == "I_d" else v for v in BurstingCells().variables),

@@ -9,6 +9,7 @@ import pytest
 from biorrr.circuit import Microcircuit
 from biorrr.models import Millivolts, Rate, Rates
 from biorrr.sims.bench import (
+    SIZES,
     contestants,
     measurements,
     race,
@@ -169,6 +170,13 @@ def test_without_a_clone_it_says_where_the_contestants_are(monkeypatch, tmp_path
     assert f"bench: its contestants are in a clone of the repository only (got no folder {tmp_path}" in said
     assert "clone it and `pip install --editable .` there" in said
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("size", [*SIZES, *race.HELD_SIZES])
+def test_sizes_are_those_of_circuits(size):
+    """A rank is at most the number of inputs and of instructions."""
+    m, n, k = map(int, size.split("x"))
+    assert Microcircuit(k).blueprint(m, n).sizes["y"] == n
 
 
 def test_clear_cache(monkeypatch, tmp_path, capsys):

@@ -218,22 +218,19 @@ def test_a_race_has_a_line_for_each_learner_and_a_choice_of_rank():
 
 
 def test_theory_stands_beside_the_symmetry_that_was_measured():
-    shape = ("condition", "start", "snapshot")
+    shape = ("eta", "start", "snapshot")
     ratio = np.array([[[1.0, 0.1, np.nan]] * 2, [[1.0, 0.2, 0.04]] * 2])
     dataset = xr.Dataset(
         {"seen": (shape, np.tile([0.0, 10, 20], (2, 2, 1))), "ratio": (shape, ratio),
          "predicted": (shape, 1.01 * ratio)},
-        coords={"kind": ("condition", ["equal", "unequal"]), "start": [0, 1],
-                "rates": ("condition", ["η/τ 0.1", "η/τ of Q 0.1, of R 0.4"])},
+        coords={"eta": [0.1, 0.4], "start": [0, 1]},
     )  # fmt: skip
     (chart,) = charts_of("symmetry", {"run": dataset})
     (course,) = chart["views"]
     lines = {line["line"]: line for line in course["series"] if line["repeat"] is None}
-    assert list(lines) == [
-        "η/τ 0.1, measured", "η/τ of Q 0.1, of R 0.4, measured", "η/τ 0.1, theory", "η/τ of Q 0.1, of R 0.4, theory",
-    ]  # fmt: skip
-    assert lines["η/τ 0.1, measured"]["y"] == [1.0, 0.1]
-    assert lines["η/τ 0.1, theory"]["theory"]
+    assert list(lines) == ["eta 0.1, measured", "eta 0.4, measured", "eta 0.1, theory", "eta 0.4, theory"]
+    assert lines["eta 0.1, measured"]["y"] == [1.0, 0.1]
+    assert lines["eta 0.1, theory"]["theory"]
 
 
 def test_claims_are_told_with_their_numbers(tmp_path):

@@ -1,14 +1,25 @@
 """The experiment on rival theories: the same samples for all, predictions of law 1, lesions, and verdicts."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from biorrr.analysis import fixed_feedback_law
+from biorrr.models import Rate
 from biorrr.models.theories import BioRRR, BurstDependent, FeedbackAlignment, UrbanczikSenn
 from biorrr.sims.data import load
-from biorrr.sims.experiments.theories import NAMES, TheoriesSettings, contests, theories, verdicts
+from biorrr.sims.experiments.theories import (
+    NAMES,
+    TheoriesSettings,
+    contests,
+    imaged_theories,
+    measures,
+    theories,
+    verdicts,
+)
 from biorrr.sims.experiments.theories import interface as interfaces
 from biorrr.sims.lab import Job, SettingsError
 from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
@@ -41,25 +52,25 @@ def test_law_1_is_predicted_for_fixed_feedback_alone(data):
 
 
 def test_a_theory_that_diverges_has_learned_nothing(job, data):
-    found = contests.measure(job, contests.Contest(FeedbackAlignment(), 1e6, 100, 0), data)
+    found = measures.measure(job, contests.Contest(FeedbackAlignment(), 1e6, 100, 0), data)
     assert found["excess"] == contests.NOT_LEARNED
     assert np.isnan(found["carries"]).all()
 
 
 def test_lesions_do_what_the_equations_say(job, data):
     """Silenced, Bio-RRR's dendrite shows y; cut, a teacher is silent; nothing of Bio-RRR hears of a readout."""
-    rrr = contests.measure(job, contests.Contest(BioRRR(), 0.1, 3000, 0), data)
+    rrr = measures.measure(job, contests.Contest(BioRRR(), 0.1, 3000, 0), data)
     silenced, cut, inverted = range(3)
     assert rrr["shown"][silenced, 0] == pytest.approx(1)
     assert rrr["shown"][cut, 1] == pytest.approx(1)
     assert rrr["change"][inverted] == 0
     assert np.isfinite(rrr["silenced_excess"])
-    teacher = contests.measure(job, contests.Contest(UrbanczikSenn(), 0.1, 1000, 0), data)
+    teacher = measures.measure(job, contests.Contest(UrbanczikSenn(), 0.1, 1000, 0), data)
     assert np.isnan(teacher["change"][silenced])
     assert teacher["change"][cut] == 1
     assert teacher["carries"][:, 0] == pytest.approx(1)
     assert teacher["soma_by_y"] > 0.01
-    bursts = contests.measure(job, contests.Contest(BurstDependent(), 0.1, 1000, 0), data)
+    bursts = measures.measure(job, contests.Contest(BurstDependent(), 0.1, 1000, 0), data)
     assert bursts["change"][inverted] > 0.1
     assert bursts["change"][silenced] > 0.1
 
@@ -76,16 +87,23 @@ def test_a_circuit_of_one_s_own_is_refused():
         theories(None, TheoriesSettings(circuit="own.py:make"))
 
 
-def test_bounds_are_judged_once_learning_has_converged():
-    theory, shape = "Urbanczik-Senn, Hebbian", (1, 1)
-    scores = dict.fromkeys(("excess", "participation", "whitening", "silenced_excess", "soma_by_y"), 0.5)
-    scores |= {"law": np.nan, "carries": np.zeros((3, 3)), "shown": np.zeros((3, 3)), "change": np.zeros(3)}
-    contest = contests.Contest(UrbanczikSenn(teacher="Hebbian"), 0.1, 10, 0)
+def test_bounds_are_judged_once_learning_has_converged(data):
+    theory = "Urbanczik-Senn, Hebbian"
+    settings = SimpleNamespace(samples=10, every_seed=(0,), seed=0, rates=(0.1,))
+    scores = {name: np.zeros([3] * len(axes)) for name, axes in measures.MEASURES.items()} | {"law": np.nan}
+
+    def answer(function, items, data):
+        return {item: scores | {"distance": 0.0} for item in items}
+
     for participation, samples, verdict in ((1.05, 300_000, True), (1.2, 300_000, False), (1.05, 1000, None)):
-        joined = verdicts.join([theory], [0.1], {contest: scores | {"participation": participation}})
+        scores["participation"] = participation
+        joined = measures.compete(
+            SimpleNamespace(settings=settings, map=answer), [UrbanczikSenn(teacher="Hebbian")], data
+        )
         results = joined.expand_dims(data=["digits"]).assign_attrs(k=2, samples=samples)
-        assert results["excess"].shape == (1, *shape)
-        (claim,) = verdicts.judge(results, {one.name: one for one in verdicts.quantities(results)})
+        assert results["carries"].shape == (1, 1, 1, 3, 3)
+        found = {("digits", theory): [*verdicts.measured(results, "digits", theory)]}
+        (claim,) = verdicts.judge(results, found)
         assert claim.holds is verdict
 
 
@@ -119,7 +137,33 @@ def test_a_question_separates_theories_whose_shares_differ():
     for theory, number in enumerate((10, 6, 2)):
         yes[theory, :number, :, :, 0] = 1
     yes[1, 0, 0, 0, 1] = np.nan  # diverged, or not asked
-    answers = verdicts.join_answers(["one", "two", "three"], 2000, yes)
+    answers = imaged_theories.shares(["one", "two", "three"], (500, 2000), yes)
     assert answers["yes"].sel(question="specific", trials=500, noise=2).values.tolist() == [1.0, 0.6, 0.2]
     assert (answers["separated"].sel(question="specific") == 1).all()
     assert (answers["separated"].sel(question="informative") == 0).all()
+
+
+def test_answers_and_signals_are_quantities():
+    """A share, a number of pairs and a change at the interface are found in the summary under their names."""
+    answers = imaged_theories.shares(["one", "two"], (500, 2000), np.ones((2, 10, 2, 3, 4)))
+    found = {one.name: one.value for one in verdicts.answered(answers)}
+    assert found["yes_two_signed"] == 1
+    assert found["separated_predictive_500_4"] == 0
+    apical = np.arange(8.0).reshape(1, 1, 2, 2, 2) ** 2
+    signals = xr.Dataset(
+        {"apical": (("theory", "shape", *interfaces.AXES), apical)},
+        {"theory": ["one"], "shape": ["rectified, rest 0"], **interfaces.AXES},
+    )
+    changes = {one.name: one.value for one in verdicts.at_interface(signals)}
+    assert changes == {
+        "interface_one_rectified_rest_0_helpful": 1.0, "interface_one_rectified_rest_0_hurtful": 5.0,
+        "interface_one_rectified_rest_0_helpful_inhibited": 9.0,
+        "interface_one_rectified_rest_0_hurtful_inhibited": 13.0,
+    }  # fmt: skip
+
+
+def test_the_rate_heeds_the_larger_of_both_views(data):
+    """Synapses of n top cells take n steps of one sample, as those of m inputs do."""
+    wide = replace(data, X=data.X[:, :2])
+    assert contests.rate_of(0.1, data) == Rate(0.1 / 6)
+    assert contests.rate_of(0.1, wide) == Rate(0.1 / 4)

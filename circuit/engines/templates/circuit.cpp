@@ -9,7 +9,7 @@ namespace circuit { namespace {{ array.part }} { alignas(64) static double {{ ar
 {% endfor %}
 // The input fibres of a population that are not silent; the presentation of samples keeps this up to date.
 {% for port in ports %}
-static struct { int begin, end; } active_{{ port.population }};
+static struct { int begin, end; } active_{{ port.population }}_{{ port.variable }};
 {% endfor %}
 static bool recorded;  // whether this tick needs what is formed for recordings only
 

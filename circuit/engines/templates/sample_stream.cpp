@@ -34,7 +34,7 @@ struct Segment
     struct Port { int64_t type, offset, held, ticks; double gain; } ports[{{ ports|length }}];
     struct Selection { int64_t quantity, first, count; };
     {% for port in ports %}
-    std::vector<double> mean_{{ port.population }};
+    std::vector<double> mean_{{ port.population }}_{{ port.variable }};
     {% endfor %}
     std::vector<int64_t> due, traced_samples, shown;  // samples after which weights are kept; samples traced; rows and replays
     std::vector<Quantity> state, weights, traces;
@@ -83,8 +83,8 @@ struct Segment
         read(file, &head, 1);
         read(file, ports, {{ ports|length }});
         {% for port in ports %}
-        mean_{{ port.population }}.resize({{ port.size }});
-        read(file, mean_{{ port.population }}.data(), {{ port.size }});
+        mean_{{ port.population }}_{{ port.variable }}.resize({{ port.size }});
+        read(file, mean_{{ port.population }}_{{ port.variable }}.data(), {{ port.size }});
         {% endfor %}
         due.resize(head.snapshots);
         traced_samples.resize(head.traced);
@@ -193,8 +193,8 @@ struct Segment
                 double *activity = circuit::{{ port.population }}::{{ port.variable }};
                 const Port &port = ports[{{ loop.index0 }}];
                 const int64_t row = port.ticks == port.held ? what : (what * port.held + phase) / port.ticks;
-                show<{{ port.size }}>(activity, data[{{ loop.index0 }}], port.type, row, port.gain, mean_{{ port.population }}.data());
-                active_{{ port.population }} = {0, {{ port.size }}};
+                show<{{ port.size }}>(activity, data[{{ loop.index0 }}], port.type, row, port.gain, mean_{{ port.population }}_{{ port.variable }}.data());
+                active_{{ port.population }}_{{ port.variable }} = {0, {{ port.size }}};
                 if (sample + 1 < head.samples && port.ticks == port.held)
                     announce<{{ port.size }}>(data[{{ loop.index0 }}], port.type, here[1 + head.replays]);
             }
@@ -208,13 +208,13 @@ struct Segment
             {% for port in ports %}
             {
                 double *activity = circuit::{{ port.population }}::{{ port.variable }};
-                std::fill(activity + active_{{ port.population }}.begin, activity + active_{{ port.population }}.end, 0);
+                std::fill(activity + active_{{ port.population }}_{{ port.variable }}.begin, activity + active_{{ port.population }}_{{ port.variable }}.end, 0);
                 {% if port.replayed %}
                 const int replayed = -1 - what;
                 activity[replayed] = 1;
-                active_{{ port.population }} = {replayed, replayed + 1};
+                active_{{ port.population }}_{{ port.variable }} = {replayed, replayed + 1};
                 {% else %}
-                active_{{ port.population }} = {0, 0};
+                active_{{ port.population }}_{{ port.variable }} = {0, 0};
                 {% endif %}
             }
             {% endfor %}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from biorrr.sims.experiments.instructive.imaged_circuits import CIRCUIT, WARM_UP, Learner, observe
-from biorrr.sims.experiments.theories.contests import RIDGE
-from biorrr.sims.lab import Job
-from biorrr.sims.lazy import circuits, data_sets, models, np
+from biorrr.sims.experiments.theories.contests import RIDGE, rate_of, run_theory
+from biorrr.sims.lab import Job, Lab
+from biorrr.sims.lazy import data_sets, np, xr
 
 if TYPE_CHECKING:
     from biorrr.models.theories import Theory
@@ -18,16 +18,26 @@ QUESTIONS = ("specific", "informative", "signed", "predictive")
 NOISES = (1.0, 2.0, 4.0)  # imaging noise over signal
 SHORTER = 4  # part of the trials that a shorter recording has
 DECAY = 0.5  # of the indicator, in seconds
+RATE = 0.1  # constant, relative as in a contest
 STIMULI = 60  # samples of the data that are shown, each many times
 
 
 @dataclass(frozen=True)
 class ImagedTheory:
-    """A theory that learns a few stimuli from one seed, at a constant rate of ``relative``/m."""
+    """A theory that learns a few stimuli from one seed, at a constant rate."""
 
     theory: Theory
-    relative: float
     seed: int
+
+
+def image_each(lab: Lab, every: list[Theory], data: data_sets.Dataset) -> xr.Dataset:
+    """Image every theory while it learns the data, and return its answers; see :func:`shares`."""
+    settings = lab.settings
+    cells = min(settings.imaged_k, data.X.shape[1], data.Y.shape[1])
+    seeds = range(settings.seed, settings.seed + settings.imaged)
+    items = [ImagedTheory(replace(one, k=cells), seed) for one in every for seed in seeds]
+    yes = np.array([one["yes"] for one in lab.map(image, items, data).values()])
+    return shares([one.name for one in every], lengths(settings.trials), yes.reshape(len(every), -1, *yes.shape[1:]))
 
 
 def lengths(trials: int) -> tuple[int, int]:
@@ -60,20 +70,40 @@ def _learn(job: Job, item: ImagedTheory, data: data_sets.Dataset) -> Learner | N
     rng = np.random.default_rng(item.seed)
     rows = rng.permutation(len(data.X))[:STIMULI]
     order = rng.integers(len(rows), size=WARM_UP + job.settings.trials)
-    m, n = data.X.shape[1], data.Y.shape[1]
-    theory = replace(item.theory, rate=models.Rate(item.relative / m), ridge=RIDGE)
-    circuit = circuits.Circuit(**theory.layout(n), engine=job.settings.engine, seed=item.seed)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of pixels that are the same in all stimuli
-            run = circuit.run(
-                data.X[rows], data.Y[rows], order=order, record=("y", "z", theory.apical, theory.readout), every=1,
-                snapshots=1, centre=True, progress=False, weights=theory.start(m, n, item.seed),
-            )  # fmt: skip
-    except circuits.Diverged:
+    theory = replace(item.theory, rate=rate_of(RATE, data), ridge=RIDGE)
+    run = run_theory(
+        theory, data.X[rows], data.Y[rows], job.settings.engine, item.seed, order=order, centre=True, every=1,
+        record=("y", "z", theory.apical, theory.readout),
+        weights=theory.start(data.X.shape[1], data.Y.shape[1], item.seed),
+    )  # fmt: skip
+    if run is None:
         return None
     y, z, apical = (run.data[name].values for name in ("y", "z", theory.apical))
     readout = run.data[f"{theory.readout}_trace"].values
     error = y - np.einsum("tnk,tk->tn", readout, z)
     z, apical, error, stimulus = (one[WARM_UP:] for one in (z, apical, error, run.data["data_row"].values))
     return Learner(z, apical, error, readout[-1].T, stimulus)
+
+
+def shares(names: list[str], trials: tuple[int, int], yes: np.ndarray) -> xr.Dataset:
+    """Return the share of yes by theory, trials, noise and question, and the number of pairs that are separated.
+
+    ``yes`` is (theories, experiments, lengths, noises, questions). A share is NaN where all circuits diverged. A
+    question separates two theories where their shares differ by Fisher's exact test (p <= 0.05).
+    """
+    from scipy.stats import fisher_exact
+
+    asked, said = np.isfinite(yes).sum(axis=1), np.nansum(yes, axis=1)
+    tables = np.stack([said, asked - said], axis=-1)  # (theories, lengths, noises, questions, yes or no)
+    pairs = np.zeros(asked.shape[1:], dtype=int)
+    for one, other in combinations(tables, 2):
+        for place in np.ndindex(pairs.shape):
+            pairs[place] += fisher_exact([one[place], other[place]]).pvalue <= 0.05
+    axes = ("trials", "noise", "question")
+    return xr.Dataset(
+        {
+            "yes": (("theory", *axes), np.where(asked, said / np.maximum(asked, 1), np.nan)),
+            "separated": (axes, pairs),
+        },
+        {"theory": names, "trials": list(trials), "noise": list(NOISES), "question": list(QUESTIONS)},
+    )

@@ -7,12 +7,12 @@ target. Plateaus are signed, or rectified above a resting level, and dendrites m
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
-from biorrr.sims.lab import Job
+from biorrr.sims.lab import Job, Lab
+from biorrr.sims.lab.circuits import completed
 from biorrr.sims.lazy import circuits, models, np, xr
 
 if TYPE_CHECKING:
@@ -23,19 +23,19 @@ FRAMES, SLOW = 6000, 20  # length of a recording, and frames over which inputs c
 RATE = 1e-4  # constant: the error falls to about half within the recording
 RESTING = {"signed": 1e9, "rectified, rest 0.5": 0.5, "rectified, rest 0": 0.0}  # level, in units of the target
 INHIBITION = (0.0, 1.0)  # extra inhibition of the dendrite, in units of the target
-GROUPS, PHASES = ("helpful", "hurtful"), ("falling", "rising")
 ROLE = (1.0, -1.0) * (CELLS // 2)  # of each neuron, in the outcome
+AXES = {"inhibition": list(INHIBITION), "group": ["helpful", "hurtful"], "phase": ["falling", "rising"]}
 
 
-def every_interfaced() -> tuple[Theory, ...]:
+def every_interfaced() -> list[Theory]:
     """Return the theories whose dendrites hear an error, with feedback that knows the roles."""
     from biorrr.models import theories as t
 
     rate = models.Rate(RATE)
-    return (
+    return [
         t.FeedbackAlignment(k=CELLS, rate=rate, feedback="fixed"), t.Sacramento(k=CELLS, rate=rate, learned=False),
         t.BurstDependent(k=CELLS, rate=rate, learned=False), t.BioRRR(k=CELLS, rate=rate),
-    )  # fmt: skip
+    ]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,7 @@ class Interface:
 
     def circuit(self, engine: str) -> circuits.Circuit:
         """Return the circuit of the theory, in which the apical signal is inhibited and cut off below."""
-        apical = self.theory.apical
-        parts = self.theory.parts(1)
+        apical, parts = self.theory.apical, self.theory.parts(1)
         level = RESTING[self.shape]
         cells = parts["pyramidal"].adding(
             models.Variable("resting_level", "level from which plateaus rise", "population", "parameter", level),
@@ -63,6 +62,22 @@ class Interface:
         )
 
 
+def put_at_interface(lab: Lab) -> xr.Dataset:
+    """Return apical signals of each theory at the interface, by shape, inhibition, group and phase, means over seeds.
+
+    They are in units of the change between phases that signed plateaus of the theory show without extra inhibition.
+    """
+    every, seeds = every_interfaced(), lab.settings.every_seed
+    items = [Interface(*one) for one in product(every, RESTING, INHIBITION, seeds)]
+    found = np.array([one["apical"] for one in lab.map(record, items).values()])
+    mean = found.reshape(len(every), len(RESTING), len(INHIBITION), len(seeds), 2, 2).mean(axis=3)
+    unit = np.abs(np.diff(mean[:, :1, :1], axis=-1)).mean(axis=-2, keepdims=True)
+    return xr.Dataset(
+        {"apical": (("theory", "shape", *AXES), mean / unit)},
+        {"theory": [theory.name for theory in every], "shape": list(RESTING), **AXES},
+    )
+
+
 def record(job: Job, item: Interface) -> dict[str, Any]:
     """Return the mean apical signal, (groups, phases), less its mean over the recording."""
     theory, role = item.theory, np.array(ROLE)
@@ -73,19 +88,15 @@ def record(job: Job, item: Interface) -> dict[str, Any]:
     fixed = [models.Freeze(0, name) for name in ("U", "B", "Vy") if name in start]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the constant input and the constant target, which are meant
-        run = item.circuit(job.settings.engine).run(
+        run = completed(item.circuit(job.settings.engine).run(
             _inputs(item.seed), np.ones((FRAMES, 1)), order="sequential", weights=weights, snapshots=1, every=1,
             record=("z", theory.apical), events=fixed, progress=False,
-        )  # fmt: skip
+        ))  # fmt: skip
     apical = run.data[theory.apical].values
-    error = np.abs(1 - run.data["z"].values @ role / CELLS)
-    rising = np.diff(error) > 0
+    rising = np.diff(np.abs(1 - run.data["z"].values @ role / CELLS)) > 0
     deviation = (apical - apical.mean(axis=0))[1:]
-    return {
-        "apical": np.array(
-            [[deviation[when][:, role == sign].mean() for when in (~rising, rising)] for sign in (1, -1)]
-        )
-    }
+    means = [[deviation[when][:, role == sign].mean() for when in (~rising, rising)] for sign in (1, -1)]
+    return {"apical": np.array(means)}
 
 
 def _inputs(seed: int) -> np.ndarray:
@@ -97,47 +108,3 @@ def _inputs(seed: int) -> np.ndarray:
         frame += kept * before
     X[:, 0] = 1.0
     return X
-
-
-def join_interfaces(theories: Sequence[Theory], found: Mapping[Interface, Mapping[str, Any]]) -> xr.Dataset:
-    """Return apical signals by theory, shape, inhibition, group and phase, means over seeds.
-
-    They are in units of the change between phases that signed plateaus of the theory show without extra inhibition.
-    """
-    mean = np.array([
-        [
-            [
-                np.mean([
-                    one["apical"] for item, one in found.items()
-                    if (item.theory, item.shape, item.inhibition) == (theory, shape, extra)
-                ], axis=0)
-                for extra in INHIBITION
-            ]
-            for shape in RESTING
-        ]
-        for theory in theories
-    ])  # fmt: skip
-    signed = mean[:, :1, :1]
-    unit = np.abs(np.diff(signed, axis=-1)).mean(axis=-2, keepdims=True)
-    return xr.Dataset(
-        {"apical": (("theory", "shape", "inhibition", "group", "phase"), mean / unit)},
-        {
-            "theory": [theory.name for theory in theories], "shape": list(RESTING), "inhibition": list(INHIBITION),
-            "group": list(GROUPS), "phase": list(PHASES),
-        },
-    )  # fmt: skip
-
-
-def interface_rows(results: xr.Dataset) -> dict[str, str]:
-    """Return rows of the printed table: the change from falling to rising error, without and with extra inhibition."""
-    change = results["apical"].sel(phase="rising") - results["apical"].sel(phase="falling")
-    return {
-        f"interface: {theory}, {shape}": "; ".join(
-            f"{group} {plain:+.2f}, inhibited {inhibited:+.2f}"
-            for group, (plain, inhibited) in zip(
-                GROUPS, change.sel(theory=theory, shape=shape).transpose("group", "inhibition").values, strict=True
-            )
-        )
-        for theory in results["theory"].values
-        for shape in results["shape"].values
-    }
