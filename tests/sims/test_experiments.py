@@ -6,6 +6,7 @@ import shutil
 import pytest
 import tomli_w
 
+from biorrr.circuit.engines.compiler import find_compiler
 from biorrr.sims import main
 from biorrr.sims.data import DataError
 from biorrr.sims.experiments import experiment_names, find_experiment
@@ -43,6 +44,8 @@ def small(request, tmp_path_factory):
     place = tmp_path_factory.mktemp(request.param)
     config, run, kept = place / "small.toml", place / "run", place / "kept"
     settings = experiment.settings(**experiment.small | {"seeds": 2})
+    if settings.engine == "cpp" and find_compiler() is None:
+        pytest.skip("needs a C++ compiler")
     try:
         for data in settings.every_data:
             data.load()

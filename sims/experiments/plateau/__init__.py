@@ -113,7 +113,7 @@ CHARTS = (
     measure="plateau_relative_error_end",
     captions=CAPTIONS,
     charts=CHARTS,
-    small={"data": "synthetic:samples=60,m=6,n=5,latents=2", "epochs": 2, "seeds": 1, "engine": "numpy"},
+    small={"data": "synthetic:samples=60,m=6,n=5,latents=2", "epochs": 2, "seeds": 1, "engine": "cpp"},
 )
 def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
     """Let circuits learn, record them with learning off, and compare their plateaus with theory."""

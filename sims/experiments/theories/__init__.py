@@ -84,7 +84,7 @@ CHART = Chart(
     charts=(CHART,),
     small={
         "data": ("synthetic:samples=60,m=6,n=5,latents=2",), "theories": ("Bio-RRR", "bursts"), "samples": 200,
-        "rates": (0.1,), "seeds": 1, "imaged": 1, "imaged_k": 4, "trials": 200, "engine": "numpy",
+        "rates": (0.1,), "seeds": 1, "imaged": 1, "imaged_k": 4, "trials": 200,
     },
 )  # fmt: skip
 def theories(lab: Lab, settings: TheoriesSettings) -> Findings:
