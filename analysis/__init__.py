@@ -21,6 +21,7 @@ _HOMES = {
     "algorithms.ccalin": ("CCALin",),
     "algorithms.saa": ("SAA",),
     "algorithms.msg": ("MSGCCA", "CappedMSG"),
+    "algorithms.streaming_cca": ("GenOja", "AdaptiveBioCCA"),
     "regression.yardstick": ("Yardstick",),
     "regression.baselines": ("baselines",),
     "traces": ("stages_of_learning",),
@@ -34,7 +35,7 @@ _HOMES = {
     "figures.panels.raster": ("plot_raster",),
     "figures.panels.weights": ("plot_weights",),
     "laws": ("fixed_feedback_law", "FixedFeedbackLaw", "participation_ratio"),
-    "theory": ("symmetry_decay", "SymmetryDecay", "decay_between"),
+    "theory": ("symmetry_decay", "SymmetryDecay"),
     "eligibility": (
         "eligibility_trace",
         "pairing_curve",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,12 +35,6 @@ class Agreement:
                 np.sum(u * v, axis=-2) / np.sqrt(np.sum(u**2, axis=-2) * np.sum(v**2, axis=-2)),
                 np.sqrt(np.sum((measured - expected) ** 2, axis=-2) / np.sum(expected**2, axis=-2)),
             )
-
-    @classmethod
-    def joined(cls, each: Iterable[Agreement]) -> Agreement:
-        """Return the agreements of several circuits, each (k,), as one."""
-        pairs = [(one.correlation, one.relative_error) for one in each]
-        return cls(*(np.concatenate(values) for values in zip(*pairs, strict=True)))
 
 
 @dataclass(frozen=True)

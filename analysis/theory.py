@@ -69,36 +69,12 @@ def symmetry_decay(
     return SymmetryDecay(samples, measured, measured[0] * decay, rounding)
 
 
-def decay_between(seen: ArrayLike, samples: ArrayLike, rates: ArrayLike) -> NDArray:
-    """Return the product of |1 - eta| over the samples from ``seen[0]`` to each of ``seen`` (S,), ascending: (S,).
-
-    ``rates`` (P,) are those recorded at ``samples`` (P,), whole and ascending. Between two of them log |1 - eta| is
-    interpolated, so that its sum over any number of samples is known in closed form.
-
-    Examples
-    --------
-    >>> print(decay_between([0, 10**12], [0, 10**12], [1e-12, 1e-12]).round(6))
-    [1.       0.367879]
-    """
-    seen, samples = np.asarray(seen), np.asarray(samples)
-    knots = np.unique(np.concatenate([seen, samples[(samples > seen[0]) & (samples < seen[-1])]]))
-    recorded = np.maximum(_log_factor(np.asarray(rates, dtype=float)), -1e5)  # after a rate of 1 nothing is left
-    logs = np.interp(knots, samples, recorded)
-    first, last = logs[:-1], logs[1:]
-    sums = (np.diff(knots) * (first + last) + first - last) / 2  # over the samples from one knot up to the next
-    return np.exp(np.concatenate([[0.0], np.cumsum(sums)]))[np.searchsorted(knots, seen)]
-
-
-def _log_factor(eta: NDArray) -> NDArray:
-    """Return the logarithm of |1 - eta|, exact for small rates too."""
-    with np.errstate(divide="ignore"):  # of a rate of 1, after which nothing is left
-        return np.log1p(np.where(eta < 1, -eta, eta - 2))
-
-
 def _log_product(eta_q: Callable[[NDArray], NDArray], start: int, stop: int) -> float:
     """Return the sum of log |1 - eta_q| over the samples from ``start`` to ``stop``, one block of them at a time."""
     total = 0.0
     for low in range(start, stop, _BLOCK):
         span = np.arange(low, min(low + _BLOCK, stop))
-        total += float(_log_factor(np.broadcast_to(eta_q(span), span.shape)).sum())
+        eta = np.broadcast_to(eta_q(span), span.shape)
+        with np.errstate(divide="ignore"):  # of a rate of 1, after which nothing is left
+            total += float(np.log1p(np.where(eta < 1, -eta, eta - 2)).sum())  # exact for small rates too
     return total

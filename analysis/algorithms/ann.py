@@ -9,7 +9,17 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from biorrr.analysis.algorithms.estimator import OnlineFilterLearner, learner
-from biorrr.analysis.algorithms.kernel import kernel, rate_table
+from biorrr.analysis.algorithms.kernel import (
+    add_outer,
+    add_product,
+    falling,
+    kernel,
+    mix,
+    rate_table,
+    set_gram,
+    set_product,
+    square,
+)
 from biorrr.analysis.algorithms.weights import check_weights
 from biorrr.analysis.checks import given_rates, ridge_pair
 from biorrr.analysis.regression.covariance import covariances
@@ -139,8 +149,7 @@ def _iterate(Cxx, Cxy, Vx, Vy, t, stop, rates, scales, tol):
         CxxVx = Cxx @ Vx
         Czz, VyVy = Vx.T @ CxxVx, Vy.T @ Vy
         if len(rates):
-            eta_x = rates[0, 0] / (1 + t / rates[0, 1])
-            eta_y = rates[1, 0] / (1 + t / rates[1, 1])
+            eta_x, eta_y = falling(rates, 0, t), falling(rates, 1, t)
         else:
             eta_y = 0.5 / (np.trace(VyVy) / scales[1] + np.trace(Czz))
             eta_x = eta_y / (scales[0] * scales[1])
@@ -170,63 +179,33 @@ def _present(X, Y, order, t, Vx, Vy, ridge_x, rates, mean_squares):
     tiny = 1e-300  # keeps rates finite where all samples so far are zero
     for row in order:
         x, y = X[row], Y[row]
-        for j in range(k):
-            z[j] = 0.0
-            for i in range(m):
-                z[j] += Vx[j, i] * x[i]
+        set_product(z, Vx, x)
         error[:] = y
         for j in range(k):
             for i in range(n):
                 error[i] -= Vy[j, i] * z[j]
-        for j in range(k):
-            back[j] = 0.0
-            for i in range(n):
-                back[j] += Vy[j, i] * error[i]
+        set_product(back, Vy, error)
 
         if len(rates):
-            eta_x = rates[0, 0] / (1 + t / rates[0, 1])
-            eta_y = rates[1, 0] / (1 + t / rates[1, 1])
+            eta_x, eta_y = falling(rates, 0, t), falling(rates, 1, t)
         else:
-            xx, yy, zz, vx, vy = ridge_x + tiny, tiny, tiny, tiny, tiny
-            for i in range(m):
-                xx += x[i] * x[i]
-            for i in range(n):
-                yy += y[i] * y[i]
-            for j in range(k):
-                zz += z[j] * z[j]
-                for i in range(m):
-                    vx += Vx[j, i] * Vx[j, i]
-                for i in range(n):
-                    vy += Vy[j, i] * Vy[j, i]
+            xx, yy = ridge_x + tiny + square(x), tiny + square(y)
+            zz, vx, vy = tiny + square(z), tiny + square(Vx), tiny + square(Vy)
             mean_squares[0] += (xx - mean_squares[0]) / (t + 1)
             mean_squares[1] += (yy - mean_squares[1]) / (t + 1)
             mx, my = mean_squares
             eta_y = _STEP * min(1 / (1 + t / _N) / (mx * vx + vy / my), 1 / (xx / mx * vy / my + zz))
             eta_x = eta_y / mx / my
 
-        for j in range(k):
-            for i in range(m):
-                moved_x[j, i] = back[j] * x[i]
-            for i in range(n):
-                moved_y[j, i] = z[j] * error[i]
+        moved_x[:] = 0.0
+        moved_y[:] = 0.0
         if ridge_x > 0:
-            for j in range(k):
-                for i in range(j + 1):
-                    gram_x[j, i] = gram_y[j, i] = 0.0
-                    for h in range(m):
-                        gram_x[j, i] += Vx[j, h] * Vx[i, h]
-                    for h in range(n):
-                        gram_y[j, i] += Vy[j, h] * Vy[i, h]
-                    gram_x[i, j], gram_y[i, j] = gram_x[j, i], gram_y[j, i]
-            for j in range(k):
-                for h in range(k):
-                    for i in range(m):
-                        moved_x[j, i] -= ridge_x * gram_y[j, h] * Vx[h, i]
-                    for i in range(n):
-                        moved_y[j, i] -= ridge_x * gram_x[j, h] * Vy[h, i]
-        for j in range(k):
-            for i in range(m):
-                Vx[j, i] += eta_x * moved_x[j, i]
-            for i in range(n):
-                Vy[j, i] += eta_y * moved_y[j, i]
+            set_gram(gram_x, Vx)
+            set_gram(gram_y, Vy)
+            add_product(moved_x, -ridge_x, gram_y, Vx)
+            add_product(moved_y, -ridge_x, gram_x, Vy)
+        add_outer(moved_x, 1.0, back, x)
+        add_outer(moved_y, 1.0, z, error)
+        mix(Vx, 1.0, eta_x, moved_x)
+        mix(Vy, 1.0, eta_y, moved_y)
         t += 1

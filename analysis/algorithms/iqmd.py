@@ -8,7 +8,7 @@ import numpy as np
 from scipy import linalg
 
 from biorrr.analysis.algorithms.estimator import OnlineFilterLearner, learner
-from biorrr.analysis.algorithms.kernel import kernel
+from biorrr.analysis.algorithms.kernel import add_outer, add_product, kernel, set_product
 from biorrr.analysis.checks import ridge_pair
 from biorrr.analysis.regression.covariance import covariances
 
@@ -124,47 +124,25 @@ def _present(X, Y, order, t, ridge_x, inverse, cross, Vx, Vy):
     Changes in place inverse (m, m), that of the sum of xx' + ridge I, by the formula of Sherman and Morrison (1950),
     cross (m, n), the sum of xy', and Vx (k, m) and Vy (k, n), transposed.
     """
-    (k, m), n = Vx.shape, Vy.shape[1]
+    k, m = Vx.shape
     moved, target = np.empty(m), np.empty((k, m))
     for row in order:
         x, y = X[row], Y[row]
         # (S + vv')^-1 = S^-1 - S^-1 v v' S^-1 / (1 + v' S^-1 v), for the sample and for the ridge of one input
+        set_product(moved, inverse, x)
         size = 1.0
         for i in range(m):
-            moved[i] = 0.0
-            for h in range(m):
-                moved[i] += inverse[i, h] * x[h]
             size += x[i] * moved[i]
-        for i in range(m):
-            for h in range(m):
-                inverse[i, h] -= moved[i] * moved[h] / size
+        add_outer(inverse, -1 / size, moved, moved)
         if ridge_x > 0:
-            unit = t % m
-            for i in range(m):
-                moved[i] = inverse[i, unit]
-            size = 1 / (m * ridge_x) + moved[unit]
-            for i in range(m):
-                for h in range(m):
-                    inverse[i, h] -= moved[i] * moved[h] / size
-        for i in range(m):
-            for h in range(n):
-                cross[i, h] += x[i] * y[h]
+            moved[:] = inverse[:, t % m]
+            add_outer(inverse, -1 / (1 / (m * ridge_x) + moved[t % m]), moved, moved)
+        add_outer(cross, 1.0, x, y)
 
         for j in range(k):
-            for i in range(m):
-                target[j, i] = 0.0
-                for h in range(n):
-                    target[j, i] += cross[i, h] * Vy[j, h]
-        for j in range(k):
-            for i in range(m):
-                Vx[j, i] = 0.0
-                for h in range(m):
-                    Vx[j, i] += inverse[i, h] * target[j, h]
-        for j in range(k):
-            for h in range(n):
-                Vy[j, h] = 0.0
-            for i in range(m):
-                for h in range(n):
-                    Vy[j, h] += cross[i, h] * Vx[j, i]
+            set_product(target[j], cross, Vy[j])
+            set_product(Vx[j], inverse, target[j])
+        Vy[:] = 0.0
+        add_product(Vy, 1.0, Vx, cross)
         Vy[:] = np.linalg.qr(Vy.T)[0].T
         t += 1

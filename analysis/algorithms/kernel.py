@@ -1,4 +1,7 @@
-"""Inner loops compiled by numba, and learning rates as they read them."""
+"""Inner loops compiled by numba, the algebra that they are made of, and learning rates as they read them.
+
+Explicit loops: products of small matrices by BLAS take ten times as long.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,10 @@ _FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
 
 
 def kernel(function: Callable) -> Callable:
-    """Compile ``function``, which must not call kernels of other files: numba's store would miss a change in those.
+    """Compile ``function``, which may call the kernels below and those of its own file.
 
-    The machine code is kept on disk where there is a folder for it, and compiled anew in each process where not.
+    The machine code is kept on disk where there is a folder for it, and compiled anew in each process where not. The
+    store notices no change in a kernel of another file: after a change below, touch the files that use it.
     """
     try:
         return numba.njit(cache=True, nogil=True, fastmath=_FASTMATH)(function)
@@ -30,3 +34,64 @@ def rate_table(rates: Rates | None, pathways: str) -> NDArray:
     """Return eta0 and N of each pathway, (len(pathways), 2), or (0, 2) for rates that follow the data."""
     table = [] if rates is None else [(rate.eta0, rate.N) for rate in (getattr(rates, name) for name in pathways)]
     return np.array(table, dtype=float).reshape(-1, 2)
+
+
+@kernel
+def falling(rates, pathway, t):
+    """Return eta0/(1 + t/N) of one row of a table of rates."""
+    return rates[pathway, 0] / (1 + t / rates[pathway, 1])
+
+
+@kernel
+def square(A):
+    """Return the sum of the squares of an array."""
+    total = 0.0
+    for value in A.flat:
+        total += value * value
+    return total
+
+
+@kernel
+def set_product(out, A, x):
+    """Set ``out`` (k,) to A x."""
+    for j in range(A.shape[0]):
+        total = 0.0
+        for i in range(A.shape[1]):
+            total += A[j, i] * x[i]
+        out[j] = total
+
+
+@kernel
+def set_gram(out, A):
+    """Set ``out`` (k, k) to AA'."""
+    for j in range(A.shape[0]):
+        for i in range(j + 1):
+            total = 0.0
+            for h in range(A.shape[1]):
+                total += A[j, h] * A[i, h]
+            out[j, i] = out[i, j] = total
+
+
+@kernel
+def add_product(out, factor, A, B):
+    """Add a multiple of AB to ``out``."""
+    for j in range(out.shape[0]):
+        for h in range(A.shape[1]):
+            for i in range(out.shape[1]):
+                out[j, i] += factor * A[j, h] * B[h, i]
+
+
+@kernel
+def add_outer(out, factor, u, v):
+    """Add a multiple of uv' to ``out``."""
+    for j in range(len(u)):
+        for i in range(len(v)):
+            out[j, i] += factor * u[j] * v[i]
+
+
+@kernel
+def mix(out, kept, factor, A):
+    """Set ``out`` to a multiple of itself plus a multiple of ``A``."""
+    for j in range(out.shape[0]):
+        for i in range(out.shape[1]):
+            out[j, i] = kept * out[j, i] + factor * A[j, i]

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from biorrr.analysis.algorithms.estimator import FilterLearner, learner
-from biorrr.analysis.algorithms.kernel import kernel, rate_table
+from biorrr.analysis.algorithms.kernel import falling, kernel, rate_table
 from biorrr.analysis.algorithms.weights import PAPER, initial_weights
 from biorrr.analysis.checks import given_rates
 from biorrr.analysis.regression.covariance import covariances, sigma_inverse
@@ -111,17 +111,14 @@ def _iterate(Cxx, Cxy, Sigma_inv, Vx, Vy, Q, t, stop, rates, scales, tol):
     while t < stop and not converged:
         QQ = Q @ Q.T
         drive, inhibition = Cxy @ Vy, (Cxx @ Vx) @ QQ
-        eta_x = rates[0, 0] / (1 + t / rates[0, 1]) if len(rates) else 1 / (scales[0] * np.trace(QQ))
+        eta_x = falling(rates, 0, t) if len(rates) else 1 / (scales[0] * np.trace(QQ))
         Vx = Vx + eta_x * (drive - inhibition)
         cross, decay = Cxy.T @ Vx, Sigma_inv @ Vy
-        eta_y = rates[1, 0] / (1 + t / rates[1, 1]) if len(rates) else scales[1] / (1 + t / _N)
+        eta_y = falling(rates, 1, t) if len(rates) else scales[1] / (1 + t / _N)
         Vy = Vy + eta_y * (cross - decay)
         Czz = Vx.T @ (Cxx @ Vx)
         growth, before = Czz @ Q, Q
-        if len(rates):
-            eta_q = rates[2, 0] / (1 + t / rates[2, 1])
-        else:
-            eta_q = min(_INTERNEURON / (1 + t / _N), _Q_GROWTH / np.trace(Czz))
+        eta_q = falling(rates, 2, t) if len(rates) else min(_INTERNEURON / (1 + t / _N), _Q_GROWTH / np.trace(Czz))
         Q = Q + eta_q * (growth - Q)
         t += 1
         if t % _CHECK_EVERY == 0:

@@ -6,7 +6,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from biorrr.analysis.algorithms.estimator import OnlineFilterLearner, learner
-from biorrr.analysis.algorithms.kernel import kernel, rate_table
+from biorrr.analysis.algorithms.kernel import (
+    add_outer,
+    add_product,
+    falling,
+    kernel,
+    mix,
+    rate_table,
+    set_gram,
+    set_product,
+    square,
+)
 from biorrr.analysis.algorithms.weights import PAPER, check_weights, initial_weights
 from biorrr.analysis.checks import given_rates, ridge_pair
 from biorrr.models.auto_rates import LEAST_GAIN, MEMORY, Drive, Policy
@@ -85,13 +95,14 @@ class OnlineBioRRR(OnlineFilterLearner):
         rates = rate_table(given_rates(self.rates), "xyqr")
         s, (ridge_x, ridge_y), drive = float(self.s), ridge_pair(self.ridge_), self._drive
         policy = Policy.of(self._last)
-        plan = policy.plan(self.k, s, drive.dimension_x, self._last)
+        plan = policy.plan(self.k, s, drive, self._last)
         typical_y = drive.typical_y(Y.shape[1], policy)
         bounded = 1 - s + s * typical_y
-        wanted_y = plan.ratio_y * plan.base_q / bounded
-        wanted = np.array([plan.base_x / drive.power_x, wanted_y, plan.base_q])
-        single = np.array([plan.single_x, plan.single_y, plan.single_q])
-        course = np.array([plan.N_x, plan.N_q, plan.last, plan.least, LEAST_GAIN * typical_y / bounded])
+        wanted_y = plan["ratio_y"] * plan["base_q"] / bounded
+        wanted = np.array([plan["base_x"] / drive.power_x, wanted_y, plan["base_q"]])
+        single = np.array([plan[f"single_{path}"] for path in "xyq"])
+        course = [plan[name] for name in ("N_x", "N_q", "last", "least")]
+        course = np.array([*course, LEAST_GAIN * typical_y / bounded])
         Vx, Vy = self.Vx_.T.copy(), self.Vy_.T.copy()  # a filter a row: the kernel's inner loops run along filters
         Q, R = self.Q_.copy(), self.R_.copy()
         _present(
@@ -112,91 +123,50 @@ def _present(X, Y, order, t, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, wanted, s
     follow, and the least trace(QQ') by which the rate of x is divided. mean_power (1,), changed in place, is that
     power: |z|^2 per cell, a running mean.
     """
-    (k, m), n, l = Vx.shape, Vy.shape[1], Q.shape[1]
+    (k, m), l = Vx.shape, Q.shape[1]
     z, a, plateau, interneurons = np.empty(k), np.empty(k), np.empty(k), np.empty(l)
-    Czz, SR, gain, moved = np.empty((k, k)), np.empty((k, l)), np.empty((k, k)), np.empty((k, m))
+    Czz, learned, gain, moved = np.empty((k, k)), np.empty((k, l)), np.empty((k, k)), np.empty((k, m))
     tiny = 1e-300  # keeps rates finite where a sample is zero
     for row in order:
         x, y = X[row], Y[row]
+        set_product(z, Vx, x)
+        set_product(a, Vy, y)
+        set_product(interneurons, R, z)
+        set_product(plateau, Q, interneurons)
         for j in range(k):
-            z[j] = 0.0
-            for i in range(m):
-                z[j] += Vx[j, i] * x[i]
-            a[j] = 0.0
-            for i in range(n):
-                a[j] += Vy[j, i] * y[i]
-        for h in range(l):
-            interneurons[h] = 0.0
-            for j in range(k):
-                interneurons[h] += R[h, j] * z[j]
-        for j in range(k):
-            plateau[j] = a[j]
-            for h in range(l):
-                plateau[j] -= Q[j, h] * interneurons[h]
+            plateau[j] = a[j] - plateau[j]
 
         if len(rates):
-            eta_x = rates[0, 0] / (1 + t / rates[0, 1])
-            eta_y = rates[1, 0] / (1 + t / rates[1, 1])
-            eta_q = rates[2, 0] / (1 + t / rates[2, 1])
-            eta_r = rates[3, 0] / (1 + t / rates[3, 1])
+            eta_x, eta_y = falling(rates, 0, t), falling(rates, 1, t)
+            eta_q, eta_r = falling(rates, 2, t), falling(rates, 3, t)
         else:
-            xx, yy, zz, qq = m * ridge_x + tiny, ridge_y, tiny, 0.0
-            for i in range(m):
-                xx += x[i] * x[i]
-            for i in range(n):
-                yy += y[i] * y[i]
-            for j in range(k):
-                zz += z[j] * z[j]
-                for h in range(l):
-                    qq += Q[j, h] * Q[j, h]
+            xx, yy, zz = m * ridge_x + tiny + square(x), ridge_y + square(y), tiny + square(z)
             left = max(1 - t / course[2], 0.0)
             mean_power[0] += (zz / k - mean_power[0]) / MEMORY
             bound = np.sqrt(left)
             f = left * min(max(mean_power[0], course[3]), 1.0) / (1 + t / course[1])
-            eta_x = min(wanted[0] * left * bound / (1 + t / course[0]), bound * single[0] / xx) / max(qq, course[4])
+            eta_x = min(wanted[0] * left * bound / (1 + t / course[0]), bound * single[0] / xx)
+            eta_x /= max(square(Q), course[4])
             eta_y = min(wanted[1] * f, bound * single[1] / (1 - s + s * yy + tiny))
             eta_q = min(wanted[2] * f, bound * single[2] / zz)
             eta_r = eta_q
 
-        # Vx'(xx' + ridge_x I)Vx, whose product with R' is what Q learns and, transposed, what R learns
-        for j in range(k):
-            for i in range(j + 1):
-                dot = 0.0
-                if ridge_x > 0:
-                    for h in range(m):
-                        dot += Vx[j, h] * Vx[i, h]
-                Czz[j, i] = Czz[i, j] = z[j] * z[i] + ridge_x * dot
-        for j in range(k):
-            for h in range(l):
-                SR[j, h] = 0.0
-                for i in range(k):
-                    SR[j, h] += Czz[j, i] * R[h, i]
-
-        for j in range(k):
-            hebbian, kept = eta_y * (z[j] - s * a[j]), 1 - eta_y * (1 - s + s * ridge_y)
-            for i in range(n):
-                Vy[j, i] = kept * Vy[j, i] + hebbian * y[i]
+        Czz[:] = learned[:] = gain[:] = 0.0
+        moved[:] = 0.0
         if ridge_x > 0:
-            for j in range(k):
-                for i in range(k):
-                    gain[j, i] = 0.0
-                    for h in range(l):
-                        gain[j, i] += Q[j, h] * R[h, i]
-            for j in range(k):
-                for i in range(m):
-                    moved[j, i] = plateau[j] * x[i]
-                for h in range(k):
-                    for i in range(m):
-                        moved[j, i] -= ridge_x * gain[j, h] * Vx[h, i]
-            for j in range(k):
-                for i in range(m):
-                    Vx[j, i] += eta_x * moved[j, i]
-        else:
-            for j in range(k):
-                for i in range(m):
-                    Vx[j, i] += eta_x * plateau[j] * x[i]
+            set_gram(Czz, Vx)
+            add_product(gain, -ridge_x, Q, R)
+            add_product(moved, 1.0, gain, Vx)
+            Czz *= ridge_x
+        add_outer(Czz, 1.0, z, z)
+        # Vx'(xx' + ridge_x I)Vx R' is what Q learns and, transposed, what R learns
+        add_product(learned, 1.0, Czz, R.T)
+        add_outer(moved, 1.0, plateau, x)
+        mix(Vx, 1.0, eta_x, moved)
         for j in range(k):
-            for h in range(l):
-                Q[j, h] += eta_q * (SR[j, h] - Q[j, h])
-                R[h, j] += eta_r * (SR[j, h] - R[h, j])
+            a[j] = z[j] - s * a[j]
+        Vy *= 1 - eta_y * (1 - s + s * ridge_y)
+        add_outer(Vy, eta_y, a, y)
+        mix(Q, 1 - eta_q, eta_q, learned)
+        mix(R, 1 - eta_r, eta_r, learned.T)
         t += 1

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import linalg
 
 from biorrr.analysis.checks import Ridge, check_k, check_pair, check_ridge, check_s, ridge_pair
 from biorrr.errors import InputError
@@ -49,8 +48,7 @@ def choose_ridge(
 ) -> RidgeChoice:
     """Score ridges by how well the exact solution of rank ``k`` predicts held-out samples.
 
-    Data are read once, into moments of each fold. A fold then costs one eigendecomposition of Cxx, whatever the number
-    of ridges.
+    Data are read once, into moments of each fold.
 
     Parameters
     ----------
@@ -76,13 +74,11 @@ def choose_ridge(
     >>> choose_ridge(X, Y, k=1).best > 0.1
     True
     """
-    from biorrr.analysis.communication.moments import (
-        FoldMoments,  # which imports the estimators, which import this file
-    )
+    from biorrr.analysis.communication import FoldMoments, predict_held_out  # which import the estimators
 
     X, Y = check_pair(X, Y)
-    m = X.shape[1]
-    check_k(k, m, Y.shape[1])
+    m, n = X.shape[1], Y.shape[1]
+    check_k(k, m, n)
     check_s(s)
     trials, trial_of = np.unique(np.arange(len(X)) if groups is None else groups, return_inverse=True)
     if not 2 <= folds <= len(trials):
@@ -95,16 +91,11 @@ def choose_ridge(
         tried = _SHARES * (np.trace(everything) / n_samples / m or 1.0)
     else:
         tried = np.unique([ridge_pair(ridge)[0] for ridge in np.atleast_1d(np.asarray(ridges, dtype=float))])
-    errors, deviations = np.zeros(len(tried)), 0.0
-    for fold in moments.folds:
-        training, n_samples = moments.training(fold)
-        held_out, _ = moments.held_out(fold)
-        solution = _Solutions(training / n_samples, m, s)
-        errors += [_squared_error(solution.map(ridge, k), held_out, m) for ridge in tried]
-        deviations += np.trace(held_out[m:, m:])
-    if not deviations > 0:
+    if not np.trace(moments.everything(slice(m, None))[0]) > 0:
         raise InputError("Y: must vary (got constant columns); there is nothing to predict")
-    return RidgeChoice(tried, 1 - errors / deviations)
+    source, target = np.arange(m), m + np.arange(n)
+    r2 = [predict_held_out(moments, source, target, s=s, ridge=ridge).r2[k - 1] for ridge in tried]
+    return RidgeChoice(tried, np.array(r2))
 
 
 def fitted_ridge(ridge: Ridge | str, X: NDArray, Y: NDArray, k: int, s: float) -> Ridge:
@@ -112,36 +103,3 @@ def fitted_ridge(ridge: Ridge | str, X: NDArray, Y: NDArray, k: int, s: float) -
     if isinstance(ridge, str) and ridge == "cv":
         return choose_ridge(X, Y, k, s, folds=min(5, len(X))).best
     return check_ridge(ridge)
-
-
-class _Solutions:
-    """Exact solutions of one covariance (m + n, m + n) for any ridge."""
-
-    def __init__(self, covariance: NDArray, m: int, s: float):
-        self.values, axes = linalg.eigh(covariance[:m, :m])
-        self.values = self.values.clip(min=0.0)
-        self.axes, self.s = axes, s
-        self.Cxy, self.Cyy = covariance[:m, m:], covariance[m:, m:]
-        self.along = axes.T @ self.Cxy
-
-    def map(self, ridge: float, k: int) -> NDArray:
-        """Return the best prediction of rank k as a matrix (m, n), y^ = map' x.
-
-        It is the full regression B = (Cxx + ridge I)^-1 Cxy, projected onto the top eigenvectors U of
-        Sigma_s^1/2 Cyx B Sigma_s^1/2: B Sigma_s^1/2 U U' Sigma_s^-1/2.
-        """
-        weights = self.values + ridge
-        inverse = np.divide(1.0, weights, out=np.zeros_like(weights), where=weights > 1e-12 * weights[-1])
-        B = self.axes @ (inverse[:, None] * self.along)
-        n = len(self.Cyy)
-        powers, turn = linalg.eigh(self.s * (self.Cyy + ridge * np.eye(n)) + (1 - self.s) * np.eye(n))
-        powers = powers.clip(min=1e-12 * max(powers[-1], 1e-300))
-        root, back = (turn / np.sqrt(powers)) @ turn.T, (turn * np.sqrt(powers)) @ turn.T
-        U = linalg.eigh(root @ (self.Cxy.T @ B) @ root)[1][:, ::-1][:, :k]
-        return B @ root @ U @ U.T @ back
-
-
-def _squared_error(map_: NDArray, products: NDArray, m: int) -> float:
-    """Squared error of y^ = map' x, where ``products`` (m + n, m + n) are summed products of held-out samples."""
-    cross = np.sum(map_ * products[:m, m:])
-    return float(np.trace(products[m:, m:]) - 2 * cross + np.sum(map_ * (products[:m, :m] @ map_)))

@@ -14,7 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from biorrr.models.auto_rates import AreaPlan
+from biorrr.models.auto_rates import PLANNED_FOR_AREAS, plan_of_areas
 from biorrr.models.departure import Departure
 from biorrr.models.paper.neuromodulator import PLASTICITY, REGRESSION, Neuromodulator, broadcast_rates, speaking
 from biorrr.models.paper.neurons import Interneurons, PyramidalNeurons
@@ -130,15 +130,7 @@ class Area:
         )
 
 
-_OPEN_ENDED = AreaPlan.of(math.inf)
-_PLAN = {
-    "base_x": "proximal rate of the first area at first, for an input of unit power",
-    "base_w": "that of the others",
-    "base_q": "interneuron rate at first",
-    "base_y": "distal rate of the last area at first",
-    "N_q": "samples after which rates have halved, the approaching end left aside",
-    "last": "samples after which the run ends, where that is announced",
-}
+_OPEN_ENDED = plan_of_areas(math.inf)
 
 
 def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Population:
@@ -148,7 +140,7 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
     so its rate is divided by the mean power of the input and by trace(QQ'). One sample is bounded by its own power;
     the bound falls more slowly than the rate, so that in the end every sample counts the same. Between areas A and W
     drive each other up while their product exceeds QQ'; so Q follows faster than A, and its start, 1, is the largest it
-    comes to. :class:`~biorrr.models.auto_rates.AreaPlan` has the numbers that depend on the announced end.
+    comes to. :func:`~biorrr.models.auto_rates.plan_of_areas` has the numbers that depend on the announced end.
     """
     shared = [*REGRESSION, broadcast("rho", "variance that every output is brought to", "parameter", 1.0)]
     for area in areas:
@@ -187,7 +179,7 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
         broadcast("learning", "0 for a pass with learning off", "parameter", 1.0),
         broadcast("power_x", "mean of |x|^2 over the data", "parameter", "cells('sensory')"),
         broadcast("ridge_power", "what the ridge adds to |x|^2", "parameter", scale="x**2"),
-        *(broadcast(name, meaning, "parameter", getattr(_OPEN_ENDED, name)) for name, meaning in _PLAN.items()),
+        *(broadcast(name, meaning, "parameter", _OPEN_ENDED[name]) for name, meaning in PLANNED_FOR_AREAS.items()),
     ]
     eta = broadcast_rates(f"{path}{at(area.number)}" for area in areas for path in PLASTICITY)
     step = Step("modulation", "\n".join(lines))

@@ -20,7 +20,6 @@ from typing import Annotated
 
 from biorrr.models.areas.apical_feedback import at
 from biorrr.models.departure import Departure
-from biorrr.models.expressions import names_in, only_where
 from biorrr.models.paper.clock import SettlingClock
 from biorrr.models.parts import Parts, Pathway, Population, summed, with_values
 from biorrr.models.validation import Positive, number_within, whole_number
@@ -171,12 +170,6 @@ def _pacemaker(areas: list[int], softest: float, clamped: float, clamp: str) -> 
 
 def _at_the_last_tick(part: Population | Pathway) -> Population | Pathway:
     """Return ``part`` whose weights and traces change at the last tick of what is presented, by that tick's values."""
-    memories = {variable.name for variable in part.variables if variable.role == "memory"}
-    steps = [
-        replace(step, code=only_where("closing", step.code, frozenset(names_in(step.code).written) - memories))
-        if step.phase == "eligibility"
-        else step
-        for step in part.steps
-    ]
-    part = replace(part, steps=tuple(steps))
+    steps = tuple(replace(step, at_end=step.at_end or step.phase == "eligibility") for step in part.steps)
+    part = replace(part, steps=steps)
     return part.times(change="closing", replay="replay_closing") if isinstance(part, Pathway) else part

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
 from biorrr.analysis.imaging import imaged
 from biorrr.analysis.instructive import QUESTIONS, Answer, DendriticRecording, ask, dendritic_residual
@@ -225,3 +226,38 @@ def test_chance_errs_in_one_of_twenty():
             (WITHHELD, [answer.yes is None for answer in answers]),
         ):
             assert np.mean(wrong) < rate + 3 * np.sqrt(rate * (1 - rate) / 400), question
+
+
+def test_the_effect_on_later_activity_by_its_definition():
+    """Means of conditions in ten blocks, correlations by NumPy, and a jackknife that leaves out one block at a time."""
+    recording = planted(seed=3)
+    signals, answer = signals_of(recording, DECAY), ask_one("predictive", recording)
+    residual = signals.residual / np.linalg.norm(signals.residual, axis=0)
+    T, N = residual.shape
+    block = np.array([10 * frame // T for frame in range(T)])
+
+    shown = set(zip(block.tolist(), signals.condition.tolist(), strict=True))
+
+    def mean(values, number, kind):
+        return values[(block == number) & (signals.condition == kind)].mean(axis=0)
+
+    def change(number, kind):
+        return mean(signals.soma, number + 1, kind) - mean(signals.soma, number - 1, kind)
+
+    points = [
+        (number, mean(residual, number, kind), change(number, kind))
+        for number, kind in product(range(1, 9), range(12))
+        if {(number - 1, kind), (number, kind), (number + 1, kind)} <= shown
+    ]
+    assert 60 < len(points) < 96  # some conditions do not return in three successive blocks
+
+    def effect(left_out=None):
+        taught, changed = (np.array([one[i] for one in points if one[0] != left_out]) for i in (1, 2))
+        each = np.corrcoef(taught.T, changed.T)[:N, N:]
+        return np.array([each[i, i] - np.delete(each[i], i).mean() for i in range(N)])
+
+    without = np.array([effect(number).mean() for number in range(1, 9)])
+    half = student.ppf(0.975, 7) * np.sqrt(7 / 8 * np.square(without - without.mean()).sum())
+    np.testing.assert_allclose(answer.neurons, effect(), rtol=1e-9)
+    expected = [effect().mean(), effect().mean() - half, effect().mean() + half]
+    np.testing.assert_allclose([answer.effect, answer.low, answer.high], expected, rtol=1e-9)

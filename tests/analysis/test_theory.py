@@ -1,13 +1,12 @@
 """Plateau, multiplier and symmetry: exact where the theory is exact, and seen to fail where it should."""
 
-import math
 import tracemalloc
 
 import numpy as np
 import pytest
 from scipy import linalg
 
-from biorrr.analysis import Agreement, Yardstick, audit_plateau, decay_between, symmetry_decay
+from biorrr.analysis import Agreement, Yardstick, audit_plateau, symmetry_decay
 from biorrr.models import Rate
 
 FAMILY = [(0.0, 0.0), (0.4, 0.0), (1.0, 0.0), (0.0, 0.1), (0.4, (0.2, 0.1)), (1.0, 0.1)]
@@ -123,32 +122,21 @@ def test_symmetry_errors(interneurons):
         symmetry_decay(Q, R, seen[::-1], 0.1)
 
 
-@pytest.mark.parametrize("every", [1, 7, 64, 65, 1000, 9000])
-@pytest.mark.parametrize("strength", [0.02, 0.5])
-def test_rates_between_records_multiply_in_closed_form(rng, every, strength):
-    """As the sum over every sample has it, records and snapshots at unrelated moments."""
-    samples = np.arange(5, 20_000, every)
-    rates = strength * (0.5 + 0.5 * rng.random(len(samples)))
-    seen = np.array([2, 3, 50, 51, 700])
-    for start, found in zip(seen, decay_between(seen, samples, rates), strict=True):
-        logs = np.interp(np.arange(seen[0], start), samples, np.log1p(-rates))
-        assert found == pytest.approx(math.exp(math.fsum(logs)), rel=1e-11)
-
-
 def test_the_theory_of_symmetry_needs_no_memory_for_samples():
     """Two thousand million samples would be 15 GiB; 16 million, which take no time, would be 130 MB."""
     Q, seen = np.ones((3, 2, 2)), [0, 1000, 2 * 10**9]
     samples = np.linspace(0, 2 * 10**9, 100).astype(int)
     tracemalloc.start()
-    decay = decay_between(seen, samples, np.full(100, 1e-9))
     symmetry_decay(Q, -Q, [0, 1000, 2**24], lambda t: np.interp(t, samples, np.full(100, 1e-9)))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert decay[-1] == pytest.approx(np.exp(-2), rel=1e-8)
     assert symmetry_decay(Q, -Q, seen, 1e-9).predicted[-1] == pytest.approx(4 * np.exp(-2), rel=1e-6)
     assert peak < 8e6
 
 
 def test_rates_of_one_and_above():
-    np.testing.assert_array_equal(decay_between([0, 1, 2], [0, 1], [1.0, 1.0]), [1, 0, 0])
-    np.testing.assert_allclose(decay_between([0, 3], [0, 3], [1.5, 1.5]), [1, 0.125])
+    Q = np.ones((3, 1, 1))
+    for eta, expected in ((1.0, [1, 0, 0]), (1.5, [1, 0.5, 0.25])):
+        for rate in (eta, lambda t, eta=eta: np.full(len(t), eta)):
+            decay = symmetry_decay(Q, -Q, [0, 1, 2], rate)
+            np.testing.assert_allclose(decay.predicted / 2, expected)

@@ -146,6 +146,18 @@ def test_it_learns_whitens_and_does_not_overshoot(name, k, s):
         assert exact.whitening_error(frozen.Vx) > 0.3
 
 
+def test_rare_events_do_not_make_outputs_overshoot():
+    """One sample in twenty carries nearly all of the power; without heed of it, outputs reach 58 times theirs."""
+    rng = np.random.default_rng(0)
+    latents = rng.standard_normal((5000, 4)) * 3 * (rng.random((5000, 1)) < 0.05)
+    X = latents @ rng.standard_normal((4, 20)) + 0.3 * rng.standard_normal((5000, 20))
+    Y = latents @ rng.standard_normal((4, 8)) + 0.3 * rng.standard_normal((5000, 8))
+    learner = OnlineBioRRR(k=2, s=1.0, ridge=0.1, steps=100_000, random_state=0, snapshots=np.arange(0, 100_000, 100))
+    path = learner.fit(X, Y).path_.Vx
+    power = np.square(X @ path).sum(axis=2).mean(axis=1)
+    assert power.max() < 5 * np.square(X @ Yardstick(X, Y, 1.0, 0.1).Vx(2)).sum(axis=1).mean()
+
+
 @pytest.mark.parametrize("s", [0.0, 1.0])
 def test_a_circuit_falls_silent_where_x_says_nothing_about_y(s):
     """Inhibition fades there, and rates that are divided by it must not grow without end."""

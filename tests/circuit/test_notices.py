@@ -6,7 +6,17 @@ import subprocess
 import sys
 
 SCRIPT = "from biorrr.circuit import Microcircuit; Microcircuit(2, engine='cpp').build(6, 4)"
-LEARN = ("learn", "--data", "synthetic:samples=60,m=6,n=4", "--engine", "cpp", "--epochs", "1", "--ridge", "0")
+LEARN = (
+    "learn",
+    "--data",
+    '{name="synthetic", samples=60, m=6, n=4}',
+    "--engine",
+    "cpp",
+    "--epochs",
+    "1",
+    "--ridge",
+    "0",
+)
 SAID = ["Importing Brian2...", "Compiling the circuit (about 2 s, once)..."]
 
 

@@ -73,7 +73,6 @@ def test_the_inventory_lists_every_file_and_every_figure_has_a_caption(small):
 
 
 def test_it_is_reported(small, tmp_path):
-    pytest.importorskip("plotly", reason="needs the extra `report`")
     _, folder, _ = small
     assert biorrr("report", folder, "--out", tmp_path / "page.html") == 0
     page = (tmp_path / "page.html").read_text()
@@ -105,7 +104,6 @@ def test_it_is_resumed_and_ends_with_the_same_findings(small, tmp_path, monkeypa
 
 
 def test_it_is_swept(small, tmp_path, capsys):
-    pytest.importorskip("pyarrow", reason="needs the extra `cluster`")
     experiment, *_ = small
     if experiment.not_swept:
         return

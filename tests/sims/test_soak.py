@@ -10,7 +10,16 @@ import pytest
 import xarray as xr
 
 DATA_SAMPLES, EPOCHS, KILLS = 10_000, 1000, 10
-SETTINGS = ("--data", f"synthetic:samples={DATA_SAMPLES},m=8,n=6", "-k", 2, "--engine", "cpp", "--checkpoint", 1)
+SETTINGS = (
+    "--data",
+    f'{{name = "synthetic", samples = {DATA_SAMPLES}, m = 8, n = 6}}',
+    "-k",
+    2,
+    "--engine",
+    "cpp",
+    "--checkpoint",
+    1,
+)
 
 
 class Watch:

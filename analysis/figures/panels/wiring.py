@@ -17,8 +17,7 @@ from biorrr.analysis.figures.style import COLOURS, axes_of, styled
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_INPUTS = 16  # axons of one kind that are drawn
-MOST_CELLS = 20  # of a kind that are drawn one by one; more are summed up
+MOST_CELLS = 16  # of one kind that are drawn
 PATHWAYS = {"Vx": COLOURS["proximal"], "Vy": COLOURS["distal"], "Q": COLOURS["Q"], "R": COLOURS["R"]}
 OWN = COLOURS["own"]  # pathways that the paper's circuit does not have
 _PAPER_CELLS = ("sensory", "instructive", "pyramidal", "interneurons")
@@ -34,8 +33,8 @@ def plot_wiring(graph: Any, *, ax: Axes | None = None) -> Axes:
 
     A synapse that raises its target is an arrowhead, one that lowers it a bar: that is the sign of its pathway times
     that of its weight, since a pathway of this circuit may carry both. It is as large as it is strong: Q and R share a
-    scale, since R becomes Q', and Vx and Vy have one each. Of more than 16 inputs of a kind those with the strongest
-    synapses are drawn. A circuit of more than 20 cells of a kind is summed up, with one cell for all of a kind.
+    scale, since R becomes Q', and Vx and Vy have one each. Of more than 16 cells of a kind those with the strongest
+    synapses are drawn.
 
     Parameters
     ----------
@@ -48,10 +47,7 @@ def plot_wiring(graph: Any, *, ax: Axes | None = None) -> Axes:
     for node, population in graph.nodes(data="population"):
         members.setdefault(population, []).append(node)
     own = [name for name in members if name not in _PAPER_CELLS]
-    if max(len(members[name]) for name in members if name not in ("sensory", "instructive")) > MOST_CELLS:
-        return _plot_summary(graph, members, ax)
-    shown = members | {name: _strongest(graph, members[name]) for name in ("sensory", "instructive")}
-    drawing = _Drawing(graph, shown, own)
+    drawing = _Drawing(graph, {name: _strongest(graph, nodes) for name, nodes in members.items()}, own)
     ax = axes_of(ax, figsize=drawing.size)
     drawing.draw(ax, {name: len(members[name]) for name in members})
     return ax
@@ -122,9 +118,8 @@ class _Drawing:
 
     def _draw_synapses(self, ax: Axes) -> None:
         strongest = _strengths(self.graph)
-        for source, target, synapse in self.graph.edges(data=True):
-            if source not in self.y and source not in self.x and source not in self.middle:
-                continue
+        cells = self.graph.subgraph([*self.y, *self.x, *self.middle])
+        for source, target, synapse in cells.edges(data=True):
             share = abs(synapse["weight"]) / (strongest[_scale(synapse["matrix"])] or 1.0)
             look = {
                 "color": PATHWAYS.get(synapse["matrix"], OWN),
@@ -172,11 +167,14 @@ class _Drawing:
     def _name(self, ax: Axes, sizes: Mapping[str, int]) -> None:
         """Label cells and compartments, and explain colours, shapes and sizes below."""
         beside: dict[str, Any] = {"ha": "right", "va": "center", "fontsize": 8}
+        number = {
+            name: f",\n{len(shown)} strongest of {sizes[name]}" if len(shown) < sizes[name] else f", {len(shown)}"
+            for name, shown in self.members.items()
+        }
         for name, symbol in (("sensory", "x"), ("instructive", "y")):
-            rows = [self.y[node] for node in self.members[name]]
-            of = f",\n{len(rows)} strongest of {sizes[name]}" if len(rows) < sizes[name] else f", {len(rows)}"
-            ax.text(self.left - 0.5, float(np.mean(rows)), f"{name}\ninputs ${symbol}${of}", **beside)
-        ax.text(self.left - 0.5, self.soma, "somata,\noutput $z$", **beside)
+            row = float(np.mean([self.y[node] for node in self.members[name]]))
+            ax.text(self.left - 0.5, row, f"{name}\ninputs ${symbol}${number[name]}", **beside)
+        ax.text(self.left - 0.5, self.soma, f"somata,\noutput $z${number['pyramidal']}", **beside)
         middle = float(np.mean([*self.middle.values()]))
         ax.text(self.left - 0.5, middle, "axons (green)\nand dendrites (black)\nof interneurons", **beside)
         cells = float(np.mean([*self.x.values()]))
@@ -184,10 +182,8 @@ class _Drawing:
         ax.text(cells, -0.8, "basal dendrites", ha="center", va="top", fontsize=8)
         for name in ("interneurons", *self.own):
             heights = [self.middle[node] for node in self.members[name]]
-            text = "interneurons $n$" if name == "interneurons" else name
-            ax.text(
-                self.right + 1.5, float(np.mean(heights)), text.replace(" ", "\n"), ha="left", va="center", fontsize=8
-            )
+            text = ("interneurons\n$n$" if name == "interneurons" else name.replace(" ", "\n")) + number[name]
+            ax.text(self.right + 1.5, float(np.mean(heights)), text, ha="left", va="center", fontsize=8)
         _explain(ax, self.graph)
 
 
@@ -224,46 +220,8 @@ def _strengths(graph: Any) -> dict[str, float]:
     return found
 
 
-def _strongest(graph: Any, inputs: list) -> list:
-    """Return the inputs with the strongest synapses, which are drawn, in their own order."""
-    strength = [sum(weight**2 for _, _, weight in graph.out_edges(node, data="weight")) for node in inputs]
-    kept = np.sort(np.argsort(strength)[::-1][:MOST_INPUTS])
-    return [inputs[i] for i in kept]
-
-
-def _plot_summary(graph: Any, members: Mapping[str, list], ax: Axes | None) -> Axes:
-    """Draw one box for all cells of a kind, and for each pathway an arrow with numbers of its synapses."""
-    from matplotlib.patches import FancyArrowPatch
-
-    ax = axes_of(ax, figsize=(7.2, 4.2))
-    own = [name for name in members if name not in _PAPER_CELLS]
-    places = {"sensory": (0.0, 0.0), "instructive": (0.0, 2.0), "pyramidal": (3.0, 1.0), "interneurons": (6.0, 1.0)}
-    places |= {name: (6.0, 2.4 + 1.2 * i) for i, name in enumerate(own)}
-    for name, (x, y) in places.items():
-        box = {"boxstyle": "round,pad=0.4", "facecolor": "white", "edgecolor": "black", "linewidth": 1.1}
-        ax.text(x, y, f"{len(members[name])}\n{name}", ha="center", va="center", fontsize=9, bbox=box, zorder=5)
-    weights: dict[tuple[str, str, str], list[float]] = {}
-    population = dict(graph.nodes(data="population"))
-    for source, target, synapse in graph.edges(data=True):
-        key = population[source], population[target], synapse["matrix"]
-        weights.setdefault(key, []).append(synapse["sign"] * synapse["weight"])
-    for (source, target, matrix), effects in weights.items():
-        values = np.array(effects)
-        bend = 0.25 if {source, target} == {"pyramidal", "interneurons"} else 0.0
-        colour = PATHWAYS.get(matrix, OWN)
-        ax.add_patch(
-            FancyArrowPatch(
-                places[source], places[target], connectionstyle=f"arc3,rad={bend}", shrinkA=38, shrinkB=38,
-                arrowstyle="-|>,head_length=5,head_width=3", linewidth=1.6, color=colour,
-            )
-        )  # fmt: skip
-        middle = np.mean([places[source], places[target]], axis=0)
-        aside = -0.75 * np.sign(places[target][0] - places[source][0]) if bend else 0.42 * (1 if middle[1] > 1 else -1)
-        symbol = f"${matrix[0]}_{matrix[1:]}$" if matrix in ("Vx", "Vy") else f"${matrix}$"
-        ax.text(
-            middle[0], middle[1] + aside, f"{symbol}: {len(values):,} synapses,\n{(values > 0).mean():.0%} raise their "
-            f"target,\nr.m.s. {np.sqrt(np.mean(values**2)):.2g}", ha="center", va="center", fontsize=7.5, color=colour,
-        )  # fmt: skip
-    ax.set(xlim=(-0.9, 6.9), ylim=(-0.7, 2.7 + 1.2 * max(len(own), 0)))
-    ax.axis("off")
-    return ax
+def _strongest(graph: Any, cells: list) -> list:
+    """Return the cells whose axons have the strongest synapses, which are drawn, in their own order."""
+    strength = [sum(weight**2 for _, _, weight in graph.out_edges(node, data="weight")) for node in cells]
+    kept = np.sort(np.argsort(strength)[::-1][:MOST_CELLS])
+    return [cells[i] for i in kept]
