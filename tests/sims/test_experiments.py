@@ -12,7 +12,7 @@ from biorrr.sims.data import DataError
 from biorrr.sims.experiments import experiment_names, find_experiment
 from biorrr.sims.lab.folder.contents import CHECKPOINTS
 from biorrr.sims.lab.folder.inventory import Inventory
-from biorrr.sims.lab.settings import config_text
+from biorrr.sims.lab.settings import config_text, plain
 
 TIMES = ("seconds", "cpu", "runtime", "processor time")  # of the machine: another run has others
 
@@ -108,7 +108,7 @@ def test_it_is_swept(small, tmp_path, capsys):
     if experiment.not_swept:
         return
     settings = experiment.settings(**experiment.small)
-    fixed = {name: value for name, value in experiment.small.items() if name not in ("seed", "seeds")}
+    fixed = {name: plain(value) for name, value in experiment.small.items() if name not in ("seed", "seeds")}
     plan = {"experiment": experiment.name, "fixed": fixed, "list": [{}]}
     (tmp_path / "plan.toml").write_text(tomli_w.dumps(plan))
     assert biorrr("sweep", tmp_path / "plan.toml", "--workers", 0, "--out", tmp_path / "sweep") == 0
