@@ -19,8 +19,8 @@ from functools import partial
 from typing import Any
 
 from biorrr.errors import InputError
-from biorrr.sims.data import Samples
-from biorrr.sims.data.kinds import MediaMill
+from biorrr.sims.data import Samples, Synthetic
+from biorrr.sims.data.published import MediaMill
 from biorrr.sims.experiments.compare.claims import check_claims
 from biorrr.sims.lab import Claim, ExperimentSettings, Figure, Findings, Lab, Quantity, experiment, option, seeds_option
 from biorrr.sims.lab.checks import check_rank
@@ -103,7 +103,7 @@ def measure(settings: CompareSettings) -> str:
     paper="Sec. 7, Fig. 3; supplement E, Figs. 5 and 6",
     measure=measure,
     captions=CAPTIONS,
-    small={"data": "synthetic:samples=60,m=6,n=5", "k": (1, 2), "seeds": 2, "steps": 200, "engine": "numpy"},
+    small={"data": Synthetic(samples=60, m=6, n=5), "k": (1, 2), "seeds": 2, "steps": 200, "engine": "numpy"},
 )
 def compare(lab: Lab, settings: CompareSettings) -> Findings:
     """Race all learners on the same data, and judge what the paper says of its figures."""
