@@ -140,7 +140,9 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
     so its rate is divided by the mean power of the input and by trace(QQ'). One sample is bounded by its own power;
     the bound falls more slowly than the rate, so that in the end every sample counts the same. Between areas A and W
     drive each other up while their product exceeds QQ'; so Q follows faster than A, and its start, 1, is the largest it
-    comes to. :func:`~biorrr.models.auto_rates.plan_of_areas` has the numbers that depend on the announced end.
+    comes to. A ridge above the power of x slows down what the first area learns from x; Q, which fades in areas that
+    have not found y yet, is slower by as much. :func:`~biorrr.models.auto_rates.plan_of_areas` has the numbers that
+    depend on the announced end.
     """
     shared = [*REGRESSION, broadcast("rho", "variance that every output is brought to", "parameter", 1.0)]
     for area in areas:
@@ -157,6 +159,7 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
         "left = clip(1 - sample / last, 0, 1)",
         "fall = learning * left / (1 + sample / N_q)",
         "bound = learning * sqrt(left)",
+        "heard = clip(power_x / (ridge_power + 1e-300), 0, 1)",
     ]
     for below, area in zip([None, *areas], areas, strict=False):
         end = suffix(area.number)
@@ -164,7 +167,7 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
         lines += [
             f"wanted = {base} * fall / ({mean} + {ridge})",
             f"eta_x{end} = clip(wanted, 0, bound / (energy_x{end} + {ridge} + 1e-300)) / clip(power_q{end}, 1, inf)",
-            f"eta_q{end} = clip(base_q * fall, 0, 0.06 * learning / (energy_z{end} + 1e-300))",
+            f"eta_q{end} = clip(base_q * heard * fall, 0, 0.06 * learning / (energy_z{end} + 1e-300))",
             f"eta_r{end} = eta_q{end}",
             f"eta_y{end} = clip(base_y * fall, 0, 0.5 * learning / (1 - s + s * (energy_y + ridge_y)))"
             if area.last
