@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from biorrr.sims.data import SMALL_DATA
 from biorrr.sims.experiments.plateau.agreement import (
     EXCESS,
     PLACE,
@@ -68,7 +69,7 @@ CAPTIONS = {
     measure="excess_max",
     captions=CAPTIONS,
     small={
-        "data": "synthetic:samples=60,m=6,n=5,latents=2",
+        "data": SMALL_DATA,
         "s": (0.0, 0.4),
         "epochs": 1,
         "seeds": 1,

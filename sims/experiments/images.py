@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.data.kinds import Pictures
+from biorrr.sims.data.pictures import Pictures
 from biorrr.sims.lab import Claim, ExperimentSettings, Figure, Findings, Lab, Quantity, experiment, option, seeds_option
 from biorrr.sims.lab.quantities import PERCENT
 from biorrr.sims.lazy import analysis, data_sets, models

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from biorrr.sims.data import SMALL_DATA
 from biorrr.sims.lab import Figure, Findings, Job, Lab, Quantity, experiment, option
 from biorrr.sims.lab.checks import check_rank, default_ridge
 from biorrr.sims.lab.rates import RatesSettings
@@ -76,7 +77,7 @@ CAPTIONS = {
     takes="7 s",
     measure="excess",
     captions=CAPTIONS,
-    small={"data": "synthetic:samples=60,m=6,n=5,latents=2", "epochs": 2, "engine": "numpy"},
+    small={"data": SMALL_DATA, "epochs": 2, "engine": "numpy"},
 )
 def learn(lab: Lab, settings: LearnSettings) -> Findings:
     """Let a circuit learn from each seed, and compare it with the exact solution."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.data import Samples
+from biorrr.sims.data import SMALL_DATA, Samples
 from biorrr.sims.lab import (
     Claim,
     ExperimentSettings,
@@ -94,7 +94,7 @@ CAPTIONS = {
     paper=PLACE,
     measure="relative_error_max",
     captions=CAPTIONS,
-    small={"data": "synthetic:samples=60,m=6,n=5,latents=2", "etas": (0.1, 0.3), "seeds": 2, "engine": "numpy"},
+    small={"data": SMALL_DATA, "etas": (0.1, 0.3), "seeds": 2, "engine": "numpy"},
 )
 def symmetry(lab: Lab, settings: SymmetrySettings) -> Findings:
     """Follow Q and R from unrelated starts, and compare their meeting with theory."""

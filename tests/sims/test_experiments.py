@@ -6,12 +6,13 @@ import shutil
 import pytest
 import tomli_w
 
+from biorrr.circuit.engines.compiler import find_compiler
 from biorrr.sims import main
 from biorrr.sims.data import DataError
 from biorrr.sims.experiments import experiment_names, find_experiment
 from biorrr.sims.lab.folder.contents import settle
 from biorrr.sims.lab.folder.inventory import Inventory
-from biorrr.sims.lab.settings import config_text
+from biorrr.sims.lab.settings import config_text, plain
 
 CHECKPOINTS = "unfinished/checkpoints"
 TIMES = ("seconds", "cpu", "runtime", "processor time")  # of the machine: another run has others
@@ -44,6 +45,8 @@ def small(request, tmp_path_factory):
     place = tmp_path_factory.mktemp(request.param)
     config, run, kept = place / "small.toml", place / "run", place / "kept"
     settings = experiment.settings(**experiment.small | {"seeds": 2})
+    if settings.engine == "cpp" and find_compiler() is None:
+        pytest.skip("needs a C++ compiler")
     try:
         for data in settings.every_data:
             data.load()
@@ -109,7 +112,7 @@ def test_it_is_swept(small, tmp_path, capsys):
     if experiment.not_swept:
         return
     settings = experiment.settings(**experiment.small)
-    fixed = {name: value for name, value in experiment.small.items() if name not in ("seed", "seeds")}
+    fixed = {name: plain(value) for name, value in experiment.small.items() if name not in ("seed", "seeds")}
     plan = {"experiment": experiment.name, "fixed": fixed, "list": [{}]}
     (tmp_path / "plan.toml").write_text(tomli_w.dumps(plan))
     assert biorrr("sweep", tmp_path / "plan.toml", "--workers", 0, "--out", tmp_path / "sweep") == 0

@@ -21,7 +21,7 @@ from biorrr.sims.data import load
 from biorrr.sims.lab.folder import RunFolder
 from biorrr.sims.lab.folder.inventory import Inventory
 
-DATA = "synthetic:samples=60,m=6,n=5,latents=2"
+DATA = '{name="synthetic", samples=60, m=6, n=5, latents=2}'
 SMALL = ["--data", DATA, "--engine", "numpy", "--epochs", "2"]
 
 
@@ -366,7 +366,7 @@ def test_script_and_command_draw_the_same(tmp_path, monkeypatch, capsys):
         write(self, stem, format, axes, **about)
 
     monkeypatch.setattr(RunFolder, "write_figure", watched)
-    name, out = "synthetic:samples=80,m=6,n=4", tmp_path / "one"
+    name, out = '{name="synthetic", samples=80, m=6, n=4}', tmp_path / "one"
     assert main.run(["learn", "--data", name, "--epochs", "25", "--engine", "numpy", "--out", str(out)]) == 0
     run, data = Run.load(out / "run.nc"), load(name)
     script = drawn_by(axes := run.plot_plateau(data.X, data.Y))

@@ -15,7 +15,7 @@ from biorrr.sims.experiments.paper.page import markdown, record, sentences
 from biorrr.sims.lab import Claim, Findings
 
 DOCS = Path(__file__).parents[2] / "docs"
-DATA = "synthetic:samples=60,m=6,n=5,latents=2"
+DATA = '{name="synthetic", samples=60, m=6, n=5, latents=2}'
 RACED = {"data": DATA, "k": (1,), "steps": 100, "simulation": False}
 SHORT = {
     "algebra": ("algebra", {"data": DATA}),

@@ -14,7 +14,7 @@ from biorrr.sims.data import load
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.experiments.plateau.agreement import COMPARED, compare, judge
 
-DATA = "synthetic:samples=200,m=6,n=5,latents=2"
+DATA = '{name="synthetic", samples=200, m=6, n=5, latents=2}'
 SMALL = ["--data", DATA, "--engine", "cpp", "--epochs", "12", "--seeds", "1", "--ridge", "0"]
 WRONG = Path(__file__).with_name("wrong_circuits.py")
 

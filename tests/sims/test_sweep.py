@@ -481,7 +481,7 @@ def test_scheduler_killed_midway_loses_nothing_finished(distributed, own_data, t
 def test_a_sweep_killed_after_its_last_point_is_not_finished(tmp_path, monkeypatch):
     """Ctrl-C leaves the table of some points; the next run is killed when all points are done and the table is not."""
     out = tmp_path / "sweep"
-    points = {"grid": {"k": [1, 2]}, "fixed": {**FIXED, "data": "synthetic:samples=40,m=5,n=4"}}
+    points = {"grid": {"k": [1, 2]}, "fixed": {**FIXED, "data": '{name="synthetic", samples=40, m=5, n=4}'}}
     write = Ledger.write
 
     def interrupted(self, *args):

@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
+from biorrr.sims.data import SMALL_DATA
 from biorrr.sims.experiments.plateau.agreement import PLACE, TOLERATED, TRACES, compare, judge, measured
 from biorrr.sims.lab import Figure, Findings, Job, Lab, Quantity, experiment, seeds_option
 from biorrr.sims.lab.checks import check_rank, default_ridge
@@ -69,7 +70,7 @@ CAPTIONS = {
     paper=PLACE,
     measure="plateau_relative_error_end",
     captions=CAPTIONS,
-    small={"data": "synthetic:samples=60,m=6,n=5,latents=2", "epochs": 2, "seeds": 1, "engine": "numpy"},
+    small={"data": SMALL_DATA, "epochs": 2, "seeds": 1, "engine": "cpp"},
 )
 def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
     """Let circuits learn, record them with learning off, and compare their plateaus with theory."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from biorrr.sims.data import Samples
+from biorrr.sims.data import SMALL_DATA, Samples
 from biorrr.sims.experiments.theories.contests import every_theory, scaled
 from biorrr.sims.experiments.theories.imaged_theories import image_each
 from biorrr.sims.experiments.theories.interface import put_at_interface
@@ -75,8 +75,8 @@ CAPTIONS = {
     measure=lambda settings: key_of(settings.data[0].name, settings.chosen[0], "excess"),
     captions=CAPTIONS,
     small={
-        "data": ("synthetic:samples=60,m=6,n=5,latents=2",), "theories": ("Bio-RRR", "bursts"), "samples": 200,
-        "rates": (0.1,), "seeds": 1, "imaged": 1, "imaged_k": 4, "trials": 200, "engine": "numpy",
+        "data": (SMALL_DATA,), "theories": ("Bio-RRR", "bursts"), "samples": 200,
+        "rates": (0.1,), "seeds": 1, "imaged": 1, "imaged_k": 4, "trials": 200,
     },
 )  # fmt: skip
 def theories(lab: Lab, settings: TheoriesSettings) -> Findings:

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.data import Samples
-from biorrr.sims.data.kinds import Synthetic
+from biorrr.sims.data import Samples, Synthetic
 from biorrr.sims.experiments.timing.late_instruction import (
     Learner,
     late_learners,
@@ -82,7 +81,7 @@ CAPTIONS = {
     paper="beyond it",
     measure="angle_traces",
     captions=CAPTIONS,
-    small={"data": "synthetic:samples=200,m=5,n=4,latents=3", "samples": 1000, "delays": (0, 2), "seeds": 1},
+    small={"data": Synthetic(samples=200, m=5, n=4, latents=3), "samples": 1000, "delays": (0, 2), "seeds": 1},
 )
 def timing(lab: Lab, settings: TimingSettings) -> Findings:
     """Try each rule on pairings, late instruction and place fields, and compare it with theory."""
