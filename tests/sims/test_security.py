@@ -125,7 +125,7 @@ def test_settings_are_numbers_and_choices():
     """
     free = ("circuit", "departures", *(name for kind in Data.kinds() for name in kind.__dataclass_fields__))
     for experiment in map(find_experiment, experiment_names()):
-        for name, (kind, _, _) in kinds(experiment.settings).items():
+        for name, (kind, *_) in kinds(experiment.settings).items():
             choices = experiment.settings.__dataclass_fields__[name].metadata["choices"]
             assert kind in (int, float, bool) or issubclass(kind, Data) or choices or name in free, name
 
