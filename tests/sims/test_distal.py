@@ -10,6 +10,7 @@ import xarray as xr
 
 from biorrr.analysis import infer_s
 from biorrr.circuit import Microcircuit
+from biorrr.circuit.engines.compiler import find_compiler
 from biorrr.models import DistalSynapses
 from biorrr.sims import main
 from biorrr.sims.data import DataError, Plasticity, load
@@ -299,9 +300,10 @@ def test_mistyped(args, sentence, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(find_compiler() is None, reason="needs a C++ compiler")
 def test_command_fills_a_folder(tmp_path, capsys):
     out = tmp_path / "out"
-    args = ["--task", DATA, "--engine", "numpy", "--quick", "--cells", "3", "--experiments", "10"]
+    args = ["--task", DATA, "--engine", "cpp", "--quick", "-s", "0.5", "--cells", "2", "--experiments", "2"]
     assert main.run(["distal", *args, "--out", str(out)]) == 0
     printed = capsys.readouterr().out
     assert "with weaker output (a > z)" in printed
