@@ -56,8 +56,7 @@ def _train(
     arguments = cell_arguments(settings.cell) | change.arguments  # a change may be one of the cells
     circuit = settings.make_circuit(k=settings.k, s=settings.s, ridge=exact.ridge[0], seed=seed, **arguments)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of columns that say nothing: the same for all circuits
+        with warnings.catch_warnings(action="ignore"):  # of columns that say nothing: the same for all circuits
             run = job.run(
                 circuit, X, Y, epochs=epochs, record="plateau", every=20, snapshots=1, centre=True,
                 events=[LESIONS[change.lesion](epochs * len(X) // 2, X, Y)] if change.lesion else (),
