@@ -49,7 +49,7 @@ types: .venv/developing
 .venv/installed: setup.cfg pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 14) else "biorrr needs Python 3.11, 3.12 or 3.13 (this is %d.%d); try: make PYTHON=python3.12 ..." % v)'
 	$(PYTHON) -m venv .venv
-	$(INSTALL) ".[cluster,nwb,report]"
+	$(INSTALL) ".[cluster,nwb]"
 	$(BIN)/python -m compileall -qq biorrr $(ROOMS)
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -c "$(IMPORTED)"
 	touch $@

@@ -78,7 +78,7 @@ def on_files(files, config):
 
 def _lacks_data(tutorial: str) -> bool:
     name = NEEDS_DATA.get(tutorial)
-    return name is not None and not all(file.found() for file in CATALOGUE[name].origin().files)
+    return name is not None and not all(file.found() for file in CATALOGUE[name].origin.files)
 
 
 def on_page_markdown(markdown: str, **_) -> str:
@@ -110,7 +110,7 @@ def description() -> str:
     """The circuit as it describes itself, with rates of a timetable: the paper's equations and nothing else."""
     from biorrr.models import Rate, Rates
 
-    return _fenced("text", Microcircuit(k=2, rates=Rates(Rate(0.1), Rate(0.1), Rate(0.1))).describe(m=64, n=10))
+    return _fenced("text", Microcircuit(k=2, rates=Rates(Rate(0.1), Rate(0.1), Rate(0.1))).describe(64, 10))
 
 
 def pathways() -> str:
@@ -132,9 +132,9 @@ def rates() -> str:
     """How rates are fitted to the data, in the words of the policy, and as the neuromodulator computes it."""
     from biorrr.models import AdaptiveNeuromodulator, auto_rates
 
-    (step,) = AdaptiveNeuromodulator().steps
+    code = "\n".join(inspect.cleandoc(step.code) for step in AdaptiveNeuromodulator().steps)
     policy = inspect.cleandoc(auto_rates.__doc__).partition("\n\n")[2].replace("::\n", ":\n")
-    return f"{policy}\n\n{_fenced('text', inspect.cleandoc(step.code))}"
+    return f"{policy}\n\n{_fenced('text', code)}"
 
 
 def phases() -> str:
@@ -222,14 +222,14 @@ def data_sets() -> str:
     def home(text: str) -> str:
         return f"[{text.split('/')[2]}]({text})" if text.startswith("http") else text
 
-    sources = {name: one.origin() for name, one in CATALOGUE.items()}
+    sources = {name: one.origin for name, one in CATALOGUE.items()}
     rows = [(f"`{name}`", source.summary, home(source.home), source.licence) for name, source in sources.items()]
     return _table(("name", "what", "from", "licence"), rows)
 
 
 def citations() -> str:
     """What to cite for each data set."""
-    return "\n".join(f"- `{name}`: {one.origin().citation}" for name, one in CATALOGUE.items())
+    return "\n".join(f"- `{name}`: {one.origin.citation}" for name, one in CATALOGUE.items())
 
 
 def public_names(room: str) -> str:

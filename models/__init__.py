@@ -29,7 +29,6 @@ from biorrr.models.paper.neurons import Interneurons, PyramidalNeurons
 from biorrr.models.paper.synapses import (
     DistalSynapses,
     InterneuronToPyramidal,
-    NaiveProximalSynapses,
     ProximalSynapses,
     PyramidalToInterneuron,
 )
@@ -66,7 +65,6 @@ __all__ = [
     "Leaky",
     "LoopDelay",
     "Millivolts",
-    "NaiveProximalSynapses",
     "Neuromodulator",
     "Parts",
     "Pathway",

@@ -58,13 +58,10 @@ class Statement(NamedTuple):
         Name that is assigned to; empty for an expression that stands alone.
     value
         Expression that is assigned: v + x for `v += x`.
-    added
-        For statements such as `v += x`, the operator and x.
     """
 
     name: str
     value: ast.expr
-    added: tuple[ast.operator, ast.expr] | None = None
 
 
 @functools.cache
@@ -96,8 +93,10 @@ def _statement(node: ast.stmt) -> Statement:
     if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
         return Statement(node.targets[0].id, node.value)
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-        name = node.target.id
-        return Statement(name, ast.BinOp(ast.Name(name), node.op, node.value), (node.op, node.value))
+        name, value = node.target.id, ast.BinOp(ast.Name(node.target.id), node.op, node.value)
+        if not isinstance(node.op, (ast.Add, ast.Sub, ast.Mult, ast.Div)):
+            raise InputError(f"must assign with = += -= *= or /=; write {name} = {ast.unparse(value)}")
+        return Statement(name, value)
     raise InputError(
         f"must be expressions or assignments to one name (got {ast.unparse(node)[:80]!r}); the language of equations "
         "has no others"
@@ -128,7 +127,7 @@ def names_in(code: str) -> Names:
     read: dict[str, None] = {}
     written: dict[str, None] = {}
     called: dict[str, None] = {}
-    for name, value, _ in parsed(code):
+    for name, value in parsed(code):
         functions = [node.func for node in ast.walk(value) if isinstance(node, ast.Call)]
         for node in ast.walk(value):
             if isinstance(node, ast.Name) and node in functions:
@@ -138,24 +137,6 @@ def names_in(code: str) -> Names:
         if name:
             written[name] = None
     return Names(tuple(read), tuple(written), tuple(called))
-
-
-@functools.cache
-def only_where(gate: str, code: str, temporary: frozenset[str] = frozenset()) -> str:
-    """Return statements that do what ``code`` does where ``gate`` is 1, and nothing where it is 0.
-
-    Names in ``temporary`` live within the statements and need no guarding. For a language without branches.
-    """
-    lines = []
-    for name, value, added in parsed(code):
-        if name in temporary:
-            lines.append(f"{name} = {ast.unparse(value)}")
-        elif added and isinstance(added[0], (ast.Add, ast.Sub)):
-            sign = "+" if isinstance(added[0], ast.Add) else "-"
-            lines.append(f"{name} {sign}= {gate} * ({ast.unparse(added[1])})")
-        else:
-            lines.append(f"{name} = {gate} * ({ast.unparse(value)}) + (1 - {gate}) * {name}")
-    return "\n".join(lines)
 
 
 def renamed(code: str, names: Mapping[str, str]) -> str:

@@ -21,7 +21,6 @@ from biorrr.errors import InputError, InputTypeError
 from biorrr.models.expressions import CONSTANTS, FUNCTIONS, OPERATORS, names_in, parsed, value_of
 
 _ARGUMENTS = {"clip": 3, "uniform_draw": 4, "gaussian_draw": 4, "poisson_draw": 5}  # one for all others
-_IN_PLACE = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 
 # Brian2's variables of every group, its functions that differ between engines, and names that mean a number there.
 _BRIAN2 = frozenset(
@@ -97,28 +96,20 @@ def check_code(field: str, code: object, statements: bool = False, further: tupl
         lines = parsed(code)
         if not statements and (len(lines) != 1 or "#" in code):
             raise InputError(f"must be one expression, without a comment (got {code[:80]!r})")
-        for name, value, added in lines:
+        for name, value in lines:
             if name and not statements:
                 raise InputError(
                     f"must be an expression, not a statement (it assigns to {name}); what is added to w is written "
                     "without 'w +='"
                 )
-            if statements:
-                _check_assignment(name, value, added)
+            if statements and not name:
+                raise InputError(f"must assign to a name in every statement (got {_shown(value)})")
+            if name in ("i", "j") or (name and other_meaning(name)):
+                raise InputError(f"assigns to {name}, which is {other_meaning(name) or 'a number of a cell'}")
             _check(value, further)
     except InputError as error:
         raise InputError(f"{field}: {error}") from None
     return code
-
-
-def _check_assignment(name: str, value: ast.expr, added: tuple | None) -> None:
-    """Check the left side of a statement, and the operator between the two."""
-    if not name:
-        raise InputError(f"must assign to a name in every statement (got {_shown(value)})")
-    if added and not isinstance(added[0], _IN_PLACE):
-        raise InputError(f"must assign with = += -= *= or /=; write {name} = {_shown(value)[1:-1]}")
-    if name in ("i", "j") or other_meaning(name):
-        raise InputError(f"assigns to {name}, which is {other_meaning(name) or 'a number of a cell'}")
 
 
 def _shown(node: ast.AST) -> str:
@@ -148,7 +139,10 @@ def _check(node: ast.expr, further: tuple[str, ...]) -> float | None:
     else:
         raise InputError(f"must be arithmetic or a call of a function (got {_shown(node)})")
     worth = [_check(part, further) for part in parts]
-    _check_divisor(node, worth)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod)) and worth[1] == 0:
+        raise InputError(f"must have a finite value (got {_shown(node)})")
+    if len(worth) == 3 and None not in worth[1:] and worth[1] > worth[2]:  # type: ignore[operator]
+        raise InputError(f"clip: must have its lower bound first (got {_shown(node)})")
     if None in worth or (isinstance(node, ast.Call) and node.func.id not in FUNCTIONS):  # type: ignore[attr-defined]
         return None
     with np.errstate(all="ignore"):
@@ -156,14 +150,6 @@ def _check(node: ast.expr, further: tuple[str, ...]) -> float | None:
     if not np.isfinite(value) and all(map(np.isfinite, worth)):  # type: ignore[arg-type]
         raise InputError(f"must have a finite value (got {_shown(node)})")
     return value
-
-
-def _check_divisor(node: ast.expr, worth: list[float | None]) -> None:
-    """Refuse a division by zero, and bounds that are the wrong way round."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod)) and worth[1] == 0:
-        raise InputError(f"must have a finite value (got {_shown(node)})")
-    if len(worth) == 3 and None not in worth[1:] and worth[1] > worth[2]:  # type: ignore[operator]
-        raise InputError(f"clip: must have its lower bound first (got {_shown(node)})")
 
 
 def _arguments(call: ast.Call, function: str, further: tuple[str, ...]) -> list[ast.expr]:

@@ -128,24 +128,17 @@ class Meanings:
 
     def check_values(self, part: Population | Pathway) -> None:
         """Check that values of parameters and memories, and the weights of a start, need nothing that changes."""
-        for variable in part.variables:
-            if not isinstance(variable.value, str):
-                continue
-            where = f"{variable.name}.value"
-            for name in self.names(part, where, variable.value, ("seed", "i")).read:
-                self._check_constant(part, where, name)
+        codes = {f"{v.name}.value": v.value for v in part.variables if isinstance(v.value, str)}
         if isinstance(part, Pathway) and part.weighted:
-            for name in self.names(part, "start", part.start).read:
-                self._check_constant(part, "start", name)
-
-    def _check_constant(self, part: Population | Pathway, where: str, name: str) -> None:
-        """Check that ``name`` is known before the circuit runs."""
-        found = self.find(part, name)
-        if found and name not in ("seed", "w") and self.role(found.key) != "parameter":
-            raise InputError(
-                f"{part.name}.{where}: reads {name}, which is not a parameter; a value is found once, before the "
-                "circuit runs"
-            )
+            codes["start"] = part.start
+        for where, code in codes.items():
+            for name in self.names(part, where, code, () if where == "start" else ("seed", "i")).read:
+                found = self.find(part, name)
+                if found and name not in ("seed", "w") and self.role(found.key) != "parameter":
+                    raise InputError(
+                        f"{part.name}.{where}: reads {name}, which is not a parameter; a value is found once, before "
+                        "the circuit runs"
+                    )
 
     def check_writes(self, part: Population | Pathway, names: Names) -> None:
         """Check that a step of ``part`` assigns to variables of its own, and to none that is a parameter."""

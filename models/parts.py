@@ -15,7 +15,6 @@ from biorrr.models.language import Expression, OptionalExpression, Scale, check_
 from biorrr.models.validation import Count, NotNegative, PositiveCount, check_fields, instance_of
 from biorrr.models.variables import Phase, Step, Variable
 
-PENDING = "pending"  # what synapses of a pathway whose change is averaged keep
 # Events and passes with learning off set it to 0.
 _PLASTIC = Variable("plasticity", "1 where plasticity is on", "pathway", "parameter", 1.0)
 
@@ -45,15 +44,14 @@ class Part:
 
     def variable(self, name: str) -> Variable:
         """Return the declaration of the variable called ``name``."""
-        for variable in self.variables:
-            if variable.name == name:
-                return variable
-        have = ", ".join(variable.name for variable in self.variables) or "none"
-        raise InputError(f"{self.name}: has no variable called {name!r}; it has {have}")
+        if not self.has(name):
+            have = ", ".join(variable.name for variable in self.variables) or "none"
+            raise InputError(f"{self.name}: has no variable called {name!r}; it has {have}")
+        return self.declared[name]
 
     def has(self, name: str) -> bool:
         """Return True if the part declares a variable called ``name``."""
-        return any(variable.name == name for variable in self.variables)
+        return name in self.declared
 
     def adding(self, *additions: Variable | Step) -> Self:
         """Return the same with further variables and steps."""
@@ -140,8 +138,8 @@ class Pathway(Part):
     replay
         Expression that is added to `w` in a tick of spontaneous replay instead. Nothing unless given.
     averaged
-        True where `w` changes when a sample ends, by the mean of `change` over the time for which it was held; what
-        has been asked for so far is then the synapse's `pending`. Else `change` is made in every tick.
+        True where `w` changes when a sample ends, by the mean of `change` over the time for which it was held; else
+        `change` is made in every tick.
     bound
         Expression to which `w` is set after each change, such as "clip(w, 0, inf)".
     start
@@ -211,15 +209,12 @@ class Pathway(Part):
 
     @property
     def declared(self) -> dict[str, Variable]:
-        """All variables of its synapses by name: `w`, `plastic` and `pending` where it has them, then its own."""
+        """All variables of its synapses by name: `w` and `plastic` where it has them, then its own."""
         given = {}
         if self.weighted:
             given["w"] = Variable("weight", self.meaning, "synapse", "memory", scale=self.scale)
         if self.plastic:
             given["plastic"] = _PLASTIC
-        if self.averaged:
-            meaning = "what the rule has asked for so far in this sample"
-            given[PENDING] = Variable("asked", meaning, "synapse", scale=self.scale)
         return {**given, **super().declared}
 
     def times(self, **factors: str) -> Pathway:

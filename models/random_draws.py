@@ -15,6 +15,7 @@ point, exact up to 2**53.
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 import textwrap
 import zlib
@@ -185,19 +186,12 @@ def brian2_draws() -> dict:
     """Return the three draws as Brian2 functions, by name."""
     import brian2
 
-    made: dict[str, brian2.Function] = {}
-    for draw, arguments in ((uniform_draw, 4), (gaussian_draw, 4), (poisson_draw, 5)):
-        name = draw.__name__
-        function = brian2.Function(draw, arg_units=[1] * arguments, return_unit=1, stateless=True)
-        function.implementations.add_implementation("numpy", draw)
-        for target, code, headers in (
-            ("cpp", _CPP[name], {"headers": ["<cmath>", "<cstdint>"]}),
-            ("cython", _in_cython(name, arguments), {}),
-        ):
-            function.implementations.add_implementation(
-                target, code, name=name, dependencies=dict(made), compiler_kwds=headers
-            )
-        made[name] = function
+    made = {}
+    for name, draw in DRAWS.items():
+        arguments = len(inspect.signature(draw).parameters)
+        made[name] = brian2.Function(draw, arg_units=[1] * arguments, return_unit=1, stateless=True)
+        made[name].implementations.add_implementation("numpy", draw)
+        made[name].implementations.add_implementation("cython", _in_cython(name, arguments), name=name)
     return made
 
 

@@ -37,7 +37,7 @@ PHASES = {
 }
 Phase = Annotated[str, partial(one_of, choices=tuple(PHASES))]
 # Names that every synapse or cell has already.
-_GIVEN = ("i", "j", "w", "plastic", "pending")
+_GIVEN = ("i", "j", "w", "plastic")
 
 
 @dataclass(frozen=True)
@@ -115,11 +115,14 @@ class Step:
     replays
         True for a step that also happens in the ticks of spontaneous replay. Without it cells and synapses are, in
         replay, as if the step were not there.
+    at_end
+        True for a step that happens in the last tick of a sample only.
     """
 
     phase: Phase
     code: Statements
     replays: bool = False
+    at_end: bool = False
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -25,10 +25,15 @@ PAGES = sorted((ROOT / "docs").glob("*.md"))
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 # Commands are run as they stand, with the settings they leave open made small.
 SMALL = {
-    "learn": {"data": "synthetic:samples=60,m=6,n=4", "epochs": 1, "ridge": 0, "engine": "numpy"},
-    "plateau": {"data": "synthetic:samples=60,m=6,n=4", "epochs": 1, "ridge": 0, "engine": "numpy"},
-    "wiring": {"data": "synthetic:samples=60,m=6,n=4", "epochs": 1, "ridge": 0, "engine": "numpy"},
-    "symmetry": {"data": "synthetic:samples=60,m=6,n=4", "etas": 0.3, "seeds": 1, "engine": "numpy"},
+    "learn": {"data": '{name="synthetic", samples=60, m=6, n=4}', "epochs": 1, "ridge": 0, "engine": "numpy"},
+    "plateau": {"data": '{name="synthetic", samples=60, m=6, n=4}', "epochs": 1, "ridge": 0, "engine": "numpy"},
+    "wiring": {"data": '{name="synthetic", samples=60, m=6, n=4}', "epochs": 1, "ridge": 0, "engine": "numpy"},
+    "symmetry": {
+        "data": '{name="synthetic", samples=60, m=6, n=4}',
+        "etas": 0.3,
+        "seeds": 1,
+        "engine": "numpy",
+    },
     "data": {},
     "report": {},
 }
@@ -126,7 +131,7 @@ def test_pages_build_without_a_warning(tutorials, tmp_path):
     assert done.returncode == 0, done.stderr
     assert 'src="https:' not in (tmp_path / "site" / "index.html").read_text()  # pages open from disk, without network
     tutorial = (tmp_path / "site" / "communication.html").read_text()
-    here = all(file.found() for file in CATALOGUE["v1v2"].origin().files)
+    here = all(file.found() for file in CATALOGUE["v1v2"].origin.files)
     assert ("<img" in tutorial) == (tutorials == "executed" and here)  # its figure comes from execution alone
     own_file = (tmp_path / "site" / "recording.html").read_text()  # it makes its data itself
     assert own_file.count("<img") == (3 if tutorials == "executed" else 0)

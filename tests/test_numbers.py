@@ -16,7 +16,7 @@ quoted = SimpleNamespace(**runpy.run_path(str(ROOT / "docs" / "quoted.py")))
 def lacks_data(command):
     """Return True if a command needs a data set that is not on this machine."""
     return any(
-        name in command and not all(file.found() for file in made.origin().files) for name, made in CATALOGUE.items()
+        name in command and not all(file.found() for file in made.origin.files) for name, made in CATALOGUE.items()
     )
 
 

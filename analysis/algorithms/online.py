@@ -95,13 +95,14 @@ class OnlineBioRRR(OnlineFilterLearner):
         rates = rate_table(given_rates(self.rates), "xyqr")
         s, (ridge_x, ridge_y), drive = float(self.s), ridge_pair(self.ridge_), self._drive
         policy = Policy.of(self._last)
-        plan = policy.plan(self.k, s, drive.dimension_x, self._last)
+        plan = policy.plan(self.k, s, drive, self._last)
         typical_y = drive.typical_y(Y.shape[1], policy)
         bounded = 1 - s + s * typical_y
-        wanted_y = plan.ratio_y * plan.base_q / bounded
-        wanted = np.array([plan.base_x / drive.power_x, wanted_y, plan.base_q])
-        single = np.array([plan.single_x, plan.single_y, plan.single_q])
-        course = np.array([plan.N_x, plan.N_q, plan.last, plan.least, LEAST_GAIN * typical_y / bounded])
+        wanted_y = plan["ratio_y"] * plan["base_q"] / bounded
+        wanted = np.array([plan["base_x"] / drive.power_x, wanted_y, plan["base_q"]])
+        single = np.array([plan[f"single_{path}"] for path in "xyq"])
+        course = [plan[name] for name in ("N_x", "N_q", "last", "least")]
+        course = np.array([*course, LEAST_GAIN * typical_y / bounded])
         Vx, Vy = self.Vx_.T.copy(), self.Vy_.T.copy()  # a filter a row: the kernel's inner loops run along filters
         Q, R = self.Q_.copy(), self.R_.copy()
         _present(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 STYLE = Path(__file__).with_name("biorrr.mplstyle")
-# A quantity has one colour in every figure and on the report page: Okabe and Ito's hues, told apart by colour-blind
+# A quantity has one colour in every figure: Okabe and Ito's hues, told apart by colour-blind
 # readers, and dark enough on paper to be read as text.
 COLOURS = {
     "proximal": "#0072B2",  # Vx, z
@@ -26,15 +26,6 @@ COLOURS = {
     "plateau": "#000000",
     "theory": "#6E6E6E",  # the exact solution, the optimum, a prediction; dashed or in grey behind
     "own": "#8A6100",  # parts of one's own
-}
-ON_DARK = {  # the same on a dark screen
-    "proximal": "#56B4E9",
-    "distal": "#E8803A",
-    "Q": "#2FB894",
-    "R": "#E39CC6",
-    "plateau": "#FFFFFF",
-    "theory": "#A0A0A0",
-    "own": "#E6B400",
 }
 EXCESS = "excess over the optimum"  # in percent on every axis
 THEORY: dict[str, Any] = {"color": COLOURS["theory"], "linestyle": "--", "linewidth": 1.2}

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from biorrr.errors import InputError
 
+LARGEST = 1e50  # so that squares of squares, and their sums, stay finite
 FEWEST_FRAMES = 200
 FEWEST_TRIALS = 20
 FRAMES_PER_NEURON = 20  # fewer, and the regressions fit noise
@@ -108,11 +109,11 @@ def _numbers(name: str, values: ArrayLike, axes: str, *dimensions: int) -> NDArr
         raise InputError(f"{name}: must hold real numbers (got {array.dtype})")
     if array.ndim not in dimensions or 0 in array.shape:
         raise InputError(f"{name}: must have the axes {axes} (got shape {array.shape})")
-    if not np.isfinite(array).all():
-        bad = np.argwhere(~np.isfinite(array))[0]
+    bad = np.argwhere(~(np.abs(array.astype(float)) <= LARGEST))
+    if len(bad):
         raise InputError(
-            f"{name}: must be finite (got {array[tuple(bad)]} at {', '.join(map(str, bad))}, counted from 0); drop or "
-            "fill such frames first"
+            f"{name}: must be finite, within {LARGEST:g} of 0 (got {array[tuple(bad[0])]} at "
+            f"{', '.join(map(str, bad[0]))}, counted from 0); drop or fill such frames first"
         )
     return array.astype(float)
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
 
 import numpy as np
 
 from biorrr.circuit.compile.held_samples import program
 from biorrr.circuit.compile.matrices import Orientation
-from biorrr.circuit.compile.schedule import Action, merged, ordered, watched
+from biorrr.circuit.compile.schedule import Action, merged, ordered
 from biorrr.circuit.compile.timing import Timing
-from biorrr.models import Parts, Pathway, Population, Variable
+from biorrr.models import Parts, Pathway, Variable
+from biorrr.models.expressions import names_in
 from biorrr.models.meanings import Meanings
 
 
@@ -54,8 +55,7 @@ class Port:
     population, variable
         What it sets.
     changes
-        When that changes: with each "sample", which then stands still while it is held, in every "tick", or as a group
-        in the same "network" says.
+        When that changes: with each "sample", which then stands still while it is held, or in every "tick".
     """
 
     name: str
@@ -78,13 +78,6 @@ class Blueprint:
 
     parts: Parts
     ports: tuple[Port, ...]
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    @functools.cached_property
-    def _hash(self) -> int:
-        return hash((self.parts, self.ports))
 
     @functools.cached_property
     def orientations(self) -> dict[str, Orientation]:
@@ -176,32 +169,31 @@ class Blueprint:
 
     @functools.cached_property
     def watched(self) -> tuple[tuple[str, str], ...]:
-        """Variables that must stay finite, as (population, variable)."""
-        return watched(self.meanings)
+        """Variables that must stay finite, as (population, variable): all that teaches cells whose synapses learn."""
+        found: dict[tuple[str, str], None] = {}
+        for pathway in (pathway for pathway in self.parts.pathways if pathway.change):
+            codes = [pathway.change, *(step.code for step in pathway.steps)]
+            for meant in (self.meanings.find(pathway, name) for code in codes for name in names_in(code).read):
+                here = meant is not None and meant.part == pathway.target and self.parts[meant.part].shape
+                if meant is not None and here and self.meanings.role(meant.key) in ("activity", "memory"):
+                    found[meant.part, meant.variable] = None
+        return tuple(found)
 
     @functools.cached_property
     def code(self) -> Blueprint:
         """The blueprint without words and values; circuits that differ in those alone share their compiled code."""
-        populations = [
-            Population(p.size, p.name, _bare(p), p.steps, shape="circle" if p.shape else "")
-            for p in self.parts.populations
-        ]
-        pathways = [
-            replace(
-                p, variables=_bare(p), start="w", weight="", sign=1, scale="1", target_by_source=False, spread=0.0,
-                meaning="", equation="", kind="", area=0,
-            )
-            for p in self.parts.pathways
-        ]  # fmt: skip
-        return replace(self, parts=Parts(tuple(populations), tuple(pathways)))
-
-    def __getstate__(self):
-        """Return the fields, without what follows from them."""
-        return {"parts": self.parts, "ports": self.ports}
-
-    def __setstate__(self, state) -> None:
-        self.__dict__.update(state)
+        bare = [replace(_bare(p), variables=tuple(map(_bare, p.variables))) for p in self.parts.everything]
+        return replace(self, parts=Parts((), ()).having(*bare))
 
 
-def _bare(part: Population | Pathway) -> tuple[Variable, ...]:
-    return tuple(replace(variable, meaning="", value=0.0, scale="1") for variable in part.variables)
+# Fields of parts and variables that do not shape the code of a circuit, with what stands in their place.
+_WORDS_AND_VALUES = {
+    "meaning": "", "equation": "", "dimension": "", "kind": "", "area": 0, "weight": "", "sign": 1, "judged": "",
+    "target_by_source": False, "scale": "1", "value": 0.0, "start": "w", "spread": 0.0,
+}  # fmt: skip
+
+
+def _bare(value: Any) -> Any:
+    """Return a part or a variable without words and values."""
+    have = {field.name for field in fields(value)}
+    return replace(value, **{name: plain for name, plain in _WORDS_AND_VALUES.items() if name in have})

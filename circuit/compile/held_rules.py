@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from biorrr.circuit.compile.schedule import Action
 from biorrr.circuit.compile.standstill import Standstill
 from biorrr.models import Pathway
 from biorrr.models.algebra import product, products
-from biorrr.models.expressions import FUNCTIONS, names_in, renamed
+from biorrr.models.expressions import names_in, renamed
 from biorrr.models.meanings import Meanings
-from biorrr.models.parts import PENDING
 
 _MOST_PRODUCTS = 16  # a rule of more is not taken apart
-
-
-class _Term(NamedTuple):
-    """One product of a rule, taken apart: factors that stand still, and the product of those that move.
-
-    ``side`` is that of the synapse whose cell knows all that moves, "pre" or "post"; empty where neither does.
-    ``moving`` is empty where the whole product stands still.
-    """
-
-    side: str
-    still: tuple[str, ...]
-    moving: str
 
 
 class HeldRule:
@@ -34,59 +20,42 @@ class HeldRule:
     Attributes
     ----------
     actions
-        The sums of moving terms, and the action that shows the outcome to recordings.
+        The sums of moving terms.
     asked
-        The change that the rule has asked for so far in this sample, as an expression of the synapse.
+        The change that the rule has asked for when a sample ends, as an expression of the synapse.
     """
 
     def __init__(self, meanings: Meanings, pathway: Pathway, standstill: Standstill, place: int, change: int) -> None:
         self.meanings, self.pathway, self.standstill = meanings, pathway, standstill
-        self.places = (place, 0), (change, 0)
+        self.places = place, change
         self.actions: list[Action] = []
-        asked, keepers = [], {"pre": pathway.source, "post": pathway.target, "": pathway.name}
         terms = self._terms()
-        for number, ((side, still), moving) in enumerate(self._shared(terms).items()):
+        sums: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+        asked = [product(still) for _, still, moving in terms if not moving]
+        by_synapses = {still for side, still, moving in terms if moving and not side}
+        for side, still, moving in terms:
+            if moving and not side and len(by_synapses) > 1:  # one sum is enough: it takes in the still factors too
+                still, moving = (), (*still, *moving)
+            if moving:
+                sums.setdefault((side, still), []).append(product(moving))
+        keepers = {"pre": pathway.source, "post": pathway.target, "": pathway.name}
+        for number, ((side, still), added) in enumerate(sums.items()):
             variable = f"{pathway.name}_sum_{number}"
-            self.actions.append(self._summing(keepers[side], variable, side, " + ".join(moving)))
+            self.actions.append(self._summing(keepers[side], variable, side, " + ".join(added)))
             asked.append(product([*still, f"{variable}_{side}" if side else variable]))
-        if held := [product(term.still) for term in terms if not term.moving]:
-            asked.append(f"(elapsed + 1) * share * ({' + '.join(held)})")
         self.asked = " + ".join(asked)
-        self.actions.append(self._showing(change))
 
-    def _terms(self) -> list[_Term]:
-        """Return the rule as a sum of terms."""
+    def _terms(self) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+        """Return the rule as a sum of products: the side that knows what moves, the still and the moving factors."""
         found = products(self.pathway.change, self._in_one_piece)
         if len(found) > _MOST_PRODUCTS:
             found = [[self.pathway.change]]
         terms = []
         for factors in found:
             still = tuple(factor for factor in factors if self._still(names_in(factor).read))
-            moving = [factor for factor in factors if factor not in still]
-            side = self._side(names_in(product(moving)).read) if moving else ""
-            terms.append(_Term(side, still, product(moving) if moving else ""))
+            moving = tuple(factor for factor in factors if factor not in still)
+            terms.append((self._side(names_in(product(moving)).read), still, moving))
         return terms
-
-    def _shared(self, terms: list[_Term]) -> dict[tuple[str, tuple[str, ...]], list[str]]:
-        """Return the sums to keep, by side and still factors, each with the moving terms that are added to it."""
-        moving = [term for term in terms if term.moving]
-        if len({term.still for term in moving if not term.side}) > 1:
-            # One sum per synapse is enough: it takes in the still factors too.
-            moving = [t if t.side else _Term("", (), product([*t.still, t.moving])) for t in moving]
-        shared: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-        for term in moving:
-            shared.setdefault((term.side, term.still), []).append(term.moving)
-        return shared
-
-    def _showing(self, change: int) -> Action:
-        """Return the action that shows what has been asked for: always where a step reads it, else if recorded."""
-        shown = frozenset({f"{self.pathway.name}.{PENDING}"})
-        others = [action for place, action in enumerate(self.standstill.actions) if place != change]
-        return Action(
-            f"{self.pathway.name}_pending", self.pathway.name, "integration", f"{PENDING} = {self.asked}",
-            gate="waking", when="" if any(shown <= action.reads for action in others) else "recorded",
-            reads=self.meanings.keys(self.pathway, names_in(self.asked).read), writes=shown,
-        )  # fmt: skip
 
     def _summing(self, part: str, variable: str, side: str, moving: str) -> Action:
         """Return the action by which ``part`` adds up what moves, in a ``variable`` of its own."""
@@ -105,8 +74,7 @@ class HeldRule:
 
     def _in_one_piece(self, names: Iterable[str]) -> bool:
         """Return True if a sum that reads ``names`` need not be taken apart."""
-        read = [name for name in names if name not in FUNCTIONS]
-        return self._still(read) or bool(self._side(read))
+        return self._still(names) or bool(self._side(names))
 
     def _side(self, names: Iterable[str]) -> str:
         """Return the side of the synapse whose cell knows all of ``names``; empty where neither does."""

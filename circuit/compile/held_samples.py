@@ -17,7 +17,6 @@ from biorrr.circuit.compile.standstill import Standstill
 from biorrr.models import Pathway
 from biorrr.models.expressions import names_in
 from biorrr.models.meanings import Meanings
-from biorrr.models.parts import PENDING
 
 
 def program(meanings: Meanings, plain: list[Action], presented: Iterable[str]) -> tuple[Action, ...]:
@@ -35,13 +34,14 @@ def program(meanings: Meanings, plain: list[Action], presented: Iterable[str]) -
         return merged(plain, parts)
     standstill = Standstill(meanings, plain, frozenset(presented))
     rules: dict[str, HeldRule] = {}
+    places = {action.name: place for place, action in enumerate(plain)}
     actions: list[Action] = []
     for place, action in enumerate(plain):
         part = parts[action.part]
-        if isinstance(part, Pathway) and part.averaged and action.writes == {f"{part.name}.{PENDING}"}:
-            rule = rules[part.name] = HeldRule(meanings, part, standstill, place, _change_of(part, plain))
+        if isinstance(part, Pathway) and action.name == f"{part.name}_integration":
+            rule = rules[part.name] = HeldRule(meanings, part, standstill, place, places[f"{part.name}_change"])
             actions += rule.actions
-        elif action.part in rules and action.addend and action.gate == "waking":
+        elif part.name in rules and action.name == f"{part.name}_change":
             addend = f"closing * ({rules[part.name].asked})"
             reads = meanings.keys(part, names_in(addend).read) | {f"{part.name}.w"}
             actions.append(replace(action, code=weight_change(part, addend), addend=addend, reads=reads))
@@ -52,18 +52,12 @@ def program(meanings: Meanings, plain: list[Action], presented: Iterable[str]) -
             beside = f"{action.drives}_by_{part.name}"
             there = frozenset({f"{part.target}.{beside}"})
             actions += [
-                replace(action, drives=beside, when="onset", writes=there),
+                replace(action, drives=beside, gate="presented", writes=there),
                 Action(
                     f"{action.name}_kept", part.target, action.phase, f"{action.drives} = {beside}",
                     reads=there, writes=action.writes,
                 ),
             ]  # fmt: skip
         else:
-            actions.append(replace(action, when="onset"))
+            actions.append(replace(action, gate="onset" if action.gate else "presented"))
     return merged(actions, parts)
-
-
-def _change_of(pathway: Pathway, actions: list[Action]) -> int:
-    """Return the place of the action that changes the weights of ``pathway`` when a sample ends."""
-    places = [place for place, action in enumerate(actions) if action.part == pathway.name and action.addend]
-    return next(place for place in places if actions[place].gate == "waking")

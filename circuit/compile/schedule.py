@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from biorrr.errors import InputError
 from biorrr.models import PHASES, Parts, Pathway
-from biorrr.models.expressions import names_in
 from biorrr.models.meanings import Meanings
-from biorrr.models.parts import PENDING
 
 ORDER = {phase: place for place, phase in enumerate(PHASES)}
 
@@ -27,13 +26,10 @@ class Action:
     drives
         For a current, the target cell's variable that it fills; else empty.
     gate
-        "waking" for what happens while a sample is presented only, "replaying" for what happens in spontaneous replay
-        only; else empty.
+        The ticks in which it happens: "waking", those of a sample; "onset", its first; "closing", its last;
+        "replaying", those of spontaneous replay; "presented", the first of a sample and those of replay. All if empty.
     addend
         For plasticity, what is added to `w`; else empty.
-    when
-        Of the ticks in which it happens only "onset", the first for which a sample is held, and those of spontaneous
-        replay; or only those that are "recorded". Else empty.
     reads, writes
         Variables as "part.variable".
     """
@@ -45,11 +41,10 @@ class Action:
     drives: str = ""
     gate: str = ""
     addend: str = ""
-    when: str = ""
     reads: frozenset[str] = frozenset()
     writes: frozenset[str] = frozenset()
 
-    def minds(self, other: Action) -> bool:
+    def depends_on(self, other: Action) -> bool:
         """Return True if it matters which of the two comes first."""
         return bool(self.writes & (other.reads | other.writes) or self.reads & other.writes)
 
@@ -100,19 +95,6 @@ def ordered(meanings: Meanings) -> list[Action]:
     return actions
 
 
-def watched(meanings: Meanings) -> tuple[tuple[str, str], ...]:
-    """Return what must stay finite, as (population, variable): all that teaches, in the cells whose synapses learn."""
-    parts, found = meanings.parts, {}
-    for pathway in parts.pathways:
-        taught = [pathway.change, *(step.code for step in pathway.steps)] if pathway.change else []
-        for name in dict.fromkeys(name for code in taught for name in names_in(code).read):
-            meant = meanings.find(pathway, name)
-            moves = meant is not None and meanings.role(meant.key) in ("activity", "memory")
-            if meant is not None and moves and meant.part == pathway.target and parts[meant.part].shape:
-                found[meant.part, meant.variable] = None
-    return tuple(found)
-
-
 def _actions(meanings: Meanings) -> Iterator[Action]:
     """Yield currents first, then what cells do, then what synapses do; :func:`schedule` sorts them by phase."""
     parts = meanings.parts
@@ -145,9 +127,10 @@ def _actions(meanings: Meanings) -> Iterator[Action]:
             given = ("i", "j") if isinstance(part, Pathway) else ("i",)
             names = meanings.names(part, f"steps[{place}]", step.code, given)
             meanings.check_writes(part, names)
+            gate = "closing" if step.at_end else "" if step.replays else "waking"
             yield Action(
-                f"{part.name}_{step.phase.replace(' ', '_')}_{place}", part.name, step.phase, step.code,
-                gate="" if step.replays else "waking", reads=meanings.keys(part, names.read),
+                f"{part.name}_{step.phase.replace(' ', '_')}_{place}", part.name, step.phase, step.code, gate=gate,
+                reads=meanings.keys(part, (*names.read, *([gate] if gate else []))),
                 writes=meanings.keys(part, names.written),
             )  # fmt: skip
 
@@ -175,14 +158,15 @@ def _plasticity(meanings: Meanings, pathway: Pathway) -> Iterator[Action]:
         if expression:
             reads = meanings.keys(pathway, meanings.names(pathway, field, expression).read)
             if pathway.averaged and field == "change":
-                pending = f"{pathway.name}.{PENDING}"
+                asked = f"{pathway.name}_asked"
+                kept = frozenset({f"{pathway.name}.{asked}"})
                 yield Action(
                     f"{pathway.name}_integration", pathway.name, "integration",
-                    f"pending = (1 - onset) * pending + share * ({expression})", gate=gate,
-                    reads=reads | meanings.keys(pathway, ("onset", "share")), writes=frozenset({pending}),
+                    f"{asked} = (1 - onset) * {asked} + share * ({expression})", gate=gate,
+                    reads=reads | meanings.keys(pathway, ("onset", "share")), writes=kept,
                 )  # fmt: skip
-                expression = "closing * pending"
-                reads = meanings.keys(pathway, ("closing", "pending"))
+                expression = f"closing * {asked}"
+                reads = meanings.keys(pathway, ("closing",)) | kept
             yield Action(
                 f"{pathway.name}_{field}", pathway.name, "plasticity", weight_change(pathway, expression), gate=gate,
                 addend=expression, reads=reads | {f"{pathway.name}.w"}, writes=frozenset({f"{pathway.name}.w"}),
@@ -240,18 +224,14 @@ def _place_to_join(action: Action, earlier: list[Action]) -> int | None:
     """Return the place of the last step that ``action`` can join: of its part, and as often; None if there is none."""
     for place in reversed(range(len(earlier))):
         other = earlier[place]
-        if not other.drives and (other.part, other.gate, other.when) == (action.part, action.gate, action.when):
+        if not other.drives and (other.part, other.gate) == (action.part, action.gate):
             return place
-        if other.minds(action):
+        if other.depends_on(action):
             return None
     return None
 
 
 def _joined(one: Action, other: Action) -> Action:
     """Return two steps of one part as one, the second after the first."""
-    code = "\n".join(_dedented(step.code) for step in (one, other))
+    code = "\n".join(inspect.cleandoc(step.code) for step in (one, other))
     return replace(one, code=code, reads=one.reads | other.reads, writes=one.writes | other.writes)
-
-
-def _dedented(code: str) -> str:
-    return "\n".join(line.strip() for line in code.splitlines() if line.strip())

@@ -1,45 +1,16 @@
-"""Variables that stand still while a sample is held, found from the code of a circuit's parts.
+"""Variables that stand still while a sample is held, found from what the actions of a tick read and write.
 
-A variable stands still if it is computed from nothing but what stands still, if it changes only when the sample comes
-on, such as ``v = (1 - onset) * v + onset * x``, or if it changes only when the sample ends, as weights do by
-``closing * ...``.
+A variable stands still if nothing but the presentation of a sample sets it, if it changes only when a sample ends, as
+weights do, or if a single action computes it from nothing but what stands still.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
 from biorrr.circuit.compile.schedule import Action
-from biorrr.models.algebra import assignments, reduced
-from biorrr.models.expressions import names_in
+from biorrr.models.algebra import vanishes
 from biorrr.models.meanings import Meanings
 
-Place = tuple[int, int]  # of an assignment: the number of its action, and its line there
-_AFTER_ONSET = {"waking": 1, "onset": 0}  # the clock while a sample is held, but for the first tick
-_BETWEEN = {**_AFTER_ONSET, "closing": 0}  # and but for the last
-
-
-@dataclass(frozen=True)
-class _Assignment:
-    """One assignment of an action.
-
-    Parameters
-    ----------
-    place
-        Where it is.
-    variable, reads
-        The variable that it assigns to and those that it reads, as "part.variable", or "action:name" for a name that
-        lives within the code alone.
-    changes
-        When it changes its variable: at most in the first tick of a sample, "onset"; at most in the first and the
-        last, "end"; in any "tick".
-    """
-
-    place: Place
-    variable: str
-    reads: frozenset[str]
-    changes: str
+_CHANGED_AT_ONSET = frozenset({"clock.waking", "clock.sample"})
 
 
 class Standstill:
@@ -60,64 +31,46 @@ class Standstill:
 
     def __init__(self, meanings: Meanings, actions: list[Action], presented: frozenset[str]) -> None:
         self.actions = actions
-        self._lines = [list(_assignments(meanings, place, action)) for place, action in enumerate(actions)]
-        self._assigned: dict[str, list[_Assignment]] = {}
-        for line in (line for lines in self._lines for line in lines):
-            self._assigned.setdefault(line.variable, []).append(line)
-        declared = [(f"{part}.{v.name}", v) for part, own in meanings.declared.items() for v in own.values()]
-        inputs = {key for key, variable in declared if variable.role == "input"} - {"clock.waking"}
+        self._writers: dict[str, list[int]] = {}
+        for number, action in enumerate(actions):
+            for key in action.writes if action.gate != "replaying" else ():
+                self._writers.setdefault(key, []).append(number)
+        declared = [(f"{part}.{name}", v.role) for part, own in meanings.declared.items() for name, v in own.items()]
+        inputs = {key for key, role in declared if role == "input"} - _CHANGED_AT_ONSET
         # An input that is not presented may change in any tick; so may one that a step works on.
-        self.moving = {key for key in inputs if key in self._assigned or key not in presented}
-        while found := {key for key in self._assigned if key not in self.moving and self._moves(key)}:
+        self.moving = {key for key in inputs if key in self._writers or key not in presented}
+        while found := {key for key in self._writers if key not in self.moving and self._moves(key)}:
             self.moving |= found
 
     def _moves(self, key: str) -> bool:
-        """Return True if an assignment to the variable ``key`` makes it move, given what is known to move."""
-        lines = self._assigned[key]
-        if all(line.changes == "end" for line in lines):
+        """Return True if the actions that write the variable ``key`` make it move, given what is known to move."""
+        writers = self._writers[key]
+        if key in _CHANGED_AT_ONSET or all(map(self._at_end, writers)):
             return False
-        return len(lines) > 1 or not (lines[0].changes == "onset" or self._repeats(lines[0]))
+        return len(writers) > 1 or not self._repeats(writers[0])
 
-    def _repeats(self, line: _Assignment) -> bool:
-        """Return True if ``line`` assigns the same value in every tick of a sample."""
-        return line.variable not in line.reads and all(self.of(key, line.place) for key in line.reads)
+    def _at_end(self, number: int) -> bool:
+        """Return True if an action changes something only when a sample ends."""
+        action = self.actions[number]
+        return action.gate == "closing" or bool(action.addend and vanishes(action.addend, "closing"))
 
-    def of(self, key: str, place: Place) -> bool:
-        """Return True if the variable ``key``, read at ``place``, is the same in every tick of a sample.
+    def _repeats(self, number: int) -> bool:
+        """Return True if an action has the same result in every tick of a sample."""
+        action = self.actions[number]
+        return action.reads.isdisjoint(action.writes) and all(self.of(key, number) for key in action.reads)
+
+    def of(self, key: str, number: int) -> bool:
+        """Return True if the variable ``key``, as action ``number`` reads it, is the same in every tick of a sample.
 
         It must have been set before it is read, or, if it changes when the sample ends, be changed after.
         """
         return key not in self.moving and all(
-            place <= line.place if line.changes == "end" else line.place < place for line in self._assigned.get(key, ())
+            number <= writer if self._at_end(writer) else writer < number for writer in self._writers.get(key, ())
         )
 
     def of_action(self, number: int) -> bool:
         """Return True if an action need not be done again after the first tick of a sample."""
-        action, lines = self.actions[number], self._lines[number]
-        onset_known = max(line.place for line in self._assigned["clock.onset"]) < (number, 0)
-        if action.addend or not lines or not onset_known:
-            return False
-        return all(self._repeats(line) and (action.drives or line.variable not in self.moving) for line in lines)
-
-
-def _assignments(meanings: Meanings, number: int, action: Action) -> Iterator[_Assignment]:
-    """Yield the assignments that an action makes while a sample is held."""
-    if action.gate == "replaying":
-        return
-    part = meanings.parts[action.part]
-    if action.drives:
-        (filled,) = action.writes
-        named = [(filled, action.code)]
-    elif action.addend:  # a weight is within its bound already
-        named = [("w", f"w + {action.addend}")]
-    else:
-        named = list(assignments(action.code))
-    keys = {name: f"{action.name}:{name}" for name, _ in named}
-    for name in {*keys, *(read for _, value in named for read in names_in(value).read)}:
-        found = meanings.find(part, name)
-        keys |= {name: found.key} if found else {}
-    for line, (name, value) in enumerate(named):
-        reads = frozenset(keys[read] for read in names_in(value).read if read in keys)
-        after, between = (reduced(value, clock) == name for clock in (_AFTER_ONSET, _BETWEEN))
-        changes = "onset" if after else "end" if between else "tick"
-        yield _Assignment((number, line), name if action.drives else keys[name], reads, changes)
+        action = self.actions[number]
+        onset_known = max(self._writers["clock.onset"]) < number
+        writes_still = bool(action.drives) or action.writes.isdisjoint(self.moving)
+        return onset_known and action.gate != "replaying" and writes_still and self._repeats(number)

@@ -17,7 +17,6 @@ from biorrr.circuit.engines.brian2_import import borrowed_brian2
 from biorrr.circuit.engines.brian2_private import cpp_translator
 from biorrr.circuit.engines.cpp_steps import Translator
 from biorrr.models import random_draws
-from biorrr.models.parts import PENDING
 
 TEMPLATES = Path(__file__).parent / "templates"
 # Types of data that the program reads as they lie on disk; others are converted first.
@@ -61,7 +60,7 @@ def write_source(circuit: Blueprint) -> str:
         # The steps that tell which tick of a sample this is come first.
         begun=1 + max(place for place, action in enumerate(actions) if "clock.onset" in action.writes),
         flags=[name for name in _FLAGS if circuit.parts["clock"].has(name)],
-        holds=any(action.when for action in actions),
+        holds=any(action.gate in ("onset", "presented") for action in actions),
         ports=[
             {
                 "population": port.population,
@@ -75,7 +74,6 @@ def write_source(circuit: Blueprint) -> str:
         n_weights=len(circuit.weighted),
         state=circuit.state,
         quantities=circuit.quantities,
-        pending=PENDING,
         watched=[(part, variable, circuit.parts[part].size) for part, variable in circuit.watched],
         element_types=list(enumerate(ELEMENT_TYPES.values())),
         EXIT=Exit,

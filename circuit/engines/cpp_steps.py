@@ -15,15 +15,21 @@ from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.schedule import Action
 from biorrr.errors import InputError
 from biorrr.models import Pathway, Population
-from biorrr.models.algebra import assignments, code_of, vanishes
-from biorrr.models.expressions import Names, names_in
+from biorrr.models.algebra import assignments, vanishes
+from biorrr.models.expressions import names_in
 from biorrr.models.meanings import Meanings
 
 _SPELLING = {"abs": "fabs", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "clip": "_clip", "sign": "_sign",
              "int": "_int"}  # fmt: skip
 _ADDED = "_added"  # what one synapse adds to a sum
-# C++ conditions under which an action happens, by its gate and by its `when`.
-_DUE = {"waking": "waking", "replaying": "!waking", "onset": "(onset || !waking)", "recorded": "recorded"}
+# C++ conditions under which an action happens, by its gate.
+_DUE = {
+    "waking": "waking",
+    "replaying": "!waking",
+    "closing": "circuit::clock::closing[0] != 0",
+    "onset": "onset",
+    "presented": "(onset || !waking)",
+}
 
 
 class Place(NamedTuple):
@@ -94,14 +100,15 @@ class Translator:
     def step(self, action: Action) -> Step:
         """Return the step that carries out ``action``."""
         part = self.parts[action.part]
-        assigned = [(_ADDED, action.code)] if action.drives else list(assignments(action.code))
-        names = names_in(code_of(assigned))
-        places = self._places(part, names)
+        code = f"{_ADDED} = {action.code}" if action.drives else action.code
+        assigned, names = assignments(code), names_in(code)
+        used = dict.fromkeys((*names.read, *names.written))
+        places = {name: place for name in used if (place := self._place(part, name))}
         shared = {name for name, place in places.items() if place.at == "0"}
         set_once = self._set_once(part, assigned, shared)
         once: list[str] = []
         each: list[str] = []
-        for name in dict.fromkeys((*names.read, *names.written)):
+        for name in used:
             before = name in set_once or (name in shared and name not in names.written)
             value = f" = _at_{name}[{places[name].at}]" if name in places else f" = _{name}"
             (once if before else each).append(f"double {name}{value if name in names.read else ''};")
@@ -118,18 +125,6 @@ class Translator:
         sources = self._sources(part, action)
         return Step(action.name, self._due(part, action), pointers, once, each, target.size, sources, total)
 
-    def _places(self, part: Population | Pathway, names: Names) -> dict[str, Place]:
-        """Return the place of each name that is not a counter of cells and does not live within the code alone."""
-        places = {}
-        for name in dict.fromkeys((*names.read, *names.written)):
-            if place := self._place(part, name):
-                places[name] = place
-            elif name in names.read and name not in ("i", "j"):
-                raise InputError(
-                    f"engine 'cpp': {part.name} must know {name}, which its code reads (got no such variable)"
-                )
-        return places
-
     def _place(self, part: Population | Pathway, name: str) -> Place | None:
         """Return the place of what ``name`` means in ``part``; None if it is no variable."""
         found = self.meanings.find(part, name)
@@ -140,7 +135,9 @@ class Translator:
         alone = self.sizes[found.part, found.variable] == 1
         return Place(_array(found.part, found.variable), "0" if alone else index)
 
-    def _set_once(self, part: Population | Pathway, assigned: list[tuple[str, str]], shared: set[str]) -> set[str]:
+    def _set_once(
+        self, part: Population | Pathway, assigned: tuple[tuple[str, str], ...], shared: set[str]
+    ) -> set[str]:
         """Return the names that are set before the loop over many cells, after a check that they can be."""
         ends = (part.source, part.target) if isinstance(part, Pathway) else (part.name,)
         if all(self.parts[end].size == 1 for end in ends):
@@ -166,7 +163,7 @@ class Translator:
 
     def _due(self, part: Population | Pathway, action: Action) -> list[str]:
         """Return C++ conditions without which ``action`` changes nothing."""
-        due = [_DUE[name] for name in (action.gate, action.when) if name]
+        due = [_DUE[action.gate]] if action.gate else []
         if action.addend:
             # A step whose addend is 0 changes nothing: a weight is within its bound already.
             factors = [name for name in names_in(action.addend).read if vanishes(action.addend, name)]

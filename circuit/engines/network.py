@@ -6,18 +6,20 @@ within a slot, every action has the place that the blueprint's schedule gives it
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+import ast
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import brian2
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.compile.schedule import Action, weight_change
+from biorrr.circuit.compile.schedule import Action
 from biorrr.circuit.engines import brian2_private
 from biorrr.errors import InputError
 from biorrr.models import Pathway, Population
-from biorrr.models.expressions import names_in, only_where
+from biorrr.models.expressions import names_in
 from biorrr.models.physical_units import dimension_of
 from biorrr.models.random_draws import brian2_draws
 
@@ -38,14 +40,11 @@ class BuiltNetwork:
         The Brian2 network, and the clock of all its parts.
     parts
         Its groups, by the names of the circuit's parts.
-    recorded
-        Shape (1,); not 0 if the tick to come is recorded.
     """
 
     network: brian2.Network
     clock: brian2.Clock
     parts: dict[str, brian2.Group]
-    recorded: np.ndarray
 
     def variable(self, part: str, name: str):
         """Return the array behind a variable, for reading and writing in place."""
@@ -60,7 +59,7 @@ def build_network(blueprint: Blueprint, name: str = "") -> BuiltNetwork:
     """Build the network of ``blueprint`` for the current Brian2 device.
 
     Its inputs must be filled in at the start of each tick. Code of Brian2 does not branch: what must not happen in a
-    tick is multiplied by 0.
+    tick is not run in it.
 
     Parameters
     ----------
@@ -71,7 +70,7 @@ def build_network(blueprint: Blueprint, name: str = "") -> BuiltNetwork:
     """
     prefix = f"{name}_" if name else ""
     clock = brian2.Clock(dt=TICK, name=f"{prefix}ticks")
-    actions = _combined(blueprint)
+    actions = blueprint.program
     parts: dict[str, brian2.Group] = {}
     everything: list[Population | Pathway] = [*blueprint.parts.populations, *blueprint.parts.pathways]
     for part in everything:
@@ -87,7 +86,7 @@ def build_network(blueprint: Blueprint, name: str = "") -> BuiltNetwork:
             parts[part.name] = brian2.NeuronGroup(part.size, equations, **options)
     _let_broadcasts_be_heard(blueprint, parts, actions)
 
-    built = BuiltNetwork(brian2.Network(), clock, parts, np.zeros(1))
+    built = BuiltNetwork(brian2.Network(), clock, parts)
     for place, action in enumerate(actions, _FIRST_PLACE):
         group = parts[action.part]
         if action.drives:
@@ -96,9 +95,9 @@ def build_network(blueprint: Blueprint, name: str = "") -> BuiltNetwork:
             step.order = place
         else:
             slot = _SLOTS.get(action.phase, "groups")
-            step = group.run_regularly(action.code, when=slot, order=place, name=prefix + action.name)
-        if action.when:
-            brian2_private.run_only_if(step, _due(action.when, built))
+            step = group.run_regularly(_in_two_steps(action.code), when=slot, order=place, name=prefix + action.name)
+        if action.gate:
+            brian2_private.run_only_if(step, _due(action, built))
     built.network.add(*parts.values())
     for action in actions:
         if any(v.unit != "1" for v in blueprint.parts[action.part].variables):
@@ -116,30 +115,36 @@ def _check_dimensions(built: BuiltNetwork, action: Action) -> None:
         raise InputError(f"{action.part}: units do not agree in phase {action.phase!r}: {error}") from error
 
 
-def _due(when: str, built: BuiltNetwork) -> Callable[[], bool]:
-    """Return a function that says whether a step has something new to say in this tick."""
-    onset, waking = (built.variable("clock", name) for name in ("onset", "waking"))
-    return (lambda: built.recorded[0] != 0) if when == "recorded" else (lambda: bool(onset[0] or not waking[0]))
+def _in_two_steps(code: str) -> str:
+    """Return ``code`` in which no name is assigned an expression that reads it.
+
+    Brian2 rearranges such assignments by SymPy, and then misses functions that have cancelled out.
+    """
+    lines = []
+    for node in ast.parse(inspect.cleandoc(code)).body:
+        text = ast.unparse(node)
+        if isinstance(node, ast.Assign):
+            name, _, value = text.partition(" = ")
+            text = f"_new_{name} = {value}\n{name} = _new_{name}" if name in names_in(value).read else text
+        lines.append(text)
+    return "\n".join(lines)
 
 
-def _combined(blueprint: Blueprint) -> list[Action]:
-    """Return the schedule for a language without branches: gates become factors, and a pathway has one plasticity."""
-    addends = {(action.part, action.gate): action.addend for action in blueprint.program if action.addend}
-    actions: list[Action] = []
-    for action in blueprint.program:
-        code = action.code
-        if action.addend:
-            change, replay = (addends.get((action.part, gate)) for gate in ("waking", "replaying"))
-            if change and action.gate == "replaying":
-                continue  # beside the change
-            terms = [f"waking * ({change})"] if change else []
-            terms += [f"(1 - waking) * ({replay})"] if replay else []
-            code = weight_change(blueprint.parts[action.part], f"plastic * ({' + '.join(terms)})")
-        elif action.gate == "waking" and action.code:
-            known = {array.name for array in blueprint.arrays if array.part == action.part}
-            code = only_where("waking", action.code, frozenset(names_in(action.code).written) - known)
-        actions.append(replace(action, code=code))
-    return actions
+def _due(action: Action, built: BuiltNetwork) -> Callable[[], bool]:
+    """Return a function that says whether ``action`` happens in the tick at hand."""
+    waking, onset, closing = (built.variable("clock", name) for name in ("waking", "onset", "closing"))
+    conditions: dict[str, Callable[[], bool]] = {
+        "waking": lambda: waking[0],
+        "replaying": lambda: not waking[0],
+        "closing": lambda: closing[0],
+        "onset": lambda: onset[0],
+        "presented": lambda: onset[0] or not waking[0],
+    }
+    due = conditions[action.gate]
+    if not action.addend:
+        return due
+    plastic = built.variable(action.part, "plastic")
+    return lambda: plastic[0] and due()
 
 
 def _equations(blueprint: Blueprint, part: Population | Pathway, currents: list[Action]) -> str:
@@ -159,7 +164,7 @@ def _equations(blueprint: Blueprint, part: Population | Pathway, currents: list[
     return "\n".join(lines)
 
 
-def _let_broadcasts_be_heard(blueprint: Blueprint, parts: dict[str, brian2.Group], actions: list[Action]) -> None:
+def _let_broadcasts_be_heard(blueprint: Blueprint, parts: dict[str, brian2.Group], actions: Iterable[Action]) -> None:
     """Let each part read what it uses of what others broadcast, and draw random numbers."""
     for name, part in parts.items():
         codes = [action.code for action in actions if action.part == name]

@@ -2,7 +2,6 @@
 
 from biorrr.models.millivolts.bursting_cells import BurstingCells
 from biorrr.models.millivolts.cell_populations import Millivolts
-from biorrr.models.millivolts.fans import fan
 from biorrr.models.millivolts.somatostatin_cells import SomatostatinCells
 
-__all__ = ["BurstingCells", "Millivolts", "SomatostatinCells", "fan"]
+__all__ = ["BurstingCells", "Millivolts", "SomatostatinCells"]

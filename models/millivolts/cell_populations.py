@@ -23,7 +23,6 @@ from biorrr.errors import InputError
 from biorrr.models.departures.dynamics import Holding
 from biorrr.models.expressions import renamed
 from biorrr.models.millivolts.bursting_cells import BurstingCells
-from biorrr.models.millivolts.fans import fan
 from biorrr.models.millivolts.readings import INTERNEURON_READINGS, OUTPUT_READINGS
 from biorrr.models.millivolts.somatostatin_cells import SomatostatinCells
 from biorrr.models.parts import Parts, Pathway, Population
@@ -148,8 +147,8 @@ class Millivolts(Holding):
                 *OUTPUT_READINGS,
             ),
             replace(self.cell, size=each * int(outputs.size or 1)),
-            fan("out", "soma_currents", outputs.name, cells, currents, each, "cells"),
-            fan("in", "output_spikes", cells, outputs.name, counts, each, "output"),
+            _fan("out", "soma_currents", outputs.name, cells, currents, each, "cells"),
+            _fan("in", "output_spikes", cells, outputs.name, counts, each, "output"),
         )  # fmt: skip
 
     def _interneurons(self, inner: Population) -> tuple[Population | Pathway, ...]:
@@ -165,8 +164,8 @@ class Millivolts(Holding):
                 *INTERNEURON_READINGS,
             ),
             replace(self.interneuron, size=each * int(inner.size or 1)),
-            fan("out", "interneuron_currents", inner.name, cells, currents, each, "interneuron cells"),
-            fan("in", "interneuron_spikes", cells, inner.name, counts, each, "interneuron output"),
+            _fan("out", "interneuron_currents", inner.name, cells, currents, each, "interneuron cells"),
+            _fan("in", "interneuron_spikes", cells, inner.name, counts, each, "interneuron output"),
         )
 
     def _shared(self, population: int) -> tuple[Variable, ...]:
@@ -187,3 +186,22 @@ def _at_end(cells: Population, *names: str) -> Population:
 def _carried(code: str, said: str) -> str:
     """Return ``code`` that reads what synapses carry of an activity in place of the activity."""
     return renamed(code, {f"{said}_pre": "carried_pre"})
+
+
+def _fan(direction: str, name: str, source: str, target: str, fills: dict[str, str], each: int, phase: str) -> Pathway:
+    """Return a pathway between a population and the ``each`` cells that stand for every one of it.
+
+    It fans "out", and hands variables of ``source`` to the cells that stand for it, or "in", and sums variables over
+    the cells that stand for one of ``target``. It ``fills`` variables of the target with those of the source.
+    """
+    count = f"cells('{target}')"
+    own = {
+        "out": f"int(floor(i / {count}) == floor((i % {count}) / {each}))",
+        "in": f"int(floor(floor(i / {count}) / {each}) == i % {count})",
+    }
+    (first, *others) = ((filled, f"own * {said}_pre") for filled, said in fills.items())
+    return Pathway(
+        name, source, target, *first, phase, weighted=False, sums=tuple(others),
+        variables=(Variable("own", "1 where the cell stands for the other", "synapse", "parameter", own[direction]),),
+        meaning=f"between {source} and {target}",
+    )  # fmt: skip

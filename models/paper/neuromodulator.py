@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from biorrr.models.auto_rates import LEAST_GAIN, MEMORY, OPEN_ENDED
+from biorrr.models.auto_rates import LEAST_GAIN, MEMORY, OPEN_ENDED, PLANNED, Drive
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts, Population, summed
 from biorrr.models.rates import Rate
@@ -29,7 +29,7 @@ def broadcast_rates(paths: Iterable[str]) -> tuple[Variable, ...]:
     return tuple(broadcast(f"eta_{path}", f"rate of {PLASTICITY[path[0]]} plasticity") for path in paths)
 
 
-def speaking(meaning: str, *spoken: Variable | Step) -> Population:
+def broadcasting(meaning: str, *spoken: Variable | Step) -> Population:
     """Return the neuromodulator that broadcasts the variables among ``spoken``, which its steps set."""
     return Population(1, "neuromodulator", meaning=meaning, shape="").adding(*spoken)
 
@@ -41,27 +41,15 @@ def Neuromodulator(rates: Mapping[str, Rate], others: Iterable[Variable] = REGRE
     # In replay the sample count stands still, and so do the rates.
     step = Step("input", "\n".join(f"eta_{p} = eta0_{p} / (1 + sample / N_{p})" for p in rates))
     meaning = "Broadcasts the learning rates of a timetable, eta0 / (1 + t/N)."
-    return speaking(meaning, *broadcast_rates(rates), *others, *start, *half, step)
+    return broadcasting(meaning, *broadcast_rates(rates), *others, *start, *half, step)
 
 
-_OPEN_ENDED = OPEN_ENDED.plan(k=1, s=0.0, dimension_x=1.0)
-_PLAN = {
-    "base_x": "proximal rate at first, for an input of unit power",
-    "base_q": "interneuron rate at first",
-    "ratio_y": "distal rate, relative to that of the interneurons",
-    "N_x": "samples after which the proximal rate has halved",
-    "N_q": "samples after which the other rates have halved",
-    "single_x": "bound on the effect of one sample on Vx",
-    "single_y": "bound on the effect of one sample on Vy",
-    "single_q": "bound on the effect of one sample on Q and R",
-    "least": "lowest power of the output, relative to its final one, that rates follow",
-    "last": "samples after which the run ends, where that is announced",
-}
+_OPEN_ENDED = OPEN_ENDED.plan(k=1, s=0.0, drive=Drive.white(1, 1))
 
 
 def AdaptiveNeuromodulator() -> Population:
     """Return the neuromodulator of rates fitted to the drive; :mod:`biorrr.models.auto_rates` says why they are so."""
-    return speaking(
+    return broadcasting(
         "Broadcasts learning rates fitted to the drive.",
         *broadcast_rates(PLASTICITY),
         *REGRESSION,
@@ -74,23 +62,31 @@ def AdaptiveNeuromodulator() -> Population:
             "power_x", "mean of |x|^2 over the data, with the ridge", "parameter", "cells('sensory')", scale="x**2"
         ),
         broadcast("typical_y", "power of y in a direction that is to be learned", "parameter", 1.0, scale="y**2"),
-        *(broadcast(name, meaning, "parameter", getattr(_OPEN_ENDED, name)) for name, meaning in _PLAN.items()),
+        *(broadcast(name, meaning, "parameter", _OPEN_ENDED[name]) for name, meaning in PLANNED.items()),
         broadcast("outputs", "number of outputs", "parameter", 1.0),
         broadcast("mean_power", f"|z|^2 per cell, averaged over about {MEMORY:g} samples", "memory"),
         broadcast("learning", "0 for a pass with learning off", "parameter", 1.0),
         broadcast("eta_mean", "eta_q, averaged over the sample so far", "memory"),
         broadcast("log_retained", "log of the part of Q' - R that is left", "memory"),
+        # A step of its own: while a sample is held, the proximal rate stands still.
         Step(
             "modulation",
             f"""
             left = clip(1 - sample / last, 0, 1)
+            bound = learning * sqrt(left)
+            wanted_x = learning * left * sqrt(left) * base_x / power_x / (1 + sample / N_x)
+            gain = clip(trace_q, {LEAST_GAIN!r} * typical_y / (1 - s + s * typical_y), inf)
+            eta_x = clip(wanted_x, 0, single_x * bound / (energy_x + ridge_power + 1e-300)) / gain
+            """,
+        ),
+        Step(
+            "modulation",
+            f"""
+            left = clip(1 - sample / last, 0, 1)
+            bound = learning * sqrt(left)
             mean_power += share / {MEMORY!r} * (energy_z / outputs - mean_power)
             wanted_q = learning * left * clip(mean_power, least, 1) * base_q / (1 + sample / N_q)
             wanted_y = ratio_y * wanted_q / (1 - s + s * typical_y)
-            wanted_x = learning * left * sqrt(left) * base_x / power_x / (1 + sample / N_x)
-            bound = learning * sqrt(left)
-            gain = clip(trace_q, {LEAST_GAIN!r} * typical_y / (1 - s + s * typical_y), inf)
-            eta_x = clip(wanted_x, 0, single_x * bound / (energy_x + ridge_power + 1e-300)) / gain
             eta_y = clip(wanted_y, 0, single_y * bound / (1 - s + s * (energy_y + ridge_y) + 1e-300))
             eta_q = clip(wanted_q, 0, single_q * bound / (energy_z + 1e-300))
             eta_r = eta_q

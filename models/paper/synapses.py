@@ -7,8 +7,6 @@ ridge on Cxx stays local, Vx, Q and R learn without decay and Vy does not learn.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from biorrr.models.parts import Pathway
 
 
@@ -90,17 +88,4 @@ def InterneuronToPyramidal() -> Pathway:
         meaning="interneuron-to-pyramidal weights",
         equation="dQ = eta_q (z n' - Q)",
         kind="inhibitory",
-    )
-
-
-def NaiveProximalSynapses() -> Pathway:
-    """Return the rule for Vx that follows from a Lagrange multiplier: an example that is not local, never simulated.
-
-    The update multiplies two sets of weights, so each synapse would have to know the others (supplement B, "Naive
-    implementation of the RRR constraint is not biologically plausible").
-    """
-    return replace(
-        ProximalSynapses(),
-        change="eta_x * x_pre * (a_post - x * Vx * Lagrange)",
-        equation="dVx = eta_x (x a' - Cxx Vx Lagrange)",
     )

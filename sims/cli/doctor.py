@@ -12,7 +12,7 @@ from pathlib import Path
 
 PACKAGES = (
     "biorrr", "brian2", "numpy", "scipy", "scikit-learn", "numba", "xarray", "h5netcdf", "networkx", "matplotlib",
-    "typer", "pooch", "cython", "dask", "distributed", "pyarrow", "plotly", "pynwb",
+    "typer", "pooch", "cython", "dask", "distributed", "pynwb",
 )  # fmt: skip
 
 
@@ -89,7 +89,7 @@ def _data(name: str) -> str:
     from biorrr.sims.data import CATALOGUE
 
     found = {
-        called: not one.origin().files or any(file.found() for file in one.origin().files)
+        called: not one.origin.files or any(file.found() for file in one.origin.files)
         for called, one in CATALOGUE.items()
     }
     return ", ".join(called for called, here in found.items() if here is (name == "found")) or "none"

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from biorrr.sims.lab.folder import RunFolder
-from biorrr.sims.lab.settings import Settings, key_of, kinds, length_of, listed_fields, option, parsed, resolve
+from biorrr.sims.lab.settings import Settings, key_of, kinds, length_of, listed_fields, parsed, resolve
 
 # The options every experiment has beside its settings: name, type, default, option.
 FRAME = (
@@ -102,21 +102,16 @@ def _metavar(kind: Any, metadata: Any) -> str | None:
 def data_options(cls: type[Settings]) -> list[tuple[Any, ...]]:
     """Return the options beside --data: field, type, whether it may be None, whether it is a list, its length.
 
-    They are the fields of all kinds of data that the settings take, but for data that are made on the spot.
+    They are the fields of all kinds of files that the settings take; options of named data sets are --set data.KEY.
     """
     kind, _, many = kinds(cls).get("data", (str, False, False))
     if many or not issubclass(kind, Settings):
         return []
     found: dict[str, tuple[Any, ...]] = {}
-    # Files first: what their options say holds for all of the same name.
-    for one in sorted(kind.kinds(), key=lambda one: "file" not in one.__dataclass_fields__):  # type: ignore[attr-defined]
-        for field in () if one.made_on_the_spot else dataclasses.fields(one):
+    for one in kind.kinds():  # type: ignore[attr-defined]
+        for field in dataclasses.fields(one) if "file" in one.__dataclass_fields__ else ():
             if field.name != "file" and field.name not in cls.__dataclass_fields__:
                 found.setdefault(field.name, (field, *kinds(one)[field.name], length_of(one, field.name)))
-    if len(several := [one.kind for one in kind.file_kinds()]) > 1:  # type: ignore[attr-defined]
-        field = option(None, "what to take of a file that holds data of several kinds", choices=several)
-        field.name = "kind"
-        found["kind"] = (field, str, True, False, None)
     return [*found.values()]
 
 

@@ -6,45 +6,45 @@ what to load, and their ``load()`` loads it.
 
 from __future__ import annotations
 
-import importlib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from biorrr.sims.data.kinds import CATALOGUE, Arrays, Dendrites, Pair, Plasticity
+from biorrr.sims.data.dataset import Dataset
+from biorrr.sims.data.generated import SMALL_DATA, Planted, Synthetic
+from biorrr.sims.data.kinds import Arrays, Dendrites, Pair, Plasticity
+from biorrr.sims.data.named import NamedData
+from biorrr.sims.data.pictures import CIFAR10, CIFAR100, MNIST, FashionMNIST
+from biorrr.sims.data.published import V1V2, Digits, MediaMill
 from biorrr.sims.data.values import Data, DataError, Samples
 
-if TYPE_CHECKING:
-    from biorrr.sims.data.dataset import Dataset
-
 __all__ = [
-    "CATALOGUE", "Arrays", "Data", "DataError", "Dataset", "Dendrites", "Pair", "Plasticity", "Samples", "load",
+    "CATALOGUE", "SMALL_DATA", "Arrays", "Data", "DataError", "Dataset", "Dendrites", "Pair", "Planted", "Plasticity",
+    "Samples", "Synthetic", "load",
 ]  # fmt: skip
 
+CATALOGUE: dict[str, type[NamedData]] = {
+    one.set_name: one for one in (Digits, Synthetic, V1V2, Planted, MediaMill, MNIST, FashionMNIST, CIFAR10, CIFAR100)
+}
 
-def load(data: str | Path | Samples, y: str | Path | None = None, **options: Any) -> Dataset:
+
+def load(data: str | Path | Mapping[str, Any] | Samples, y: str | Path | None = None, **options: Any) -> Dataset:
     """Load data with X and Y.
 
     Parameters
     ----------
     data
-        A value; or a name of :data:`CATALOGUE`, alone or with options after a colon (``"synthetic:m=40,noise=0.5"``);
-        or the path of a file: .npz, .mat or HDF5 with X and Y, a folder with X.csv and Y.csv, or a recording.
+        A name of :data:`CATALOGUE`; the path of an .npz file with X and Y, of a .npy or .csv file with X, or of a
+        recording; a table, as config files hold it; or a value.
     y
         Path of Y's file, where Y has its own.
     options
-        Fields of the value, e.g. ``target="V1"`` for v1v2, or ``source="VISp", target="VISl"`` for a recording.
+        Fields of the value, e.g. ``m=40`` for synthetic, or ``source="VISp", target="VISl"`` for a recording.
 
     Examples
     --------
-    >>> load("synthetic:samples=100,m=5", n=4).X.shape
+    >>> load("synthetic", samples=100, m=5, n=4).X.shape
     (100, 5)
     """
     given = options if y is None else options | {"y": str(y)}
     return Samples.made_from(data, given).load()
-
-
-def __getattr__(name: str) -> Any:
-    """Import what takes long when it is first used."""
-    if name == "Dataset":
-        return importlib.import_module("biorrr.sims.data.dataset").Dataset
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

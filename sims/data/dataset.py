@@ -8,11 +8,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-
-from biorrr.analysis.memory_maps import forget_pages
 from biorrr.sims.data.files import check_stamps, file_stamp
 from biorrr.sims.data.values import DataError
+from biorrr.sims.lazy import np
 
 LARGEST = 1e50  # so that squares of squares, and their sums, stay finite
 LOADED = 2**31  # bytes of data that may be copied in memory
@@ -34,12 +32,10 @@ class Dataset:
     groups
         (T,) int, trial of each sample: samples of one trial must be held out together. None where samples
         are exchangeable.
-    latents
-        (T, number of latents), the shared causes of both views, where they are known (synthetic data).
     pixels
         Shape of one input as a picture, (height, width) or (channels, height, width), where inputs are pixels.
     x_names, y_names
-        Names of the m inputs and of the n targets, where the source has names.
+        Names of the m and of the n units, of recordings.
     strata
         (T,) int, samples of the same condition and time bin, of recordings; their mean is the response to the
         condition. None where the source knows no conditions.
@@ -57,7 +53,6 @@ class Dataset:
     X: np.ndarray
     Y: np.ndarray
     groups: np.ndarray | None = None
-    latents: np.ndarray | None = None
     pixels: tuple[int, ...] | None = None
     x_names: tuple[str, ...] | None = None
     y_names: tuple[str, ...] | None = None
@@ -144,6 +139,8 @@ class Dataset:
 
     def _blocks(self, view: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
         """Yield the samples in ``view``, some at a time, with the number of the first of them."""
+        from biorrr.analysis.memory_maps import forget_pages
+
         for start in range(0, len(view), ROWS_AT_ONCE):
             self.check_unchanged()
             yield start, view[start : start + ROWS_AT_ONCE]

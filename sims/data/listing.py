@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from biorrr.sims.data.files import Source, folders
-from biorrr.sims.data.kinds import CATALOGUE
+from biorrr.sims.data import CATALOGUE
+from biorrr.sims.data.named import Origin, folders
 
 OWN = (
-    "an .npz, .mat or HDF5 file with X and Y, a folder with X.csv and Y.csv, x.csv with --y y.csv, or a recording of "
-    "areas, session.nwb with --source VISp --target VISl"
+    "an .npz file with X and Y, x.csv with --y y.csv, x.npy with --y y.npy, or two areas of a recording, session.nwb "
+    "with --source VISp --target VISl"
 )
 
 
@@ -33,24 +33,24 @@ def command(
         print(describe(check, trials))
         return
     for name, named in CATALOGUE.items():
-        source = named.origin()
+        origin = named.origin
         print(name)
-        print(f"    {source.summary}")
+        print(f"    {origin.summary}")
         for label, text in (
-            ("from", source.home),
-            ("licence", source.licence),
-            ("cite", source.citation),
-            ("found", _found(source)),
+            ("from", origin.home),
+            ("licence", origin.licence),
+            ("cite", origin.citation),
+            ("found", _found(origin)),
         ):
             print(f"    {label:8} {text}")
     print(f"\nyour own: {OWN}")
     print(f"looked for in: {', then '.join(map(str, folders()))}")
 
 
-def _found(source: Source) -> str:
-    if not source.files:
+def _found(origin: Origin) -> str:
+    if not origin.files:
         return "always"
-    here = [path for file in source.files if (path := file.found())]
+    here = [path for file in origin.files if (path := file.found())]
     if here:
         return ", ".join(map(str, here))
-    return "no; downloaded when first used" if source.files[0].sha256 else f"no; get it from {source.files[0].url}"
+    return "no; downloaded when first used" if origin.files[0].sha256 else f"no; get it from {origin.files[0].url}"

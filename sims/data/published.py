@@ -4,109 +4,133 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-import numpy as np
-
-from biorrr.sims.data.dataset import DataError, Dataset
-from biorrr.sims.data.kinds import V1V2, Digits, MediaMill
-from biorrr.sims.data.sources import SOURCES
-from biorrr.sims.data.stores import open_store
+from biorrr.sims.data.dataset import Dataset
+from biorrr.sims.data.files import readable
+from biorrr.sims.data.named import NamedData, Origin, SourceFile
+from biorrr.sims.data.values import DataError
+from biorrr.sims.lab.settings import option
+from biorrr.sims.lazy import np
 
 BINS_PER_TRIAL = 10  # of 100 ms; rows of V1 and V2 run trial by trial
-ATTRIBUTE = re.compile(r"@attribute\s+(?P<name>'[^']+'|\S+)\s+(?P<kind>.+)", re.IGNORECASE)
+ATTRIBUTE = re.compile(r"@attribute\s+('[^']+'|\S+)\s+(?P<kind>.+)", re.IGNORECASE)
+FEATURES, CONCEPTS = 120, 101  # of MediaMill
 
 
-def read_digits(_: Digits) -> Dataset:
-    """Return pixels in [0, 1], (1797, 64), and one-hot digits, (1797, 10)."""
-    values = np.loadtxt(_digits_file(), delimiter=",")
-    return Dataset(
-        "digits",
-        X=values[:, :64] / 16,  # the file counts black dots in 4 x 4 squares
-        Y=np.eye(10)[values[:, 64].astype(int)],
-        pixels=(8, 8),
-        x_names=tuple(f"pixel_{row}_{column}" for row in range(8) for column in range(8)),
-        y_names=tuple(map(str, range(10))),
+@dataclass(frozen=True, kw_only=True)
+class Digits(NamedData):
+    """Handwritten digits that ship with scikit-learn: pixels in [0, 1], (1797, 64), and one-hot digits, (1797, 10)."""
+
+    set_name = "digits"
+    origin = Origin(
+        summary="1,797 handwritten digits, 8 x 8 pixels -> one of 10 digits",
+        home="ships with scikit-learn (UCI, Optical Recognition of Handwritten Digits)",
+        licence="CC BY 4.0",
+        citation="Alpaydin & Kaynak 1998, Cascading classifiers, Kybernetika 34:369",
     )
 
+    def _read(self) -> Dataset:
+        # From scikit-learn's installation, without importing it, which takes a second.
+        (installed,) = importlib.util.find_spec("sklearn").submodule_search_locations  # type: ignore[union-attr,misc]
+        values = np.loadtxt(Path(installed) / "datasets" / "data" / "digits.csv.gz", delimiter=",")
+        return Dataset(
+            "digits",
+            X=values[:, :64] / 16,  # the file counts black dots in 4 x 4 squares
+            Y=np.eye(10)[values[:, 64].astype(int)],
+            pixels=(8, 8),
+        )
 
-def _digits_file() -> Path:
-    """Return the file in scikit-learn's installation, which takes a second to import and is not needed otherwise."""
-    (installed,) = importlib.util.find_spec("sklearn").submodule_search_locations  # type: ignore[union-attr,misc]
-    return Path(installed) / "datasets" / "data" / "digits.csv.gz"
+
+@dataclass(frozen=True, kw_only=True)
+class V1V2(NamedData):
+    """Residual spike counts (Semedo et al. 2019): 79 V1 neurons, and 31 V2 neurons or 31 other V1 neurons."""
+
+    set_name = "v1v2"
+    origin = Origin(
+        summary="79 V1 neurons -> 31 V2 neurons (or target=V1: 31 other V1 neurons), 400 trials x 10 bins",
+        home="https://github.com/joao-semedo/communication-subspace",
+        licence="MIT",
+        citation="Semedo, Zandvakili, Machens, Yu & Kohn 2019, Cortical areas interact through a communication "
+        "subspace, Neuron 102:249",
+        files=(
+            SourceFile(
+                "v1v2/sample_data.mat",
+                "https://raw.githubusercontent.com/joao-semedo/communication-subspace/"
+                "fd0e408ba2244d9369bda59f326480386c770e5c/mat_sample/sample_data.mat",
+                "37cd032962360baf5f6f7b853fea5739e6bfd9038520ec6247d9932c51634ec1",
+            ),
+        ),
+    )
+    target: str = option("V2", "area that is predicted", choices=("V1", "V2"))
+
+    def _read(self) -> Dataset:
+        import scipy.io
+
+        path = self.origin.files[0].fetch()
+        with readable(path, "not a readable MATLAB file"):
+            held = scipy.io.loadmat(path)
+            X, Y = held["X"], held[f"Y_{self.target}"]
+        if X.shape != (4000, 79) or Y.shape != (4000, 31):
+            raise DataError(
+                f"{path}: must hold X (4000, 79) and Y_{self.target} (4000, 31) (got {X.shape} and {Y.shape})"
+            )
+        return Dataset("v1v2", X, Y, groups=np.arange(len(X)) // BINS_PER_TRIAL)
 
 
-def read_v1v2(value: V1V2) -> Dataset:
-    """Return residual spike counts: X (4000, 79) of V1 source neurons, Y (4000, 31) of V2 or of other V1 neurons."""
-    path, target = SOURCES["v1v2"].files[0].fetch(), value.target
-    with open_store(path) as store:
-        store.require(("X", f"Y_{target}"))
-        X, Y = store.read("X"), store.read(f"Y_{target}")
-    if X.shape != (4000, 79) or Y.shape != (4000, 31):
-        raise DataError(f"{path}: must hold X (4000, 79) and Y_{target} (4000, 31) (got {X.shape} and {Y.shape})")
-    return Dataset(
-        "v1v2",
-        X,
-        Y,
-        groups=np.arange(len(X)) // BINS_PER_TRIAL,
-        x_names=tuple(f"V1 source {i + 1}" for i in range(X.shape[1])),
-        y_names=tuple(f"{target} target {i + 1}" for i in range(Y.shape[1])),
+@dataclass(frozen=True, kw_only=True)
+class MediaMill(NamedData):
+    """Features of video frames, (T, 120), and the concepts seen in them, (T, 101), each 0 or 1."""
+
+    # Mulan's home offers the set as a .rar archive, which Python cannot open, and publishes no checksum of it:
+    # the user unpacks it once.
+    set_name = "mediamill"
+    origin = Origin(
+        summary="120 visual features of video frames -> 101 concepts",
+        home="https://mulan.sourceforge.net/datasets-mlc.html",
+        licence="none stated; for research",
+        citation="Snoek, Worring, van Gemert, Geusebroek & Smeulders 2006, The challenge problem for automated "
+        "detection of 101 semantic concepts in multimedia, ACM Multimedia, p. 421",
+        files=(
+            SourceFile(
+                "mediamill/mediamill.arff",
+                "https://sourceforge.net/projects/mulan/files/datasets/mediamill.rar (unpacked)",
+            ),
+        ),
     )
 
-
-def read_mediamill(value: MediaMill) -> Dataset:
-    """Return features (T, 120) and concepts (T, 101), each 0 or 1; the other way round with ``swap``."""
-    features, concepts, feature_names, concept_names = read_arff(SOURCES["mediamill"].files[0].fetch())
-    data = Dataset(
-        "mediamill",
-        features,
-        concepts,
-        x_names=feature_names,
-        y_names=concept_names,
-        views=("visual features", "concepts"),
-    )
-    return data.swapped() if value.swap else data
+    def _read(self) -> Dataset:
+        path = self.origin.files[0].fetch()
+        with readable(path, "not a readable ARFF file"):
+            values = read_arff(path)
+        features, concepts = values[:, :FEATURES], values[:, FEATURES:]
+        if not np.isin(concepts, (0, 1)).all():
+            raise DataError(f"{path}: classes must be 0 or 1; the file is damaged")
+        return Dataset("mediamill", features, concepts, views=("visual features", "concepts"))
 
 
-def read_arff(path: Path) -> tuple[np.ndarray, np.ndarray, tuple[str, ...], tuple[str, ...]]:
-    """Return numeric attributes (T, 120), {0, 1} attributes (T, 101) and the names of both from a dense ARFF file."""
-    numeric: dict[int, str] = {}
-    binary: dict[int, str] = {}
-    try:
-        with path.open(encoding="utf-8") as file:
-            for line in file:
-                line = line.strip()
-                if line.lower() == "@data":
-                    break
-                if attribute := ATTRIBUTE.match(line):
-                    column = len(numeric) + len(binary)
-                    kind = attribute["kind"].replace(" ", "").lower()
-                    columns = numeric if kind in ("numeric", "real") else binary if kind == "{0,1}" else None
-                    if columns is None:
-                        raise DataError(f"{path}: attributes must be numeric or {{0,1}} (got {line!r})")
-                    columns[column] = attribute["name"].strip("'")
-            if (len(numeric), len(binary)) != (120, 101):
-                raise DataError(
-                    f"{path}: must have 120 numeric features and 101 {{0,1}} classes (got {len(numeric)} and "
-                    f"{len(binary)}); is it another set, or truncated?"
-                )
-            first = next((line for line in file if line.strip() and not line.startswith("%")), None)
-            if first is None:
-                raise DataError(f"{path}: has no row after @data; is it truncated?")
-            if first.lstrip().startswith("{"):
-                raise DataError(f"{path}: rows must be dense, 221 values each (got a sparse row)")
-            values = np.loadtxt(chain([first], file), delimiter=",", comments="%", ndmin=2)
-    except DataError:
-        raise
-    except (OSError, ValueError) as error:  # UnicodeDecodeError is a ValueError
-        raise DataError(f"{path}: not a readable ARFF file, perhaps damaged or truncated ({error})") from error
-    if values.shape[1] != 221:
-        raise DataError(f"{path}: rows must have 221 values (got {values.shape[1]})")
-    features, concepts = values[:, list(numeric)], values[:, list(binary)]
-    if not np.isin(concepts, (0, 1)).all():
-        raise DataError(f"{path}: classes must be 0 or 1; the file is damaged")
-    return features, concepts, tuple(numeric.values()), tuple(binary.values())
-
-
-READERS = {"digits": read_digits, "v1v2": read_v1v2, "mediamill": read_mediamill}
+def read_arff(path: Path) -> np.ndarray:
+    """Return the values of MediaMill's dense ARFF file, (T, 221): features, then concepts."""
+    kinds = []
+    with path.open(encoding="utf-8") as file:
+        for line in iter(file.readline, ""):
+            if line.strip().lower() == "@data":
+                break
+            if attribute := ATTRIBUTE.match(line.strip()):
+                kinds.append(attribute["kind"].replace(" ", "").lower().replace("real", "numeric"))
+        if kinds != ["numeric"] * FEATURES + ["{0,1}"] * CONCEPTS:
+            raise DataError(
+                f"{path}: must have {FEATURES} numeric features and then {CONCEPTS} {{0,1}} classes (got "
+                f"{kinds.count('numeric')} and {kinds.count('{0,1}')} of {len(kinds)}); another set, or truncated?"
+            )
+        first = next((line for line in file if line.strip() and not line.startswith("%")), None)
+        if first is None:
+            raise DataError(f"{path}: has no row after @data; is it truncated?")
+        if first.lstrip().startswith("{"):
+            raise DataError(f"{path}: rows must be dense, {len(kinds)} values each (got a sparse row)")
+        values = np.loadtxt(chain([first], file), delimiter=",", comments="%", ndmin=2)
+    if values.shape[1] != len(kinds):
+        raise DataError(f"{path}: rows must have {len(kinds)} values (got {values.shape[1]})")
+    return values

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 SHOWN = 12  # names that are listed in an error
 LONGEST = 160  # characters of a foreign error, or of a name from a file
+
+
+def as_text(value: Any) -> Any:
+    """Return bytes as str, whatever is in them; anything else as it is."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
 def counted(number: int, thing: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from biorrr.sims.data import SMALL_DATA
 from biorrr.sims.experiments.plateau import Learner
 from biorrr.sims.experiments.plateau.agreement import (
     EXCESS,
@@ -23,7 +24,7 @@ from biorrr.sims.experiments.plateau.agreement import (
     WHITENING,
 )
 from biorrr.sims.experiments.symmetry import farthest
-from biorrr.sims.lab import Chart, Claim, Figure, Findings, Job, Lab, Quantity, View, experiment
+from biorrr.sims.lab import Claim, Figure, Findings, Job, Lab, Quantity, experiment
 from biorrr.sims.lab.checks import check_rank, default_ridge
 from biorrr.sims.lab.quantities import PERCENT, readable
 from biorrr.sims.lab.settings import option, seeds_option
@@ -52,36 +53,6 @@ CAPTIONS = {
     "those of M (dashed); excess over the optimum; relative r.m.s. error of the plateau, one dot per neuron and seed; "
     "and the coefficients of the distal rule as fitted to recorded changes (dots), on s and 1 - s + s ridge (dashed)."
 }
-CHART = Chart(
-    "The family between RRMSE and CCA",
-        (
-            View(
-                "eigenvalue",
-                {"eigenvalues_QQ": "QQ′", "eigenvalues_M": "M"},
-                {"s": "s"},
-                along=("s",),
-                repeats=("seed",),
-                theory=("eigenvalues_M",),
-                log="y",
-            ),
-            View("excess over the optimum (relative)", {"excess": ""}, {"s": "s"}, ("s",), ("seed",), log="y"),
-            View(
-                "relative r.m.s. error of the plateau", {"plateau_relative_error": ""}, {"s": "s"}, ("s",),
-                ("seed", "pyramidal"), log="y",
-            ),
-            View(
-                "coefficient of the distal rule",
-                {
-                    "own_current": "the cell’s own current", "own_current_exact": "s",
-                    "decay": "decay", "decay_exact": "1 − s + s ridge",
-                },
-                {"s": "s"},
-                along=("s",),
-                theory=("own_current_exact", "decay_exact"),
-                log="",
-            ),
-        ),
-)  # fmt: skip
 
 
 @experiment(
@@ -90,9 +61,8 @@ CHART = Chart(
     paper='Sec. 3.2, "Parametrizing the projection matrix"; Sec. 5.1, "Neural circuit"',
     measure="excess_max",
     captions=CAPTIONS,
-    charts=(CHART,),
     small={
-        "data": "synthetic:samples=60,m=6,n=5,latents=2",
+        "data": SMALL_DATA,
         "s": (0.0, 0.4),
         "epochs": 1,
         "seeds": 1,

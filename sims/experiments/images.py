@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.data.kinds import Pictures
+from biorrr.sims.data.pictures import Pictures
 from biorrr.sims.lab import Claim, ExperimentSettings, Figure, Findings, Lab, Quantity, experiment, option, seeds_option
 from biorrr.sims.lab.quantities import PERCENT
 from biorrr.sims.lazy import analysis, data_sets, models
-from biorrr.sims.races.curves import CHARTS, Curves, as_dataset, join
+from biorrr.sims.races.curves import Curves, as_dataset, join
 from biorrr.sims.races.heats import Heat, tracks_of
 from biorrr.sims.races.judgements import comparable
 from biorrr.sims.races.laps import CIRCUIT, Lap, race
@@ -65,7 +65,6 @@ def measure(settings: ImagesSettings) -> str:
     paper="supplement F, Fig. 7 and Table 1",
     measure=measure,
     captions=CAPTIONS,
-    charts=CHARTS,
     small={"data": ("mnist",), "steps": 200, "seeds": 2, "simulation": False},
 )
 def images(lab: Lab, settings: ImagesSettings) -> Findings:
@@ -95,7 +94,7 @@ def images(lab: Lab, settings: ImagesSettings) -> Findings:
         title=f"Bio-RRMSE and backprop, {settings.steps:,} samples, {settings.seeds} seeds; pixels / 255, centred",
         quantities=quantities,
         data={"run": joined},
-        figures=[Figure("images", partial(plot_pictures_race, joined), charted=True)],
+        figures=[Figure("images", partial(plot_pictures_race, joined))],
         claims=claims,
     )
 

@@ -1,8 +1,8 @@
 """Let the circuit learn data and compare it with the exact solution.
 
 Data are centred. A second circuit learns four fifths of the samples and predicts the others, as the exact solution
-does. Fills a run folder with the settings (config.toml), weights and traces (run.nc), what the report page draws
-(learning.nc, signals.nc), final numbers (summary.json) and figures. With several seeds, run.nc is the first one's,
+does. Fills a run folder with the settings (config.toml), weights and traces (run.nc), excess and ||R - Q'|| during
+learning (learning.nc), final numbers (summary.json) and figures. With several seeds, run.nc is the first one's,
 run-<seed>.nc are the others', and the numbers are means with their spread.
 """
 
@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.lab import SEEN, Chart, Figure, Findings, Job, Lab, Quantity, View, experiment, option
+from biorrr.sims.data import SMALL_DATA
+from biorrr.sims.lab import Figure, Findings, Job, Lab, Quantity, experiment, option
 from biorrr.sims.lab.checks import check_rank, default_ridge
 from biorrr.sims.lab.rates import RatesSettings
 from biorrr.sims.lab.settings import SettingsError
@@ -69,37 +70,6 @@ CAPTIONS = {
     "excess": "How far the objective lies above the optimum, in percent of the optimum, against the number of "
     "samples seen: the mean over all seeds, in a band of one standard deviation.",
 }
-SIGNALS = {
-    "plateau": "plateau", "theory_plateau": "theory: back-propagated error", "a": "distal current a",
-    "inhibition": "inhibition Qn", "theory_inhibition": "theory: prediction of a", "z": "output z",
-}  # fmt: skip
-CHARTS = (
-    Chart(
-        "Learning",
-        (
-            View("excess over the optimum", {"excess": "circuit"}, SEEN, repeats=("seed",), log="xy", percent=True),
-            View("‖Q′ − R‖", {"r_minus_qt": "circuit"}, SEEN, repeats=("seed",), log="xy"),
-        ),
-    ),
-    Chart(
-        "Plateau potentials",
-        (
-            View(
-                "signal (units of a)",
-                SIGNALS,
-                {"sample": "sample", "time": "time (ms)"},
-                along=("tick",),
-                choose=("when", "neuron"),
-                theory=("theory_plateau", "theory_inhibition"),
-                log="",
-                points=2000,
-            ),
-        ),
-        "The plateau is what inhibition leaves of the distal current. At the end of learning inhibition predicts that "
-        "current, and the plateau is the error of the prediction. Halfway is where the circuit's prediction has come "
-        "half the way to its final form.",
-    ),
-)
 
 
 @experiment(
@@ -107,8 +77,7 @@ CHARTS = (
     takes="7 s",
     measure="excess",
     captions=CAPTIONS,
-    charts=CHARTS,
-    small={"data": "synthetic:samples=60,m=6,n=5,latents=2", "epochs": 2, "engine": "numpy"},
+    small={"data": SMALL_DATA, "epochs": 2, "engine": "numpy"},
 )
 def learn(lab: Lab, settings: LearnSettings) -> Findings:
     """Let a circuit learn from each seed, and compare it with the exact solution."""
@@ -130,7 +99,7 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
     courses, figures = join(runs, exact), draw(first, data, exact)
     if others:
         draw_all = partial(analysis.plot_learning, courses["seen"], courses["excess"].values, label="circuit")
-        figures.append(Figure("excess", draw_all, charted=True))
+        figures.append(Figure("excess", draw_all))
     return Findings(
         title=f"{data.name}: {len(data.X)} samples, {data.X.shape[1]} inputs, {data.Y.shape[1]} targets"
         + (f", {settings.seeds} seeds" if others else "")
@@ -140,11 +109,8 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
             *scored([*runs.values()], exact),
             *(Quantity(name, r2, "", HELD_OUT[name], row="held-out R2") for name, r2 in predicted.items()),
         ],
-        data={"run" if run is first else f"run-{seed}": run for seed, run in runs.items()}
-        | {"learning": courses}
-        | ({"signals": signals(first, data, exact)} if has_traces(first) else {}),
+        data={"run" if run is first else f"run-{seed}": run for seed, run in runs.items()} | {"learning": courses},
         figures=figures,
-        curves={name: (courses["seen"].values, courses[name].values[0]) for name in ("excess", "r_minus_qt")},
     )
 
 
@@ -224,27 +190,11 @@ def has_traces(run: circuits.Run) -> bool:
     return "plateau" in run.data and run.data.sizes["sample"] > 0
 
 
-def signals(run: circuits.Run, data: data_sets.Dataset, exact: analysis.Yardstick) -> xr.Dataset:
-    """Return traces, and what theory says of them, at the end, halfway and at the start: each (when, tick, neuron)."""
-    from biorrr.analysis.figures.runs import moments, stages, unit_of
-
-    found = dict(reversed(stages(run.data, data.X, data.Y, exact).items()))  # the page shows the end first
-    along = "sample" if unit_of(run.data) == "sample" else "time"
-    each = []
-    for stage in found.values():
-        named = {**stage.traces, **{f"theory_{name}": signal for name, signal in stage.theory.items()}}
-        flat = {name: (("tick", "neuron"), signal.reshape(-1, signal.shape[-1])) for name, signal in named.items()}
-        at = moments(run.data, stage.samples)
-        each.append(xr.Dataset({**flat, along: ("tick", at)}, coords={"tick": np.arange(len(at))}))
-    neurons = np.arange(each[0].sizes["neuron"]) + 1
-    return xr.concat(each, dim="when", join="outer").assign_coords(when=[*found], neuron=neurons)
-
-
 def draw(run: circuits.Run, data: data_sets.Dataset, exact: analysis.Yardstick) -> list[Figure]:
     """Return learning curve, plateaus through learning, filters and eigenvalues, as the run draws them in a script."""
-    figures = [Figure("learning_curve", partial(run.plot_learning, exact=exact), charted=True)]
+    figures = [Figure("learning_curve", partial(run.plot_learning, exact=exact))]
     if has_traces(run):
-        figures.append(Figure("plateau", partial(run.plot_plateau, data.X, data.Y, exact=exact), charted=True))
+        figures.append(Figure("plateau", partial(run.plot_plateau, data.X, data.Y, exact=exact)))
     if run.ended != "diverged":
         figures.append(Figure("filters", partial(run.plot_filters, pixels=data.pixels, exact=exact)))
         figures.append(Figure("eigenvalues", partial(run.plot_eigenvalues, exact=exact)))

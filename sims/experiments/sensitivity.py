@@ -13,8 +13,7 @@ from functools import partial
 from typing import Any
 
 from biorrr.errors import InputError
-from biorrr.sims.data import Samples
-from biorrr.sims.data.kinds import MediaMill
+from biorrr.sims.data import MediaMill, Samples
 from biorrr.sims.experiments.compare import first_rows, plain_name
 from biorrr.sims.lab import (
     Claim,

@@ -14,10 +14,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.data import Samples
+from biorrr.sims.data import SMALL_DATA, Samples
 from biorrr.sims.lab import (
-    SEEN,
-    Chart,
     Claim,
     ExperimentSettings,
     Figure,
@@ -25,7 +23,6 @@ from biorrr.sims.lab import (
     Job,
     Lab,
     Quantity,
-    View,
     experiment,
     option,
     seeds_option,
@@ -89,24 +86,6 @@ CAPTIONS = {
     "starts at which QR has a negative eigenvalue (orange), at the lowest rate: inhibition then excites at first, and "
     "activity grows until R has met the transpose of Q. A run that diverges ends early."
 }
-CHARTS = (
-    Chart(
-        "R and Q′ find each other",
-        (
-            View(
-                "‖Q′ − R‖ over its start",
-                {"ratio": "measured", "predicted": "theory"},
-                SEEN,
-                repeats=("start",),
-                choose=("eigenvalues",),
-                theory=("predicted",),
-                log="y",
-            ),
-            View("output power |z|²", {"power": ""}, SEEN, repeats=("start",), choose=("eigenvalues",), log="y"),
-        ),
-        "Theory: the start times (1 − η)^T.",
-    ),
-)
 
 
 @experiment(
@@ -115,8 +94,7 @@ CHARTS = (
     paper=PLACE,
     measure="relative_error_max",
     captions=CAPTIONS,
-    charts=CHARTS,
-    small={"data": "synthetic:samples=60,m=6,n=5,latents=2", "etas": (0.1, 0.3), "seeds": 2, "engine": "numpy"},
+    small={"data": SMALL_DATA, "etas": (0.1, 0.3), "seeds": 2, "engine": "numpy"},
 )
 def symmetry(lab: Lab, settings: SymmetrySettings) -> Findings:
     """Follow Q and R from unrelated starts, and compare their meeting with theory."""
@@ -131,20 +109,18 @@ def symmetry(lab: Lab, settings: SymmetrySettings) -> Findings:
 
     results = join(courses, settings)
     found = summary(results)
-    first = results.isel(eigenvalues=0, eta=0, start=0).dropna("snapshot", subset=["seen"])
     setup = {"data": data.name, "k": settings.k, "s": settings.s, "starts": settings.seeds, "engine": settings.engine}
     return Findings(
         title=f"{data.name}: ||Q' - R|| from {settings.seeds} starts of each kind; data are centred",
         quantities=[*(Quantity(name, value) for name, value in setup.items()), *found.values()],
         data={"run": results},
-        figures=[Figure("symmetry", partial(plot_meeting, results), charted=True)],
+        figures=[Figure("symmetry", partial(plot_meeting, results))],
         claims=[decay(settings, data.name, found)],
         own_tests=[
             Claim.about(
                 found["negative_diverged"], "no circuit runs away from a start where QR has a negative eigenvalue"
             )
         ],
-        curves={name: (first["seen"].values, first[name].values) for name in ("ratio", "predicted")},
     )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from biorrr.sims.data import SMALL_DATA
 from biorrr.sims.lab import Figure, Findings, Job, Lab, Quantity, experiment
 from biorrr.sims.lab.checks import check_rank, default_ridge
 from biorrr.sims.lab.quantities import PERCENT
@@ -34,7 +35,7 @@ CAPTIONS = {
     paper="Fig. 1",
     not_swept="learns as learn does, and draws",
     captions=CAPTIONS,
-    small={"data": "synthetic:samples=60,m=6,n=5,latents=2", "epochs": 2, "engine": "numpy"},
+    small={"data": SMALL_DATA, "epochs": 2, "engine": "numpy"},
 )
 def wiring(lab: Lab, settings: TrainingSettings) -> Findings:
     """Let circuits learn, and spell out the graph of each."""

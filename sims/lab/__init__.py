@@ -6,9 +6,8 @@ from biorrr.sims.lab.findings import Figure, Findings
 from biorrr.sims.lab.lab import Job, Lab
 from biorrr.sims.lab.quantities import Quantity
 from biorrr.sims.lab.settings import ExperimentSettings, SettingsError, option, seeds_option
-from biorrr.sims.page.views import SEEN, Chart, View
 
 __all__ = [
-    "SEEN", "Chart", "Claim", "Experiment", "ExperimentSettings", "Figure", "Findings", "Job", "Lab", "Quantity",
-    "SettingsError", "View", "experiment", "option", "seeds_option",
+    "Claim", "Experiment", "ExperimentSettings", "Figure", "Findings", "Job", "Lab", "Quantity", "SettingsError",
+    "experiment", "option", "seeds_option",
 ]  # fmt: skip

@@ -96,8 +96,8 @@ def _write(folder: RunFolder, experiment: Experiment, findings: Findings, chapte
         folder.write_results(result, stem, name=name, **about)
     for figure in findings.figures:
         caption = experiment.captions.get(figure.name, "")
-        said: dict[str, Any] = {"name": figure.name, "caption": caption, "charted": figure.charted}
-        folder.write_figure(f"{figure.stem}{apart(chapter, findings)}", format, figure.draw(), **said, **about)
+        stem = f"{figure.stem}{apart(chapter, findings)}"
+        folder.write_figure(stem, format, figure.draw(), name=figure.name, caption=caption, **about)
     for name, write in findings.files.items():
         with folder.writing(Entry(name, **about)) as path:
             write(path)

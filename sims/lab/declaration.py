@@ -17,7 +17,6 @@ from biorrr.sims.lab.settings import ExperimentSettings
 
 if TYPE_CHECKING:
     from biorrr.sims.lab.lab import Lab
-    from biorrr.sims.page.views import Chart
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,6 @@ class Experiment:
     measure: str | Callable[[Any], str] = ""
     not_swept: str = ""
     captions: Mapping[str, str] = field(default_factory=dict)
-    charts: tuple[Chart, ...] = ()
     small: Mapping[str, Any] = field(default_factory=dict)
     name: str = ""
 
@@ -58,7 +56,6 @@ def experiment(
     measure: str | Callable[[Any], str] = "",
     not_swept: str = "",
     captions: Mapping[str, str] | None = None,
-    charts: tuple[Chart, ...] = (),
     small: Mapping[str, Any] | None = None,
 ) -> Callable[[Callable[[Lab, Any], Findings]], Experiment]:
     """Make an experiment of a function ``name(lab: Lab, settings: NameSettings) -> Findings``.
@@ -76,8 +73,6 @@ def experiment(
         Why the experiment cannot be swept, if it cannot.
     captions
         Caption of each figure, by its name.
-    charts
-        Interactive charts of the report page.
     small
         Settings with which the experiment takes a second or two: the tests use them.
     """
@@ -85,8 +80,8 @@ def experiment(
     def declare(function: Callable[[Lab, Any], Findings]) -> Experiment:
         parameters = typing.get_type_hints(function, localns={"Lab": object, "Findings": object})
         return Experiment(
-            function, parameters["settings"], shows, takes, paper, measure, not_swept, captions or {}, charts,
-            small or {}, function.__name__,
+            function, parameters["settings"], shows, takes, paper, measure, not_swept, captions or {}, small or {},
+            function.__name__,
         )  # fmt: skip
 
     return declare

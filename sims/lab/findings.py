@@ -23,14 +23,11 @@ class Figure:
         Function without arguments that draws the figure and returns its axes.
     which
         What sets the figure apart from others of the same name, as part of the name of its file: a seed, or an s.
-    charted
-        True if an interactive chart of the report page shows the same.
     """
 
     name: str
     draw: Callable[[], Any]
     which: str = ""
-    charted: bool = False
 
     @property
     def stem(self) -> str:
@@ -56,8 +53,6 @@ class Findings:
         Functions that write further files, by the name of the file.
     claims, own_tests
         Claims of the paper, and tests of which the paper says nothing.
-    curves
-        Samples seen and the values at them, by name: the learning curves of a sweep.
     chapters
         Findings of other experiments that this one has run, by the name of the chapter.
     rows
@@ -75,7 +70,6 @@ class Findings:
     files: Mapping[str, Callable[[Path], Any]] = field(default_factory=dict)
     claims: Sequence[Claim] = ()
     own_tests: Sequence[Claim] = ()
-    curves: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
     chapters: Mapping[str, Findings] = field(default_factory=dict)
     rows: Mapping[str, object] = field(default_factory=dict)
     closing: Sequence[str] = ()

@@ -1,64 +1,52 @@
-"""The page itself: markup, style, charting library, data and figures in one file that asks nothing of the network."""
+"""The page itself: markup, style and figures in one file without scripts, which asks nothing of the network."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from biorrr.sims.lab.files import FolderError
-from biorrr.sims.page.plain import without_home
+from biorrr.sims.page.figures import gather_figures
+from biorrr.sims.page.run import gather_run
+from biorrr.sims.page.sweep import gather_sweep, is_sweep
 
-PARTS = Path(__file__).parent / "assets"
-SCRIPTS = ("chart.js", "diagram.js", "curves.js", "sweep.js", "start.js")
-MOST_BYTES = 8_000_000
-
-
-def charting_library() -> str:
-    """Return Plotly's JavaScript."""
-    try:
-        from plotly.offline import get_plotlyjs
-    except ImportError as error:
-        raise FolderError("report: needs plotly; pip install 'biorrr[report]'") from error
-    return get_plotlyjs()
+ASSETS = Path(__file__).parent / "assets"
+MOST_BYTES = 8_000_000  # of all figures on a page
 
 
-def page(parts: list[dict[str, Any]], library: str, figures: list[tuple[list[dict[str, Any]], list[str]]]) -> str:
-    """Return the whole page.
-
-    Parameters
-    ----------
-    parts
-        What was gathered of each folder.
-    library
-        Of :func:`charting_library`.
-    figures
-        For each folder the figures shown and the names of those left out.
-    """
+def page(folders: list[Path]) -> str:
+    """Return the page of the runs and sweeps in ``folders``; only these are read."""
     import jinja2
 
-    from biorrr.analysis.figures.style import COLOURS, ON_DARK
-
-    palette = f"const ON_LIGHT = {json.dumps(COLOURS)}, ON_DARK = {json.dumps(ON_DARK)};"
-    script = "\n".join([palette, *((PARTS / name).read_text(encoding="utf-8") for name in SCRIPTS)])
-    template = jinja2.Environment(autoescape=True).from_string((PARTS / "report.html").read_text(encoding="utf-8"))
-    texts = without_home([{name: value for name, value in part.items() if name != "charts"} for part in parts])
-    text = template.render(
-        parts=[one | {"figures": shown, "left_out": left} for one, (shown, left) in zip(texts, figures, strict=True)],
-        style=(PARTS / "report.css").read_text(encoding="utf-8"),
-        script=script,
-        library=library,
-        # Of all scripts only these two run, whatever else a name in a file may smuggle in.
-        allowed=" ".join(f"'sha256-{_digest(one)}'" for one in (library, script)),
-        # "<" could end the element that the data stand in.
-        data=json.dumps(without_home([part["charts"] for part in parts])).replace("<", "\\u003c"),
-    )
-    if (size := len(text.encode(errors="replace"))) > MOST_BYTES:
-        raise FolderError(f"report: must stay below {MOST_BYTES / 1e6:g} MB (got {size / 1e6:.1f}); give fewer folders")
-    return text
+    environment = jinja2.Environment(autoescape=True)
+    environment.filters["shown"] = shown
+    template = environment.from_string((ASSETS / "report.html").read_text(encoding="utf-8"))
+    try:
+        parts = [_gather(folder, MOST_BYTES // len(folders)) for folder in folders]
+        return template.render(parts=parts, style=(ASSETS / "report.css").read_text(encoding="utf-8"))
+    except (FolderError, OSError):
+        raise
+    except Exception as error:  # what others have put into a file can be wrong in any way
+        names = ", ".join(map(str, folders))
+        raise FolderError(
+            f"{names}: must hold what an experiment leaves (got something else: {type(error).__name__}: {error}); run "
+            "it again"
+        ) from error
 
 
-def _digest(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+def _gather(folder: Path, room: int) -> dict[str, Any]:
+    part = gather_sweep(folder) if is_sweep(folder) else gather_run(folder)
+    figures, left_out = gather_figures(folder, room, part["figures"])
+    return part | {"figures": figures, "left_out": left_out}
+
+
+def shown(value: Any) -> str:
+    """Return a value of a setting or a summary as text: few digits, and the home folder as ~."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{shown(name)} = {shown(inner)}" for name, inner in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(shown, value))
+    if isinstance(value, float):
+        return f"{value:.5g}"
+    return "" if value is None else str(value).replace(f"{Path.home()}/", "~/")

@@ -35,7 +35,7 @@ def gather_figures(folder: Path, room: int, entries: Sequence[Entry]) -> tuple[l
             continue
         room -= len(uri)
         caption = entry.caption or f"Figure {Path(entry.file).stem}."
-        shown.append({"name": entry.file, "uri": uri, "caption": caption, "charted": entry.charted})
+        shown.append({"name": entry.file, "uri": uri, "caption": caption})
     return shown, left_out
 
 

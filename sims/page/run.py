@@ -1,23 +1,22 @@
-"""The page of one run of any experiment."""
+"""The page of one run of any experiment: settings, numbers, claims and figures, as its folder holds them."""
 
 from __future__ import annotations
 
+import json
+import os
+import tomllib
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from biorrr.analysis.figures.panels.wiring import MOST_CELLS
 from biorrr.sims.lab.claims import FAILS, HOLDS, NOT_JUDGED
-from biorrr.sims.lab.files import FolderError
-from biorrr.sims.lab.folder import CONFIG, INTERRUPTED, SUMMARY
-from biorrr.sims.lab.folder.inventory import FIGURE
+from biorrr.sims.lab.files import FolderError, open_inside
+from biorrr.sims.lab.folder import CONFIG, INTERRUPTED, SUMMARY, is_in_use
+from biorrr.sims.lab.folder.inventory import FIGURE, INVENTORY, Inventory
 from biorrr.sims.lab.quantities import readable
-from biorrr.sims.page.curves import charts_of
-from biorrr.sims.page.diagram import diagram_of
-from biorrr.sims.page.record import Record, read_record
-
-if TYPE_CHECKING:
-    from biorrr.circuit import Run
+from biorrr.sims.lab.settings import PROVENANCE
+from biorrr.sims.main import commands
 
 _HOW_IT_ENDED = {
     "done": "it ran to its end",
@@ -28,45 +27,64 @@ _HOW_IT_ENDED = {
 
 
 def gather_run(folder: Path) -> dict[str, Any]:
-    """Return all that the page shows of the run in ``folder`` except figures."""
-    record = read_record(folder)
-    try:
-        return _gathered(record)
-    except FolderError:
-        raise
-    except Exception as error:  # what others have put into a file can be wrong in any way
+    """Return what the page shows of the run in ``folder``; refuse a folder without a finished run in one sentence."""
+    if not folder.is_dir():
         raise FolderError(
-            f"{folder}: must hold what `biorrr {record.experiment}` leaves (got something else: "
-            f"{type(error).__name__}: {error}); run it again"
-        ) from error
-
-
-def _gathered(record: Record) -> dict[str, Any]:
-    run = _circuit(record)
+            f"{folder}: must be a folder that an experiment or a sweep has filled (there is no such folder)"
+        )
+    if not os.path.lexists(folder / CONFIG):
+        raise FolderError(f"{folder}: has no run in it ({CONFIG} is missing); give a run's folder, or a sweep's")
+    settings = _table(folder, CONFIG, tomllib.loads)
+    provenance = settings.pop(PROVENANCE, None)
+    experiment = provenance.get("experiment") if isinstance(provenance, dict) else None
+    # A name in a file is looked up among ours: it becomes part of a command that users will copy.
+    if not isinstance(experiment, str) or experiment not in commands():
+        raise FolderError(
+            f"{folder}: {CONFIG} must name the experiment it is of (got {experiment!r}); is it a run folder?"
+        )
+    if not os.path.lexists(folder / SUMMARY):
+        if is_in_use(folder):
+            raise FolderError(f"{folder}: the run in it is still going; wait for its end")
+        raise FolderError(f"{folder}: the run in it was cut short; `biorrr resume {folder}` continues it")
+    summary = _table(folder, SUMMARY, json.loads)
+    inventory = Inventory.read(_table(folder, INVENTORY, json.loads))
+    claims = _listed(summary, "claims")
     return {
-        "kind": "run",
-        "experiment": record.experiment,
-        "drawn": None if run is None else _drawn(record, run),
-        "name": record.folder.resolve().name,
-        "figures": [*record.inventory.of_kind(FIGURE)],
-        "when": when(record.folder / SUMMARY, record.summary.get("seconds")),
-        "sentence": _sentence(record, run),
-        "claims": [_claim(one) for one in record.claims],
-        "own_tests": [_claim(one) for one in record.own_tests],
+        "name": folder.resolve().name,
+        "when": when(folder / SUMMARY, summary.get("seconds")),
+        "sentence": _sentence(experiment, settings, summary, claims),
+        "figures": [*inventory.of_kind(FIGURE)],
+        "claims": [*map(_claim, claims)],
+        "own_tests": [*map(_claim, _listed(summary, "own_tests"))],
         "numbers": {
-            name: readable(value, unit) if (unit := record.inventory.unit_of(name)) else value
-            for name, value in record.summary.items()
+            name: readable(value, unit) if (unit := inventory.unit_of(name)) else value
+            for name, value in summary.items()
             if isinstance(value, int | float | str)
         },
-        "settings": record.settings,
-        "versions": record.provenance,
-        "command": None if record.settings.get("circuit") else f"biorrr {record.experiment} --config {CONFIG}",
-        "own_circuit": record.settings.get("circuit"),
-        "charts": {
-            "diagram": None if run is None else diagram_of(run),
-            "curves": _curves(record),
-        },
+        "settings": settings,
+        "versions": provenance,
+        "command": f"biorrr {experiment} --config {CONFIG}",
+        "own_circuit": settings.get("circuit"),
     }
+
+
+def _table(folder: Path, name: str, parse: Callable[[str], Any]) -> dict[str, Any]:
+    """Return the table of names and values that a file in ``folder`` holds."""
+    try:
+        with open_inside(folder, name) as file:
+            found = parse(file.read().decode("utf-8"))
+    except FileNotFoundError:
+        raise FolderError(f"{folder}: {name} is missing; run it again") from None
+    except (ValueError, RecursionError) as error:
+        raise FolderError(f"{folder / name}: damaged ({error}); run it again") from error
+    if not isinstance(found, dict):
+        raise FolderError(f"{folder / name}: damaged (must be a table of names and values); run it again")
+    return found
+
+
+def _listed(summary: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    listed = summary.get(key)
+    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
 
 
 def when(path: Path, seconds: Any = None) -> str:
@@ -75,55 +93,21 @@ def when(path: Path, seconds: Any = None) -> str:
     return written + (f"; the circuits took {seconds:.3g} s." if isinstance(seconds, int | float) else ".")
 
 
-def _circuit(record: Record) -> Run | None:
-    """Return the circuit that the run trained, the first of several; None where none was kept."""
-    from biorrr.circuit import Run
-
-    found = next((one for one in record.results.values() if {"Vx", "Vy", "Q", "R", "seen"} <= set(one.variables)), None)
-    return None if found is None else Run(found.isel(seed=0) if "seed" in found.dims else found)
-
-
-def _curves(record: Record) -> list[dict[str, Any]]:
-    """Return the charts of the experiment, or of each of its chapters."""
-    drawn = []
-    for (chapter, name), results in record.of_chapters().items():
-        charts = charts_of(name, results)
-        drawn += [one | {"title": f"{chapter}: {one['title']}"} if chapter else one for one in charts]
-    return drawn
-
-
-def _sentence(record: Record, run: Run | None) -> str:
+def _sentence(experiment: str, settings: dict[str, Any], summary: dict[str, Any], claims: list[dict[str, Any]]) -> str:
     """Return a sentence that says what was run and how it ended."""
-    settings, summary = record.settings, record.summary
-    data = settings.get("data")
-    on = f" on {_data_words(data)}" if data else ""
-    if run is None:
-        sentence = f"The experiment “{record.experiment}”{on}"
-    else:
-        sizes = run.data.sizes
-        sentence = (
-            f"A circuit of {sizes['pyramidal']} pyramidal neurons and {sizes['interneuron']} interneurons learned"
-            f"{on} ({sizes['input']} sensory and {sizes['instruction']} instructive inputs) at s = "
-            f"{run.data.attrs['s']:g}"
-        )
+    sentence = f"The experiment “{experiment}”"
+    sentence += f" on {_data_words(settings['data'])}" if settings.get("data") else ""
     sentence += f": {_HOW_IT_ENDED.get(str(summary.get('ended', 'done')), 'how it ended is not known')}"
-    sentence += f" after {run.samples:,} samples" if run is not None else ""
+    sentence += f" after {summary['samples']:,} samples" if isinstance(summary.get("samples"), int) else ""
     sentence += f" on engine {summary['engine']}" if "engine" in summary else ""
     excess = summary.get("excess")
     sentence += f", {excess:.2%} above the optimum" if isinstance(excess, float) else ""
-    if record.claims:
-        judged = [one["holds"] for one in record.claims if isinstance(one.get("holds"), bool)]
+    if claims:
+        judged = [one["holds"] for one in claims if isinstance(one.get("holds"), bool)]
         sentence += f"; {sum(judged)} of {len(judged)} claims hold" if judged else "; no claim was judged"
     if summary.get("ended") == INTERRUPTED:
         sentence += "; `biorrr resume` continues it"
     return f"{sentence}."
-
-
-def _drawn(record: Record, run: Run) -> str:
-    """Return a sentence about what of several seeds and of many cells is drawn."""
-    seeds, cells = record.settings.get("seeds", 1), max(run.data.sizes["pyramidal"], run.data.sizes["interneuron"])
-    first = f"Of {seeds} seeds this is the first. " if seeds != 1 else ""
-    return first + (f"Of {cells} cells the first {MOST_CELLS} of each kind are drawn." if cells > MOST_CELLS else "")
 
 
 def _claim(one: dict[str, Any]) -> dict[str, Any]:

@@ -6,31 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from biorrr.sims.lab import Chart, View
 from biorrr.sims.lazy import analysis, np, xr
-
-_STEPS = {"t": "samples or iterations", "passes": "passes through the data", "seconds": "CPU time (s)"}
-CHARTS = (
-    Chart(
-        "The race",
-        tuple(
-            View(
-                label,
-                {name: ""},
-                _STEPS,
-                repeats=("seed",),
-                choose=("data", "heat", "k"),
-                log=log,
-                percent=name == "excess",
-            )
-            for name, label, log in (
-                ("excess", "excess over the optimum", "xy"),
-                ("objective", "objective (units of y² for s = 0)", "x"),
-                ("whitening_error", "deviation from whitening", "xy"),
-            )
-        ),
-    ),
-)
 
 
 @dataclass(frozen=True)

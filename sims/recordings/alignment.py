@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from biorrr.sims.data.kinds import Pair
 from biorrr.sims.data.values import DataError
 from biorrr.sims.data.words import counted, printable
+from biorrr.sims.recordings.activity import Windows
 from biorrr.sims.recordings.trials import Trials
 
 
-@dataclass(frozen=True)
-class Alignment:
-    """Windows of equal length around an event.
+def align(
+    trials: Trials, span: tuple[float, float], pair: Pair, used: dict[str, str], notes: list[str]
+) -> tuple[Windows, np.ndarray]:
+    """Return windows around the event that ``pair`` names, and the number of each trial's condition, (trials,).
 
-    Parameters
-    ----------
-    onsets
-        (trials,) seconds at which the event happened, of the trials that are used.
-    conditions
-        (trials,) number of each trial's condition, from 0 on.
-    begin
-        Seconds from the event to the beginning of the window.
-    bins
-        Number of bins in the window.
-    """
-
-    onsets: np.ndarray
-    conditions: np.ndarray
-    begin: float
-    bins: int
-
-
-def align(trials: Trials, span: tuple[float, float], pair: Pair, used: dict[str, str], notes: list[str]) -> Alignment:
-    """Return windows around the event that ``pair`` names, within the ``span`` of the recording.
-
-    The event and the window are added to ``used``, and what is left out to ``notes``.
+    Windows lie within the ``span`` of the recording, those of the target too. The event and the window are added to
+    ``used``, and what is left out to ``notes``.
     """
     event, onsets = trials.event(pair.align)
     begin, end = pair.window or up_to_the_shortest(trials, event, onsets, pair.bin, notes)
@@ -79,7 +59,7 @@ def align(trials: Trials, span: tuple[float, float], pair: Pair, used: dict[str,
     used["align"] = printable(event)
     used["window"] = f"{begin:g} to {end:g} s, {counted(bins, 'bin')} of {pair.bin:g} s"
     used["condition"] = "all trials alike" if pair.condition is None else printable(pair.condition)
-    return Alignment(onsets[usable], np.unique(codes[usable], return_inverse=True)[1], begin, bins)
+    return Windows(onsets[usable] + begin, bins, pair.bin), np.unique(codes[usable], return_inverse=True)[1]
 
 
 def up_to_the_shortest(

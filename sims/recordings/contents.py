@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from biorrr.sims.data.stores import open_store
+from biorrr.sims.data.array_files import is_nwb
 from biorrr.sims.data.words import counted, listed
-from biorrr.sims.recordings.nwb import trial_tables
+from biorrr.sims.recordings.nwb import open_nwb, trial_tables
 from biorrr.sims.recordings.opening import open_recording
 from biorrr.sims.recordings.recording import Recording
 
@@ -19,12 +19,11 @@ FEWEST = 10  # units of an area that is proposed
 def describe(path: Path, trials: str | None = None) -> str:
     """Return areas, units, trials, events and conditions of the recording at ``path``, and a command."""
     tables = ""
-    with open_store(path) as store:
-        if store.root is not None and store.is_nwb:
-            found = {name: len(table) for name, table in trial_tables(store.root).items()}
-            tables = listed(f"{name} ({count})" for name, count in found.items())
-            if trials is None and "trials" not in found and len(found) > 1:
-                trials = next(iter(found))  # the longest of those that look like trials
+    if is_nwb(path):
+        found = {name: len(table) for name, table in trial_tables(open_nwb(path)).items()}
+        tables = listed(f"{name} ({count})" for name, count in found.items())
+        if trials is None and "trials" not in found and len(found) > 1:
+            trials = next(iter(found))  # the longest of those that look like trials
     recording = open_recording(str(path), trials=trials)
     good = "" if recording.good is None else f", {int(recording.good.sum())} of good quality"
     few = [name for name, count in recording.units_of_areas().items() if count < FEWEST]

@@ -36,14 +36,6 @@ def checked_numbers(file: str, name: str, values: np.ndarray, *ndim: int, nan: b
     return values
 
 
-def one_number(file: str, name: str, value: np.ndarray) -> float:
-    """Return a single number, which may be infinite or NaN."""
-    value = np.asarray(value)
-    if value.size != 1 or value.dtype.kind not in "fiub":
-        raise DataError(f"{file}: {name} must be one number (got shape {value.shape}, {printable(value.dtype)})")
-    return float(value.ravel()[0])
-
-
 @dataclass(frozen=True, eq=False)
 class Measured:
     """A recording as it is loaded.

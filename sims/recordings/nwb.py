@@ -1,52 +1,26 @@
-"""Neurodata Without Borders files as recordings, in the layouts of Allen, IBL, Steinmetz and their like.
+"""Neurodata Without Borders files: their tables, time series and trials.
 
 HDF5 is read directly: only what is asked for, and without the classes that a file's own extensions would define.
 """
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
 
-from biorrr.sims.data.hdf5 import Array, Group, opened
 from biorrr.sims.data.values import DataError
-from biorrr.sims.data.words import did_you_mean, listed
-from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces
-from biorrr.sims.recordings.nwb_tables import (
-    Table,
-    kind_of,
-    location_of,
-    row_numbers,
-    sampling_of,
-    series_in,
-    series_named,
-)
-from biorrr.sims.recordings.recording import Recording
+from biorrr.sims.data.words import as_text, did_you_mean, listed, printable
+from biorrr.sims.recordings.hdf5 import Array, Group, open_hdf5
 from biorrr.sims.recordings.trials import Trials
 
-# Where areas are written, the first that is there: IBL's map to Beryl regions, then what others use.
-AREAS = (
-    "beryl_location", "area", "areas", "brain_area", "brain_region", "region", "ecephys_structure_acronym",
-    "structure_acronym", "structure", "location", "allen_location", "anatomical_location",
-)  # fmt: skip
-# Columns that say whether a unit is good, and what they then hold: text, or the least number.
-QUALITY: dict[str, str | float] = {
-    "quality": "good", "kilosort2_label": "good", "ks2_label": "good", "KSLabel": "good", "kslabel": "good",
-    "ibl_quality_score": 1.0, "phy_annotations": 2.0, "group": "good", "valid_roi": 1.0, "is_cell": 1.0,
-}  # fmt: skip
 NOT_TRIALS = ("epochs", "invalid_times", "spontaneous", "spontaneous_presentations")
 SLACK = 1.0  # seconds by which an event may lie outside its trial
 
 
-def opened_nwb(path: Path) -> Group:
+def open_nwb(path: Path) -> Group:
     """Open an NWB file of version 2."""
-    if path.is_dir():
-        raise DataError(
-            f"{path}: must be a file, NWB in HDF5 (got a folder); NWB in Zarr is not read, export it to HDF5"
-        )
-    root = opened(path)
+    root = open_hdf5(path)
     version = root.attribute("nwb_version")
     if version is None:
         raise DataError(f"{path}: must be an NWB file (got HDF5 with {listed(root.names())})")
@@ -55,40 +29,125 @@ def opened_nwb(path: Path) -> Group:
     return root
 
 
-def open_nwb(path: Path, area: str | None, trials: str | None, series: str | None) -> Recording:
-    """Open the file at ``path``; see :func:`biorrr.sims.recordings.opening.open_recording`."""
-    root = opened_nwb(path)
-    used: dict[str, str] = {}
-    table = find_trials(root, trials)
-    units = root.group("units")
-    if series is None and units is not None and isinstance(units.get("spike_times"), Array):
-        columns = Table(units)
-        areas = _areas(root, columns, area, used)
-        good = _good(columns, text_counts=True)
-        if good is not None:
-            used["quality"] = f"units.{good[0]}"
-        used["activity"] = "spike times"
-        return Recording(
-            str(path), areas, _spikes(columns), table, None if good is None else good[1], columns.read("id"), used
-        )
-    traces = find_series(root, series)
-    if not traces:
-        kinds = sorted({kind_of(one) for one in root.walk()} - {""})
+def kind_of(group: Group) -> str:
+    """Return NWB's type of an object, such as ``RoiResponseSeries``."""
+    return printable(group.attribute("neurodata_type") or "")
+
+
+# -- tables ------------------------------------------------------------------------------------------------------------
+
+
+class Table:
+    """One table; columns are read when they are asked for.
+
+    Parameters
+    ----------
+    group
+        Group of the columns, each an array with one entry per row. A ragged column has its entries in one array and
+        the ends of the rows in another, called ``<column>_index``.
+    """
+
+    def __init__(self, group: Group) -> None:
+        self.group, self.file, self.name = group, group.file, group.last_name
+
+    def __len__(self) -> int:
+        ids = self.group.array("id")
+        if ids.ndim != 1:
+            raise DataError(f"{self.file}: {ids.name} must have one entry per row (got shape {ids.shape})")
+        return len(ids)
+
+    def _is_plain(self, column: str) -> bool:
+        held = self.group.array(column)
+        one_each = held.ndim == 1 and len(held) == len(self) and not self.group.has_array(f"{column}_index")
+        return one_each and held.is_readable
+
+    def columns(self) -> list[str]:
+        """Return the names of the columns with one number or text per row, as the table lists them."""
+        declared = self.group.attribute("colnames")
+        names = [str(as_text(name)) for name in np.ravel([] if declared is None else declared)]
+        return [name for name in names if self.group.has_array(name) and self._is_plain(name)]
+
+    def read(self, column: str) -> np.ndarray:
+        """Return a column with one number or text per row, (rows,)."""
+        if not self._is_plain(column):
+            shape = self.group.array(column).shape
+            raise DataError(
+                f"{self.file}: {column} of {self.name} must have one number or text for each of {len(self)} rows (got "
+                f"shape {shape})"
+            )
+        return self.group.array(column)[()]
+
+    def numbers(self, column: str) -> np.ndarray:
+        """Return a column of numbers as floats, (rows,)."""
+        values = self.read(column)
+        if values.dtype.kind not in "fiub":
+            raise DataError(f"{self.file}: {column} of {self.name} must be numbers (got {values.dtype})")
+        return values.astype(float)
+
+    def ends(self, column: str) -> np.ndarray:
+        """Return the ends of the rows of a ragged column, (rows,): ascending places in the array of its entries."""
+        index, entries = self.group.array(f"{column}_index"), self.group.array(column)
+        ends = index.numbers(1)
+        ascending = (np.diff(ends, prepend=0) >= 0).all()
+        if len(ends) != len(self) or not ascending or (len(ends) and ends[-1] > len(entries)):
+            raise DataError(
+                f"{self.file}: {index.name} must have an end for each of {len(self)} rows, in ascending order, up to "
+                f"{len(entries)} entries (got {len(ends)} ends{'' if ascending else ', not ascending'}); damaged?"
+            )
+        return ends.astype(np.int64)
+
+    def references(self, column: str) -> tuple[Table, np.ndarray]:
+        """Return the table that a column points into, and the numbers of rows there that are its entries."""
+        held = self.group.array(column)
+        table = Table(self.group.target(held.attribute("table")))
+        rows, numbers = len(table), held.numbers(1)
+        wrong = ~((numbers >= 0) & (numbers < rows) & (numbers == np.floor(numbers)))
+        if wrong.any():
+            raise DataError(
+                f"{held.file}: {held.name} must hold rows of {table.name}, 0 to {rows - 1} (got "
+                f"{numbers[wrong][0]:g}); damaged?"
+            )
+        return table, numbers.astype(np.int64)
+
+
+# -- time series -------------------------------------------------------------------------------------------------------
+
+
+def series_in(root: Group) -> list[Group]:
+    """Return all time series of numbers in a file, of one or more dimensions, each once."""
+    held = [(group, group.get("data")) for group in root.walk() if "data" in group.names()]
+    return [group for group, data in held if isinstance(data, Array) and data.is_number and data.ndim]
+
+
+def series_named(series: list[Group], name: str) -> list[Group]:
+    """Return the series called ``name``: by their whole or last name, or else by a part of it."""
+    exact = [one for one in series if name in (one.name.strip("/"), one.last_name)]
+    return exact or [one for one in series if name.lower() in one.name.lower()]
+
+
+def times_of(series: Group) -> tuple[np.ndarray, float]:
+    """Return the times of a series' samples, (samples,) seconds, and their rate."""
+    data = series.array("data")
+    data.check_claim()
+    samples = len(data)
+    if isinstance(held := series.get("timestamps"), Array):
+        times = held.numbers(1)
+        if len(times) != samples or samples < 2 or not np.isfinite(times).all() or not (np.diff(times) > 0).all():
+            raise DataError(
+                f"{series.file}: {held.name} must have an ascending time for each of {samples} samples, at least two "
+                f"(got {len(times)})"
+            )
+        return times, float(1 / np.median(np.diff(times)))
+    if not isinstance(held := series.get("starting_time"), Array):
+        raise DataError(f"{series.file}: {series.name} must have timestamps, or a starting_time with a rate")
+    start, rate = float(held.numbers(0)), held.attribute("rate")
+    with held.guard("attribute rate of "):
+        rate = float(np.asarray(np.nan if rate is None else rate, dtype=float).reshape(()))
+    if not (np.isfinite(start) and np.isfinite(rate) and rate > 0):
         raise DataError(
-            f"{path}: must hold spike times, dF/F or another series with one column per unit (got none); "
-            f"it has {listed(kinds)}"
+            f"{series.file}: {held.name} must be a finite time with a positive rate (got {start:g} s, rate {rate:g})"
         )
-    parts = [_described(one, area) for one in traces]
-    used["activity"] = listed(one.name for one in traces)
-    good_columns = np.concatenate([part[2] for part in parts])
-    return Recording(
-        str(path),
-        np.concatenate([part[1] for part in parts]),
-        Traces(tuple(part[0] for part in parts)),
-        table,
-        None if good_columns.all() else good_columns,
-        used=used,
-    )
+    return start + np.arange(samples) / rate, rate
 
 
 # -- trials ------------------------------------------------------------------------------------------------------------
@@ -98,7 +157,7 @@ def trial_tables(root: Group) -> dict[str, Table]:
     """Return the tables of intervals by name, those that look like trials first."""
     intervals = root.group("intervals")
     groups = intervals.groups() if intervals is not None else []
-    found = {group.last_name: Table(group) for group in groups if isinstance(group.get("start_time"), Array)}
+    found = {group.last_name: Table(group) for group in groups if group.has_array("start_time")}
     return dict(sorted(found.items(), key=lambda item: (item[0] != "trials", item[0] in NOT_TRIALS, -len(item[1]))))
 
 
@@ -128,13 +187,13 @@ def find_trials(root: Group, named: str | None) -> Trials:
 
 
 def _table_of_trials(table: Table) -> Trials:
-    times = {name: table.read_numbers(name) for name in ("start_time", "stop_time")
-             if isinstance(table.group.get(name), Array)}  # fmt: skip
+    there = [name for name in ("start_time", "stop_time") if table.group.has_array(name)]
+    times = {name: table.numbers(name) for name in there}
     others = {}
     start = times["start_time"]
     if not np.isfinite(start).any():
         raise DataError(f"{table.file}: start_time of {table.name} must hold times (got none that is finite)")
-    for name in table.plain_columns():
+    for name in table.columns():
         if name in times:
             continue
         values = table.read(name)
@@ -151,150 +210,3 @@ def _are_moments(values: np.ndarray, start: np.ndarray, stop: np.ndarray) -> boo
     within = (values >= start - SLACK) & (values <= stop + SLACK)
     first = start[np.isfinite(start)][0]
     return bool(known.sum() > 1 and within[known].mean() > 0.9 and start[known].max() > SLACK + np.abs(first))
-
-
-# -- units -------------------------------------------------------------------------------------------------------------
-
-
-def _spikes(units: Table) -> SpikeTrains:
-    held = units.group.array("spike_times")
-    if held.ndim != 1 or not held.is_number:
-        raise DataError(f"{held.file}: {held.name} must be a list of times (got shape {held.shape}, {held.dtype})")
-    held.check_claim()
-    ends = units.ends("spike_times")
-    begins = np.concatenate([[0], ends[:-1]])
-    return SpikeTrains(lambda unit: held[begins[unit] : ends[unit]])
-
-
-def _good(table: Table, text_counts: bool) -> tuple[str, np.ndarray] | None:
-    """Return the column that says which rows are good, and for each row whether it is; None where no column does."""
-    columns = table.plain_columns()
-    for column, wanted in QUALITY.items():
-        if column not in columns:
-            continue
-        values = table.read(column)
-        numbers = values.dtype.kind in "fiub"
-        if isinstance(wanted, str) and not numbers and text_counts:
-            good = np.char.lower(values.astype(str)) == wanted
-        elif not isinstance(wanted, str) and numbers:
-            good = values >= wanted
-        else:
-            continue
-        if good.any():
-            return column, good
-    return None
-
-
-def _areas(root: Group, units: Table, area: str | None, used: dict[str, str]) -> np.ndarray:
-    """Return the area of each unit, (units,), from the units themselves or from their electrodes."""
-    wanted = AREAS if area is None else (area,)
-    own = units.plain_columns()
-    for column in wanted:
-        if column in own:
-            used["areas"] = f"units.{column}"
-            return units.read(column).astype(str)
-    places = [(where, table, table.plain_columns(), rows) for where, table, rows in _electrode_tables(root, units)]
-    for column in wanted:
-        for where, table, columns, rows in places:
-            if column in columns:
-                used["areas"] = f"{table.name}.{column}, by {where}"
-                return _most_common(table.read(column).astype(str), rows)
-    there = {*own, *(name for _, _, columns, _ in places for name in columns)}
-    raise DataError(
-        f"area: no column {repr(area) if area else 'such as area or location'} of units or electrodes in "
-        f"{root.file} says where units are; there are {listed(sorted(there))}"
-    )
-
-
-def _electrode_tables(root: Group, units: Table) -> list[tuple[str, Table, list[np.ndarray]]]:
-    """Return tables of places, each with how units are found in it and the rows (of any number) of each unit."""
-    found: list[tuple[str, Table, list[np.ndarray]]] = []
-    electrodes = root.get("general/extracellular_ephys/electrodes")
-    if isinstance(electrodes, Group) and "peak_channel_id" in units.columns:
-        table = Table(electrodes)
-        channels = units.read_numbers("peak_channel_id")
-        found.append(("peak_channel_id", table, _rows_of(table.read_numbers("id"), channels[:, None])))
-    elif "electrodes" in units.columns:
-        table = units.targets("electrodes")
-        entries = units.rows_in(table, "electrodes")
-        if isinstance(units.group.get("electrodes_index"), Array):
-            ends = units.ends("electrodes")
-        elif len(entries) == len(units):
-            ends = np.arange(1, len(units) + 1)
-        else:
-            raise DataError(f"{root.file}: units.electrodes must have an electrodes_index, or one entry per unit")
-        found.append(("units.electrodes", table, np.split(entries, ends)[: len(units)]))
-    localization = root.get("general/localization")
-    if found and isinstance(localization, Group):  # tables of places beside the electrodes
-        _, _, rows = found[0]
-        for group in localization.groups():
-            if isinstance(group.get("localized_entity"), Array):
-                table = Table(group)
-                found.append(("units.electrodes", table, _rows_of(table.read_numbers("localized_entity"), rows)))
-    return found
-
-
-def _rows_of(names: np.ndarray, wanted) -> list[np.ndarray]:
-    """Return for each of ``wanted``, lists of names, the rows that have these names."""
-    row_of = {float(name): row for row, name in enumerate(names)}
-    return [np.array([row_of[float(one)] for one in some if float(one) in row_of], dtype=int) for some in wanted]
-
-
-def _most_common(values: np.ndarray, rows: list[np.ndarray]) -> np.ndarray:
-    """Return the value that most of each unit's rows have, (units,); ``unknown`` where there are no rows."""
-    common = []
-    for some in rows:
-        names, counts = (
-            np.unique(values[some], return_counts=True) if len(some) else (np.array(["unknown"]), np.array([1]))
-        )
-        common.append(names[counts.argmax()] or "unknown")
-    return np.array(common, dtype=str)
-
-
-# -- sampled series ----------------------------------------------------------------------------------------------------
-
-
-def find_series(root: Group, named: str | None) -> list[Group]:
-    """Return series with one column per unit: dF/F where there is some, else other responses of ROIs, else any."""
-    tables = [one for one in series_in(root) if one.array("data").ndim == 2]
-    places = ("/processing/", "/acquisition/")
-    rois = [one for one in tables if kind_of(one) == "RoiResponseSeries" and one.name.startswith(places)]
-    plain = [one for one in tables if kind_of(one) == "TimeSeries" and one.name.startswith(places)]
-    if named is not None:
-        found = series_named(rois + plain, named)
-        if not found:
-            there = listed(one.last_name for one in rois + plain)
-            raise DataError(f"series: no series {named!r} with one column per unit in {root.file}; there are {there}")
-        return found
-    dff = [one for one in rois if re.search(r"df.?over.?f|dff|df_f", one.name, re.IGNORECASE)]
-    kinds = {one.name.rpartition("/")[0] for one in rois}
-    if rois and not dff and len(kinds) > 1:
-        raise DataError(f"series: say which of {listed(one.name.strip('/') for one in rois)} to use, in {root.file}")
-    return dff or rois or plain
-
-
-def _described(group: Group, area: str | None) -> tuple[Series, np.ndarray, np.ndarray]:
-    """Return a series, the area of each of its columns, and whether each is good."""
-    data, name = group.array("data"), group.last_name
-    data.check_claim()
-    counts = str(data.attribute("unit") or "").lower() in ("count", "counts", "spikes", "spike counts")
-    series = Series(name, data, sampling_of(group), counts)
-    columns = data.shape[1]
-    if not isinstance(held := group.get("rois"), Array):
-        return series, np.full(columns, name), np.ones(columns, dtype=bool)
-    planes = Table(group).targets("rois")
-    rows = row_numbers(held, len(planes), planes.name)
-    if len(rows) != columns:
-        raise DataError(
-            f"{group.file}: {name} must have one column per ROI, samples by ROIs (got {data.shape} for {len(rows)} "
-            "ROIs)"
-        )
-    told = _good(planes, text_counts=False)
-    good = np.ones(len(planes), dtype=bool) if told is None else told[1]
-    there = planes.plain_columns()
-    for column in AREAS if area is None else (area,):
-        if column in there:
-            return series, planes.read(column).astype(str)[rows], good[rows]
-    if area is not None:
-        raise DataError(f"area: no column {area!r} in {planes.name} of {group.file}; there are {listed(there)}")
-    return series, np.full(columns, location_of(planes) or name), good[rows]

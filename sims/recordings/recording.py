@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,9 @@ import numpy as np
 from biorrr.sims.data.dataset import LARGEST, Dataset
 from biorrr.sims.data.kinds import Pair
 from biorrr.sims.data.values import DataError
-from biorrr.sims.data.words import counted, did_you_mean, listed
-from biorrr.sims.recordings import alignment
+from biorrr.sims.data.words import as_text, counted, did_you_mean, listed, printable
 from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces, Windows
+from biorrr.sims.recordings.alignment import align
 from biorrr.sims.recordings.trials import Trials
 
 LAYERS = re.compile(r"\d.*")  # what follows the name of a cortical area: VISp1, VISp2/3, VISp6a
@@ -82,9 +82,9 @@ class Recording:
         series
             Time series to take in place of spikes; where there are no spikes, dF/F or the series there are.
         """
-        from biorrr.sims.recordings.nwb import open_nwb
+        from biorrr.sims.recordings.opening import recording_in_nwb
 
-        return open_nwb(Path(path), area, trials, series)
+        return recording_in_nwb(Path(path), area, trials, series)
 
     @classmethod
     def from_spikes(
@@ -149,7 +149,7 @@ class Recording:
         *,
         bin: float = 0.1,
         conditions: np.ndarray | Mapping[str, np.ndarray] | None = None,
-        counts: bool = True,
+        counts: bool | None = None,
         name: str = "tensor",
     ) -> Recording:
         """Make a recording of activity that is binned already.
@@ -165,18 +165,25 @@ class Recording:
         conditions
             (trials,) condition of each trial, or several columns by name.
         counts
-            True if values are spike counts, which add up in wider bins; others are averaged.
+            True if values are spike counts, which add up in wider bins; others are averaged. By default values are
+            counts if none is negative.
         """
-        if np.ndim(activity) != 3:
-            raise DataError(f"{name}: must have three axes, trials, bins and units (got shape {np.shape(activity)})")
-        trials, bins, units = np.shape(activity)
-        if len(areas) != units:
-            raise DataError(f"{name}: areas must name one for each of {units} units (got {len(areas)})")
-        starts = np.arange(trials) * (bins * bin)
-        flat = np.asarray(activity).reshape(trials * bins, units)
-        series = Series(name, flat, (0.0, 1 / bin), counts)
+        activity, areas = np.asarray(activity), np.asarray(areas)
+        if activity.dtype.kind not in "fiub" or activity.ndim != 3 or not activity.size:
+            got = f"shape {activity.shape}, {printable(activity.dtype)}"
+            raise DataError(f"{name}: activity must be numbers, trials by bins by units (got {got})")
+        trials, bins, units = activity.shape
+        if areas.shape != (units,) or areas.dtype.kind not in "USiu":
+            got = f"shape {areas.shape}, {printable(areas.dtype)}"
+            raise DataError(f"{name}: areas must be a name for each of {units} units (got {got})")
+        if not (np.isfinite(bin) and bin > 0):
+            raise DataError(f"{name}: bin must be a positive number of seconds (got {bin:g})")
+        moments = np.arange(trials * bins) * bin
+        starts = moments[::bins]
+        summed = bool((activity >= 0).all()) if counts is None else bool(counts)
+        series = Series(name, activity.reshape(trials * bins, units), moments, 1 / bin, summed)
         table = _trials({"start_time": starts, "stop_time": starts + bins * bin}, conditions)
-        return cls(name, np.array(areas, dtype=str), Traces((series,)), table)
+        return cls(name, np.array([str(as_text(area)) for area in areas.tolist()]), Traces((series,)), table)
 
     def __repr__(self) -> str:
         there = f"{self.listed_areas}; {len(self.trials)} trials, events {listed(self.trials.times)}"
@@ -222,12 +229,12 @@ class Recording:
                 f"all trials are treated as one condition; --condition groups them, by {listed(self.trials.columns)}"
             )
         used = dict(self.used)
-        aligned = alignment.align(self.trials, self.activity.span(), pair, used, notes)
-        bins, trials = aligned.bins, len(aligned.onsets)
+        windows, conditions = align(self.trials, self.activity.span(), pair, used, notes)
+        bins, trials = windows.bins, len(windows.starts)
         views: dict[str, Any] = {}
         for side, shift in (("source", 0.0), ("target", pair.lag)):
-            windows = Windows(aligned.onsets + aligned.begin + shift, bins, pair.bin)
-            views[side] = self._binned(units[side], windows, side, pair.minimum_rate, pair.scale, notes)
+            shifted = replace(windows, starts=windows.starts + shift)
+            views[side] = self._binned(units[side], shifted, side, pair.minimum_rate, pair.scale, notes)
         (X, x_units, x_rates), (Y, y_units, y_rates) = views.values()
         for (side, area), kept in zip(sides.items(), (x_units, y_units), strict=True):
             used[side] = f"{area}, {counted(len(kept), 'unit')}"
@@ -236,7 +243,7 @@ class Recording:
             X,
             Y,
             groups=np.repeat(np.arange(trials), bins),
-            strata=(aligned.conditions[:, None] * bins + np.arange(bins)).ravel(),
+            strata=(conditions[:, None] * bins + np.arange(bins)).ravel(),
             x_names=self._names(source, x_units),
             y_names=self._names(target, y_units),
             x_rates=x_rates,

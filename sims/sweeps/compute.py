@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
 import logging
 import os
@@ -24,7 +25,6 @@ from biorrr.sims.lab.folder import RunFolder, plain_value
 from biorrr.sims.lab.lab import StoppedError
 from biorrr.sims.lab.processes import DIED, Workers
 from biorrr.sims.lab.settings import Settings, SettingsError
-from biorrr.sims.sweeps.ledger import plain_curves
 from biorrr.sims.sweeps.plan import Plan
 
 if TYPE_CHECKING:
@@ -32,19 +32,6 @@ if TYPE_CHECKING:
 
 Entry = dict[str, Any]
 _GONE = "sweep: the scheduler is gone; finished points are kept; the same command goes on with the rest"
-
-
-def check_installed(scheduler: str | None) -> None:
-    """Refuse to begin without Parquet, or with a ``scheduler`` and without Dask; say what to install."""
-    try:
-        import pyarrow  # noqa: F401
-
-        if scheduler is not None:
-            import distributed  # noqa: F401
-    except ImportError as error:
-        raise SettingsError(
-            f"sweep: needs {error.name}, which is not installed; pip install 'biorrr[cluster]'"
-        ) from error
 
 
 def compute(
@@ -138,12 +125,13 @@ def compute_point(experiment: str, settings: Any, folder: Path | None, *data: Da
         "data_sha256": checksum_of(*data),
         "units": {one.name: one.unit for one in findings.every_quantity if one.unit},
         "numbers": {name: plain_value(name, value) for name, value in findings.numbers.items()},
-        "curves": plain_curves(findings.curves),
     }
 
 
-def check_address(scheduler: str) -> None:
-    """Refuse at once an address that is none, or at which nothing listens."""
+def check_scheduler(scheduler: str) -> None:
+    """Refuse at once to begin without Dask, or with an address at which nothing listens."""
+    if importlib.util.find_spec("distributed") is None:
+        raise SettingsError("scheduler: needs distributed, which is not installed; pip install 'biorrr[cluster]'")
     host, _, port = scheduler.rpartition("://")[2].rpartition(":")
     if not host or not port.isdecimal():
         raise SettingsError(f"scheduler: must be an address such as tcp://127.0.0.1:8786 (got {scheduler!r})")
@@ -170,7 +158,7 @@ def _pass_on(data: Dataset) -> Dataset:
 
 
 def _failed(reason: str) -> Entry:
-    return {"status": "failed", "reason": reason, "data_sha256": None, "units": {}, "numbers": {}, "curves": {}}
+    return {"status": "failed", "reason": reason, "data_sha256": None, "units": {}, "numbers": {}}
 
 
 @contextlib.contextmanager
@@ -192,7 +180,6 @@ def _client(scheduler: str) -> Iterator[Any]:
     """Connect a Dask client to ``scheduler``."""
     from distributed import Client
 
-    check_address(scheduler)
     try:
         client = Client(scheduler, timeout="10s", set_as_default=False)
     except (OSError, ValueError) as error:

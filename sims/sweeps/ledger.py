@@ -2,19 +2,67 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
-import math
-from collections.abc import Mapping
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from biorrr.sims.lab.files import inside, read_json, whole_file
+from biorrr.sims.lab.quantities import readable
 from biorrr.sims.lab.settings import Settings, key_of
 from biorrr.sims.sweeps.plan import Plan, plain
 
-POINTS, TABLE = "points", "sweep.parquet"
-MOST_CURVE_POINTS = 60  # enough to see the shape of a curve, and small beside the numbers
+POINTS, TABLE = "points", "sweep.csv"
+SHOWN_FAILURES = SHOWN_PROBLEMS = 5
+
+
+@dataclass(frozen=True)
+class Table:
+    """The finished points of a sweep, in the order of its plan.
+
+    Parameters
+    ----------
+    plan
+        The sweep.
+    rows
+        Settings, seed, status, numbers and reason of each point, by name; every row has every column.
+    unit
+        Unit of the plan's measure.
+    """
+
+    plan: Plan
+    rows: list[dict[str, Any]]
+    unit: str
+
+    @property
+    def failed(self) -> list[dict[str, Any]]:
+        """Rows of the points that failed."""
+        return [row for row in self.rows if row["status"] == "failed"]
+
+    def report(self) -> list[str]:
+        """Return lines that say how far the sweep has come, what failed and why, and the best point of each problem."""
+        plan, failed = self.plan, self.failed
+        lines = [
+            f"{len(plan.points)} points: {len(self.rows) - len(failed)} done, {len(failed)} failed, "
+            f"{len(plan.points) - len(self.rows)} left"
+        ]
+        for reason, times in Counter(str(row["reason"]) for row in failed).most_common(SHOWN_FAILURES):
+            lines.append(f"failed {times} times: {reason}")
+        problems: dict[tuple, list[dict[str, Any]]] = {}
+        for row in self.rows:
+            if isinstance(row.get(plan.measure), int | float):
+                problems.setdefault(tuple(row[name] for name in plan.problem), []).append(row)
+        for rows in [*problems.values()][:SHOWN_PROBLEMS]:
+            best = min(rows, key=lambda row: row[plan.measure])
+            where = ", ".join(f"{name} {best[name]}" for name in (*map(key_of, plan.varied), "seed"))
+            value = readable(best[plan.measure], self.unit)
+            lines.append(f"lowest {plan.measure} of a single point {value} at {where}")
+        if len(problems) > SHOWN_PROBLEMS:
+            lines.append(f"and so on for {len(problems)} problems, which differ in {', '.join(plan.problem)}")
+        return lines
 
 
 class Ledger:
@@ -34,14 +82,11 @@ class Ledger:
 
     def path(self, plan: Plan, settings: Settings) -> Path:
         """Return the path of the file of one point."""
-        known = plain(settings)
-        if known.get("circuit") is None:  # as before there was such a setting
-            known.pop("circuit", None)
-        text = json.dumps([plan.experiment, known], sort_keys=True)
+        text = json.dumps([plan.experiment, plain(settings)], sort_keys=True)
         return inside(self.folder, POINTS, f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.json")
 
     def read(self, plan: Plan, settings: Settings) -> dict[str, Any] | None:
-        """Return what is known of a point: status, reason, data_sha256, numbers, units, curves; None if not done.
+        """Return what is known of a point: status, reason, data_sha256, numbers and units; None if not finished.
 
         A damaged file is as good as none: the point is computed again.
         """
@@ -50,7 +95,7 @@ class Ledger:
             return None
         if not isinstance(found.get("numbers"), dict):
             return None
-        return {"reason": None, "data_sha256": None, "units": {}, "curves": {}} | found
+        return {"reason": None, "data_sha256": None, "units": {}} | found
 
     def write(self, plan: Plan, settings: Settings, entry: dict[str, Any]) -> None:
         """Keep what is known of a point."""
@@ -60,54 +105,31 @@ class Ledger:
         with whole_file(path) as partial:
             partial.write_text(text + "\n", encoding="utf-8")
 
-    def rows(self, plan: Plan) -> list[dict[str, Any]]:
-        """Return the finished points of ``plan`` in its order: settings, seed, status and reason, then the numbers."""
+    def table(self, plan: Plan) -> Table:
+        """Return the finished points of ``plan``."""
         entries = [(settings, self.read(plan, settings)) for settings in plan.points]
         finished = [(settings, entry) for settings, entry in entries if entry is not None]
         # A failed point has no numbers, and the others must not lose theirs by it: every row has every column.
-        numbers = dict.fromkeys(name for _, entry in finished for name in entry["numbers"])
-        rows = []
+        numbers = {name: None for _, entry in finished for name in (plan.measure, *entry["numbers"])}
+        rows, unit = [], ""
         for settings, entry in finished:
             chosen = {key_of(name): _cell(getattr(settings, name)) for name in (*plan.given, "seed")}
-            ended = {"status": entry["status"], "reason": entry["reason"]}
-            rows.append(chosen | ended | {n: entry["numbers"].get(n) for n in numbers if n not in chosen})
-        return rows
+            found = {name: entry["numbers"].get(name) for name in numbers if name not in chosen}
+            rows.append({**chosen, "status": entry["status"], **found, "reason": entry["reason"]})
+            unit = unit or (str(entry["units"].get(plan.measure, "")) if isinstance(entry["units"], dict) else "")
+        return Table(plan, rows, unit)
 
-    def unit_of(self, plan: Plan) -> str:
-        """Return the unit of the plan's measure, as the finished points tell it."""
-        for settings in plan.points:
-            entry = self.read(plan, settings)
-            if entry is not None and isinstance(entry["units"], dict) and plan.measure in entry["units"]:
-                return str(entry["units"][plan.measure])
-        return ""
-
-    def write_table(self, plan: Plan, csv: bool = False) -> list[dict[str, Any]]:
-        """Write the finished points as Parquet, and as CSV if asked for; return its rows."""
-        import pyarrow as pa
-        import pyarrow.csv
-        import pyarrow.parquet
-
-        rows = self.rows(plan)
-        table = pa.Table.from_pylist(rows)
-        with whole_file(self.folder / TABLE) as partial:
-            pa.parquet.write_table(table, partial)
-        if csv:
-            with whole_file((self.folder / TABLE).with_suffix(".csv")) as partial:
-                pa.csv.write_csv(table, partial)
-        return rows
-
-
-def plain_curves(curves: Mapping[str, tuple[Any, Any]]) -> dict[str, dict[str, list]]:
-    """Return curves (samples seen, values) as JSON can hold them: at most 60 points, null for infinity."""
-    plain: dict[str, dict[str, list]] = {}
-    for name, (seen, values) in curves.items():
-        last, kept = len(seen) - 1, min(len(seen), MOST_CURVE_POINTS)
-        at = sorted({round(i * last / max(kept - 1, 1)) for i in range(kept)})
-        plain[name] = {
-            "seen": [int(seen[i]) for i in at],
-            "values": [float(values[i]) if math.isfinite(values[i]) else None for i in at],
-        }
-    return plain
+    def write_table(self, plan: Plan) -> Table:
+        """Write the finished points as CSV and return them."""
+        table = self.table(plan)
+        with (
+            whole_file(self.folder / TABLE) as partial,
+            partial.open("w", newline="", encoding="utf-8", errors="replace") as file,
+        ):
+            writer = csv.DictWriter(file, [*table.rows[0]] if table.rows else [])
+            writer.writeheader()
+            writer.writerows(table.rows)
+        return table
 
 
 def _cell(value: Any) -> Any:

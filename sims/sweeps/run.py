@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,16 +12,14 @@ from biorrr.sims.lab.files import FolderError, inside
 from biorrr.sims.lab.folder import RunFolder, is_in_use
 from biorrr.sims.lab.folder.inventory import Entry
 from biorrr.sims.lab.lab import StoppedError
-from biorrr.sims.lab.quantities import readable
-from biorrr.sims.lab.settings import PROVENANCE, SettingsError, key_of, provenance, read_config
-from biorrr.sims.sweeps.ledger import TABLE, Ledger
+from biorrr.sims.lab.settings import PROVENANCE, SettingsError, provenance
+from biorrr.sims.sweeps.ledger import TABLE, Ledger, Table
 from biorrr.sims.sweeps.plan import Plan, make_plan, read_plan
 
 if TYPE_CHECKING:
     import pandas
 
-PLAN = "sweep.toml"  # in the sweep's folder: what it was made from
-SHOWN_FAILURES = SHOWN_PROBLEMS = 5
+PLAN, RUNS = "sweep.toml", "runs"  # in the sweep's folder: what it was made from, and run folders of its points
 
 
 def sweep(
@@ -30,7 +27,6 @@ def sweep(
     out: str | Path,
     workers: int | None = None,
     scheduler: str | None = None,
-    csv: bool = False,
     folders: bool = False,
     retry: bool = False,
     **points: Any,
@@ -47,8 +43,6 @@ def sweep(
         How many processes on this machine; one per processor unless given, 0 for this process alone.
     scheduler
         Address of a Dask scheduler to use instead.
-    csv
-        Write the table as CSV too.
     folders
         Leave a run folder for each point, in ``out``/runs.
     retry
@@ -59,7 +53,8 @@ def sweep(
     """
     import pandas
 
-    return pandas.DataFrame(_carry_out(make_plan(**points), Path(out), workers, scheduler, csv, folders, retry))
+    table = _carry_out(make_plan(**points), Path(out), workers, scheduler, folders, retry)
+    return pandas.DataFrame(table.rows)
 
 
 def command(
@@ -89,7 +84,6 @@ def command(
             help="your own function that returns the circuit to be simulated",
         ),
     ] = None,
-    csv: Annotated[bool, typer.Option("--csv", help="also write the table as CSV")] = False,
     folders: Annotated[bool, typer.Option("--folders", help="write a run folder for each point")] = False,
     retry: Annotated[bool, typer.Option("--retry", help="compute failed points again")] = False,
     status: Annotated[
@@ -119,7 +113,7 @@ def command(
     # Named after the file and not after the time, so that the same command finds what is finished.
     out = out or Path("runs") / f"sweep-{file.stem}"
     if not status:
-        _carry_out(plan, out, workers, scheduler, csv, folders, retry)
+        _carry_out(plan, out, workers, scheduler, folders, retry)
     _report(plan, out, finished=not status)
 
 
@@ -137,9 +131,7 @@ def resume_sweep(out: Path, circuit: str | None) -> None:
     if all(ledger.read(plan, settings) for settings in plan.points) and (out / TABLE).exists():
         print(f"{out}: finished; nothing to resume")
         return
-    origin = read_config(out / PLAN, out).get(PROVENANCE)
-    begun = {name: isinstance(origin, dict) and origin.get(name) is True for name in ("csv", "folders")}
-    _carry_out(plan, out, None, None, **begun, retry=False, resumed=True)
+    _carry_out(plan, out, None, None, folders=inside(out, RUNS).is_dir(), retry=False, resumed=True)
     _report(plan, out, finished=True)
 
 
@@ -148,27 +140,25 @@ def _carry_out(
     out: Path,
     workers: int | None,
     scheduler: str | None,
-    csv: bool,
     folders: bool,
     retry: bool,
     resumed: bool = False,
-) -> list[dict[str, Any]]:
-    """Compute what is not finished, and write table and figure; returns the table's rows."""
+) -> Table:
+    """Compute what is not finished, and write table and figure."""
     import tomli_w
 
     from biorrr.circuit.simulation.progress import progress_bar
-    from biorrr.sims.sweeps.compute import check_address, check_installed, checksum_of, compute, in_memory
+    from biorrr.sims.sweeps.compute import check_scheduler, checksum_of, compute, in_memory
     from biorrr.sims.sweeps.figure import plot_sweep
 
-    check_installed(scheduler)
     if scheduler is not None:
-        check_address(scheduler)
+        check_scheduler(scheduler)
     values = dict.fromkeys(value for settings in plan.points for value in settings.every_data)
     data = {value: in_memory(value.load()) for value in values}
     folder = RunFolder("sweep", out)
     out.mkdir(parents=True, exist_ok=True)
     folder.claim()
-    origin = provenance("sweep", csv=csv, folders=folders)
+    origin = provenance("sweep")
     with folder.writing(Entry(PLAN)) as path:
         path.write_text(tomli_w.dumps({**plan.source, PROVENANCE: origin}), encoding="utf-8")
     ledger = Ledger(out)
@@ -185,7 +175,7 @@ def _carry_out(
             )
         if not known or (retry and failed):
             left.append(settings)
-    kept = {s: inside(out, "runs", ledger.path(plan, s).stem) for s in left} if folders else {}
+    kept = {s: inside(out, RUNS, ledger.path(plan, s).stem) for s in left} if folders else {}
     bar = progress_bar(len(plan.points), " points", "sweeping", initial=len(plan.points) - len(left))
     # A table means that nothing is left to do, unless an interruption has left one of some points.
     inside(out, TABLE).unlink(missing_ok=True)
@@ -194,15 +184,15 @@ def _carry_out(
             for settings, entry in compute(plan, left, data, workers, scheduler, kept) if left else ():
                 ledger.write(plan, settings, entry)
                 bar.update()
-        axes = plot_sweep(plan, ledger.rows(plan))
+        axes = plot_sweep(plan, ledger.table(plan).rows)
         if axes is not None:
             folder.write_figure("sweep", "png", axes)
     finally:
         try:
-            rows = ledger.write_table(plan, csv)
+            table = ledger.write_table(plan)
         finally:
             folder.release()
-    return rows
+    return table
 
 
 def _report(plan: Plan, out: Path, finished: bool) -> None:
@@ -210,24 +200,11 @@ def _report(plan: Plan, out: Path, finished: bool) -> None:
 
     A sweep that is finished and of which every point has failed ends the command with exit code 1.
     """
-    rows = Ledger(out).rows(plan)
-    failed = [row for row in rows if row["status"] == "failed"]
-    print(f"{out}: {len(plan.points)} points: {len(rows) - len(failed)} done, {len(failed)} failed, "
-          f"{len(plan.points) - len(rows)} left{' (running)' if out.is_dir() and is_in_use(out) else ''}")  # fmt: skip
-    for reason, times in Counter(row["reason"] for row in failed).most_common(SHOWN_FAILURES):
-        print(f"  failed {times} times: {reason}")
-    done = [row for row in rows if isinstance(row.get(plan.measure), int | float)]
-    problems: dict[tuple, list[dict[str, Any]]] = {}
-    for row in done:
-        problems.setdefault(tuple(row[name] for name in plan.problem), []).append(row)
-    for rows_of_one in [*problems.values()][:SHOWN_PROBLEMS]:
-        best = min(rows_of_one, key=lambda row: row[plan.measure])
-        where = ", ".join(f"{name} {best[name]}" for name in (*map(key_of, plan.varied), "seed"))
-        value = readable(best[plan.measure], Ledger(out).unit_of(plan))
-        print(f"  lowest {plan.measure} of a single point {value} at {where}")
-    if len(problems) > SHOWN_PROBLEMS:
-        print(f"  and so on for {len(problems)} problems, which differ in {', '.join(plan.problem)}")
+    table = Ledger(out).table(plan)
+    counts, *further = table.report()
+    running = " (running)" if out.is_dir() and is_in_use(out) else ""
+    print(f"{out}: {counts}{running}", *further, sep="\n  ")
     if (out / TABLE).exists():
         print(f"  table {out / TABLE}")
-    if finished and failed and len(failed) == len(rows):
-        raise StoppedError(f"sweep: all {len(failed)} points failed; mend the reason and add --retry")
+    if finished and table.failed and len(table.failed) == len(table.rows):
+        raise StoppedError(f"sweep: all {len(table.failed)} points failed; correct the cause and add --retry")

@@ -20,8 +20,10 @@ from biorrr.analysis import (
     IQMD,
     MSGCCA,
     SAA,
+    AdaptiveBioCCA,
     CappedMSG,
     CCALin,
+    GenOja,
     OfflineBioRRR,
     OnlineBioRRR,
     RankCV,
@@ -33,7 +35,7 @@ from biorrr.analysis import (
 from biorrr.analysis.algorithms.kernel import kernel
 
 BATCH = [OfflineBioRRR, TwoLayerANN, IQMD, CCALin, SAA]
-ONLINE = [OnlineBioRRR, TwoLayerANN, IQMD, MSGCCA, CappedMSG]
+ONLINE = [OnlineBioRRR, TwoLayerANN, IQMD, MSGCCA, CappedMSG, GenOja, AdaptiveBioCCA]
 BATCH_EXCESS, STOCHASTIC_EXCESS = 1e-3, 0.03
 
 
@@ -123,6 +125,8 @@ def test_no_algorithm_beats_the_optimum_on_its_way(algorithm, seed, s, ridge):
         CCALin(random_state=0),
         SAA(steps=20, random_state=0),
         CappedMSG(steps=400, random_state=0),
+        GenOja(steps=400, random_state=0),
+        AdaptiveBioCCA(steps=400, random_state=0),
     ]
 )
 def test_scikit_learn_conventions(estimator, check):
@@ -248,7 +252,7 @@ def test_inner_loops_are_compiled_where_nothing_can_be_kept(monkeypatch):
     assert kernel(lambda x: 2 * x)(3.0) == 6
 
 
-@pytest.mark.parametrize("cls", [*BATCH, OnlineBioRRR, MSGCCA, CappedMSG, ReducedRankRegression, RankCV])
+@pytest.mark.parametrize("cls", [*BATCH, *ONLINE, ReducedRankRegression, RankCV])
 def test_masked_values_are_refused(cls, rng):
     """The mask was ignored, and what it hid was learned."""
     X, Y = rng.standard_normal((2, 30, 3))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from biorrr.analysis import infer_s
+from biorrr.analysis.distal.noise import NoisyTerm, Residual
 from biorrr.analysis.distal.observation import between_observations, calcium, deconvolved
 from biorrr.analysis.distal.power import observed, simulate_circuits
 
@@ -228,3 +229,35 @@ def test_no_s_is_given_where_weights_change_much_between_two_looks():
     assert np.isnan(found.s)
     assert (found.low, found.high) == (-np.inf, np.inf)
     assert "Look more often." in str(found)
+
+
+def test_how_much_noise_the_weights_can_have_had():
+    """Noise without a direction may all be of the weights: what it then was, by simulated noise in the rule."""
+    rng = np.random.default_rng(0)
+    T, w, n, k, s, ridge = 80, 2, 4, 3, 0.3, 0.1
+    y, z, a = rng.standard_normal((T, w, n)), rng.standard_normal((T, w, k)), rng.standard_normal((T, w, k))
+    seen = np.ones((n, k), dtype=bool)
+    seen[0, 1] = False  # a synapse that was not observed
+    Vy = seen * rng.standard_normal((T, n, k))
+    rule = NoisyTerm(y, z - s * a, Vy, seen, 1 - s + s * ridge, {"z": 1.0, "a": -s})
+    rates = rng.uniform(0.5, 1.5, (T, 1, 1))
+    residual = Residual(rule, seen * (rates * rule.value + 0.2 * rng.standard_normal((T, n, k))))
+
+    def left_by(noise):
+        """Mean sum of squares that the rate which fits best leaves of noise, (draws, T, n, k), in the changes."""
+        along = np.einsum("dtij,tij->dt", noise, rule.value) / np.einsum("tij,tij->t", rule.value, rule.value)
+        return np.square(noise - along[..., None, None] * rule.value).sum(axis=(2, 3)).mean()
+
+    def left_by_weights(at):
+        error = np.sqrt(np.mean(Vy[:, seen] ** 2)) * rng.standard_normal((1000, T, n, k)) * seen
+        return left_by(residual.rate[:, None, None] * w * (1 - at + at * ridge) * error)
+
+    of_changes = np.sqrt(np.mean(residual.dVy[:, seen] ** 2)) * rng.standard_normal((1000, T, n, k)) * seen
+    *_, of_V, of_d, _ = residual.fitted_noise
+    in_all = of_V * left_by_weights(s) + of_d * left_by(of_changes)
+    candidates = np.array([0.0, 0.3, 0.6])
+    found = residual.possible_noise(candidates, a, Vy, ridge)[4]
+    np.testing.assert_allclose(found[:, 3], [in_all / left_by_weights(at) for at in candidates], rtol=0.01)
+    assert 0 < found[:, 3].max() < 0.25
+    assert not found[:, 4].any()  # then none is of the changes
+    assert residual.possible_noise(np.array([1.0]), a, Vy, 0.0)[4, 0, 3] == 0.25  # weights that do not decay: the most

@@ -68,7 +68,7 @@ def loop(X, Y, k, s, rule):
     step = {cell: 1 - math.exp(-1 / tau) for cell, tau in (("z", 4), ("a", 3), ("n", 2), ("plateau", 5))}
     Vx, Vy, Q, R = weights(k).values()
     z, a, n, inhibition, plateau = (np.zeros(size) for size in (k, k, L, k, k))
-    kept = {"z": [], "plateau": [], "proximal_pending": [], "inhibitory_pending": []}
+    kept = {"z": [], "plateau": []}
     for t, (x, y) in enumerate(zip(X, Y, strict=True)):
         eta = {path: getattr(RATES, path)(t) for path in "xyqr"}
         asked = {"Vx": 0.0, "Vy": 0.0, "Q": 0.0, "R": 0.0}
@@ -86,8 +86,6 @@ def loop(X, Y, k, s, rule):
             asked["R"] = asked["R"] + eta["r"] * (np.outer(n, z) - R) / HELD
             for name, value in (("z", z), ("plateau", plateau)):
                 kept[name].append(value)
-            kept["proximal_pending"].append(asked["Vx"])
-            kept["inhibitory_pending"].append(asked["Q"])
         Vx, Vy, Q, R = (w + asked[name] for name, w in zip(asked, (Vx, Vy, Q, R), strict=True))
     traces = {name: np.reshape(values, (len(X), HELD, *values[0].shape)) for name, values in kept.items()}
     return {"Vx": Vx, "Vy": Vy, "Q": Q, "R": R}, traces
@@ -110,8 +108,8 @@ def loop(X, Y, k, s, rule):
 )
 def test_the_circuit_is_a_loop_over_all_ticks(k, s, rule, engine, views):
     matrices, traces = loop(*views, k, s, rule)
-    record = ("z", "plateau", "proximal.pending", "inhibitory.pending")
-    run = circuit(engine, k, s, rule).run(*views, order="sequential", record=record, every=7, progress=False)
+    made = circuit(engine, k, s, rule)
+    run = made.run(*views, order="sequential", record=("z", "plateau"), every=7, progress=False)
     for name, expected in matrices.items():
         np.testing.assert_allclose(getattr(run, name), expected, **EXACT, err_msg=name)
         assert np.abs(expected - weights(k)[name]).max() > 1e-3
@@ -120,13 +118,10 @@ def test_the_circuit_is_a_loop_over_all_ticks(k, s, rule, engine, views):
 
 
 def evaluations(made: Blueprint, program: tuple[Action, ...], pathway: str) -> int:
-    """How often a sample evaluates something for every synapse of ``pathway``, nothing being recorded."""
-    due = {"": HELD, "onset": 1, "recorded": 0}
-    return sum(
-        1 if action.addend else due[action.when]
-        for action in program
-        if action.part == pathway and action.gate != "replaying"
-    )
+    """How often a sample evaluates something for every synapse of ``pathway``."""
+    due = {"": HELD, "waking": HELD, "onset": 1, "presented": 1, "replaying": 0}
+    own = [action for action in program if action.part == pathway]
+    return sum(min(due[action.gate], 1) if action.addend else due[action.gate] for action in own)
 
 
 @pytest.mark.parametrize(
@@ -162,20 +157,24 @@ class SpikingFibres(Departure):
 
 @dataclass(frozen=True)
 class Restless(Departure):
-    """A synapse that looks at what it has been asked for, and one that remembers in every tick."""
+    """Synapses that remember, some in every tick and some at the end of each sample."""
 
-    def alter(self, parts):
-        proximal = parts["proximal"]
-        asked = Variable("largest", "largest change asked for so far", "synapse", "memory")
-        look = Step("plasticity", "largest = clip(largest, abs(pending), inf)")
-        return parts.having(replace(proximal, variables=(*proximal.variables, asked), steps=(*proximal.steps, look)))
+    alters = ("proximal",)
+
+    def altered(self, proximal):
+        return proximal.adding(
+            Variable("largest", "largest product so far", "synapse", "memory"),
+            Variable("last", "product at the end of the last sample", "synapse", "memory"),
+            Step("plasticity", "largest = clip(largest, abs(x_pre * plateau_post), inf)"),
+            Step("plasticity", "last = x_pre * plateau_post", at_end=True),
+        )
 
 
 RESTLESS = {
     "replay": {"ridge": 0.1, "replay": 2},
     "auto": {"rates": "auto", "ridge": 0.1, "replay": 2},
     "spiking fibres": {"departures": (SpikingFibres(),)},
-    "a synapse that looks": {"departures": (Restless(),)},
+    "synapses that remember": {"departures": (Restless(),), "ridge": 0.1, "replay": 2},
     "everything": {
         "departures": (
             SparseConnections(0.8, 0.7), TransmissionNoise(0.2), LoopDelay(2), Spiking(10, baseline=3), AllOrNone(0.3),
@@ -189,7 +188,7 @@ RESTLESS = {
 def test_less_work_gives_what_all_the_work_gives(name, views, monkeypatch):
     def learn():
         made = circuit(**RESTLESS[name])
-        record = ("z", "plateau", *(["largest"] if name == "a synapse that looks" else []))
+        record = ("z", "plateau", *(["largest", "last"] if name == "synapses that remember" else []))
         return made.run(*views, order="sequential", record=record, every=3, progress=False).data
 
     found = learn()
@@ -202,9 +201,17 @@ def test_what_moves_is_computed_in_every_tick():
     made = circuit(departures=(SpikingFibres(),)).blueprint(M, N)
     assert evaluations(made, made.program, "proximal") == 2 * HELD + 1
     assert evaluations(made, made.program, "distal") == 2
-    looked_at = circuit(departures=(Restless(),)).blueprint(M, N)
-    (shown,) = (action for action in looked_at.program if action.name == "proximal_pending")
-    assert shown.when == ""
+
+
+@pytest.mark.parametrize("engine", ["numpy", "cpp"])
+def test_a_step_at_the_end_of_a_sample_happens_in_its_last_tick(engine, views):
+    run = circuit(engine, departures=(Restless(),), ridge=0.1, replay=2).run(
+        *views, order="sequential", record=("last", "plateau"), every=1, progress=False
+    )
+    last, plateau = run.data["last"].values, run.data["plateau"].values
+    expected = views[0][:, :, None] * plateau[:, -1, None, :]
+    np.testing.assert_allclose(last[:, -1], expected, **EXACT)
+    np.testing.assert_array_equal(last[1:, :-1], np.broadcast_to(last[:-1, -1:], last[1:, :-1].shape))
 
 
 def test_a_run_after_one_that_diverged_begins_anew(views):

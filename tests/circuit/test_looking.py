@@ -1,11 +1,13 @@
 """The circuit as graph, as text, and the verdict on its rules: all made from the objects that are simulated."""
 
+from dataclasses import replace
+
 import networkx as nx
 import pytest
 
 from biorrr.circuit import Microcircuit
 from biorrr.circuit.results.locality import locality
-from biorrr.models import NaiveProximalSynapses, Rate, Rates
+from biorrr.models import ProximalSynapses, Rate, Rates
 
 
 @pytest.fixture(scope="module")
@@ -63,8 +65,9 @@ def test_every_rule_is_local(rates):
 
 
 def test_the_naive_rule_is_not_local():
-    """The supplement's example: the Lagrange rule multiplies two sets of weights."""
-    (verdict,) = locality(Microcircuit(2).parts, (NaiveProximalSynapses(),))
+    """The rule that follows from a Lagrange multiplier multiplies two sets of weights (supplement B)."""
+    naive = replace(ProximalSynapses(), change="eta_x * x_pre * (a_post - x * Vx * Lagrange)")
+    verdict = locality(Microcircuit(2).parts, naive)
     assert not verdict.local
     assert verdict.elsewhere == ("Lagrange", "Vx", "x")
     assert "NOT local: reads Lagrange, Vx, x" in str(verdict)

@@ -14,7 +14,6 @@ from biorrr.models import (
     DistalSynapses,
     InterneuronToPyramidal,
     Leaky,
-    NaiveProximalSynapses,
     Pathway,
     Population,
     ProximalSynapses,
@@ -55,7 +54,7 @@ MISTAKES = {
         "proximal.change: reads Q, which belongs to inhibitory and is not local: a synapse knows",
     ),
     "the supplement's rule that is not local": (
-        {"pathways": [NaiveProximalSynapses()]},
+        {"pathways": [replace(ProximalSynapses(), change="eta_x * x_pre * (a_post - x * Vx * Lagrange)")]},
         "proximal.change: reads Lagrange, which nothing declares; add Variable('Lagrange', ...) to proximal,",
     ),
     "an order that cannot be satisfied": (

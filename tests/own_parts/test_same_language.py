@@ -78,6 +78,20 @@ def test_many_random_expressions_are_the_same(drawn):
     compare(drawn)
 
 
+def test_what_cancels_out_means_the_same():
+    """SymPy finds that these are 0, and Brian2 then looks for a function that it has lost."""
+    compare(["sin(pi)", "floor(0.3)", "0 * tanh(x)"])
+
+
+@pytest.mark.parametrize("engine", ["numpy", "cpp"])
+def test_an_assignment_may_read_what_it_assigns_to(engine):
+    memory = Variable("v", role="memory", value=0.5)
+    step = Step("output", "v = v + 0 * tanh(x)\nv = v - 2 * v + sin(pi) * v", replays=True)
+    cells = Population(3, "cells", (Variable("x", role="input"), memory), (step,))
+    run = Circuit([cells], [], engine=engine).run({"x": INPUTS}, record="v", every=1, progress=False)
+    np.testing.assert_allclose(run.trace("v")[:, 0], 0.5 * (-1.0) ** np.arange(1, 8), rtol=1e-12)
+
+
 @pytest.mark.parametrize("expression", ["clip(x, 0.5 + 0 * x, -0.5)", "clip(x, abs(x), -abs(x))"])
 def test_bounds_that_swap_mean_the_same(expression):
     np.testing.assert_allclose(outputs("cpp", [expression]), outputs("numpy", [expression]), rtol=1e-12)

@@ -11,7 +11,7 @@ from biorrr.circuit import Run
 from biorrr.sims import main
 from biorrr.sims.experiments import experiment_names
 
-DATA = "synthetic:samples=60,m=6,n=5,latents=2"
+DATA = '{name="synthetic", samples=60, m=6, n=5, latents=2}'
 QUICK = ("--data", DATA, "--engine", "numpy")
 # What the module below writes down says whether it was imported, and what the function was called with.
 OWN = """
@@ -195,10 +195,7 @@ def test_resume_refuses_one_where_none_was_used(own, capsys):
 
 @pytest.mark.parametrize("workers", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_sweeps(own, capsys, workers):
-    pytest.importorskip("pyarrow", reason="needs the extra `cluster`")
-    (own.parent / "plan.toml").write_text(
-        f'[fixed]\ndata = "{DATA}"\nepochs = 1\nengine = "numpy"\n[grid]\nk = [1, 2]\n'
-    )
+    (own.parent / "plan.toml").write_text(f'[fixed]\ndata = {DATA}\nepochs = 1\nengine = "numpy"\n[grid]\nk = [1, 2]\n')
     named = f"{own.name}:with_more_interneurons"
     args = ("sweep", "plan.toml", "--out", "out", "--workers", workers)
     code, out, _ = biorrr(capsys, *args, "--circuit", named)
@@ -221,9 +218,8 @@ def test_sweeps(own, capsys, workers):
 
 def test_a_sweep_over_circuits(own, capsys):
     """Each is a value of a setting; what fails is a failed point with its reason."""
-    pytest.importorskip("pyarrow", reason="needs the extra `cluster`")
     (own.parent / "plan.toml").write_text(
-        f'[fixed]\ndata = "{DATA}"\nepochs = 1\nengine = "numpy"\n'
+        f'[fixed]\ndata = {DATA}\nepochs = 1\nengine = "numpy"\n'
         f'[grid]\ncircuit = ["{own.name}:with_more_interneurons", "{own.name}:fails"]\n'
     )
     code, out, _ = biorrr(capsys, "sweep", "plan.toml", "--out", "out", "--workers", 0)

@@ -79,7 +79,9 @@ def test_claims_as_they_are_printed(capsys):
 
 
 def test_quick_runs_give_no_verdict(tmp_path, capsys):
-    settings = CompareSettings(data="synthetic:samples=60,m=6,n=5", k=(1,), steps=50, engine="numpy", quick=True)
+    settings = CompareSettings(
+        data='{name="synthetic", samples=60, m=6, n=5}', k=(1,), steps=50, engine="numpy", quick=True
+    )
     carry_out(find_experiment("compare"), settings, RunFolder("compare", tmp_path / "run"))
     out = capsys.readouterr().out
     assert "not judged:" in out

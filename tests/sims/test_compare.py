@@ -18,7 +18,13 @@ from biorrr.sims.races import laps
 from biorrr.sims.races.heats import Heat, tracks_of
 from biorrr.sims.races.laps import CIRCUIT, FRACTIONS, Lap, race
 
-SMALL = {"data": "synthetic:samples=300,m=8,n=6", "k": (1, 2), "seeds": 2, "steps": 400, "engine": "numpy"}
+SMALL = {
+    "data": '{name="synthetic", samples=300, m=8, n=6}',
+    "k": (1, 2),
+    "seeds": 2,
+    "steps": 400,
+    "engine": "numpy",
+}
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from biorrr.sims import main
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.experiments.family import compare, join, judge, summary
 
-DATA = "synthetic:samples=200,m=6,n=5,latents=2"
+DATA = '{name="synthetic", samples=200, m=6, n=5, latents=2}'
 
 
 def joined(X, Y, weights, rule):

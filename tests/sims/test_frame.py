@@ -16,7 +16,14 @@ from biorrr.sims.experiments import experiment_names, find_experiment
 from biorrr.sims.lab.processes import Workers
 
 ROOT = Path(__file__).parents[2]
-QUICK = ("--data", "synthetic:samples=60,m=6,n=5,latents=2", "--epochs", "2", "--engine", "numpy")
+QUICK = (
+    "--data",
+    '{name="synthetic", samples=60, m=6, n=5, latents=2}',
+    "--epochs",
+    "2",
+    "--engine",
+    "numpy",
+)
 
 
 @pytest.fixture
@@ -65,10 +72,8 @@ def test_it_is_run_repeated_and_resumed(example, capsys):
 
 
 def test_it_is_swept_and_reported(example, capsys):
-    pytest.importorskip("pyarrow", reason="needs the extra `cluster`")
-    pytest.importorskip("plotly", reason="needs the extra `report`")
     Path("plan.toml").write_text(
-        f'experiment = "power"\n[fixed]\ndata = "{QUICK[1]}"\nepochs = 1\nengine = "numpy"\n[grid]\nk = [1, 2]\n'
+        f'experiment = "power"\n[fixed]\ndata = {QUICK[1]}\nepochs = 1\nengine = "numpy"\n[grid]\nk = [1, 2]\n'
     )
     code, out, _ = biorrr(capsys, "sweep", "plan.toml", "--workers", 0, "--folders", "--out", "sweep")
     assert code == 0

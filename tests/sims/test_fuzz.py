@@ -105,8 +105,8 @@ def test_configs_of_any_bytes(content, tmp_path):
 tokens = st.one_of(
     st.sampled_from(
         ["--data", "--k", "-k", "-s", "--epochs", "--ridge", "--engine", "--seed", "--checkpoint", "--format", "--out",
-         "--force", "--config", "--set", "k=2", "k=", "=", "seed=-1", "s=nan", "digits", "synthetic:m=0",
-         "synthetic:m=x", "numpy", "png", "1", "-1", "1e9", "nan", "inf", "--status", "--workers",
+         "--force", "--config", "--set", "k=2", "k=", "=", "seed=-1", "s=nan", "digits", '{name="synthetic", m=0}',
+         '{name="synthetic", m="x"}', "numpy", "png", "1", "-1", "1e9", "nan", "inf", "--status", "--workers",
          "--scheduler", "--", "-", ""]
     ),
     words,
@@ -156,10 +156,10 @@ def test_data_files(suffix, content, tmp_path):
     x, y = tmp_path / f"x{suffix}", tmp_path / f"y{suffix}"
     for path in (x, y):
         path.write_bytes(content)
-    data = f"{x},{y}" if suffix in (".npy", ".csv") else str(x)
+    more = {"y": str(y)} if suffix in (".npy", ".csv") else {}
     with contextlib.suppress(DataError):
-        assert np.isfinite(load(data).X).all()
-    code, err = biorrr("learn", "--data", data, "-k", "1")
+        assert np.isfinite(load(x, **more).X).all()
+    code, err = biorrr("learn", "--data", str(x), *(f"--{name}={value}" for name, value in more.items()), "-k", "1")
     assert code in (1, 2)
     assert str(tmp_path) in err or "would simulate" in err
 
@@ -346,7 +346,6 @@ def reshape(path, shape, private):
 @given(data=st.data())
 def test_folders_of_strangers(data, strangers, tmp_path, monkeypatch, files_opened, put_outside, decoded):
     """Links, pipes, damage and storage elsewhere: only the folder is read, and only the page is written."""
-    monkeypatch.setattr("biorrr.sims.page.document.charting_library", lambda: "// charts")
     *sent, private = strangers
     folder = tmp_path / "sent"
     page, aside = folder / "report.html", folder / f".{os.getpid()}-report.html"
@@ -398,7 +397,6 @@ def damage(folder, rng, private):
 @pytest.mark.parametrize("count", [30, pytest.param(500, marks=pytest.mark.slow)])
 def test_damaged_folders_give_a_result_or_one_sentence(count, strangers, tmp_path, monkeypatch):
     """Reported, resumed and asked for their state, each within ten seconds."""
-    monkeypatch.setattr("biorrr.sims.page.document.charting_library", lambda: "// charts")
     monkeypatch.setattr("biorrr.sims.sweeps.compute.compute", lambda *_: iter(()))
     run, swept, private = strangers
     for seed in range(count):

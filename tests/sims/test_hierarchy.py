@@ -96,7 +96,7 @@ def test_gains_let_the_variance_of_y_count_as_one(monkeypatch):
         raise MappedError
 
     monkeypatch.setattr(Lab, "map", stop)
-    data = "synthetic:samples=400,m=6,n=4,latents=2"
+    data = '{name="synthetic", samples=400, m=6, n=4, latents=2}'
     lab = Lab(find_experiment("hierarchy"), HierarchySettings(data=data, areas=(3, 2)))
     with pytest.raises(MappedError):
         lab.findings()
@@ -112,7 +112,7 @@ def test_mistakes_are_said(capsys):
 
 @pytest.mark.slow
 def test_a_small_run_fills_its_folder(tmp_path, capsys):
-    data = "synthetic:samples=400,m=6,n=4,latents=2"
+    data = '{name="synthetic", samples=400, m=6, n=4, latents=2}'
     options = ["--samples", "20000", "--seeds", "2", "--engine", "cpp", "--areas", "3", "--areas", "2"]
     assert run(["hierarchy", "--data", data, *options, "--out", str(tmp_path / "run")]) == 0
     numbers = json.loads((tmp_path / "run" / "summary.json").read_text())

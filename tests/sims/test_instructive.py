@@ -130,7 +130,9 @@ def test_circuits_are_told_from_wrong_ones(circuit, learns):
     data = load("digits")
     job = Job(InstructiveSettings(circuit=circuit, ridge=default_ridge(data), engine="cpp"), "asked", NOT_KEPT)
     found = np.stack([ask_controls(job, seed, data)["answer"][0, :, 3] for seed in range(6)])
-    assert ((found <= 0.05).mean(axis=0) >= BOUNDS[True][0]).all() == learns
+    # At least 4 of 6: a circuit that says yes in 90 % of experiments, as the claim of 40 asks, misses it in 1.6 %, and
+    # one that says yes in 15 %, as the claim allows where it must be no, reaches it in 0.6 %.
+    assert ((found <= 0.05).sum(axis=0) >= 4).all() == learns
 
 
 # -- recordings --------------------------------------------------------------------------------------------------------
@@ -223,16 +225,13 @@ def test_without_task_only_two_questions_are_asked(arrays, tmp_path, capsys):
     assert "(a) specific to the neuron    yes" in printed
 
 
-def test_every_format_says_the_same(arrays, npz, nwb, tmp_path):
-    import xarray as xr
+NAMES = {"dendrite": "ApicalTuft", "error": "cursor_error", "role": "causal_role"}
 
-    dims = {"soma": ("t", "i"), "dendrite": ("t", "i"), "error": ("t", "j"), "role": ("i", "j"), "condition": "t"}
-    xr.Dataset({name: (dims.get(name, ()), value) for name, value in arrays.items()}).to_netcdf(
-        tmp_path / "mine.nc", engine="h5netcdf"
-    )
-    whole, netcdf = Dendrites(str(npz)).load(), Dendrites(str(tmp_path / "mine.nc")).load()
-    assert whole.checksum == netcdf.checksum
-    held = Dendrites(str(nwb), condition="kind").load()
+
+def test_every_format_says_the_same(arrays, npz, nwb):
+    whole = Dendrites(str(npz)).load()
+    np.testing.assert_array_equal(whole.recording.soma, arrays["soma"])
+    held = Dendrites(str(nwb), condition="kind", **NAMES).load()
     np.testing.assert_array_equal(held.recording.soma, arrays["soma"])
     np.testing.assert_array_equal(held.recording.dendrite, arrays["dendrite"])
     np.testing.assert_array_equal(held.recording.error[:, 0], arrays["error"][:, 0])
@@ -240,7 +239,8 @@ def test_every_format_says_the_same(arrays, npz, nwb, tmp_path):
     condition = held.recording.condition
     assert (condition[4::5] == -1).all()  # between trials
     np.testing.assert_array_equal(condition[::5], arrays["condition"][::5])
-    assert held.checksum not in (whole.checksum, Dendrites(str(nwb)).load().checksum)
+    assert held.checksum not in (whole.checksum, Dendrites(str(nwb), **NAMES).load().checksum)
+    assert held.used["soma"] == "processing/ophys/Fluorescence/Soma"
     assert held.used["role"] == "RoisSoma.causal_role"
     assert held.used["condition"] == "kind, every 5 frames"
     assert held.recording.period == 5  # trials come at a fixed pace
@@ -249,13 +249,13 @@ def test_every_format_says_the_same(arrays, npz, nwb, tmp_path):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"soma": None}, "must hold soma and dendrite .* and no soma"),
-        ({"rate": np.arange(3.0)}, "rate must be one number"),
+        ({"soma": None}, r"must hold soma, dendrite, rate \(got condition, dendrite, error, rate, role\)"),
+        ({"rate": np.arange(3.0)}, "rate must have one number"),
         ({"rate": -1.0}, "rate: must be a positive number"),
         ({"dendrite": np.ones((7, 5))}, "dendrite: must have the shape of soma"),
         ({"error": np.ones(7)}, "error: must have one row per frame, 1200"),
         ({"role": np.ones(4)}, "role: must have one row per neuron"),
-        ({"soma": np.full((1200, 5), np.inf)}, "soma must be finite"),
+        ({"soma": np.full((1200, 5), np.inf)}, "soma: must be finite"),
     ],
 )
 def test_an_incomplete_recording_is_one_sentence(arrays, change, sentence, tmp_path):
@@ -270,35 +270,35 @@ def test_damaged_and_foreign_files_are_one_sentence(npz, nwb, tmp_path, capsys):
     whole = {".npz": npz.read_bytes(), ".nwb": nwb.read_bytes()}
     for suffix, content in whole.items():
         (tmp_path / f"cut{suffix}").write_bytes(content[: len(content) // 2])
-    (tmp_path / "text.nc").write_text("not a file of numbers")
+    (tmp_path / "text.nwb").write_text("not a file of numbers")
     (tmp_path / "x.csv").write_text("1,2\n3,4\n")
     for name, sentence in {
         "cut.npz": "not a readable NumPy file", "cut.nwb": "perhaps damaged or truncated",
-        "text.nc": "not a readable HDF5 file", "no.npz": "no such file",
-        "x.csv": "must hold soma and dendrite",
+        "text.nwb": "not a readable HDF5 file", "no.npz": "no such file", "x.csv": "not a readable NumPy file",
     }.items():  # fmt: skip
         assert main.run(["instructive", "--data", str(tmp_path / name)]) == 1
         err = capsys.readouterr().err
         assert sentence in err
         assert err.count("\n") == 1
-    with h5py.File(tmp_path / "link.nc", "w") as file:
+    with h5py.File(tmp_path / "link.nwb", "w") as file:
         file["soma"] = h5py.ExternalLink(str(npz), "/")
     with pytest.raises(DataError, match="all of it must be held in the file itself"):
-        Dendrites(str(tmp_path / "link.nc")).load()
+        Dendrites(str(tmp_path / "link.nwb")).load()
 
 
 @pytest.mark.parametrize(
     ("names", "sentence"),
     [
-        ({"soma": "Axon"}, "soma: must be one series of ROIs called 'Axon' .*got 0.; name one of .*Soma"),
-        ({"error": "reward"}, "error: must be one time series called 'reward'"),
+        ({"soma": "Axon"}, "soma: must be one series of .* called 'Axon' .*got 0.; name one of .*Soma"),
+        ({"dendrite": None}, "dendrite: must be one series of .* called 'dend' .*got 0.; name one of .*ApicalTuft"),
+        ({"error": "reward"}, "error: must be one series of .* called 'reward' .*name one of .*cursor_error"),
         ({"role": "colour"}, "role: no column 'colour' in RoisSoma .*causal_role"),
         ({"condition": "colour"}, "condition: no column 'colour' in trials"),
     ],
 )
 def test_wrong_names_in_an_nwb_file(names, sentence, nwb):
     with pytest.raises(DataError, match=sentence):
-        Dendrites(str(nwb), **names).load()
+        Dendrites(str(nwb), **NAMES | names).load()
 
 
 @pytest.mark.parametrize(("late", "heard"), [(1.0, "4 to 123.9 s"), (-1.0, "2 to 121.9 s")])
@@ -307,7 +307,7 @@ def test_an_error_that_does_not_cover_the_recording(late, heard, nwb, tmp_path):
     with h5py.File(path, "a") as file:
         file["acquisition/cursor_error/timestamps"][...] += late
     with pytest.raises(DataError, match=rf"cursor_error must cover the recording, 3 to 122.9 s .got {heard}"):
-        Dendrites(str(path), error="cursor_error").load()
+        Dendrites(str(path), **NAMES).load()
 
 
 def test_mistyped(npz, capsys):

@@ -18,9 +18,10 @@ from biorrr.circuit import Microcircuit, Run
 from biorrr.models import Rate, Rates
 from biorrr.sims import main
 from biorrr.sims.data import load
+from biorrr.sims.lab.folder import RunFolder
 from biorrr.sims.lab.folder.inventory import Inventory
 
-DATA = "synthetic:samples=60,m=6,n=5,latents=2"
+DATA = '{name="synthetic", samples=60, m=6, n=5, latents=2}'
 SMALL = ["--data", DATA, "--engine", "numpy", "--epochs", "2"]
 
 
@@ -43,7 +44,7 @@ def test_run_folder(learned):
     folder, out = learned
     assert sorted(path.name for path in folder.iterdir()) == [
         "config.toml", "eigenvalues.png", "filters.png", "inventory.json", "learning.nc", "learning_curve.png",
-        "plateau.png", "run.nc", "signals.nc", "summary.json",
+        "plateau.png", "run.nc", "summary.json",
     ]  # fmt: skip
     inventory = Inventory.read(json.loads((folder / "inventory.json").read_text()))
     assert sorted(inventory.files) == sorted(path.name for path in folder.iterdir())
@@ -205,7 +206,7 @@ def test_forced_run_has_nothing_of_the_larger_one_before_it(tmp_path, capsys):
     assert learn(capsys, *SMALL, "-k", 1, "--out", out, "--force")[0] == 0
     assert sorted(path.name for path in out.iterdir()) == [
         "config.toml", "eigenvalues.png", "filters.png", "inventory.json", "learning.nc", "learning_curve.png",
-        "notes.png", "plateau.png", "run.nc", "signals.nc", "summary.json",
+        "notes.png", "plateau.png", "run.nc", "summary.json",
     ]  # fmt: skip
     assert Run.load(out / "run.nc").Vx.shape[1] == json.loads((out / "summary.json").read_text())["k"] == 1
 
@@ -342,3 +343,36 @@ def test_what_the_first_output_says(tmp_path, capsys):
     assert 0 <= summary["r_minus_qt"] < 0.1 * summary["r_minus_qt_start"]
     assert f"from {summary['r_minus_qt_start']:.4g}; to " in out
     assert "excess without learning" in out
+
+
+def drawn_by(axes):
+    """Heights of the steps that a figure of plateaus draws, panel by panel."""
+    return [
+        [line.get_ydata() for line in panel.lines if line.get_drawstyle() == "steps-mid"]
+        for panel in np.ravel(axes)
+    ]  # fmt: skip
+
+
+def test_script_and_command_draw_the_same(tmp_path, monkeypatch, capsys):
+    """The data behind the figures of one run, whichever way it is looked at."""
+    import matplotlib.pyplot as plt
+
+    drawn = {}
+    write = RunFolder.write_figure
+
+    def watched(self, stem, format, axes, **about):
+        if stem in ("plateau", "learning_curve"):  # looked at before the figure is closed
+            drawn[stem] = drawn_by(axes) if stem == "plateau" else [line.get_ydata() for line in axes.lines]
+        write(self, stem, format, axes, **about)
+
+    monkeypatch.setattr(RunFolder, "write_figure", watched)
+    name, out = '{name="synthetic", samples=80, m=6, n=4}', tmp_path / "one"
+    assert main.run(["learn", "--data", name, "--epochs", "25", "--engine", "numpy", "--out", str(out)]) == 0
+    run, data = Run.load(out / "run.nc"), load(name)
+    script = drawn_by(axes := run.plot_plateau(data.X, data.Y))
+    assert axes.shape == (2, 3)
+    for mine, theirs in zip(script, drawn["plateau"], strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-12)
+    curve = run.plot_learning(data.X, data.Y).lines[0].get_ydata()
+    np.testing.assert_allclose(curve, drawn["learning_curve"][0], rtol=1e-10)
+    plt.close("all")

@@ -8,7 +8,7 @@ from biorrr.models import RUNGS
 from biorrr.sims import main
 from biorrr.sims.lab.training import CELLS
 
-DATA = "synthetic:samples=60,m=6,n=5,latents=2"
+DATA = '{name="synthetic", samples=60, m=6, n=5, latents=2}'
 
 
 def test_cells_are_the_rungs_of_the_ladder(capsys):

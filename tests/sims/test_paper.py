@@ -15,7 +15,7 @@ from biorrr.sims.experiments.paper.page import markdown, record, sentences
 from biorrr.sims.lab import Claim, Findings
 
 DOCS = Path(__file__).parents[2] / "docs"
-DATA = "synthetic:samples=60,m=6,n=5,latents=2"
+DATA = '{name="synthetic", samples=60, m=6, n=5, latents=2}'
 RACED = {"data": DATA, "k": (1,), "steps": 100, "simulation": False}
 SHORT = {
     "algebra": ("algebra", {"data": DATA}),
@@ -70,7 +70,7 @@ def test_every_chapter_bears_on_its_sentences(tmp_path, monkeypatch):
 def test_it_is_reported_and_a_cut_run_goes_on(folder, tmp_path, monkeypatch):
     assert biorrr("report", folder, "--out", tmp_path / "page.html") == 0
     page = (tmp_path / "page.html").read_text()
-    assert "compare: " in page  # charts of a chapter
+    assert "compare" in page  # figures of a chapter
     assert "perform competitively" in page
     monkeypatch.setattr("biorrr.sims.experiments.paper.CHAPTERS", SHORT)
     shutil.copytree(folder, tmp_path / "cut")

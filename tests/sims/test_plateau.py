@@ -13,9 +13,8 @@ from biorrr.sims import main
 from biorrr.sims.data import load
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.experiments.plateau.agreement import COMPARED, compare, judge
-from biorrr.sims.page.run import gather_run
 
-DATA = "synthetic:samples=200,m=6,n=5,latents=2"
+DATA = '{name="synthetic", samples=200, m=6, n=5, latents=2}'
 SMALL = ["--data", DATA, "--engine", "cpp", "--epochs", "12", "--seeds", "1", "--ridge", "0"]
 WRONG = Path(__file__).with_name("wrong_circuits.py")
 
@@ -82,13 +81,6 @@ def test_the_worst_whitening_and_excess_are_those_of_all_circuits(audited, summa
         lacking.append((objective(Vx, data.X, data.Y, s) - optimum) / abs(optimum))
     assert summary["whitening_error_max"] == pytest.approx(max(errors), rel=1e-6)
     assert summary["excess_max"] == pytest.approx(max(lacking), rel=1e-6)
-
-
-def test_the_page_shows_every_s(audited):
-    charts = {chart["title"]: chart for chart in gather_run(audited)["charts"]["curves"]}
-    assert charts["Recorded with learning off"]["views"][0]["choose"]["s"] == ["0.0", "1.0"]
-    error = charts["Plateaus and theory through learning"]["views"][0]
-    assert {line["group"] for line in error["series"]} == {"s 0", "s 1"}
 
 
 def test_learning_brings_the_plateau_to_the_error(summary):

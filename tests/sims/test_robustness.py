@@ -18,7 +18,7 @@ from biorrr.sims.experiments.robustness.trials import Trial, try_departure, try_
 from biorrr.sims.lab import Job
 from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
 
-DATA = "synthetic:samples=60,m=6,n=5,latents=2"
+DATA = '{name="synthetic", samples=60, m=6, n=5, latents=2}'
 
 
 def excess(values, scores):

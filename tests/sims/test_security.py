@@ -6,7 +6,6 @@ import pickle
 import re
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -176,8 +175,9 @@ def test_nothing_we_write_or_say_tells_of_the_machine(own_data, tmp_path, monkey
     (work / "plan.toml").write_text("[fixed]\ndata = 'own.npz'\nepochs = 1\nengine = 'numpy'\n[grid]\nk = [1, 9]\n")
     for args in (
         ("learn", "--data", "own.npz", "--epochs", 1, "--engine", "numpy", "--out", "out"),
-        ("sweep", "plan.toml", "--workers", 0, "--csv", "--folders", "--out", "sweep"),
-        *((("report", "out"), ("report", "sweep")) if find_spec("plotly") else ()),
+        ("sweep", "plan.toml", "--workers", 0, "--folders", "--out", "sweep"),
+        ("report", "out"),
+        ("report", "sweep"),
         ("resume", "out"),
         ("learn", "--data", "missing.npz"),
     ):
@@ -263,7 +263,6 @@ def test_names_in_files_do_not_command_the_terminal(tmp_path, run_biorrr):
 
 
 def test_a_terminal_that_knows_only_ascii(own_data, tmp_path, run_biorrr):
-    pytest.importorskip("plotly", reason="needs the extra `report`")
     folder = tmp_path / "naïve"
     ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     args = ("learn", "--data", own_data, "--epochs", 1, "--engine", "numpy", "--out", folder)
@@ -274,7 +273,6 @@ def test_a_terminal_that_knows_only_ascii(own_data, tmp_path, run_biorrr):
 
 
 def test_a_page_does_not_advise_to_run_the_circuit_of_others(own_data, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("biorrr.sims.page.document.charting_library", lambda: "// charts")
     monkeypatch.chdir(tmp_path)
     Path("theirs.py").write_text(
         "from biorrr.circuit import Microcircuit\ndef circuit(**a): return Microcircuit(**a)\n"
@@ -290,8 +288,6 @@ def test_a_page_does_not_advise_to_run_the_circuit_of_others(own_data, tmp_path,
         assert "read that function first" in text
         assert "biorrr sweep" not in text
         assert "--config" not in text
-    Path("run/run.nc").unlink()
-    assert "--config" not in biorrr(capsys, "report", "run")[2]
     for point in Path("sweep/points").iterdir():
         point.unlink()
     assert "`biorrr resume sweep` continues it" in biorrr(capsys, "report", "sweep")[2]

@@ -11,7 +11,7 @@ from biorrr.sims import main
 from biorrr.sims.data import load
 from biorrr.sims.lab.training import scores
 
-DATA = "synthetic:samples=60,m=6,n=5,latents=2"
+DATA = '{name="synthetic", samples=60, m=6, n=5, latents=2}'
 
 
 def test_seeds_are_the_runs_they_would_be_alone(tmp_path, capsys):

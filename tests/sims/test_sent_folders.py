@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 
 import h5netcdf
@@ -18,12 +17,6 @@ from biorrr.sims.sweeps.plan import read_plan
 
 SECRET = b"the-quokka-sleeps-at-noon"
 PNG = b"\x89PNG\r\n\x1a\n"
-
-
-@pytest.fixture(autouse=True)
-def small_pages(monkeypatch):
-    """The charting library is 4.7 MB of nobody's business here."""
-    monkeypatch.setattr("biorrr.sims.page.document.charting_library", lambda: "// charts")
 
 
 @pytest.fixture(scope="module")
@@ -86,11 +79,7 @@ def report(tmp_path, outside, capsys, files_opened, decoded):
     return report
 
 
-def charts(text):
-    return json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>', text, re.DOTALL)[1])
-
-
-@pytest.mark.parametrize("name", ["config.toml", "summary.json", "run.nc", "inventory.json"])
+@pytest.mark.parametrize("name", ["config.toml", "summary.json", "inventory.json"])
 @pytest.mark.parametrize("kind", ["file", "folder", "loop", "nothing"])
 def test_links_are_not_followed(sent, outside, report, run_file, name, kind):
     path = sent / name
@@ -121,34 +110,26 @@ def test_figures_behind_links_are_left_out(sent, outside, report, suffix):
     )
 
 
-def test_a_pipe_in_place_of_results_is_no_file(sent, report):
+def test_a_page_opens_no_results(sent, report):
     (sent / "run.nc").unlink()
-    os.mkfifo(sent / "run.nc")
-    assert "run.nc: must be a file in the folder itself" in report(sent, code=2)[0]
+    os.mkfifo(sent / "run.nc")  # whoever opens it waits for good
+    assert "25.00% above the optimum" in report(sent)[1]
 
 
 @pytest.mark.parametrize("kind", ["external storage", "external link", "soft link", "virtual dataset"])
-def test_results_are_held_in_their_own_file(sent, outside, report, run_file, put_outside, kind):
+def test_results_are_held_in_their_own_file(sent, outside, run_file, put_outside, kind):
     shutil.copy(run_file, outside / "own.nc")
     put_outside(sent / "run.nc", kind, outside / "own.nc")
     message = r"run.nc: all of it must be held in the file itself \(got '(Vx|hidden)', a link, external storage or a"
-    assert re.search(message, report(sent, code=2)[0])
     with pytest.raises(ValueError, match=message):
         Run.load(sent / "run.nc")
 
 
-def test_a_group_that_holds_itself(sent, report):
-    with h5py.File(sent / "run.nc", "a") as file:
-        file["group/again"] = file["/"]
-    report(sent)
-
-
-def test_a_small_file_does_not_fill_the_memory(sent, report):
+def test_a_small_file_does_not_fill_the_memory(sent):
     with h5netcdf.File(sent / "run.nc", "a") as file:
         file.dimensions["long"] = 10**9
         file.create_variable("bomb", ("long",), "f8", chunks=(10**6,))
     message = r"run.nc: must hold all numbers it declares \(got \d+ bytes of file for 8000\d+ bytes"
-    assert re.search(message, report(sent, code=2)[0])
     with pytest.raises(ValueError, match=message):
         Run.load(sent / "run.nc")
 
@@ -205,22 +186,6 @@ def test_a_folder_whose_name_is_not_utf_8(sent, capsys):
     assert "\ufffd\ufffd/report.html: " in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"circuit": "{"},
-        {"circuit": "[]"},
-        {"circuit": '{"pathways": [1], "populations": []}'},
-        {"s": "</script>"},
-    ],
-)
-def test_attributes_of_another_kind(sent, report, change):
-    with h5py.File(sent / "run.nc", "a") as file:
-        for name, value in change.items():
-            file.attrs[name] = value
-    assert "sent: must hold what `biorrr learn` leaves (got something else: " in report(sent, code=2)[0]
-
-
 def test_a_circuit_that_is_none_is_no_run(sent):
     for circuit in ("{", "[]", "3", '{"pathways": [1]}'):
         with h5py.File(sent / "run.nc", "a") as file:
@@ -229,8 +194,13 @@ def test_a_circuit_that_is_none_is_no_run(sent):
             Run.load(sent / "run.nc")
 
 
-def test_numbers_of_another_kind(sent, report):
-    with h5py.File(sent / "run.nc", "a") as file:
-        del file["seen"]
-        file["seen"] = np.array(["a", "b"], dtype=object)
-    assert "sent: must hold what `biorrr learn` leaves (got something else: " in report(sent, code=2)[0]
+@pytest.mark.parametrize(
+    "summary", [{"seconds": 10**400}, {"excess": {"a": 1}, "samples": "many"}, {"claims": [{"claim": [1], "holds": 3}]}]
+)
+def test_numbers_of_another_kind(sent, summary, capsys):
+    """One page, or one sentence."""
+    (sent / "summary.json").write_text(json.dumps(summary))
+    code = main.run(["report", str(sent)])
+    err = capsys.readouterr().err
+    assert (code, err) == (0, "") or (code == 2 and "sent: must hold what an experiment leaves (got something" in err)
+    assert (sent / "report.html").exists() == (code == 0)

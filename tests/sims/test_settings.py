@@ -44,7 +44,7 @@ def test_lists_of_set(written):
 
 
 def test_text_of_set_may_hold_an_equals_sign():
-    assert resolve(Recipe, None, ["cake=synthetic:m=3"]).cake == "synthetic:m=3"
+    assert resolve(Recipe, None, ['cake={name="synthetic", m=3}']).cake == '{name="synthetic", m=3}'
 
 
 @pytest.mark.parametrize(

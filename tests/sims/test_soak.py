@@ -1,9 +1,4 @@
-"""A long run, killed at random moments and resumed each time, against the same run left alone.
-
-    make .venv/testing && .venv/bin/python -m pytest -s -m slow tests/sims/test_soak.py
-
-prints what docs/trust.md quotes.
-"""
+"""A long run, killed at random moments and resumed each time, against the same run left alone."""
 
 import random
 import subprocess
@@ -15,7 +10,16 @@ import pytest
 import xarray as xr
 
 DATA_SAMPLES, EPOCHS, KILLS = 10_000, 1000, 10
-SETTINGS = ("--data", f"synthetic:samples={DATA_SAMPLES},m=8,n=6", "-k", 2, "--engine", "cpp", "--checkpoint", 1)
+SETTINGS = (
+    "--data",
+    f'{{name = "synthetic", samples = {DATA_SAMPLES}, m = 8, n = 6}}',
+    "-k",
+    2,
+    "--engine",
+    "cpp",
+    "--checkpoint",
+    1,
+)
 
 
 class Watch:

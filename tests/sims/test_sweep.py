@@ -19,7 +19,7 @@ from biorrr.sims import main, sweep
 from biorrr.sims.lab import Findings, Quantity
 from biorrr.sims.lab.settings import SettingsError
 from biorrr.sims.sweeps.figure import mean_over_seeds, plot_sweep
-from biorrr.sims.sweeps.ledger import TABLE, Ledger, plain_curves
+from biorrr.sims.sweeps.ledger import TABLE, Ledger
 from biorrr.sims.sweeps.plan import make_plan, read_plan
 
 FIXED = {"epochs": 1, "engine": "numpy"}
@@ -114,8 +114,6 @@ def test_plan_is_kept_as_a_file_that_makes_it_again(tmp_path, told):
 
 # -- carrying them out -----------------------------------------------------------------------------------------------
 
-pytest.importorskip("pyarrow", reason="needs the extra `cluster`")
-
 
 @pytest.fixture
 def measured(monkeypatch):
@@ -148,27 +146,6 @@ def test_finished_points_are_never_computed_again(own_data, tmp_path, measured):
     more = sweep(grid={"k": [1, 2], "s": [0.0, 0.5, 1.0]}, seeds=2, **told)
     assert len(more) == 12
     assert {point.s for point in measured} == {1.0}
-
-
-def test_curves_stand_beside_the_numbers(own_data, tmp_path):
-    fixed = {"data": str(own_data), "epochs": 2, "engine": "numpy"}
-    sweep(fixed=fixed, grid={"k": [1]}, out=tmp_path, workers=0)
-    (path,) = (tmp_path / "points").iterdir()
-    point = json.loads(path.read_text())
-    for name in ("excess", "r_minus_qt"):
-        curve = point["curves"][name]
-        assert len(curve["seen"]) == len(curve["values"]) <= 60
-        assert (curve["seen"][0], curve["seen"][-1]) == (0, point["numbers"]["samples"])
-        assert curve["seen"] == sorted(set(curve["seen"]))
-        assert curve["values"][-1] == pytest.approx(point["numbers"][name], rel=1e-9)
-
-
-def test_long_curves_are_thinned_and_infinite_values_null():
-    thin = plain_curves({"a": (range(1000), [float("inf")] * 500 + [0.5] * 500), "b": ([3], [1.0])})
-    assert len(thin["a"]["seen"]) == 60
-    assert (thin["a"]["seen"][0], thin["a"]["seen"][-1]) == (0, 999)
-    assert (thin["a"]["values"][0], thin["a"]["values"][-1]) == (None, 0.5)
-    assert thin["b"] == {"seen": [3], "values": [1.0]}
 
 
 def test_changed_data_are_computed_again(own_data, tmp_path, measured):
@@ -213,16 +190,14 @@ def test_interrupted_point_is_no_result(own_data, tmp_path, monkeypatch, folders
 
 
 def test_damaged_files_lose_one_point_at_most(own_data, tmp_path, measured):
-    import pandas
-
     told = {"fixed": FIXED | {"data": str(own_data)}, "out": tmp_path / "sweep", "workers": 0, "grid": {"k": [1, 2]}}
     table = sweep(**told)
-    (tmp_path / "sweep/sweep.parquet").write_bytes(b"PAR1 cut short")
+    (tmp_path / "sweep/sweep.csv").write_bytes(b"k,exc")
     first = Ledger(tmp_path / "sweep").path(make_plan(fixed=told["fixed"], grid=told["grid"]), measured[0])
     first.write_text('{"status": "do')
     assert sweep(**told).equals(table)
     assert [point.k for point in measured] == [1, 2, 1]
-    assert pandas.read_parquet(tmp_path / "sweep/sweep.parquet").equals(table)
+    assert pd.read_csv(tmp_path / "sweep/sweep.csv")["excess"].tolist() == table["excess"].tolist()
 
 
 def test_command_table_figure_and_status(own_data, tmp_path, measured, capsys):
@@ -231,17 +206,17 @@ def test_command_table_figure_and_status(own_data, tmp_path, measured, capsys):
     args = ["sweep", str(file), "--out", str(tmp_path / "out")]
     assert main.run([*args, "--status"]) == 0
     assert capsys.readouterr().out == f"{tmp_path}/out: 6 points: 0 done, 0 failed, 6 left\n"
-    assert main.run([*args, "--workers", "0", "--csv"]) == 0
+    assert main.run([*args, "--workers", "0"]) == 0
     out = capsys.readouterr().out.splitlines()
     assert out == [
         f"{tmp_path}/out: 6 points: 4 done, 2 failed, 0 left",
         "  failed 2 times: the circuit diverged at sample 7",
         "  lowest excess of a single point 150 % at k 1, seed 0",
         "  lowest excess of a single point 250 % at k 2, seed 0",
-        f"  table {tmp_path}/out/sweep.parquet",
+        f"  table {tmp_path}/out/sweep.csv",
     ]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
-        "points", "sweep.csv", "sweep.parquet", "sweep.png", "sweep.toml",
+        "points", "sweep.csv", "sweep.png", "sweep.toml",
     ]  # fmt: skip
     assert len((tmp_path / "out/sweep.csv").read_text().splitlines()) == 7
 
@@ -265,17 +240,17 @@ V1V2 = pytest.mark.skipif(not os.environ.get("BIORRR_DATA"), reason="needs the r
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("experiment", "fixed", "grid", "curves"),
+    ("experiment", "fixed", "grid"),
     [
-        ("plateau", {"epochs": 1}, {"s": [[0.0], [1.0]]}, {"excess", "inhibition_correlation", "plateau_correlation"}),
-        ("symmetry", {"etas": [0.1]}, {"k": [1, 2]}, {"ratio", "predicted"}),
-        ("compare", {"steps": 60, "k": [1]}, {"ridge": [0.1, 0.2]}, {}),
-        ("robustness", {"samples": 60, "departures": ["delay"], "quick": True}, {"k": [1, 2]}, {}),
-        pytest.param("communication", {"folds": 2, "epochs": 1, "ridge": 0.0}, {"ranks": [[1], [2]]}, {}, marks=V1V2),
-        pytest.param("images", {"data": ["mnist"], "steps": 20}, {"ridge": [0.1, 0.2]}, {}, marks=V1V2),
+        ("plateau", {"epochs": 1}, {"s": [[0.0], [1.0]]}),
+        ("symmetry", {"etas": [0.1]}, {"k": [1, 2]}),
+        ("compare", {"steps": 60, "k": [1]}, {"ridge": [0.1, 0.2]}),
+        ("robustness", {"samples": 60, "departures": ["delay"], "quick": True}, {"k": [1, 2]}),
+        pytest.param("communication", {"folds": 2, "epochs": 1, "ridge": 0.0}, {"ranks": [[1], [2]]}, marks=V1V2),
+        pytest.param("images", {"data": ["mnist"], "steps": 20}, {"ridge": [0.1, 0.2]}, marks=V1V2),
     ],
 )  # fmt: skip
-def test_other_experiments(experiment, fixed, grid, curves, own_data, tmp_path):
+def test_other_experiments(experiment, fixed, grid, own_data, tmp_path):
     """A point has the numbers that the experiment by itself puts into its summary, in a folder or without."""
     if experiment not in ("communication", "images"):
         fixed = fixed | {"data": [str(own_data)] if experiment == "robustness" else str(own_data)}
@@ -289,8 +264,6 @@ def test_other_experiments(experiment, fixed, grid, curves, own_data, tmp_path):
     assert without_seconds(table).equals(without_seconds(in_folders))
     for path in (tmp_path / "plain/points").iterdir():
         beside = json.loads((tmp_path / "folders/points" / path.name).read_text())
-        assert json.loads(path.read_text())["curves"] == beside["curves"]
-        assert set(beside["curves"]) >= set(curves)
         summary = json.loads((tmp_path / "folders/runs" / path.stem / "summary.json").read_text())
         for judged in ("claims", "own_tests"):
             summary.pop(judged, None)
@@ -319,9 +292,7 @@ def test_links_in_a_sweep_that_was_sent_are_refused(own_data, tmp_path, measured
     """Resuming it neither writes nor reads anywhere else."""
     out, elsewhere = tmp_path / "sent", tmp_path / "elsewhere"
     sweep(fixed=FIXED | {"data": str(own_data)}, out=out, workers=0, grid={"k": [1, 2]})
-    (out / "sweep.parquet").unlink()
-    plan = (out / "sweep.toml").read_text()
-    (out / "sweep.toml").write_text(plan.replace("folders = false", "folders = true"))
+    (out / TABLE).unlink()
     for point in (out / "points").iterdir():
         (out / "runs" / point.stem).mkdir(parents=True)
         (out / "runs" / point.stem / "config.toml").touch()
@@ -341,13 +312,13 @@ def test_links_in_a_sweep_that_was_sent_are_refused(own_data, tmp_path, measured
     assert sorted((path, path.stat().st_mtime_ns) for path in (elsewhere, *elsewhere.rglob("*"))) == before
 
 
-@pytest.mark.parametrize(("module", "options"), [("pyarrow", []), ("distributed", ["--scheduler", "tcp://here:1"])])
-def test_without_the_extra_one_sentence(monkeypatch, tmp_path, capsys, module, options):
+def test_without_dask_one_sentence(monkeypatch, tmp_path, capsys):
     (tmp_path / "sweep.toml").write_text("grid = {k = [1]}")
-    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    options = ["--scheduler", "tcp://here:1"]
     assert main.run(["sweep", str(tmp_path / "sweep.toml"), "--out", str(tmp_path / "out"), *options]) == 2
     assert capsys.readouterr().err == (
-        f"biorrr: sweep: needs {module}, which is not installed; pip install 'biorrr[cluster]'\n"
+        "biorrr: scheduler: needs distributed, which is not installed; pip install 'biorrr[cluster]'\n"
     )
 
 
@@ -446,7 +417,7 @@ def test_killed_sweep_is_resumed(own_data, tmp_path, start_biorrr, run_biorrr):
 
     file, out = tmp_path / "small.toml", tmp_path / "out"
     file.write_text(f"seeds = 40\n[fixed]\ndata = '{own_data}'\nengine = 'cpp'\nepochs = 200\n[grid]\nk = [1, 2]\n")
-    process = start_biorrr("sweep", file, "--out", out, "--workers", 2, "--csv")
+    process = start_biorrr("sweep", file, "--out", out, "--workers", 2)
     deadline = time.monotonic() + 120
     while len(list(out.glob("points/[!.]*.json"))) < 5:
         assert process.poll() is None, process.communicate()
@@ -510,7 +481,7 @@ def test_scheduler_killed_midway_loses_nothing_finished(distributed, own_data, t
 def test_a_sweep_killed_after_its_last_point_is_not_finished(tmp_path, monkeypatch):
     """Ctrl-C leaves the table of some points; the next run is killed when all points are done and the table is not."""
     out = tmp_path / "sweep"
-    points = {"grid": {"k": [1, 2]}, "fixed": {**FIXED, "data": "synthetic:samples=40,m=5,n=4"}}
+    points = {"grid": {"k": [1, 2]}, "fixed": {**FIXED, "data": '{name="synthetic", samples=40, m=5, n=4}'}}
     write = Ledger.write
 
     def interrupted(self, *args):
@@ -521,7 +492,7 @@ def test_a_sweep_killed_after_its_last_point_is_not_finished(tmp_path, monkeypat
         patch.setattr(Ledger, "write", interrupted)
         with pytest.raises(KeyboardInterrupt):
             sweep(out=out, workers=0, **points)
-    assert len(pd.read_parquet(out / TABLE)) == 1
+    assert len(pd.read_csv(out / TABLE)) == 1
 
     def killed(*_):
         raise SystemExit("killed")
@@ -531,7 +502,7 @@ def test_a_sweep_killed_after_its_last_point_is_not_finished(tmp_path, monkeypat
         with pytest.raises(SystemExit):
             sweep(out=out, workers=0, **points)
     assert main.run(["resume", str(out)]) == 0
-    assert len(pd.read_parquet(out / TABLE)) == 2
+    assert len(pd.read_csv(out / TABLE)) == 2
     assert (out / "sweep.png").exists()
 
 
@@ -573,7 +544,7 @@ def test_a_sweep_of_which_every_point_fails_fails(own_data, tmp_path, monkeypatc
     out, err = capsys.readouterr()
     assert "0 done, 2 failed" in out
     assert "circuit: leaves.py:make failed (SystemExit: 0)" in out
-    assert err.endswith("biorrr: sweep: all 2 points failed; mend the reason and add --retry\n")
+    assert err.endswith("biorrr: sweep: all 2 points failed; correct the cause and add --retry\n")
     assert main.run(["learn", "--data", "own.npz", "--circuit", "leaves.py:make", "--out", "run"]) == 1
     assert "circuit: leaves.py:make failed (SystemExit: 0)" in capsys.readouterr().err
 

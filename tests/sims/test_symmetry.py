@@ -21,7 +21,7 @@ from biorrr.sims.experiments.symmetry import (
     unrelated,
 )
 
-DATA = "synthetic:samples=100,m=6,n=5,latents=3"
+DATA = '{name="synthetic", samples=100, m=6, n=5, latents=3}'
 
 
 @pytest.fixture(scope="module")

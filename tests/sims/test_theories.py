@@ -27,7 +27,7 @@ from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
 
 @pytest.fixture(scope="module")
 def data():
-    return contests.scaled(load("synthetic:samples=200,m=6,n=4,latents=3"))
+    return contests.scaled(load('{name="synthetic", samples=200, m=6, n=4, latents=3}'))
 
 
 @pytest.fixture
@@ -73,6 +73,13 @@ def test_lesions_do_what_the_equations_say(job, data):
     bursts = measures.measure(job, contests.Contest(BurstDependent(), 0.1, 1000, 0), data)
     assert bursts["change"][inverted] > 0.1
     assert bursts["change"][silenced] > 0.1
+
+
+def test_y_may_have_more_features_than_x(job):
+    """The full regression of y on x has more columns than there can be filters."""
+    wide = contests.scaled(load("synthetic:samples=100,m=4,n=9,latents=2"))
+    found = measures.measure(job, contests.Contest(BioRRR(), 0.1, 500, 0), wide)
+    assert np.isfinite(found["carries"]).all()
 
 
 def test_an_unknown_theory_is_refused():

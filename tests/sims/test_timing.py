@@ -41,7 +41,7 @@ from biorrr.sims.experiments.timing.single_cell import PLATEAU, RULES, TICK
 from biorrr.sims.lab import Claim, Job
 from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
 
-DATA = "synthetic:samples=200,m=5,n=4,latents=3"
+DATA = '{name="synthetic", samples=200, m=5, n=4, latents=3}'
 
 
 @pytest.fixture

@@ -12,7 +12,14 @@ from biorrr.analysis.figures.panels.wiring import MOST_CELLS, PATHWAYS
 from biorrr.circuit import Microcircuit, Run
 from biorrr.sims import main
 
-SMALL = ["--data", "synthetic:samples=60,m=6,n=5,latents=2", "--engine", "numpy", "--epochs", "2"]
+SMALL = [
+    "--data",
+    '{name="synthetic", samples=60, m=6, n=5, latents=2}',
+    "--engine",
+    "numpy",
+    "--epochs",
+    "2",
+]
 
 
 @pytest.fixture(scope="module")

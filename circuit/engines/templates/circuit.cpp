@@ -11,7 +11,6 @@ namespace circuit { namespace {{ array.part }} { alignas(64) static double {{ ar
 {% for port in ports %}
 static struct { int begin, end; } active_{{ port.population }}_{{ port.variable }};
 {% endfor %}
-static bool recorded;  // whether this tick needs what is formed for recordings only
 
 // Several values of exp at once, where the C library has that (libmvec, in glibc since 2.22, for GCC on x86-64). It is
 // tested there to within 4 units in the last place. Elsewhere a loop that calls exp is not vectorised.
@@ -101,7 +100,7 @@ static void {{ step.name }}()
 {{ "if (%s) "|format(step.due|join(" && ")) if step.due }}{{ step.name }}();
 {%- endmacro %}
 // All that follows once the clock has found out which tick of a sample this is.
-static inline __attribute__((always_inline)) void rest_of_tick(bool waking, bool onset, bool recorded)
+static inline __attribute__((always_inline)) void rest_of_tick(bool waking, bool onset)
 {
     {% for step in steps[begun:] %}
     {{ call(step) }}
@@ -116,7 +115,7 @@ static __attribute__((noinline, flatten)) void rest_of_tick_between()
     {% for flag in flags %}
     circuit::clock::{{ flag }}[0] = 0;
     {% endfor %}
-    rest_of_tick(true, false, false);
+    rest_of_tick(true, false);
 }
 
 __attribute__((flatten)) int main()
@@ -128,9 +127,9 @@ __attribute__((flatten)) int main()
         {% for step in steps[:begun] %}
         {{ call(step) }}
         {% endfor %}
-        if ({{ holds|lower }} && waking && !recorded{% for flag in flags %} && circuit::clock::{{ flag }}[0] == 0{% endfor %})
+        if ({{ holds|lower }} && waking{% for flag in flags %} && circuit::clock::{{ flag }}[0] == 0{% endfor %})
             rest_of_tick_between();
         else
-            rest_of_tick(waking, circuit::clock::onset[0] != 0, recorded);
+            rest_of_tick(waking, circuit::clock::onset[0] != 0);
     }
 }

@@ -43,7 +43,6 @@ struct Segment
     FILE *kept_weights, *kept_traces;
     int64_t sample = 0, phase = 0;  // of the next tick; a sample's own phases come before those of its replay
     bool traced = false;            // whether traces of the last tick are due
-    bool shows_pending = false;     // whether they need what is formed for them only
     size_t next_due = 0, next_recorded = 0;
 
     static void fail(const std::string &what)
@@ -107,12 +106,8 @@ struct Segment
             { circuit::{{ quantity.part }}::{{ quantity.name }}, {{ quantity.size }} },
         {% endfor %}
         };
-        static const bool pending[] = { {% for quantity in quantities %}{{ (quantity.name == pending)|int }}, {% endfor %} };
         for (const Selection &s : selections)
-        {
             traces.push_back({ traceable[s.quantity].values + s.first, (size_t)s.count });
-            shows_pending |= pending[s.quantity];
-        }
 
         file = open("state", "rb");
         for (const Quantity &quantity : state) read(file, quantity.values, quantity.size);
@@ -220,7 +215,6 @@ struct Segment
             {% endfor %}
         }
         traced = waking && next_recorded < traced_samples.size() && traced_samples[next_recorded] == sample;
-        recorded = traced && shows_pending;
         if (++phase == head.ticks_per_sample)
         {
             phase = 0;

@@ -13,8 +13,8 @@ import math
 from dataclasses import dataclass
 from functools import partial
 
-from biorrr.sims.data import Samples
-from biorrr.sims.data.kinds import V1V2
+from biorrr.sims.data import Planted, Samples
+from biorrr.sims.data.published import V1V2
 from biorrr.sims.lab import ExperimentSettings, Figure, Findings, Lab, Quantity, SettingsError, experiment, option
 from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP
 from biorrr.sims.lazy import data_sets, np
@@ -93,7 +93,7 @@ CAPTIONS = {
     measure=lambda settings: "shortfall" if settings.simulation else "rank",
     captions=CAPTIONS,
     small={
-        "data": "planted:trials=30,bins=4,source_units=16,target_units=6", "ranks": (1, 2), "folds": 2, "epochs": 1,
+        "data": Planted(trials=30, bins=4, source_units=16, target_units=6), "ranks": (1, 2), "folds": 2, "epochs": 1,
         "shuffles": 2, "draws": 1, "lags": 1, "engine": "numpy",
     },
 )  # fmt: skip

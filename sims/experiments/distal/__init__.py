@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.data import Plasticity, Samples
-from biorrr.sims.data.kinds import Synthetic
+from biorrr.sims.data import SMALL_DATA, Plasticity, Samples, Synthetic
 from biorrr.sims.experiments.distal.designs import designs_on_curves, plan_experiment, simulate_design
 from biorrr.sims.experiments.distal.own_record import infer_from_record
 from biorrr.sims.experiments.distal.recorded_circuits import (
@@ -48,7 +47,7 @@ class DistalSettings(ExperimentSettings):
     """Settings of ``biorrr distal``."""
 
     data: Plasticity | None = option(
-        None, "infer s from this record: a file (.npz, .nc, .nwb) or folder with y, z, a and Vy", metavar="FILE"
+        None, "infer s from this record: a file (.npz, .nwb) with y, z, a and Vy", metavar="FILE"
     )
     known_noise: float | None = option(
         None, "noise of every quantity of the recording over its r.m.s., if known", at_least=0, at_most=0.9
@@ -126,13 +125,13 @@ CLAIMS = {
     measure="power",
     captions=CAPTIONS,
     small={
-        "task": "synthetic:samples=60,m=6,n=5,latents=2",
+        "task": SMALL_DATA,
         "s": (0.5,),
         "cells": 2,
         "pairings": 3,
         "experiments": 2,
         "seeds": 1,
-        "engine": "numpy",
+        "engine": "cpp",
     },
 )
 def distal(lab: Lab, settings: DistalSettings) -> Findings:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.data import Dendrites, Samples
+from biorrr.sims.data import SMALL_DATA, Dendrites, Samples
 from biorrr.sims.experiments.instructive.answer_rates import join, judge, summary
 from biorrr.sims.experiments.instructive.imaged_circuits import FRAMES, RATE
 from biorrr.sims.experiments.instructive.own_recording import answer_recording
@@ -36,7 +36,7 @@ class InstructiveSettings(ExperimentSettings):
     """Settings of ``biorrr instructive``."""
 
     data: Dendrites | None = option(
-        None, "your own recording of somas and dendrites (.npz, .nc, .nwb), in place of circuits", metavar="FILE"
+        None, "your own recording of somas and dendrites (.npz, .nwb), in place of circuits", metavar="FILE"
     )
     decay: float = option(0.5, "seconds within which the indicator decays", at_least=0, at_most=60)
     task: Samples = option("digits", f"what circuits learn: {DATA_HELP}", metavar=DATA_FORM)
@@ -73,7 +73,7 @@ CAPTIONS = {
     measure="error_rate_max",
     captions=CAPTIONS,
     small={
-        "task": "synthetic:samples=60,m=6,n=5,latents=2",
+        "task": SMALL_DATA,
         "k": 4,
         "ridge": 0.0,  # no replay
         "stimuli": 20,

@@ -15,8 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
+from biorrr.sims.data import SMALL_DATA
 from biorrr.sims.experiments.plateau.agreement import PLACE, TOLERATED, TRACES, compare, judge, measured
-from biorrr.sims.lab import SEEN, Chart, Figure, Findings, Job, Lab, Quantity, View, experiment, seeds_option
+from biorrr.sims.lab import Figure, Findings, Job, Lab, Quantity, experiment, seeds_option
 from biorrr.sims.lab.checks import check_rank, default_ridge
 from biorrr.sims.lab.quantities import PERCENT
 from biorrr.sims.lab.training import (
@@ -61,49 +62,6 @@ CAPTIONS = {
     "learning, median over neurons and seeds in a band from the lowest to the highest; and how large the error of "
     "the plateau is, and would be without inhibition or with that of other samples.",
 }
-CHARTS = (
-    Chart(
-        "Plateaus and theory through learning",
-        tuple(
-            View(
-                f"{measure} theory",
-                {
-                    f"inhibition_{name}": "inhibition Qn and Vy′ỹ",
-                    f"plateau_{name}": "plateau and error Vy′(y − ỹ)",
-                    f"network_{name}": "plateau and backprop’s Vy′ε",
-                },
-                SEEN,
-                repeats=("seed", "pyramidal"),
-                log=log,
-            )
-            for name, measure, log in (
-                ("relative_error", "relative r.m.s. error against", "xy"),
-                ("correlation", "correlation with", "x"),
-            )
-        ),
-        "Thin lines are neurons of single seeds.",
-    ),
-    Chart(
-        "Recorded with learning off",
-        (
-            View(
-                "current (units of a)",
-                {
-                    "recorded_plateau": "plateau",
-                    "recorded_a": "distal current a",
-                    "recorded_inhibition": "inhibition Qn",
-                    "recorded_z": "output z",
-                },
-                {"row": "sample of the data"},
-                along=("row",),
-                choose=("s", "stage", "neuron"),
-                log="",
-                window=60,
-            ),
-        ),
-        "The same samples before, during and after learning.",
-    ),
-)
 
 
 @experiment(
@@ -112,8 +70,7 @@ CHARTS = (
     paper=PLACE,
     measure="plateau_relative_error_end",
     captions=CAPTIONS,
-    charts=CHARTS,
-    small={"data": "synthetic:samples=60,m=6,n=5,latents=2", "epochs": 2, "seeds": 1, "engine": "numpy"},
+    small={"data": SMALL_DATA, "epochs": 2, "seeds": 1, "engine": "cpp"},
 )
 def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
     """Let circuits learn, record them with learning off, and compare their plateaus with theory."""
@@ -145,7 +102,6 @@ def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
         Quantity("engine", first.attrs["engine"]),
         Quantity("seconds", sum(one.attrs["seconds"] for one in found.values())),
     ]  # fmt: skip
-    curves = ["excess", *(name for name in map(str, first) if name.endswith(("_correlation", "_relative_error")))]
     return Findings(
         title=f"{data.name}: s = {', '.join(f'{s:g}' for s in settings.s)}, {settings.k} neurons, {settings.seeds} "
         f"seeds, {samples:,} samples; data are centred; median over neurons, seeds and s (and the worst of them)",
@@ -153,11 +109,7 @@ def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
         data={f"run-{which}" if which else "run": one for which, one in members.items()},
         figures=[figure for which, one in members.items() for figure in draw(one, which)],
         claims=[claim for one in members.values() for claim in judge(one, unjudged, data=data.name)],
-        curves={
-            name: (first["seen"].values, first[name][0].values.reshape(first.sizes["snapshot"], -1).mean(axis=1))
-            for name in curves if "snapshot" in first[name].dims
-        },
-    )  # fmt: skip
+    )
 
 
 def follow(job: Job, learner: Learner, data: data_sets.Dataset, exact: dict[float, analysis.Yardstick]) -> xr.Dataset:
@@ -231,4 +183,4 @@ def draw(results: xr.Dataset, which: str) -> list[Figure]:
     }
     plateaus = partial(analysis.plot_plateau, shown, theory, unit="sample, learning off", notes=notes)
     agreement = partial(plot_agreement, results, TOLERATED)
-    return [Figure("plateau", plateaus, which, charted=True), Figure("audit", agreement, which)]
+    return [Figure("plateau", plateaus, which), Figure("audit", agreement, which)]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.data import Samples
+from biorrr.sims.data import SMALL_DATA, Samples
 from biorrr.sims.experiments.robustness.ranges import DEPARTURES, MILLIVOLT_DEPARTURES, DepartureRange, Reference
 from biorrr.sims.experiments.robustness.trials import Trial, try_departure, try_plain
 from biorrr.sims.lab import (
@@ -85,7 +85,7 @@ CAPTIONS = {
     measure=lambda settings: f"{settings.data[0].name}_plain",
     captions=CAPTIONS,
     small={
-        "data": ("synthetic:samples=60,m=6,n=5,latents=2",), "samples": 60, "seeds": 1, "engine": "numpy",
+        "data": (SMALL_DATA,), "samples": 60, "seeds": 1, "engine": "numpy",
         "departures": ("dale", "delay"), "quick": True,
     },
 )  # fmt: skip

@@ -11,13 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from biorrr.sims.data import Samples
+from biorrr.sims.data import SMALL_DATA, Samples
 from biorrr.sims.experiments.theories.contests import every_theory, scaled
 from biorrr.sims.experiments.theories.imaged_theories import image_each
 from biorrr.sims.experiments.theories.interface import put_at_interface
 from biorrr.sims.experiments.theories.measures import compete
 from biorrr.sims.experiments.theories.verdicts import answered, at_interface, judge, key_of, measured
-from biorrr.sims.lab import Chart, ExperimentSettings, Figure, Findings, Lab, Quantity, SettingsError, View, experiment
+from biorrr.sims.lab import ExperimentSettings, Figure, Findings, Lab, Quantity, SettingsError, experiment
 from biorrr.sims.lab.checks import check_rank
 from biorrr.sims.lab.circuits import compiled_if_possible
 from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP, option, seeds_option
@@ -66,13 +66,6 @@ CAPTIONS = {
     "dendritic inhibition. Units: the change between phases of signed plateaus. Right: numbers of Francioni et al. "
     "(2026) as others digitised them, with their errors, in units of their own.",
 }
-CHART = Chart(
-    "Rival theories",
-    (
-        View("excess over the optimum", {"excess": "", "law": "law 1"}, {"theory": "theory"}, along=("theory",),
-             repeats=("seed",), choose=("data",), theory=("law",), log="y", percent=True),
-    ),
-)  # fmt: skip
 
 
 @experiment(
@@ -81,10 +74,9 @@ CHART = Chart(
     paper="beyond it",
     measure=lambda settings: key_of(settings.data[0].name, settings.chosen[0], "excess"),
     captions=CAPTIONS,
-    charts=(CHART,),
     small={
-        "data": ("synthetic:samples=60,m=6,n=5,latents=2",), "theories": ("Bio-RRR", "bursts"), "samples": 200,
-        "rates": (0.1,), "seeds": 1, "imaged": 1, "imaged_k": 4, "trials": 200, "engine": "numpy",
+        "data": (SMALL_DATA,), "theories": ("Bio-RRR", "bursts"), "samples": 200,
+        "rates": (0.1,), "seeds": 1, "imaged": 1, "imaged_k": 4, "trials": 200,
     },
 )  # fmt: skip
 def theories(lab: Lab, settings: TheoriesSettings) -> Findings:

@@ -11,8 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from biorrr.sims.data import Samples
-from biorrr.sims.data.kinds import Synthetic
+from biorrr.sims.data import Samples, Synthetic
 from biorrr.sims.experiments.timing.late_instruction import late_learners, late_quantities, late_results, learn_late
 from biorrr.sims.experiments.timing.pairings import pair, pairing_quantities, pairing_results
 from biorrr.sims.experiments.timing.place_fields import field_quantities, field_results, run_laps
@@ -74,7 +73,7 @@ CAPTIONS = {
     paper="beyond it",
     measure="angle_traces",
     captions=CAPTIONS,
-    small={"data": "synthetic:samples=200,m=5,n=4,latents=3", "samples": 1000, "delays": (0, 2), "seeds": 1},
+    small={"data": Synthetic(samples=200, m=5, n=4, latents=3), "samples": 1000, "delays": (0, 2), "seeds": 1},
 )
 def timing(lab: Lab, settings: TimingSettings) -> Findings:
     """Try each rule on pairings, late instruction and place fields, and compare it with theory."""

@@ -27,8 +27,6 @@ class Entry:
         Caption of a figure.
     experiment, chapter
         Experiment that the file is of, and the chapter of the run that it belongs to.
-    charted
-        True if an interactive chart of the report page shows the same as the figure.
     """
 
     file: str
@@ -37,7 +35,6 @@ class Entry:
     caption: str = ""
     experiment: str = ""
     chapter: str = ""
-    charted: bool = False
 
 
 @dataclass

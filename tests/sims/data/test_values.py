@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from biorrr.sims import main, sweep
-from biorrr.sims.data import CATALOGUE, Arrays, Data, DataError, Dendrites, Pair, Plasticity, Samples, load
-from biorrr.sims.data.kinds import V1V2, Digits, SampleFile, Synthetic
+from biorrr.sims.data import CATALOGUE, Arrays, Data, DataError, Dendrites, Pair, Plasticity, Samples, Synthetic, load
+from biorrr.sims.data.published import V1V2, Digits
 from biorrr.sims.experiments import find_experiment
 from biorrr.sims.lab.settings import config_text, resolve
 
@@ -16,7 +16,7 @@ VALUES = (
     *(named() for named in CATALOGUE.values()),
     Synthetic(m=4, noise=0.5),
     V1V2(target="V1"),
-    SampleFile("digits"),
+    Arrays("digits"),
     Arrays("x.csv", "y.csv"),
     Arrays("both.npz"),
     Pair("a:b,c.nwb", source="Primary visual area, layer 5", target="x=1:y", window=(0, 0.5), lag=0.02),
@@ -39,38 +39,41 @@ def test_options_tables_and_python_make_the_same():
     assert cls(data={"file": "file.nwb", "source": "V1", "target": "V2", "bin": 0.05}).data == value
     by_key = ["data=file.nwb", "data.source=V1", "data.target=V2", "data.bin=0.05"]
     assert resolve(cls, assignments=by_key).data == value
-    assert resolve(cls, given={"data": "synthetic:m=4,noise=0.5"}).data == Synthetic(m=4, noise=0.5)
+    assert resolve(cls, given={"data": '{name="synthetic", m=4, noise=0.5}'}).data == Synthetic(m=4, noise=0.5)
     assert resolve(cls, given={"data": "v1v2", "target": "V1"}).data == V1V2(target="V1")
     assert resolve(cls, given={"data": "x.csv", "y": "y.csv"}).data == Arrays("x.csv", "y.csv")
 
 
 def test_nothing_is_read_before_it_is_loaded():
-    assert Samples.made_from("/nowhere/at/all.npz") == SampleFile("/nowhere/at/all.npz")
+    assert Samples.made_from("/nowhere/at/all.npz") == Arrays("/nowhere/at/all.npz")
     with pytest.raises(DataError, match="no such file"):
-        SampleFile("/nowhere/at/all.npz").load()
+        Arrays("/nowhere/at/all.npz").load()
 
 
-def test_a_file_of_several_kinds_is_refused_with_the_option_that_decides(tmp_path, capsys):
+def test_the_areas_that_are_named_tell_a_recording_from_samples(tmp_path, capsys):
     path = tmp_path / "both.npz"
     X, Y = RNG.standard_normal((48, 3)), RNG.standard_normal((48, 2))
-    np.savez(path, X=X, Y=Y, activity=RNG.poisson(4, (12, 4, 5)), areas=["A"] * 3 + ["B"] * 2)
-    assert main.run(["learn", "--data", str(path), "--out", str(tmp_path / "out")]) == 1
-    err = capsys.readouterr().err
-    assert "holds data of several kinds; --kind arrays takes X and Y, --kind areas takes a recording of areas" in err
-    np.testing.assert_array_equal(load(path, kind="arrays").X, X)
+    activity = {"activity": RNG.poisson(4, (12, 4, 5)), "areas": ["A"] * 3 + ["B"] * 2}
+    np.savez(path, X=X, Y=Y, **activity)
+    np.testing.assert_array_equal(load(path).X, X)
     assert load(path, source="A", target="B").X.shape == (48, 3)
-    with pytest.raises(DataError, match=r"source: say which area of .*; there are A"):
-        load(path, kind="areas")
+    with pytest.raises(DataError, match=r"target: say which area of .*; there are A"):
+        load(path, source="A")
+    np.savez(path, **activity)
+    assert main.run(["learn", "--data", str(path), "--out", str(tmp_path / "out")]) == 1
+    assert "two areas of a recording take --source and --target" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        (3, "must be a name that `biorrr data` lists or a file with X and Y or a file with a recording"),
-        ({"m": 3}, r"data: must be a name .* \(got None\)"),
+        (3, r"data: must be a name that `biorrr data` lists or a file, as text or as a table \(got 3\)"),
+        ({"m": 3}, r"data: must be a name .* \(got {'m': 3}\)"),
+        ({"name": "digts"}, "digts: no such data set or file; did you mean 'digits'"),
+        ('{name = "digits"', "data: must be a table of TOML, such as .* .got {name = .digits.; "),
         ({"name": "digits", "m": 3}, "digits: no option 'm'; it takes no options"),
-        ({"file": "x.npz", "kind": "picture"}, r"kind: must be one of .* \(got 'picture'\)"),
-        (Plasticity("x.npz"), r"data: must be .* \(got x.npz, which is plasticity\)"),
+        ({"file": "x.npz", "colour": "red"}, "x.npz: no option 'colour'; it takes y"),
+        (Plasticity("x.npz"), r"data: must be Samples \(got x.npz, which is Plasticity\)"),
         ("digts", "digts: no such data set or file; did you mean 'digits'"),
     ],
 )
@@ -80,14 +83,14 @@ def test_what_is_no_data(given, sentence):
 
 
 def test_every_kind_is_one_of_those_that_are_listed():
-    assert {one.kind for one in Data.kinds()} == {*CATALOGUE, "file", "arrays", "areas", "dendrites", "plasticity"}
+    assert {*Data.kinds()} == {*CATALOGUE.values(), Arrays, Pair, Dendrites, Plasticity}
     assert Digits().checksum() == load("digits").checksum
     assert str(Synthetic(m=4)) == "synthetic (m 4)"
-    assert Dendrites("x.npz").plain() == {"kind": "dendrites", "file": "x.npz"}
+    assert Dendrites("x.npz").plain() == {"file": "x.npz"}
 
 
 def test_distal_reads_its_file_once_and_makes_no_other_data(tmp_path, monkeypatch):
-    from biorrr.sims.data import generated, stores
+    from biorrr.sims.data import array_files
 
     rng = np.random.default_rng(0)
     y, z, a = rng.standard_normal((60, 3)), rng.standard_normal((60, 2)), rng.standard_normal((60, 2))
@@ -95,19 +98,19 @@ def test_distal_reads_its_file_once_and_makes_no_other_data(tmp_path, monkeypatc
     np.savez(tmp_path / "record.npz", y=y, z=z, a=a, Vy=Vy)
     opened = []
 
-    def counted(path, opening=stores.open_regular):
+    def counted(path, *names, read=array_files.read_npz):
         opened.append(path)
-        return opening(path)
+        return read(path, *names)
 
-    monkeypatch.setattr(stores, "open_regular", counted)
-    monkeypatch.setitem(generated.READERS, "synthetic", lambda value: pytest.fail("data that nothing learns"))
+    monkeypatch.setattr("biorrr.sims.recordings.plasticity.read_npz", counted)
+    monkeypatch.setattr(Synthetic, "_read", lambda value: pytest.fail("data that nothing learns"))
     assert main.run(["distal", "--data", str(tmp_path / "record.npz"), "--out", str(tmp_path / "out")]) == 0
     assert opened == [tmp_path / "record.npz"]
 
 
 def test_a_sweep_over_recordings(tmp_path):
     pytest.importorskip("distributed")
-    data = load("planted:trials=30,source_units=8,target_units=5,bins=5")
+    data = load('{name="planted", trials=30, source_units=8, target_units=5, bins=5}')
     activity = np.hstack([data.X, data.Y]).reshape(30, 5, 13)
     np.savez(tmp_path / "own.npz", activity=activity, areas=["A, upper"] * 8 + ["B"] * 5)
     values = [Pair(str(tmp_path / "own.npz"), source="A, upper", target="B", bin=width) for width in (0.1, 0.5)]

@@ -60,7 +60,7 @@ def test_several_sessions_are_rows_of_a_sweep(allen, tmp_path):
 
 def test_an_npz_file_with_areas(tmp_path):
     rng = np.random.default_rng(0)
-    data = load("planted:trials=30,source_units=8,target_units=5,bins=5")
+    data = load('{name="planted", trials=30, source_units=8, target_units=5, bins=5}')
     activity = np.hstack([data.X, data.Y]).reshape(30, 5, 13)
     np.savez(
         tmp_path / "own.npz", activity=activity, areas=["A"] * 8 + ["B"] * 5, bin=0.1, conditions=rng.integers(0, 2, 30)

@@ -27,12 +27,12 @@ def tensor(trials=8, bins=4, units=6, **options):
         ({"condition": "contrast"}, "condition: no column 'contrast' in trials; did you mean 'contrast_left'?; there"),
         ({"bin": 0.6, "window": (0, 0.5)}, "bin: must not be longer than the window (got 0.6 s, and a window of 0.5"),
         ({"bin": 0.3, "window": (0, 0.5)}, "window: must hold a whole number of bins (got 0.5 s and bins of 0.3 s)"),
-        ({"bin": 0.0}, "{path}: bin: must be at least 0.0001 (got 0.0); seconds in a time bin"),
+        ({"bin": 0.0}, "{path}: bin: must be at least 0.0001 (got 0.0); width of a time bin in seconds"),
         ({"window": (0.5, 0)}, "window: must begin before it ends (got 0.5 to 0 s)"),
         ({"window": (1,)}, "{path}: window: must be 2 values (got (1,)); seconds from the event"),
         ({"window": (-1, 1)}, "window: trials must not overlap, or held-out spikes are seen in training (got 59 of"),
         ({"target": "VISp"}, "target: must share no unit with the source (got 13 in both, VISp and VISp)"),
-        ({"area": "where"}, "area: no column 'where' of units or electrodes in {path} says where units are; there are"),
+        ({"area": "where"}, "area: no column 'where' of units or electrodes in {path} holds the areas of units"),
         ({"trials": "gratings"}, "trials: no table of intervals is called 'gratings' in {path}; there are trials (60)"),
         ({"series": "dff"}, "series: no series 'dff' with one column per unit in {path}; there are none"),
         ({"minimum_rate": 1e3}, "source: must have at least two units to be a population (got 0 of 13: 13 left out"),
@@ -117,7 +117,7 @@ def test_files_that_are_none(tmp_path):
     (tmp_path / "zarr.nwb").mkdir()
     for name, sentence in (
         ("text", "not a readable HDF5 file"),
-        ("zarr", "NWB in Zarr is not read"),
+        ("zarr", "must be a regular file .got a folder; export Zarr to HDF5"),
         ("no", "no such file"),
     ):
         with pytest.raises(DataError, match=sentence):
@@ -125,9 +125,11 @@ def test_files_that_are_none(tmp_path):
 
 
 def test_arrays_of_wrong_shapes():
-    with pytest.raises(DataError, match=re.escape("must have three axes, trials, bins and units (got shape (4, 3))")):
+    with pytest.raises(
+        DataError, match=re.escape("activity must be numbers, trials by bins by units (got shape (4, 3), float64)")
+    ):
         Recording.from_tensor(np.ones((4, 3)), ["V1"] * 3)
-    with pytest.raises(DataError, match="areas must name one for each of 6 units"):
+    with pytest.raises(DataError, match="areas must be a name for each of 6 units"):
         Recording.from_tensor(np.ones((4, 3, 6)), ["V1"])
     with pytest.raises(DataError, match="must have one entry per trial"):
         tensor(conditions=[1, 2])
