@@ -50,9 +50,14 @@ def fixed_feedback_law(B: ArrayLike, X: ArrayLike, Y: ArrayLike, ridge: float = 
     (X, Y), B = check_pair(X, Y), as_floats("B", B)
     if B.ndim != 2 or len(B) != Y.shape[1]:
         raise InputError(f"B: must have a row for each of the {Y.shape[1]} columns of Y (got shape {B.shape})")
-    Cxx, Cxy = X.T @ X / len(X) + ridge * np.eye(X.shape[1]), X.T @ Y / len(X)
-    filters = np.linalg.lstsq(Cxx, Cxy @ B, rcond=None)[0]
+    filters = full_regression(X, Y @ B, ridge)
     return FixedFeedbackLaw(filters, float(Yardstick(X, Y, 0.0, ridge).excess(filters)))
+
+
+def full_regression(X: NDArray, Y: NDArray, ridge: float = 0.0) -> NDArray:
+    """Return W* = (Cxx + ridge I)^-1 Cxy, (m, n): the best prediction of y from x is W*'x."""
+    Cxx = X.T @ X / len(X) + ridge * np.eye(X.shape[1])
+    return np.linalg.lstsq(Cxx, X.T @ Y / len(X), rcond=None)[0]
 
 
 def participation_ratio(covariance: ArrayLike) -> float:

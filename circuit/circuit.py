@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from biorrr.circuit.base import CircuitBase
 from biorrr.circuit.compile.blueprint import Port
-from biorrr.circuit.stimulus.data_checks import listed, mapping
+from biorrr.circuit.runnable import RunnableCircuit
+from biorrr.circuit.stimulus.data_checks import mapping
 from biorrr.errors import InputError
-from biorrr.models import Clock, Departure, Parts, Pathway, Population, departed
+from biorrr.models import Clock, Parts, Pathway, Population, departed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Circuit(CircuitBase):
+class Circuit(RunnableCircuit):
     """Populations and pathways, wired, checked and ready to run.
 
     Parameters
@@ -53,32 +54,17 @@ class Circuit(CircuitBase):
     populations: Sequence[Population]
     pathways: Sequence[Pathway]
     inputs: Mapping[str, str] | None = None
-    departures: Sequence[Departure] = ()
-    engine: str = "auto"
-    seed: int = 0
-    name: str = ""
-    parts: Parts = field(init=False)
-    ports: tuple[Port, ...] = field(init=False)
 
-    def __post_init__(self) -> None:
-        populations = listed("populations", self.populations, "Population objects")
-        pathways = listed("pathways", self.pathways, "Pathway objects")
-        departures = listed("departures", self.departures, "Departure objects")
-        clock = () if "clock" in [getattr(population, "name", "") for population in populations] else (Clock(),)
-        parts = departed(Parts((*clock, *populations), pathways), departures)
-        self._freeze(populations=populations, pathways=pathways, departures=departures)
-        self._settle(parts, _ports(parts, self.inputs), departures)
+    @functools.cached_property
+    def parts(self) -> Parts:
+        """All parts, under all departures."""
+        clock = () if "clock" in [population.name for population in self.populations] else (Clock(),)
+        return departed(Parts((*clock, *self.populations), tuple(self.pathways)), self.departures)
 
-    def table(self) -> tuple[str, dict[str, str]]:
-        """Return what the circuit is made of."""
-        cells = [f"{p.size or 'as many as data have'} {p.name}" for p in self.parts.populations if p.shape]
-        return f"Circuit {self.name}".strip(), {
-            "cells": ", ".join(cells),
-            "pathways": ", ".join(f"{p.name} ({p.source} to {p.target})" for p in self.parts.pathways if p.weighted),
-            "inputs": ", ".join(port.name for port in self.ports),
-            "departures": self._departures_in_words() or "none",
-            "engine, seed": f"{self.engine}, {self.seed}",
-        }
+    @functools.cached_property
+    def ports(self) -> tuple[Port, ...]:
+        """The places where data come in."""
+        return _ports(self.parts, self.inputs)
 
 
 def _ports(parts: Parts, inputs: Mapping[str, str] | None) -> tuple[Port, ...]:

@@ -2,42 +2,17 @@
 
 from __future__ import annotations
 
-import math
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, cast
 
-from biorrr.circuit.compile.blueprint import Blueprint, Port
-from biorrr.circuit.regression import (
-    PORTS,
-    RegressionCircuit,
-    S,
-    checked_ridge,
-    refuse_leaky_replay,
-    with_clock,
-    with_regression,
-)
-from biorrr.circuit.simulation.initial_state import Beginning
-from biorrr.circuit.simulation.simulate import Simulated
-from biorrr.circuit.stimulus.data_checks import listed
-from biorrr.circuit.stimulus.feeds import Inputs
-from biorrr.errors import InputError, InputTypeError
-from biorrr.models import (
-    ApicalFeedback,
-    Area,
-    Clock,
-    Departure,
-    InstructiveInput,
-    Parts,
-    Rates,
-    SensoryInput,
-    Settled,
-    departed,
-)
-from biorrr.models.validation import number_within, whole_number
+from biorrr.circuit.regression import Invertible, RegressionCircuit
+from biorrr.errors import InputError
+from biorrr.models import Area
+from biorrr.models.validation import PositiveCount
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Hierarchy(RegressionCircuit):
     """Areas of two-compartment neurons between x and y, each driven from below and taught from above.
 
@@ -70,7 +45,7 @@ class Hierarchy(RegressionCircuit):
     departures
         As :class:`~biorrr.circuit.Microcircuit` takes them. Each sample comes to its equilibrium,
         :class:`~biorrr.models.Settled`, unless ``Leaky(...)`` among them gives cells membranes.
-    engine, seed, name
+    populations, pathways, engine, seed, name
         As :class:`~biorrr.circuit.Microcircuit` takes them.
 
     Examples
@@ -84,65 +59,34 @@ class Hierarchy(RegressionCircuit):
     [(200, 3), (200, 2)]
     """
 
-    areas: Sequence[int] = (4, 2)
-    gains: Sequence[float] | None = None
-    rho: float = 1.0
-    s: float = 0.0
-    rates: Rates | Sequence[Rates] | str = "auto"
-    interneurons: Sequence[int] | None = None
-    ridge: float | tuple[float, float] = 0.0
-    replay: int = 1
-    engine: str = "auto"
-    seed: int = 0
-    departures: Sequence[Departure] = ()
-    name: str = ""
-    parts: Parts = field(init=False)
-    ports: tuple[Port, ...] = field(init=False, default=PORTS)
+    areas: Sequence[PositiveCount] = field(default=(4, 2), kw_only=False)
+    gains: Sequence[Invertible] | None = field(default=None, kw_only=False)
+    interneurons: Sequence[PositiveCount] | None = None
+    replay: PositiveCount = 1
 
-    _INSTEAD: ClassVar = {"dynamics": "departures=[Settled(...)] or [Leaky(...)]"}
-    _REMEDY = "lower the rates, or the gains of the links above x"
-
-    def __post_init__(self) -> None:
-        areas = listed("areas", self.areas, "cells, one number for each area")
-        if not areas:
+    @functools.cached_property
+    def links(self) -> tuple[float, ...]:
+        """Gains of the links between areas, from x up to y."""
+        count = len(self.areas)
+        if not count:
             raise InputError("areas: must have at least one area (got none)")
-        cells = tuple(whole_number(f"areas[{i}]", k, minimum=1) for i, k in enumerate(areas))
-        gains = (1.0,) * (len(cells) + 1) if self.gains is None else listed("gains", self.gains, "one for each link")
-        if len(gains) != len(cells) + 1:
+        gains = (1.0,) * (count + 1) if self.gains is None else self.gains
+        if len(gains) != count + 1:
             raise InputError(
-                f"gains: must be {len(cells) + 1} numbers, one for each link from x to the first of {len(cells)} areas "
-                f"up to y (got {len(gains)})"
+                f"gains: must be {count + 1} numbers, one for each link from x to the first of {count} areas up to y "
+                f"(got {len(gains)})"
             )
-        inner = cells if self.interneurons is None else listed("interneurons", self.interneurons, "one for each area")
-        if len(inner) != len(cells):
-            raise InputError(f"interneurons: must be {len(cells)} numbers, one for each area (got {len(inner)})")
-        self._freeze(
-            areas=cells,
-            departures=listed("departures", self.departures, "Departure objects"),
-            gains=tuple(number_within(f"gains[{i}]", g, 1e-300) for i, g in enumerate(gains)),
-            rho=number_within("rho", self.rho, 1e-300),
-            s=number_within("s", self.s, 0, 1, S),
-            interneurons=tuple(
-                whole_number(f"interneurons[{i}]", l, k, "; the constraint needs one per pyramidal cell")
-                for i, (l, k) in enumerate(zip(inner, cells, strict=True))
-            ),
-            ridges=checked_ridge(self.ridge),
-            replay=whole_number("replay", self.replay, minimum=1),
-        )
-        departures = with_clock(self.departures, (Settled(),))
-        refuse_leaky_replay(departures, self.ridges)
-        parts = Parts((Clock(), SensoryInput(), InstructiveInput()), ())
-        feedback = ApicalFeedback(self.layout, rates_of_areas(self.rates, len(cells)))
-        parts = departed(parts, (feedback, *departures))
-        self._settle(with_regression(parts, self.s, self.rho, self.ridges, self.replay), PORTS, departures)
+        return tuple(gains)
 
-    @property
+    @functools.cached_property
     def layout(self) -> tuple[Area, ...]:
         """The areas, from that nearest to x up to that nearest to y."""
-        cells, inner = cast(tuple[int, ...], self.areas), cast(tuple[int, ...], self.interneurons)
-        gains = cast(tuple[float, ...], self.gains)
+        links, inner = self.links, self.areas if self.interneurons is None else self.interneurons
+        if len(inner) != len(self.areas):
+            raise InputError(f"interneurons: must be {len(self.areas)} numbers, one for each area (got {len(inner)})")
+        sizes = enumerate(zip(self.areas, inner, strict=True), 1)
         return tuple(
-            Area(k, inner[i - 1], gains[i] / gains[i - 1], i, last=i == len(cells)) for i, k in enumerate(cells, 1)
+            Area(k, l, links[place] / links[place - 1], place, last=place == len(inner)) for place, (k, l) in sizes
         )
 
     def _check_sizes(self, sizes: Mapping[str, int]) -> None:
@@ -151,31 +95,3 @@ class Hierarchy(RegressionCircuit):
             raise InputError(
                 f"areas: no area can have more cells than x and y have features, {bound} (got {largest}); reduce it"
             )
-
-    def _smallest(self, port: Port) -> int:
-        return max(self.areas)
-
-    def _beginning(self, blueprint: Blueprint, inputs: Inputs | None, seed: int, last: float = math.inf) -> Beginning:
-        return self._areas_beginning(self.layout, blueprint, inputs, seed, last)
-
-    def _settings(self, simulated: Simulated) -> dict[str, object]:
-        areas = self._areas_settings(self.layout, self.gains or (), simulated)
-        return super()._settings(simulated) | areas
-
-    def _cells(self) -> dict[str, str]:
-        cells = zip(self.areas, cast(tuple[int, ...], self.interneurons), strict=True)
-        gains = " - ".join(f"{gain:g}" for gain in cast(tuple[float, ...], self.gains))
-        return {
-            "areas": ", ".join(f"{k} pyramidal, {l} interneurons" for k, l in cells),
-            "gains": f"{gains}, from x to y",
-        }
-
-
-def rates_of_areas(rates: Rates | Sequence[Rates] | str, areas: int) -> tuple[Rates, ...] | None:
-    """Return the rates of each of so many ``areas``; None for rates that are fitted to the data."""
-    if isinstance(rates, str) and rates == "auto":
-        return None
-    each = (rates,) * areas if isinstance(rates, Rates) else rates
-    if not isinstance(each, tuple | list) or len(each) != areas or not all(isinstance(rate, Rates) for rate in each):
-        raise InputTypeError(f"rates: must be 'auto', Rates(...), or one Rates(...) for each area (got {rates!r})")
-    return tuple(each)

@@ -110,7 +110,7 @@ def description() -> str:
     """The circuit as it describes itself, with rates of a timetable: the paper's equations and nothing else."""
     from biorrr.models import Rate, Rates
 
-    return _fenced("text", Microcircuit(k=2, rates=Rates(Rate(0.1), Rate(0.1), Rate(0.1))).describe(m=64, n=10))
+    return _fenced("text", Microcircuit(k=2, rates=Rates(Rate(0.1), Rate(0.1), Rate(0.1))).describe(64, 10))
 
 
 def pathways() -> str:

@@ -73,8 +73,7 @@ def _products(node: ast.expr, whole: Whole) -> list[list[ast.expr]]:
     if isinstance(node.op, ast.Div) and not isinstance(node.left, ast.Constant):
         inverse = ast.BinOp(ast.Constant(1), ast.Div(), node.right)
         return [[*factors, inverse] for factors in _products(node.left, whole)]
-    names = (inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
-    if isinstance(node.op, (ast.Add, ast.Sub)) and not whole(names):
+    if isinstance(node.op, (ast.Add, ast.Sub)) and not whole(names_in(ast.unparse(node)).read):
         right = _products(node.right, whole)
         if isinstance(node.op, ast.Sub):
             right = [[minus, *factors] for factors in right]

@@ -291,7 +291,7 @@ def _strongest(array: NDArray, mean: NDArray | float) -> float:
 
 
 def _tail(array: NDArray, mean: NDArray | float, added: float) -> float:
-    """Mean of |row|^4 over the squared mean of |row|^2, with ``added`` to every |row|^2; 1 where all is zero.
+    """Return the mean of |row|^4 over the squared mean of |row|^2, with ``added`` to each; 1 where all is zero.
 
     Outliers count as much as the strongest of the other rows.
     """

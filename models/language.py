@@ -102,20 +102,14 @@ def check_code(field: str, code: object, statements: bool = False, further: tupl
                     f"must be an expression, not a statement (it assigns to {name}); what is added to w is written "
                     "without 'w +='"
                 )
-            if statements:
-                _check_assignment(name, value)
+            if statements and not name:
+                raise InputError(f"must assign to a name in every statement (got {_shown(value)})")
+            if name in ("i", "j") or (name and other_meaning(name)):
+                raise InputError(f"assigns to {name}, which is {other_meaning(name) or 'a number of a cell'}")
             _check(value, further)
     except InputError as error:
         raise InputError(f"{field}: {error}") from None
     return code
-
-
-def _check_assignment(name: str, value: ast.expr) -> None:
-    """Check the left side of a statement."""
-    if not name:
-        raise InputError(f"must assign to a name in every statement (got {_shown(value)})")
-    if name in ("i", "j") or other_meaning(name):
-        raise InputError(f"assigns to {name}, which is {other_meaning(name) or 'a number of a cell'}")
 
 
 def _shown(node: ast.AST) -> str:

@@ -51,7 +51,7 @@ def plain(name: str, value, unit: str) -> float:
 
 def plain_within(name: str, value, unit: str, low: float = 0.0, high: float = math.inf) -> float:
     """Return ``value``, as :func:`plain` takes it, as a plain number in [low, high]."""
-    return number_within(name, plain(name, value, unit), low, high, f" {unit}")
+    return number_within(name, plain(name, value, unit), low, high, f"; a plain number is in {unit}")
 
 
 milliseconds = partial(plain_within, unit="ms")

@@ -11,7 +11,7 @@ import math
 import numbers
 import sys
 import types
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import fields, is_dataclass
 from functools import partial
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -85,9 +85,9 @@ def checked(name: str, value: Any, declared: Any) -> Any:
         What was given.
     declared
         A type hint. ``Annotated[...]`` holds checks, each a function of name and value that returns the value to keep;
-        ``X | None`` also takes None; ``tuple[X, ...]`` checks all elements, and takes a list or a single element;
-        ``tuple[X, Y]`` takes two elements; ``Literal[...]`` lists choices; ``bool``, ``str`` and dataclasses are
-        checked as they stand. Other types pass.
+        ``X | None`` also takes None; ``tuple[X, ...]`` and ``Sequence[X]`` check all elements, take a list or a single
+        element, and keep a tuple; ``tuple[X, Y]`` takes two elements; ``Literal[...]`` lists choices; ``bool``, ``str``
+        and dataclasses are checked as they stand. Other types pass.
     """
     origin, arguments = get_origin(declared), get_args(declared)
     if origin is Annotated:
@@ -95,7 +95,7 @@ def checked(name: str, value: Any, declared: Any) -> Any:
             value = check(name, value)
     elif origin in (Union, types.UnionType) and len(arguments) == 2 and arguments[1] is type(None):
         return None if value is None else checked(name, value, arguments[0])
-    elif origin is tuple and arguments[-1] is ...:
+    elif origin is Sequence or (origin is tuple and arguments[-1] is ...):
         values = value if isinstance(value, (tuple, list)) else (value,)
         return tuple(checked(name, each, arguments[0]) for each in values)
     elif origin is tuple:
@@ -113,10 +113,10 @@ def checked(name: str, value: Any, declared: Any) -> Any:
     return value
 
 
-def check_fields(value: Any, name: str = "") -> None:
+def check_fields(value: Any, name: str | None = None) -> None:
     """Check the fields of a frozen dataclass by their declared types, and keep what the checks return.
 
-    Errors call the fields "name.field", with the name of the class unless another is given.
+    Errors call the fields "name.field", with the name of the class unless another is given; "field" if it is empty.
 
     >>> import dataclasses
     >>> Noise = dataclasses.make_dataclass("Noise", [("sigma", NotNegative)], frozen=True)
@@ -125,9 +125,10 @@ def check_fields(value: Any, name: str = "") -> None:
         ...
     biorrr.errors.InputError: Noise.sigma: must be finite and at least 0 (got -1)
     """
+    owner = type(value).__name__ if name is None else name
     for field, declared in _declared(type(value)):  # type: ignore[arg-type]  # a class is hashable
         given = getattr(value, field)
-        kept = checked(f"{name or type(value).__name__}.{field}", given, declared)
+        kept = checked(f"{owner}.{field}".lstrip("."), given, declared)
         if kept is not given:
             object.__setattr__(value, field, kept)
 

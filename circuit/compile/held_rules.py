@@ -8,7 +8,7 @@ from biorrr.circuit.compile.schedule import Action
 from biorrr.circuit.compile.standstill import Standstill
 from biorrr.models import Pathway
 from biorrr.models.algebra import product, products
-from biorrr.models.expressions import FUNCTIONS, names_in, renamed
+from biorrr.models.expressions import names_in, renamed
 from biorrr.models.meanings import Meanings
 
 _MOST_PRODUCTS = 16  # a rule of more is not taken apart
@@ -74,8 +74,7 @@ class HeldRule:
 
     def _in_one_piece(self, names: Iterable[str]) -> bool:
         """Return True if a sum that reads ``names`` need not be taken apart."""
-        read = [name for name in names if name not in FUNCTIONS]
-        return self._still(read) or bool(self._side(read))
+        return self._still(names) or bool(self._side(names))
 
     def _side(self, names: Iterable[str]) -> str:
         """Return the side of the synapse whose cell knows all of ``names``; empty where neither does."""

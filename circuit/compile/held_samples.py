@@ -52,12 +52,12 @@ def program(meanings: Meanings, plain: list[Action], presented: Iterable[str]) -
             beside = f"{action.drives}_by_{part.name}"
             there = frozenset({f"{part.target}.{beside}"})
             actions += [
-                replace(action, drives=beside, when="onset", writes=there),
+                replace(action, drives=beside, gate="presented", writes=there),
                 Action(
                     f"{action.name}_kept", part.target, action.phase, f"{action.drives} = {beside}",
                     reads=there, writes=action.writes,
                 ),
             ]  # fmt: skip
         else:
-            actions.append(replace(action, when="onset"))
+            actions.append(replace(action, gate="onset" if action.gate else "presented"))
     return merged(actions, parts)

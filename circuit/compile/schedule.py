@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -25,13 +26,10 @@ class Action:
     drives
         For a current, the target cell's variable that it fills; else empty.
     gate
-        "waking" for what happens while a sample is presented only, "closing" for what happens in its last tick only,
-        "replaying" for what happens in spontaneous replay only; else empty.
+        The ticks in which it happens: "waking", those of a sample; "onset", its first; "closing", its last;
+        "replaying", those of spontaneous replay; "presented", the first of a sample and those of replay. All if empty.
     addend
         For plasticity, what is added to `w`; else empty.
-    when
-        Of the ticks in which it happens only "onset", the first for which a sample is held, and those of spontaneous
-        replay; else empty.
     reads, writes
         Variables as "part.variable".
     """
@@ -43,11 +41,10 @@ class Action:
     drives: str = ""
     gate: str = ""
     addend: str = ""
-    when: str = ""
     reads: frozenset[str] = frozenset()
     writes: frozenset[str] = frozenset()
 
-    def minds(self, other: Action) -> bool:
+    def depends_on(self, other: Action) -> bool:
         """Return True if it matters which of the two comes first."""
         return bool(self.writes & (other.reads | other.writes) or self.reads & other.writes)
 
@@ -227,18 +224,14 @@ def _place_to_join(action: Action, earlier: list[Action]) -> int | None:
     """Return the place of the last step that ``action`` can join: of its part, and as often; None if there is none."""
     for place in reversed(range(len(earlier))):
         other = earlier[place]
-        if not other.drives and (other.part, other.gate, other.when) == (action.part, action.gate, action.when):
+        if not other.drives and (other.part, other.gate) == (action.part, action.gate):
             return place
-        if other.minds(action):
+        if other.depends_on(action):
             return None
     return None
 
 
 def _joined(one: Action, other: Action) -> Action:
     """Return two steps of one part as one, the second after the first."""
-    code = "\n".join(_dedented(step.code) for step in (one, other))
+    code = "\n".join(inspect.cleandoc(step.code) for step in (one, other))
     return replace(one, code=code, reads=one.reads | other.reads, writes=one.writes | other.writes)
-
-
-def _dedented(code: str) -> str:
-    return "\n".join(line.strip() for line in code.splitlines() if line.strip())

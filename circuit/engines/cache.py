@@ -34,7 +34,7 @@ def cache_folder() -> Path:
 
 
 def key_of(description: dict) -> str:
-    """Name of the circuit that ``description`` (plain JSON values) describes."""
+    """Return the name of the circuit that ``description`` (plain JSON values) describes."""
     return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()[:32]
 
 

@@ -60,7 +60,7 @@ def write_source(circuit: Blueprint) -> str:
         # The steps that tell which tick of a sample this is come first.
         begun=1 + max(place for place, action in enumerate(actions) if "clock.onset" in action.writes),
         flags=[name for name in _FLAGS if circuit.parts["clock"].has(name)],
-        holds=any(action.when for action in actions),
+        holds=any(action.gate in ("onset", "presented") for action in actions),
         ports=[
             {
                 "population": port.population,

@@ -22,12 +22,13 @@ from biorrr.models.meanings import Meanings
 _SPELLING = {"abs": "fabs", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "clip": "_clip", "sign": "_sign",
              "int": "_int"}  # fmt: skip
 _ADDED = "_added"  # what one synapse adds to a sum
-# C++ conditions under which an action happens, by its gate and by its `when`.
+# C++ conditions under which an action happens, by its gate.
 _DUE = {
     "waking": "waking",
     "replaying": "!waking",
     "closing": "circuit::clock::closing[0] != 0",
-    "onset": "(onset || !waking)",
+    "onset": "onset",
+    "presented": "(onset || !waking)",
 }
 
 
@@ -162,7 +163,7 @@ class Translator:
 
     def _due(self, part: Population | Pathway, action: Action) -> list[str]:
         """Return C++ conditions without which ``action`` changes nothing."""
-        due = [_DUE[name] for name in (action.gate, action.when) if name]
+        due = [_DUE[action.gate]] if action.gate else []
         if action.addend:
             # A step whose addend is 0 changes nothing: a weight is within its bound already.
             factors = [name for name in names_in(action.addend).read if vanishes(action.addend, name)]

@@ -96,7 +96,7 @@ def build_network(blueprint: Blueprint, name: str = "") -> BuiltNetwork:
         else:
             slot = _SLOTS.get(action.phase, "groups")
             step = group.run_regularly(_in_two_steps(action.code), when=slot, order=place, name=prefix + action.name)
-        if action.gate or action.when:
+        if action.gate:
             brian2_private.run_only_if(step, _due(action, built))
     built.network.add(*parts.values())
     for action in actions:
@@ -137,13 +137,14 @@ def _due(action: Action, built: BuiltNetwork) -> Callable[[], bool]:
         "waking": lambda: waking[0],
         "replaying": lambda: not waking[0],
         "closing": lambda: closing[0],
-        "onset": lambda: onset[0] or not waking[0],
+        "onset": lambda: onset[0],
+        "presented": lambda: onset[0] or not waking[0],
     }
-    due = [conditions[name] for name in (action.gate, action.when) if name]
-    if action.addend:
-        plastic = built.variable(action.part, "plastic")
-        due.append(lambda: plastic[0])
-    return lambda: all(condition() for condition in due)
+    due = conditions[action.gate]
+    if not action.addend:
+        return due
+    plastic = built.variable(action.part, "plastic")
+    return lambda: plastic[0] and due()
 
 
 def _equations(blueprint: Blueprint, part: Population | Pathway, currents: list[Action]) -> str:

@@ -46,7 +46,7 @@ class RuntimeEngine:
             )
             network.add(operation)
             try:
-                network.run((job.stop - job.start) * job.presentation.ticks_per_sample * TICK, namespace={})
+                network.run((job.stop - job.start) * job.ticks_per_sample * TICK, namespace={})
             finally:
                 network.remove(operation)
             next(ticks, None)
@@ -74,16 +74,17 @@ class _Presenter:
 
         What is left of the tick in which a run ends early is not part of the run.
         """
-        job, ended = self.job, "done"
+        job, timing, ended = self.job, self.job.blueprint.timing, "done"
+        replayed_input = self.inputs[job.blueprint.ports[0].name]
         for sample, row, replayed, traced in self._samples():
-            for phase in range(job.presentation.held):
+            for phase in range(timing.held):
                 self._show(row, phase)
                 yield
                 if traced:
                     self._trace(sample)
-            for fibre in np.repeat(replayed, job.presentation.replay_held):
+            for fibre in np.repeat(replayed, timing.replay_held):
                 self._silence()
-                self.inputs[job.presentation.port][-1 - fibre] = 1.0
+                replayed_input[-1 - fibre] = 1.0
                 yield
             ended = self._end(sample + 1)
             if ended != "done":

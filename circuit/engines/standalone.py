@@ -118,8 +118,8 @@ def _write_segment(folder: Path, segment: Job, ports: np.ndarray) -> None:
         for first, count in ([(0, trace.quantity.size)] if trace.chosen is None else [(i, 1) for i in trace.chosen])
     ]
     head = [
-        stop - start, presentation.held, presentation.replay, presentation.ticks_per_sample, len(segment.snapshots),
-        len(recorded), len(selections),
+        stop - start, segment.blueprint.timing.held, presentation.replay, segment.ticks_per_sample,
+        len(segment.snapshots), len(recorded), len(selections),
     ]  # fmt: skip
     means = [np.asarray(segment.feeds[port.name].mean, np.float64) for port in segment.blueprint.ports]
     counts = [np.asarray(due - start, np.int64) for due in (segment.snapshots, recorded)]
@@ -137,7 +137,7 @@ def _collect(folder: Path, segment: Job, recorder: Recorder) -> tuple[dict[str, 
         sizes = [trace.columns for trace in traces]
         rows = np.fromfile(folder / "traces").reshape(-1, sum(sizes))
         samples = segment.recording.samples(segment.start, segment.stop)
-        samples = np.repeat(samples, segment.presentation.held)[: len(rows)]
+        samples = np.repeat(samples, blueprint.timing.held)[: len(rows)]
         recorder.trace(samples, {t.label: values for t, values in zip(traces, _cut(rows, sizes), strict=True)})
     names = [pathway.name for pathway in blueprint.weighted]
     sizes = [q.size for q in blueprint.state if q.name == "w"]

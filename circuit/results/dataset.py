@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from biorrr.circuit.compile.blueprint import Blueprint
+from biorrr.circuit.simulation.job import Job
 from biorrr.circuit.simulation.recorded_traces import Trace, dimensions
 from biorrr.circuit.simulation.simulate import Simulated, outward
-from biorrr.circuit.stimulus.presentation import Presentation
 from biorrr.models import Pathway
 from biorrr.models.physical_units import in_si
 
@@ -19,7 +20,6 @@ from biorrr.models.physical_units import in_si
 def dataset(
     simulated: Simulated,
     attrs: Mapping[str, object],
-    labels: Mapping[str, list],
     more: Callable[[Simulated, dict[str, np.ndarray]], dict[str, tuple]],
 ) -> xr.Dataset:
     """Return all that is left of a run.
@@ -30,102 +30,83 @@ def dataset(
         The run.
     attrs
         Plain values, kept as attributes beside those that every run has.
-    labels
-        Names of the features of each port, where the data had any.
     more
         Returns further variables, given the run and its final matrices by name.
     """
     job, outcome = simulated.job, simulated.outcome
-    blueprint = job.blueprint
-    seen, variables, meanings = _snapshots(simulated)
-    trace_samples, traces = _traces(simulated)
-    variables |= traces
-    units: dict[str, str] = {}
-    for trace in job.recording.traces:
-        meanings[trace.label] = trace.quantity.variable.meaning
-        units[trace.label] = trace.quantity.variable.unit
+    blueprint, timing = job.blueprint, job.blueprint.timing
+    variables, coords = _snapshots(simulated)
+    traces, at = _traces(simulated)
+    final = {p.weight: variables[p.weight][1][-1] for p in blueprint.weighted}
+    coords |= at
     for port in blueprint.ports:
-        variables[f"mean_{port.name}"] = ((blueprint.parts[port.population].dimension,), job.feeds[port.name].mean)
-    variables |= more(simulated, {p.weight: variables[p.weight][1][-1] for p in blueprint.weighted})
+        dimension, feed = blueprint.parts[port.population].dimension, job.feeds[port.name]
+        variables[f"mean_{port.name}"] = (dimension, feed.mean)
+        coords |= {dimension: list(feed.labels)} if feed.labels else {}
     state, layout = _flat_state(blueprint, outcome.state)
-    out = xr.Dataset(
-        {**variables, "state": (("state_value",), state)},
-        {"seen": (("snapshot",), seen)},
-        {
-            "circuit": json.dumps(_sketch(blueprint)),
-            "traces": json.dumps([trace.label for trace in job.recording.traces]),
-            "state_layout": json.dumps(layout),
-            "seed": job.presentation.seed,
-            "replay": job.presentation.replay,
-            "ended": outcome.ended,
-            "engine": simulated.engine,
-            "seconds": simulated.seconds,
-            **attrs,
-        },
-    )
-    lasts = blueprint.timing.window
-    if lasts:
-        out.attrs["seconds_per_sample"] = lasts
-    if traces:
-        shown = _rows_shown(job.presentation, trace_samples)
-        out = out.assign_coords(sample=trace_samples, data_row=("sample", np.asarray(shown, dtype=np.int64)))
-        out["sample"].attrs["long_name"] = "sample, counted from the first the circuit saw"
-        out["data_row"].attrs["long_name"] = "row of the data that was shown"
-        if lasts:
-            out = out.assign_coords(start_time=("sample", lasts * out["sample"].values))
-            out["start_time"].attrs.update(long_name="time at which the sample began", units="s")
-    for trace in job.recording.traces:
-        if trace.chosen is not None:
-            out = out.assign_coords(_places(trace, blueprint))
-    for port in blueprint.ports:
-        if labels.get(port.name):
-            out = out.assign_coords({blueprint.parts[port.population].dimension: labels[port.name]})
-    out["seen"].attrs["long_name"] = "samples seen before this snapshot"
-    out["state"].attrs["long_name"] = "weights and memories as the engine holds them, for runs that continue this one"
-    for name, meaning in meanings.items():
-        out[name].attrs.update(long_name=meaning, units=units.get(name, "1"))
-    return out
+    meaning = "weights and memories as the engine holds them, for runs that continue this one"
+    variables["state"] = ("state_value", state, {"long_name": meaning})
+    always = {
+        "circuit": json.dumps(_sketch(blueprint)),
+        "traces": json.dumps([trace.label for trace in job.recording.traces]),
+        "state_layout": json.dumps(layout),
+        "seed": job.presentation.seed,
+        "replay": job.presentation.replay,
+        "ended": outcome.ended,
+        "engine": simulated.engine,
+        "seconds": simulated.seconds,
+        **({} if timing.instant else {"seconds_per_sample": timing.window}),
+    }
+    return xr.Dataset({**variables, **traces, **more(simulated, final)}, coords, {**always, **attrs})
 
 
-def _rows_shown(presentation: Presentation, samples: np.ndarray) -> list[int]:
-    """Return the row of the data that was shown at each of ``samples``, ascending."""
-    shown: list[int] = []
-    for stretch in np.split(samples, np.flatnonzero(np.diff(samples) > 1) + 1):
-        if len(stretch):
-            shown += presentation.rows(int(stretch[0]), int(stretch[-1]) + 1).tolist()
-    return shown
-
-
-def _snapshots(simulated: Simulated) -> tuple[np.ndarray, dict[str, tuple], dict[str, str]]:
-    """Return samples seen, (S,), and matrices by name with their dimensions and meanings."""
+def _snapshots(simulated: Simulated) -> tuple[dict[str, tuple], dict[str, tuple]]:
+    """Return matrices at all snapshots by name, and how many samples had been seen at each, as xarray takes them."""
     blueprint, kept = simulated.job.blueprint, simulated.recorder.snapshots
     # Weights overflow one sample before activity does.
     finite = np.isfinite(np.hstack([kept.samples[:, None], *kept.values.values()])).all(axis=1)
     matrices = outward(blueprint, simulated.units, {name: rows[finite] for name, rows in kept.values.items()})
-    variables, meanings = {}, {}
+    variables: dict[str, tuple] = {}
     for pathway in blueprint.weighted:
-        name = pathway.weight
-        variables[name] = (("snapshot", *dimensions(blueprint.by_key[f"{pathway.name}.w"], blueprint)), matrices[name])
-        meanings[name] = pathway.meaning or f"weights from {pathway.source} to {pathway.target}"
-    return kept.samples[finite], variables, meanings
+        dims = ("snapshot", *dimensions(blueprint.by_key[f"{pathway.name}.w"], blueprint))
+        meaning = pathway.meaning or f"weights from {pathway.source} to {pathway.target}"
+        variables[pathway.weight] = (dims, matrices[pathway.weight], {"long_name": meaning, "units": "1"})
+    seen = ("snapshot", kept.samples[finite], {"long_name": "samples seen before this snapshot"})
+    return variables, {"seen": seen}
 
 
-def _traces(simulated: Simulated) -> tuple[np.ndarray, dict[str, tuple]]:
-    """Return samples traced, and traces by name with their dimensions, one row per sample or tick."""
-    job, recorder = simulated.job, simulated.recorder
-    held = job.presentation.held
-    samples = recorder.traces.samples
-    samples = samples[samples < simulated.outcome.samples]  # without the one that diverged
-    whole = len(samples) // held * held
+def _traces(simulated: Simulated) -> tuple[dict[str, tuple], dict[str, Any]]:
+    """Return traces by name, one row per sample or tick, and the samples and the places that they are of."""
+    job, kept = simulated.job, simulated.recorder.traces
+    blueprint, timing, held = job.blueprint, job.blueprint.timing, job.blueprint.timing.held
+    if not job.recording.traces:
+        return {}, {}
+    whole = np.count_nonzero(kept.samples < simulated.outcome.samples) // held * held  # without one that diverged
+    samples = kept.samples[:whole:held]
+    coords: dict[str, Any] = {
+        "sample": ("sample", samples, {"long_name": "sample, counted from the first the circuit saw"}),
+        "data_row": ("sample", _rows_shown(job, samples), {"long_name": "row of the data that was shown"}),
+    }
+    if not timing.instant:
+        attrs = {"long_name": "time at which the sample began", "units": "s"}
+        coords["start_time"] = ("sample", timing.window * samples, attrs)
     out: dict[str, tuple] = {}
     for trace in job.recording.traces:
-        rows = recorder.traces.values[trace.label][:whole]
-        variable = trace.quantity.variable
+        rows, variable = kept.values[trace.label][:whole], trace.quantity.variable
         rows /= simulated.units.scale(variable.scale) * in_si(variable.unit)  # in place: they can be large
-        out[trace.label] = _shaped(trace, rows, held, job.blueprint)
-    if any("time" in dims for dims, _ in out.values()):
-        out["time"] = (("time",), job.blueprint.timing.tick * np.arange(1, held + 1))
-    return samples[:whole:held], out
+        attrs = {"long_name": variable.meaning, "units": variable.unit}
+        out[trace.label] = (*_shaped(trace, rows, held, blueprint), attrs)
+        coords |= {} if trace.chosen is None else _places(trace, blueprint)
+    if any("time" in dims for dims, *_ in out.values()):
+        out["time"] = ("time", timing.tick * np.arange(1, held + 1))
+    return out, coords
+
+
+def _rows_shown(job: Job, samples: np.ndarray) -> np.ndarray:
+    """Return the row of the data that was shown at each of ``samples``, ascending."""
+    stretches = np.split(samples, np.flatnonzero(np.diff(samples) > 1) + 1)
+    rows = [job.presentation.rows(int(stretch[0]), int(stretch[-1]) + 1) for stretch in stretches if len(stretch)]
+    return np.concatenate([np.empty(0, np.int64), *rows])
 
 
 def _shaped(trace: Trace, rows: np.ndarray, held: int, blueprint: Blueprint) -> tuple[tuple[str, ...], np.ndarray]:
@@ -137,8 +118,8 @@ def _shaped(trace: Trace, rows: np.ndarray, held: int, blueprint: Blueprint) -> 
     elif isinstance(part, Pathway) and len(dims) == 2:
         turn = blueprint.orientations[part.name]
         rows, shape = turn.matrix(rows), turn.shape
-    at_end = trace.quantity.name == "w" or trace.quantity.variable.at_end or blueprint.timing.settles
-    if at_end:  # worth recording once the sample is over, or has settled
+    if trace.quantity.name == "w" or trace.quantity.variable.at_end or blueprint.timing.settles:
+        # Worth recording once the sample is over, or has settled.
         return ("sample", *dims), rows[held - 1 :: held].reshape(-1, *shape)
     if held > 1:
         return ("sample", "time", *dims), rows.reshape(-1, held, *shape)
@@ -163,22 +144,16 @@ def _flat_state(blueprint: Blueprint, state: Mapping[str, np.ndarray]) -> tuple[
     return np.concatenate([state[q.key] for q in kept]), [[q.key, q.size] for q in kept]
 
 
-def _sketch(blueprint: Blueprint) -> dict:
+def _sketch(blueprint: Blueprint) -> dict[str, list[dict]]:
     """Return the connections between populations, for readers of the file who do not have the circuit."""
+    ports = {port.population: port.name for port in blueprint.ports}
+    cells = ("name", "size", "dimension", "shape", "meaning")
+    synapses = ("name", "weight", "source", "target", "sign", "target_by_source", "drives", "change", "meaning")
     return {
         "populations": [
-            {
-                "name": p.name, "size": p.size, "dimension": p.dimension, "shape": p.shape, "meaning": p.meaning,
-                "port": next((port.name for port in blueprint.ports if port.population == p.name), ""),
-            }
+            {**{name: getattr(p, name) for name in cells}, "port": ports.get(p.name, "")}
             for p in blueprint.parts.populations
             if p.shape
         ],
-        "pathways": [
-            {
-                "name": p.name, "weight": p.weight, "source": p.source, "target": p.target, "sign": p.sign,
-                "target_by_source": p.target_by_source, "drives": p.drives, "change": p.change, "meaning": p.meaning,
-            }
-            for p in blueprint.weighted
-        ],
-    }  # fmt: skip
+        "pathways": [{name: getattr(p, name) for name in synapses} for p in blueprint.weighted],
+    }

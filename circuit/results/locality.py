@@ -52,20 +52,16 @@ class Locality:
         return f"{self.pathway}: {verdict}; reads {'; '.join(read)}"
 
 
-def locality(parts: Parts, pathways: tuple[Pathway, ...] | None = None) -> list[Locality]:
-    """Inspect the rules of ``pathways``, or of all plastic ones among ``parts``."""
-    return [inspect_rule(parts, p) for p in pathways or [p for p in parts.pathways if p.weighted]]
+def locality(parts: Parts, pathway: Pathway) -> Locality:
+    """Sort the variables that the rule of ``pathway`` reads, with its bound and steps, by where they live.
 
-
-def inspect_rule(parts: Parts, pathway: Pathway) -> Locality:
-    """Sort the variables of one rule, with its bound and the steps that go with it, by where they live."""
+    The pathway need not be among the ``parts`` of the circuit.
+    """
     rule = pathway.judged or pathway.change
     codes = [rule, pathway.replay, pathway.bound, *(step.code for step in pathway.steps)]
-    found = [names_in(code) for code in codes if code]
-    # What the rule itself computes on the way, it knows.
-    read = {name for names in found for name in names.read} | ({"w"} if pathway.plastic else set())
+    # A rule knows what it computes on the way.
+    read = {name for code in codes if code for name in names_in(code).read} | ({"w"} if pathway.plastic else set())
     read |= {"onset", "share", "closing"} if pathway.averaged else set()
-    # The rule may be of a pathway that is not among the parts.
     meanings = Meanings(parts.having(pathway))
     where: dict[str, list[str]] = {place: [] for place in ("pre", "post", "own", "broadcast", "elsewhere")}
     for name in sorted(read):

@@ -20,15 +20,14 @@ class UnsafeFileError(InputError):
     """An HDF5 file that would read other files of the user's, or fill the memory."""
 
 
-def write_netcdf(data: xr.Dataset, path: Path, packed: bool = False) -> None:
-    """Write ``data``, with its arrays compressed if ``packed``.
+def write_netcdf(data: xr.Dataset, path: Path) -> None:
+    """Write ``data``, with its arrays compressed.
 
     The file is made in memory and then written as a whole: HDF5 itself does not survive a disk that is full.
     """
     data = data.copy()
-    if packed:
-        for variable in data.data_vars.values():
-            variable.encoding = {"zlib": True} if variable.ndim else {}
+    for variable in data.data_vars.values():
+        variable.encoding = {"zlib": True} if variable.ndim and variable.dtype.kind in "fiub" else {}
     file = io.BytesIO()
     with h5netcdf.File(file, "w") as target:
         data.dump_to_store(xr.backends.H5NetCDFStore(target))

@@ -58,10 +58,9 @@ def write(run: Run, path: str | os.PathLike) -> None:
         source_script_file_name="biorrr/circuit/results/nwb.py",
     )
     simulation = file.create_processing_module("simulation", "Activity and learning rates of the simulated circuit.")
-    when = {
-        True: _sampling(held * run.moments()),
-        False: _sampling(held * run.data["sample"].values.astype(np.float64)),
-    }
+    samples, ticks = run.data["sample"].values, run.data.sizes.get("time", 1)
+    each_tick = (samples[:, None] + np.arange(ticks) / ticks).ravel()
+    when = {True: _sampling(held * each_tick), False: _sampling(held * samples.astype(np.float64))}
     for name in names:
         trace = run.data[name]
         sampled = when["time" in trace.dims or "time" not in run.data.dims]

@@ -19,8 +19,8 @@ from biorrr.errors import InputError, RunError
 from biorrr.models import AreaWeights, equilibrium
 
 if TYPE_CHECKING:
-    from biorrr.circuit.base import CircuitBase
     from biorrr.circuit.compile.blueprint import Blueprint
+    from biorrr.circuit.runnable import RunnableCircuit
 
 
 class Run(RunFigures, Tabled):
@@ -36,7 +36,7 @@ class Run(RunFigures, Tabled):
     """
 
     def __init__(
-        self, data: xr.Dataset, circuit: CircuitBase | None = None, blueprint: Blueprint | None = None
+        self, data: xr.Dataset, circuit: RunnableCircuit | None = None, blueprint: Blueprint | None = None
     ) -> None:
         self.data, self.circuit, self._blueprint = data, circuit, blueprint
 
@@ -147,7 +147,7 @@ class Run(RunFigures, Tabled):
         silent = np.zeros((len(X), len(self.Vy)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # about columns that are constant: y is silent on purpose
-            shown = self.circuit.run(  # type: ignore[attr-defined]
+            shown = self.circuit.run(
                 X - self.data["mean_x"].values, silent, start=self, plastic=False, order="sequential", record="z",
                 every=1, snapshots=1, progress=False,
             )  # fmt: skip
@@ -208,7 +208,7 @@ class Run(RunFigures, Tabled):
             raise FileExistsError(errno.EEXIST, "exists already; give another name, or overwrite=True", str(path))
         aside = path.with_name(f".{path.name}.part")
         try:
-            write_netcdf(self.data, aside, packed=True)
+            write_netcdf(self.data, aside)
             aside.replace(path)
         finally:
             aside.unlink(missing_ok=True)
@@ -218,7 +218,6 @@ class Run(RunFigures, Tabled):
         """Read a run that :meth:`save` wrote; a file that has its numbers from other files is refused."""
         try:
             run = cls(read_netcdf(path))
-            run.data = run.data.set_coords("seen") if "seen" in run.data else run.data  # not so in version 0.1
         except FileNotFoundError:
             raise FileNotFoundError(errno.ENOENT, "no such file", str(path)) from None
         except UnsafeFileError as error:
@@ -226,20 +225,14 @@ class Run(RunFigures, Tabled):
         except Exception as error:  # a damaged file fails in as many ways as HDF5 has parts
             raise InputError(f"{path}: not a saved run, or damaged ({error})") from error
         missing = [name for name in ("circuit", "traces", "state_layout", "ended") if name not in run.data.attrs]
-        if not missing:
-            try:
-                missing = [name for name in (*run._pathways, "seen", "state") if name not in run.data]
-            except (ValueError, KeyError, TypeError, RecursionError) as error:
-                raise InputError(f"{path}: not a saved run, or damaged (its circuit is {error!r})") from error
         if missing:
             raise InputError(f"{path}: not a saved run: no {', '.join(missing)} in it")
+        try:
+            run.data = run.data.set_coords("seen")  # not so in version 0.1
+            _ = run.weights, run.traces, run.inner_state()
+        except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+            raise InputError(f"{path}: not a saved run, or damaged (its circuit is {error!r})") from error
         return run
-
-    def moments(self) -> np.ndarray:
-        """Return the time of each row of a :meth:`trace` in samples; the ticks of a held sample are parts of one."""
-        samples = self.data["sample"].values
-        ticks = self.data.sizes.get("time", 1)
-        return samples if ticks == 1 else (samples[:, None] + np.arange(ticks) / ticks).ravel()
 
     def trace(self, name: str) -> np.ndarray:
         """Return a recorded trace, one row per tick: shape (rows, cells), or (rows,) for a rate."""

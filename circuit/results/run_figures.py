@@ -12,14 +12,14 @@ from biorrr.errors import InputError
 from biorrr.models import Rates, Spiking
 
 if TYPE_CHECKING:
-    from biorrr.circuit.base import CircuitBase
+    from biorrr.circuit.runnable import RunnableCircuit
 
 
 class RunFigures:
     """Base of runs that can be drawn."""
 
     data: xr.Dataset
-    circuit: CircuitBase | None
+    circuit: RunnableCircuit | None
 
     def angles(self, X=None, Y=None, *, exact=None) -> xr.DataArray:
         """Return the principal angles between learned and exact filters in degrees, (snapshot, angle), largest first.

@@ -11,8 +11,7 @@ import numpy as np
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.simulation.job import Engine, Job, Outcome
 from biorrr.circuit.simulation.recorder import Recorder
-from biorrr.circuit.stimulus.data_checks import check_table, listed
-from biorrr.circuit.stimulus.feeds import Feed
+from biorrr.circuit.stimulus.data_checks import check_table
 from biorrr.circuit.stimulus.statistics import facts_of
 from biorrr.errors import InputError, InputTypeError
 from biorrr.models import CutInstruction, Event, Freeze, Parts, Silence, SilencedInterneurons, SwapData, departed
@@ -50,52 +49,52 @@ def lesioned(job: Job, events: Sequence[Event], sample: int) -> Job:
         elif isinstance(event, CutInstruction):
             feeds["y"] = replace(feeds["y"], gain=0.0)
         elif isinstance(event, SwapData):
-            feeds["x"], feeds["y"] = _swapped(feeds["x"], event.X), _swapped(feeds["y"], event.Y)
+            for name, values in {"x": event.X, "y": event.Y}.items():
+                facts = facts_of("SwapData", values, feeds[name].centred)
+                feeds[name] = replace(feeds[name], values=values, facts=facts)
             presentation = replace(presentation, n_samples=len(event.X))
     return replace(job, state=state, feeds=feeds, presentation=presentation)
 
 
-def silenced(events: Sequence[Event]) -> tuple[str, ...]:
-    """Return the names of the populations of which some cells fall silent."""
-    given = listed("events", events, "Silence, Freeze, CutInstruction or SwapData")
-    return tuple(dict.fromkeys(event.population for event in given if isinstance(event, Silence)))
+def as_events(events) -> tuple[Event, ...]:
+    """Return ``events``, one or several, in the order of time."""
+    given = tuple(events) if isinstance(events, Iterable) and not isinstance(events, str) else (events,)
+    for event in given:
+        if not isinstance(event, Event):
+            raise InputTypeError(f"events: must be Silence, Freeze, CutInstruction or SwapData (got {event!r})")
+    return tuple(sorted(given, key=lambda event: event.at))
 
 
-def silenceable(parts: Parts, populations: Sequence[str]) -> Parts:
+def silenceable(parts: Parts, populations: Iterable[str]) -> Parts:
     """Return ``parts`` in which cells of ``populations`` may fall silent."""
+    have = [population.name for population in parts.populations if population.has("n")]
     for name in populations:
-        known = {p.name: {v.name for v in p.variables} for p in parts.populations}
-        if "n" not in known.get(name, ()):
-            have = ", ".join(other for other, variables in known.items() if "n" in variables) or "none"
-            raise InputError(f"Silence.population: must be interneurons of this circuit (got {name!r}); it has {have}")
+        if name not in have:
+            raise InputError(
+                f"Silence.population: must be interneurons of this circuit (got {name!r}); it has "
+                f"{', '.join(have) or 'none'}"
+            )
     return departed(parts, map(SilencedInterneurons, populations))
 
 
-def _swapped(feed: Feed, values: np.ndarray) -> Feed:
-    """Return ``feed`` with other ``values``, centred if the old ones were."""
-    mean = facts_of("SwapData", values).mean if feed.centred else np.zeros(values.shape[1])
-    return replace(feed, values=values, mean=mean)
-
-
-def check_events(events: Iterable, first: int, last: int, blueprint: Blueprint, order) -> tuple[Event, ...]:
-    """Return ``events`` in the order of time, each fit for a run of ``blueprint`` on samples ``first`` to ``last``."""
+def check_events(events: Sequence[Event], first: int, last: int, blueprint: Blueprint, order) -> tuple[Event, ...]:
+    """Return ``events``, each fit for a run of ``blueprint`` on samples ``first`` to ``last``."""
+    weights, ports = [p.weight for p in blueprint.weighted], ", ".join(blueprint.sizes)
     checked = []
     for event in events:
-        if not isinstance(event, Event):
-            raise InputTypeError(f"events: must be Silence, Freeze, CutInstruction or SwapData (got {event!r})")
         if not first <= event.at < last:
             raise InputError(f"events: must lie in [{first}, {last - 1}], the samples of this run (got {event!r})")
         if isinstance(event, Silence):
             count = int(blueprint.parts[event.population].size)
             if any(not 0 <= cell < count for cell in event.cells or ()):
                 raise InputError(f"Silence.cells: must lie in [0, {count - 1}], the interneurons (got {event.cells})")
-        if isinstance(event, Freeze) and event.weight not in [p.weight for p in blueprint.weighted]:
-            have = ", ".join(p.weight for p in blueprint.weighted)
+        if isinstance(event, Freeze) and event.weight not in weights:
+            have = ", ".join(weights)
             raise InputError(f"Freeze.weight: there are no weights called {event.weight!r}; there are {have}")
         if isinstance(event, CutInstruction) and "y" not in blueprint.sizes:
-            raise InputError(f"CutInstruction: cuts port y, and this circuit has {', '.join(blueprint.sizes)} alone")
+            raise InputError(f"CutInstruction: cuts port y, and this circuit has {ports} alone")
         checked.append(_checked_swap(event, blueprint, order) if isinstance(event, SwapData) else event)
-    return tuple(sorted(checked, key=lambda event: event.at))
+    return tuple(checked)
 
 
 def _checked_swap(event: SwapData, blueprint: Blueprint, order) -> SwapData:

@@ -15,7 +15,7 @@ from biorrr.circuit.stimulus.data_checks import check_weights
 from biorrr.circuit.stimulus.presentation import WEIGHTS, generator
 from biorrr.circuit.stimulus.units import Units
 from biorrr.errors import InputError
-from biorrr.models import Area, Pathway
+from biorrr.models import Area, Pathway, Population
 from biorrr.models.expressions import evaluate, names_in
 from biorrr.models.physical_units import in_si, plain
 
@@ -45,17 +45,25 @@ class Beginning:
     replay: int = 0
 
 
-def initial_state(blueprint: Blueprint, begin: Beginning, seed: int, start: Run | None = None) -> dict[str, np.ndarray]:
+def initial_state(
+    blueprint: Blueprint,
+    begin: Beginning,
+    seed: int,
+    given: Mapping[str, object] | None = None,
+    start: Run | None = None,
+) -> dict[str, np.ndarray]:
     """Return values by "part.variable", flat, in the order of the blueprint's state.
 
     Parameters
     ----------
     blueprint, begin, seed
         The circuit, how it meets its data, and the seed of what is drawn.
+    given
+        Matrices by name, in the data's units, that replace those of ``begin``.
     start
-        An earlier run to continue, whose weights and memories go before all others.
+        An earlier run to continue, whose weights and memories replace all others.
     """
-    units, weights = begin.units, begin.weights
+    units, weights = begin.units, {**begin.weights, **given_weights(given or {}, blueprint, begin.units)}
     values = _Values(blueprint, units, seed, begin.parameters)
     kept = {} if start is None else _remembered(start, blueprint, units)
     state: dict[str, np.ndarray] = {}
@@ -167,8 +175,6 @@ class _Values:
 
     def __init__(self, blueprint: Blueprint, units: Units, seed: int, parameters: Mapping[str, float]) -> None:
         self.blueprint, self.units, self.seed, self.parameters = blueprint, units, seed, parameters
-        self.quantities = blueprint.by_key
-        self.meanings = blueprint.meanings
         self.found: dict[str, np.ndarray] = {}
         self.open: list[str] = []
 
@@ -181,7 +187,13 @@ class _Values:
             variable = quantity.variable
             value = self.parameters.get(quantity.key, variable.value)
             if isinstance(value, str):
-                value = evaluate(value, self._namespace(quantity, value))
+                known = {
+                    "seed": float(self.seed),
+                    "i": np.arange(quantity.size),
+                    "cells": lambda name: float(self.blueprint.parts[name].size),
+                    "relaxation": self._relaxation,
+                }
+                value = self._evaluated(value, self.blueprint.parts[quantity.part], known)
             value = plain(quantity.key, value, variable.unit)
             scaled = np.asarray(value, dtype=np.float64) * self.units.scale(variable.scale) * in_si(variable.unit)
             self.found[quantity.key] = np.broadcast_to(scaled, quantity.size).astype(np.float64)
@@ -192,36 +204,24 @@ class _Values:
         """Return the initial weights of a pathway, given those asked for or ``drawn``, flat."""
         if pathway.start == "w":
             return drawn
-        turn = self.blueprint.orientations[pathway.name]
-        names: dict[str, object] = {"w": drawn}
-        for name in names_in(pathway.start).read:
-            found = self.meanings.find(pathway, name)
-            if name == "w" or found is None:
-                continue
-            value = self.flat(self.quantities[found.key])
-            if found.place == "pre":
-                value = np.repeat(value, turn.targets)
-            elif found.place == "post":
-                value = np.tile(value, turn.sources)
-            names[name] = value
-        return np.broadcast_to(evaluate(pathway.start, names), drawn.shape).astype(np.float64)
+        started = self._evaluated(pathway.start, pathway, {"w": drawn})
+        return np.broadcast_to(started, drawn.shape).astype(np.float64)
 
-    def _namespace(self, quantity: Quantity, expression: str) -> dict[str, object]:
-        names: dict[str, object] = {
-            "seed": float(self.seed),
-            "i": np.arange(quantity.size),
-            "cells": lambda name: float(self.blueprint.parts[name].size),
-            "relaxation": self._relaxation,
-        }
+    def _evaluated(self, expression: str, part: Population | Pathway, known: Mapping[str, object]):
+        """Return the value of an expression of ``part``, given the names that are ``known``; others are variables."""
+        names = dict(known)
         for name in names_in(expression).read:
-            if name not in names:
-                found = self.meanings.find(self.blueprint.parts[quantity.part], name)
-                other = self.quantities[found.key]  # type: ignore[union-attr]  # a circuit's names have been checked
+            found = None if name in names else self.blueprint.meanings.find(part, name)
+            if found is not None:
+                other = self.blueprint.by_key[found.key]
                 value = self.flat(other) / in_si(other.variable.unit)
+                if found.place in ("pre", "post"):
+                    turn = self.blueprint.orientations[part.name]
+                    value = np.repeat(value, turn.targets) if found.place == "pre" else np.tile(value, turn.sources)
                 names[name] = value[0] if value.size == 1 else value
-        return names
+        return evaluate(expression, names)
 
     def _relaxation(self, tau: float) -> float:
-        """1 - exp(-tick/tau), the exact step while the drive stands still."""
-        tick = float(self.flat(self.quantities["clock.tick"])[0]) / in_si("ms")
+        """Return 1 - exp(-tick/tau), the exact step while the drive stands still."""
+        tick = float(self.flat(self.blueprint.by_key["clock.tick"])[0]) / in_si("ms")
         return 1 - math.exp(-tick / tau) if tau else 1.0

@@ -43,6 +43,11 @@ class Job:
     recording: Recording
     snapshots: np.ndarray
 
+    @property
+    def ticks_per_sample(self) -> int:
+        """Ticks for which a sample is held, and those of its replays."""
+        return self.blueprint.timing.held + self.presentation.replay * self.blueprint.timing.replay_held
+
 
 @dataclass(frozen=True)
 class Outcome:

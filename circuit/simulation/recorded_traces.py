@@ -10,7 +10,7 @@ import numpy as np
 from biorrr.circuit.compile.blueprint import Blueprint, Quantity
 from biorrr.circuit.stimulus.data_checks import check_memory
 from biorrr.errors import InputError, InputTypeError
-from biorrr.models import Pathway, Population
+from biorrr.models import Population
 from biorrr.models.validation import whole_number
 
 # What is traced unless told: what a figure of plateaus needs, and enough to know the learning rates in between.
@@ -70,13 +70,10 @@ class Recording:
         inside = [np.arange(max(first, start), min(last, stop)) for first, last in self.windows]
         return np.unique(np.concatenate([self._steps(start, stop), *inside]).astype(np.int64))
 
-    def count(self, start: int, stop: int) -> int:
-        """Return the number of samples within [start, stop) that are recorded."""
-        if not self.traces:
-            return 0
-        inside = [range(max(first, start), min(last, stop)) for first, last in self.windows]
-        twice = sum(len(self._steps(one.start, one.stop)) for one in inside)
-        return len(self._steps(start, stop)) + sum(map(len, inside)) - twice
+    def room(self, start: int, stop: int) -> int:
+        """Return the number of samples within [start, stop) that are recorded, or a few more."""
+        inside = sum(len(range(max(first, start), min(last, stop))) for first, last in self.windows)
+        return len(self._steps(start, stop)) + inside if self.traces else 0
 
     def _steps(self, start: int, stop: int) -> range:
         """Return the samples within [start, stop) at whole multiples of ``every``."""
@@ -110,7 +107,7 @@ def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> 
             if q.variable.role == "activity" and q.name not in [t.label for t in traces]
         ]
     recording = Recording(tuple(traces), *_check_every(every, first, last), first)
-    rows = recording.count(first, last) * blueprint.timing.held
+    rows = recording.room(first, last) * blueprint.timing.held
     check_memory(
         "record", 8 * rows * sum(trace.columns for trace in traces),
         "record fewer cells or synapses, raise every, or record in windows",
@@ -119,60 +116,42 @@ def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> 
 
 
 def _trace(name: str, chosen, blueprint: Blueprint) -> Trace:
+    """Return the trace of the variable ``name``, of all cells or synapses or of those ``chosen``."""
     part, _, variable = name.rpartition(".")
     for pathway in blueprint.weighted:
         if name in (pathway.weight, f"{pathway.name}.w"):
             quantity = blueprint.by_key[f"{pathway.name}.w"]
-            return Trace(f"{pathway.weight}_trace", quantity, _synapses(name, chosen, pathway, blueprint))
+            return Trace(f"{pathway.weight}_trace", quantity, _places(name, chosen, quantity, blueprint))
     found = [q for q in blueprint.quantities if q.name == variable and part in ("", q.part) and q.name != "w"]
     if not found:
-        raise InputError(f"record: cannot record {name!r}; choose from {', '.join(_recordable(blueprint))}")
-    if len(found) > 1:
-        choices = " or ".join(repr(q.key) for q in found)
-        raise InputError(f"record: {name!r} exists in several parts; write {choices}")
-    quantity = found[0]
-    owner = blueprint.parts[quantity.part]
-    if isinstance(owner, Pathway) and quantity.variable.per == "synapse":
-        places = _synapses(name, chosen, owner, blueprint)
-    else:
-        places = _cells(name, chosen, quantity.size)
-    return Trace(quantity.name if not part else quantity.key.replace(".", "_"), quantity, places)
-
-
-def _recordable(blueprint: Blueprint) -> list[str]:
-    """Return the names of all variables that can be recorded: activities first, then weights, then the rest."""
-    names = [q.name for q in blueprint.quantities]
-    cells = [p.name for p in blueprint.parts.populations if p.shape]
-    declared = [q for q in blueprint.quantities if q.name not in ("w", "plastic")]
-    active = [q for q in declared if q.part in cells and q.variable.role in ("activity", "input")]
-    rest = [q for q in declared if q not in active]
-    shown = {q.key: q.name if names.count(q.name) == 1 else q.key for q in declared}
-    weights = [p.weight for p in blueprint.weighted]
-    return [*(shown[q.key] for q in active), *weights, *(shown[q.key] for q in rest)]
-
-
-def _cells(name: str, chosen, size: int) -> tuple[int, ...] | None:
-    if chosen is True:
-        return None
-    cells = np.asarray(chosen)
-    if cells.ndim != 1 or cells.dtype.kind not in "iu" or not len(cells) or cells.min() < 0 or cells.max() >= size:
-        raise InputError(f"record: {name} must be True or a list of cells in [0, {size - 1}] (got {chosen!r})")
-    return tuple(cells.tolist())
-
-
-def _synapses(name: str, chosen, pathway: Pathway, blueprint: Blueprint) -> tuple[int, ...] | None:
-    """Return synapses chosen as (row, column) of the pathway's matrix as places among Brian2's flat values."""
-    if chosen is True:
-        return None
-    turn = blueprint.orientations[pathway.name]
-    pairs = np.asarray(chosen)
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu" or not len(pairs):
-        raise InputError(f"record: {name} must be True or a list of (row, column) pairs (got {chosen!r})")
-    if (pairs < 0).any() or (pairs >= turn.shape).any():
+        cells = [p.name for p in blueprint.parts.populations if p.shape]
+        active = [q for q in blueprint.quantities if q.part in cells and q.variable.role in ("activity", "input")]
+        names = [q.name for q in active]
+        choices = [q.name if names.count(q.name) == 1 else q.key for q in active]
+        choices += [p.weight for p in blueprint.weighted]
         raise InputError(
-            f"record: {name} must be True or (row, column) pairs within its shape {turn.shape} (got {chosen!r})"
+            f"record: cannot record {name!r}; choose from {', '.join(choices)}, or another variable in describe()"
         )
-    return tuple(turn.places(pairs).tolist())
+    if len(found) > 1:
+        keys = " or ".join(repr(q.key) for q in found)
+        raise InputError(f"record: {name!r} exists in several parts; write {keys}")
+    (quantity,) = found
+    label = quantity.key.replace(".", "_") if part else quantity.name
+    return Trace(label, quantity, _places(name, chosen, quantity, blueprint))
+
+
+def _places(name: str, chosen, quantity: Quantity, blueprint: Blueprint) -> tuple[int, ...] | None:
+    """Return places among Brian2's flat values of cells, or of synapses as (row, column) of their matrix."""
+    if chosen is True:
+        return None
+    turn = blueprint.orientations[quantity.part] if quantity.variable.per == "synapse" else None
+    shape = turn.shape if turn else (quantity.size,)
+    places = np.asarray(chosen)
+    fits = places.dtype.kind in "iu" and len(places.shape) == len(shape) and places.shape[1:] in ((), (2,))
+    if not fits or not len(places) or (places < 0).any() or (places >= shape).any():
+        what = f"(row, column) pairs within its shape {shape}" if turn else f"cells in [0, {quantity.size - 1}]"
+        raise InputError(f"record: {name} must be True or a list of {what} (got {chosen!r})")
+    return tuple((turn.places(places) if turn else places).tolist())
 
 
 def _check_every(every, first: int, last: int) -> tuple[int | None, tuple[tuple[int, int], ...]]:

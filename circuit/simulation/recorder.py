@@ -89,7 +89,7 @@ class Recorder:
         blueprint, recording = job.blueprint, job.recording
         weights = {pathway.name: blueprint.by_key[f"{pathway.name}.w"].size for pathway in blueprint.weighted}
         self.snapshots = Series(len(job.snapshots) + 2, weights)
-        rows = recording.count(job.start, job.stop) * job.presentation.held
+        rows = recording.room(job.start, job.stop) * blueprint.timing.held
         self.traces = Series(rows, {trace.label: trace.columns for trace in recording.traces})
 
     def keep(self, t: int, state: Mapping[str, np.ndarray]) -> None:

@@ -80,7 +80,8 @@ def simulate(
         recorder = Recorder(job, callback and (lambda t, flat: callback(t, outward(job.blueprint, units, flat))))
         kept, outcome, left = None, None, job
         if checkpoint is not None:
-            kept = CheckpointFile(Checkpoint.of(checkpoint), identity_of(job, engine, events), recorder)
+            place = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)  # type: ignore[arg-type]
+            kept = CheckpointFile(place, identity_of(job, engine, events), recorder)
             outcome = kept.read(job)
 
         def on_progress(t: int, state: dict[str, np.ndarray]) -> None:
@@ -140,13 +141,12 @@ def snapshot_samples(wanted, first: int, last: int) -> np.ndarray:
     Parameters
     ----------
     wanted
-        How many, evenly in log time from ``first``; ("log", count) or ("linear", count); or the sample counts.
+        How many, evenly in log time from ``first``; ("linear", count) for evenly in samples; or the sample counts.
     first, last
         First sample, and the one after the last.
     """
-    spacing = "log"
-    if isinstance(wanted, tuple) and len(wanted) == 2 and wanted[0] in ("log", "linear"):
-        spacing, wanted = wanted
+    linear = isinstance(wanted, tuple) and len(wanted) == 2 and wanted[0] == "linear"
+    wanted = wanted[1] if linear else wanted
     if np.ndim(wanted) == 1 and not isinstance(wanted, str):
         counts = np.asarray(wanted)
         if counts.dtype.kind not in "iu" or not len(counts) or counts.min() < first or counts.max() > last:
@@ -158,6 +158,6 @@ def snapshot_samples(wanted, first: int, last: int) -> np.ndarray:
     count = whole_number("snapshots", wanted, minimum=1, remedy="; or ('linear', 50), or a list of sample counts")
     if count == 1:
         return np.array([last])
-    spread = np.geomspace if spacing == "log" else np.linspace
-    steps = spread(1 if spacing == "log" else (last - first) / count, last - first, num=count)
-    return first + np.unique(np.round(steps).astype(np.int64).clip(1, last - first))
+    samples = last - first
+    steps = np.linspace(samples / count, samples, count) if linear else np.geomspace(1, samples, count)
+    return first + np.unique(np.round(steps).astype(np.int64).clip(1, samples))

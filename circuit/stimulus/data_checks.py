@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,14 +21,6 @@ def warn(text: str) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("biorrr."):
         level, frame = level + 1, frame.f_back
     warnings.warn(text, stacklevel=level)
-
-
-def listed(name: str, values, what: str) -> tuple:
-    """Return ``values``, a list or another sequence of ``what``, as a tuple."""
-    single = isinstance(values, str | bytes | Mapping) or not getattr(values, "ndim", 1)
-    if single or not isinstance(values, Iterable):
-        raise InputTypeError(f"{name}: must be a list of {what} (got {values!r})")
-    return tuple(value.item() if isinstance(value, np.generic) else value for value in values)
 
 
 def mapping(name: str, values) -> Mapping[str, Any]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from biorrr.circuit.compile.blueprint import Blueprint
+from biorrr.circuit.compile.blueprint import Blueprint, Port
 from biorrr.circuit.compile.timing import Timing
 from biorrr.circuit.stimulus.data_checks import check_table, file_facts, warn_of_columns
 from biorrr.circuit.stimulus.signals import TimeSeries
 from biorrr.circuit.stimulus.statistics import Facts, facts_of
 from biorrr.circuit.stimulus.units import Units
-from biorrr.errors import InputError
+from biorrr.errors import InputError, InputTypeError
 from biorrr.models.physical_units import in_si
 
 
@@ -26,25 +28,42 @@ class Feed:
     ----------
     values
         As given, shape (n_samples, features); memory maps stay on disk.
-    mean
-        Subtracted from each sample, shape (features,).
+    facts
+        Their statistics.
+    centred
+        True to subtract their mean from each sample.
     gain
         By which each sample is multiplied after that.
     held, ticks
         Ticks for which a sample is held, and for which a row is shown: equal where every sample is one row.
-    centred
-        Whether ``mean`` is that of the values, and not 0.
+    in_time
+        True for a signal in time, whose windows are the samples.
+    labels
+        Names of the features, where the data had any.
     file
         Name, size and time of the file that the values are read from when the run begins; None for those in memory.
     """
 
     values: np.ndarray
-    mean: np.ndarray
+    facts: Facts
+    centred: bool = False
     gain: float = 1.0
     held: int = 1
     ticks: int = 1
-    centred: bool = False
+    in_time: bool = False
+    labels: tuple[str, ...] = ()
     file: tuple[str, int, int] | None = None
+
+    @functools.cached_property
+    def mean(self) -> np.ndarray:
+        """The mean that is subtracted from each sample, shape (features,)."""
+        return self.facts.mean if self.centred else np.zeros(self.values.shape[1])
+
+    @property
+    def unit_gain(self) -> float:
+        """The gain that brings the data to a mean square of 1."""
+        power = (self.facts.variance if self.centred else self.facts.variance + self.facts.mean**2).mean()
+        return 1 / math.sqrt(power) if power else 1.0
 
     @property
     def samples(self) -> int:
@@ -56,102 +75,71 @@ class Feed:
         return sample if self.ticks == self.held else (sample * self.held + tick) // self.ticks
 
 
-@dataclass(frozen=True)
-class Inputs:
-    """The data of all ports.
+def read_feeds(ports: Sequence[Port], X, Y, centre: bool, timing: Timing) -> dict[str, Feed]:
+    """Check the data that :meth:`biorrr.circuit.Microcircuit.run` is given; return them by port, without gains as yet.
 
     Parameters
     ----------
-    feeds, facts
-        By port, without gains as yet.
-    labels
-        Names of the features, by port, where the data had any.
-    signal_in_time
-        True where a port is driven by a signal in time, whose windows are the samples.
-    """
-
-    feeds: dict[str, Feed]
-    facts: dict[str, Facts]
-    labels: dict[str, list[str]]
-    signal_in_time: bool
-
-    @property
-    def n_samples(self) -> int:
-        """Samples of each port; of a signal in time, its windows."""
-        return next(iter(self.feeds.values())).samples
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """Features of each port, by its name."""
-        return {name: feed.values.shape[1] for name, feed in self.feeds.items()}
-
-    @property
-    def moving(self) -> frozenset[str]:
-        """Names of the ports whose input changes while a sample is held."""
-        return frozenset(name for name, feed in self.feeds.items() if feed.ticks != feed.held)
-
-    @property
-    def unit_gains(self) -> dict[str, float]:
-        """Gains, by port, that bring the data of each to a mean square of 1."""
-        gains = {}
-        for name, facts in self.facts.items():
-            power = (facts.variance if self.feeds[name].centred else facts.variance + facts.mean**2).mean()
-            gains[name] = 1 / math.sqrt(power) if power else 1.0
-        return gains
-
-    def presented(self, blueprint: Blueprint, units: Units) -> dict[str, Feed]:
-        """Return the feeds with their gains: data are given in the unit of the variable that they set."""
-        feeds = {}
-        for port in blueprint.ports:
-            variable = blueprint.by_key[f"{port.population}.{port.variable}"].variable
-            feeds[port.name] = replace(self.feeds[port.name], gain=units.scale(variable.scale) * in_si(variable.unit))
-        return feeds
-
-
-def read_inputs(given: Mapping[str, object], shown: Mapping[str, str], centre: bool, timing: Timing) -> Inputs:
-    """Check what is ``given`` for each port, and find out what a circuit must know of it.
-
-    Parameters
-    ----------
-    given, shown
-        By port: a table of samples or a signal in time, and the name by which errors speak of it.
+    ports
+        Of the circuit.
+    X, Y
+        Tables of samples or signals in time, or a dict of them by port in place of both.
     centre
         True to subtract means.
     timing
         Of the circuit.
     """
-    feeds: dict[str, Feed] = {}
-    facts: dict[str, Facts] = {}
-    for port, data in given.items():
-        name = shown[port]
-        values, ticks = (
-            _in_time(name, data, timing) if isinstance(data, TimeSeries) else (check_table(name, data), None)
-        )
-        feed = Feed(
-            values, np.zeros(values.shape[1]), 1.0, timing.held, ticks or timing.held, centre, file_facts(values)
-        )
-        if not feed.samples:
-            raise InputError(
-                f"{name}: must last at least one window of {1000 * timing.window:g} ms, which Leaky(hold=...) sets "
-                f"(got {timing.tick * feed.ticks * len(values):g} ms)"
-            )
-        known = facts[port] = facts_of(name, values, centre)
-        if len(values) > 1:
-            warn_of_columns(name, known.mean, known.variance, centre)
-        feeds[port] = replace(feed, mean=known.mean) if centre else feed
+    given = _by_port([port.name for port in ports], X, Y)
+    shown = {port: port if isinstance(X, Mapping) else port.upper() for port in given}  # as the user calls them
+    feeds = {port: _feed(shown[port], data, centre, timing) for port, data in given.items()}
     lengths = {shown[port]: feed.samples for port, feed in feeds.items()}
     if len(set(lengths.values())) > 1:
         counts = " and ".join(map(str, lengths.values()))
         raise InputError(f"{', '.join(lengths)}: must have as many samples as each other (got {counts})")
-    labels = {port: [str(column) for column in getattr(data, "columns", ())] for port, data in given.items()}
-    return Inputs(feeds, facts, labels, any(isinstance(data, TimeSeries) for data in given.values()))
+    return feeds
 
 
-def _in_time(name: str, signal: TimeSeries, timing: Timing) -> tuple[np.ndarray, int]:
-    """Return the rows of a signal in time, and how many ticks each lasts; refuse it in circuits without time."""
-    if timing.instant:
+def _by_port(ports: list[str], X, Y) -> dict[str, Any]:
+    """Return the data of each of ``ports``."""
+    if isinstance(X, Mapping):
+        if Y is not None or set(X) != set(ports):
+            raise InputError(f"inputs: must be data for {', '.join(ports)} (got {', '.join(map(str, X)) or 'none'})")
+        return {name: X[name] for name in ports}
+    if sorted(ports) != ["x", "y"]:
+        raise InputTypeError(
+            f"X: must be a dict of the data of each port, {', '.join(ports)} (got {type(X).__name__}); X and Y are "
+            "for circuits with ports x and y"
+        )
+    Y = Y[:, None] if isinstance(Y, np.ndarray) and Y.ndim == 1 else Y
+    Y = Y.to_frame() if hasattr(Y, "to_frame") and np.ndim(Y) == 1 else Y  # a column of a table keeps its name
+    return {"x": X, "y": Y}
+
+
+def _feed(name: str, data, centre: bool, timing: Timing) -> Feed:
+    """Return the feed of one port; errors call it ``name``."""
+    in_time = isinstance(data, TimeSeries)
+    if in_time and timing.instant:
         raise InputError(
             f"{name}: is a signal in time (TimeSeries), but in this circuit all is instant; give the circuit time, "
             "such as departures=[Leaky(hold=100, dt=2)], or a table with one row per sample"
         )
-    return signal.rows(name, timing)
+    values, ticks = data.rows(name, timing) if in_time else (check_table(name, data), timing.held)
+    if len(values) * ticks < timing.held:
+        raise InputError(
+            f"{name}: must last at least one window of {1000 * timing.window:g} ms, which Leaky(hold=...) sets "
+            f"(got {timing.tick * ticks * len(values):g} ms)"
+        )
+    facts = facts_of(name, values, centre)
+    if len(values) > 1:
+        warn_of_columns(name, facts.mean, facts.variance, centre)
+    labels = tuple(str(column) for column in getattr(data, "columns", ()))
+    return Feed(values, facts, centre, 1.0, timing.held, ticks, in_time, labels, file_facts(values))
+
+
+def scaled(feeds: Mapping[str, Feed], blueprint: Blueprint, units: Units) -> dict[str, Feed]:
+    """Return ``feeds`` with their gains: data are given in the unit of the variable that they set."""
+    out = {}
+    for port in blueprint.ports:
+        variable = blueprint.by_key[f"{port.population}.{port.variable}"].variable
+        out[port.name] = replace(feeds[port.name], gain=units.scale(variable.scale) * in_si(variable.unit))
+    return out

@@ -17,7 +17,7 @@ WEIGHTS, _ORDER, _REPLAY = range(3)
 _BLOCK = 2**16  # entries of permutations drawn together: to seed a generator takes as long as to draw 2,000
 
 
-def as_seed(seed) -> int:
+def as_seed(name: str, seed) -> int:
     """Return a whole number for ``seed``: itself, or one drawn by a NumPy generator; None draws a new one each time."""
     if seed is None:
         seed = np.random.default_rng()
@@ -25,7 +25,7 @@ def as_seed(seed) -> int:
         return int(seed.integers(2**32))
     if isinstance(seed, np.random.RandomState):
         return int(seed.randint(2**32, dtype=np.uint64))
-    return whole_number("seed", seed, minimum=0)
+    return whole_number(name, seed, minimum=0)
 
 
 def generator(seed: int, stream: int, *place: int) -> np.random.Generator:
@@ -47,12 +47,6 @@ class Presentation:
         Replays after each sample, B.
     seed
         Seed of all of it.
-    held
-        Ticks for which each sample is shown.
-    port
-        Name of the port whose inputs are replayed one by one.
-    replay_held
-        Ticks for which each replay is shown.
     """
 
     n_samples: int
@@ -60,15 +54,7 @@ class Presentation:
     order: str | np.ndarray
     replay: int
     seed: int
-    held: int = 1
-    port: str = "x"
-    replay_held: int = 1
     _permutations: dict = field(default_factory=dict, repr=False, compare=False)
-
-    @property
-    def ticks_per_sample(self) -> int:
-        """Ticks for which a sample is held, and those of its replays."""
-        return self.held + self.replay * self.replay_held
 
     def rows(self, start: int, stop: int) -> np.ndarray:
         """Return the rows of the data presented at samples ``start`` to ``stop``, shape (stop - start,)."""
@@ -108,7 +94,3 @@ class Presentation:
             drawn = generator(self.seed, stream, turn).permuted(ordered, axis=1).reshape(-1)
             kept = self._permutations[stream] = turn, drawn
         return kept[1]
-
-    def __getstate__(self):
-        """Return the fields without permutations, which can be drawn again."""
-        return {**self.__dict__, "_permutations": {}}

@@ -27,8 +27,6 @@ class Facts:
 
     Parameters
     ----------
-    largest
-        The largest absolute value.
     mean, variance : (features,)
         Of each column.
     power
@@ -37,7 +35,6 @@ class Facts:
         Evenly spaced rows.
     """
 
-    largest: float
     mean: np.ndarray
     variance: np.ndarray
     power: float
@@ -74,4 +71,4 @@ def facts_of(name: str, array: np.ndarray, centre: bool = False) -> Facts:
     for rows in chunks(array):
         squares += np.square(rows - mean).sum(axis=0)
         power += float(np.square(rows - shift).sum())
-    return Facts(largest, mean, squares / len(array), power / len(array) or 1.0, np.concatenate(some))
+    return Facts(mean, squares / len(array), power / len(array) or 1.0, np.concatenate(some))

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from biorrr.models.auto_rates import PLANNED_FOR_AREAS, plan_of_areas
 from biorrr.models.departure import Departure
-from biorrr.models.paper.neuromodulator import PLASTICITY, REGRESSION, Neuromodulator, broadcast_rates, speaking
+from biorrr.models.paper.neuromodulator import PLASTICITY, REGRESSION, Neuromodulator, broadcast_rates, broadcasting
 from biorrr.models.paper.neurons import Interneurons, PyramidalNeurons
 from biorrr.models.paper.synapses import (
     DistalSynapses,
@@ -29,7 +29,7 @@ from biorrr.models.rates import Rates
 from biorrr.models.variables import Step, Variable, broadcast
 
 
-def at(area: int) -> str:
+def suffix(area: int) -> str:
     """Return the ending of names that belong to ``area``, such as "_1"; empty where a circuit has but one."""
     return f"_{area}" if area else ""
 
@@ -64,7 +64,7 @@ class Area:
     @property
     def below(self) -> tuple[str, str]:
         """Population and variable that drive its proximal synapses."""
-        return (f"pyramidal{at(self.number - 1)}", "z") if self.number > 1 else ("sensory", "x")
+        return (f"pyramidal{suffix(self.number - 1)}", "z") if self.number > 1 else ("sensory", "x")
 
     def _scale(self, scale: str) -> str:
         """Return ``scale`` in the last area, whose currents and interneurons scale with the units of y; else 1."""
@@ -72,7 +72,7 @@ class Area:
 
     def populations(self) -> tuple[Population, ...]:
         """Return its pyramidal neurons and interneurons."""
-        plain, inner, end = PyramidalNeurons(self.k), Interneurons(self.interneurons), at(self.number)
+        plain, inner, end = PyramidalNeurons(self.k), Interneurons(self.interneurons), suffix(self.number)
         taught, inhibiting = (
             tuple(replace(variable, scale=self._scale(variable.scale)) for variable in variables)
             for variables in (plain.variables[1:], inner.variables)
@@ -96,7 +96,7 @@ class Area:
 
     def pathways(self) -> tuple[Pathway, ...]:
         """Return its proximal, distal, inhibitory and recruitment synapses, which bring variances to rho, not to 1."""
-        (below, low), end, (W, A, Q, R) = self.below, at(self.number), self.weights
+        (below, low), end, (W, A, Q, R) = self.below, suffix(self.number), self.weights
         proximal = replace(
             ProximalSynapses(), source=below, drives="basal", current=f"w * {low}_pre",
             change=f"eta_x{end} * {low}_pre * plateau_post",
@@ -110,7 +110,7 @@ class Area:
         )
         if not self.last:
             distal = replace(
-                distal, source=f"pyramidal{at(self.number + 1)}", current="w * z_pre", scale="1",
+                distal, source=f"pyramidal{suffix(self.number + 1)}", current="w * z_pre", scale="1",
                 change=f"eta_y{end} * (z_pre * z_post - rho * w)",
                 replay=f"eta_y{end} * replay_gain * z_pre * z_post", equation=f"d{A} = eta_y{end} (z z' - rho {A})",
             )  # fmt: skip
@@ -140,31 +140,34 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
     so its rate is divided by the mean power of the input and by trace(QQ'). One sample is bounded by its own power;
     the bound falls more slowly than the rate, so that in the end every sample counts the same. Between areas A and W
     drive each other up while their product exceeds QQ'; so Q follows faster than A, and its start, 1, is the largest it
-    comes to. :func:`~biorrr.models.auto_rates.plan_of_areas` has the numbers that depend on the announced end.
+    comes to. A ridge above the power of x slows down what the first area learns from x; Q, which fades in areas that
+    have not found y yet, is slower by as much. :func:`~biorrr.models.auto_rates.plan_of_areas` has the numbers that
+    depend on the announced end.
     """
     shared = [*REGRESSION, broadcast("rho", "variance that every output is brought to", "parameter", 1.0)]
     for area in areas:
-        end, scale = at(area.number), "z / a" if area.last else "1"
+        end, scale = suffix(area.number), "z / a" if area.last else "1"
         shared += [
             broadcast(f"feedback{end}", "gain of the plateau at the soma", "parameter", area.feedback, scale),
             broadcast(f"power_q{end}", "trace(QQ'), the gain of the inhibitory loop", "memory"),
         ]
     if rates is not None:
         own = zip(areas, rates, strict=True)
-        given = {f"{path}{at(area.number)}": getattr(each, path) for area, each in own for path in PLASTICITY}
+        given = {f"{path}{suffix(area.number)}": getattr(each, path) for area, each in own for path in PLASTICITY}
         return Neuromodulator(given, shared)
     lines = [
         "left = clip(1 - sample / last, 0, 1)",
         "fall = learning * left / (1 + sample / N_q)",
         "bound = learning * sqrt(left)",
+        "heard = clip(power_x / (ridge_power + 1e-300), 0, 1)",
     ]
     for below, area in zip([None, *areas], areas, strict=False):
-        end = at(area.number)
+        end = suffix(area.number)
         base, mean, ridge = ("base_w", f"{below.k} * rho", "0") if below else ("base_x", "power_x", "ridge_power")
         lines += [
             f"wanted = {base} * fall / ({mean} + {ridge})",
             f"eta_x{end} = clip(wanted, 0, bound / (energy_x{end} + {ridge} + 1e-300)) / clip(power_q{end}, 1, inf)",
-            f"eta_q{end} = clip(base_q * fall, 0, 0.06 * learning / (energy_z{end} + 1e-300))",
+            f"eta_q{end} = clip(base_q * heard * fall, 0, 0.06 * learning / (energy_z{end} + 1e-300))",
             f"eta_r{end} = eta_q{end}",
             f"eta_y{end} = clip(base_y * fall, 0, 0.5 * learning / (1 - s + s * (energy_y + ridge_y)))"
             if area.last
@@ -181,9 +184,9 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
         broadcast("ridge_power", "what the ridge adds to |x|^2", "parameter", scale="x**2"),
         *(broadcast(name, meaning, "parameter", _OPEN_ENDED[name]) for name, meaning in PLANNED_FOR_AREAS.items()),
     ]
-    eta = broadcast_rates(f"{path}{at(area.number)}" for area in areas for path in PLASTICITY)
+    eta = broadcast_rates(f"{path}{suffix(area.number)}" for area in areas for path in PLASTICITY)
     step = Step("modulation", "\n".join(lines))
-    return speaking("Broadcasts learning rates fitted to the drive.", *eta, *shared, step)
+    return broadcasting("Broadcasts learning rates fitted to the drive.", *eta, *shared, step)
 
 
 @dataclass(frozen=True)
@@ -207,7 +210,7 @@ class ApicalFeedback(Departure):
         """Put the areas, and a neuromodulator that speaks to all of them, into the circuit."""
         parts = parts.having(area_modulator(self.areas, self.rates))
         for area in self.areas:
-            end, (source, variable) = at(area.number), area.below
+            end, (source, variable) = suffix(area.number), area.below
             cells = f"pyramidal{end}"
             parts = parts.having(*area.populations(), *area.pathways())
             heard = [(f"loop_gain{end}", cells, f"power_q{end}", "power_pre", "dendrite")]

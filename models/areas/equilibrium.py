@@ -1,4 +1,4 @@
-"""What areas with apical feedback settle to: the equilibrium of their outputs, as a linear system."""
+"""The equilibrium to which areas with apical feedback settle, as a linear system."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class AreaWeights(NamedTuple):
 
 
 def settling_matrix(areas: Sequence[AreaWeights], gains: Sequence[float]) -> np.ndarray:
-    """The matrix M of the equilibrium M z = drive, (cells, cells), cells of all areas one after another.
+    """Return the matrix M of the equilibrium M z = drive, (cells, cells), cells of all areas one after another.
 
     Row by row it says z_i + c_i Q_i R_i z_i - W_i' z_(i-1) - c_i A_i' z_(i+1) = drive, with c_i the gain of the link
     above area i over that of the link below.
@@ -46,7 +46,7 @@ def settling_matrix(areas: Sequence[AreaWeights], gains: Sequence[float]) -> np.
 
 
 def equilibrium(areas: Sequence[AreaWeights], gains: Sequence[float], X: np.ndarray, Y: np.ndarray) -> list[np.ndarray]:
-    """Settled outputs of every area for ``X`` (n_samples, m) and ``Y`` (n_samples, n): list of (n_samples, k_i)."""
+    """Return settled outputs of all areas for ``X`` (n_samples, m), ``Y`` (n_samples, n): list of (n_samples, k_i)."""
     sizes = [area.W.shape[1] for area in areas]
     drive = np.zeros((len(X), sum(sizes)))
     drive[:, : sizes[0]] += X @ areas[0].W
@@ -56,7 +56,7 @@ def equilibrium(areas: Sequence[AreaWeights], gains: Sequence[float], X: np.ndar
 
 
 def settled_filters(areas: Sequence[AreaWeights], gains: Sequence[float]) -> list[np.ndarray]:
-    """The same as filters F_i of z_i = F_i' (x; y), list of (m + n, k_i)."""
+    """Return the same as filters F_i of z_i = F_i' (x; y), list of (m + n, k_i)."""
     m, n = len(areas[0].W), len(areas[-1].A)
     both = np.eye(m + n)
     return equilibrium(areas, gains, both[:, :m], both[:, m:])

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
-from biorrr.models.areas.apical_feedback import at
+from biorrr.models.areas.apical_feedback import suffix
 from biorrr.models.departure import Departure
 from biorrr.models.paper.clock import SettlingClock
 from biorrr.models.parts import Parts, Pathway, Population, summed, with_values
@@ -63,20 +63,20 @@ class Settled(Departure):
         number, last = min(len(pyramidal), 3), pyramidal[-1]
         (ticks, softest), (_, clamped) = _USUAL[number], _USUAL[number - 1]
         held = float(self.ticks or ticks)
-        clamp = f"feedback{at(last.area)} * power_q{at(last.area)} / {last.size}"
+        clamp = f"feedback{suffix(last.area)} * power_q{suffix(last.area)} / {last.size}"
         areas = [cells.area for cells in pyramidal]
         pace = _pacemaker(areas, self.softest or softest, self.softest or clamped, clamp)
         clock = with_values(SettlingClock(), held=held, replay_held=held)
         others = tuple(population for population in parts.populations if population.kind != "clock")
         parts = replace(parts, populations=(clock, pace, *others))  # they speak before outputs move
         for cells in pyramidal:
-            power, residual = f"residual_power{at(cells.area)}", f"residual{at(cells.area)}"
+            power, residual = f"residual_power{suffix(cells.area)}", f"residual{suffix(cells.area)}"
             heard = summed(power, cells.name, "settling", residual, "shortfall_pre**2", "modulation")
             parts = parts.having(cells.adding(*_MOVEMENT), heard)
         for kind, letter in (("recruitment", "r"), ("proximal", "w"), ("distal", "a")):
             for pathway in parts.all(kind=kind):
                 if parts[pathway.source].kind == "pyramidal":  # else it brings the data, and is no part of M
-                    parts = _with_norm(parts, pathway, f"power_{letter}{at(pathway.area)}")
+                    parts = _with_norm(parts, pathway, f"power_{letter}{suffix(pathway.area)}")
         return parts.having(*map(_at_the_last_tick, parts.everything))
 
 
@@ -106,12 +106,12 @@ def _with_norm(parts: Parts, pathway: Pathway, name: str) -> Parts:
 def _stiffest(areas: list[int]) -> list[str]:
     """Return the statements that find the upper bound of the eigenvalues of M."""
     links = {
-        low: f"sqrt(feedback{at(low)} * sqrt(power_w{at(high)} * power_a{at(low)}))"
+        low: f"sqrt(feedback{suffix(low)} * sqrt(power_w{suffix(high)} * power_a{suffix(low)}))"
         for low, high in itertools.pairwise(areas)
     }
     lines: list[str] = []
     for below, area in zip([None, *areas], areas, strict=False):
-        terms = [f"1 + feedback{at(area)} * sqrt(power_q{at(area)} * power_r{at(area)})"]
+        terms = [f"1 + feedback{suffix(area)} * sqrt(power_q{suffix(area)} * power_r{suffix(area)})"]
         terms += [links[linked] for linked in (area, below) if linked in links]
         bound = " + ".join(terms)
         lines.append(f"stiffest = clip({bound}, stiffest, inf)" if lines else f"stiffest = {bound}")
@@ -136,9 +136,9 @@ def _pacemaker(areas: list[int], softest: float, clamped: float, clamp: str) -> 
     The lower bound of eigenvalues is ``softest``, and rises with ``clamp`` up to ``clamped``.
     """
     lowest = f"lowest = clip(softest * (1 + {clamp} / 3), softest, clamped)"
-    norms = [f"{name}{at(area)}" for area in areas for name in ("power_r", "residual")]
-    norms += [f"power_w{at(area)}" for area in areas[1:]] + [f"power_a{at(area)}" for area in areas[:-1]]
-    residual = " + ".join(f"residual{at(area)}" for area in areas)
+    norms = [f"{name}{suffix(area)}" for area in areas for name in ("power_r", "residual")]
+    norms += [f"power_w{suffix(area)}" for area in areas[1:]] + [f"power_a{suffix(area)}" for area in areas[:-1]]
+    residual = " + ".join(f"residual{suffix(area)}" for area in areas)
     return Population(
         1,
         "settling",

@@ -32,7 +32,7 @@ class Holding(Departure):
     def __post_init__(self) -> None:
         super().__post_init__()
         ticks = self.hold / self.dt if self.dt > 0 else 0.0
-        if ticks < 0.5 or abs(ticks - round(ticks)) >= 1e-9:
+        if not 0.5 <= ticks < 2.0**53 or abs(ticks - round(ticks)) >= 1e-9:
             raise InputError(
                 f"{type(self).__name__}.hold: must be a whole number of ticks of dt = {self.dt:g} ms (got "
                 f"{self.hold:g} ms)"

@@ -1,7 +1,7 @@
 """Cells in millivolts: bursting pyramidal cells, somatostatin cells, and the circuit that is made of them."""
 
 from biorrr.models.millivolts.bursting_cells import BurstingCells
-from biorrr.models.millivolts.cell_populations import Millivolts, fan
+from biorrr.models.millivolts.cell_populations import Millivolts
 from biorrr.models.millivolts.somatostatin_cells import SomatostatinCells
 
-__all__ = ["BurstingCells", "Millivolts", "SomatostatinCells", "fan"]
+__all__ = ["BurstingCells", "Millivolts", "SomatostatinCells"]

@@ -147,8 +147,8 @@ class Millivolts(Holding):
                 *OUTPUT_READINGS,
             ),
             replace(self.cell, size=each * int(outputs.size or 1)),
-            fan("out", "soma_currents", outputs.name, cells, currents, each, "cells"),
-            fan("in", "output_spikes", cells, outputs.name, counts, each, "output"),
+            _fan("out", "soma_currents", outputs.name, cells, currents, each, "cells"),
+            _fan("in", "output_spikes", cells, outputs.name, counts, each, "output"),
         )  # fmt: skip
 
     def _interneurons(self, inner: Population) -> tuple[Population | Pathway, ...]:
@@ -164,8 +164,8 @@ class Millivolts(Holding):
                 *INTERNEURON_READINGS,
             ),
             replace(self.interneuron, size=each * int(inner.size or 1)),
-            fan("out", "interneuron_currents", inner.name, cells, currents, each, "interneuron cells"),
-            fan("in", "interneuron_spikes", cells, inner.name, counts, each, "interneuron output"),
+            _fan("out", "interneuron_currents", inner.name, cells, currents, each, "interneuron cells"),
+            _fan("in", "interneuron_spikes", cells, inner.name, counts, each, "interneuron output"),
         )
 
     def _shared(self, population: int) -> tuple[Variable, ...]:
@@ -188,7 +188,7 @@ def _carried(code: str, said: str) -> str:
     return renamed(code, {f"{said}_pre": "carried_pre"})
 
 
-def fan(direction: str, name: str, source: str, target: str, fills: dict[str, str], each: int, phase: str) -> Pathway:
+def _fan(direction: str, name: str, source: str, target: str, fills: dict[str, str], each: int, phase: str) -> Pathway:
     """Return a pathway between a population and the ``each`` cells that stand for every one of it.
 
     It fans "out", and hands variables of ``source`` to the cells that stand for it, or "in", and sums variables over

@@ -29,7 +29,7 @@ def broadcast_rates(paths: Iterable[str]) -> tuple[Variable, ...]:
     return tuple(broadcast(f"eta_{path}", f"rate of {PLASTICITY[path[0]]} plasticity") for path in paths)
 
 
-def speaking(meaning: str, *spoken: Variable | Step) -> Population:
+def broadcasting(meaning: str, *spoken: Variable | Step) -> Population:
     """Return the neuromodulator that broadcasts the variables among ``spoken``, which its steps set."""
     return Population(1, "neuromodulator", meaning=meaning, shape="").adding(*spoken)
 
@@ -41,7 +41,7 @@ def Neuromodulator(rates: Mapping[str, Rate], others: Iterable[Variable] = REGRE
     # In replay the sample count stands still, and so do the rates.
     step = Step("input", "\n".join(f"eta_{p} = eta0_{p} / (1 + sample / N_{p})" for p in rates))
     meaning = "Broadcasts the learning rates of a timetable, eta0 / (1 + t/N)."
-    return speaking(meaning, *broadcast_rates(rates), *others, *start, *half, step)
+    return broadcasting(meaning, *broadcast_rates(rates), *others, *start, *half, step)
 
 
 _OPEN_ENDED = OPEN_ENDED.plan(k=1, s=0.0, drive=Drive.white(1, 1))
@@ -49,7 +49,7 @@ _OPEN_ENDED = OPEN_ENDED.plan(k=1, s=0.0, drive=Drive.white(1, 1))
 
 def AdaptiveNeuromodulator() -> Population:
     """Return the neuromodulator of rates fitted to the drive; :mod:`biorrr.models.auto_rates` says why they are so."""
-    return speaking(
+    return broadcasting(
         "Broadcasts learning rates fitted to the drive.",
         *broadcast_rates(PLASTICITY),
         *REGRESSION,

@@ -108,9 +108,7 @@ def timetable(rate: Rate, *others: Variable) -> Population:
 
 def pyramidal(k: int, *further: Variable | Step) -> Population:
     """Return ``k`` pyramidal cells with a somatic output z and ``further`` variables and steps."""
-    variables = tuple(one for one in further if isinstance(one, Variable))
-    steps = tuple(one for one in further if isinstance(one, Step))
-    return Population(k, "pyramidal", (Variable("z", "somatic output"), *variables), steps, shape="triangle")
+    return Population(k, "pyramidal", (Variable("z", "somatic output"),), shape="triangle").adding(*further)
 
 
 def drawn(seed: int, **shapes: tuple[int, int]) -> dict[str, np.ndarray]:

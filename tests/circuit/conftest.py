@@ -13,16 +13,8 @@ RATES = Rates(x=Rate(0.004, 900), y=Rate(0.02, 700), q=Rate(0.008, 1500), r=Rate
 
 
 @pytest.fixture(scope="session", autouse=True)
-def cython_modules(pytestconfig):
-    """Keep Brian2's Cython modules with pytest's cache too, compiled without optimising, which doubles the wait."""
-    import brian2
-
-    codegen = brian2.prefs.codegen
-    before = codegen.runtime.cython.cache_dir, codegen.cpp.extra_compile_args_gcc
-    codegen.runtime.cython.cache_dir = str(pytestconfig.cache.mkdir("cython"))
-    codegen.cpp.extra_compile_args_gcc = ["-w", "-O0"]
-    yield
-    codegen.runtime.cython.cache_dir, codegen.cpp.extra_compile_args_gcc = before
+def quick_cython(cython_modules):
+    """Compile Cython modules without optimising in all tests of this room."""
 
 
 @dataclass

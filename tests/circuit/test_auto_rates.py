@@ -60,7 +60,7 @@ def same_numbers(run, algorithm, given):
 
 @pytest.mark.parametrize("arguments", [{"ridge": 0.1}, {"feedback": 0.5}])
 def test_only_an_end_that_is_not_announced_may_be_moved(arguments, data):
-    X, Y = data[0][:50], data[1][:50]
+    X, Y = data[0][:10], data[1][:10]
     circuit = Microcircuit(2, engine="numpy", **arguments)
     options = {"record": (), "progress": False}
     with warnings.catch_warnings():

@@ -62,7 +62,11 @@ def test_settings(settings, text):
             "Rate.N: must be finite and positive (got nan), or infinite for a constant rate",
         ),
         (lambda: Rates(Rate(1), 0.1, Rate(1)), TypeError, "Rates.y: must be Rate(...) (got 0.1)"),
-        (lambda: Microcircuit(rates=0.1), TypeError, "rates: must be Rates(...) or 'auto' (got 0.1)"),
+        (
+            lambda: Microcircuit(rates=0.1),
+            TypeError,
+            "rates: must be 'auto', Rates(...), or one Rates(...) for each area (got 0.1)",
+        ),
         (lambda: Microcircuit(s="0.5"), TypeError, "s: must be a number (got '0.5'); 0 is RRMSE, 1 is CCA"),
     ],
 )

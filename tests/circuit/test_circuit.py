@@ -95,7 +95,7 @@ def test_it_is_continued_saved_and_pickled(inputs, weights, tmp_path):
 
 def test_it_is_looked_at(inputs):
     circuit = two_areas()
-    assert "first, A: retina (5) to V1 (3)" in circuit.describe(image=5, label=2)
+    assert "first, A: retina (5) to V1 (3)" in circuit.describe(5, 2)
     assert set(circuit.wiring(5, 2)) == {"retina", "elsewhere", "V1", "V2"}
     assert [str(verdict).split(";")[0] for verdict in circuit.locality()] == [
         "first: local",

@@ -119,12 +119,9 @@ def test_the_circuit_is_a_loop_over_all_ticks(k, s, rule, engine, views):
 
 def evaluations(made: Blueprint, program: tuple[Action, ...], pathway: str) -> int:
     """How often a sample evaluates something for every synapse of ``pathway``."""
-    due = {"": HELD, "onset": 1}
-    return sum(
-        1 if action.addend else due[action.when]
-        for action in program
-        if action.part == pathway and action.gate != "replaying"
-    )
+    due = {"": HELD, "waking": HELD, "onset": 1, "presented": 1, "replaying": 0}
+    own = [action for action in program if action.part == pathway]
+    return sum(min(due[action.gate], 1) if action.addend else due[action.gate] for action in own)
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_every_rule_is_local(rates):
 def test_the_naive_rule_is_not_local():
     """The rule that follows from a Lagrange multiplier multiplies two sets of weights (supplement B)."""
     naive = replace(ProximalSynapses(), change="eta_x * x_pre * (a_post - x * Vx * Lagrange)")
-    (verdict,) = locality(Microcircuit(2).parts, (naive,))
+    verdict = locality(Microcircuit(2).parts, naive)
     assert not verdict.local
     assert verdict.elsewhere == ("Lagrange", "Vx", "x")
     assert "NOT local: reads Lagrange, Vx, x" in str(verdict)

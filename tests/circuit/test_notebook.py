@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from biorrr.circuit import Microcircuit
-from biorrr.models import Leaky, LoopDelay, Rate, Rates, Rectified
+from biorrr.models import DalesLaw, Leaky, LoopDelay, Rate, Rates, Rectified
 
 RATES = Rates(Rate(0.02, 500), Rate(0.01), Rate(0.02, 300))
 
@@ -28,17 +28,18 @@ def test_a_circuit_is_a_table():
     circuit = Microcircuit(2, s=1, interneurons=3, ridge=(0.1, 0), rates=RATES)
     assert repr(circuit).splitlines() == [
         "Microcircuit",
+        "  inputs        x, y",
         "  cells         2 pyramidal, 3 interneurons",
         "  regression    s = 1 (CCA)",
         "  ridge         0.1 on Cxx, 0 on Cyy, by replay",
         f"  rates         {RATES!r}",
-        "  departures    none: the paper's circuit",
+        "  departures    none",
         "  engine, seed  auto, 0",
     ]
-    assert "<th" in circuit._repr_html_()
+    assert circuit._repr_html_().count("<tr>") == 7
     departing = repr(Microcircuit(2, departures=[LoopDelay(1), Rectified()]))
     assert "  departures    LoopDelay(samples=1, ticks=0); Rectified(" in departing
-    assert "none: the paper&#x27;s circuit" in circuit._repr_html_()
+    assert "DalesLaw(weights=(&#x27;Q&#x27;, " in Microcircuit(2, departures=[DalesLaw(("Q", "R"))])._repr_html_()
 
 
 def test_a_run_is_a_table(run):

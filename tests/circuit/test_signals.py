@@ -164,7 +164,7 @@ def test_figures_and_nwb_carry_seconds(data, make_circuit, tmp_path):
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda X: TimeSeries(X, -1), r"TimeSeries.dt: must be finite and positive \(got -1\) s"),
+        (lambda X: TimeSeries(X, -1), r"TimeSeries.dt: must be finite and positive \(got -1\); a plain number is in s"),
         (lambda X: TimeSeries(X, 0.007), r"X: its rows must last a whole number .*rows of 7 ms and ticks of 5 ms"),
         (lambda X: TimeSeries(X[:2], 0.005), r"X: must last at least one window of 20 ms, .* \(got 10 ms\)"),
         (lambda X: TimeSeries(X[:8], 0.005), r"X, Y: must have as many samples as each other \(got 2 and 40\)"),

@@ -268,7 +268,7 @@ print("equal")
 """
 
 
-@pytest.mark.parametrize("processes", [1, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("processes", [1, pytest.param(20, marks=pytest.mark.slow)])
 def test_threads_share_brian2_and_circuits_without_harm(processes):
     """Results as one after another, and nothing that is printed meanwhile gets lost."""
     expected = [*(f"line {i}" for i in range(200)), "equal"]

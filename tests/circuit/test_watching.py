@@ -77,14 +77,14 @@ def test_snapshots_in_log_time_linear_or_as_asked(few, make_circuit):
 
     assert seen(("linear", 6)) == [0, 10, 20, 30, 40, 50, 60]
     assert seen([5, 50]) == [0, 5, 50, 60]
-    assert seen(("log", 4)) == seen(4)
+    assert seen(4) == [0, 1, 4, 15, 60]
 
 
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"record": {"Vx": [(6, 0)]}}, r"record: Vx must be True or \(row, column\) pairs within its shape \(6, 2\)"),
-        ({"record": {"Vx": 3}}, r"record: Vx must be True or a list of \(row, column\) pairs \(got 3\)"),
+        ({"record": {"Vx": [(6, 0)]}}, r"Vx must be True or a list of \(row, column\) pairs within its shape \(6, 2\)"),
+        ({"record": {"Vx": 3}}, r"record: Vx must be True or a list of \(row, column\) pairs within .*\(got 3\)"),
         ({"record": {"z": [0, 2]}}, r"record: z must be True or a list of cells in \[0, 1\] \(got \[0, 2\]\)"),
         ({"record": 3}, r"record: must be names of variables, or a dict of them \(got 3\); \(\) records nothing"),
         ({"every": [(5, 3)]}, "every: windows must not be empty and must not overlap"),

@@ -141,7 +141,7 @@ CALLS = {
         {k: v for k, v in arguments(MicrocircuitRegressor).items() if k != "random_state"},
     ),
     "run": (run, arguments(Microcircuit.run) | {"rates": None}),
-    "describe": (Microcircuit(2).describe, {"m": 4, "n": 3, "run": None}),
+    "describe": (lambda m, n, run=None: Microcircuit(2).describe(m, n, run=run), {"m": 4, "n": 3, "run": None}),
     "build": (sized, {"sizes": (4, 3)}),
     "Rate": (lambda **given: run(rates=Rates(Rate(**given), RATE, RATE)), {"eta0": 0.1, "N": 100.0}),
     "Rates": (lambda **given: run(rates=Rates(**given)), {"x": RATE, "y": RATE, "q": RATE, "r": None}),

@@ -56,6 +56,8 @@ def test_times_are_quantities_or_milliseconds():
         Leaky(tau_soma=3 * brian2.mV)
     with pytest.raises(ValueError, match=r"Leaky.hold: must be a whole number of ticks of dt = 3 ms \(got 100 ms\)"):
         Leaky(hold=100, dt=3)
+    with pytest.raises(ValueError, match=r"Leaky.hold: must be a whole number of ticks"):
+        Leaky(hold=100, dt=1e-320)
 
 
 def test_raster_has_every_spike_once():

@@ -17,6 +17,7 @@ import pytest
 from biorrr.circuit import Microcircuit
 from biorrr.models import Rate, Rates, Stream, poisson_draw
 
+pytestmark = pytest.mark.usefixtures("cython_modules")
 HERE = Path(__file__).parent
 EXACT = {"rtol": 0, "atol": 1e-12}
 RATES = Rates(x=Rate(0.01, 900), y=Rate(0.02, 700), q=Rate(0.01, 1500), r=Rate(0.009, 1100))

@@ -6,13 +6,15 @@ import shutil
 import pytest
 import tomli_w
 
+from biorrr.circuit.engines.compiler import find_compiler
 from biorrr.sims import main
 from biorrr.sims.data import DataError
 from biorrr.sims.experiments import experiment_names, find_experiment
-from biorrr.sims.lab.folder.contents import CHECKPOINTS
+from biorrr.sims.lab.folder.contents import settle
 from biorrr.sims.lab.folder.inventory import Inventory
-from biorrr.sims.lab.settings import config_text
+from biorrr.sims.lab.settings import config_text, plain
 
+CHECKPOINTS = "unfinished/checkpoints"
 TIMES = ("seconds", "cpu", "runtime", "processor time")  # of the machine: another run has others
 
 
@@ -43,6 +45,8 @@ def small(request, tmp_path_factory):
     place = tmp_path_factory.mktemp(request.param)
     config, run, kept = place / "small.toml", place / "run", place / "kept"
     settings = experiment.settings(**experiment.small | {"seeds": 2})
+    if settings.engine == "cpp" and find_compiler() is None:
+        pytest.skip("needs a C++ compiler")
     try:
         for data in settings.every_data:
             data.load()
@@ -51,11 +55,13 @@ def small(request, tmp_path_factory):
     config.write_text(config_text(settings, {}))
 
     def keep_aside(folder):
-        (folder / CHECKPOINTS).rename(kept)
+        if (folder / CHECKPOINTS).exists():
+            shutil.copytree(folder / CHECKPOINTS, kept)
+        settle(folder)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("os.cpu_count", lambda: 1)
-        patch.setattr("biorrr.sims.lab.folder.contents.clear_checkpoints", keep_aside)
+        patch.setattr("biorrr.sims.lab.folder.run_folder.settle", keep_aside)
         assert biorrr(experiment.name, "--config", config, "--out", run) == 0
     return experiment, run, kept
 
@@ -91,9 +97,10 @@ def test_it_is_resumed_and_ends_with_the_same_findings(small, tmp_path, monkeypa
 
     def look(place):
         after.update({path.name: path.stat().st_mtime_ns for path in (place / CHECKPOINTS).iterdir()})
+        settle(place)
 
     monkeypatch.setattr("os.cpu_count", lambda: 1)
-    monkeypatch.setattr("biorrr.sims.lab.folder.contents.clear_checkpoints", look)
+    monkeypatch.setattr("biorrr.sims.lab.folder.run_folder.settle", look)
     assert biorrr("resume", cut) == 0
     assert found(cut) == found(folder)
     assert last.name in after
@@ -105,7 +112,7 @@ def test_it_is_swept(small, tmp_path, capsys):
     if experiment.not_swept:
         return
     settings = experiment.settings(**experiment.small)
-    fixed = {name: value for name, value in experiment.small.items() if name not in ("seed", "seeds")}
+    fixed = {name: plain(value) for name, value in experiment.small.items() if name not in ("seed", "seeds")}
     plan = {"experiment": experiment.name, "fixed": fixed, "list": [{}]}
     (tmp_path / "plan.toml").write_text(tomli_w.dumps(plan))
     assert biorrr("sweep", tmp_path / "plan.toml", "--workers", 0, "--out", tmp_path / "sweep") == 0

@@ -130,7 +130,9 @@ def test_circuits_are_told_from_wrong_ones(circuit, learns):
     data = load("digits")
     job = Job(InstructiveSettings(circuit=circuit, ridge=default_ridge(data), engine="cpp"), "asked", NOT_KEPT)
     found = np.stack([ControlExperiment(seed).run(job, data)["answer"][0, :, 3] for seed in range(6)])
-    assert ((found <= 0.05).mean(axis=0) >= BOUNDS[True][0]).all() == learns
+    # At least 4 of 6: a circuit that says yes in 90 % of experiments, as the claim of 40 asks, misses it in 1.6 %, and
+    # one that says yes in 15 %, as the claim allows where it must be no, reaches it in 0.6 %.
+    assert ((found <= 0.05).sum(axis=0) >= 4).all() == learns
 
 
 # -- recordings --------------------------------------------------------------------------------------------------------

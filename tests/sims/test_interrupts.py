@@ -60,20 +60,20 @@ def many(few, times):
     return [*times[:few], *(pytest.param(moment, marks=pytest.mark.slow) for moment in times[few:])]
 
 
-@pytest.mark.parametrize("after", many(1, moments(30, 6)))
+@pytest.mark.parametrize("after", many(1, moments(12, 6)))
 def test_learn(interrupt, own_data, tmp_path, after):
     interrupt(after, "learn", "--data", own_data, "--engine", "numpy", "--epochs", 10_000, "--out", tmp_path / "out")
 
 
 @needs_compiler
-@pytest.mark.parametrize("after", many(0, moments(20, 8)))
+@pytest.mark.parametrize("after", many(0, moments(8, 8)))
 def test_compare(interrupt, own_data, tmp_path, after):
     options = ("-k", 2, "--seeds", 3, "--steps", 3_000_000, "--engine", "cpp", "--checkpoint", 0.1)
     interrupt(after, "compare", "--data", own_data, *options, "--out", tmp_path / "out")
 
 
 @needs_compiler
-@pytest.mark.parametrize("after", many(0, moments(20, 10)))
+@pytest.mark.parametrize("after", many(0, moments(8, 10)))
 def test_sweep_with_workers(interrupt, own_data, tmp_path, after):
     pytest.importorskip("distributed", reason="needs the extra `cluster`")
     plan = f"seeds = 500\n[fixed]\ndata = '{own_data}'\nengine = 'cpp'\nepochs = 300\n[grid]\nk = [1, 2]\n"

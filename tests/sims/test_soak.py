@@ -1,9 +1,4 @@
-"""A long run, killed at random moments and resumed each time, against the same run left alone.
-
-    make .venv/testing && .venv/bin/python -m pytest -s -m slow tests/sims/test_soak.py
-
-prints what docs/trust.md quotes.
-"""
+"""A long run, killed at random moments and resumed each time, against the same run left alone."""
 
 import random
 import subprocess

@@ -75,6 +75,13 @@ def test_lesions_do_what_the_equations_say(job, data):
     assert bursts["change"][silenced] > 0.1
 
 
+def test_y_may_have_more_features_than_x(job):
+    """The full regression of y on x has more columns than there can be filters."""
+    wide = contests.scaled(load('{name="synthetic", samples=100, m=4, n=9, latents=2}'))
+    found = measures.measure(job, contests.Contest(BioRRR(), 0.1, 500, 0), wide)
+    assert np.isfinite(found["carries"]).all()
+
+
 def test_an_unknown_theory_is_refused():
     with pytest.raises(SettingsError, match=r"theories: must be one of all, backprop, .* \(got 'phlogiston'\)"):
         TheoriesSettings(theories=("phlogiston",))

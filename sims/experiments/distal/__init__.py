@@ -128,7 +128,7 @@ CLAIMS = {
         "pairings": 3,
         "experiments": 2,
         "seeds": 1,
-        "engine": "numpy",
+        "engine": "cpp",
     },
 )
 def distal(lab: Lab, settings: DistalSettings) -> Findings:

@@ -70,7 +70,7 @@ CAPTIONS = {
     paper=PLACE,
     measure="plateau_relative_error_end",
     captions=CAPTIONS,
-    small={"data": SMALL_DATA, "epochs": 2, "seeds": 1, "engine": "numpy"},
+    small={"data": SMALL_DATA, "epochs": 2, "seeds": 1, "engine": "cpp"},
 )
 def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
     """Let circuits learn, record them with learning off, and compare their plateaus with theory."""

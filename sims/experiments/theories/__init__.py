@@ -76,7 +76,7 @@ CAPTIONS = {
     captions=CAPTIONS,
     small={
         "data": (SMALL_DATA,), "theories": ("Bio-RRR", "bursts"), "samples": 200,
-        "rates": (0.1,), "seeds": 1, "imaged": 1, "imaged_k": 4, "trials": 200, "engine": "numpy",
+        "rates": (0.1,), "seeds": 1, "imaged": 1, "imaged_k": 4, "trials": 200,
     },
 )  # fmt: skip
 def theories(lab: Lab, settings: TheoriesSettings) -> Findings:

@@ -52,6 +52,8 @@ def compete(lab: Lab, every: list[Theory], data: data_sets.Dataset) -> xr.Datase
 
 def measure(job: Job, contest: Contest, data: data_sets.Dataset) -> dict[str, Any]:
     """Return all measures of a theory after learning; NaN where it diverged."""
+    from biorrr.analysis.laws import full_regression
+
     theory, run = learn(job, contest, data)
     scores: dict[str, Any] = {name: np.full([3] * len(axes), np.nan) for name, axes in MEASURES.items()}
     scores |= {"excess": excess_of(theory, run, data), "law": predicted(contest, data)}
@@ -59,7 +61,7 @@ def measure(job: Job, contest: Contest, data: data_sets.Dataset) -> dict[str, An
         return scores
     exact, filters = analysis.Yardstick(data.X, data.Y, theory.s, RIDGE), run.weights[theory.filters]
     rows = np.random.default_rng(contest.seed).permutation(len(data.X))[:PROBED]
-    regression = analysis.fixed_feedback_law(np.eye(data.Y.shape[1]), data.X, data.Y, RIDGE).filters
+    regression = full_regression(data.X, data.Y, RIDGE)
     probe = Probe(replace(theory, ridge=0.0), data.X[rows], data.Y[rows], regression, job.settings.engine)
     stages = [{name: run.data[name].values[place] for name in run.weights} for place in (0, 1, -1)]
     shown, change = probe.lesioned(stages[-1])

@@ -14,6 +14,7 @@ from biorrr.circuit.simulation.recorded_traces import Recording
 from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.presentation import Presentation
+from biorrr.circuit.stimulus.statistics import facts_of
 from biorrr.models import Rate, Rates
 from biorrr.sims.bench.contestants.task import Task
 
@@ -31,14 +32,14 @@ def prepare(task: Task):
     start = {p.weight: getattr(task, p.weight) for p in blueprint.weighted}
     state = initial_state(blueprint, Beginning(weights=start), 0)
     feeds = {
-        "x": Feed(task.X, np.zeros(task.m), 1.0),
-        "y": Feed(task.Y, np.zeros(task.n), 1.0),
+        "x": Feed(task.X, facts_of("X", task.X)),
+        "y": Feed(task.Y, facts_of("Y", task.Y)),
     }
 
     def run(order):
         job = Job(
             blueprint=blueprint,
-            presentation=Presentation(task.n_samples, task.m, order, replay=0, seed=0, held=blueprint.timing.held),
+            presentation=Presentation(task.n_samples, task.m, order, replay=0, seed=0),
             feeds=feeds, start=0, stop=len(order), state=state, recording=Recording((), None, (), 0),
             snapshots=np.array([len(order)]),
         )  # fmt: skip
