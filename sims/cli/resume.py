@@ -35,13 +35,13 @@ def resume(
     if inside(folder, PLAN).is_file() and not (folder / CONFIG).exists():
         return resume_sweep(folder, circuit)
     held = ResumedFolder(folder) if folder.is_dir() else None
-    if held is None or not inside(held.work, CONFIG).is_file():
+    if held is None or not inside(held.begun, CONFIG).is_file():
         raise FolderError(f"{folder}: has no run to resume: there is no {CONFIG} in it")
-    if not held.replaces and finished(folder):
+    if held.begun == folder and finished(folder):
         print(f"{folder}: finished; nothing to resume")
         return
-    experiment = experiment_of(held.work)
-    settings = resolve(experiment.settings, held.work / CONFIG, folder=held.work)
+    experiment = experiment_of(held.begun)
+    settings = resolve(experiment.settings, held.begun / CONFIG, folder=held.begun)
     check_circuit(f"the run in {folder}", getattr(settings, "circuit", None), circuit)
     experiment.run(settings, held)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from biorrr.sims.lab.claims import FAILS, HOLDS, NOT_JUDGED
 from biorrr.sims.lab.files import FolderError, open_inside
-from biorrr.sims.lab.folder import CONFIG, INTERRUPTED, SUMMARY, is_in_use
+from biorrr.sims.lab.folder import CONFIG, INTERRUPTED, SUMMARY, UNFINISHED, is_in_use
 from biorrr.sims.lab.folder.inventory import FIGURE, INVENTORY, Inventory
 from biorrr.sims.lab.quantities import readable
 from biorrr.sims.lab.settings import PROVENANCE
@@ -32,6 +32,8 @@ def gather_run(folder: Path) -> dict[str, Any]:
         raise FolderError(
             f"{folder}: must be a folder that an experiment or a sweep has filled (there is no such folder)"
         )
+    if os.path.lexists(folder / UNFINISHED):
+        _refuse_unfinished(folder)
     if not os.path.lexists(folder / CONFIG):
         raise FolderError(f"{folder}: has no run in it ({CONFIG} is missing); give a run's folder, or a sweep's")
     settings = _table(folder, CONFIG, tomllib.loads)
@@ -42,10 +44,7 @@ def gather_run(folder: Path) -> dict[str, Any]:
         raise FolderError(
             f"{folder}: {CONFIG} must name the experiment it is of (got {experiment!r}); is it a run folder?"
         )
-    if not os.path.lexists(folder / SUMMARY):
-        if is_in_use(folder):
-            raise FolderError(f"{folder}: the run in it is still going; wait for its end")
-        raise FolderError(f"{folder}: the run in it was cut short; `biorrr resume {folder}` continues it")
+    _refuse_unfinished(folder)
     summary = _table(folder, SUMMARY, json.loads)
     inventory = Inventory.read(_table(folder, INVENTORY, json.loads))
     claims = _listed(summary, "claims")
@@ -66,6 +65,14 @@ def gather_run(folder: Path) -> dict[str, Any]:
         "command": f"biorrr {experiment} --config {CONFIG}",
         "own_circuit": settings.get("circuit"),
     }
+
+
+def _refuse_unfinished(folder: Path) -> None:
+    if os.path.lexists(folder / SUMMARY):
+        return
+    if is_in_use(folder):
+        raise FolderError(f"{folder}: the run in it is still going; wait for its end")
+    raise FolderError(f"{folder}: the run in it was cut short; `biorrr resume {folder}` continues it")
 
 
 def _table(folder: Path, name: str, parse: Callable[[str], Any]) -> dict[str, Any]:
@@ -111,12 +118,12 @@ def _sentence(experiment: str, settings: dict[str, Any], summary: dict[str, Any]
 
 
 def _claim(one: dict[str, Any]) -> dict[str, Any]:
-    """Return the row of the page about a claim, in the order in which the run has written it."""
-    behind = {name: value for name, value in one.items() if name not in ("claim", "holds", "verdict")}
+    """Return the row of the page about a claim: its verdict, its sentence and what the verdict rests on."""
     holds = one.get("holds")
     told = one.get("verdict") or (HOLDS if holds is True else FAILS if holds is False else NOT_JUDGED)
     verdict = f"{'✓' if holds is True else '✗' if holds is False else '–'} {told}"
-    return {"text": str(one.get("claim")), "verdict": verdict, "numbers": behind}
+    behind = [one.get(name) for name in ("basis", "run", "place")]
+    return {"text": one.get("sentence") or one.get("claim"), "verdict": verdict, "behind": [*filter(None, behind)]}
 
 
 def _data_words(plain: object) -> str:

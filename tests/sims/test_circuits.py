@@ -122,7 +122,7 @@ def test_every_experiment_asks_it_for_its_circuits(own, capsys, experiment):
     named = f"{own}:fails"
     code, _, err = biorrr(capsys, experiment, *SMALL[experiment], "--circuit", named, "--seeds", 1, "--out", "run")
     assert (code, err) == (1, f"biorrr: circuit: {named} failed (RuntimeError: not today)\n")
-    finished = list((own.parent / "run/checkpoints").glob("*-result.*"))
+    finished = list((own.parent / "run/unfinished/checkpoints").glob("*-result.*"))
     assert bool(finished) == os.path.exists("run")
     assert experiment == "communication" or not finished
 

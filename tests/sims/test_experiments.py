@@ -10,10 +10,11 @@ from biorrr.circuit.engines.compiler import find_compiler
 from biorrr.sims import main
 from biorrr.sims.data import DataError
 from biorrr.sims.experiments import experiment_names, find_experiment
-from biorrr.sims.lab.folder.contents import CHECKPOINTS
+from biorrr.sims.lab.folder.contents import settle
 from biorrr.sims.lab.folder.inventory import Inventory
 from biorrr.sims.lab.settings import config_text, plain
 
+CHECKPOINTS = "unfinished/checkpoints"
 TIMES = ("seconds", "cpu", "runtime", "processor time")  # of the machine: another run has others
 
 
@@ -54,11 +55,13 @@ def small(request, tmp_path_factory):
     config.write_text(config_text(settings, {}))
 
     def keep_aside(folder):
-        (folder / CHECKPOINTS).rename(kept)
+        if (folder / CHECKPOINTS).exists():
+            shutil.copytree(folder / CHECKPOINTS, kept)
+        settle(folder)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("os.cpu_count", lambda: 1)
-        patch.setattr("biorrr.sims.lab.folder.contents.clear_checkpoints", keep_aside)
+        patch.setattr("biorrr.sims.lab.folder.run_folder.settle", keep_aside)
         assert biorrr(experiment.name, "--config", config, "--out", run) == 0
     return experiment, run, kept
 
@@ -94,9 +97,10 @@ def test_it_is_resumed_and_ends_with_the_same_findings(small, tmp_path, monkeypa
 
     def look(place):
         after.update({path.name: path.stat().st_mtime_ns for path in (place / CHECKPOINTS).iterdir()})
+        settle(place)
 
     monkeypatch.setattr("os.cpu_count", lambda: 1)
-    monkeypatch.setattr("biorrr.sims.lab.folder.contents.clear_checkpoints", look)
+    monkeypatch.setattr("biorrr.sims.lab.folder.run_folder.settle", look)
     assert biorrr("resume", cut) == 0
     assert found(cut) == found(folder)
     assert last.name in after

@@ -89,13 +89,14 @@ def test_disk_full(on_disk, own_data, tmp_path, size, kept):
     assert (tmp_path / "code").read_text() == "1\n"
     said = done.stderr.splitlines()
     assert "biorrr: disk/out/run.nc: No space left on device" in said
-    warned = "biorrr: warning: disk/out/checkpoints/learn_from-0.npz: no checkpoint at sample 240 (No space left on"
+    place = "disk/out/unfinished/checkpoints/learn_from-0.npz"
+    warned = f"biorrr: warning: {place}: no checkpoint at sample 240 (No space left on"
     assert any(line.startswith(warned) for line in said) == ("learn_from-0.npz" not in kept)
     assert "Traceback" not in done.stderr
-    assert sorted((tmp_path / "left").read_text().split()) == ["checkpoints", "config.toml", *kept]
+    assert sorted((tmp_path / "left").read_text().split()) == ["checkpoints", "config.toml", *kept, "unfinished"]
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "after/summary.json").read_text())["samples"] == 240
-    assert not (tmp_path / "after/checkpoints").exists()
+    assert not (tmp_path / "after/unfinished").exists()
 
 
 @pytest.mark.slow
@@ -106,7 +107,7 @@ def test_disk_full_when_a_run_is_to_be_replaced(on_disk, own_data, tmp_path):
         "2m",
         f"biorrr learn -k 1 {again} && cp -r disk/out before && dd if=/dev/zero of=disk/filled bs=1k count=5000",
         f"truncate -s -30k disk/filled; biorrr learn -k 2 {again} --force; echo $? > code",
-        "cp -r disk/out left && rm -r left/.unfinished-1",
+        "cp -r disk/out left && rm -r left/unfinished",
         "rm disk/filled && biorrr resume disk/out && cp -r disk/out after",
     )
     assert done.returncode == 0, done.stderr
@@ -291,7 +292,7 @@ def test_compiled_child_dies_with_its_parent_and_its_data_are_cleared(own_data, 
     while programs(tmp_path) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert programs(tmp_path) == []
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["checkpoints", "config.toml"]
+    assert sorted(path.name for path in (tmp_path / "out/unfinished").iterdir()) == ["checkpoints", "config.toml"]
 
     # The next run clears what the killed one has left in the temporary folder.
     (left,) = (tmp_path / "tmp").glob("biorrr-scratch-*")
@@ -352,7 +353,7 @@ def test_second_interrupt_ends_at_once(own_data, tmp_path, start_biorrr):
         0.1,
     )
     deadline = time.monotonic() + 120
-    while not (tmp_path / "out/checkpoints/learn_from-0.npz").exists() and time.monotonic() < deadline:
+    while not (tmp_path / "out/unfinished/checkpoints/learn_from-0.npz").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     for _ in range(2):
         if process.poll() is None:
@@ -361,7 +362,7 @@ def test_second_interrupt_ends_at_once(own_data, tmp_path, start_biorrr):
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in err
-    assert (tmp_path / "out/checkpoints/learn_from-0.npz").exists()
+    assert (tmp_path / "out/unfinished/checkpoints/learn_from-0.npz").exists()
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def write_run(run, **files):
         run.write_summary([])
 
 
-@pytest.mark.parametrize("name", ["config.toml", "run.nc", "summary.json", "checkpoints/seed-0.npz", ".written/run.nc"])
+@pytest.mark.parametrize("name", ["config.toml", "run.nc", "summary.json", "unfinished/config.toml"])
 def test_folder_with_a_run_is_refused_unless_forced(tmp_path, name):
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text("old")
@@ -59,20 +59,19 @@ def test_folder_with_a_run_is_refused_unless_forced(tmp_path, name):
 def test_forced_run_leaves_all_as_it_was_until_it_is_whole_and_nothing_of_it_then(tmp_path):
     (tmp_path / "notes.png").write_text("mine")
     write_run(RunFolder("learn", tmp_path), filters="old", excess="old")
-    for name in ("report.html", "checkpoints/notes.txt", "run-mine.nc"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+    for name in ("report.html", "run-mine.nc"):
         (tmp_path / name).write_text("old")
     before = contents(tmp_path)
     run = RunFolder("learn", tmp_path, force=True)
     with run.opened("k = 2\n"):
-        assert contents(tmp_path) == before | {".unfinished-1/config.toml": "k = 2\n"}
+        assert contents(tmp_path) == before | {"unfinished/config.toml": "k = 2\n"}
     with run.filling("k = 2\n"):
         with run.writing(Entry("filters.png")) as path:
             path.write_text("new")
         run.write_summary([Quantity("k", 2)])
-        assert {name: text for name, text in contents(tmp_path).items() if name[0] != "."} == before
+        assert {name: text for name, text in contents(tmp_path).items() if not name.startswith("unfinished")} == before
     assert contents(tmp_path) == {
-        "notes.png": "mine", "checkpoints/notes.txt": "old", "run-mine.nc": "old", "filters.png": "new",
+        "notes.png": "mine", "run-mine.nc": "old", "filters.png": "new",
         "summary.json": '{\n  "k": 2\n}\n',
         "config.toml": "k = 2\n", "inventory.json": run.inventory.text(),
     }  # fmt: skip
@@ -103,15 +102,14 @@ def test_forced_run_that_fails_leaves_the_other_as_it_was(tmp_path, error, far):
     resumable = far and error is KeyboardInterrupt
     with pytest.raises(InterruptedRunError if resumable else error, match=said if resumable else None):
         fail()
-    # What has come as far as a checkpoint can go on, and the next attempt does not take that away.
-    kept = {".unfinished-1/config.toml": "k = 2\n", ".unfinished-1/checkpoints/seed-0.npz": ""} if far else {}
+    # What has come as far as a checkpoint can go on, until another run is to replace it.
+    kept = {"unfinished/config.toml": "k = 2\n", "unfinished/checkpoints/seed-0.npz": ""} if far else {}
     assert contents(tmp_path) == before | kept
     with pytest.raises(ZeroDivisionError), RunFolder("learn", tmp_path, force=True).opened("k = 3\n"):
         raise ZeroDivisionError
-    assert contents(tmp_path) == before | kept
-    assert ResumedFolder(tmp_path).work == tmp_path / (".unfinished-1" if far else "")
+    assert contents(tmp_path) == before
     write_run(RunFolder("learn", tmp_path, force=True), filters="new")
-    assert not any(name.startswith(".") for name in contents(tmp_path))
+    assert sorted(contents(tmp_path)) == ["config.toml", "filters.png", "inventory.json", "summary.json"]
 
 
 def test_results_cut_short_at_any_step_of_taking_their_place_take_it_at_the_next_use(tmp_path, monkeypatch):
@@ -141,11 +139,11 @@ def test_results_cut_short_at_any_step_of_taking_their_place_take_it_at_the_next
             break
         held = ResumedFolder(place)
         held.release()
-        drawn = {name: text for name, text in contents(place).items() if name.endswith("png") and name[0] != "."}
+        drawn = {name: text for name, text in contents(place).items() if name.endswith("png")}
         whole = {"filters.png": "new", "curve.png": "new"}
         assert drawn in ({"filters.png": "old", "excess.png": "old"}, whole)
         assert (place / "summary.json").exists()
-        assert not (place / ".written").exists()
+        assert not (place / "unfinished/results").exists()
         listed = Inventory.read(json.loads((place / "inventory.json").read_text())).files
         assert sorted(listed) == sorted([*drawn, "config.toml", "inventory.json", "summary.json"])
     assert cut > 20
@@ -187,12 +185,12 @@ def test_folder_taken_away_between_making_and_locking_is_made_again(tmp_path, mo
     monkeypatch.setattr(filelock, "lock_descriptor", lock_after_it_is_gone)
     run = RunFolder("learn", tmp_path / "out")
     with run.opened("k = 1\n"):
-        assert contents(tmp_path) == {"out/config.toml": "k = 1\n"}
+        assert contents(tmp_path) == {"out/unfinished/config.toml": "k = 1\n"}
         with pytest.raises(FolderError, match="in use by another process"):
             RunFolder("learn", tmp_path / "out", force=True).claim()
 
 
-@pytest.mark.parametrize("name", ["checkpoints", ".written", ".unfinished-1"])
+@pytest.mark.parametrize("name", ["unfinished", "unfinished/results"])
 def test_links_in_a_folder_that_was_sent_are_refused(tmp_path, name):
     sent, elsewhere = tmp_path / "sent", tmp_path / "elsewhere"
     sent.mkdir()
@@ -200,6 +198,7 @@ def test_links_in_a_folder_that_was_sent_are_refused(tmp_path, name):
     for file in ("config.toml", "seed-0.npz", "run.nc"):
         (elsewhere / file).write_text("mine")
     (sent / "config.toml").touch()
+    (sent / name).parent.mkdir(exist_ok=True)
     (sent / name).symlink_to(elsewhere)
     with pytest.raises(FolderError, match=rf"{name}: must be a file in the folder itself \(got a link, .*; delete it"):
         write_run(RunFolder("learn", sent, force=True), filters="new")
@@ -207,6 +206,20 @@ def test_links_in_a_folder_that_was_sent_are_refused(tmp_path, name):
         ResumedFolder(sent).checkpoints  # noqa: B018
     assert contents(elsewhere).keys() == {"config.toml", "seed-0.npz", "run.nc"}
     assert not (sent / "filters.png").exists()
+
+
+def test_a_link_in_place_of_checkpoints_is_refused_or_deleted(tmp_path):
+    sent, elsewhere = tmp_path / "sent", tmp_path / "elsewhere"
+    (sent / "unfinished").mkdir(parents=True)
+    elsewhere.mkdir()
+    (elsewhere / "seed-0.npz").write_text("mine")
+    (sent / "unfinished/config.toml").touch()
+    (sent / "unfinished/checkpoints").symlink_to(elsewhere)
+    with pytest.raises(FolderError, match="checkpoints: must be a file in the folder itself"):
+        ResumedFolder(sent).checkpoints  # noqa: B018
+    write_run(RunFolder("learn", sent, force=True), filters="new")
+    assert contents(elsewhere) == {"seed-0.npz": "mine"}
+    assert not (sent / "unfinished").exists()
 
 
 def test_files_under_way_are_not_written_through_links(tmp_path):
@@ -219,9 +232,17 @@ def test_files_under_way_are_not_written_through_links(tmp_path):
 
 def test_folder_with_other_files_is_accepted(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
-    (tmp_path / "checkpoints").mkdir()
+    (tmp_path / "unfinished").mkdir()
     with RunFolder("learn", tmp_path).opened(""):
         pass
+
+
+def test_files_of_the_user_s_own_in_the_place_of_an_unfinished_run(tmp_path):
+    (tmp_path / "unfinished").mkdir()
+    (tmp_path / "unfinished/novel.txt").write_text("mine")
+    with pytest.raises(FolderError, match=r"unfinished must be free for a run \(got files of another origin\)"):
+        write_run(RunFolder("learn", tmp_path, force=True), filters="new")
+    assert contents(tmp_path) == {"unfinished/novel.txt": "mine"}
 
 
 def test_a_run_that_fails_leaves_nothing_behind(tmp_path):

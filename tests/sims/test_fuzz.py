@@ -405,8 +405,8 @@ def test_damaged_folders_give_a_result_or_one_sentence(count, strangers, tmp_pat
         shutil.copytree(rng.choice((run, swept)), folder)
         if rng.random() < 0.5:  # cut short, with something to go on from
             (folder / "summary.json").unlink(missing_ok=True)
-            (folder / "checkpoints").mkdir()
-            np.savez(folder / "checkpoints/learn_from-0-result.npz", identity=np.array("{}"))
+            (folder / "unfinished/checkpoints").mkdir(parents=True)
+            np.savez(folder / "unfinished/checkpoints/learn_from-0-result.npz", identity=np.array("{}"))
         plan = folder.with_suffix(".toml")
         shutil.copy(swept / "sweep.toml", plan)
         damage(folder, rng, private)

@@ -314,7 +314,7 @@ def test_mistyped(npz, capsys):
     assert main.run(["instructive", "--soma", "Soma"]) == 2
     assert "soma: is chosen of a file; name it with --data" in capsys.readouterr().err
     assert main.run(["instructive", "--data", str(npz), "--soma", "Soma"]) == 1
-    assert "soma: names something of an NWB file" in capsys.readouterr().err
+    assert "soma: applies to NWB files only" in capsys.readouterr().err
     assert main.run(["instructive", "-k", "2"]) == 2
     assert "k: must be at least 4 (got 2)" in capsys.readouterr().err
 

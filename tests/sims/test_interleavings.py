@@ -72,13 +72,13 @@ def held(folder):
     """The settings of the run in the folder, which all files agree about, and whether it is finished; None if none."""
     if not (folder / "config.toml").exists():
         assert not contents(folder).keys() - {"notes.txt"}
-        return None
+        if not (folder / "unfinished/config.toml").exists():
+            return None
+        config = tomllib.loads((folder / "unfinished/config.toml").read_text())
+        return (config["k"], config["seed"]), False
     config = tomllib.loads((folder / "config.toml").read_text())
     settings = config["k"], config["seed"]
     names = contents(folder).keys() - {"notes.txt"}
-    if "summary.json" not in names:
-        assert names == {"config.toml"}
-        return settings, False
     listed = json.loads((folder / "inventory.json").read_text())["files"]
     assert names == {one["file"] for one in listed}
     summary = json.loads((folder / "summary.json").read_text())
@@ -151,7 +151,7 @@ def interleave(rng, start, results, folder):
         assert "Traceback" not in words[i], story + words[i]
         assert sum(line.startswith("biorrr: ") for line in words[i].splitlines()) <= 1, story + words[i]
     try:
-        if (folder / ".written").exists():
+        if (folder / "unfinished/results/inventory.json").exists():
             outcome = "cut short while moving in"
         else:
             now = held(folder)
@@ -169,7 +169,7 @@ def interleave(rng, start, results, folder):
             else:
                 assert now is None or (not before and now[0] in begun_now), "out of nowhere"
                 outcome = "nothing" if now is None else "unfinished"
-            if forced and (outcome == "kept") and any(folder.glob(".unfinished-*")):
+            if forced and (outcome == "kept") and (folder / "unfinished/config.toml").exists():
                 outcome = "kept, and another unfinished"
         process = start(said[2], "resume", folder)
         process.join(60)

@@ -18,7 +18,7 @@ from biorrr.sims import main
 from biorrr.sims.experiments import experiment_names
 from biorrr.sims.lab.folder import FolderError, InterruptedRunError, RunFolder
 
-FIRST = "checkpoints/learn_from-0.npz"
+FIRST = "unfinished/checkpoints/learn_from-0.npz"
 LONG = 10_000  # epochs of 120 samples: seconds on the C++ engine, and many checkpoints
 
 
@@ -96,7 +96,7 @@ def test_killed_run_goes_on_and_nobody_else_meanwhile(own_data, tmp_path, start_
     assert process.poll() is None, "ended too early to show anything"
     process.kill()
     process.wait()
-    assert sorted(path.name for path in folder.iterdir() if path.name[0] != ".") == ["checkpoints", "config.toml"]
+    assert [path.name for path in folder.iterdir()] == ["unfinished"]
 
     code, _, err = run_biorrr("resume", folder)
     assert code == 0, err
@@ -104,7 +104,7 @@ def test_killed_run_goes_on_and_nobody_else_meanwhile(own_data, tmp_path, start_
     assert run_biorrr("learn", *settings, "--out", tmp_path / "straight")[0] == 0
     assert_same_run(folder, tmp_path / "straight")
     names = {path.name for path in folder.iterdir()}
-    assert "checkpoints" not in names
+    assert "unfinished" not in names
     assert run_biorrr("resume", folder) == (0, f"{folder}: finished; nothing to resume\n", "")
 
 
@@ -156,7 +156,7 @@ def test_every_experiment_survives_kill_9(
     assert code == 0, err
     process = start_biorrr(command, *options, "--out", folder)
     deadline = time.monotonic() + 300
-    while len(list(folder.glob("checkpoints/[!.]*.npz"))) < files:
+    while len(list(folder.glob("unfinished/checkpoints/[!.]*.npz"))) < files:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline, "too few checkpoints"
         time.sleep(0.002)
@@ -166,7 +166,7 @@ def test_every_experiment_survives_kill_9(
     assert not (folder / "summary.json").exists(), "ended too early to show anything"
     _, alive = psutil.wait_procs(children, timeout=20)
     assert alive == []
-    finished = {path: path.stat().st_mtime_ns for path in folder.glob("checkpoints/*-result.npz")}
+    finished = {path: path.stat().st_mtime_ns for path in folder.glob("unfinished/checkpoints/*-result.npz")}
 
     resumed = start_biorrr("resume", folder)
     while resumed.poll() is None:
@@ -205,7 +205,7 @@ def test_interrupted_race_ends_at_once_and_goes_on(own_data, tmp_path, start_bio
     folder = tmp_path / "interrupted"
     settings = ("--data", own_data, "-k", 2, "--seeds", 3, "--steps", 300_000, "--engine", "cpp", "--checkpoint", 0.1)
     process = start_biorrr("compare", *settings, "--out", folder, start_new_session=True)
-    wait_for(folder / f"checkpoints/run_lap-{'[0-9a-f]' * 16}.npz", process)  # of a circuit under way
+    wait_for(folder / f"unfinished/checkpoints/run_lap-{'[0-9a-f]' * 16}.npz", process)  # of a circuit under way
     children = children_of(process)
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=60)
@@ -253,11 +253,11 @@ def test_config_of_a_run_whose_data_have_changed_since_is_warned_of(short_run, o
 
 def test_half_written_files_of_a_killed_process_are_cleared(short_run, tmp_path):
     folder = cut_short(short_run, tmp_path / "early")
-    for name in (".123-config.toml", ".being-written/run.nc", ".mine", ".2024-notes.txt"):
-        (folder / name).parent.mkdir(exist_ok=True)
+    for name in ("unfinished/.123-config.toml", "unfinished/results/run.nc", ".mine"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
     assert main.run(["resume", str(folder)]) == 0
-    assert [path.name for path in folder.iterdir() if path.name[0] == "."] == [".mine", ".2024-notes.txt"]
+    assert {path.name for path in folder.iterdir()} == {path.name for path in short_run.iterdir()} | {".mine"}
 
 
 def test_link_in_place_of_checkpoints_is_refused(short_run, tmp_path, capsys):
@@ -265,15 +265,18 @@ def test_link_in_place_of_checkpoints_is_refused(short_run, tmp_path, capsys):
     folder = cut_short(short_run, tmp_path / "sent")
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere/mine.npz").touch()
-    (folder / "checkpoints").symlink_to(tmp_path / "elsewhere")
+    (folder / "unfinished").mkdir()
+    (folder / "unfinished/checkpoints").symlink_to(tmp_path / "elsewhere")
     assert main.run(["resume", str(folder)]) == 2
-    assert f"{folder}/checkpoints: must be a file in the folder itself (got a link" in capsys.readouterr().err
+    assert (
+        f"{folder}/unfinished/checkpoints: must be a file in the folder itself (got a link" in capsys.readouterr().err
+    )
     assert (tmp_path / "elsewhere/mine.npz").exists()
 
 
 def test_truncated_checkpoint_is_refused_with_a_way_on(short_run, tmp_path, capsys):
     folder = cut_short(short_run, tmp_path / "damaged")
-    (folder / FIRST).parent.mkdir()
+    (folder / FIRST).parent.mkdir(parents=True)
     pickled = io.BytesIO()
     np.save(pickled, np.array([{}], dtype=object), allow_pickle=True)
     for content in (b"PK\x03\x04 cut short", pickled.getvalue()):
@@ -352,4 +355,4 @@ def test_a_run_that_fails_after_a_checkpoint_can_be_resumed(tmp_path):
     assert not folder.path.exists()
     with pytest.raises(InterruptedRunError, match=r"interrupted; `biorrr resume .*here` continues it"):
         fail(far=True)
-    assert (folder.path / "config.toml").exists()
+    assert (folder.path / "unfinished/config.toml").exists()

@@ -86,8 +86,10 @@ def test_run_folders_hold_no_pickles(own_data, tmp_path, capsys):
     (folder / "config.toml").write_text(
         f"data = '{own_data}'\nepochs = 1\nengine = 'numpy'\n[provenance]\nexperiment = 'learn'\ndata_sha256 = 'x'\n"
     )
-    (folder / "checkpoints").mkdir()
-    np.savez(folder / "checkpoints/learn_from-0.npz", facts=np.array([Bomb(tmp_path / "exploded")], dtype=object))
+    (folder / "unfinished/checkpoints").mkdir(parents=True)
+    np.savez(
+        folder / "unfinished/checkpoints/learn_from-0.npz", facts=np.array([Bomb(tmp_path / "exploded")], dtype=object)
+    )
     assert biorrr(capsys, "resume", folder)[0] == 2  # the data's checksum comes first
     text = (folder / "config.toml").read_text()
     from biorrr.sims.data import load
@@ -202,7 +204,7 @@ def test_doctor_tells_nothing_of_home(tmp_path, monkeypatch, run_biorrr):
     assert "quokka" not in out + err
 
 
-RESULT = "checkpoints/learn_from-0"
+RESULT = "unfinished/checkpoints/learn_from-0"
 
 
 @pytest.mark.parametrize(
@@ -216,7 +218,7 @@ def test_only_regular_files_of_a_run_are_opened(own_data, tmp_path, run_biorrr, 
     assert run_biorrr("learn", "--data", own_data, "--epochs", 1, "--engine", "numpy", "--out", run)[0] == 0
     if name != "summary.json":
         (run / "summary.json").unlink()
-    (run / "checkpoints").mkdir()
+    (run / "unfinished/checkpoints").mkdir(parents=True)
     (tmp_path / "secret").write_bytes((run / name).read_bytes() if (run / name).exists() else b"")
     (run / name).unlink(missing_ok=True)
     os.mkfifo(run / name) if kind == "pipe" else (run / name).symlink_to(tmp_path / "secret")
@@ -226,7 +228,7 @@ def test_only_regular_files_of_a_run_are_opened(own_data, tmp_path, run_biorrr, 
     ):
         code, _, err = run_biorrr(*command, timeout=120)
         if command[0] == "resume":
-            assert not (run / ".written").exists()
+            assert not (run / "unfinished/results").exists()
             assert code == 2, err
             assert f"{run / name}: must be a file in the folder itself (got a {kind}" in err
         assert code == 0 or err.startswith("biorrr: ")

@@ -1,22 +1,27 @@
-"""The contents of a run folder: the files of the run, whether it is finished, and how new results replace old ones."""
+"""The contents of a run folder: the run that is there, the one that is not finished, and how one replaces the other.
+
+The files of a finished run lie in the folder itself. All that belongs to a run that is not finished lies in a folder
+``unfinished`` in it: its config, its checkpoints, and its results until all of them are written.
+"""
 
 from __future__ import annotations
 
-import re
 import shutil
-from contextlib import suppress
 from pathlib import Path
 
 from biorrr.sims.lab.files import inside, read_json
 from biorrr.sims.lab.folder.inventory import INVENTORY, Inventory
 
-CONFIG, RESULTS, SUMMARY = "config.toml", "run.nc", "summary.json"
+CONFIG, RUN_FILE, SUMMARY = "config.toml", "run.nc", "summary.json"
 PAGE = "report.html"  # what `biorrr report` makes of a run
-CHECKPOINTS = "checkpoints"  # a folder, there until the run is finished
-KEPT = ("npz", "nc")  # endings of the files in it
-UNFINISHED = ".unfinished-"  # a folder, with a number behind: of a run that is to replace the one in the run folder
-BEING_WRITTEN, WRITTEN = ".being-written", ".written"  # folders of results, before and after all of them are there
+UNFINISHED, CHECKPOINTS, RESULTS = "unfinished", "checkpoints", "results"  # folders, the last two in the first
 INTERRUPTED = "interrupted"  # how a run ended that can go on
+
+
+def holds_run(folder: Path) -> bool:
+    """Return True if a run is in ``folder``, finished or not."""
+    names = (CONFIG, RUN_FILE, SUMMARY, INVENTORY)
+    return any((folder / name).exists() for name in names) or (inside(folder, UNFINISHED) / CONFIG).exists()
 
 
 def finished(folder: Path) -> bool:
@@ -25,58 +30,47 @@ def finished(folder: Path) -> bool:
     return numbers is not None and not (isinstance(numbers, dict) and numbers.get("ended") == INTERRUPTED)
 
 
-def unfinished(folder: Path) -> list[Path]:
-    """Return the folders of the runs that were to replace the one in ``folder`` and were cut short, the latest last."""
-    numbers = [path.parent.name.removeprefix(UNFINISHED) for path in folder.glob(f"{UNFINISHED}*/{CONFIG}")]
-    return [inside(folder, f"{UNFINISHED}{number}") for number in sorted(filter(str.isdecimal, numbers), key=int)]
-
-
 def has_checkpoints(folder: Path) -> bool:
-    """Return True if the run in ``folder`` has kept something that it can go on from."""
-    place = inside(folder, CHECKPOINTS)
-    return any(any(place.glob(f"[!.]*.{ending}")) for ending in KEPT)
+    """Return True if the unfinished run in ``folder`` has kept something that it can go on from."""
+    place = inside(folder, UNFINISHED, CHECKPOINTS)
+    return any(path.suffix in (".npz", ".nc") for path in place.glob("[!.]*"))
 
 
-def clear_checkpoints(folder: Path) -> None:
-    """Delete what the run in ``folder`` has kept, half-written files too."""
-    place = inside(folder, CHECKPOINTS)
-    for ending in KEPT:
-        for path in place.glob(f"*.{ending}"):
-            path.unlink(missing_ok=True)
-    with suppress(OSError):  # somebody else's files are in it, or it is not there
-        place.rmdir()
+def clear_unfinished(folder: Path) -> None:
+    """Delete the unfinished run in ``folder``."""
+    shutil.rmtree(inside(folder, UNFINISHED), ignore_errors=True)
 
 
 def settle(folder: Path) -> None:
     """Put results that are wholly written in the place of earlier ones, and clear what killed processes have left.
 
-    The caller holds the folder's lock. If this is cut short, the next call finishes it: old files go while the old
-    inventory still lists them, and the summary, which says that the run is finished, is the first to go and the last
-    to come.
+    The caller holds the folder's lock. If this is cut short, the next call finishes it: the new inventory, which is
+    written when all results are, is the last to come. Old files go while the old inventory still lists them, and the
+    old summary, which says that the run is finished, goes first.
     """
-    for path in folder.glob(f".*-{CONFIG}"):
-        if re.fullmatch(rf"\.\d+-{re.escape(CONFIG)}", path.name):
-            path.unlink()
-    shutil.rmtree(folder / BEING_WRITTEN, ignore_errors=True)
-    written = inside(folder, WRITTEN)
-    if not written.is_dir():
+    written = inside(folder, UNFINISHED, RESULTS)
+    if not inside(written, INVENTORY).is_file():
+        shutil.rmtree(written, ignore_errors=True)
         return
-    if (written / INVENTORY).exists():  # else the old files are gone already
+    if (written / SUMMARY).exists():  # else the old files are gone already
         (folder / SUMMARY).unlink(missing_ok=True)
         for path in _files(folder) - {folder / name for name in _listed(written)}:
             path.unlink(missing_ok=True)
-    for path in sorted(written.iterdir(), key=lambda path: (path.name == SUMMARY, path.name == INVENTORY)):
-        path.replace(folder / path.name)
-    if finished(folder):
-        clear_checkpoints(folder)
-        for place in unfinished(folder):
-            shutil.rmtree(place)
-    written.rmdir()
+        (folder / INVENTORY).unlink(missing_ok=True)
+    for path in sorted(written.iterdir(), key=lambda path: (path.name == SUMMARY, path.name)):
+        if path.name != INVENTORY:
+            path.replace(folder / path.name)
+    done = finished(folder)
+    if done:
+        (folder / UNFINISHED / CONFIG).unlink(missing_ok=True)
+        shutil.rmtree(folder / UNFINISHED / CHECKPOINTS, ignore_errors=True)
+    (written / INVENTORY).replace(folder / INVENTORY)
+    shutil.rmtree(folder / UNFINISHED if done else written)
 
 
 def _files(folder: Path) -> set[Path]:
     """Return the files that the run in ``folder`` has left, as its inventory lists them, and its page."""
-    named = {folder / name for name in (CONFIG, RESULTS, SUMMARY, INVENTORY, PAGE, *_listed(folder))}
+    named = {folder / name for name in (CONFIG, RUN_FILE, SUMMARY, INVENTORY, PAGE, *_listed(folder))}
     return {path for path in named if path.is_file() or path.is_symlink()}
 
 

@@ -21,17 +21,16 @@ from biorrr.errors import BiorrrError, InputTypeError
 from biorrr.sims.lab.claims import Claim
 from biorrr.sims.lab.files import FolderError, inside, whole_file
 from biorrr.sims.lab.folder.contents import (
-    BEING_WRITTEN,
     CHECKPOINTS,
     CONFIG,
     RESULTS,
     SUMMARY,
     UNFINISHED,
-    WRITTEN,
-    clear_checkpoints,
+    clear_unfinished,
+    finished,
     has_checkpoints,
+    holds_run,
     settle,
-    unfinished,
 )
 from biorrr.sims.lab.folder.inventory import DATASET, FIGURE, INVENTORY, RUN, Entry, Inventory
 from biorrr.sims.lab.interrupts import held_back
@@ -52,10 +51,8 @@ class RunFolder:
     """The folder of one run.
 
     Nothing is written before :meth:`opened`. What a run has found appears when all of it is written, in place of what
-    an earlier run has left; until then that stays as it was. Other files in the folder are the user's, and stay.
-
-    A run that replaces another keeps settings and checkpoints in a hidden folder within the other's: there is room
-    for it on the same file system, and whoever works in the folder, or holds its lock, keeps it.
+    an earlier run has left; until then that stays as it was, and all of this run is in ``unfinished``. Other files in
+    the folder are the user's, and stay.
 
     Parameters
     ----------
@@ -73,28 +70,36 @@ class RunFolder:
         self, experiment: str, path: Path | None = None, force: bool = False, source: Path | None = None
     ) -> None:
         self.path = path or Path("runs") / f"{experiment}-{datetime.now():%Y%m%d-%H%M%S}"
-        self.work = self.path  # where settings and checkpoints are
-        self._results = self.path  # where files are written
-        self._fresh = path is None
-        self._force = force
-        self._source = source
+        self._fresh, self._force, self._source = path is None, force, source
+        self._filling = False
         self.inventory = Inventory()  # of what has been written so far
         if self.path.exists() and not self.path.is_dir():
             raise FolderError(f"out: must be a folder (got the file {self.path})")
         self._refuse_another_run()
 
     @property
-    def replaces(self) -> bool:
-        """True if the run is to replace another."""
-        return self.work != self.path
+    def unfinished(self) -> Path:
+        """Folder of all that belongs to a run that is not finished."""
+        return inside(self.path, UNFINISHED)
 
-    def holds_run(self) -> bool:
-        """Return True if a run has been written to the folder."""
-        names = (CONFIG, RESULTS, SUMMARY, INVENTORY, WRITTEN)
-        return has_checkpoints(self.path) or any((self.path / name).exists() for name in names)
+    @property
+    def checkpoints(self) -> Path:
+        """Folder in which the run keeps how far it has come."""
+        return inside(self.path, UNFINISHED, CHECKPOINTS)
+
+    @property
+    def replaces(self) -> bool:
+        """True if the run is to replace another that is finished."""
+        return finished(self.path)
+
+    @property
+    def way_on(self) -> str:
+        """The sentence for the user who interrupted the run."""
+        until_then = "; until then the earlier run stays as it was" if self.replaces else ""
+        return f"interrupted; `biorrr resume {self.path}` continues it{until_then}"
 
     def _refuse_another_run(self) -> None:
-        if not self._force and self.holds_run():
+        if not self._force and holds_run(self.path):
             raise FolderError(f"out: {self.path} has a run in it; choose another folder, or --force to replace the run")
 
     @contextmanager
@@ -108,17 +113,18 @@ class RunFolder:
         self._make()
         settle(self.path)
         self._refuse_another_run()  # one may have been written while data were loaded
-        if self.holds_run():
-            latest = max((int(path.name.removeprefix(UNFINISHED)) for path in unfinished(self.path)), default=0)
-            self.work = self.path / f"{UNFINISHED}{latest + 1}"
-            self.work.mkdir(exist_ok=True)
+        if (self.unfinished / CONFIG).exists():
+            clear_unfinished(self.path)
+        elif any(self.unfinished.glob("[!.]*")):
+            raise FolderError(f"out: {self.unfinished} must be free for a run (got files of another origin); move them")
+        self.unfinished.mkdir(exist_ok=True)
         try:
             with self._resumable():
-                with whole_file(self.work / CONFIG) as partial:
+                with whole_file(self.unfinished / CONFIG) as partial:
                     partial.write_text(config, encoding="utf-8")
                 yield
         except BaseException:
-            if not has_checkpoints(self.work):
+            if not has_checkpoints(self.path):
                 self.discard()
             self.release()
             raise
@@ -133,17 +139,16 @@ class RunFolder:
                 if not self._fresh:
                     raise
                 copies += 1  # another run began in the same second
-                self.path = self.work = self._results = path.with_name(f"{path.name}-{copies}")
+                self.path = path.with_name(f"{path.name}-{copies}")
                 continue
             with suppress(FileNotFoundError):  # it was another run's, which failed and has taken it away
                 return self.claim()
 
     def discard(self) -> None:
         """Delete settings and checkpoints, and the folder unless something else is in it."""
-        clear_checkpoints(self.work)
-        (self.work / CONFIG).unlink(missing_ok=True)
-        with suppress(OSError):  # the user's own files are in it
-            self.work.rmdir()
+        clear_unfinished(self.path)
+        with suppress(OSError):  # an earlier run, or the user's own files, are in it
+            self.path.rmdir()
 
     def _warn_of_other_data(self, source: Path, now: Mapping[str, Any]) -> None:
         """Warn if the data have changed since the same experiment wrote ``source``."""
@@ -166,20 +171,9 @@ class RunFolder:
                 warnings.filterwarnings("ignore", message="interrupted after")  # a circuit's word, and ours follows
                 yield
         except KeyboardInterrupt as interrupt:
-            if not has_checkpoints(self.work):
+            if not has_checkpoints(self.path):
                 raise
             raise InterruptedRunError(self.way_on) from interrupt
-
-    @property
-    def way_on(self) -> str:
-        """The sentence for the user who interrupted the run."""
-        until_then = "; until then the earlier run stays as it was" if self.replaces else ""
-        return f"interrupted; `biorrr resume {self.path}` continues it{until_then}"
-
-    @property
-    def checkpoints(self) -> Path:
-        """Folder in which the run keeps how far it has come."""
-        return inside(self.work, CHECKPOINTS)
 
     def claim(self) -> None:
         """Lock the folder until ``release()`` or the end of the process; refuse one that another has locked."""
@@ -206,29 +200,31 @@ class RunFolder:
         The folder is released then. ``config`` is the text of config.toml. The inventory lists every file, so that a
         later run knows what to replace.
         """
-        written = self.path / BEING_WRITTEN
+        written = inside(self.path, UNFINISHED, RESULTS)
         with self._resumable():
             try:
-                written.mkdir()
-                self._results = written
+                written.mkdir(parents=True)
+                self._filling = True
                 yield
                 with self.writing(Entry(CONFIG)) as path:
                     path.write_text(config, encoding="utf-8")
-                with self.writing(Entry(INVENTORY)) as path:
-                    path.write_text(self.inventory.text(), encoding="utf-8")
+                self.inventory.entries.append(Entry(INVENTORY))
                 with held_back():
-                    written.rename(self.path / WRITTEN)  # from here on this is the folder's run
+                    with whole_file(written / INVENTORY) as path:  # from here on this is the folder's run
+                        path.write_text(self.inventory.text(), encoding="utf-8")
                     settle(self.path)
             finally:
-                self._results = self.path
-                shutil.rmtree(written, ignore_errors=True)
+                self._filling = False
+                if not (written / INVENTORY).exists():
+                    shutil.rmtree(written, ignore_errors=True)
                 self.release()
 
     @contextmanager
     def writing(self, entry: Entry) -> Iterator[Path]:
         """Give a path to write a file at, and list it in the inventory; see :func:`whole_file`."""
         self.inventory.entries.append(entry)
-        with whole_file(self._results / entry.file, called=self.path / entry.file) as partial:
+        place = self.unfinished / RESULTS if self._filling else self.path
+        with whole_file(place / entry.file, called=self.path / entry.file) as partial:
             yield partial
 
     def write_results(self, results: circuits.Run | xr.Dataset, stem: str, **about: Any) -> None:
@@ -280,17 +276,19 @@ class ResumedFolder(RunFolder):
 
     def __init__(self, path: Path) -> None:
         """Claim the folder, so that nobody changes what is read of it from now on."""
-        self.path = self._results = path
-        self.inventory = Inventory()
+        super().__init__("", path, force=True)
         self.claim()
         settle(path)
-        self.work = [path, *unfinished(path)][-1]
+        self.begun = self.unfinished if (self.unfinished / CONFIG).exists() else path  # the folder of its config
 
     @contextmanager
     def opened(self, config: str) -> Iterator[None]:
         """Begin the run that ``config`` describes; refuse one that began with other data."""
         try:
             self._refuse_other_data(config)
+            if self.begun == self.path:  # nothing was kept: it starts over
+                self.unfinished.mkdir(exist_ok=True)
+                shutil.copyfile(self.path / CONFIG, self.unfinished / CONFIG)
             with self._resumable():
                 yield
         except BaseException:
@@ -299,7 +297,8 @@ class ResumedFolder(RunFolder):
 
     def _refuse_other_data(self, config: str) -> None:
         """Refuse data that changed since the run began, and warn of other versions."""
-        began, now = read_config(self.work / CONFIG, self.work)[PROVENANCE], tomllib.loads(config)[PROVENANCE]
+        began = read_config(self.begun / CONFIG, self.begun)[PROVENANCE]
+        now = tomllib.loads(config)[PROVENANCE]
         for what in changed_data(began, now):
             raise FolderError(
                 f"{what}: changed since the run in {self.path} began (another checksum); put back what it was, or "
