@@ -200,8 +200,9 @@ class RunnableCircuit(CircuitBase):
             "departures": self._departures_in_words(), **self._settings(simulated),
         }  # fmt: skip
         run = Run(dataset(simulated, attrs, self._more), self, blueprint)
-        if simulated.outcome.ended == "diverged":
-            raise Diverged.at(simulated.outcome.samples, self._remedy, run)
+        if run.ended == "diverged":
+            at = simulated.outcome.samples
+            raise Diverged(f"the circuit diverged at sample {at}: activity is no longer finite; {self._remedy}", run)
         check_settled(self.all_departures, run, timing.held)
         return run
 
