@@ -55,7 +55,7 @@ def shared_dimensionality(moments: FoldMoments, channels: ArrayLike) -> Dimensio
         if factors - int(np.argmax(scores)) >= PATIENCE:
             break
     factors = int(np.argmax(scores))
-    products, n = moments.everything(channels)
+    products, n = moments.training(None, channels)
     variances = linalg.svdvals(fit_factors(products / n, factors)[0]) ** 2 if factors else np.zeros(0)
     # The first number of dimensions at which the share is reached.
     shared = 1 + int(np.argmax(np.cumsum(variances) >= SHARED * variances.sum())) if factors else 0

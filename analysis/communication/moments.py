@@ -107,10 +107,6 @@ class FoldMoments:
         products, _, counts = self._trained(fold, channels)
         return products / self._units(products, counts), float(counts.sum())
 
-    def everything(self, channels: Iterable[int] | slice = slice(None)) -> tuple[NDArray, float]:
-        """Return the products of residuals summed over all samples, (p', p'), and the number of samples."""
-        return self.training(None, channels)
-
     def held_out(self, fold: int, channels: Iterable[int] | slice = slice(None)) -> tuple[NDArray, float]:
         """Return the products of the residuals of ``fold`` around the training means, (p', p'), and the sample count.
 

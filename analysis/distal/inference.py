@@ -41,7 +41,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student
 
 from biorrr.analysis.checks import as_floats, ridge_pair
-from biorrr.analysis.distal.inferred_s import InferredS, fit_caveats, noise_caveats, size_caveats
+from biorrr.analysis.distal.inferred_s import InferredS, fit_caveats, size_caveats
 from biorrr.analysis.distal.noise import QUANTITIES, NoisyTerm, Residual, dot
 from biorrr.errors import InputError
 
@@ -109,7 +109,8 @@ def infer_s(
     telling = _telling(y, z, a, Vy, seen, ridge)
     y, z, a, Vy, dVy = (values[telling] for values in (y, z, a, Vy, dVy))
     change = np.sqrt(dot(dVy, dVy).sum() / max(dot(Vy, Vy).sum(), np.finfo(float).tiny)) if y.shape[1] > 1 else 0.0
-    caveats = (*size_caveats(len(y), seen, change, LARGEST_CHANGE), *noise_caveats(correlation))
+    assumed = ("Noise of z and a is assumed to be independent.",) if correlation is None else ()
+    caveats = (*size_caveats(len(y), seen, change, LARGEST_CHANGE), *assumed)
     if not dVy.any() or change > LARGEST_CHANGE:
         return InferredS(np.nan, -np.inf, np.inf, confidence, np.nan, np.nan, False, caveats)
     fit = _Fit(y, z, a, Vy, dVy, seen, ridge, known)

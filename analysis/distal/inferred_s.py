@@ -59,7 +59,7 @@ class InferredS:
         if self.misfit:
             return (
                 f"No s between 0 (RRMSE) and 1 (CCA) fits: {self.unexplained:.1%} of the weight changes is left "
-                "unexplained, more than noise as you give it can leave. The distal synapses follow another rule."
+                "unexplained, more than the given noise can explain. The distal synapses follow another rule."
             )
         if not self.can_tell:
             span = f"every s from {self.low:.2f} to {self.high:.2f}" if np.isfinite(self.low) else "every s"
@@ -73,29 +73,24 @@ class InferredS:
         return f"{found} (0 is RRMSE, 1 is CCA); {self.unexplained:.1%} of the weight changes is left unexplained."
 
 
-def noise_caveats(correlation: float | None) -> tuple[str, ...]:
-    """Return what is assumed of the noise, where it is not told."""
-    return () if correlation is not None else ("Noise of z and a is taken to be independent.",)
-
-
 def size_caveats(samples: int, seen: NDArray, change: float, largest: float) -> tuple[str, ...]:
     """Return what the size of the recordings, and of the ``change`` of weights between looks, means for the answer."""
     said = []
     if change > largest:
         said.append(
-            f"Weights change by {change:.0%} between two looks, noise included; beyond {largest:.0%} their mean does "
-            "not stand for the weights between them. Look more often."
+            f"Weights change by {change:.0%} between two observations, noise included; beyond {largest:.0%} their mean "
+            "does not represent the weights between them. Observe them more often."
         )
     if seen.sum() < 2:
-        said.append("A single synapse says nothing of s: any s fits it, at another rate. Observe at least two.")
+        said.append("A single synapse does not determine s: every s fits at some rate. Observe at least two.")
     if samples < FEW_SAMPLES:
         said.append(
-            f"There {'is' if samples == 1 else 'are'} only {samples} sample{'s' * (samples != 1)} that can tell; "
+            f"There {'is' if samples == 1 else 'are'} only {samples} informative sample{'s' * (samples != 1)}; "
             f"below {FEW_SAMPLES} the interval is often infinite."
         )
     if seen.shape[1] == 1 and not said:
         said.append(
-            "With one neuron it cannot be told which quantity is noisy; the interval is half as wide again for that, "
+            "With one neuron the noisy quantity cannot be identified; the interval is widened by half for that, "
             "and may still miss s by 0.02 if z or a alone is noisy."
         )
     return tuple(said)
@@ -112,6 +107,6 @@ def fit_caveats(noise: float, unexplained: float, known: bool) -> tuple[str, ...
         return ()
     wide = f"; beyond {MUCH_NOISE:.0%} the interval may be too narrow" if noise > MUCH_NOISE else ""
     return (
-        f"That is what noise of {noise:.0%} in all quantities would leave{wide}. If your recordings have less, another "
-        "rule is at work.",
+        f"That is what noise of {noise:.0%} in all quantities would leave{wide}. If your recordings have less "
+        "noise, the synapses follow another rule.",
     )

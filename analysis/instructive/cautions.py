@@ -29,7 +29,7 @@ def withheld(signals: Signals) -> dict[str, str]:
         reason = "dendrites and error both depend on the condition; with so few conditions they may agree by chance"
         found |= dict.fromkeys(("specific", "informative"), reason)
     if signals.smooth and asymmetry(signals) <= LEVEL:
-        reason = "dendrites follow their somas with other kinetics or a lag, which passes for a signal; deconvolve"
+        reason = "dendrites follow their somas with other kinetics or a lag, which resembles a signal; deconvolve first"
         found |= dict.fromkeys(("specific", "informative", "signed"), reason)
     return found
 
@@ -37,7 +37,7 @@ def withheld(signals: Signals) -> dict[str, str]:
 def caution(signals: Signals) -> str:
     """Return what makes a yes doubtful, in words; empty where nothing was found."""
     if nonlinearity(signals) <= LEVEL:
-        return "dendrites look like a nonlinear function of their somas, which passes for a signal"
+        return "dendrites look like a nonlinear function of their somas, which resembles a signal"
     return ""
 
 

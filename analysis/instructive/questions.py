@@ -43,7 +43,7 @@ def ask(recording: DendriticRecording, decay: float, questions: Iterable[str] | 
     length = np.linalg.norm(signals.residual, axis=0)
     mute = np.flatnonzero(length <= NEGLIGIBLE * np.linalg.norm(signals.dendrite, axis=0))
     if len(mute):
-        unasked = f"the dendrite of neuron {mute[0]} is a sum of somas, and nothing else"
+        unasked = f"the dendrite of neuron {mute[0]} is a linear combination of the somas"
         return dict.fromkeys(questions, Answer(unasked=unasked))
     signals = replace(signals, residual=signals.residual / length)
     answers = {question: QUESTIONS[question](signals) for question in questions}
@@ -62,13 +62,13 @@ def specific(signals: Signals) -> Answer:
     """
     residual = signals.residual
     if signals.neurons < 2:
-        return Answer(unasked="it takes at least 2 neurons (got 1)")
+        return Answer(unasked="at least 2 neurons are needed (got 1)")
     against = _basis(signals.error) if signals.error is not None else residual[:, :1]
     if against.shape[1] < 2:
         against = _basis(frame_before(residual))
     basis = _basis(residual)
     if basis.shape[1] < 2:
-        return Answer(unasked="all dendrites say the same, up to a gain; are the neurons the same one?")
+        return Answer(unasked="all dendrites carry the same signal, up to a gain; are these different neurons?")
     left, _, right = np.linalg.svd(basis.T @ against)
     rest, against_rest = basis @ left[:, 1:], against @ right[1:].T
     strengths = np.linalg.norm(flipped_sums(sums_within(rest, against_rest, signals.stretch)), ord=2, axis=(1, 2))
@@ -129,7 +129,7 @@ def predictive(signals: Signals) -> Answer:
     their correlation, over conditions and blocks, less the mean correlation with the changes of other neurons.
     """
     if signals.neurons < 4:
-        return Answer(unasked=f"it takes at least 4 neurons to exchange (got {signals.neurons})")
+        return Answer(unasked=f"at least 4 neurons are needed (got {signals.neurons})")
     taught, change, block = _changes(signals)
     if len(taught) < FEWEST_POINTS:
         return Answer(

@@ -87,11 +87,11 @@ def choose_ridge(
     fold_of = np.random.default_rng(_SHUFFLE).permutation(len(trials))[trial_of] % folds
     moments = FoldMoments.of(X, Y, fold_of)
     if ridges is None:
-        everything, n_samples = moments.everything(slice(0, m))
+        everything, n_samples = moments.training(None, slice(0, m))
         tried = _SHARES * (np.trace(everything) / n_samples / m or 1.0)
     else:
         tried = np.unique([ridge_pair(ridge)[0] for ridge in np.atleast_1d(np.asarray(ridges, dtype=float))])
-    if not np.trace(moments.everything(slice(m, None))[0]) > 0:
+    if not np.trace(moments.training(None, slice(m, None))[0]) > 0:
         raise InputError("Y: must vary (got constant columns); there is nothing to predict")
     source, target = np.arange(m), m + np.arange(n)
     r2 = [predict_held_out(moments, source, target, s=s, ridge=ridge).r2[k - 1] for ridge in tried]

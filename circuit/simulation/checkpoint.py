@@ -58,11 +58,6 @@ class Checkpoint:
         object.__setattr__(self, "path", Path(self.path))
         check_fields(self)
 
-    @classmethod
-    def of(cls, given) -> Checkpoint:
-        """Return ``given``, a checkpoint or the path of one, as a checkpoint."""
-        return given if isinstance(given, cls) else cls(given)
-
 
 class CheckpointFile:
     """The checkpoint of one run: read when the run begins, written while it goes on.
@@ -96,7 +91,12 @@ class CheckpointFile:
             # Opened here: np.load leaves a file that it finds damaged open.
             with self.path.open("rb") as file, np.load(file, allow_pickle=False) as held:
                 facts = json.loads(str(held["facts"]))
-                self._refuse_another_run(facts["identity"])
+                differing = [what for what, value in self.identity.items() if facts["identity"].get(what) != value]
+                if differing:
+                    raise CheckpointError(
+                        f"{self.path}: belongs to another run (what differs: {', '.join(differing)}); give what it was "
+                        "made with, or delete it to start over"
+                    )
                 state = {name: exactly(held[f"state/{name}"], values.shape) for name, values in job.state.items()}
                 for kind, series in self.series.items():
                     series.add(held[f"{kind}/samples"], {name: held[f"{kind}/{name}"] for name in series.values})
@@ -144,14 +144,6 @@ class CheckpointFile:
             )
         finally:
             partial.unlink(missing_ok=True)
-
-    def _refuse_another_run(self, identity: dict[str, str]) -> None:
-        differing = [what for what, value in self.identity.items() if identity.get(what) != value]
-        if differing:
-            raise CheckpointError(
-                f"{self.path}: belongs to another run (what differs: {', '.join(differing)}); give what it was made "
-                "with, or delete it to start over"
-            )
 
 
 def identity_of(job: Job, engine: str, events: Sequence[Event]) -> dict[str, str]:

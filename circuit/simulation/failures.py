@@ -32,14 +32,9 @@ class _FailedRun(BiorrrError, ArithmeticError):
 class Diverged(_FailedRun):
     """Activity became infinite or not a number; ``run`` ends with the last sample at which everything was finite."""
 
-    @classmethod
-    def at(cls, sample: int, remedy: str, run: Run) -> Diverged:
-        """Return the error of a run that diverged at ``sample``, with what to do about it."""
-        return cls(f"the circuit diverged at sample {sample}: activity is no longer finite; {remedy}", run)
-
 
 class Unsettled(_FailedRun):
-    """Outputs did not come to their equilibrium in the ticks they had; ``run`` is as it came out."""
+    """Outputs that did not reach their equilibrium while a sample was held; ``run`` holds the results."""
 
 
 def check_settled(departures: Iterable[Departure], run: Run, held: int) -> None:

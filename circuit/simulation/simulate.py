@@ -36,7 +36,7 @@ class Simulated:
     Parameters
     ----------
     job, outcome, recorder
-        What was asked for, as it was in the end; where it ended; what was kept on the way.
+        What was simulated, after all events; the state in the end; snapshots and traces.
     units
         How the circuit's units relate to the data's.
     engine, seconds
@@ -80,7 +80,8 @@ def simulate(
         recorder = Recorder(job, callback and (lambda t, flat: callback(t, outward(job.blueprint, units, flat))))
         kept, outcome, left = None, None, job
         if checkpoint is not None:
-            kept = CheckpointFile(Checkpoint.of(checkpoint), identity_of(job, engine, events), recorder)
+            place = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)  # type: ignore[arg-type]
+            kept = CheckpointFile(place, identity_of(job, engine, events), recorder)
             outcome = kept.read(job)
 
         def on_progress(t: int, state: dict[str, np.ndarray]) -> None:

@@ -38,23 +38,23 @@ class Arrays(FileData, Samples):
 class Pair(FileData, Samples):
     """Two areas of a recording, bin by bin and trial by trial: X of the source, Y of the target."""
 
-    source: str | None = option(None, "area that predicts, of a recording")
-    target: str | None = option(None, "area that is predicted, of a recording or of v1v2")
-    align: str = option("start", "event that the window is counted from")
+    source: str | None = option(None, "source area of a recording, which predicts the target")
+    target: str | None = option(None, "target area of a recording or of v1v2, which is predicted")
+    align: str = option("start", "event at which time in the window is zero")
     window: tuple[float, float] | None = option(
         None,
-        "seconds from the event to begin and end, by default up to the end of the shortest trial",
+        "begin and end of the window in seconds; by default from the event to the end of the shortest trial",
         metavar="BEGIN END",
     )
     bin: float = option(0.1, "width of a time bin in seconds", at_least=1e-4)
     lag: float = option(0.0, "seconds by which the target's window follows the source's")
     condition: str | None = option(None, "column of the trials that holds the condition; several joined by +")
     minimum_rate: float = option(0.5, "leave out units with fewer spikes per second", at_least=0)
-    quality: str = option("good", "units to take, by spike sorting", choices=("good", "all"))
-    scale: str = option("none", "take the square root of counts", choices=("none", "sqrt"))
+    quality: str = option("good", "units to use, by the label of spike sorting", choices=("good", "all"))
+    scale: str = option("none", "transform of spike counts", choices=("none", "sqrt"))
     area: str | None = option(None, "column that holds the area of a unit, if it is not found")
     trials: str | None = option(None, "table of trials or presentations, if there are several")
-    series: str | None = option(None, "time series to take in place of spikes")
+    series: str | None = option(None, "time series to use in place of spikes")
 
     def _read(self) -> Dataset:
         from biorrr.sims.recordings.opening import open_recording
@@ -69,11 +69,11 @@ class Pair(FileData, Samples):
 class Dendrites(FileData, Data):
     """Somas and dendrites of the same neurons, imaged together, in an .npz or NWB file."""
 
-    soma: str | None = option(None, "series of the somas, of an NWB file; by default with soma in its name")
-    dendrite: str | None = option(None, "series of the dendrites, of an NWB file; by default with dend in its name")
-    error: str | None = option(None, "time series of the task's error, of an NWB file")
-    role: str | None = option(None, "column of the somas' ROIs with their causal role, of an NWB file")
-    condition: str | None = option(None, "column of the trials that holds the condition, of an NWB file")
+    soma: str | None = option(None, "series of the somas in an NWB file; by default that with soma in its name")
+    dendrite: str | None = option(None, "series of the dendrites in an NWB file; by default that with dend in its name")
+    error: str | None = option(None, "time series of the task's error in an NWB file")
+    role: str | None = option(None, "column of the somas' ROIs with their causal role, in an NWB file")
+    condition: str | None = option(None, "column of the trials that holds the condition, in an NWB file")
 
     def _read(self) -> Measured:
         from biorrr.sims.recordings.dendrites import read_dendrites

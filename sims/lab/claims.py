@@ -168,6 +168,18 @@ class Claim:
             return f"exactly {low}" if self.low == self.high else f"from {low} to {high}"
         return f"at least {low}" if math.isfinite(self.low) else f"at most {high}" if math.isfinite(self.high) else ""
 
+    @property
+    def sentence(self) -> str:
+        """The case and what the paper says of it."""
+        return f"{self.label}: {self.text}" if self.label else self.text
+
+    @property
+    def basis(self) -> str:
+        """What the verdict rests on, in words: value, bounds, further numbers, and why there is no verdict."""
+        behind = ", ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in self.numbers.items())
+        measured = self.measured and f"{self.measured}, bound: {self.bounds}"
+        return "; ".join(filter(None, (measured, behind, self.untestable or self.unjudged or self.setting)))
+
     def record(self) -> dict[str, Any]:
         """Return the entry of summary.json: the claim, its verdict (``holds`` is null without one) and its numbers."""
         said = {"place": self.place, "run": self.run, "unit": self.unit, "data": self.data, "case": self.case}
@@ -177,6 +189,7 @@ class Claim:
         known = {"s": self.s, "k": self.k, "spread": self.spread, "interval_low": least, "interval_high": most}
         return (
             {"claim": self.text, "holds": self.holds, "verdict": self.verdict, "value": self.value}
+            | {"sentence": self.sentence, "basis": self.basis}
             | {name: one for name, one in known.items() if one is not None}
             | {name: bound for name, bound in bounds.items() if math.isfinite(bound)}
             | {name: text for name, text in said.items() if text}
@@ -190,8 +203,5 @@ def print_claims(title: str, claims: Sequence[Claim]) -> None:
         print(title)
     for claim in claims:
         verdict = claim.verdict.upper() if claim.holds is False else claim.verdict
-        print(f"  {verdict}: {f'{claim.label}: ' if claim.label else ''}{claim.text}")
-        behind = ", ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in claim.numbers.items())
-        measured = claim.measured and f"{claim.measured}, bound: {claim.bounds}"
-        reason = claim.untestable or claim.unjudged or claim.setting
-        print(f"      {'; '.join(filter(None, (measured, behind, reason)))}")
+        print(f"  {verdict}: {claim.sentence}")
+        print(f"      {claim.basis}")

@@ -118,12 +118,12 @@ def _sentence(experiment: str, settings: dict[str, Any], summary: dict[str, Any]
 
 
 def _claim(one: dict[str, Any]) -> dict[str, Any]:
-    """Return the row of the page about a claim, in the order in which the run has written it."""
-    behind = {name: value for name, value in one.items() if name not in ("claim", "holds", "verdict")}
+    """Return the row of the page about a claim: its verdict, its sentence and what the verdict rests on."""
     holds = one.get("holds")
     told = one.get("verdict") or (HOLDS if holds is True else FAILS if holds is False else NOT_JUDGED)
     verdict = f"{'✓' if holds is True else '✗' if holds is False else '–'} {told}"
-    return {"text": str(one.get("claim")), "verdict": verdict, "numbers": behind}
+    behind = [one.get(name) for name in ("basis", "run", "place")]
+    return {"text": one.get("sentence") or one.get("claim"), "verdict": verdict, "behind": [*filter(None, behind)]}
 
 
 def _data_words(plain: object) -> str:

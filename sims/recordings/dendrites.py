@@ -40,7 +40,7 @@ def read_dendrites(value: Dendrites) -> Measured:
 def _from_npz(path: Path, value: Dendrites) -> dict[str, Any]:
     for name in OF_NWB:
         if getattr(value, name) is not None:
-            raise DataError(f"{name}: names something of an NWB file; {path} has its own names")
+            raise DataError(f"{name}: applies to NWB files only; the arrays of {path} have fixed names")
     known = ("error", "role", "condition", "period")
     held: dict[str, Any] = {**read_npz(path, ("soma", "dendrite", "rate"), known)}
     for name in {"rate", "period"} & held.keys():

@@ -43,29 +43,22 @@ class Measured:
     Parameters
     ----------
     name
-        What the user called it.
+        Name that the user gave.
     recording
         Arrays and numbers by name, a dataclass or a named tuple: what the analysis takes.
     used
-        What was chosen in the file, by name. It belongs into the summary.
-    notes
-        What was left out or guessed, in words.
+        Choices made in the file, by name, for the summary.
     """
 
     name: str
     recording: Any
     used: Mapping[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
 
     @cached_property
     def checksum(self) -> str:
         """Sha256 of all numbers."""
         held = self.recording
-        parts = (
-            {one.name: getattr(held, one.name) for one in dataclasses.fields(held)}
-            if dataclasses.is_dataclass(held)
-            else held._asdict()
-        )
+        parts = vars(held) if dataclasses.is_dataclass(held) else held._asdict()
         digest = hashlib.sha256()
         for name, values in parts.items():
             digest.update(f"{name} {np.shape(values)}".encode())

@@ -179,7 +179,7 @@ def find_trials(root: Group, named: str | None) -> Trials:
         if not found:
             raise DataError(f"{root.file}: must hold a table of trials or presentations (got {there})")
         if len(found) > 1:
-            raise DataError(f"trials: say which table of {root.file} to use, there are {there}")
+            raise DataError(f"trials: choose a table of {root.file}; there are {there}")
     table = tables[found[0]]
     if not len(table):
         raise DataError(f"{root.file}: must hold trials (got none in {table.name})")

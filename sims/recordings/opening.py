@@ -46,7 +46,7 @@ def open_recording(
         return recording_in_nwb(path, area, trials, series)
     for name, value in (("area", area), ("trials", trials), ("series", series)):
         if value is not None:
-            raise DataError(f"{name}: is chosen of an NWB file (got {path}, which holds arrays)")
+            raise DataError(f"{name}: applies to NWB files only (got {path}, which holds arrays)")
     held = read_npz(path, ("activity", "areas"), ("bin", "conditions", "counts"))
     for name in {"bin", "counts"} & held.keys():
         held[name] = checked_numbers(file, name, held[name], 0)
@@ -174,7 +174,7 @@ def _activity_series(root: Group, named: str | None) -> list[Group]:
         return found
     dff = [one for one in rois if re.search(r"df.?over.?f|dff|df_f", one.name, re.IGNORECASE)]
     if not dff and len({one.name.rpartition("/")[0] for one in rois}) > 1:
-        raise DataError(f"series: say which of {listed(one.name.strip('/') for one in rois)} to use, in {root.file}")
+        raise DataError(f"series: choose one of {listed(one.name.strip('/') for one in rois)} in {root.file}")
     return dff or rois or plain
 
 

@@ -215,7 +215,7 @@ class Recording:
         """Return the binned activity of the two areas that ``pair`` names; see :meth:`pair`."""
         for side, area in (("source", pair.source), ("target", pair.target)):
             if not area:
-                raise DataError(f"{side}: say which area of {self.name}; there are {self.listed_areas}")
+                raise DataError(f"{side}: choose an area of {self.name}; there are {self.listed_areas}")
         source, target = str(pair.source), str(pair.target)
         notes = list(self.notes)
         sides = {"source": source, "target": target}

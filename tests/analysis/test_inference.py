@@ -170,7 +170,7 @@ def test_known_noise_shows_another_rule():
     oja = 0.003 * (y[:, :, None] * z[:, None, :] - z[:, None, :] ** 2 * Vy)
     found = infer_s(y, z, a, Vy, oja, noise=0.0)
     assert found.another_rule
-    assert "left unexplained, more than noise as you give it can leave" in str(found)
+    assert "left unexplained, more than the given noise can explain" in str(found)
     assert not infer_s(y, z, a, Vy, dVy, noise=0.0).another_rule
     assert not infer_s(*record(0.0, 2, seed=0, noise=0.1), noise=0.1).another_rule
     assert "they are mostly noise, or follow another rule" in str(infer_s(y, z, a, Vy, oja))
@@ -184,9 +184,9 @@ def test_known_noise_shows_another_rule():
 
 def test_says_where_it_is_weak():
     y, z, a, Vy, dVy = record(0.5, 1, seed=0)
-    assert "A single synapse says nothing of s" in str(infer_s(y[:, :1], z, a, Vy[:, :1], dVy[:, :1]))
-    assert "only 5 samples that can tell" in str(infer_s(*(v[:5] for v in (y, z, a, Vy, dVy))))
-    assert "With one neuron it cannot be told which quantity is noisy" in str(infer_s(y, z, a, Vy, dVy))
+    assert "A single synapse does not determine s" in str(infer_s(y[:, :1], z, a, Vy[:, :1], dVy[:, :1]))
+    assert "only 5 informative samples" in str(infer_s(*(v[:5] for v in (y, z, a, Vy, dVy))))
+    assert "With one neuron the noisy quantity cannot be identified" in str(infer_s(y, z, a, Vy, dVy))
     shuffled = dVy[np.random.default_rng(0).permutation(len(dVy))]
     assert "they are mostly noise, or follow another rule" in str(infer_s(y, z, a, Vy, shuffled))
 
@@ -218,7 +218,7 @@ def test_an_artefact_that_z_and_a_share_is_allowed_for_where_it_is_known():
     assert np.mean(covered[True]) >= 0.78 > 0.5 > np.mean(covered[False])
     with pytest.raises(ValueError, match="correlation: needs the noise of z and a"):
         infer_s(*recordings, correlation=0.5)
-    assert "Noise of z and a is taken to be independent." in str(infer_s(*recordings))
+    assert "Noise of z and a is assumed to be independent." in str(infer_s(*recordings))
 
 
 def test_no_s_is_given_where_weights_change_much_between_two_looks():
@@ -228,7 +228,7 @@ def test_no_s_is_given_where_weights_change_much_between_two_looks():
     found = infer_s(*between_observations(y, z, a, Vy, when))
     assert np.isnan(found.s)
     assert (found.low, found.high) == (-np.inf, np.inf)
-    assert "Look more often." in str(found)
+    assert "Observe them more often." in str(found)
 
 
 def test_how_much_noise_the_weights_can_have_had():

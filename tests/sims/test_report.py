@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from biorrr.sims import main
+from biorrr.sims.lab.claims import Claim
 from biorrr.sims.lab.files import FolderError
 from biorrr.sims.lab.folder import RunFolder
 from biorrr.sims.lab.folder.inventory import FIGURE, Entry, Inventory
@@ -76,12 +77,17 @@ def test_an_interrupted_run_is_reported_with_the_way_on(folder):
     assert sentence.endswith("it was interrupted after 200 samples on engine numpy; `biorrr resume` continues it.")
 
 
-def test_claims_are_told_with_their_numbers(tmp_path):
-    claims = [{"claim": "R meets Q'", "holds": True, "runs": 8}, {"claim": "always", "holds": False}, "not a claim"]
+def test_claims_are_told_as_the_command_prints_them(tmp_path):
+    meets = Claim(text="R meets Q'", data="digits", value=0.012, high=0.05, unit="%", numbers={"runs": 8}, place="D")
+    claims = [meets.record(), {"claim": "always", "holds": False}, "not a claim"]
     folder = write_folder(tmp_path / "one", "symmetry", {"claims": claims}, 'data = "digits"')
     gathered = gather_run(folder)
     assert gathered["sentence"] == "The experiment “symmetry” on digits: it ran to its end; 1 of 2 claims hold."
-    assert gathered["claims"][0] == {"text": "R meets Q'", "verdict": "✓ holds", "numbers": {"runs": 8}}
+    behind = ["1.2 %, bound: at most 5 %; runs 8", "D"]
+    assert gathered["claims"] == [
+        {"text": "digits: R meets Q'", "verdict": "✓ holds", "behind": behind},
+        {"text": "always", "verdict": "✗ does not hold", "behind": []},
+    ]
 
 
 def test_fractions_are_read_in_percent(tmp_path):

@@ -193,17 +193,6 @@ def test_nothing_we_write_or_say_tells_of_the_machine(own_data, tmp_path, monkey
     assert json.loads((work / "out/summary.json").read_text())["data"] == "own.npz"
 
 
-@pytest.mark.slow
-def test_doctor_tells_nothing_of_home(tmp_path, monkeypatch, run_biorrr):
-    (tmp_path / "home-of-a-quokka").mkdir()
-    (tmp_path / "home-of-a-quokka/.cython").symlink_to(Path.home() / ".cython")  # what Brian2 has compiled before
-    monkeypatch.setenv("HOME", str(tmp_path / "home-of-a-quokka"))
-    monkeypatch.setenv("BIORRR_CANARY", "a-quokka-it-is")
-    code, out, err = run_biorrr("doctor")
-    assert code == 0
-    assert "quokka" not in out + err
-
-
 RESULT = "unfinished/checkpoints/learn_from-0"
 
 

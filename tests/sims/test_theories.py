@@ -77,7 +77,7 @@ def test_lesions_do_what_the_equations_say(job, data):
 
 def test_y_may_have_more_features_than_x(job):
     """The full regression of y on x has more columns than there can be filters."""
-    wide = contests.scaled(load("synthetic:samples=100,m=4,n=9,latents=2"))
+    wide = contests.scaled(load('{name="synthetic", samples=100, m=4, n=9, latents=2}'))
     found = measures.measure(job, contests.Contest(BioRRR(), 0.1, 500, 0), wide)
     assert np.isfinite(found["carries"]).all()
 

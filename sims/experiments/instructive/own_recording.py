@@ -56,8 +56,7 @@ def answer_recording(data: Measured, decay: float) -> Findings:
             ),
             ORIGIN,
         ],
-        rows={ASKED[q]: str(one) for q, one in answers.items()}
-        | ({"to note": "; ".join(data.notes)} if data.notes else {}),
+        rows={ASKED[q]: str(one) for q, one in answers.items()},
         data={"run": results},
         figures=[Figure("neurons", partial(plot_neurons, {ASKED[q]: one for q, one in asked.items()}))],
     )

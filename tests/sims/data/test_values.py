@@ -57,7 +57,7 @@ def test_the_areas_that_are_named_tell_a_recording_from_samples(tmp_path, capsys
     np.savez(path, X=X, Y=Y, **activity)
     np.testing.assert_array_equal(load(path).X, X)
     assert load(path, source="A", target="B").X.shape == (48, 3)
-    with pytest.raises(DataError, match=r"target: say which area of .*; there are A"):
+    with pytest.raises(DataError, match=r"target: choose an area of .*; there are A"):
         load(path, source="A")
     np.savez(path, **activity)
     assert main.run(["learn", "--data", str(path), "--out", str(tmp_path / "out")]) == 1

@@ -99,7 +99,7 @@ def test_the_undamaged_file_can_be_read(tmp_path):
     assert {name for name, sentence in said.items() if not sentence} == {
         "communication", "fluorescence", "data --check", "instructive", "distal"
     }  # fmt: skip
-    assert said["learn"].startswith("source: say which area of ")
+    assert said["learn"].startswith("source: choose an area of ")
 
 
 # -- hand-made bad files -----------------------------------------------------------------------------------------------

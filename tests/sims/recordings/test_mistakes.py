@@ -29,7 +29,7 @@ def tensor(trials=8, bins=4, units=6, **options):
         ({"bin": 0.3, "window": (0, 0.5)}, "window: must hold a whole number of bins (got 0.5 s and bins of 0.3 s)"),
         ({"bin": 0.0}, "{path}: bin: must be at least 0.0001 (got 0.0); width of a time bin in seconds"),
         ({"window": (0.5, 0)}, "window: must begin before it ends (got 0.5 to 0 s)"),
-        ({"window": (1,)}, "{path}: window: must be 2 values (got (1,)); seconds from the event"),
+        ({"window": (1,)}, "{path}: window: must be 2 values (got (1,)); begin and end of the window"),
         ({"window": (-1, 1)}, "window: trials must not overlap, or held-out spikes are seen in training (got 59 of"),
         ({"target": "VISp"}, "target: must share no unit with the source (got 13 in both, VISp and VISp)"),
         ({"area": "where"}, "area: no column 'where' of units or electrodes in {path} holds the areas of units"),
@@ -38,7 +38,7 @@ def tensor(trials=8, bins=4, units=6, **options):
         ({"minimum_rate": 1e3}, "source: must have at least two units to be a population (got 0 of 13: 13 left out"),
         ({"quality": "fair"}, "{path}: quality: must be one of good, all (got 'fair')"),
         ({"scale": "log"}, "{path}: scale: must be one of none, sqrt (got 'log')"),
-        ({"source": ""}, "source: say which area of {path}; there are VISp (14 units), VISl (8 units)"),
+        ({"source": ""}, "source: choose an area of {path}; there are VISp (14 units), VISl (8 units)"),
         ({"sauce": "VISp"}, "{path}: no option 'sauce'; did you mean 'source'?"),
     ],
 )  # fmt: skip
