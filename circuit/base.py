@@ -153,7 +153,7 @@ class CircuitBase(Tabled):
         return wiring(self._shown(sizes, run))
 
     def describe(self, *sizes: int, run: Run | None = None) -> str:
-        """Return the model in readable text, made from the very objects that are simulated.
+        """Return the model in readable text, made from the objects that are simulated.
 
         Parameters
         ----------

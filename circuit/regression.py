@@ -274,7 +274,7 @@ class RegressionCircuit(RunnableCircuit):
 
 
 def rates_of_areas(rates: Rates | Sequence[Rates] | str, areas: int) -> tuple[Rates, ...] | None:
-    """Return the rates of each of so many ``areas``; None for rates that are fitted to the data."""
+    """Return one set of rates per area; None for rates that are fitted to the data."""
     if isinstance(rates, str) and rates == "auto":
         return None
     each = (rates,) * areas if isinstance(rates, Rates) else rates

@@ -59,7 +59,7 @@ class RunnableCircuit(CircuitBase):
     ) -> Beginning:
         """Return how the circuit meets the data of ``feeds``, or white data of unit variance where there are none.
 
-        Learning is announced to end after ``last`` samples; it goes on where that is infinite.
+        ``last`` is the sample after which learning is announced to end; infinite if no end is announced.
         """
         return Beginning()
 
@@ -99,7 +99,7 @@ class RunnableCircuit(CircuitBase):
         ----------
         X, Y
             Sensory and instructive data, shapes (n_samples, m) and (n_samples, n); Y may be (n_samples,). Memory maps
-            are read as they lie. In place of both, a dict of the data of every port by its name, ``{"x": X, "y": Y}``.
+            are not copied. In place of both, a dict of the data of every port by its name, ``{"x": X, "y": Y}``.
             Or signals in time (:class:`~biorrr.circuit.TimeSeries`), for circuits whose dynamics have time: each window
             of ``Leaky.hold`` is then one sample.
         epochs
@@ -156,7 +156,7 @@ class RunnableCircuit(CircuitBase):
         Diverged
             Where activity grows beyond bounds; its ``run`` holds what was recorded up to there.
         Unsettled
-            Where outputs did not come to their equilibrium in the ticks they had; its ``run`` has what came out.
+            Where outputs did not reach their equilibrium while a sample was held; its ``run`` holds the results.
         """
         for switch, value in {"plastic": plastic, "centre": centre, "progress": progress, "final": final}.items():
             truth(switch, value)
@@ -207,7 +207,7 @@ class RunnableCircuit(CircuitBase):
         return run
 
     def build(self, *sizes: int):
-        """Build the circuit for data of so many features now rather than at the first :meth:`run`; return it.
+        """Build the circuit now rather than at the first :meth:`run`; return it.
 
         Engines numpy, cython and "auto" build :attr:`network` in this process, to add one's own monitors to; cpp
         compiles its program. Features are given as :meth:`blueprint` takes them.

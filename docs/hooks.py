@@ -21,7 +21,7 @@ from mkdocs.structure.files import File
 from biorrr.circuit import Microcircuit
 from biorrr.sims.cli import options
 from biorrr.sims.data import CATALOGUE
-from biorrr.sims.lab.settings import WORDS, key_of, kinds, length_of, listed_fields
+from biorrr.sims.lab.settings import WORDS, key_of, kinds, listed_fields
 from biorrr.sims.main import commands as command_names
 from biorrr.sims.main import find_command
 
@@ -248,10 +248,7 @@ def _command(name: str) -> str:
     # "\b" tells click not to wrap what follows; indented, Markdown shows that as code.
     about = (inspect.getdoc(command) or "").replace("\b\n", "").replace("<", "&lt;")
     if settings:
-        rows = [
-            _setting(field, *kinds(settings)[field.name], length_of(settings, field.name))
-            for field in listed_fields(settings)
-        ]
+        rows = [_setting(field, *kinds(settings)[field.name]) for field in listed_fields(settings)]
         table = _table(("setting", "value", "default", "meaning"), rows)
     else:
         table = _table(("argument or option", "meaning"), list(_plain_options(command)))

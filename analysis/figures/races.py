@@ -86,43 +86,39 @@ def plot_pictures_race(results: xr.Dataset) -> Figure:
 
 
 @styled
-def plot_sensitivity(
-    excess: Mapping[tuple[str, int], NDArray], eta0: Mapping[tuple[str, int], NDArray], N: NDArray, title: str = ""
-) -> Figure:
+def plot_sensitivity(results: xr.Dataset, title: str = "") -> Figure:
     """Draw the excess over the optimum for every pair of eta0 and N, one row per algorithm and one column per rank.
 
     Parameters
     ----------
-    excess
-        By (algorithm, k): mean over seeds as a fraction, (eta0, N); NaN where a seed diverged, drawn hatched.
-    eta0
-        By (algorithm, k): the values tried, (eta0,).
-    N
-        The values tried, (N,).
+    results
+        ``excess`` (algorithm, k, decade, N, seed) as a fraction, NaN where a seed diverged, drawn hatched; ``eta0``
+        (algorithm, k, decade), NaN where fewer values were tried.
     """
     from matplotlib.colors import LogNorm
 
-    algorithms = list(dict.fromkeys(name for name, _ in excess))
-    ranks = list(dict.fromkeys(k for _, k in excess))
+    algorithms, ranks = results["algorithm"].values, results["k"].values
     size = 1.6 + 2.9 * len(ranks), 0.6 + 2.8 * len(algorithms)
     axes = axes_of(None, len(algorithms), len(ranks), figsize=size)
     figure = axes[0, 0].figure
-    for (name, k), values in excess.items():
-        ax = axes[algorithms.index(name), ranks.index(k)]
+    for (row, column), ax in np.ndenumerate(axes):
+        tried = results.isel(algorithm=row, k=column).dropna("decade", subset=["eta0"])
+        percent = 100 * tried["excess"].mean("seed", skipna=False).values
         ax.set_facecolor("white")
         ax.patch.set_hatch("////")
         shown = ax.imshow(
-            100 * np.maximum(values, 1e-5), norm=LogNorm(0.01, 100), cmap="viridis_r", origin="lower", aspect="auto"
+            np.maximum(percent, 1e-3), norm=LogNorm(0.01, 100), cmap="viridis_r", origin="lower", aspect="auto"
         )
-        for row, column in np.ndindex(values.shape):
-            value = 100 * values[row, column]
-            text = "diverged" if np.isnan(value) else f"{value:.2g}"
-            dark = not np.isnan(value) and value > 3
-            box = {"facecolor": "white", "edgecolor": "none", "pad": 1} if np.isnan(value) else None
-            ax.text(column, row, text, ha="center", va="center", fontsize=6, color="w" if dark else "k", bbox=box)
-        ax.set_xticks(range(len(N)), [f"{n:,.0f}" for n in N], fontsize=6)
-        ax.set_yticks(range(len(values)), [f"{eta:.2g}" for eta in eta0[name, k]], fontsize=6)
-        ax.set(title=f"{name}, $k = {k}$", xlabel="$N$ (samples)", ylabel="$\\eta_0$ of $V_x$")
+        for (y, x), value in np.ndenumerate(percent):
+            look = {"ha": "center", "va": "center", "fontsize": 6}
+            if np.isnan(value):
+                ax.text(x, y, "diverged", bbox={"facecolor": "white", "edgecolor": "none", "pad": 1}, **look)
+            else:
+                ax.text(x, y, f"{value:.2g}", color="w" if value > 3 else "k", **look)
+        ax.set_xticks(range(len(tried["N"])), [f"{n:,.0f}" for n in tried["N"].values], fontsize=6)
+        ax.set_yticks(range(len(percent)), [f"{eta:.2g}" for eta in tried["eta0"].values], fontsize=6)
+        ax.set(xlabel="$N$ (samples)", ylabel="$\\eta_0$ of $V_x$")
+        ax.set_title(f"{algorithms[row]}, $k = {ranks[column]}$")
         ax.grid(False)
     figure.colorbar(shown, ax=axes, label="excess over the optimum (%)", shrink=0.8)
     figure.suptitle(title, fontsize="small")

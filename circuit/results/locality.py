@@ -59,7 +59,7 @@ def locality(parts: Parts, pathway: Pathway) -> Locality:
     """
     rule = pathway.judged or pathway.change
     codes = [rule, pathway.replay, pathway.bound, *(step.code for step in pathway.steps)]
-    # A rule knows what it computes on the way.
+    # Names that a rule computes itself are not among those that it reads.
     read = {name for code in codes if code for name in names_in(code).read} | ({"w"} if pathway.plastic else set())
     read |= {"onset", "share", "closing"} if pathway.averaged else set()
     meanings = Meanings(parts.having(pathway))

@@ -151,7 +151,7 @@ class Run(RunFigures, Tabled):
                 X - self.data["mean_x"].values, silent, start=self, plastic=False, order="sequential", record="z",
                 every=1, snapshots=1, progress=False,
             )  # fmt: skip
-        # The pass goes on where learning stopped in the order of samples: its rows are sorted back.
+        # The pass continues the order of samples where learning stopped: its rows are sorted back.
         z = shown.data["z"].values[np.argsort(shown.data["data_row"].values)]
         return z.mean(axis=1) if z.ndim == 3 else z
 

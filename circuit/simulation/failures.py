@@ -34,7 +34,7 @@ class Diverged(_FailedRun):
 
 
 class Unsettled(_FailedRun):
-    """Outputs did not come to their equilibrium in the ticks they had; ``run`` is as it came out."""
+    """Outputs that did not reach their equilibrium while a sample was held; ``run`` holds the results."""
 
 
 def check_settled(departures: Iterable[Departure], run: Run, held: int) -> None:

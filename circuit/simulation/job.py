@@ -25,7 +25,7 @@ class Job:
     feeds
         The data of each port, by its name.
     start, stop
-        First sample and the one after the last, counted from the very first sample the circuit has seen.
+        First sample and the one after the last, counted from the first that the circuit has seen.
     state
         Values by "part.variable", in the order of the blueprint's state: weights, flat, parameters and memories.
     recording

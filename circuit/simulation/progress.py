@@ -27,5 +27,5 @@ def progress_bar(total: int, unit: str = " samples", desc: str = "learning", ini
 
 
 def notice(text: str) -> None:
-    """Log ``text`` before something that takes its time; the command line shows it on a terminal."""
+    """Log ``text`` before a slow step; the command line shows it on a terminal."""
     logging.getLogger("biorrr").info("%s...", text)

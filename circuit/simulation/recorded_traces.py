@@ -13,7 +13,7 @@ from biorrr.errors import InputError, InputTypeError
 from biorrr.models import Population
 from biorrr.models.validation import whole_number
 
-# What is traced unless told: what a figure of plateaus needs, and enough to know the learning rates in between.
+# The default record: what a figure of plateaus needs, and enough to know the learning rates in between.
 _STRETCHES, _STRETCH = 20, 50  # windows, and consecutive samples in each
 _SPARSE, _MOST_SPARSE = 100, 20_000  # one sample in so many, and how many of these a long run keeps at most
 
@@ -99,7 +99,7 @@ def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> 
     asked = dict(record) if isinstance(record, Mapping) else dict.fromkeys(record, True)
     traces = [_trace(str(name), chosen, blueprint) for name, chosen in asked.items() if chosen is not False]
     if traces:
-        # The rates belong to every record: with rates "auto" nobody else knows them.
+        # The rates belong to every record: rates "auto" are known from it alone.
         rates = [q for q in blueprint.quantities if q.variable.per == "circuit" and q.name.startswith("eta_")]
         traces += [
             Trace(q.name, q, None)

@@ -36,7 +36,7 @@ class Simulated:
     Parameters
     ----------
     job, outcome, recorder
-        What was asked for, as it was in the end; where it ended; what was kept on the way.
+        What was simulated, after all events; the state in the end; snapshots and traces.
     units
         How the circuit's units relate to the data's.
     engine, seconds

@@ -32,7 +32,7 @@ class TimeSeries:
     Parameters
     ----------
     values
-        Shape (steps, features); memory maps are read as they lie, unless they are finer than the tick.
+        Shape (steps, features); memory maps are not copied, unless they are finer than the tick.
     dt
         Seconds from one row to the next. Each row lasts until the next one; where rows are finer than the circuit's
         tick, the mean over a tick is taken. One of the two must be a multiple of the other.

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from biorrr.sims.lab.folder import RunFolder
-from biorrr.sims.lab.settings import Settings, key_of, kinds, length_of, listed_fields, parsed, resolve
+from biorrr.sims.lab.settings import Kind, Settings, key_of, kinds, listed_fields, parsed, resolve
 
 # The options every experiment has beside its settings: name, type, default, option.
 FRAME = (
@@ -51,9 +51,7 @@ def command(
         given = {name: value for name, value in options.items() if value not in (None, [])}
         run(resolve(cls, config, assignments or (), given), RunFolder(experiment, out, force, config))
 
-    parameters = [
-        _parameter(field, *kinds(cls)[field.name], length_of(cls, field.name)) for field in listed_fields(cls)
-    ]
+    parameters = [_parameter(field, *kinds(cls)[field.name]) for field in listed_fields(cls)]
     parameters += [_parameter(field, *types) for field, *types in data_options(cls)]
     for key, kind, default, made in FRAME:
         parameters.append(
@@ -104,14 +102,14 @@ def data_options(cls: type[Settings]) -> list[tuple[Any, ...]]:
 
     They are the fields of all kinds of files that the settings take; options of named data sets are --set data.KEY.
     """
-    kind, _, many = kinds(cls).get("data", (str, False, False))
+    kind, _, many, _ = kinds(cls).get("data", Kind(str))
     if many or not issubclass(kind, Settings):
         return []
     found: dict[str, tuple[Any, ...]] = {}
     for one in kind.kinds():  # type: ignore[attr-defined]
         for field in dataclasses.fields(one) if "file" in one.__dataclass_fields__ else ():
             if field.name != "file" and field.name not in cls.__dataclass_fields__:
-                found.setdefault(field.name, (field, *kinds(one)[field.name], length_of(one, field.name)))
+                found.setdefault(field.name, (field, *kinds(one)[field.name]))
     return [*found.values()]
 
 

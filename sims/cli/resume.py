@@ -34,8 +34,10 @@ def resume(
     """
     if inside(folder, PLAN).is_file() and not (folder / CONFIG).exists():
         return resume_sweep(folder, circuit)
-    held = ResumedFolder(folder) if folder.is_dir() else None
-    if held is None or not inside(held.begun, CONFIG).is_file():
+    if not folder.is_dir():
+        raise FolderError(f"{folder}: must be the folder of a run or of a sweep (there is no such folder)")
+    held = ResumedFolder(folder)
+    if not inside(held.begun, CONFIG).is_file():
         raise FolderError(f"{folder}: has no run to resume: there is no {CONFIG} in it")
     if held.begun == folder and finished(folder):
         print(f"{folder}: finished; nothing to resume")

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from biorrr.sims.data import SMALL_DATA
+from biorrr.sims.experiments.plateau import Learner
 from biorrr.sims.experiments.plateau.agreement import (
     EXCESS,
     PLACE,
@@ -44,14 +45,6 @@ class FamilyExperimentSettings(FamilySettings):
         (0.0, 0.25, 0.5, 0.75, 1.0), "0 is RRMSE, 1 is CCA; may be repeated", short="s", at_least=0, at_most=1
     )
     seeds: int = seeds_option(3)
-
-
-@dataclass(frozen=True)
-class Learner:
-    """A circuit that learns with one s, from one seed."""
-
-    s: float
-    seed: int
 
 
 CAPTIONS = {

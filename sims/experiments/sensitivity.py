@@ -7,14 +7,14 @@ tried with every N, and the excess over the optimum after all samples is drawn f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from biorrr.errors import InputError
-from biorrr.sims.data import Samples
-from biorrr.sims.experiments.compare import DIRECTIONS, default_direction, first_rows, plain_name
+from biorrr.sims.data import MediaMill, Samples
+from biorrr.sims.experiments.compare import first_rows, plain_name
 from biorrr.sims.lab import (
     Claim,
     ExperimentSettings,
@@ -50,9 +50,6 @@ class SensitivitySettings(ExperimentSettings):
 
     data: Samples = option("mediamill", "mediamill, for which the paper prints rates", metavar=DATA_FORM)
     rows: int | None = option(None, "use the first so many rows of the data; all by default", at_least=2)
-    direction: str | None = option(
-        None, "which view predicts the other; y-to-x by default, as in the paper", choices=("x-to-y", "y-to-x")
-    )
     k: tuple[int, ...] = option((1, 2, 4), "ranks, of 1, 2 and 4", short="k", at_least=1)
     seeds: int = seeds_option(3)
     steps: int = option(100_000, "samples presented", at_least=1)
@@ -98,48 +95,41 @@ def sensitivity(lab: Lab, settings: SensitivitySettings) -> Findings:
     check_printed(settings)
     if settings.quick:
         settings = lab.set(steps=min(settings.steps, QUICK_STEPS), seeds=1)
-    settings = lab.fill_in(direction=default_direction(settings.data))
     data = first_rows(lab.load(settings.data), settings.rows)
     check_rank(max(settings.k), data)
-    heat = Heat("rrmse", "online", *DIRECTIONS[settings.direction])
+    heat = Heat("rrmse", "online", swapped=isinstance(settings.data, MediaMill))  # the direction of the paper
     track = tracks_of(data, [heat], settings.ridge)[heat]
 
-    pairs = [(algorithm, k) for algorithm in (BIO, ANN) for k in settings.k]
-    found = lab.map(run_row, [Row(*pair, step) for pair in pairs for step in HALF_DECADES], heat, track)
+    rows = [Row(algorithm, k, step) for algorithm in (BIO, ANN) for k in settings.k for step in HALF_DECADES]
+    found = lab.map(run_row, rows, heat, track)
 
-    grids, etas = {}, {}
-    for pair in pairs:
-        rows = [found[Row(*pair, step)]["excess"] for step in HALF_DECADES]
-        first = largest_stable(rows)
-        grids[pair] = np.stack(rows[first : first + ROWS])  # (eta0, N, seeds)
-        shown = HALF_DECADES[first : first + ROWS]
-        etas[pair] = np.array([Row(*pair, step).rates(track.data.name, 1.0).x.eta0 for step in shown])
+    results = join([found[row]["excess"] for row in rows], data.name, settings)
+    each = [results.sel(algorithm=algorithm, k=k) for algorithm in (BIO, ANN) for k in settings.k]
     what = f"{track.data.name}: {track.data.direction}; {settings.steps:,} samples, {settings.seeds} seeds"
     known = {"data": track.data.name, "direction": track.data.direction, "steps": settings.steps}
-    means = {pair: grid.mean(axis=2) for pair, grid in grids.items()}
     return Findings(
         title=what,
         quantities=[
             *(Quantity(name, value) for name, value in known.items()),
-            *(one for pair in pairs for one in summary(pair, means[pair], etas[pair])),
+            *(one for grid in each for one in summary(grid)),
         ],
-        data={"run": as_dataset(grids, etas, settings)},
-        figures=[Figure("sensitivity", partial(plot_sensitivity, means, etas, np.array(N), what))],
-        claims=[tolerance(pair, grid, run=what, data=track.data.name) for pair, grid in grids.items()],
+        data={"run": results},
+        figures=[Figure("sensitivity", partial(plot_sensitivity, results, what))],
+        claims=[tolerance(grid, run=what, data=track.data.name) for grid in each],
     )
 
 
-def tolerance(pair: tuple[str, int], grid: np.ndarray, **about: Any) -> Claim:
-    """Return how many decades of eta0 do, from the excess (eta0, N, seeds): one value for each N.
+def tolerance(grid: xr.Dataset, **about: Any) -> Claim:
+    """Return how many decades of eta0 do, for one algorithm at one rank: one value for each N.
 
     The supplement says "not very sensitive" and names no bound: there is no verdict.
     """
     return Claim.over_seeds(
-        decades(grid),
+        decades(grid["excess"].values),
         text="the performance of neither algorithm is very sensitive to the choice of N and eta0",
         place=PLACE,
-        case=pair[0],
-        k=pair[1],
+        case=str(grid["algorithm"].item()),
+        k=int(grid["k"]),
         unit="decades of eta0 within 5 % of the optimum",
         unjudged="the sentence names no bound; two decades were tried, and the range is over N",
         **about,
@@ -178,43 +168,44 @@ def run_row(job: Job, row: Row, heat: Heat, track: Track) -> dict[str, np.ndarra
     return {"excess": excess}
 
 
-def summary(pair: tuple[str, int], mean: np.ndarray, eta0: np.ndarray) -> list[Quantity]:
+def summary(grid: xr.Dataset) -> list[Quantity]:
     """Return the best, median and worst excess of an algorithm at a rank, and the range of eta0 that is stable."""
-    algorithm, k = pair
+    mean, eta0 = grid["excess"].mean("seed", skipna=False).values, grid["eta0"].values
     found = {
         "best_excess": (np.nanmin(mean), PERCENT, "excess at best"),
         "median_excess": (np.nanmedian(mean), PERCENT, "in the median"),
         "worst_excess": (np.nanmax(mean), PERCENT, "at worst"),
-        "largest_eta0": (eta0.max(), "", "largest eta0"),
-        "smallest_eta0": (eta0.min(), "", "smallest"),
+        "largest_eta0": (np.nanmax(eta0), "", "largest eta0"),
+        "smallest_eta0": (np.nanmin(eta0), "", "smallest"),
     }
+    algorithm, k = str(grid["algorithm"].item()), int(grid["k"])
     row, key = f"{algorithm}, k = {k}", plain_name(algorithm, k)
     return [
         Quantity(f"{key}_{name}", float(value), unit, words, row=row) for name, (value, unit, words) in found.items()
     ]
 
 
-def largest_stable(rows: list[np.ndarray]) -> int:
+def largest_stable(rows: Sequence[np.ndarray]) -> int:
     """Return the index of the first of ``rows``, each (N, seeds) and of falling eta0, in which nothing diverges."""
     return next((row for row, excess in enumerate(rows) if np.isfinite(excess).all()), len(rows) - 1)
 
 
-def as_dataset(
-    grids: Mapping[tuple[str, int], np.ndarray],
-    etas: Mapping[tuple[str, int], np.ndarray],
-    settings: SensitivitySettings,
-) -> xr.Dataset:
-    """Return all grids: dimensions algorithm, k, decade (of eta0, downwards), N, seed."""
-    shape = 2, len(settings.k), ROWS, len(N), settings.seeds
-    excess, eta0 = np.full(shape, np.nan), np.full(shape[:3], np.nan)
-    for (name, k), grid in grids.items():
-        place = (BIO, ANN).index(name), settings.k.index(k), slice(len(grid))
-        excess[place], eta0[place] = grid, etas[name, k]
-    coords = {"algorithm": [BIO, ANN], "k": list(settings.k), "N": list(N), "seed": list(settings.every_seed)}
+def join(excess: Sequence[np.ndarray], data: str, settings: SensitivitySettings) -> xr.Dataset:
+    """Return the excess (algorithm, k, decade, N, seed) from the largest stable eta0 (algorithm, k, decade) downwards.
+
+    ``excess``, each (N, seeds), are by algorithm, rank and falling eta0. Where fewer than two decades are stable, the
+    last are NaN.
+    """
+    shape = 2, len(settings.k), ROWS
+    shown, eta0 = np.full((*shape, len(N), settings.seeds), np.nan), np.full(shape, np.nan)
+    for number, (a, k) in enumerate(np.ndindex(shape[:2])):
+        rows = excess[number * len(HALF_DECADES) :][: len(HALF_DECADES)]
+        first = largest_stable(rows)
+        for place, step in enumerate(HALF_DECADES[first : first + ROWS]):
+            shown[a, k, place] = rows[first + place]
+            eta0[a, k, place] = Row((BIO, ANN)[a], settings.k[k], step).rates(data, 1.0).x.eta0
+    dims = "algorithm", "k", "decade"
     return xr.Dataset(
-        {
-            "excess": (("algorithm", "k", "decade", "N", "seed"), excess),
-            "eta0": (("algorithm", "k", "decade"), eta0),
-        },
-        coords=coords,
+        {"excess": ((*dims, "N", "seed"), shown), "eta0": (dims, eta0)},
+        {"algorithm": [BIO, ANN], "k": list(settings.k), "N": list(N), "seed": list(settings.every_seed)},
     )

@@ -12,7 +12,7 @@ import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from biorrr.errors import InputError
 from biorrr.sims.lab.files import open_inside
@@ -81,13 +81,12 @@ class Settings:
     """
 
     def __post_init__(self) -> None:
-        for name, (kind, optional, many) in kinds(type(self)).items():
+        for name, (kind, optional, many, length) in kinds(type(self)).items():
             value = getattr(self, name)
             if value is None and optional:
                 continue
             metadata = type(self).__dataclass_fields__[name].metadata
             if many:
-                length = length_of(type(self), name)
                 if not isinstance(value, list | tuple) or not value or len(value) != (length or len(value)):
                     wanted = f"{length} values" if length else "a list of values"
                     raise SettingsError(f"{key_of(name)}: must be {wanted} (got {value!r}); {metadata['help']}")
@@ -138,25 +137,27 @@ def listed_fields(cls: type[Settings]) -> list[dataclasses.Field]:
     return sorted(dataclasses.fields(cls), key=lambda field: field.name in common)
 
 
-def kinds(cls: type[Settings]) -> dict[str, tuple[type, bool, bool]]:
-    """Return for each field the type of its value or values, whether it may be None, and whether it is a tuple."""
+class Kind(NamedTuple):
+    """The kind of value that a field of settings holds."""
+
+    type: type  # of the value, or of each value of a tuple
+    optional: bool = False  # whether it may be None
+    many: bool = False  # whether it is a tuple
+    length: int | None = None  # of a tuple of fixed length
+
+
+def kinds(cls: type[Settings]) -> dict[str, Kind]:
+    """Return the kind of each field."""
     found = {}
     hints = typing.get_type_hints(cls)
     for name in (field.name for field in dataclasses.fields(cls)):
         hint = hints[name]
         optional = isinstance(hint, types.UnionType)
         hint = typing.get_args(hint)[0] if optional else hint
-        many = typing.get_origin(hint) is tuple
-        found[name] = (typing.get_args(hint)[0] if many else hint, optional, many)
+        inner = typing.get_args(hint) if typing.get_origin(hint) is tuple else ()
+        length = len(inner) if inner and Ellipsis not in inner else None
+        found[name] = Kind(inner[0] if inner else hint, optional, bool(inner), length)
     return found
-
-
-def length_of(cls: type[Settings], name: str) -> int | None:
-    """Return the number of values of a field that is a tuple of fixed length; None for any other."""
-    hint = typing.get_type_hints(cls)[name]
-    hint = typing.get_args(hint)[0] if isinstance(hint, types.UnionType) else hint
-    inner = typing.get_args(hint)
-    return len(inner) if typing.get_origin(hint) is tuple and Ellipsis not in inner else None
 
 
 def _checked(name: str, kind: Any, value: Any, metadata: Mapping) -> Any:
@@ -215,7 +216,7 @@ def resolve(
             raise SettingsError(f"set: must be key=value (got {assignment!r})")
         key, _, part = key.strip().partition(".")
         name = field_named(cls, key, "of --set")
-        kind, _, many = kinds(cls)[name]
+        kind, _, many, _ = kinds(cls)[name]
         if part and issubclass(kind, Settings) and not many:  # such as data.source
             beside.setdefault(name, {})[part.replace("-", "_")] = text.strip()
         else:
@@ -228,7 +229,7 @@ def resolve(
         known = values.get(name, cls.__dataclass_fields__[name].default)
         if known is None:
             raise SettingsError(f"{key_of(next(iter(options)))}: is chosen of a file; name it with --{key_of(name)}")
-        values[name] = kinds(cls)[name][0].made_from(known, options)  # type: ignore[attr-defined]
+        values[name] = kinds(cls)[name].type.made_from(known, options)  # type: ignore[attr-defined]
     return cls(**values)
 
 

@@ -177,7 +177,7 @@ def _sample(cls: type[Settings], spans: dict[str, Any], points: int, seeds: int)
     import numpy as np
 
     _count("points", points * seeds)
-    draws = {name: _draws(name, span, kinds(cls)[name][0]) for name, span in spans.items()}
+    draws = {name: _draws(name, span, kinds(cls)[name].type) for name, span in spans.items()}
     rng = np.random.default_rng(0)
     return [{name: draw(rng) for name, draw in draws.items()} for _ in range(points)]
 

@@ -339,15 +339,22 @@ def test_family_puts_each_number_at_its_s(rng):
 
 
 def test_sensitivity_writes_each_excess_in_percent_where_its_rates_are():
-    excess = {("Bio-RRR", 1): np.array([[0.01, 0.5], [np.nan, 0.002]]), ("ANN", 1): np.full((2, 2), 0.1)}
-    eta0 = {("Bio-RRR", 1): np.array([0.1, 0.2]), ("ANN", 1): np.array([1.0, 3.0])}
-    first, second, bar = plot_sensitivity(excess, eta0, np.array([10.0, 2000.0])).axes
+    dims = "algorithm", "k", "decade"
+    excess = np.array([[[[0.01, 0.5], [np.nan, 0.002], [np.nan, np.nan]]], [[[0.1, 0.1]] * 3]])
+    results = xr.Dataset(
+        {
+            "excess": ((*dims, "N", "seed"), np.stack([excess, excess], axis=-1)),
+            "eta0": (dims, [[[0.1, 0.2, np.nan]], [[1.0, 3.0, 10.0]]]),  # of the first only two values were stable
+        },
+        {"algorithm": ["Bio-RRR", "ANN"], "k": [1], "N": [10.0, 2000.0]},
+    )
+    first, second, bar = plot_sensitivity(results).axes
     texts = {text.get_position(): text.get_text() for text in first.texts}  # at (N, eta0)
     assert texts == {(0, 0): "1", (1, 0): "50", (0, 1): "diverged", (1, 1): "0.2"}
     assert [tick.get_text() for tick in first.get_xticklabels()] == ["10", "2,000"]
     assert [[tick.get_text() for tick in one.get_yticklabels()] for one in (first, second)] == [
         ["0.1", "0.2"],
-        ["1", "3"],
+        ["1", "3", "10"],
     ]
     assert [one.get_title(loc="left") for one in (first, second)] == ["Bio-RRR, $k = 1$", "ANN, $k = 1$"]
     assert (first.get_xlabel(), first.get_ylabel()) == ("$N$ (samples)", "$\\eta_0$ of $V_x$")

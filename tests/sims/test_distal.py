@@ -10,6 +10,7 @@ import xarray as xr
 
 from biorrr.analysis import infer_s
 from biorrr.circuit import Microcircuit
+from biorrr.circuit.engines.compiler import find_compiler
 from biorrr.models import DistalSynapses
 from biorrr.sims import main
 from biorrr.sims.data import DataError, Plasticity, load
@@ -17,7 +18,7 @@ from biorrr.sims.experiments import distal
 from biorrr.sims.experiments.distal import designs, recorded_circuits, results
 from biorrr.sims.experiments.distal import slice_protocols as protocols
 from biorrr.sims.experiments.distal.results import at_ends
-from biorrr.sims.experiments.distal.slice_protocols import OUTPUT, WEAKER, SliceExperiment
+from biorrr.sims.experiments.distal.slice_protocols import OUTPUT, WEAKER, SliceExperiment, pair
 from biorrr.sims.lab import Claim, Job
 from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
 
@@ -33,7 +34,7 @@ def job(**given):
 
 
 def test_cells_without_noise_do_what_the_rule_predicts():
-    found = SliceExperiment(WEAKER, 0.3).run(job(transmission_noise=0.0))
+    found = pair(job(transmission_noise=0.0), SliceExperiment(WEAKER, 0.3))
     np.testing.assert_allclose([found["paired"], found["other"]], found["predicted"], rtol=1e-9)
 
 
@@ -47,7 +48,7 @@ def test_predictions_of_a_mean_cell():
 
 @pytest.mark.slow
 def test_noise_makes_cells_differ():
-    found = SliceExperiment(WEAKER, 0.0).run(job(cells=6))
+    found = pair(job(cells=6), SliceExperiment(WEAKER, 0.0))
     assert 0.5 < np.std(found["paired"]) < 20
 
 
@@ -86,7 +87,7 @@ def failed(**wrong):
 )
 def test_cells_with_another_rule_are_caught(change, protocol, s, caught, monkeypatch):
     monkeypatch.setattr("biorrr.sims.lab.circuits.circuit_function", lambda named: other_rule(change))
-    found = SliceExperiment(protocol, s).run(job(circuit="own.py:other", cells=3, pairings=60))
+    found = pair(job(circuit="own.py:other", cells=3, pairings=60), SliceExperiment(protocol, s))
     assert failed(**{f"{protocol.name}_paired_s_{s:g}": found["paired"].mean()}) == [caught]
 
 
@@ -163,11 +164,12 @@ def run():
     )
 
 
-def test_learning_circuits_are_told_in_every_condition(run):
+def test_learning_circuits_are_told_in_every_condition(run, monkeypatch):
     y, z, a = (run.data[name].values[1:] for name in ("y", "z", "a"))
-    for condition, (s, low, high) in recorded_circuits.infer_in_every_condition(
-        (y, z, a, run.data["Vy_trace"].values), 0
-    ).items():
+    recording = y, z, a, run.data["Vy_trace"].values
+    monkeypatch.setattr(recorded_circuits, "record", lambda job, data, s, seed: recording)
+    found = recorded_circuits.infer_in_every_condition(job(), recorded_circuits.RecordedCircuit(0.5, 0), None)
+    for condition, (s, low, high) in found.items():
         assert s == pytest.approx(0.5, abs=0.25 if condition == "sparse" else 0.1)
         assert low <= 0.5 <= high
 
@@ -177,7 +179,7 @@ def test_controls_tell_no_s(monkeypatch):
     monkeypatch.setattr(recorded_circuits, "LEARNED", 100)
     monkeypatch.setattr(recorded_circuits, "RECORDED", 200)
     for control in recorded_circuits.CONTROLS:
-        assert not control.run(job(), load(DATA))["fooled"], control
+        assert not recorded_circuits.infer_in_control(job(), control, load(DATA))["fooled"], control
 
 
 def as_arrays(run):
@@ -299,9 +301,10 @@ def test_mistyped(args, sentence, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(find_compiler() is None, reason="needs a C++ compiler")
 def test_command_fills_a_folder(tmp_path, capsys):
     out = tmp_path / "out"
-    args = ["--task", DATA, "--engine", "numpy", "--quick", "--cells", "3", "--experiments", "10"]
+    args = ["--task", DATA, "--engine", "cpp", "--quick", "-s", "0.5", "--cells", "2", "--experiments", "2"]
     assert main.run(["distal", *args, "--out", str(out)]) == 0
     printed = capsys.readouterr().out
     assert "with weaker output (a > z)" in printed

@@ -23,7 +23,7 @@ def test_it_tells_what_works_and_keeps_what_is_private(tmp_path):
     broken.chmod(0o755)
     secret = "do-not-tell"
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("BIORRR", "XDG"))}
-    environment = kept | {"HOME": str(home), "CXX": str(broken), "CC": str(broken), "TOKEN": secret}
+    environment = kept | {"HOME": str(home), "CXX": str(broken), "CC": str(broken), "TOKEN": secret, "BIORRR_X": secret}
     done = subprocess.run(PLAIN, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert re.search(r"^  numpy   works$", done.stdout, re.M)

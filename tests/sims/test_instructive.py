@@ -24,7 +24,7 @@ from biorrr.sims.experiments.instructive.imaged_circuits import (
     observe,
 )
 from biorrr.sims.experiments.instructive.own_recording import ASKED
-from biorrr.sims.experiments.instructive.simulated_experiments import NOISES, ControlExperiment
+from biorrr.sims.experiments.instructive.simulated_experiments import NOISES, ask_controls
 from biorrr.sims.lab import Job, Quantity
 from biorrr.sims.lab.checks import default_ridge
 from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
@@ -129,7 +129,7 @@ def test_circuits_are_told_from_wrong_ones(circuit, learns):
     """Instruction that is shuffled teaches something else, but by the same signals: it is instruction all the same."""
     data = load("digits")
     job = Job(InstructiveSettings(circuit=circuit, ridge=default_ridge(data), engine="cpp"), "asked", NOT_KEPT)
-    found = np.stack([ControlExperiment(seed).run(job, data)["answer"][0, :, 3] for seed in range(6)])
+    found = np.stack([ask_controls(job, seed, data)["answer"][0, :, 3] for seed in range(6)])
     # At least 4 of 6: a circuit that says yes in 90 % of experiments, as the claim of 40 asks, misses it in 1.6 %, and
     # one that says yes in 15 %, as the claim allows where it must be no, reaches it in 0.6 %.
     assert ((found <= 0.05).sum(axis=0) >= 4).all() == learns

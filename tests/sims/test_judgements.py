@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from biorrr.analysis import IQMD, OfflineBioRRR, OnlineBioRRR, TwoLayerANN, Yardstick
 from biorrr.circuit import Microcircuit
@@ -86,7 +87,7 @@ def test_decades_of_rates_that_do():
     grid[:3, 0], grid[1:3, 1] = 0.01, 0.04
     grid[2, 1, 0] = np.nan  # what diverged does not do
     assert decades(grid).tolist() == [1.0, 0.0, 0.0]
-    claim = tolerance(("ANN", 2), grid)
+    claim = tolerance(xr.Dataset({"excess": (("decade", "N", "seed"), grid)}, {"algorithm": "ANN", "k": 2}))
     assert (claim.verdict, claim.value, claim.label) == ("not judged", 0.0, "k = 2, ANN")
     rows = [np.array([[0.1, np.nan]]), np.array([[0.1, 0.2]]), np.array([[0.1, 0.2]])]
     assert largest_stable(rows) == 1

@@ -46,10 +46,10 @@ def test_every_value_of_every_departure_is_a_change(ranges):
         assert len(set(departure.values)) == len(departure.values)
         for value in departure.values:
             change = departure.change(value, reference)
-            if change.lesion:
-                assert isinstance(LESIONS[change.lesion](5, np.ones((10, 5)), np.ones((10, 4))), Event)
+            if lesion := change.get("lesion"):
+                assert isinstance(LESIONS[lesion](5, np.ones((10, 5)), np.ones((10, 4))), Event)
             else:
-                assert Microcircuit(2, **change.arguments).blueprint(5, 4) != plain
+                assert Microcircuit(2, **change).blueprint(5, 4) != plain
 
 
 def test_a_field_shows_value_and_excess_and_whether_learning_breaks():

@@ -11,7 +11,7 @@ from biorrr.circuit import Microcircuit
 from biorrr.models import Eligibility
 from biorrr.sims import main
 from biorrr.sims.data import load
-from biorrr.sims.experiments.timing import CLAIMS, TimingSettings, simulate
+from biorrr.sims.experiments.timing import CLAIMS, TimingSettings
 from biorrr.sims.experiments.timing.late_instruction import (
     FOUND,
     Learner,
@@ -23,8 +23,8 @@ from biorrr.sims.experiments.timing.late_instruction import (
 from biorrr.sims.experiments.timing.pairings import (
     PULSE_INTERVAL,
     PULSES,
-    Pairing,
     lags,
+    pair,
     pairing_quantities,
     pairing_results,
     pulse_times,
@@ -32,7 +32,6 @@ from biorrr.sims.experiments.timing.pairings import (
 from biorrr.sims.experiments.timing.place_fields import (
     PLACE,
     SPEED,
-    Animal,
     field_quantities,
     field_results,
     lap,
@@ -57,7 +56,7 @@ def job(**settings):
 
 
 def test_pairings_follow_the_traces(few_lags):
-    change = simulate(job(engine="numpy"), Pairing("traces"), None, None)["change"]
+    change = pair(job(engine="numpy"), "traces")["change"]
     theory = pairing_curve(lags(), pulse_times(), PLATEAU, 1.31, 0.69)
     np.testing.assert_allclose(change, theory, rtol=0.02)
     span = PULSE_INTERVAL * (PULSES - 1)
@@ -73,7 +72,7 @@ def slow_traces(**arguments):
 def test_a_circuit_with_other_traces_is_caught(few_lags, monkeypatch):
     monkeypatch.setattr("biorrr.sims.lab.circuits.circuit_function", lambda named: slow_traces)
     asked = job(engine="numpy", circuit="own.py:slow_traces")
-    change = simulate(asked, Pairing("traces"), None, None)["change"]
+    change = pair(asked, "traces")["change"]
     results = xr.Dataset({"change": (("rule", "lag"), [change])}, {"rule": ["traces"], "lag": lags()})
     found = {one.name: one for one in pairing_quantities(asked.settings, results)}
     assert found["tau_x_fitted"].value == pytest.approx(2.0, rel=0.02)
@@ -88,9 +87,11 @@ def judged(tau_x=1.31, with_traces=6.0, without=70.0, moved=0, narrowed=1.0):
     positions, X = lap()
     field = X @ learned_weights(X, plateau()[:, 0], TICK, settings.tau_x, settings.tau_plateau)
     field = np.roll(field.max() * (field / field.max()) ** narrowed, round(moved / (positions[1] - positions[0])))
-    found = {learner: {"angle": angles[learner.rule], "excess": 0.1} for learner in late_learners(settings)}
-    found |= {Pairing(rule): {"change": curve} for rule in RULES} | {Animal(rule): {"field": field} for rule in RULES}
-    results = xr.merge([of(settings, found) for of in (pairing_results, late_results, field_results)])
+    taught = {learner: {"angle": angles[learner.rule], "excess": 0.1} for learner in late_learners(settings)}
+    results = xr.merge([
+        pairing_results(settings, {rule: {"change": curve} for rule in RULES}), late_results(settings, taught),
+        field_results(settings, {rule: {"field": field} for rule in RULES}),
+    ])  # fmt: skip
     quantities = [
         *pairing_quantities(settings, results), *late_quantities(settings, results), *field_quantities(results),
     ]  # fmt: skip

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 
 from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, styled
 
-_COLUMNS = 3  # panels of curves side by side
-
 
 @styled
 def plot_filters(
@@ -79,28 +77,14 @@ def _symmetric(limit: float) -> Any:
 
 
 def _plot_curves(rows: dict[str, np.ndarray], names: list[str], ax: np.ndarray | None) -> np.ndarray:
-    k = len(names)
-    columns = min(k, _COLUMNS)
-    if ax is None:
-        high = -(-k // columns)
-        grid = axes_of(None, high, columns, figsize=(2.5 * columns + 0.4, 1.9 * high + 0.3), sharey=True, sharex=True)
-        for spare in grid.flat[k:]:
-            spare.set_visible(False)
-        axes = grid.reshape(-1)[:k].reshape(1, k)
-        edge, bottom = set(grid[:, 0].flat), {grid[min(high - 1, (k - 1 - c) // columns), c] for c in range(columns)}
-    else:
-        axes = axes_of(ax, 1, k, "one column per filter")
-        edge, bottom = {axes[0, 0]}, set(axes[0])
+    size = 1.6 * len(names) + 0.6, 2.1
+    axes = axes_of(ax, 1, len(names), "one column per filter", figsize=size, sharex=True, sharey=True)
     looks = {"learned": {"color": COLOURS["proximal"], "zorder": 3}, "exact": THEORY}
     for neuron, panel in enumerate(axes[0]):
         for name, filters in rows.items():
             panel.plot(np.arange(1, len(filters) + 1), filters[:, neuron], label=name, **looks[name])
-        panel.set_title(names[neuron])
+        panel.set(title=names[neuron], xlabel="input")
         panel.xaxis.get_major_locator().set_params(integer=True)
-        if panel in bottom:
-            panel.set_xlabel("input")
-            panel.tick_params(labelbottom=True)
-        if panel in edge:
-            panel.set_ylabel("weight $V_x$")
+    axes[0, 0].set_ylabel("weight $V_x$")
     axes[0, 0].legend()
     return axes

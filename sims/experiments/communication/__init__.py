@@ -101,16 +101,20 @@ def communication(lab: Lab, settings: CommunicationSettings) -> Findings:
     """Predict the target from the source, by circuits and exactly, with all controls."""
     from biorrr.analysis.figures import communication as figures
     from biorrr.sims.experiments.communication.areas import Areas
-    from biorrr.sims.experiments.communication.questions import answer, questions
+    from biorrr.sims.experiments.communication.questions import Circuit, control, controls_of, draw, learn_fold
     from biorrr.sims.experiments.communication.results import join, notes_of, summary, write_supplement
 
     data = lab.load(settings.data)
     settings = fit(lab, settings, data)
     areas = Areas(data, settings)
 
-    found = lab.map(answer, questions(areas, settings), areas)
+    folds, ranks = range(settings.folds if settings.simulation else 0), settings.ranks
+    circuits = [Circuit(fold, rank, seed) for fold in folds for rank in ranks for seed in settings.every_seed]
+    learned = lab.map(learn_fold, circuits, areas)
+    controls = lab.map(control, controls_of(areas), areas)
+    draws = lab.map(draw, range(settings.draws if len(areas.source) >= 4 else 0), areas)
 
-    results = join(areas, settings, found)
+    results = join(areas, learned, controls.values(), [*draws.values()])
     notes = [*data.notes, *notes_of(results)]
     quantities = [
         *(Quantity(name, getattr(settings, name)) for name in ("s", "ridge", "folds", "seeds")),

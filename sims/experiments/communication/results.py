@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from biorrr.sims.experiments.communication.areas import Areas
-from biorrr.sims.experiments.communication.questions import Circuit, Draw
+from biorrr.sims.experiments.communication.questions import Circuit
 from biorrr.sims.lab import Quantity
 from biorrr.sims.lab.quantities import PERCENT
 from biorrr.sims.lab.settings import NO_NUMBERS, plain, provenance
@@ -22,17 +22,16 @@ if TYPE_CHECKING:
 SIGNIFICANT = 0.05
 
 
-def join(areas: Areas, settings: CommunicationSettings, found: Mapping[Any, xr.Dataset]) -> xr.Dataset:
-    """Return all answers as one dataset, with the exact prediction."""
-    prediction = areas.prediction
-    parts = [one for question, one in found.items() if not isinstance(question, Circuit | Draw)]
-    if draws := [one for question, one in found.items() if isinstance(question, Draw)]:
-        parts.append(xr.concat(draws, dim="draw"))
+def join(
+    areas: Areas, circuits: Mapping[Circuit, xr.Dataset], controls: Iterable[xr.Dataset], draws: Sequence[xr.Dataset]
+) -> xr.Dataset:
+    """Return what circuits, controls and matched draws have found as one dataset, with the exact prediction."""
+    prediction, settings = areas.prediction, areas.settings
+    parts = [*controls, *([xr.concat(draws, dim="draw")] if draws else [])]
     results = xr.merge(parts, join="outer", compat="no_conflicts").assign(
         exact_r2=("k", prediction.r2), exact_r2_sem=("k", prediction.r2_sem), chosen_rank=prediction.rank
     )
     results = results.assign_coords(rank=list(settings.ranks))
-    circuits = {question: one for question, one in found.items() if isinstance(question, Circuit)}
     if circuits:
         errors = np.array([
             [sum(float(circuits[Circuit(fold, rank, seed)]["error"]) for fold in range(settings.folds))

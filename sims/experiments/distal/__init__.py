@@ -15,17 +15,21 @@ from functools import partial
 from typing import Any
 
 from biorrr.sims.data import SMALL_DATA, Plasticity, Samples, Synthetic
-from biorrr.sims.experiments.distal.designs import CURVES, NOISES, SimulatedDesign, on_curve, plan_experiment
+from biorrr.sims.experiments.distal.designs import designs_on_curves, plan_experiment, simulate_design
 from biorrr.sims.experiments.distal.own_record import infer_from_record
-from biorrr.sims.experiments.distal.recorded_circuits import CONTROLS, ControlCircuit, RecordedCircuit
+from biorrr.sims.experiments.distal.recorded_circuits import (
+    CONTROLS,
+    RecordedCircuit,
+    infer_in_control,
+    infer_in_every_condition,
+)
 from biorrr.sims.experiments.distal.results import join, rows_of, summary
-from biorrr.sims.experiments.distal.slice_protocols import FIBRES, PROTOCOLS, SliceExperiment
+from biorrr.sims.experiments.distal.slice_protocols import FIBRES, PROTOCOLS, SliceExperiment, pair
 from biorrr.sims.lab import (
     Claim,
     ExperimentSettings,
     Figure,
     Findings,
-    Job,
     Lab,
     SettingsError,
     experiment,
@@ -34,7 +38,6 @@ from biorrr.sims.lab import (
 )
 from biorrr.sims.lab.checks import check_rank
 from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP
-from biorrr.sims.lazy import data_sets
 
 QUICK_EXPERIMENTS = 20
 
@@ -151,13 +154,13 @@ def distal(lab: Lab, settings: DistalSettings) -> Findings:
     data = lab.load(settings.task)
     check_rank(settings.k, data)
 
-    slices = [SliceExperiment(protocol, s) for protocol in PROTOCOLS for s in settings.s]
-    recorded = [RecordedCircuit(s, seed) for s in settings.s for seed in settings.every_seed]
-    curves = [on_curve(settings.seed, varied, noise) for varied in CURVES for noise in NOISES]
-    designs = [one for curve in curves for ends in curve for one in ends]
-    found = lab.map(simulate, [*slices, *recorded, *CONTROLS, *designs], data)
+    paired = lab.map(pair, [SliceExperiment(protocol, s) for protocol in PROTOCOLS for s in settings.s])
+    circuits = [RecordedCircuit(s, seed) for s in settings.s for seed in settings.every_seed]
+    recorded = lab.map(infer_in_every_condition, circuits, data)
+    controls = lab.map(infer_in_control, CONTROLS, data)
+    tried = lab.map(simulate_design, designs_on_curves(settings.seed))
 
-    results = join(settings, found)
+    results = join(settings, paired, recorded, controls, tried)
     quantities = summary(settings, results)
     return Findings(
         title=f"distal plasticity: {settings.cells} cells in each protocol, EPSP in percent of baseline; s with its "
@@ -172,10 +175,3 @@ def distal(lab: Lab, settings: DistalSettings) -> Findings:
         ],
         own_tests=[Claim.about(one, CLAIMS[one.name]) for one in quantities if one.name in CLAIMS],
     )
-
-
-def simulate(
-    job: Job, item: SliceExperiment | RecordedCircuit | ControlCircuit | SimulatedDesign, data: data_sets.Dataset
-) -> dict[str, Any]:
-    """Run a protocol, record a circuit and infer s, or try designs."""
-    return item.run(job, data)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from biorrr.sims.lab import Findings, Job, Lab, Quantity
 from biorrr.sims.lab.quantities import PERCENT
-from biorrr.sims.lazy import data_sets, np
+from biorrr.sims.lazy import np
 
 if TYPE_CHECKING:
     from biorrr.analysis.distal.power import Design
@@ -29,41 +29,41 @@ class SimulatedDesign:
     s: float
     seed: int
 
-    def run(self, job: Job, data: data_sets.Dataset | None = None) -> dict[str, Any]:
-        """Return shares of experiments, and the change between two looks, by name."""
-        from biorrr.analysis.distal.power import try_design
-
-        return vars(try_design(self.design, self.s, job.settings.experiments, self.seed))
-
 
 def simulate_design(job: Job, item: SimulatedDesign) -> dict[str, Any]:
-    """Try a design."""
-    return item.run(job)
+    """Return shares of experiments, and the change between two looks, by name."""
+    from biorrr.analysis.distal.power import try_design
+
+    return vars(try_design(item.design, item.s, job.settings.experiments, item.seed))
 
 
-def at_ends(design: Design, seed: int) -> list[SimulatedDesign]:
-    """Return the experiments of a design at both ends of the family."""
-    return [SimulatedDesign(design, s, seed) for s in ENDS]
-
-
-def on_curve(seed: int, varied: str, noise: float) -> list[list[SimulatedDesign]]:
-    """Return the experiments of a power curve, by value and end of the family."""
+def designs_on_curves(seed: int) -> list[SimulatedDesign]:
+    """Return the designs of all power curves, by what is varied, noise, value and end of the family."""
     from biorrr.analysis.distal.power import Design
 
     return [
-        at_ends(Design(weight_noise=noise, **FIXED | {varied: value}), seed + value)  # type: ignore[arg-type]
-        for value in CURVES[varied]
+        SimulatedDesign(Design(weight_noise=noise, **FIXED | {varied: value}), s, seed + value)  # type: ignore[arg-type]
+        for varied, values in CURVES.items()
+        for noise in NOISES
+        for value in values
+        for s in ENDS
     ]
 
 
-def power_curves(seed: int, found: Mapping[Any, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return power, coverage of the confidence interval and share of misleading experiments, (noise, value) each."""
-    curves = {}
-    for varied in CURVES:
-        every = [[[found[one] for one in ends] for ends in on_curve(seed, varied, noise)] for noise in NOISES]
-        for name, of_ends in (("tells", np.min), ("covers", np.mean), ("misleads", np.mean)):
-            values = [[of_ends([one[name] for one in ends]) for ends in curve] for curve in every]
-            curves[f"{'power' if name == 'tells' else name}_{varied}"] = (("noise", varied), values)
+def power_curves(tried: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return power, coverage of the confidence interval and share of misleading experiments, (noise, value) each.
+
+    ``tried`` are the results of :func:`designs_on_curves`. An experiment should tell whichever end the circuit follows.
+    """
+    tried, curves = [*tried], {}
+    for name, key, of_ends in (
+        ("power", "tells", np.min),
+        ("covers", "covers", np.mean),
+        ("misleads", "misleads", np.mean),
+    ):
+        shares = np.reshape([one[key] for one in tried], (len(CURVES), len(NOISES), -1, len(ENDS)))
+        for varied, share in zip(CURVES, of_ends(shares, axis=-1), strict=True):
+            curves[f"{name}_{varied}"] = (("noise", varied), share)
     return curves
 
 
@@ -78,7 +78,8 @@ def plan_experiment(lab: Lab, settings: Any) -> Findings:
     from biorrr.analysis.distal.power import Design
 
     stated = ("synapses", "samples", "weight_noise", "activity_noise", "neurons", "every")
-    ends = at_ends(Design(**{name: getattr(settings, name) for name in stated}), settings.seed)
+    design = Design(**{name: getattr(settings, name) for name in stated})
+    ends = [SimulatedDesign(design, s, settings.seed) for s in ENDS]
     found = lab.map(simulate_design, ends)
     power = min(float(found[one]["tells"]) for one in ends)
     rows = {

@@ -55,10 +55,6 @@ class RecordedCircuit:
     s: float
     seed: int
 
-    def run(self, job: Job, data: data_sets.Dataset) -> dict[str, Any]:
-        """Return the estimate and the ends of its confidence interval, (3,), by name of the condition."""
-        return infer_in_every_condition(record(job, data, self.s, self.seed), self.seed)
-
 
 @dataclass(frozen=True)
 class ControlCircuit:
@@ -80,16 +76,6 @@ class ControlCircuit:
     change: str | None = None
     shuffled: bool = False
     noise: float | None = None
-
-    def run(self, job: Job, data: data_sets.Dataset) -> dict[str, Any]:
-        """Return whether an s of the family is inferred all the same."""
-        seed = job.settings.seed
-        own = {} if self.change is None else {"pathways": [replace(models.DistalSynapses(), change=self.change)]}
-        seen = observe(self.condition, *record(job, data, 0.0, seed, **own), np.random.default_rng(seed))
-        if self.shuffled:
-            seen = seen._replace(dVy=seen.dVy[np.random.default_rng(seed).permutation(len(seen.dVy))])
-        found = analysis.infer_s(*seen, noise=self.noise)
-        return {"fooled": found.can_tell and not found.another_rule}
 
 
 CONTROLS = (
@@ -135,10 +121,22 @@ def observe(condition: Condition, y, z, a, Vy, rng: np.random.Generator) -> Any:
     return seen
 
 
-def infer_in_every_condition(recording: tuple[Any, Any, Any, Any], seed: int) -> dict[str, np.ndarray]:
+def infer_in_every_condition(job: Job, item: RecordedCircuit, data: data_sets.Dataset) -> dict[str, np.ndarray]:
     """Return the estimate and the ends of its confidence interval, (3,), by name of the condition."""
+    recording = record(job, data, item.s, item.seed)
     found = {}
     for number, condition in enumerate(CONDITIONS):
-        one = analysis.infer_s(*observe(condition, *recording, np.random.default_rng([seed, number])))
+        one = analysis.infer_s(*observe(condition, *recording, np.random.default_rng([item.seed, number])))
         found[condition.name] = np.array([one.s, one.low, one.high])
     return found
+
+
+def infer_in_control(job: Job, control: ControlCircuit, data: data_sets.Dataset) -> dict[str, Any]:
+    """Return whether an s of the family is inferred where there is none."""
+    seed, change = job.settings.seed, control.change
+    own = {} if change is None else {"pathways": [replace(models.DistalSynapses(), change=change)]}
+    seen = observe(control.condition, *record(job, data, 0.0, seed, **own), np.random.default_rng(seed))
+    if control.shuffled:
+        seen = seen._replace(dVy=seen.dVy[np.random.default_rng(seed).permutation(len(seen.dVy))])
+    found = analysis.infer_s(*seen, noise=control.noise)
+    return {"fooled": found.can_tell and not found.another_rule}

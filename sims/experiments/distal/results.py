@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from biorrr.sims.experiments.distal.designs import CURVES, ENOUGH, NOISES, WORDS, kept_on, power_curves
-from biorrr.sims.experiments.distal.recorded_circuits import CONDITIONS, CONTROLS, RecordedCircuit
+from biorrr.sims.experiments.distal.recorded_circuits import CONDITIONS, RecordedCircuit
 from biorrr.sims.experiments.distal.slice_protocols import PROTOCOLS, SliceExperiment, cells_needed
 from biorrr.sims.lab import Quantity
 from biorrr.sims.lab.quantities import PERCENT
@@ -21,14 +21,17 @@ COVERS, MISLEADS = (0.94, math.inf), (-math.inf, 0.05)
 SCATTER = 30.0  # percent of baseline by which cells of a real slice may differ: our assumption, cells here do less
 
 
-def join(settings: Any, found: Mapping[Any, Any]) -> xr.Dataset:
-    """Return all that was found, with the rule's prediction beside it."""
+Found = Mapping[Any, Mapping[str, Any]]
+
+
+def join(settings: Any, paired: Found, recorded: Found, controls: Found, tried: Found) -> xr.Dataset:
+    """Return what protocols, recorded circuits, controls and designs have found, beside the rule's prediction."""
 
     def protocols(pathway: str) -> list[list[Any]]:
-        return [[found[SliceExperiment(one, s)][pathway] for one in PROTOCOLS] for s in settings.s]
+        return [[paired[SliceExperiment(one, s)][pathway] for one in PROTOCOLS] for s in settings.s]
 
     inferred = [
-        [[found[RecordedCircuit(s, seed)][one.name] for seed in settings.every_seed] for one in CONDITIONS]
+        [[recorded[RecordedCircuit(s, seed)][one.name] for seed in settings.every_seed] for one in CONDITIONS]
         for s in settings.s
     ]
     return xr.Dataset(
@@ -37,8 +40,8 @@ def join(settings: Any, found: Mapping[Any, Any]) -> xr.Dataset:
             "other": (("s", "protocol", "cell"), protocols("other")),
             "predicted": (("s", "protocol", "pathway", "cell"), protocols("predicted")),
             "inferred": (("s", "condition", "seed", "quantity"), inferred),
-            "fooled": ("control", [bool(found[one]["fooled"]) for one in CONTROLS]),
-            **power_curves(settings.seed, found),
+            "fooled": ("control", [bool(one["fooled"]) for one in controls.values()]),
+            **power_curves(tried.values()),
         },
         {
             "s": list(settings.s), "protocol": [one.name for one in PROTOCOLS], "cell": np.arange(settings.cells),

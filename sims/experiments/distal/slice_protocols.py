@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from biorrr.sims.lab import Job
-from biorrr.sims.lazy import circuits, data_sets, models, np
+from biorrr.sims.lazy import circuits, models, np
 
 FIBRES = 10  # distal fibres in each pathway: one is stimulated in pairings, the other only tested
 PULSES = 30  # test pulses to each pathway, before and after
@@ -52,32 +52,33 @@ class SliceExperiment:
     protocol: Protocol
     s: float
 
-    def run(self, job: Job, data: data_sets.Dataset | None = None) -> dict[str, Any]:
-        """Return EPSPs after pairing in percent of those before, (cells,), of the paired and of the other pathway.
 
-        Beside them stands the prediction of the rule for the same cells without noise, (2, cells).
+def pair(job: Job, item: SliceExperiment) -> dict[str, Any]:
+    """Return EPSPs after pairing in percent of those before, (cells,), of the paired and of the other pathway.
 
-        Each cell is driven through an electrode of its own. Its interneurons are silent: they act on proximal
-        plasticity, and nothing proximal is to change.
-        """
-        settings, protocol = job.settings, self.protocol
-        k, none = settings.cells, models.Rate(0.0)
-        # Each protocol and s has cells of its own.
-        seed = 10 * (1000 * (100 * settings.seed + PROTOCOLS.index(protocol)) + round(100 * self.s))
-        Vy0 = initial_weights(k, seed)
-        noise = settings.transmission_noise
-        circuit = settings.make_circuit(
-            k=k, s=self.s, rates=models.Rates(x=none, y=models.Rate(RATE), q=none), ridge=0.0, seed=seed,
-            departures=[models.TransmissionNoise(noise)] if noise else (),
-            Vx0=np.eye(k), Vy0=Vy0, Q0=np.zeros((k, k)), R0=np.zeros((k, k)),
-        )  # fmt: skip
-        paired = np.repeat([1.0, 0.0], FIBRES)
-        before = epsps(job, circuit, paired)
-        X = np.full((settings.pairings, k), protocol.z)
-        pairings = stimulate(job, circuit, X, np.tile(protocol.y * paired, (settings.pairings, 1)), seed=seed + 1)
-        after = epsps(job, circuit, paired, weights={"Vy": pairings.Vy}, seed=seed + 2)  # each has noise of its own
-        theory = predicted(protocol, self.s, settings.pairings, Vy0.reshape(2, FIBRES, k).sum(axis=1))
-        return dict(zip(("paired", "other"), 100 * after / before, strict=True)) | {"predicted": theory}
+    Beside them stands the prediction of the rule for the same cells without noise, (2, cells).
+
+    Each cell is driven through an electrode of its own. Its interneurons are silent: they act on proximal plasticity,
+    and nothing proximal is to change.
+    """
+    settings, protocol = job.settings, item.protocol
+    k, none = settings.cells, models.Rate(0.0)
+    # Each protocol and s has cells of its own.
+    seed = 10 * (1000 * (100 * settings.seed + PROTOCOLS.index(protocol)) + round(100 * item.s))
+    Vy0 = initial_weights(k, seed)
+    noise = settings.transmission_noise
+    circuit = settings.make_circuit(
+        k=k, s=item.s, rates=models.Rates(x=none, y=models.Rate(RATE), q=none), ridge=0.0, seed=seed,
+        departures=[models.TransmissionNoise(noise)] if noise else (),
+        Vx0=np.eye(k), Vy0=Vy0, Q0=np.zeros((k, k)), R0=np.zeros((k, k)),
+    )  # fmt: skip
+    paired = np.repeat([1.0, 0.0], FIBRES)
+    before = epsps(job, circuit, paired)
+    X = np.full((settings.pairings, k), protocol.z)
+    pairings = stimulate(job, circuit, X, np.tile(protocol.y * paired, (settings.pairings, 1)), seed=seed + 1)
+    after = epsps(job, circuit, paired, weights={"Vy": pairings.Vy}, seed=seed + 2)  # each has noise of its own
+    theory = predicted(protocol, item.s, settings.pairings, Vy0.reshape(2, FIBRES, k).sum(axis=1))
+    return dict(zip(("paired", "other"), 100 * after / before, strict=True)) | {"predicted": theory}
 
 
 def initial_weights(cells: int, seed: int) -> np.ndarray:
@@ -96,8 +97,7 @@ def epsps(job: Job, circuit: Any, paired: np.ndarray, **more: Any) -> np.ndarray
 
 def stimulate(job: Job, circuit: Any, X: np.ndarray, Y: np.ndarray, **more: Any) -> circuits.Run:
     """Apply stimuli one after another, and record distal currents."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of constant columns and large means: stimuli are as they should be
+    with warnings.catch_warnings(action="ignore"):  # of constant columns and large means: stimuli are as they should be
         return job.run(circuit, X, Y, order="sequential", record=("a",), every=1, snapshots=1, **more)
 
 

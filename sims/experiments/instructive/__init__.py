@@ -20,9 +20,8 @@ from biorrr.sims.experiments.instructive.own_recording import answer_recording
 from biorrr.sims.experiments.instructive.simulated_experiments import (
     EXAMPLES,
     POWER_TRIALS,
-    ControlExperiment,
-    NullExperiment,
-    simulate,
+    ask_controls,
+    ask_under_null,
 )
 from biorrr.sims.lab import ExperimentSettings, Figure, Findings, Lab, experiment, option
 from biorrr.sims.lab.checks import check_rank, default_ridge
@@ -97,11 +96,10 @@ def instructive(lab: Lab, settings: InstructiveSettings) -> Findings:
     settings = lab.fill_in(ridge=default_ridge(data))
 
     seeds = range(settings.seed, settings.seed + settings.experiments)
-    null = [NullExperiment(seed) for seed in seeds]
-    controls = [ControlExperiment(seed) for seed in seeds[:EXAMPLES]]
-    found = lab.map(simulate, [*null, *controls], data)
+    null = lab.map(ask_under_null, seeds, data)
+    controls = lab.map(ask_controls, seeds[:EXAMPLES], data)
 
-    results = join(settings, null=[found[one] for one in null], controls=[found[one] for one in controls])
+    results = join(settings, null=[*null.values()], controls=[*controls.values()])
     quantities = {one.name: one for one in summary(settings, results)}
     return Findings(
         title=f"{data.name}: circuits of {settings.k} neurons, {settings.trials} trials, imaging noise "

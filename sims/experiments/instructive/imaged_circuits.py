@@ -54,8 +54,7 @@ def learn(settings: Any, data: data_sets.Dataset, seed: int) -> Learner | None:
     order = rng.integers(len(rows), size=WARM_UP + settings.trials)
     circuit = settings.make_circuit(k=settings.k, s=0.0, ridge=settings.ridge, seed=seed)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of pixels that are the same in all stimuli
+        with warnings.catch_warnings(action="ignore"):  # of pixels that are the same in all stimuli
             run = circuit.run(
                 data.X[rows], data.Y[rows], order=order, record=("y", "z", "plateau", "Vy"), every=1,
                 snapshots=1, centre=True, progress=False,

@@ -118,8 +118,7 @@ def local(rules: list[Any], **about: Any) -> Claim:
 def outputs(circuit: Any, data: data_sets.Dataset) -> tuple[np.ndarray, np.ndarray]:
     """Return the outputs of the circuit's neurons in one tick per sample, (100, k), and Vx'x."""
     X, Y = data.X[:100], data.Y[:100]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of samples too few to be centred: nothing is learned from them
+    with warnings.catch_warnings(action="ignore"):  # of samples too few to be centred: nothing is learned from them
         run = circuit.run(X, Y, order="sequential", plastic=False, record=("z",), every=1, progress=False)
     return run.data["z"].values, X @ run.Vx
 
@@ -147,8 +146,7 @@ def implemented(centred: data_sets.Dataset, settings: AlgebraSettings, s: float,
     k, rates = settings.k, models.Rates(models.Rate(0.1, 1_000), models.Rate(0.05, 1_000), models.Rate(0.02, 1_000))
     start = {"Vx0": rng.standard_normal((X.shape[1], k)) / 10, "Vy0": rng.standard_normal((Y.shape[1], k)) / 10}
     start |= {"Q0": np.eye(k) / 3, "R0": np.eye(k) / 3}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of constant columns
+    with warnings.catch_warnings(action="ignore"):  # of constant columns
         circuit = settings.make_circuit(k=k, s=s, rates=rates, ridge=0.0, **start)
         run = circuit.run(X, Y, order=order, snapshots=1, record=(), progress=False)
     algorithm = analysis.OnlineBioRRR(k, s=s, rates=rates, ridge=0.0, **start).partial_fit(X[order], Y[order])

@@ -85,15 +85,13 @@ def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
 
     first, *further = (join({seed: found[Learner(s, seed)] for seed in settings.every_seed}, s) for s in settings.s)
     members = {"": first} | {f"s-{float(one['s']):g}": one for one in further}  # by what sets their files apart
-    each_s = [(one, f"{float(one['s']):g}") for one in members.values() if further]
     ends = [one.isel(snapshot=-1) for one in members.values()]
     samples = int(ends[0]["seen"])
     unjudged = unjudged_because(settings, samples)
     quantities = [
         *learned(data, settings),
         Quantity("seeds", settings.seeds),
-        *measured([*members.values()], printed=not further),
-        *(quantity for one, s in each_s for quantity in measured([one], f"s = {s}: ", f"_s{s}")),
+        *measured([*members.values()]),
         Quantity("excess_max", max(float(one["excess"].max()) for one in ends), PERCENT, "excess, at most"),
         *baseline_quantities(exact[settings.s[0]], settings.k),
         Quantity(
@@ -106,7 +104,7 @@ def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
     ]  # fmt: skip
     return Findings(
         title=f"{data.name}: s = {', '.join(f'{s:g}' for s in settings.s)}, {settings.k} neurons, {settings.seeds} "
-        f"seeds, {samples:,} samples; data are centred; median over neurons and seeds (and the worst of them)",
+        f"seeds, {samples:,} samples; data are centred; median over neurons, seeds and s (and the worst of them)",
         quantities=quantities,
         data={f"run-{which}" if which else "run": one for which, one in members.items()},
         figures=[figure for which, one in members.items() for figure in draw(one, which)],

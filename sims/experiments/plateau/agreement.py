@@ -106,14 +106,9 @@ def compare(
     return found | {f"plateau_relative_error_{name}": ("pyramidal", rivals[name].relative_error) for name in NULLS}
 
 
-def measured(
-    results: Sequence[xr.Dataset], heading: str = "", suffix: str = "", printed: bool = True
-) -> list[Quantity]:
-    """Return how the recorded traces agree with theory: medians over neurons, seeds and the s of ``results``.
-
-    ``heading`` begins the rows of the table, ``suffix`` ends the names.
-    """
-    found: list[tuple[str, Any, str, str, str]] = []
+def measured(results: Sequence[xr.Dataset]) -> list[Quantity]:
+    """Return how the recorded traces agree with theory: medians over neurons, seeds and the s of ``results``."""
+    found = []
     for name, comparison in COMPARED.items():
         known = [one for one in results if f"recorded_{name}_correlation" in one]
         if known:
@@ -121,22 +116,19 @@ def measured(
                 np.stack([one[f"recorded_{name}_{measure}"].transpose("stage", ...).values for one in known], axis=1)
                 for measure in ("relative_error", "correlation")
             )
-            row = comparison.words
-            found += [
-                (f"{name}_relative_error_end", np.median(error[-1]), PERCENT, "relative error", row),
-                (f"{name}_relative_error_max", error[-1].max(), PERCENT, "at most", row),
-                (f"{name}_correlation_end", np.median(correlation[-1]), "", "correlation", row),
-                (f"{name}_relative_error_start", np.median(error[0]), PERCENT, "error at the start", row),
-                (f"{name}_correlation_start", np.median(correlation[0]), "", "correlation at the start", row),
-            ]
+            values = {
+                "relative_error_end": (np.median(error[-1]), PERCENT, "relative error"),
+                "relative_error_max": (error[-1].max(), PERCENT, "at most"),
+                "correlation_end": (np.median(correlation[-1]), "", "correlation"),
+                "relative_error_start": (np.median(error[0]), PERCENT, "error at the start"),
+                "correlation_start": (np.median(correlation[0]), "", "correlation at the start"),
+            }
+            found += [Quantity(f"{name}_{key}", *one, row=comparison.words) for key, one in values.items()]
     row = "relative error of the plateau under the null hypothesis"
     for name, words in NULLS.items():
         error = np.median([one[f"plateau_relative_error_{name}"].values for one in results])
-        found.append((f"plateau_relative_error_{name}", error, PERCENT, words, row))
-    return [
-        Quantity(f"{name}{suffix}", value, unit, words if printed else "", row=f"{heading}{row}")
-        for name, value, unit, words, row in found
-    ]
+        found.append(Quantity(f"plateau_relative_error_{name}", error, PERCENT, words, row=row))
+    return found
 
 
 def judge(results: xr.Dataset, unjudged: str, **about: Any) -> list[Claim]:

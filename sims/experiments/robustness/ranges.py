@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from biorrr.sims.lazy import models, np
@@ -40,22 +40,6 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Change:
-    """A change of the paper's circuit, or of what happens to it.
-
-    Parameters
-    ----------
-    arguments
-        Arguments of the circuit.
-    lesion
-        Name of the event after half of the samples, one of :data:`LESIONS`.
-    """
-
-    arguments: dict[str, Any] = field(default_factory=dict)
-    lesion: str = ""
-
-
-@dataclass(frozen=True)
 class DepartureRange:
     """One departure and the values it is set to.
 
@@ -66,28 +50,29 @@ class DepartureRange:
     values
         Numbers or words, from near the paper's circuit to far from it if they are ``ordered``.
     change
-        Function from a value and a reference to the change that the value stands for.
+        Function from a value and a reference to arguments of the circuit; ``lesion`` among them is the name of an event
+        after half of the samples, one of :data:`LESIONS`.
     """
 
     label: str
     values: Sequence[float | str]
-    change: Callable[[Any, Reference], Change]
+    change: Callable[[Any, Reference], dict[str, Any]]
     ordered: bool = True
 
 
-def _departing(*departures: models.Departure) -> Change:
+def _departing(*departures: models.Departure) -> dict[str, Any]:
     """Return the change to a circuit with these departures."""
-    return Change({"departures": departures})
+    return {"departures": departures}
 
 
-def _held(departure: models.Departure) -> Change:
+def _held(departure: models.Departure) -> dict[str, Any]:
     """Return the change to a circuit that holds samples, and answers at once but for ``departure``."""
     return _departing(departure, models.Leaky(0, 0, 0, 0, hold=10 * HELD_TICKS, dt=10))
 
 
-def _in_millivolts(**settings: Any) -> Change:
+def _in_millivolts(**settings: Any) -> dict[str, Any]:
     """Return the change to cells in millivolts with these settings."""
-    return Change({"cell": models.Millivolts(**settings)})
+    return {"cell": models.Millivolts(**settings)}
 
 
 def _bursting(**values: float) -> models.Population:
@@ -129,7 +114,7 @@ DEPARTURES = {
         ordered=False,
     ),
     "interneurons": DepartureRange(
-        "interneurons for each output", (2, 4, 8), lambda ratio, ref: Change({"interneurons": ratio * ref.k})
+        "interneurons for each output", (2, 4, 8), lambda ratio, ref: {"interneurons": ratio * ref.k}
     ),
     "connections": DepartureRange(
         "connection probability, proximal and distal", (0.95, 0.9, 0.8, 0.7, 0.5, 0.3),
@@ -164,7 +149,7 @@ DEPARTURES = {
         ),
     ),
     "lesion": DepartureRange(
-        "lesion after half of the samples", tuple(LESIONS), lambda lesion, ref: Change(lesion=lesion), ordered=False
+        "lesion after half of the samples", tuple(LESIONS), lambda lesion, ref: {"lesion": lesion}, ordered=False
     ),
 }  # fmt: skip
 

@@ -6,7 +6,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
-from biorrr.sims.experiments.robustness.ranges import LESIONS, NEW_DATA, Change, Reference
+from biorrr.sims.experiments.robustness.ranges import LESIONS, NEW_DATA, Reference
 from biorrr.sims.lab import Job
 from biorrr.sims.lab.training import cell_arguments
 from biorrr.sims.lazy import analysis, circuits, data_sets
@@ -35,7 +35,7 @@ class Trial:
 
 def try_plain(job: Job, seed: int, data: data_sets.Dataset, exact: analysis.Yardstick) -> dict[str, Any]:
     """Return the excess of the paper's circuit and its plateaus in the second half of learning, (recorded, k)."""
-    run, excess = _train(job, seed, Change(), data, exact)
+    run, excess = _train(job, seed, {}, data, exact)
     return {"excess": excess, "plateau": run.data["plateau"].values[len(run.data["sample"]) // 2 :]}
 
 
@@ -48,21 +48,21 @@ def try_departure(
 
 
 def _train(
-    job: Job, seed: int, change: Change, data: data_sets.Dataset, exact: analysis.Yardstick
+    job: Job, seed: int, change: dict[str, Any], data: data_sets.Dataset, exact: analysis.Yardstick
 ) -> tuple[circuits.Run, float]:
-    """Return a circuit's run and its excess over the optimum."""
+    """Return the run of a circuit with the arguments ``change``, and its excess over the optimum."""
     settings, (X, Y) = job.settings, (data.X, data.Y)
     epochs = -(-settings.samples // len(X))
-    arguments = cell_arguments(settings.cell) | change.arguments  # a change may be one of the cells
+    arguments = cell_arguments(settings.cell) | change  # a change may be one of the cells
+    lesion = arguments.pop("lesion", "")
     circuit = settings.make_circuit(k=settings.k, s=settings.s, ridge=exact.ridge[0], seed=seed, **arguments)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of columns that say nothing: the same for all circuits
+        with warnings.catch_warnings(action="ignore"):  # of columns that say nothing: the same for all circuits
             run = job.run(
                 circuit, X, Y, epochs=epochs, record="plateau", every=20, snapshots=1, centre=True,
-                events=[LESIONS[change.lesion](epochs * len(X) // 2, X, Y)] if change.lesion else (),
+                events=[LESIONS[lesion](epochs * len(X) // 2, X, Y)] if lesion else (),
             )  # fmt: skip
     except circuits.Diverged as error:
         return error.run, NOT_LEARNED
-    Vx = run.Vx[::-1] if change.lesion == NEW_DATA else run.Vx
+    Vx = run.Vx[::-1] if lesion == NEW_DATA else run.Vx
     return run, min(float(exact.excess(Vx)), NOT_LEARNED)

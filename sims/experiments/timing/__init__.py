@@ -8,27 +8,19 @@ field.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from biorrr.sims.data import Samples, Synthetic
-from biorrr.sims.experiments.timing.late_instruction import (
-    Learner,
-    late_learners,
-    late_quantities,
-    late_results,
-    learn_late,
-)
-from biorrr.sims.experiments.timing.pairings import Pairing, pair, pairing_quantities, pairing_results
-from biorrr.sims.experiments.timing.place_fields import Animal, field_quantities, field_results, run_laps
+from biorrr.sims.experiments.timing.late_instruction import late_learners, late_quantities, late_results, learn_late
+from biorrr.sims.experiments.timing.pairings import pair, pairing_quantities, pairing_results
+from biorrr.sims.experiments.timing.place_fields import field_quantities, field_results, run_laps
 from biorrr.sims.experiments.timing.single_cell import RULES
-from biorrr.sims.lab import Claim, ExperimentSettings, Figure, Findings, Job, Lab, Quantity, experiment
+from biorrr.sims.lab import Claim, ExperimentSettings, Figure, Findings, Lab, Quantity, experiment
 from biorrr.sims.lab.checks import check_rank
 from biorrr.sims.lab.circuits import compiled_if_possible
 from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP, option, seeds_option
-from biorrr.sims.lazy import analysis, data_sets, xr
+from biorrr.sims.lazy import analysis, xr
 
 QUICK_SAMPLES = 20_000
 
@@ -95,10 +87,13 @@ def timing(lab: Lab, settings: TimingSettings) -> Findings:
     check_rank(settings.k, data)
     exact = analysis.Yardstick(*data.stand_in, 0.0, 0.0)  # of the regression that late instruction teaches
 
-    items = [*map(Pairing, RULES), *late_learners(settings), *map(Animal, RULES)]
-    found = lab.map(simulate, items, data, exact)
+    paired = lab.map(pair, RULES)
+    taught = lab.map(learn_late, late_learners(settings), data, exact)
+    fields = lab.map(run_laps, RULES)
 
-    results = xr.merge([of(settings, found) for of in (pairing_results, late_results, field_results)])
+    results = xr.merge(
+        [pairing_results(settings, paired), late_results(settings, taught), field_results(settings, fields)]
+    )
     quantities = [
         Quantity("data", data.name),
         Quantity("engine", settings.engine),
@@ -119,18 +114,3 @@ def timing(lab: Lab, settings: TimingSettings) -> Findings:
         ],
         own_tests=[Claim.about(one, CLAIMS[one.name]) for one in quantities if one.name in CLAIMS],
     )
-
-
-def simulate(
-    job: Job, item: Pairing | Learner | Animal, data: data_sets.Dataset, exact: analysis.Yardstick
-) -> dict[str, Any]:
-    """Run one rule in one of the three experiments."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of constant columns and large means: the inputs are as they should be
-        match item:
-            case Pairing():
-                return pair(job, item)
-            case Learner():
-                return learn_late(job, item, data, exact)
-            case Animal():
-                return run_laps(job, item)

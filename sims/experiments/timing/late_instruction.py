@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -47,7 +48,8 @@ def learn_late(job: Job, learner: Learner, data: data_sets.Dataset, exact: analy
     shown = data.X[order]
     late = np.concatenate([np.zeros((delay, data.Y.shape[1])), data.Y[order][: len(order) - delay]])
     try:
-        run = job.run(circuit, shown, late, epochs=epochs, order="sequential", record=(), snapshots=1)
+        with warnings.catch_warnings(action="ignore"):  # of constant columns
+            run = job.run(circuit, shown, late, epochs=epochs, order="sequential", record=(), snapshots=1)
     except circuits.Diverged:
         return {"angle": 90.0, "excess": 1.0}
     trace = analysis.eligibility_trace(shown, tau if traces or delay else 0.0)
@@ -58,7 +60,7 @@ def learn_late(job: Job, learner: Learner, data: data_sets.Dataset, exact: analy
     }
 
 
-def late_results(settings: TimingSettings, found: Mapping[Any, Mapping[str, Any]]) -> xr.Dataset:
+def late_results(settings: TimingSettings, found: Mapping[Learner, Mapping[str, Any]]) -> xr.Dataset:
     """Return angle and excess, (learner, delay, seed)."""
     seeds, delays, dims = [*settings.every_seed], [*settings.delays], ("learner", "delay", "seed")
 

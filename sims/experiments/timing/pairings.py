@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from biorrr.sims.experiments.timing.single_cell import PLATEAU, RULES, TICK, single_cell
+from biorrr.sims.experiments.timing.single_cell import PLATEAU, RULES, TICK, learn_weights
 from biorrr.sims.lab import Job, Quantity
 from biorrr.sims.lab.quantities import PERCENT
-from biorrr.sims.lazy import analysis, circuits, np, xr
+from biorrr.sims.lazy import analysis, np, xr
 
 if TYPE_CHECKING:
     from biorrr.sims.experiments.timing import TimingSettings
@@ -19,13 +18,6 @@ if TYPE_CHECKING:
 PULSES, PULSE_INTERVAL, REPEATS = 10, 0.05, 5
 LONGEST_LAG, LAG_STEP, PAUSE = 4.0, 0.25, 20.0  # seconds; from one pairing to the next every trace has faded
 TIME_CONSTANT_ERROR = 0.05  # relative; a bound, fixed beforehand
-
-
-@dataclass(frozen=True)
-class Pairing:
-    """Repeated pairings at every lag, with one rule."""
-
-    rule: str
 
 
 def lags() -> np.ndarray:
@@ -48,23 +40,21 @@ def protocol() -> tuple[np.ndarray, np.ndarray]:
     return X, Y
 
 
-def pair(job: Job, pairing: Pairing) -> dict[str, Any]:
-    """Return the change of the weight at every lag, (L,)."""
+def pair(job: Job, rule: str) -> dict[str, Any]:
+    """Return the change of the weight at every lag, (L,), after repeated pairings with one rule."""
     X, Y = protocol()
     # With this rate the change is the area under the product of the traces, in one pairing.
-    circuit = single_cell(job.settings, pairing.rule, X.shape[1], TICK / REPEATS)
-    x, y = (circuits.TimeSeries(values, TICK) for values in (X, Y))
-    return {"change": job.run(circuit, x, y, epochs=REPEATS, record=(), snapshots=1).Vx[:, 0]}
+    return {"change": learn_weights(job, rule, X, Y, TICK / REPEATS, epochs=REPEATS)}
 
 
-def pairing_results(settings: TimingSettings, found: Mapping[Any, Mapping[str, Any]]) -> xr.Dataset:
+def pairing_results(settings: TimingSettings, found: Mapping[str, Mapping[str, Any]]) -> xr.Dataset:
     """Return the change of the weight, (rule, lag), and what the theory of the traces predicts, (lag,)."""
     taus = {"tau_x": settings.tau_x, "tau_plateau": settings.tau_plateau}
     predicted = analysis.pairing_curve(lags(), pulse_times(), PLATEAU, *taus.values())
     between_middles = lags() + 0.5 * PLATEAU - 0.5 * pulse_times()[-1]  # of the pulses and of the plateau
     return xr.Dataset(
         {
-            "change": (("rule", "lag"), [found[Pairing(rule)]["change"] for rule in RULES]),
+            "change": (("rule", "lag"), [found[rule]["change"] for rule in RULES]),
             "predicted_change": ("lag", predicted, taus),
         },
         {"rule": [*RULES], "lag": lags(), "between_middles": ("lag", between_middles)},

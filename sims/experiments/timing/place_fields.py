@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from biorrr.sims.experiments.timing.single_cell import PLATEAU, RULES, TICK, single_cell
+from biorrr.sims.experiments.timing.single_cell import PLATEAU, RULES, TICK, learn_weights
 from biorrr.sims.lab import Job, Quantity
 from biorrr.sims.lab.quantities import PERCENT
-from biorrr.sims.lazy import analysis, circuits, np, xr
+from biorrr.sims.lazy import analysis, np, xr
 
 if TYPE_CHECKING:
     from biorrr.sims.experiments.timing import TimingSettings
@@ -19,13 +18,6 @@ TRACK, SPEED, FIELD, FIBRES, LAPS = 187.0, 25.0, 21.0, 100, 5  # cm, cm/s, s.d. 
 PLACE = 60.0  # cm, of the plateaus
 # Bounds, fixed beforehand.
 PLACE_ERROR, WIDTH_ERROR = 2.0, 0.05  # cm, relative
-
-
-@dataclass(frozen=True)
-class Animal:
-    """An animal that runs around the track, and the rule by which plateaus make a field."""
-
-    rule: str
 
 
 def lap() -> tuple[np.ndarray, np.ndarray]:
@@ -43,18 +35,16 @@ def plateau() -> np.ndarray:
     return ((began >= -1e-9) & (began < PLATEAU - 1e-9)).astype(float)[:, None]
 
 
-def run_laps(job: Job, animal: Animal) -> dict[str, Any]:
-    """Return the field after laps with plateaus, (ticks,)."""
+def run_laps(job: Job, rule: str) -> dict[str, Any]:
+    """Return the field after laps with plateaus, (ticks,), with one rule."""
     _, X = lap()
-    circuit = single_cell(job.settings, animal.rule, FIBRES, TICK)
     # Laps without plateaus before and after: traces come to rest, and all of the last plateau's is learned.
     still = np.zeros((len(X), 1))
     course = [still, *[plateau()] * LAPS, still]
-    x, y = (circuits.TimeSeries(one, TICK) for one in (np.tile(X, (len(course), 1)), np.concatenate(course)))
-    return {"field": X @ job.run(circuit, x, y, record=(), snapshots=1).Vx[:, 0]}
+    return {"field": X @ learn_weights(job, rule, np.tile(X, (len(course), 1)), np.concatenate(course), TICK)}
 
 
-def field_results(settings: TimingSettings, found: Mapping[Any, Mapping[str, Any]]) -> xr.Dataset:
+def field_results(settings: TimingSettings, found: Mapping[str, Mapping[str, Any]]) -> xr.Dataset:
     """Return the fields, (field_rule, position), and the field that the traces predict, (position,)."""
     positions, X = lap()
     predicted = X @ analysis.learned_weights(X, plateau()[:, 0], TICK, settings.tau_x, settings.tau_plateau)
@@ -62,7 +52,7 @@ def field_results(settings: TimingSettings, found: Mapping[Any, Mapping[str, Any
         {
             "field": (
                 ("field_rule", "position"),
-                [found[Animal(rule)]["field"] for rule in RULES],
+                [found[rule]["field"] for rule in RULES],
                 {"plateau": (PLACE, PLACE + PLATEAU * SPEED)},
             ),
             "predicted_field": ("position", LAPS * predicted),

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import warnings
 
-from biorrr.sims.lazy import models, np
-
-if TYPE_CHECKING:
-    from biorrr.sims.experiments.timing import TimingSettings
+from biorrr.sims.lab import Job
+from biorrr.sims.lazy import circuits, models, np
 
 TICK = 0.01  # seconds
 PLATEAU = 0.3  # seconds
 RULES = {"plain": "the paper's rule", "traces": "eligibility traces"}
 
 
-def single_cell(settings: TimingSettings, rule: str, fibres: int, rate: float) -> Any:
-    """Make a cell with distal weight 1 and no inhibition, of which only proximal synapses learn, from 0 on.
+def learn_weights(job: Job, rule: str, X: np.ndarray, Y: np.ndarray, rate: float, epochs: int = 1) -> np.ndarray:
+    """Return the proximal weights, (fibres,), that a cell learns from inputs (ticks, fibres) and plateaus (ticks, 1).
 
-    ``rule`` is one of :data:`RULES`, ``rate`` that of learning.
+    Weights start at 0. The distal weight is 1 and there is no inhibition, so that the plateau is the instruction.
+
+    Parameters
+    ----------
+    rule
+        One of :data:`RULES`.
+    rate
+        Of proximal learning, the only one there is.
+    epochs
+        How often all of it is repeated.
     """
-    none = models.Rate(0.0)
+    settings, none = job.settings, models.Rate(0.0)
     traces = [models.Eligibility(settings.tau_x, settings.tau_plateau)] if rule == "traces" else []
     one_sample_a_tick = models.Leaky(0, 0, 0, 0, hold=1000 * TICK, dt=1000 * TICK)
-    return settings.make_circuit(
+    circuit = settings.make_circuit(
         k=1, rates=models.Rates(x=models.Rate(rate), y=none, q=none), seed=settings.seed,
-        Vx0=np.zeros((fibres, 1)), Vy0=[[1.0]], Q0=[[0.0]], R0=[[0.0]], departures=[*traces, one_sample_a_tick],
+        Vx0=np.zeros((X.shape[1], 1)), Vy0=[[1.0]], Q0=[[0.0]], R0=[[0.0]], departures=[*traces, one_sample_a_tick],
     )  # fmt: skip
+    x, y = (circuits.TimeSeries(values, TICK) for values in (X, Y))
+    with warnings.catch_warnings(action="ignore"):  # of large means: the inputs are as they should be
+        return job.run(circuit, x, y, epochs=epochs, record=(), snapshots=1).Vx[:, 0]
