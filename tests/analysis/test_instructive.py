@@ -124,7 +124,7 @@ def test_somas_without_memory_are_refused():
     assert "somas must carry over from one frame to the next" in ask(rows, DECAY)["specific"].unasked
     assert ask(rows, 0.0)["specific"].p > 0
     same = DendriticRecording(rows.soma, rows.soma[:, ::-1], 10.0)
-    assert "dendrite of neuron 0 is a sum of somas" in ask(same, 0.0)["specific"].unasked
+    assert "dendrite of neuron 0 is a linear combination of the somas" in ask(same, 0.0)["specific"].unasked
 
 
 def test_chance():
@@ -149,7 +149,7 @@ def test_chance():
         ({"soma": np.ones(300)}, "soma: must have the axes frames by neurons"),
         ({"dendrite": np.ones((300, 3))}, "dendrite: must have the shape of soma"),
         ({"soma": np.ones((9, 300)), "dendrite": np.ones((9, 300))}, "must have at least 6000 frames.*transposed"),
-        ({"soma": np.full((300, 2), np.nan)}, "soma: must be finite .got nan at 0, 0"),
+        ({"soma": np.full((300, 2), np.nan)}, "soma: must be finite, within 1e.50 of 0 .got nan at 0, 0"),
         ({"soma": np.ones((300, 2))}, "soma: must change over time .* in neuron 0"),
         ({"rate": 0.0}, "rate: must be a positive number"),
         ({"error": np.arange(9.0)}, "error: must have one row per frame, 300 .got 9"),

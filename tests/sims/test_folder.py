@@ -237,6 +237,14 @@ def test_folder_with_other_files_is_accepted(tmp_path):
         pass
 
 
+def test_a_run_killed_before_its_config_was_written_leaves_nothing(tmp_path):
+    write_run(RunFolder("learn", tmp_path), filters="old")
+    (tmp_path / "unfinished").mkdir()
+    (tmp_path / "unfinished/.123-config.toml").touch()
+    ResumedFolder(tmp_path).release()
+    assert not (tmp_path / "unfinished").exists()
+
+
 def test_files_of_the_user_s_own_in_the_place_of_an_unfinished_run(tmp_path):
     (tmp_path / "unfinished").mkdir()
     (tmp_path / "unfinished/novel.txt").write_text("mine")

@@ -51,6 +51,8 @@ def settle(folder: Path) -> None:
     written = inside(folder, UNFINISHED, RESULTS)
     if not inside(written, INVENTORY).is_file():
         shutil.rmtree(written, ignore_errors=True)
+        if not any(written.parent.glob("[!.]*")):  # it was killed before its config was written
+            clear_unfinished(folder)
         return
     if (written / SUMMARY).exists():  # else the old files are gone already
         (folder / SUMMARY).unlink(missing_ok=True)
