@@ -1,4 +1,4 @@
-"""What the circuit should learn: exact solutions, metrics, the paper's algorithms, what it compares with, plots.
+"""Exact solutions, metrics, the paper's algorithms and their rivals, statistics of recordings, and figures.
 
 Arrays in, arrays out. Names are loaded when first used, so that importing this room costs nothing.
 """

@@ -253,7 +253,7 @@ class RegressionCircuit(RunnableCircuit):
 
     @property
     def _remedy(self) -> str:
-        """What to do about a run that diverges."""
+        """Advice for a run that diverges."""
         if self.fitted:
             return "look for outliers in the data, or set rates=Rates(...) by hand"
         return "lower eta_x, the rate of proximal plasticity, first (rates.x), or eta_q (rates.q)"

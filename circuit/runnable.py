@@ -51,7 +51,7 @@ class RunnableCircuit(CircuitBase):
 
     @property
     def _remedy(self) -> str:
-        """What to do about a run that diverges."""
+        """Advice for a run that diverges."""
         return "lower the rates of plasticity"
 
     def _beginning(

@@ -191,7 +191,7 @@ LEAST_GAIN = 0.001  # trace(QQ') by which proximal rates are at least divided, r
 
 @dataclass(frozen=True)
 class Drive:
-    """What the policy knows of the data beforehand, the ridge included.
+    """Statistics of the data that the policy reads before a run, with the ridge included.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What every algorithm of this room shares: learning step by step, with its filters along the way."""
+"""Base classes of the algorithms: learning step by step, with filters kept along the way."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class FilterLearner(FilterPredictor):
         raise NotImplementedError
 
     def _passes(self, t: int, n_samples: int) -> float:
-        """How often all data have been gone through after ``t`` steps: once in each, unless a subclass knows better."""
+        """Return the number of passes over the data after ``t`` steps: one for each, unless a subclass overrides it."""
         return float(t)
 
     def _total_steps(self, n_samples: int) -> int:
@@ -212,7 +212,7 @@ class OnlineFilterLearner(FilterLearner):
 
 
 def shuffled_passes(n_samples: int, steps: int, rng: np.random.RandomState) -> NDArray:
-    """Which sample is presented at each step, (steps,): shuffled passes through the data, the last one cut short."""
+    """Return the sample of each step, (steps,): shuffled passes through the data, the last one cut short."""
     passes = [rng.permutation(n_samples) for _ in range(-(-steps // n_samples))]
     return np.concatenate(passes)[:steps]
 

@@ -1,4 +1,4 @@
-"""Where Bio-RRR starts: the synaptic weights before the first sample."""
+"""Initial weights of Bio-RRR."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Goal:
 
     @property
     def reached(self) -> bool | None:
-        """Whether the goal is reached; None where nothing was measured."""
+        """True if the goal is reached; None where nothing was measured."""
         return None if self.measured is None else self.measured <= self.limit
 
     @property

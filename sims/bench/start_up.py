@@ -1,4 +1,4 @@
-"""How soon a cached circuit runs in a new process, and how soon the command line answers."""
+"""Start-up times of a cached circuit in a new process and of the command line."""
 
 from __future__ import annotations
 

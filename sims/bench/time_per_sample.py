@@ -39,7 +39,7 @@ def _processor_seconds() -> float:
 
 
 def suitable_length(run: Callable[[int], object], seconds: float, shortest: int = 200) -> int:
-    """How many samples take about ``seconds``, by trying; ``run(samples)`` runs so many."""
+    """Return how many samples take about ``seconds``, found by trials of ``run(samples)``."""
     samples = shortest
     for _ in range(3):
         run(samples)  # some compile for each length

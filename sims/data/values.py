@@ -124,7 +124,7 @@ class Samples(Data):
 
 @dataclass(frozen=True, kw_only=True)
 class FileData(Settings):
-    """What all data in a file of the user's have in common."""
+    """Base of data in a file of the user's."""
 
     file: str = option(dataclasses.MISSING, "path of the file", metavar="FILE", kw_only=False)
 

@@ -175,7 +175,7 @@ class Claim:
 
     @property
     def basis(self) -> str:
-        """What the verdict rests on, in words: value, bounds, further numbers, and why there is no verdict."""
+        """Value, bounds and further numbers behind the verdict, in words, and the reason where there is no verdict."""
         behind = ", ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in self.numbers.items())
         measured = self.measured and f"{self.measured}, bound: {self.bounds}"
         return "; ".join(filter(None, (measured, behind, self.untestable or self.unjudged or self.setting)))
