@@ -1,6 +1,7 @@
 """Fixtures and settings that the tests of every room share."""
 
 import gc
+import signal
 import sys
 
 import pytest
@@ -18,6 +19,12 @@ def short_garbage_collections():
     """Brian2 collects garbage before every run, which takes longer than most: leave out what stays for good."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def ctrl_c():
+    """Let Ctrl-C reach commands under test also where the tests run in the background of a shell, which ignores it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -20,8 +20,6 @@ START = "import os; os.write(1, b'.'); from biorrr.sims.start import main; main(
 @pytest.fixture
 def interrupt(tmp_path, monkeypatch):
     """Starts ``biorrr``, sends Ctrl-C to all of its processes after some seconds, and looks at how it ends."""
-    # Also where the tests run in the background, and Ctrl-C is ignored.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def interrupt(after, *args, times=1):
         process = subprocess.Popen(
@@ -45,8 +43,7 @@ def interrupt(tmp_path, monkeypatch):
         assert psutil.wait_procs(children, timeout=10)[1] == []
         return err.decode()
 
-    yield interrupt
-    signal.signal(signal.SIGINT, before)
+    return interrupt
 
 
 def moments(count, longest):
