@@ -9,7 +9,8 @@ import sys
 
 def progress_bar(total: int, unit: str = " samples", desc: str = "learning", initial: int = 0):
     """Return a bar for ``total`` of ``unit``, ``initial`` of them done before; its ``update(count)`` adds to it."""
-    in_notebook = "ipykernel" in sys.modules
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    in_notebook = hasattr(shell, "kernel")
     if in_notebook and importlib.util.find_spec("ipywidgets"):  # tqdm.auto would warn where there are no widgets
         from tqdm.notebook import tqdm
     else:

@@ -27,6 +27,7 @@ from biorrr.models.variables import Step, Variable, broadcast
 
 # Ticks, and the smallest eigenvalue met while areas learned digits, V1-V2 and synthetic data, by the number of areas.
 _USUAL = {0: (100, 1.0), 1: (100, 1.0), 2: (100, 0.15), 3: (200, 0.1)}
+_MOST_TICKS = 100_000  # a thousand times what two areas need
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Settled(Departure):
         more areas, and up to that of one area fewer where y clamps the last area.
     """
 
-    ticks: Annotated[int, partial(whole_number, minimum=2)] | None = None
+    ticks: Annotated[int, partial(whole_number, minimum=2, maximum=_MOST_TICKS)] | None = None
     tolerance: Positive = 1e-8
     softest: Annotated[float, partial(number_within, low=1e-6, high=1)] | None = None
     gives = ("clock", "settling")

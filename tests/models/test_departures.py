@@ -20,6 +20,7 @@ from biorrr.models import (
     Population,
     Rectified,
     SensoryInput,
+    Settled,
     Silence,
     SparseConnections,
     Spiking,
@@ -58,6 +59,11 @@ def test_times_are_quantities_or_milliseconds():
         Leaky(hold=100, dt=3)
     with pytest.raises(ValueError, match=r"Leaky.hold: must be a whole number of ticks"):
         Leaky(hold=100, dt=1e-320)
+
+
+def test_a_sample_settles_in_a_number_of_ticks_that_can_be_run():
+    with pytest.raises(ValueError, match=r"Settled.ticks: must be a whole number, at most 100000 \(got 1000000000\)"):
+        Settled(ticks=10**9)
 
 
 def test_raster_has_every_spike_once():

@@ -38,7 +38,7 @@ def no_simulation(monkeypatch):
     def refuse(*_):
         raise InputError("would simulate")
 
-    for name in ("learn.learn_from", "wiring.learn_from", "distal.simulate"):
+    for name in ("learn.learn_from", "wiring.learn_from", "distal.pair", "distal.designs.simulate_design"):
         monkeypatch.setattr(f"biorrr.sims.experiments.{name}", refuse)
 
 

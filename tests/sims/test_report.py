@@ -161,7 +161,7 @@ def test_says_where_no_page_can_be_written(folder, capsys):
 def test_a_run_that_goes_on_and_one_that_was_killed(tmp_path, start_biorrr, capsys):
     process = start_biorrr("learn", "--epochs", 100_000, "--engine", "numpy", "--out", tmp_path / "long")
     deadline = time.monotonic() + 60
-    while not (tmp_path / "long" / "config.toml").exists():
+    while not (tmp_path / "long" / "unfinished" / "config.toml").exists():
         assert time.monotonic() < deadline
         time.sleep(0.1)
     assert main.run(["report", str(tmp_path / "long")]) == 2
