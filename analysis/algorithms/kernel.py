@@ -30,7 +30,7 @@ def kernel(function: Callable) -> Callable:
         return numba.njit(nogil=True, fastmath=_FASTMATH)(function)
 
 
-# Kernels below become part of their callers: calls between compiled functions would cost up to half of the time.
+# Kernels below become part of their callers, which saves the calls between compiled functions.
 _inlined = numba.njit(inline="always", fastmath=_FASTMATH)
 
 
