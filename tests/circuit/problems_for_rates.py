@@ -1,7 +1,8 @@
 """Problems on which rates "auto" are judged.
 
-``python tests/circuit/problems_for_rates.py 600`` prints the table of docs/rates.md. Every seed (here 600, 601 and 602)
-draws new data, new initial weights and a new order of samples.
+``python tests/circuit/problems_for_rates.py 600`` prints the table of docs/rates.md, and ``... 600 HomeostaticScaling``
+that of circuits with this departure. Every seed (here 600, 601 and 602) draws new data, new initial weights and a new
+order of samples.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import warnings
 
 import numpy as np
 
+from biorrr import models
 from biorrr.analysis import Yardstick
 from biorrr.circuit import Microcircuit
 
@@ -103,24 +105,25 @@ def drawn(name, seed):
     return X - X.mean(axis=0), Y - Y.mean(axis=0)
 
 
-def reached(X, Y, k, s, seed):
+def reached(X, Y, k, s, seed, departures=()):
     """Return excess, whitening error and largest power of the output relative to that of the exact solution."""
     ridge = 0.1 * float(np.square(X).mean())
     exact, rng = Yardstick(X, Y, s, ridge), np.random.default_rng(seed)
     order = np.concatenate([rng.permutation(len(X)) for _ in range(-(-SAMPLES // len(X)))])[:SAMPLES]
-    circuit = Microcircuit(k, s=s, ridge=ridge, engine="cpp", seed=seed)
+    circuit = Microcircuit(k, s=s, ridge=ridge, engine="cpp", seed=seed, departures=departures)
     run = circuit.run(X, Y, order=order, record=(), snapshots=("linear", SAMPLES // 100), progress=False)
     Cxx = X.T @ X / len(X)
     power = [np.sum(Vx * (Cxx @ Vx)) for Vx in (*run.data["Vx"].values, exact.Vx(k))]
     return exact.excess(run.Vx), exact.whitening_error(run.Vx), max(power[:-1]) / power[-1]
 
 
-def main(first):
+def main(first, *departures):
     """Print a row for each problem: how many runs miss, and the worst of all runs."""
+    departures = [getattr(models, name)() for name in departures]
     warnings.filterwarnings("ignore", message=".*columns are constant")
     for name, (ks, _) in PROBLEMS.items():
         problems = [(k, s, seed) for seed in range(first, first + 3) for k in ks for s in (0, 1)]
-        found = np.array([reached(*drawn(name, seed), k, s, seed) for k, s, seed in problems])
+        found = np.array([reached(*drawn(name, seed), k, s, seed, departures) for k, s, seed in problems])
         misses = int((found > (0.02, 0.02, 5)).any(axis=1).sum())
         excess, whitening, power = found.max(axis=0)
         sizes = ", ".join(map(str, ks))
@@ -131,4 +134,4 @@ def main(first):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), *sys.argv[2:])
