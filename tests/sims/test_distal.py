@@ -15,13 +15,14 @@ from biorrr.models import DistalSynapses
 from biorrr.sims import main
 from biorrr.sims.data import DataError, Plasticity, load
 from biorrr.sims.experiments import distal
-from biorrr.sims.experiments.distal import designs, recorded_circuits, results
+from biorrr.sims.experiments.distal import recorded_circuits, results
 from biorrr.sims.experiments.distal import slice_protocols as protocols
 from biorrr.sims.experiments.distal.results import at_ends
-from biorrr.sims.experiments.distal.slice_protocols import OUTPUT, WEAKER, SliceExperiment, pair
+from biorrr.sims.experiments.distal.slice_protocols import PROTOCOLS, SliceExperiment, pair
 from biorrr.sims.lab import Claim, Job
 from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
 
+_, WEAKER, *_, OUTPUT = PROTOCOLS
 DATA = '{name="synthetic", samples=200, m=5, n=6, latents=3}'
 
 
@@ -112,23 +113,16 @@ def some_results(**changes):
     every_s = [0.0, 1.0]
     epsp = np.full((2, len(protocols.PROTOCOLS), 2), 100.0)
     inferred = np.array([[[[s, s - 0.1, s + 0.1]] * 2] * 5 for s in every_s])
-    curves = {
-        f"{name}_{varied}": (("noise", varied), np.full((3, 5), share))
-        for varied in designs.CURVES
-        for name, share in (("power", 1.0), ("covers", 0.97), ("misleads", 0.0))
-    }
     values = {
         "paired": (("s", "protocol", "cell"), epsp), "other": (("s", "protocol", "cell"), epsp.copy()),
         "predicted": (("s", "protocol", "pathway", "cell"), np.full((*epsp.shape[:2], 2, 2), 100.0)),
         "inferred": (("s", "condition", "seed", "quantity"), inferred), "fooled": ("control", [False] * 3),
-        **curves,
     }  # fmt: skip
     for name, (place, value) in changes.items():
         values[name][1][place] = value
     names = [one.name for one in protocols.PROTOCOLS]
     coords = {"s": every_s, "protocol": names, "pathway": ["paired", "other"], "quantity": ["s", "low", "high"]}
-    along = {name: list(numbers) for name, numbers in (*designs.CURVES.items(), ("noise", designs.NOISES))}
-    return xr.Dataset(values, coords | along)
+    return xr.Dataset(values, coords)
 
 
 @pytest.mark.parametrize(
@@ -139,10 +133,6 @@ def some_results(**changes):
         ({"inferred": ((1, slice(2), 0, 1), 1.2)}, "contained", 0.9, True),
         ({"inferred": ((0, slice(4), 0, 2), -0.2)}, "contained", 0.8, False),
         ({"fooled": (1, True)}, "controls_told", 1, False),
-        ({"covers_samples": (slice(None), 0.85)}, "covers", 0.91, False),
-        ({"misleads_synapses": (0, 0.18)}, "misleads", 0.03, True),
-        ({"misleads_synapses": (0, 0.36)}, "misleads", 0.06, False),
-        ({"power_samples": ((1, 3), 0.4)}, "power", 0.4, None),
         ({"paired": ((0, 1), 123.0)}, "difference_weaker", 23.0, None),
     ],
 )
@@ -304,11 +294,11 @@ def test_mistyped(args, sentence, capsys):
 @pytest.mark.skipif(find_compiler() is None, reason="needs a C++ compiler")
 def test_command_fills_a_folder(tmp_path, capsys):
     out = tmp_path / "out"
-    args = ["--task", DATA, "--engine", "cpp", "--quick", "-s", "0.5", "--cells", "2", "--experiments", "2"]
+    args = ["--task", DATA, "--engine", "cpp", "--seeds", "1", "-s", "0.5", "--cells", "2"]
     assert main.run(["distal", *args, "--out", str(out)]) == 0
     printed = capsys.readouterr().out
     assert "with weaker output (a > z)" in printed
-    assert "not judged" in printed
-    figures = {"protocols.png", "inference.png", "power.png"}
+    assert "noisy cells change as the rule says" in printed
+    figures = {"protocols.png", "inference.png"}
     files = {"config.toml", "run.nc", "summary.json", "inventory.json"}
     assert {path.name for path in out.iterdir()} == files | figures

@@ -42,10 +42,14 @@ class Condition:
 
 EVERYTHING = Condition("everything", "everything, without noise", noise=0.0)
 NOISY = Condition("noise", "noise of 10% in all quantities")
-HALF = Condition("half", "half of the synapses, with that noise", half=True)
 SPARSE = Condition("sparse", "weights at every 20th sample, imaging noise of 2%", every=20, weight_noise=0.02)
-CALCIUM = Condition("calcium", "calcium of 4.5 samples in place of z and a", calcium=4.5)
-CONDITIONS = (EVERYTHING, NOISY, HALF, SPARSE, CALCIUM)
+CONDITIONS = (
+    EVERYTHING,
+    NOISY,
+    Condition("half", "half of the synapses, with that noise", half=True),
+    SPARSE,
+    Condition("calcium", "calcium of 4.5 samples in place of z and a", calcium=4.5),
+)
 
 
 @dataclass(frozen=True)
