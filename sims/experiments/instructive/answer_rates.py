@@ -23,7 +23,8 @@ def join(settings: Any, null: Results, controls: Results) -> xr.Dataset:
     """Return the answers of all experiments, and the rates of yes over them."""
     answer, power = (np.stack([one[name] for one in controls]) for name in ("answer", "power"))
     under_null = np.stack([one["yes"] for one in null])
-    yes = np.where(np.isnan(answer[..., 3]), np.nan, answer[..., 3] <= instructive.LEVEL)
+    diverged = np.isnan(power).any(axis=(1, 2))
+    yes = np.where(diverged[:, None, None], np.nan, answer[..., 3] <= instructive.LEVEL)  # a withheld answer, NaN, is no yes
     asked = ("example", "carries", "question")
     must = [[float(one.must.get(question, math.nan)) for question in ASKED] for one in DENDRITES]
     return xr.Dataset(
@@ -32,7 +33,7 @@ def join(settings: Any, null: Results, controls: Results) -> xr.Dataset:
             "yes": (asked, yes),
             "must": (asked[1:], must),
             "power": (("noise", "question"), power.mean(axis=0)),
-            "error_rate": ("question", np.nanmean(under_null, axis=0)),
+            "error_rate": ("question", under_null.mean(axis=0)),
         },
         {
             "carries": [one.name for one in DENDRITES], "question": list(ASKED), "noise": list(NOISES),
@@ -57,7 +58,7 @@ def summary(settings: Any, results: xr.Dataset) -> list[Quantity]:
             words = f"{asked[:3]}{'' if must is None else ' (must be yes)' if must else ' (must be no)'}"
             found += [
                 Quantity(
-                    f"{dendrite.name}_{question}_yes", float(one["yes"].mean()), PERCENT, words,
+                    f"{dendrite.name}_{question}_yes", float(one["yes"].mean(skipna=False)), PERCENT, words,
                     bound=None if must is None else BOUNDS[must], row=f"says yes: {dendrite.name}",
                 ),
                 Quantity(f"{dendrite.name}_{question}_effect", float(one["effect"].mean())),
