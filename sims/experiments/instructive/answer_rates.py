@@ -24,7 +24,8 @@ def join(settings: Any, null: Results, controls: Results) -> xr.Dataset:
     answer, power = (np.stack([one[name] for one in controls]) for name in ("answer", "power"))
     under_null = np.stack([one["yes"] for one in null])
     diverged = np.isnan(power).any(axis=(1, 2))
-    yes = np.where(diverged[:, None, None], np.nan, answer[..., 3] <= instructive.LEVEL)  # a withheld answer, NaN, is no yes
+    # A withheld answer, NaN, is no yes.
+    yes = np.where(diverged[:, None, None], np.nan, answer[..., 3] <= instructive.LEVEL)
     asked = ("example", "carries", "question")
     must = [[float(one.must.get(question, math.nan)) for question in ASKED] for one in DENDRITES]
     return xr.Dataset(
