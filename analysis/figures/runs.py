@@ -180,8 +180,9 @@ def stages(
         exact = exact or exact_solution(data, X, Y)
         x, y = (np.asarray(view)[data["data_row"].values] for view in (X, Y))
         rows = x - data["mean_x"].values, y - data["mean_y"].values
+    traces = {name: data[name].values for name in TRACES if name in data}
     return stages_of_learning(
-        data["sample"].values, _traces(data), data["seen"].values, data["Vx"].values, data["Vy"].values,
+        data["sample"].values, traces, data["seen"].values, data["Vx"].values, data["Vy"].values,
         shown=shown or (HELD_SAMPLES if _held(data) else SAMPLES), data=rows, exact=exact,
     )  # fmt: skip
 
@@ -221,10 +222,6 @@ def unit_of(data: Dataset) -> str:
 
 def _in_seconds(data: Dataset) -> bool:
     return bool(data.attrs.get("signal_in_time"))
-
-
-def _traces(data: Dataset) -> dict[str, NDArray]:
-    return {name: data[name].values for name in TRACES if name in data}
 
 
 def _rows(trace: NDArray, cells: list[int]) -> NDArray:
