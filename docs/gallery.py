@@ -20,7 +20,9 @@ GROUPS = {
         "own_plasticity_rule", "noise", "unrelated_starts", "lesion", "two_instructive_areas", "hierarchy_of_areas",
         "current_clamp_of_a_cell", "millivolt_circuit",
     ),
-    "Work with runs": ("ten_seeds", "sweep_of_settings", "continue_and_resume", "export_to_nwb", "wiring_layout"),
+    "Work with runs": (
+        "ten_seeds", "slow_seed", "sweep_of_settings", "continue_and_resume", "export_to_nwb", "wiring_layout",
+    ),
 }  # fmt: skip
 # Runs a script and saves its figure instead of showing it.
 _RUNNER = """

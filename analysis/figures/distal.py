@@ -1,19 +1,18 @@
-"""Distal plasticity in figures: protocols as bars, inferred s with intervals, power of planned experiments."""
+"""Distal plasticity in figures: protocols as bars, inferred s with intervals."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, styled, ticks_at
+from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, styled
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
 
 _SHADES = ("#0072B2", "#8A6100", "#C65200", "#00855F", "#B8578C")
-_MARKERS = ("o", "s", "^", "D", "v")
 
 
 @styled
@@ -88,28 +87,3 @@ def plot_inferred(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
     ax.invert_yaxis()
     ax.set_xlabel("inferred s, one dot per circuit")
     return ax
-
-
-@styled
-def plot_power(results: xr.Dataset, *, ax=None) -> np.ndarray:
-    """Draw the share of experiments that tell RRMSE from CCA, against what is varied; one axes for each.
-
-    Parameters
-    ----------
-    results
-        ``power_samples`` (noise, samples) and ``power_synapses`` (noise, synapses). Attributes of the coordinates
-        samples and synapses are the label of the axis (``long_name``), and what was ``kept``.
-    """
-    curves = [results[f"power_{varied}"] for varied in ("samples", "synapses")]
-    axes = axes_of(ax, 1, len(curves), figsize=(3.5 * len(curves), 2.9), sharey=True)[0]
-    for panel, power in zip(axes, curves, strict=True):
-        panel.axhline(0.95, color="0.6", linewidth=0.9, linestyle=":", zorder=0)
-        varied = results[power.dims[1]]
-        for number, noise in enumerate(results["noise"].values):
-            look: dict[str, Any] = {"color": _SHADES[number % 5], "marker": _MARKERS[number % 5], "markersize": 4}
-            panel.plot(varied.values, power.values[number], label=f"weights known to {noise:.1%}", **look)
-        panel.set(xscale="log", xlabel=varied.attrs["long_name"], ylim=(-0.03, 1.05), title=varied.attrs["kept"])
-        ticks_at(panel, varied.values)
-    axes[0].set_ylabel("share that tells s = 0 from 1")
-    axes[0].legend(fontsize=7, loc="lower right")
-    return axes

@@ -43,7 +43,7 @@ def plot_answers(results: xr.Dataset, *, ax=None) -> np.ndarray:
             panel.plot(effect[said], -row + scatter[said], "o", color=colour, markersize=2.5)
             panel.plot(effect[~said], -row + scatter[~said], "o", color=colour, markersize=2.5, fillstyle="none",
                        markeredgewidth=0.6)  # fmt: skip
-            panel.text(1.02, -row, f"{np.nanmean(yes[:, row, q]):.0%}", transform=panel.get_yaxis_transform(),
+            panel.text(1.02, -row, f"{np.mean(yes[:, row, q]):.0%}", transform=panel.get_yaxis_transform(),
                        fontsize=7, va="center", fontweight="bold" if known else "normal")  # fmt: skip
         panel.set(xlabel="effect", title=words)
     axes[0].set_yticks(-np.arange(len(kinds)), [_WORDS.get(carries, carries) for carries in kinds])

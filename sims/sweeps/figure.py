@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -33,10 +32,7 @@ def plot_sweep(plan: Plan, rows: list[dict[str, Any]], ax=None):
     means = mean_over_seeds(names, plan.measure, rows)
     if not means or len(names) not in (1, 2):
         return None
-    spans = plan.source.get("random", {})
-    scales = {key_of(name): "log" for name, span in spans.items() if isinstance(span, Mapping) and span.get("log")}
-    settings = {name: scales.get(name, "linear") for name in names}
-    return plot_means(plan.measure, rows, settings, means, problem=plan.problem, ax=ax)
+    return plot_means(plan.measure, rows, names, means, problem=plan.problem, ax=ax)
 
 
 def mean_over_seeds(names: list[str], measure: str, rows: list[dict[str, Any]]) -> dict[tuple, float]:

@@ -120,6 +120,27 @@ def test_rates_are_counted_over_experiments():
     assert float(results["power"].sum()) == 0.5
 
 
+def test_a_withheld_answer_is_no_yes_and_a_diverged_circuit_gives_no_share():
+    """An experiment that is left out of its share would raise it."""
+    answer = np.zeros((len(DENDRITES), len(ASKED), 4))  # p = 0: yes
+    withheld, diverged = answer.copy(), np.full_like(answer, np.nan)
+    withheld[0, 1] = np.nan
+    power = np.zeros((len(NOISES), len(ASKED)))
+    said = {"answer": answer, "power": power}
+
+    def shares(other, ran):
+        controls = [said, {"answer": other, "power": power + ran}]
+        null = [{"yes": np.zeros(len(ASKED))}, {"yes": np.full(len(ASKED), ran)}]
+        found = summary(InstructiveSettings(experiments=2), join(InstructiveSettings(experiments=2), null, controls))
+        return {one.name: one.value for one in found}
+
+    found = shares(withheld, 0)
+    assert found["circuit_informative_yes"] == 0.5
+    assert found["circuit_specific_yes"] == found["broadcast_informative_yes"] == 1
+    found = shares(diverged, np.nan)
+    assert np.isnan([found["circuit_specific_yes"], found["soma_signed_yes"], found["error_rate_signed"]]).all()
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(find_compiler() is None, reason="needs a C++ compiler")
 @pytest.mark.parametrize(
@@ -129,10 +150,12 @@ def test_circuits_are_told_from_wrong_ones(circuit, learns):
     """Instruction that is shuffled teaches something else, but by the same signals: it is instruction all the same."""
     data = load("digits")
     job = Job(InstructiveSettings(circuit=circuit, ridge=default_ridge(data), engine="cpp"), "asked", NOT_KEPT)
-    found = np.stack([ask_controls(job, seed, data)["answer"][0, :, 3] for seed in range(6)])
-    # At least 4 of 6: a circuit that says yes in 90 % of experiments, as the claim of 40 asks, misses it in 1.6 %, and
-    # one that says yes in 15 %, as the claim allows where it must be no, reaches it in 0.6 %.
-    assert ((found <= 0.05).sum(axis=0) >= 4).all() == learns
+    found = np.stack([ask_controls(job, seed, data)["answer"][0, :, 3] for seed in range(200, 220)])
+    # The claim asks for yes in 90 % of experiments. A circuit that says so gets fewer than 14 of 20 in 0.24 % of tries,
+    # 2 % over both circuits and four questions; one that says yes in 15 % gets 14 in 5e-8. The bound was fixed before
+    # these seeds were looked at. Others, 100 to 139: (a) to (d) 38, 38, 38, 40 of 40 for the circuit (two withheld),
+    # 40, 40, 40, 39 with shuffled instruction, 39, 39, 17, 2 with frozen Q.
+    assert ((found <= 0.05).sum(axis=0) >= 14).all() == learns
 
 
 # -- recordings --------------------------------------------------------------------------------------------------------

@@ -86,7 +86,7 @@ def lag(areas: Areas) -> xr.Dataset:
 def dimensions(areas: Areas) -> xr.Dataset:
     """Return the dimensions that source and target share within themselves."""
     sides = {"source": areas.source, "target": areas.target}
-    shared = {side: shared_dimensionality(areas.moments, channels).shared for side, channels in sides.items()}
+    shared = {side: shared_dimensionality(areas.moments, channels) for side, channels in sides.items()}
     return xr.Dataset({f"{side}_dimensionality": found for side, found in shared.items()})
 
 
@@ -117,7 +117,7 @@ def draw(job: Job, number: int, areas: Areas) -> xr.Dataset:
     every_rate = np.concatenate([of_source, of_target])
     found: dict[str, Any] = {
         "draw_units": len(units.within),
-        "within_dimensionality": shared_dimensionality(areas.moments, units.within).shared,
+        "within_dimensionality": shared_dimensionality(areas.moments, units.within),
     }
     for name, target in targets.items():
         prediction = areas.predict(areas.moments, units.source, target)

@@ -3,24 +3,19 @@
 The distal synapses tell RRMSE (s = 0, Hebbian with decay) from CCA (s = 1, not Hebbian). First, protocols of a slice
 on cells with noisy synapses: instruction and output, alone and together, and what each s predicts in percent of
 baseline. Second, s inferred from a learning circuit that is recorded completely, with noise, sparsely, in half of its
-synapses, through calcium; and controls in which there is no s to be found. Third, how many samples and synapses it
-takes to tell, at what noise. --data FILE infers s from your own record instead, and --plan answers for given
---synapses, --samples and --weight-noise. docs/distal.md explains the files.
+synapses, through calcium. --data FILE infers s from your own record instead, and --plan says whether an experiment of
+so many --synapses and --samples, with such --weight-noise, would tell. docs/distal.md explains the files.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from biorrr.sims.data import SMALL_DATA, Plasticity, Samples, Synthetic
-from biorrr.sims.experiments.distal.designs import designs_on_curves, plan_experiment, simulate_design
-from biorrr.sims.experiments.distal.own_record import infer_from_record
+from biorrr.sims.experiments.distal.own_experiments import infer_from_record, plan_experiment
 from biorrr.sims.experiments.distal.recorded_circuits import (
-    CONTROLS,
     RecordedCircuit,
-    infer_in_control,
     infer_in_every_condition,
 )
 from biorrr.sims.experiments.distal.results import join, rows_of, summary
@@ -32,23 +27,19 @@ from biorrr.sims.lab import (
     Findings,
     Lab,
     SettingsError,
+    check_rank,
+    data_option,
     experiment,
     option,
     seeds_option,
 )
-from biorrr.sims.lab.checks import check_rank
-from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP
-
-QUICK_EXPERIMENTS = 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class DistalSettings(ExperimentSettings):
     """Settings of ``biorrr distal``."""
 
-    data: Plasticity | None = option(
-        None, "infer s from this record: a file (.npz, .nwb) with y, z, a and Vy", metavar="FILE"
-    )
+    data: Plasticity | None = option(None, "infer s from this record: an .npz file with y, z, a and Vy", metavar="FILE")
     known_noise: float | None = option(
         None, "noise of every quantity of the recording over its r.m.s., if known", at_least=0, at_most=0.9
     )
@@ -66,10 +57,8 @@ class DistalSettings(ExperimentSettings):
     every: int = option(
         1, "samples from one observation of the weights to the next, of the plan", at_least=1, at_most=100
     )
-    experiments: int = option(100, "simulated experiments at each point of the power curves, and of a plan", at_least=2)
-    task: Samples = option(
-        Synthetic(samples=20_000, m=10, n=8), f"data that the recorded circuits learn: {DATA_HELP}", metavar=DATA_FORM
-    )
+    experiments: int = option(100, "simulated experiments of the plan", at_least=2)
+    task: Samples = data_option(Synthetic(samples=20_000, m=10, n=8), "data that the recorded circuits learn")
     k: int = option(2, "pyramidal neurons of the recorded circuits", short="k", at_least=1)
     s: tuple[float, ...] = option(
         (0.0, 0.5, 1.0), "0 is RRMSE, 1 is CCA; may be repeated", short="s", at_least=0, at_most=1
@@ -80,12 +69,6 @@ class DistalSettings(ExperimentSettings):
         0.3, "s.d. of what a synapse transmits, over its mean, in the protocols", at_least=0, at_most=2
     )
     seeds: int = seeds_option(3)
-    quick: bool = option(False, f"{QUICK_EXPERIMENTS} simulated experiments and one seed: a first look, no verdicts")
-
-    @property
-    def every_data(self) -> tuple[Any, ...]:
-        """The record that s is inferred from, or what circuits learn."""
-        return (self.data or self.task,)
 
 
 CAPTIONS = {
@@ -97,19 +80,12 @@ CAPTIONS = {
     "inference": "s inferred from the distal plasticity of learning circuits, with its 95 % interval, one line per "
     "circuit (several circuits in each row), coloured by the s that they follow (dashed). From top to bottom less is "
     "observed: the intervals widen and still contain s.",
-    "power": "Share of simulated experiments that tell RRMSE from CCA with a 95 % confidence interval, whichever of "
-    "the two the circuit follows, against the number of observed changes of each synapse and against that of observed "
-    "synapses, at different noise of one look at a weight, over the r.m.s. of the weights. Dotted: 95 % of the "
-    "experiments tell.",
 }
 # By the quantity that decides. Those of the ends of the family are not judged unless both are simulated.
 CLAIMS = {
     "deviation_from_rule": "noisy cells change as the rule says, in every protocol and at every s, in both pathways",
     "contained": "the interval of s inferred from a learning circuit contains the s that it follows, however it is "
     "observed",
-    "controls_told": "where there is no s to be found, none is: shuffled changes, frozen weights, Oja's rule",
-    "covers": "the 95 % confidence interval contains s in at least 95 of 100 experiments, up to sampling error",
-    "misleads": "at most 5 of 100 experiments exclude the end of the family that the circuit follows",
     "weaker_opposite": "distal input with weaker output (a > z) potentiates at s = 0 and depresses at s = 1",
     "instruction_depresses": "distal input alone depresses the paired pathway at s = 1, and not the other",
     "instruction_spares": "distal input alone does no more to the paired pathway than to the other at s = 0",
@@ -122,21 +98,20 @@ CLAIMS = {
     shows="[which rule distal synapses follow](docs/distal.md): protocols, inference of s, planning",
     takes="30 s",
     paper='Sec. 5.2, "Comparison with neuroscience experiments"',
-    measure="power",
+    measure="deviation_from_rule",
     captions=CAPTIONS,
     small={
         "task": SMALL_DATA,
         "s": (0.5,),
         "cells": 2,
         "pairings": 3,
-        "experiments": 2,
         "seeds": 1,
         "engine": "cpp",
     },
 )
 def distal(lab: Lab, settings: DistalSettings) -> Findings:
     """Ask which s protocols, recordings and planned experiments tell; or what a record or a plan says."""
-    from biorrr.analysis.figures.distal import plot_inferred, plot_power, plot_protocols
+    from biorrr.analysis.figures.distal import plot_inferred, plot_protocols
 
     if settings.data is not None and settings.plan:
         raise SettingsError("plan: infers nothing from a record; leave out --plan or --data")
@@ -144,8 +119,6 @@ def distal(lab: Lab, settings: DistalSettings) -> Findings:
         raise SettingsError("known-noise: is of a record of distal plasticity; name it with --data")
     if settings.data is not None:
         return infer_from_record(lab.load(settings.data), settings)
-    if settings.quick:
-        settings = lab.set(experiments=min(settings.experiments, QUICK_EXPERIMENTS), seeds=1)
     settings = lab.set(s=tuple(dict.fromkeys(settings.s)))
     if settings.engine == "auto":  # runs are so short that compiling them would take longer
         settings = lab.set(engine="numpy")
@@ -157,10 +130,8 @@ def distal(lab: Lab, settings: DistalSettings) -> Findings:
     paired = lab.map(pair, [SliceExperiment(protocol, s) for protocol in PROTOCOLS for s in settings.s])
     circuits = [RecordedCircuit(s, seed) for s in settings.s for seed in settings.every_seed]
     recorded = lab.map(infer_in_every_condition, circuits, data)
-    controls = lab.map(infer_in_control, CONTROLS, data)
-    tried = lab.map(simulate_design, designs_on_curves(settings.seed))
 
-    results = join(settings, paired, recorded, controls, tried)
+    results = join(settings, paired, recorded)
     quantities = summary(settings, results)
     return Findings(
         title=f"distal plasticity: {settings.cells} cells in each protocol, EPSP in percent of baseline; s with its "
@@ -171,7 +142,6 @@ def distal(lab: Lab, settings: DistalSettings) -> Findings:
         figures=[
             Figure("protocols", partial(plot_protocols, results)),
             Figure("inference", partial(plot_inferred, results)),
-            Figure("power", partial(plot_power, results)),
         ],
         own_tests=[Claim.about(one, CLAIMS[one.name]) for one in quantities if one.name in CLAIMS],
     )

@@ -6,26 +6,23 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from biorrr.sims.experiments.distal.designs import CURVES, ENOUGH, NOISES, WORDS, kept_on, power_curves
 from biorrr.sims.experiments.distal.recorded_circuits import CONDITIONS, RecordedCircuit
 from biorrr.sims.experiments.distal.slice_protocols import PROTOCOLS, SliceExperiment, cells_needed
-from biorrr.sims.lab import Quantity
-from biorrr.sims.lab.quantities import PERCENT
+from biorrr.sims.lab import PERCENT, Quantity
 from biorrr.sims.lazy import np, xr
 
 OF_BASELINE = "percent of baseline"
 # Bounds, fixed beforehand. Those of changes in the protocols are in percent of baseline.
 CLEAR, SMALL, LOSS = (5.0, math.inf), (-5.0, 5.0), (3.0, math.inf)
-AS_THE_RULE, CONTAINED, NONE = (-math.inf, 5.0), (0.85, math.inf), (0, 0)
-COVERS, MISLEADS = (0.94, math.inf), (-math.inf, 0.05)
+AS_THE_RULE, CONTAINED = (-math.inf, 5.0), (0.85, math.inf)
 SCATTER = 30.0  # percent of baseline by which cells of a real slice may differ: our assumption, cells here do less
 
 
 Found = Mapping[Any, Mapping[str, Any]]
 
 
-def join(settings: Any, paired: Found, recorded: Found, controls: Found, tried: Found) -> xr.Dataset:
-    """Return what protocols, recorded circuits, controls and designs have found, beside the rule's prediction."""
+def join(settings: Any, paired: Found, recorded: Found) -> xr.Dataset:
+    """Return what protocols and recorded circuits have found, beside the rule's prediction."""
 
     def protocols(pathway: str) -> list[list[Any]]:
         return [[paired[SliceExperiment(one, s)][pathway] for one in PROTOCOLS] for s in settings.s]
@@ -40,17 +37,13 @@ def join(settings: Any, paired: Found, recorded: Found, controls: Found, tried: 
             "other": (("s", "protocol", "cell"), protocols("other")),
             "predicted": (("s", "protocol", "pathway", "cell"), protocols("predicted")),
             "inferred": (("s", "condition", "seed", "quantity"), inferred),
-            "fooled": ("control", [bool(one["fooled"]) for one in controls.values()]),
-            **power_curves(tried.values()),
         },
         {
             "s": list(settings.s), "protocol": [one.name for one in PROTOCOLS], "cell": np.arange(settings.cells),
             "condition": [one.name for one in CONDITIONS], "seed": list(settings.every_seed),
-            "quantity": ["s", "low", "high"], "pathway": ["paired", "other"], "noise": list(NOISES),
+            "quantity": ["s", "low", "high"], "pathway": ["paired", "other"],
             "protocol_words": ("protocol", [one.words for one in PROTOCOLS]),
             "condition_words": ("condition", [one.words for one in CONDITIONS]),
-            **{varied: (varied, list(values), {"long_name": f"observed {WORDS[varied]}", "kept": kept_on(varied)})
-               for varied, values in CURVES.items()},
         },
     )  # fmt: skip
 
@@ -61,10 +54,6 @@ def summary(settings: Any, results: xr.Dataset) -> list[Quantity]:
     deviation = mean - results["predicted"].mean("cell")
     low, high = (results["inferred"].sel(quantity=end) for end in ("low", "high"))
     contained = float(((low <= results["s"]) & (results["s"] <= high)).mean())
-    covers, misleads = (
-        float(np.mean([results[f"{name}_{varied}"].mean() for varied in CURVES])) for name in ("covers", "misleads")
-    )
-    power = float(results["power_samples"].sel(noise=0.01, samples=50))
     found = [
         Quantity("engine", settings.engine),
         *(
@@ -78,12 +67,6 @@ def summary(settings: Any, results: xr.Dataset) -> list[Quantity]:
             bound=AS_THE_RULE,
         ),
         Quantity("contained", contained, PERCENT, "intervals that contain s", bound=CONTAINED),
-        Quantity(
-            "controls_told", int(results["fooled"].sum()), "", "controls in which an s is found", bound=NONE
-        ),
-        Quantity("covers", covers, PERCENT, "coverage of the 95 % confidence interval", bound=COVERS),
-        Quantity("misleads", misleads, PERCENT, "misleading experiments", bound=MISLEADS),
-        Quantity("power", power, PERCENT, f"power with 50 changes, {kept_on('samples')}, weights known to 1 %"),
     ]  # fmt: skip
     return found + (at_ends({one.name: one.value for one in found}) if {0.0, 1.0} <= set(settings.s) else [])
 
@@ -122,11 +105,4 @@ def rows_of(settings: Any, results: xr.Dataset) -> dict[str, object]:
         rows[f"inferred, {condition.words}"] = "; ".join(
             f"s = {s:g}: {one[0]:.3f} ({one[1]:.3f} to {one[2]:.3f})" for s, one in found.items()
         )
-    for varied, values in CURVES.items():
-        power = results[f"power_{varied}"].values
-        rows[f"{WORDS[varied]} that tell, {kept_on(varied)}"] = ", ".join(
-            f"{values[np.argmax(one >= ENOUGH)]} at {noise:.1%}" if (one >= ENOUGH).any()
-            else f"more than {values[-1]} at {noise:.1%}"
-            for noise, one in zip(NOISES, power, strict=True)
-        )  # fmt: skip
     return rows

@@ -37,12 +37,13 @@ class Protocol:
     z: float
 
 
-INSTRUCTION = Protocol("instruction", "instruction alone", 1, 0)
-WEAKER = Protocol("weaker", "with weaker output\n(a > z)", 1, 0.5)
-EQUAL = Protocol("equal", "with equal output\n(a = z)", 1, 1)
-STRONGER = Protocol("stronger", "with stronger output\n(a < z)", 1, 2)
-OUTPUT = Protocol("output", "output alone", 0, 1)
-PROTOCOLS = (INSTRUCTION, WEAKER, EQUAL, STRONGER, OUTPUT)
+PROTOCOLS = (
+    Protocol("instruction", "instruction alone", 1, 0),
+    Protocol("weaker", "with weaker output\n(a > z)", 1, 0.5),
+    Protocol("equal", "with equal output\n(a = z)", 1, 1),
+    Protocol("stronger", "with stronger output\n(a < z)", 1, 2),
+    Protocol("output", "output alone", 0, 1),
+)
 
 
 @dataclass(frozen=True)

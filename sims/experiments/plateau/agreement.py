@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from biorrr.sims.lab import Claim
-from biorrr.sims.lab.quantities import PERCENT, Quantity
+from biorrr.sims.lab import PERCENT, Claim, Quantity
 from biorrr.sims.lazy import analysis, data_sets, np, xr
 
 PLACE = 'Sec. 6, "Interpretation of calcium plateau potential in Bio-RRR"'

@@ -18,17 +18,20 @@ from biorrr.sims.data import SMALL_DATA, Samples
 from biorrr.sims.experiments.robustness.ranges import DEPARTURES, MILLIVOLT_DEPARTURES, DepartureRange, Reference
 from biorrr.sims.experiments.robustness.trials import Trial, try_departure, try_plain
 from biorrr.sims.lab import (
+    PERCENT,
     ExperimentSettings,
     Figure,
     Findings,
     Lab,
     Quantity,
     SettingsError,
+    check_rank,
+    data_option,
+    default_ridge,
     experiment,
+    option,
+    seeds_option,
 )
-from biorrr.sims.lab.checks import check_rank, default_ridge
-from biorrr.sims.lab.quantities import PERCENT
-from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP, option, seeds_option
 from biorrr.sims.lab.training import baseline_quantities
 from biorrr.sims.lazy import analysis, data_sets, np, xr
 
@@ -41,7 +44,7 @@ SAMPLES = {"algebraic": 60_000, "millivolts": 20_000}
 class RobustnessSettings(ExperimentSettings):
     """Settings of ``biorrr robustness``."""
 
-    data: tuple[Samples, ...] = option(("digits", "v1v2"), f"{DATA_HELP}; may be repeated", metavar=DATA_FORM)
+    data: tuple[Samples, ...] = data_option(("digits", "v1v2"))
     departures: tuple[str, ...] = option(
         ("all",), f"which to try, of {', '.join((*DEPARTURES, *MILLIVOLT_DEPARTURES))}; may be repeated"
     )
