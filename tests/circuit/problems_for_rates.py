@@ -1,8 +1,8 @@
 """Problems on which rates "auto" are judged.
 
 ``python tests/circuit/problems_for_rates.py 600`` prints the table of docs/rates.md; names after the seed choose
-rows, and the name of a departure, such as ``HomeostaticScaling``, adds it to the circuits. Every seed (here 600, 601 and
-602) draws new data, new initial weights and a new order of samples.
+rows, and the name of a departure, such as ``HomeostaticScaling``, adds it to the circuits. Every seed (here 600, 601
+and 602) draws new data, new initial weights and a new order of samples.
 """
 
 from __future__ import annotations

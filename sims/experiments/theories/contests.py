@@ -82,10 +82,9 @@ def learn(job: Job, contest: Contest, data: data_sets.Dataset) -> tuple[theories
     rate = rate_of(contest.relative, data, contest.samples / 20)
     theory = replace(contest.theory, rate=rate, ridge=RIDGE)
     order = np.random.default_rng(contest.seed).integers(len(data.X), size=contest.samples)
-    start = theory.start(data.X.shape[1], data.Y.shape[1], contest.seed)
     snapshots = [max(contest.samples // EARLY, 1), contest.samples]
     return theory, run_theory(
-        theory, data.X, data.Y, job.settings.engine, contest.seed, order=order, weights=start, snapshots=snapshots
+        theory, data.X, data.Y, job.settings.engine, contest.seed, order=order, snapshots=snapshots
     )
 
 

@@ -68,7 +68,6 @@ def _learn(job: Job, item: ImagedTheory, data: data_sets.Dataset) -> Learner | N
     run = run_theory(
         theory, X, Y, job.settings.engine, item.seed, order=order, centre=True, every=1,
         record=("y", "z", theory.apical, theory.readout),
-        weights=theory.start(data.X.shape[1], data.Y.shape[1], item.seed),
     )  # fmt: skip
     return None if run is None else learner_of(run, theory.apical, theory.readout)
 
