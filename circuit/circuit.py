@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
 
 from biorrr.circuit.compile.blueprint import Port
 from biorrr.circuit.runnable import RunnableCircuit
+from biorrr.circuit.simulation.initial_state import given_weights
 from biorrr.circuit.stimulus.data_checks import mapping
-from biorrr.errors import InputError
+from biorrr.errors import InputError, InputTypeError
 from biorrr.models import Clock, Parts, Pathway, Population, departed
+
+_DRAWS = "must be a function of the numbers of features by port and of the seed, or None"
+
+
+def _function(name: str, given: Any) -> Any:
+    if given is not None and not callable(given):
+        raise InputTypeError(f"{name}: {_DRAWS} (got {given!r})")
+    return given
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -24,6 +35,9 @@ class Circuit(RunnableCircuit):
     inputs
         Ports by name, each the "population.variable" that its data set. Unless given, every variable declared as an
         input is a port of its own name.
+    draw
+        Function that draws initial weights, matrices by name, given the number of features of each port by its name
+        and the seed. A pathway that it leaves out draws its own.
     departures
         Applied to the parts, one after another.
     engine
@@ -54,6 +68,9 @@ class Circuit(RunnableCircuit):
     populations: Sequence[Population]
     pathways: Sequence[Pathway]
     inputs: Mapping[str, str] | None = None
+    draw: Annotated[Callable[[Mapping[str, int], int], Mapping[str, Any]] | None, _function] = field(
+        default=None, kw_only=True
+    )
 
     @functools.cached_property
     def parts(self) -> Parts:
@@ -65,6 +82,16 @@ class Circuit(RunnableCircuit):
     def ports(self) -> tuple[Port, ...]:
         """The places where data come in."""
         return _ports(self.parts, self.inputs)
+
+    def _beginning(self, blueprint, feeds, seed, last=math.inf):
+        begin = super()._beginning(blueprint, feeds, seed, last)
+        if self.draw is None:
+            return begin
+        try:
+            drawn = self.draw(blueprint.sizes, seed)
+        except TypeError as error:
+            raise InputTypeError(f"draw: {_DRAWS} ({error})") from error
+        return replace(begin, weights=given_weights(mapping("draw", drawn), blueprint, begin.units))
 
 
 def _ports(parts: Parts, inputs: Mapping[str, str] | None) -> tuple[Port, ...]:

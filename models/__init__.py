@@ -7,6 +7,7 @@ from biorrr.models.departure import Departure, InAreas, departed
 from biorrr.models.departures.connections import DalesLaw, SparseConnections
 from biorrr.models.departures.dynamics import Leaky
 from biorrr.models.departures.eligibility import Eligibility
+from biorrr.models.departures.homeostasis import HomeostaticScaling
 from biorrr.models.departures.interventions import (
     CutInstruction,
     Event,
@@ -57,6 +58,7 @@ __all__ = [
     "Event",
     "Freeze",
     "HoldingClock",
+    "HomeostaticScaling",
     "InAreas",
     "InstructiveInput",
     "InterneuronToPyramidal",

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from biorrr import analysis, models
     from biorrr import circuit as circuits
+    from biorrr.analysis import instructive
+    from biorrr.models import theories
     from biorrr.sims import data as data_sets
 else:
 
@@ -27,6 +29,7 @@ else:
 
     np, nx, xr = map(LazyModule, ("numpy", "networkx", "xarray"))
     analysis, circuits, models = map(LazyModule, ("biorrr.analysis", "biorrr.circuit", "biorrr.models"))
+    instructive, theories = map(LazyModule, ("biorrr.analysis.instructive", "biorrr.models.theories"))
     data_sets = LazyModule("biorrr.sims.data")
 
-__all__ = ["analysis", "circuits", "data_sets", "models", "np", "nx", "xr"]
+__all__ = ["analysis", "circuits", "data_sets", "instructive", "models", "np", "nx", "theories", "xr"]

@@ -157,6 +157,18 @@ class OnlineFilterLearner(FilterLearner):
     """Base of learners that see one sample after another; a subclass has `_begin` and `_present`.
 
     ``_last`` is the number of samples after which learning ends, infinite while more may follow.
+
+    Parameters
+    ----------
+    steps
+        How many samples `fit` presents, in shuffled passes through the data.
+
+    Attributes
+    ----------
+    t_
+        Samples presented so far.
+
+    Other parameters and attributes as in :class:`FilterLearner`.
     """
 
     _last = math.inf

@@ -37,19 +37,13 @@ class MSGCCA(OnlineFilterLearner):
         Rate of the first step after the warm-up.
     warmup
         Samples, at the beginning, that only estimate covariances.
-    steps
-        How many samples `fit` presents, in shuffled passes through the data.
-    random_state
-        Seed of the order of samples.
 
     Attributes
     ----------
     Vx_, Wy_ : (m, k), (n, k)
         Directions of x and of y, white in the running Cxx and Cyy; zero as long as M has no such rank.
-    t_
-        Samples presented so far.
 
-    Other parameters and attributes as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
+    Other parameters and attributes as in :class:`~biorrr.analysis.algorithms.estimator.OnlineFilterLearner`.
     """
 
     s: ClassVar = 1.0

@@ -47,10 +47,6 @@ class OnlineBioRRR(OnlineFilterLearner):
         follow the data, for any scale. They are those of the circuit (:mod:`biorrr.models.auto_rates`); what they
         know of the data beforehand is measured on what `fit` is given, or on the first batch of `partial_fit`. `fit`
         knows when it ends, and its rates fall to zero by then; those of `partial_fit` go on.
-    steps
-        How many samples `fit` presents, in shuffled passes through the data.
-    random_state
-        Seed of initial weights and of the order of samples.
     Vx0, Vy0, Q0, R0
         Initial weights, (m, k), (n, k), (k, l), (l, k). By default Vx ~ N(0, 1)/100, Vy ~ N(0, 1)/10 and Q = I/3; with
         ``rates="auto"`` those of :meth:`biorrr.models.auto_rates.Drive.start`, which follow the scale of the data.
@@ -59,10 +55,8 @@ class OnlineBioRRR(OnlineFilterLearner):
     ----------
     Vx_, Vy_, Q_, R_ : (m, k), (n, k), (k, l), (l, k)
         Weights.
-    t_
-        Samples presented so far.
 
-    Other parameters and attributes as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
+    Other parameters and attributes as in :class:`~biorrr.analysis.algorithms.estimator.OnlineFilterLearner`.
 
     Examples
     --------

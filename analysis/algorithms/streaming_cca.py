@@ -6,6 +6,7 @@ import math
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from biorrr.analysis.algorithms.estimator import OnlineFilterLearner, learner
 from biorrr.analysis.algorithms.kernel import kernel
@@ -14,7 +15,39 @@ from biorrr.errors import InputError
 
 
 @learner
-class GenOja(OnlineFilterLearner):
+class _ScaledViews(OnlineFilterLearner):
+    """Base of learners to which both views, with their ridge, are presented with a mean square length of 1 (s = 1).
+
+    A subclass has `_start` and `_advance`.
+    """
+
+    s: ClassVar = 1.0
+    steps: int = 100_000
+
+    def _begin(self, X, Y, rng):
+        powers = (np.square(view).sum(axis=1).mean() + view.shape[1] * ridge
+                  for view, ridge in zip((X, Y), ridge_pair(self.ridge_), strict=True))  # fmt: skip
+        self._gains = [1 / math.sqrt(power) if power else 1.0 for power in powers]
+        self._start(X.shape[1], Y.shape[1], rng)
+        self.t_ = 0
+
+    def _present(self, X, Y, order):
+        gx, gy = self._gains
+        Vx, Wy = self._advance(gx * X, gy * Y, order, np.square(self._gains) * ridge_pair(self.ridge_))
+        self.Vx_, self.Wy_ = gx * Vx, gy * Wy
+        self.t_ += len(order)
+
+    def _start(self, m: int, n: int, rng: np.random.RandomState) -> None:
+        """Set the weights of ``m`` and ``n`` inputs before the first sample."""
+        raise NotImplementedError
+
+    def _advance(self, X: NDArray, Y: NDArray, order: NDArray, ridges: NDArray) -> tuple[NDArray, NDArray]:
+        """Learn from the samples ``order`` of scaled views; return their directions, (m, k) and (n, k)."""
+        raise NotImplementedError
+
+
+@learner
+class GenOja(_ScaledViews):
     """Gen-Oja: Oja's rule on a running estimate of the product of covariances that CCA needs (s = 1).
 
     With both views in one vector, canonical directions are the leading eigenvectors V of B^-1 A, where B holds Cxx and
@@ -26,7 +59,11 @@ class GenOja(OnlineFilterLearner):
     K. Bhatia, A. Pacchiano, N. Flammarion, P. L. Bartlett and M. I. Jordan, "Gen-Oja: a simple and efficient algorithm
     for streaming generalized eigenvector computation", NeurIPS 2018, for one component; several are kept apart here by
     a QR decomposition. A sample costs O((m + n) k^2). Both views, with their ridge, are scaled to a mean square length
-    of 1. W follows slowly where a covariance is ill-conditioned.
+    of 1.
+
+    W follows slowly where a covariance is ill-conditioned. With the default rates, 8 and 6 inputs and correlations of
+    0.9 and 0.7 (four shapes of spectrum, ten seeds each), the excess is at most 0.1 % up to a condition number of 30,
+    1.1 % at 100, and 38 % at 300 and 1000.
 
     Parameters
     ----------
@@ -34,44 +71,32 @@ class GenOja(OnlineFilterLearner):
         Rate of W, below 2.
     beta0, N
         Rate of V, and the samples after which it has halved; with N = inf it follows data that change.
-    steps
-        How many samples `fit` presents, in shuffled passes through the data.
-    random_state
-        Seed of initial weights and of the order of samples.
 
     Attributes
     ----------
     Vx_, Wy_ : (m, k), (n, k)
         Directions of x and of y.
-    t_
-        Samples presented so far.
 
-    Other parameters and attributes as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
+    Other parameters and attributes as in :class:`~biorrr.analysis.algorithms.estimator.OnlineFilterLearner`.
     """
 
-    s: ClassVar = 1.0
     alpha: float = 0.2
     beta0: float = 0.05
     N: float = 1000.0
-    steps: int = 100_000
 
-    def _begin(self, X, Y, rng):
-        self._gains = _gains(X, Y, self.ridge_)
-        self._V, _ = np.linalg.qr(rng.standard_normal((X.shape[1] + Y.shape[1], self.k)))
+    def _start(self, m, n, rng):
+        self._V, _ = np.linalg.qr(rng.standard_normal((m + n, self.k)))
         self._W = np.zeros_like(self._V)
-        self.t_ = 0
 
-    def _present(self, X, Y, order):
-        gx, gy = self._gains
-        ridges = np.square(self._gains) * ridge_pair(self.ridge_)
-        m, V = X.shape[1], np.ascontiguousarray(self._V)
-        self._V = _gen_oja(gx * X, gy * Y, order, self.t_, self.alpha, self.beta0, self.N, ridges, self._W, V)
-        self.Vx_, self.Wy_ = gx * self._V[:m], gy * self._V[m:]
-        self.t_ += len(order)
+    def _advance(self, X, Y, order, ridges):
+        V = np.ascontiguousarray(self._V)
+        self._V = _gen_oja(X, Y, order, self.t_, self.alpha, self.beta0, self.N, ridges, self._W, V)
+        m = X.shape[1]
+        return self._V[:m], self._V[m:]
 
 
 @learner
-class AdaptiveBioCCA(OnlineFilterLearner):
+class AdaptiveBioCCA(_ScaledViews):
     """Bio-CCA with output whitening, which uses as many of its k outputs as there are correlations (s = 1).
 
     For each sample, with a = Wx'x, b = Wy'y::
@@ -86,6 +111,10 @@ class AdaptiveBioCCA(OnlineFilterLearner):
     for multichannel canonical correlation analysis", Neural Computation 33 (2021). Both views, with their ridge, are
     scaled to a mean square length of 1.
 
+    Directions of little variance are learned slowly. With the default rates, 8 and 6 inputs and correlations of 0.9 and
+    0.7 (four shapes of spectrum, ten seeds each), the excess is at most 1 % up to a condition number of 300, and 8 % at
+    1000. The power of an output after `fit` is 1, with a standard deviation of 0.09 over seeds.
+
     Parameters
     ----------
     threshold
@@ -93,10 +122,6 @@ class AdaptiveBioCCA(OnlineFilterLearner):
     eta0, lateral, N
         Rates of Wx and Wy and of P, and the samples after which they have halved; with N = inf they follow data that
         change.
-    steps
-        How many samples `fit` presents, in shuffled passes through the data.
-    random_state
-        Seed of initial weights and of the order of samples.
 
     Attributes
     ----------
@@ -104,47 +129,31 @@ class AdaptiveBioCCA(OnlineFilterLearner):
         Directions of x and of y: z = Vx_'x + Wy_'y.
     rank_
         Number of directions in use, at most k.
-    t_
-        Samples presented so far.
 
-    Other parameters and attributes as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
+    Other parameters and attributes as in :class:`~biorrr.analysis.algorithms.estimator.OnlineFilterLearner`.
     """
 
-    s: ClassVar = 1.0
     threshold: float = 0.0
     eta0: float = 0.3
     lateral: float = 0.1
     N: float = 5000.0
-    steps: int = 100_000
 
-    def _begin(self, X, Y, rng):
+    def _start(self, m, n, rng):
         if not 0 <= self.threshold < 1:
             raise InputError(f"threshold: must be at least 0 and below 1 (got {self.threshold})")
-        self._gains = _gains(X, Y, self.ridge_)
-        self._Wx, self._Wy = (rng.standard_normal((size, self.k)) for size in (X.shape[1], Y.shape[1]))
+        self._Wx, self._Wy = (rng.standard_normal((size, self.k)) for size in (m, n))
         self._P = np.eye(self.k)
-        self.t_ = 0
 
-    def _present(self, X, Y, order):
-        gx, gy = self._gains
-        ridges = np.square(self._gains) * ridge_pair(self.ridge_)
+    def _advance(self, X, Y, order, ridges):
         alpha, rates = 1 + self.threshold, (self.eta0, self.lateral, self.N)
-        _adaptive(gx * X, gy * Y, order, self.t_, alpha, rates, ridges, self._Wx, self._Wy, self._P)
+        _adaptive(X, Y, order, self.t_, alpha, rates, ridges, self._Wx, self._Wy, self._P)
         square = self._P @ self._P.T
-        lateral = np.linalg.inv(square + alpha * np.eye(self.k))
-        self.Vx_, self.Wy_ = gx * self._Wx @ lateral, gy * self._Wy @ lateral
         self.rank_ = int((np.linalg.eigvalsh(square) > _SILENT).sum())
-        self.t_ += len(order)
+        lateral = np.linalg.inv(square + alpha * np.eye(self.k))
+        return self._Wx @ lateral, self._Wy @ lateral
 
 
 _SILENT = 0.01  # eigenvalue of PP' below which a direction is not used
-
-
-def _gains(X, Y, ridge) -> list[float]:
-    """Return what scales each view, with its ridge, to a mean square length of 1."""
-    powers = (np.square(view).sum(axis=1).mean() + view.shape[1] * one
-              for view, one in zip((X, Y), ridge_pair(ridge), strict=True))  # fmt: skip
-    return [1 / math.sqrt(power) if power else 1.0 for power in powers]
 
 
 @kernel

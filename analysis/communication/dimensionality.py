@@ -6,8 +6,6 @@ dimensions are needed for 95 % of the shared variance. Semedo et al. (2019) comp
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg, optimize
@@ -18,26 +16,8 @@ SHARED = 0.95  # of the shared variance
 PATIENCE = 3  # numbers of factors in a row without a better likelihood, after which no more are tried
 
 
-class Dimensionality(NamedTuple):
-    """Shared dimensions of a population.
-
-    Attributes
-    ----------
-    shared
-        Dimensions that hold 95 % of the shared variance.
-    factors
-        Number of factors with the highest held-out likelihood.
-    log_likelihood : (numbers of factors tried,)
-        Held-out, per sample, for 0, 1, 2, ... factors.
-    """
-
-    shared: int
-    factors: int
-    log_likelihood: NDArray
-
-
-def shared_dimensionality(moments: FoldMoments, channels: ArrayLike) -> Dimensionality:
-    """Return the dimensionality of the channels, by cross-validation over the folds of ``moments``."""
+def shared_dimensionality(moments: FoldMoments, channels: ArrayLike) -> int:
+    """Return how many dimensions hold 95 % of what the channels share, by cross-validation over the folds."""
     channels = np.asarray(channels, dtype=int)
     sides = [(moments.training(fold, channels), moments.held_out(fold, channels)) for fold in moments.folds]
     scores: list[float] = []
@@ -55,11 +35,11 @@ def shared_dimensionality(moments: FoldMoments, channels: ArrayLike) -> Dimensio
         if factors - int(np.argmax(scores)) >= PATIENCE:
             break
     factors = int(np.argmax(scores))
+    if not factors:
+        return 0
     products, n = moments.training(None, channels)
-    variances = linalg.svdvals(fit_factors(products / n, factors)[0]) ** 2 if factors else np.zeros(0)
-    # The first number of dimensions at which the share is reached.
-    shared = 1 + int(np.argmax(np.cumsum(variances) >= SHARED * variances.sum())) if factors else 0
-    return Dimensionality(shared, factors, np.array(scores))
+    variances = linalg.svdvals(fit_factors(products / n, factors)[0]) ** 2
+    return 1 + int(np.argmax(np.cumsum(variances) >= SHARED * variances.sum()))  # the first at which it is reached
 
 
 def fit_factors(covariance: NDArray, factors: int, start: NDArray | None = None) -> tuple[NDArray, NDArray]:

@@ -47,16 +47,10 @@ def between_observations(y: ArrayLike, z: ArrayLike, a: ArrayLike, Vy: ArrayLike
     return DistalRecordings(y, z, a, (Vy[1:] + Vy[:-1]) / 2, np.diff(Vy, axis=0))
 
 
-def calcium(signal: ArrayLike, tau: float) -> NDArray:
-    """Return the calcium of an activity, (samples, cells): an exponential average over ``tau`` samples, from rest."""
-    from scipy.signal import lfilter
-
-    kept = np.exp(-1 / tau)
-    return lfilter([1 - kept], [1, -kept], np.asarray(signal, dtype=float), axis=0)
-
-
 def deconvolved(trace: ArrayLike, tau: float) -> NDArray:
-    """Return the activity behind a calcium trace (samples, cells): the inverse of :func:`calcium`.
+    """Return the activity behind a calcium trace (samples, cells), its exponential average over ``tau`` samples.
+
+    This is the inverse of :func:`~biorrr.analysis.eligibility_trace`.
 
     Noise in the trace grows by sqrt((1 + kept^2)/(1 - kept)^2), with kept = exp(-1/tau): by 6 at tau = 4.5 samples.
     The first sample assumes rest before it.

@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 
-@dataclass(frozen=True)
-class DistalRule:
-    """The rule dVy = eta (y z' - own_current y a' - decay Vy) that fits recordings best.
+def fit_distal_rule(y: NDArray, z: NDArray, a: NDArray, Vy: NDArray, eta: NDArray) -> dict[str, float]:
+    """Fit dVy = eta (y z' - own_current y a' - decay Vy), by least squares, to recordings of T successive samples.
 
     The paper's rule (Sec. 5.1) has own_current = s and decay = 1 - s, with a ridge 1 - s + s ridge.
-
-    Attributes
-    ----------
-    own_current, decay
-        Coefficients, over that of the Hebbian term.
-    unexplained
-        Share of the changes (of their sum of squares) that the rule does not explain.
-    """
-
-    own_current: float
-    decay: float
-    unexplained: float
-
-
-def fit_distal_rule(y: NDArray, z: NDArray, a: NDArray, Vy: NDArray, eta: NDArray) -> DistalRule:
-    """Fit the rule, by least squares, to recordings of T successive samples.
 
     Parameters
     ----------
@@ -38,6 +19,11 @@ def fit_distal_rule(y: NDArray, z: NDArray, a: NDArray, Vy: NDArray, eta: NDArra
         Distal weights after each sample.
     eta : (T,)
         Rate of distal plasticity, in any unit.
+
+    Returns
+    -------
+    ``own_current`` and ``decay``, the coefficients over that of the Hebbian term, and ``unexplained``, the share of the
+    changes (of their sum of squares) that the rule does not explain.
     """
     change = np.diff(Vy, axis=0) / eta[1:, None, None]
     terms = [y[1:, :, None] * z[1:, None, :], -y[1:, :, None] * a[1:, None, :], -Vy[:-1]]
@@ -46,4 +32,5 @@ def fit_distal_rule(y: NDArray, z: NDArray, a: NDArray, Vy: NDArray, eta: NDArra
     )
     explained = hebbian * terms[0] + own_current * terms[1] + decay * terms[2]
     unexplained = np.square(change - explained).sum() / np.square(change).sum()
-    return DistalRule(float(own_current / hebbian), float(decay / hebbian), float(unexplained))
+    found = {"own_current": own_current / hebbian, "decay": decay / hebbian, "unexplained": unexplained}
+    return {name: float(value) for name, value in found.items()}

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from biorrr.analysis.figures.style import EXCESS, axes_of, styled
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from biorrr.analysis.figures.style import EXCESS, Axes, axes_of, styled
 
 LONGEST_LABEL = 24  # characters of a tick's label
 
@@ -19,7 +16,7 @@ LONGEST_LABEL = 24  # characters of a tick's label
 def plot_means(
     measure: str,
     rows: Sequence[Mapping[str, Any]],
-    settings: Mapping[str, str],
+    names: Sequence[str],
     means: Mapping[tuple, float],
     *,
     problem: Collection[str] = (),
@@ -33,17 +30,16 @@ def plot_means(
         The number that is drawn; excess is drawn in percent.
     rows
         Single points, each with its settings and its numbers by name.
-    settings
-        The one or two that vary, with the scale of their axis, "linear" or "log".
+    names
+        Names of the one or two settings that vary.
     means
         By the values of these settings: the mean over seeds.
     problem
-        Names of those of ``settings`` that change the problem: means are compared only where these are the same.
+        Those of ``names`` that change the problem: means are compared only where these are the same.
     """
     from matplotlib.ticker import FuncFormatter
 
     ax = axes_of(ax, figsize=(4.7, 3.3))
-    names, scales = list(settings), list(settings.values())
     percent = FuncFormatter(lambda value, _: f"{100 * value:.3g} %") if "excess" in measure else None
     label = EXCESS if measure == "excess" else measure
     # Numbers in order; anything else as it comes.
@@ -57,29 +53,23 @@ def plot_means(
                 ax.plot(at[row[names[0]]], row[measure], ".", color="0.7", markersize=4)
         ax.plot([at[level] for level in levels[0]], [means[(level,)] for level in levels[0]], "o-", markersize=4)
         ax.plot([at[one] for (one,) in best], [means[point] for point in best], "*", markersize=14, color="C1", ls="")
-        ax.set(xlabel=names[0], ylabel=label, xscale=scales[0])
+        ax.set(xlabel=names[0], ylabel=label)
         if percent:
             ax.yaxis.set_major_formatter(percent)
         if not numeric:
             ax.set_xticks(range(len(levels[0])), [_short(level) for level in levels[0]])
-    elif all(isinstance(level, int | float) for axis in levels for level in axis) and _scattered(levels, means):
-        (y, x), heights = np.array(list(means)).T, list(means.values())
-        points = ax.scatter(x, y, c=heights, cmap="viridis")
-        ax.figure.colorbar(points, ax=ax, label=label, format=percent)
-        places = [(x, y) for y, x in best]
-        ax.set(xlabel=names[1], ylabel=names[0], xscale=scales[1], yscale=scales[0])
     else:
         grid = np.full([len(axis) for axis in levels], np.nan)
         for point, mean in means.items():
             grid[levels[0].index(point[0]), levels[1].index(point[1])] = mean
         image = ax.imshow(grid, origin="lower", aspect="auto", cmap="viridis")
         ax.figure.colorbar(image, ax=ax, label=label, format=percent)
-        places = [(levels[1].index(x), levels[0].index(y)) for y, x in best]
         ax.set(xlabel=names[1], ylabel=names[0])
         ax.set_xticks(range(len(levels[1])), [_short(level) for level in levels[1]], rotation=45)
         ax.set_yticks(range(len(levels[0])), [_short(level) for level in levels[0]])
-    if len(names) == 2 and best:
-        ax.plot(*zip(*places, strict=True), "*", markersize=14, color="C1", markeredgecolor="white", ls="")
+        for y, x in best:
+            place = levels[1].index(x), levels[0].index(y)
+            ax.plot(*place, "*", markersize=14, color="C1", markeredgecolor="white")
     if len(best) == 1:
         where = ", ".join(f"{name} {_short(level)}" for name, level in zip(names, best[0], strict=True))
     else:
@@ -98,11 +88,6 @@ def _lowest(means: Mapping[tuple, float], problem: Sequence[int]) -> list[tuple]
         groups.setdefault(tuple(point[axis] for axis in problem), []).append(point)
     several = [group for group in groups.values() if len(group) > 1 or len(groups) == 1]
     return [min(group, key=means.__getitem__) for group in several]
-
-
-def _scattered(levels: list[list], means: Mapping[tuple, float]) -> bool:
-    """Return True if points lie anywhere, as in a random sample, rather than on a grid."""
-    return len(means) > 4 and len(means) < 0.5 * len(levels[0]) * len(levels[1])
 
 
 def _levels(values: list) -> list:

@@ -24,8 +24,8 @@ from biorrr.models.variables import Step, Variable, broadcast, parameter
 class Theory(ABC):
     """A theory of learning in dendrites, as the parts of a circuit.
 
-    ``Circuit(**theory.layout(n))`` makes the circuit for instruction of n features. It must be run from the theory's
-    own first weights: ``circuit.run(X, Y, weights=theory.start(m, n, seed))``.
+    ``Circuit(**theory.layout(n))`` makes the circuit for instruction of n features, which begins with the weights that
+    :meth:`start` draws with its seed.
 
     Parameters
     ----------
@@ -73,7 +73,12 @@ class Theory(ABC):
     def layout(self, n: int) -> dict[str, Any]:
         """Return the arguments that make a Circuit of the theory."""
         parts = self.parts(n)
-        return {"populations": parts.populations, "pathways": parts.pathways, "inputs": self.ports}
+        return {
+            "populations": parts.populations, "pathways": parts.pathways, "inputs": self.ports, "draw": self._draw,
+        }  # fmt: skip
+
+    def _draw(self, sizes: Mapping[str, int], seed: int) -> dict[str, np.ndarray]:
+        return self.start(sizes["x"], sizes["y"], seed)
 
 
 def sensory_fibres(ridge: float) -> Population:

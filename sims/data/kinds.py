@@ -83,7 +83,7 @@ class Dendrites(FileData, Data):
 
 @dataclass(frozen=True, kw_only=True)
 class Plasticity(FileData, Data):
-    """A record of distal plasticity in an .npz or NWB file: y, z, a, and the weights Vy whenever they were observed."""
+    """A record of distal plasticity in an .npz file: y, z, a, and the weights Vy whenever they were observed."""
 
     calcium: float | None = option(
         None, "time constant of calcium in samples, if z and a are calcium", at_least=0.1, at_most=1e4

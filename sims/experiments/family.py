@@ -24,10 +24,20 @@ from biorrr.sims.experiments.plateau.agreement import (
     WHITENING,
 )
 from biorrr.sims.experiments.symmetry import farthest
-from biorrr.sims.lab import Claim, Figure, Findings, Job, Lab, Quantity, experiment
-from biorrr.sims.lab.checks import check_rank, default_ridge
+from biorrr.sims.lab import (
+    Claim,
+    Figure,
+    Findings,
+    Job,
+    Lab,
+    Quantity,
+    check_rank,
+    default_ridge,
+    experiment,
+    option,
+    seeds_option,
+)
 from biorrr.sims.lab.quantities import PERCENT, readable
-from biorrr.sims.lab.settings import option, seeds_option
 from biorrr.sims.lab.training import CONVERGED_SAMPLES, FamilySettings, learned, too_short
 from biorrr.sims.lazy import analysis, data_sets, np, xr
 
@@ -143,9 +153,8 @@ def record_rule(job: Job, s: float, data: data_sets.Dataset) -> dict[str, float]
     run = job.run(circuit, data.X, data.Y, order=order, record=recorded, every=1, snapshots=1, centre=True)
     Vy = run.data["Vy_trace"].values.reshape(RECORDED_SAMPLES, data.Y.shape[1], settings.k)
     y, z, a, eta = (run.data[name].values for name in ("y", "z", "a", "eta_y"))
-    rule = fit_distal_rule(y, z, a, Vy, eta)
     exact = {"own_current_exact": s, "decay_exact": 1 - s + s * settings.ridge}
-    return {"own_current": rule.own_current, "decay": rule.decay, "unexplained": rule.unexplained} | exact
+    return fit_distal_rule(y, z, a, Vy, eta) | exact
 
 
 def join(found: Mapping[float, list[xr.Dataset]], rules: Mapping[float, Mapping[str, Any]]) -> xr.Dataset:

@@ -13,8 +13,18 @@ from functools import partial
 from typing import Any
 
 from biorrr.sims.data.pictures import Pictures
-from biorrr.sims.lab import Claim, ExperimentSettings, Figure, Findings, Lab, Quantity, experiment, option, seeds_option
-from biorrr.sims.lab.quantities import PERCENT
+from biorrr.sims.lab import (
+    PERCENT,
+    Claim,
+    ExperimentSettings,
+    Figure,
+    Findings,
+    Lab,
+    Quantity,
+    experiment,
+    option,
+    seeds_option,
+)
 from biorrr.sims.lazy import analysis, data_sets, models
 from biorrr.sims.races.curves import Curves, as_dataset, join
 from biorrr.sims.races.heats import Heat, tracks_of

@@ -10,13 +10,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from biorrr.sims.data import SMALL_DATA
-from biorrr.sims.lab import Figure, Findings, Job, Lab, Quantity, experiment, option
-from biorrr.sims.lab.checks import check_rank, default_ridge
-from biorrr.sims.lab.rates import RatesSettings
-from biorrr.sims.lab.settings import SettingsError
+from biorrr.sims.lab import (
+    Figure,
+    Findings,
+    Job,
+    Lab,
+    Quantity,
+    SettingsError,
+    check_rank,
+    default_ridge,
+    experiment,
+    option,
+)
 from biorrr.sims.lab.training import (
     MILLIVOLT_EPOCHS,
     TrainingSettings,
@@ -31,7 +38,7 @@ TRACES = ("plateau", "a", "inhibition", "z")
 
 
 @dataclass(frozen=True, kw_only=True)
-class LearnSettings(RatesSettings, TrainingSettings):
+class LearnSettings(TrainingSettings):
     """Settings of ``biorrr learn``."""
 
     epochs: int | None = option(  # type: ignore[assignment]
@@ -87,15 +94,14 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
     if settings.ridge == "cv":
         lab.set(ridge=best_ridge(data, settings))
     settings = lab.fill_in(epochs=usual, ridge=default_ridge(data))
-    rates = settings.given_rates(data.name, settings.s, settings.k)
     exact = analysis.Yardstick(*data.stand_in, settings.s, settings.ridge)
 
-    runs = lab.map(learn_from, settings.every_seed, data, rates, keep_unfinished=True)
+    runs = lab.map(learn_from, settings.every_seed, data, keep_unfinished=True)
 
     first, *others = runs.values()
     predicted: dict[str, float] = {}
     if not lab.failure and "readout" in first.data and can_hold_out(data, settings.cell):
-        predicted = lab.map(predict_held_out, [settings.seed], data, rates)[settings.seed]
+        predicted = lab.map(predict_held_out, [settings.seed], data)[settings.seed]
     courses, figures = join(runs, exact), draw(first, data, exact)
     if others:
         draw_all = partial(analysis.plot_learning, courses["seen"], courses["excess"].values, label="circuit")
@@ -116,56 +122,50 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
 
 def best_ridge(data: data_sets.Dataset, settings: LearnSettings) -> float:
     """Return the ridge with which the exact solution predicts held-out samples best; refuse data of one trial."""
-    folds = min(5, len(trials_of(data)[0]))
+    folds = min(5, len(np.unique(data.trials)))
     if folds < 2:
         raise SettingsError(f"ridge: cv needs two trials or more ({data.name} has one); give a number")
     X, Y = data.X, data.Y
     return analysis.choose_ridge(X, Y, settings.k, settings.s, folds=folds, groups=data.groups).best
 
 
-def learn_from(job: Job, seed: int, data: data_sets.Dataset, rates: Any) -> circuits.Run:
-    """Let a circuit learn the data from a seed; ``rates`` are None where they follow the data."""
-    return learn_samples(job, seed, data.X, data.Y, rates, record=TRACES, snapshots=100)
+def learn_from(job: Job, seed: int, data: data_sets.Dataset) -> circuits.Run:
+    """Let a circuit learn the data from a seed."""
+    return learn_samples(job, seed, data.X, data.Y, record=TRACES, snapshots=100)
 
 
 def learn_samples(
-    job: Job, seed: int, X: np.ndarray, Y: np.ndarray, rates: Any, record: tuple[str, ...], snapshots: int
+    job: Job, seed: int, X: np.ndarray, Y: np.ndarray, record: tuple[str, ...], snapshots: int
 ) -> circuits.Run:
     """Let a circuit learn ``X`` (n_samples, m) and ``Y`` (n_samples, n), as the settings ask."""
     settings = job.settings
-    further = cell_arguments(settings.cell) | ({} if rates is None else {"rates": rates})
-    circuit = settings.make_circuit(k=settings.k, s=settings.s, ridge=settings.ridge, seed=seed, **further)
+    cell = cell_arguments(settings.cell)
+    circuit = settings.make_circuit(k=settings.k, s=settings.s, ridge=settings.ridge, seed=seed, **cell)
     return job.run(circuit, X, Y, epochs=settings.epochs, centre=True, record=record, snapshots=snapshots)
 
 
 HELD_OUT = {"held_out_r2": "circuit", "held_out_r2_exact": "exact solution"}  # words of what is predicted
 
 
-def trials_of(data: data_sets.Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Return the trials, and which of them each sample belongs to; exchangeable samples are trials of their own."""
-    groups = np.arange(len(data.X)) if data.groups is None else data.groups
-    return np.unique(groups, return_inverse=True)
-
-
 def can_hold_out(data: data_sets.Dataset, cell: str) -> bool:
     """Return True if a second circuit can learn most trials: not with slow cells, nor data larger than memory."""
-    return cell != "millivolts" and data.fits_in_memory and len(trials_of(data)[0]) >= 5
+    return cell != "millivolts" and data.fits_in_memory and len(np.unique(data.trials)) >= 5
 
 
-def predict_held_out(job: Job, seed: int, data: data_sets.Dataset, rates: Any) -> dict[str, float]:
+def predict_held_out(job: Job, seed: int, data: data_sets.Dataset) -> dict[str, float]:
     """Return R2 on a random fifth of the trials of a circuit and of the exact solution that learned the others.
 
     R2 is pooled over targets, about their means in the samples that were learned. The circuit's prediction is that of
     its filters and readout, X Vx readout', whatever its cells are.
     """
-    trials, trial_of = trials_of(data)
+    trials, trial_of = np.unique(data.trials, return_inverse=True)
     held_out = np.random.default_rng(seed).permutation(len(trials))[trial_of] < len(trials) // 5
     (X, Y), (X_new, Y_new) = ((data.X[rows], data.Y[rows]) for rows in (~held_out, held_out))
     settings = job.settings
     exact = analysis.ReducedRankRegression(settings.k, s=settings.s, ridge=settings.ridge).fit(X, Y)
     deviations = np.square(Y_new - Y.mean(axis=0)).sum()
     try:
-        run = learn_samples(job, seed, X, Y, rates, record=(), snapshots=2)
+        run = learn_samples(job, seed, X, Y, record=(), snapshots=2)
         circuit = (X_new - X.mean(axis=0)) @ run.Vx @ run.data["readout"].values.T + Y.mean(axis=0)
     except circuits.Diverged:
         circuit = np.full_like(Y_new, np.nan)
@@ -185,15 +185,10 @@ def join(runs: dict[int, circuits.Run], exact: analysis.Yardstick) -> xr.Dataset
     )
 
 
-def has_traces(run: circuits.Run) -> bool:
-    """Return True if signals were recorded, unless the run ended before the first sample."""
-    return "plateau" in run.data and run.data.sizes["sample"] > 0
-
-
 def draw(run: circuits.Run, data: data_sets.Dataset, exact: analysis.Yardstick) -> list[Figure]:
     """Return learning curve, plateaus through learning, filters and eigenvalues, as the run draws them in a script."""
     figures = [Figure("learning_curve", partial(run.plot_learning, exact=exact))]
-    if has_traces(run):
+    if "plateau" in run.data and run.data.sizes["sample"] > 0:  # it may have ended before the first sample
         figures.append(Figure("plateau", partial(run.plot_plateau, data.X, data.Y, exact=exact)))
     if run.ended != "diverged":
         figures.append(Figure("filters", partial(run.plot_filters, pixels=data.pixels, exact=exact)))

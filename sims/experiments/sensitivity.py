@@ -16,6 +16,7 @@ from biorrr.errors import InputError
 from biorrr.sims.data import MediaMill, Samples
 from biorrr.sims.experiments.compare import first_rows, plain_name
 from biorrr.sims.lab import (
+    PERCENT,
     Claim,
     ExperimentSettings,
     Figure,
@@ -24,13 +25,11 @@ from biorrr.sims.lab import (
     Lab,
     Quantity,
     SettingsError,
+    check_rank,
     experiment,
     option,
     seeds_option,
 )
-from biorrr.sims.lab.checks import check_rank
-from biorrr.sims.lab.quantities import PERCENT
-from biorrr.sims.lab.settings import DATA_FORM
 from biorrr.sims.lazy import analysis, models, np, xr
 from biorrr.sims.races.heats import Heat, Track, tracks_of
 from biorrr.sims.races.judgements import NEAR
@@ -48,7 +47,7 @@ PLACE = 'supplement E, "Numerical experiment details", RRMSE'
 class SensitivitySettings(ExperimentSettings):
     """Settings of ``biorrr sensitivity``."""
 
-    data: Samples = option("mediamill", "mediamill, for which the paper prints rates", metavar=DATA_FORM)
+    data: Samples = option("mediamill", "mediamill, for which the paper prints rates", metavar="NAME")
     rows: int | None = option(None, "use the first so many rows of the data; all by default", at_least=2)
     k: tuple[int, ...] = option((1, 2, 4), "ranks, of 1, 2 and 4", short="k", at_least=1)
     seeds: int = seeds_option(3)

@@ -23,13 +23,13 @@ from biorrr.sims.lab import (
     Job,
     Lab,
     Quantity,
+    check_rank,
+    compiled_if_possible,
+    data_option,
     experiment,
     option,
     seeds_option,
 )
-from biorrr.sims.lab.checks import check_rank
-from biorrr.sims.lab.circuits import compiled_if_possible
-from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP
 from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, xr
 
 SNAPSHOTS = 60
@@ -44,7 +44,7 @@ PROXIMAL, DISTAL = 0.2, 0.01
 class SymmetrySettings(ExperimentSettings):
     """Settings of ``biorrr symmetry``."""
 
-    data: Samples = option("digits", DATA_HELP, metavar=DATA_FORM)
+    data: Samples = data_option("digits")
     k: int = option(2, "pyramidal neurons, and as many interneurons", short="k", at_least=1)
     s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
     etas: tuple[float, ...] = option(

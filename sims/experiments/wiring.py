@@ -12,9 +12,7 @@ from functools import partial
 from typing import Any
 
 from biorrr.sims.data import SMALL_DATA
-from biorrr.sims.lab import Figure, Findings, Job, Lab, Quantity, experiment
-from biorrr.sims.lab.checks import check_rank, default_ridge
-from biorrr.sims.lab.quantities import PERCENT
+from biorrr.sims.lab import PERCENT, Figure, Findings, Job, Lab, Quantity, check_rank, default_ridge, experiment
 from biorrr.sims.lab.training import TrainingSettings, learned
 from biorrr.sims.lazy import circuits, data_sets, nx
 

@@ -62,8 +62,11 @@ def option(
     )
 
 
-DATA_FORM = "NAME|FILE"
-DATA_HELP = "a name that `biorrr data` lists, a file with X and Y, or a recording of two areas"
+def data_option(default: Any, what: str = "") -> Any:
+    """Declare the data, or a tuple of several, that circuits learn unless told otherwise; ``what`` begins the help."""
+    words = "a name that `biorrr data` lists, a file with X and Y, or a recording of two areas"
+    several = "; may be repeated" if isinstance(default, tuple) else ""
+    return option(default, f"{what and f'{what}: '}{words}{several}", metavar="NAME|FILE")
 
 
 def seeds_option(default: int) -> Any:
@@ -97,8 +100,11 @@ class Settings:
 
     @property
     def every_data(self) -> tuple[Any, ...]:
-        """Data that an experiment with these settings reads, as values that load themselves."""
-        data = self.data  # type: ignore[attr-defined]
+        """Data that an experiment with these settings reads, as values that load themselves.
+
+        Where ``data`` are a recording of the user's, which need not be given, circuits learn a ``task``.
+        """
+        data = getattr(self, "data", None) or getattr(self, "task", ())
         return data if isinstance(data, tuple) else (data,)
 
 

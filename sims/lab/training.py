@@ -8,7 +8,7 @@ from typing import Any
 
 from biorrr.sims.data import Samples
 from biorrr.sims.lab.quantities import PERCENT, Quantity
-from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP, ExperimentSettings, option
+from biorrr.sims.lab.settings import ExperimentSettings, data_option, option
 from biorrr.sims.lazy import analysis, circuits, data_sets, np
 
 # What the theory says of the optimum is seen only near it: on digits and V1-V2 (k = 2) plateaus come within 5 % of it
@@ -34,7 +34,7 @@ def cell_arguments(cell: str) -> dict[str, Any]:
 class LearnerSettings(ExperimentSettings):
     """Settings of every circuit that learns."""
 
-    data: Samples = option("digits", DATA_HELP, metavar=DATA_FORM)
+    data: Samples = data_option("digits")
     k: int = option(2, "number of pyramidal neurons, which is the rank of the regression", short="k", at_least=1)
     ridge: float | None = option(
         None, "added to Cxx and Cyy on the diagonal; 0.1 * trace(Cxx)/m by default", at_least=0

@@ -10,8 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from biorrr.sims.lab.claims import Claim
-from biorrr.sims.lab.quantities import PERCENT
+from biorrr.sims.lab import PERCENT, Claim
 from biorrr.sims.lazy import np
 from biorrr.sims.races.curves import Curve
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter, process_time
 from typing import Any
 
-from biorrr.sims.lab import Job, Lab
-from biorrr.sims.lab.circuits import compiled_if_possible
+from biorrr.sims.lab import Job, Lab, compiled_if_possible
 from biorrr.sims.lab.lab import StoppedError
 from biorrr.sims.lazy import circuits, models, np
 from biorrr.sims.races.curves import Curves, score

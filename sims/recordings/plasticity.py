@@ -7,46 +7,24 @@ from pathlib import Path
 import numpy as np
 
 from biorrr.analysis.distal.observation import DistalRecordings, between_observations, deconvolved
-from biorrr.sims.data.array_files import is_nwb, read_npz
-from biorrr.sims.data.kinds import Plasticity
-from biorrr.sims.data.values import DataError
+from biorrr.sims.data import DataError, Plasticity
+from biorrr.sims.data.array_files import read_npz
 from biorrr.sims.data.words import listed
 from biorrr.sims.recordings.measured import Measured, checked_numbers
-from biorrr.sims.recordings.nwb import open_nwb, series_in, times_of
 
 ACTIVITIES = ("y", "z", "a")
-AFTER = "Vy_trace"  # weights after the plasticity of each sample, as a run of ours writes them
 
 
 def read_plasticity(value: Plasticity) -> Measured:
-    """Read what ``infer_s`` needs from an .npz file, or from an NWB file with series of the same names.
+    """Read what ``infer_s`` needs from an .npz file.
 
     Activities are (S, n), (S, k) and (S, k), one row per sample. Vy is (S, n, k) before each sample, or (S + 1, n, k)
     with that after the last; rows that are NaN were not observed. ``when`` (O,) says how many samples were before each
-    of O rows instead; in NWB the times of the series say so.
+    of O rows instead.
     """
-    path = Path(value.file)
-    found = _from_nwb(path) if is_nwb(path) else read_npz(path, (*ACTIVITIES, "Vy"), ("when",))
+    found = read_npz(Path(value.file), (*ACTIVITIES, "Vy"), ("when",))
     used = {"arrays": listed(found)} | ({} if value.calcium is None else {"calcium": f"{value.calcium:g} samples"})
     return Measured(value.file, _arranged(value, found), used)
-
-
-def _from_nwb(path: Path) -> dict[str, np.ndarray]:
-    series = {one.last_name: one for one in reversed(series_in(open_nwb(path)))}
-    weights = AFTER if AFTER in series else "Vy"
-    missing = [name for name in (*ACTIVITIES, weights) if name not in series]
-    if missing:
-        there = sorted(set(series) & {*ACTIVITIES, "Vy", AFTER})
-        raise DataError(f"{path}: must hold y, z, a and Vy (got {listed(there)}); record or add {listed(missing)}")
-    found = {name: series[name].array("data")[()] for name in ACTIVITIES}
-    moments, seen = times_of(series["y"])[0], times_of(series[weights])[0]
-    steps = np.diff(moments)
-    if weights == AFTER and (len(seen) != len(moments) or not np.allclose(steps, steps[:1])):
-        raise DataError(f"{path}: {AFTER} must have a row for each sample, evenly spaced; record with every=1")
-    return found | {
-        "Vy": series[weights].array("data")[()],
-        "when": np.searchsorted(moments, seen - 1e-9) + (weights == AFTER),
-    }
 
 
 def _arranged(value: Plasticity, found: dict[str, np.ndarray]) -> DistalRecordings:

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from biorrr.sims.data import DataError, Pair
 from biorrr.sims.data.dataset import LARGEST, Dataset
-from biorrr.sims.data.kinds import Pair
-from biorrr.sims.data.values import DataError
 from biorrr.sims.data.words import as_text, counted, did_you_mean, listed, printable
 from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces, Windows
 from biorrr.sims.recordings.alignment import align
@@ -26,7 +25,7 @@ LAYERS = re.compile(r"\d.*")  # what follows the name of a cortical area: VISp1,
 class Recording:
     """Units with their areas, their activity, and trials.
 
-    Made by :meth:`from_nwb`, :meth:`from_spikes` or :meth:`from_tensor`. Nothing of the activity is read before
+    Made by :meth:`from_nwb` or :meth:`from_tensor`. Nothing of the activity is read before
     :meth:`pair` asks for two areas.
 
     Parameters
@@ -87,61 +86,6 @@ class Recording:
         return recording_in_nwb(Path(path), area, trials, series)
 
     @classmethod
-    def from_spikes(
-        cls,
-        times: np.ndarray,
-        clusters: np.ndarray,
-        trials: np.ndarray | Mapping[str, np.ndarray],
-        *,
-        areas: Mapping[Any, str] | Sequence[str],
-        conditions: np.ndarray | Mapping[str, np.ndarray] | None = None,
-        name: str = "spikes",
-    ) -> Recording:
-        """Make a recording of sorted spikes.
-
-        Parameters
-        ----------
-        times, clusters
-            (spikes,) seconds, and the unit each spike belongs to.
-        trials
-            (trials,) seconds at which trials begin, or several events by name, such as
-            ``{"start": ..., "stimulus": ...}``.
-        areas
-            Area of each unit: a mapping from clusters, which may be text (as JSON has them), or a list in the order of
-            the sorted clusters.
-        conditions
-            (trials,) condition of each trial, or several columns by name.
-        """
-        times, clusters = np.asarray(times, dtype=float), np.asarray(clusters)
-        if times.shape != clusters.shape or times.ndim != 1:
-            raise DataError(
-                f"{name}: times and clusters must have one entry per spike (got {times.shape} and {clusters.shape})"
-            )
-        present, cluster = np.unique(_plain_names(clusters), return_inverse=True)
-        if isinstance(areas, Mapping):
-            area_of = dict(zip(_plain_names(np.array(list(areas))).tolist(), areas.values(), strict=True))
-            if len(area_of) != len(areas):
-                raise DataError(f"{name}: areas must name each cluster once (got {listed(areas)})")
-        else:
-            order = np.unique(clusters)
-            if len(areas) != len(order):
-                raise DataError(f"{name}: areas must name one for each of {len(order)} clusters (got {len(areas)})")
-            area_of = dict(zip(_plain_names(order).tolist(), areas, strict=True))
-        by_cluster = np.lexsort((times, cluster))
-        ends = np.searchsorted(cluster[by_cluster], np.arange(len(present)), side="right")
-        trains = dict(zip(present.tolist(), np.split(times[by_cluster], ends), strict=False))
-        units = [trains.get(one, np.empty(0)) for one in area_of]
-        strange = len(times) - sum(map(len, units))
-        return cls(
-            name,
-            np.array(list(area_of.values()), dtype=str),
-            SpikeTrains(lambda unit: units[unit]),
-            _trials(trials, conditions),
-            ids=np.array(list(area_of)),
-            notes=(f"{strange} spikes of clusters without an area are left out",) if strange else (),
-        )
-
-    @classmethod
     def from_tensor(
         cls,
         activity: np.ndarray,
@@ -182,7 +126,12 @@ class Recording:
         starts = moments[::bins]
         summed = bool((activity >= 0).all()) if counts is None else bool(counts)
         series = Series(name, activity.reshape(trials * bins, units), moments, 1 / bin, summed)
-        table = _trials({"start_time": starts, "stop_time": starts + bins * bin}, conditions)
+        named = conditions if isinstance(conditions, Mapping) or conditions is None else {"condition": conditions}
+        columns = {column: np.asarray(values) for column, values in (named or {}).items()}
+        for column, values in columns.items():
+            if values.shape != (trials,):
+                raise DataError(f"{name}: {column} must have one entry per trial, {trials} (got shape {values.shape})")
+        table = Trials({"start_time": starts, "stop_time": starts + bins * bin}, columns)
         return cls(name, np.array([str(as_text(area)) for area in areas.tolist()]), Traces((series,)), table)
 
     def __repr__(self) -> str:
@@ -316,29 +265,6 @@ class Recording:
                 f"{side}: must have at least two units to be a population (got {len(kept)} of {len(units)}: {why})"
             )
         return binned[:, : len(kept)], kept, np.array(rates) if self.activity.counted else None
-
-
-def _plain_names(clusters: np.ndarray) -> np.ndarray:
-    """Return the names of clusters as text, the same for 7, 7.0 and "7"."""
-    if clusters.dtype.kind == "f" and (clusters == np.round(clusters)).all():
-        clusters = clusters.astype(np.int64)
-    return clusters.astype(str)
-
-
-def _trials(
-    times: np.ndarray | Mapping[str, np.ndarray], conditions: np.ndarray | Mapping[str, np.ndarray] | None
-) -> Trials:
-    events = dict(times) if isinstance(times, Mapping) else {"start_time": np.asarray(times, dtype=float)}
-    events = {name: np.asarray(value, dtype=float) for name, value in events.items()}
-    columns = (
-        dict(conditions) if isinstance(conditions, Mapping) else {} if conditions is None else {"condition": conditions}
-    )
-    columns = {name: np.asarray(value) for name, value in columns.items()}
-    sizes = {name: np.shape(value) for name, value in (events | columns).items()}
-    if len(set(sizes.values())) > 1 or any(len(size) != 1 for size in sizes.values()):
-        told = ", ".join(f"{name} {size}" for name, size in sizes.items())
-        raise DataError(f"trials: events and conditions must have one entry per trial (got {told})")
-    return Trials(events, columns)
 
 
 def _scaled(column: np.ndarray, scale: str, side: str) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The points of a sweep: a grid, a random sample or a list of settings, times seeds."""
+"""The points of a sweep: a grid or a list of settings, times seeds."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ from biorrr.sims.lab.settings import (
     SettingsError,
     field_named,
     key_of,
-    kinds,
     read_config,
 )
 from biorrr.sims.lab.settings import plain as plain_value
 
 PROBLEM = ("data", "task", "k", "s", "ridge")  # settings that change the optimum
 MOST_POINTS = 1_000_000  # more is a slip of the pen
-KEYS = ("experiment", "seeds", "measure", "points", "fixed", "grid", "random", "list")
+KEYS = ("experiment", "seeds", "measure", "fixed", "grid", "list")
 
 
 @dataclass(frozen=True)
@@ -76,10 +75,8 @@ def make_plan(
     experiment: str = "learn",
     seeds: Any = 1,
     measure: str | None = None,
-    points: int | None = None,
     fixed: Mapping[str, Any] | None = None,
     grid: Mapping[str, Any] | None = None,
-    random: Mapping[str, Any] | None = None,
     list: Any = None,
 ) -> Plan:
     """Lay out the points of a sweep.
@@ -92,35 +89,22 @@ def make_plan(
         How many, from 0 on, or which; each point runs once with each.
     measure
         The number of the experiment's summary that is drawn; the lowest is best. Unless given, the experiment's own.
-    points
-        How many points ``random`` has.
     fixed
         Settings that are the same at all points.
     grid
         Values of each setting; all combinations are points.
-    random
-        For each setting a list to choose from, or a range as {"low": ..., "high": ..., "log": true or false}. The
-        first points of a larger sample are those of a smaller one.
     list
         The points one by one, each a mapping of settings.
     """
-    given = {name: value for name, value in (("grid", grid), ("random", random), ("list", list)) if value is not None}
-    if len(given) != 1:
-        raise SettingsError(f"sweep: must have one of grid, random and list (got {' and '.join(given) or 'none'})")
-    if (points is not None) != (random is not None):
-        raise SettingsError("points: says how many points random has; give both or neither")
+    if (grid is None) == (list is None):
+        raise SettingsError(f"sweep: must have either grid or list (got {'none' if grid is None else 'both'})")
     declared = swept_experiment(experiment)
     if measure is not None and not isinstance(measure, str):
         raise SettingsError(f"measure: must be the name of a number (got {measure!r})")
     cls = declared.settings
     constant = _fields(cls, fixed if fixed is not None else {}, "fixed")
     seeds = _seeds(seeds)
-    if grid is not None:
-        combinations = _grid(_fields(cls, grid, "grid"), len(seeds))
-    elif random is not None:
-        combinations = _sample(cls, _fields(cls, random, "random"), _count("points", points), len(seeds))
-    else:
-        combinations = _listed(cls, given["list"])
+    combinations = _listed(cls, list) if grid is None else _grid(_fields(cls, grid, "grid"), len(seeds))
     varied = tuple(dict.fromkeys(name for point in combinations for name in point))
     if twice := set(varied) & set(constant):
         raise SettingsError(f"{key_of(min(twice))}: is both fixed and varied; keep one of them")
@@ -130,10 +114,10 @@ def make_plan(
     made = dict.fromkeys(cls(**constant, **point, seed=seed, seeds=1) for point in combinations for seed in seeds)
     measure = measure or declared.measure_of(next(iter(made)))
     source: dict[str, Any] = {"experiment": experiment, "measure": measure, "seeds": seeds, "fixed": _spelled(constant)}
-    if any(None in point.values() for point in combinations):  # TOML has no None: what is not named is not set
+    if grid is None or any(None in point.values() for point in combinations):  # TOML has no None: such are not named
         source["list"] = [_spelled(point) for point in combinations]
     else:
-        source |= plain_value(given) | ({"points": points} if random is not None else {})
+        source["grid"] = plain_value(grid)
     return Plan(experiment, tuple(made), varied, (*constant, *varied), source, measure)
 
 
@@ -171,36 +155,6 @@ def _grid(values: dict[str, Any], seeds: int) -> list[dict[str, Any]]:
             raise SettingsError(f"{key_of(name)}: must be a list of values, in grid (got {choices!r})")
     _count("grid", max(math.prod(map(len, values.values())) * seeds, 1))
     return [dict(zip(values, combination, strict=True)) for combination in itertools.product(*values.values())]
-
-
-def _sample(cls: type[Settings], spans: dict[str, Any], points: int, seeds: int) -> list[dict[str, Any]]:
-    import numpy as np
-
-    _count("points", points * seeds)
-    draws = {name: _draws(name, span, kinds(cls)[name].type) for name, span in spans.items()}
-    rng = np.random.default_rng(0)
-    return [{name: draw(rng) for name, draw in draws.items()} for _ in range(points)]
-
-
-def _draws(name: str, span: Any, kind: type) -> Any:
-    """Return the function that draws a setting: from a list, or from a range, uniformly or log-uniformly."""
-    if isinstance(span, list | tuple) and span:
-        return lambda rng: span[rng.integers(len(span))]
-    low: Any
-    high: Any
-    low, high, log = (span.get(key) for key in ("low", "high", "log")) if isinstance(span, Mapping) else (None,) * 3
-    numbers = kind in (int, float) and all(type(end) in (int, float) and math.isfinite(end) for end in (low, high))
-    if not numbers or not low < high or (log and low <= 0) or set(span) - {"low", "high", "log"}:
-        raise SettingsError(
-            f"{key_of(name)}: must be a list, or a range such as {{low = 0.1, high = 10, log = true}}, in random "
-            f"(got {span!r})"
-        )
-    if kind is int:
-        ends = (math.log(low), math.log(high + 1)) if log else (low, high + 1)
-        return lambda rng: int(min(math.exp(rng.uniform(*ends)) if log else rng.uniform(*ends), high))
-    if log:
-        return lambda rng: float(math.exp(rng.uniform(math.log(low), math.log(high))))
-    return lambda rng: float(rng.uniform(low, high))
 
 
 def _listed(cls: type[Settings], points: Any) -> list[dict[str, Any]]:

@@ -48,8 +48,8 @@ def sweep(
     retry
         Compute failed points again.
     points
-        What to run: ``experiment``, ``seeds``, ``measure``, ``fixed`` and one of ``grid``, ``random`` (with ``points``)
-        and ``list``; see :func:`biorrr.sims.sweeps.plan.make_plan`.
+        What to run: ``experiment``, ``seeds``, ``measure``, ``fixed`` and either ``grid`` or ``list``; see
+        :func:`biorrr.sims.sweeps.plan.make_plan`.
     """
     import pandas
 
@@ -106,8 +106,7 @@ def command(
         k = [1, 2, 4]
         s = [0.0, 0.5, 1.0]
 
-    In place of [grid], [random] with `points = 50` draws points from lists or from ranges such as
-    {low = 0.01, high = 1.0, log = true}, and [[list]] names the points one by one.
+    In place of [grid], [[list]] names the points one by one.
     """  # noqa: D301 (click reads \b as "do not wrap")
     plan = read_plan(file, circuit)
     # Named after the file and not after the time, so that the same command finds what is finished.
@@ -149,7 +148,6 @@ def _carry_out(
 
     from biorrr.circuit.simulation.progress import progress_bar
     from biorrr.sims.sweeps.compute import check_scheduler, checksum_of, compute, in_memory
-    from biorrr.sims.sweeps.figure import plot_sweep
 
     if scheduler is not None:
         check_scheduler(scheduler)
@@ -184,7 +182,7 @@ def _carry_out(
             for settings, entry in compute(plan, left, data, workers, scheduler, kept) if left else ():
                 ledger.write(plan, settings, entry)
                 bar.update()
-        axes = plot_sweep(plan, ledger.table(plan).rows)
+        axes = ledger.table(plan).plot()
         if axes is not None:
             folder.write_figure("sweep", "png", axes)
     finally:

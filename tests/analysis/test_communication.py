@@ -171,4 +171,4 @@ def test_shared_dimensionality(dimensions, rng):
     shared = rng.standard_normal((3000, dimensions)) @ rng.standard_normal((dimensions, 20))
     X = shared + rng.uniform(0.5, 1.5, 20) * rng.standard_normal((3000, 20))
     moments = FoldMoments.of(X, X[:, :0], np.arange(3000) % 5)
-    assert shared_dimensionality(moments, range(20)).shared == dimensions
+    assert shared_dimensionality(moments, range(20)) == dimensions

@@ -5,9 +5,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from biorrr.analysis import infer_s
+from biorrr.analysis import eligibility_trace, infer_s
 from biorrr.analysis.distal.noise import NoisyTerm, Residual
-from biorrr.analysis.distal.observation import between_observations, calcium, deconvolved
+from biorrr.analysis.distal.observation import between_observations, deconvolved
 from biorrr.analysis.distal.power import observed, simulate_circuits
 
 
@@ -102,6 +102,7 @@ def test_says_when_the_data_cannot_tell():
     for recordings in (
         (y[:, :1], z, a, Vy[:, :1], dVy[:, :1]),  # a lone synapse: a slow strong rule looks like a fast weak one
         (y, z, a, Vy, np.zeros_like(dVy)),  # frozen
+        (y, z, a, Vy, np.random.default_rng(0).permutation(dVy)),  # changes that belong to other samples
         (y, z, a, Vy, np.random.default_rng(0).standard_normal(dVy.shape)),  # nothing but noise
         [v[:3] for v in record(0.5, 1, seed=0, noise=0.5)],  # hardly any data
     ):
@@ -158,11 +159,11 @@ def test_synapses_that_were_not_observed_do_not_matter():
 
 def test_calcium_is_deconvolved():
     y, z, a, Vy, dVy = record(0.3, 2, seed=0, samples=200, noise=0)
-    through = calcium(z, 4.5)
+    through, current = eligibility_trace(z, 4.5), eligibility_trace(a, 4.5)
     assert np.std(through) < 0.7 * np.std(z)
     np.testing.assert_allclose(deconvolved(through, 4.5), z, atol=1e-12)
-    assert infer_s(y, deconvolved(through, 4.5), deconvolved(calcium(a, 4.5), 4.5), Vy, dVy).s == pytest.approx(0.3)
-    assert abs(infer_s(y, through, calcium(a, 4.5), Vy, dVy).s - 0.3) > 0.02  # calcium taken for activity misleads
+    assert infer_s(y, deconvolved(through, 4.5), deconvolved(current, 4.5), Vy, dVy).s == pytest.approx(0.3)
+    assert abs(infer_s(y, through, current, Vy, dVy).s - 0.3) > 0.02  # calcium taken for activity misleads
 
 
 def test_known_noise_shows_another_rule():

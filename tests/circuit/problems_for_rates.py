@@ -1,7 +1,8 @@
 """Problems on which rates "auto" are judged.
 
 ``python tests/circuit/problems_for_rates.py 600`` prints the table of docs/rates.md; names after the seed choose
-rows. Every seed (here 600, 601 and 602) draws new data, new initial weights and a new order of samples.
+rows, and the name of a departure, such as ``HomeostaticScaling``, adds it to the circuits. Every seed (here 600, 601
+and 602) draws new data, new initial weights and a new order of samples.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import warnings
 
 import numpy as np
 
+from biorrr import models
 from biorrr.analysis import Yardstick
 from biorrr.circuit import Diverged, Microcircuit
 
@@ -107,12 +109,12 @@ def drawn(name, seed):
     return X - X.mean(axis=0), Y - Y.mean(axis=0)
 
 
-def reached(X, Y, k, s, seed):
+def reached(X, Y, k, s, seed, departures=()):
     """Return excess, whitening error and largest power of the output relative to that of the exact solution."""
     ridge = 0.1 * float(np.square(X).mean())
     exact, rng = Yardstick(X, Y, s, ridge), np.random.default_rng(seed)
     order = np.concatenate([rng.permutation(len(X)) for _ in range(-(-SAMPLES // len(X)))])[:SAMPLES]
-    circuit = Microcircuit(k, s=s, ridge=ridge, engine="cpp", seed=seed)
+    circuit = Microcircuit(k, s=s, ridge=ridge, engine="cpp", seed=seed, departures=departures)
     try:
         run = circuit.run(X, Y, order=order, record=(), snapshots=("linear", SAMPLES // 100), progress=False)
     except Diverged:
@@ -125,10 +127,11 @@ def reached(X, Y, k, s, seed):
 def main(first, names):
     """Print a row for each problem: how many runs miss, by which bound, and the worst of all runs."""
     warnings.filterwarnings("ignore", message=".*columns are constant")
-    for name in names or PROBLEMS:
+    departures = [getattr(models, name)() for name in names if name not in PROBLEMS]
+    for name in [name for name in names if name in PROBLEMS] or PROBLEMS:
         ks = PROBLEMS[name][0]
         problems = [(k, s, seed) for seed in range(first, first + 3) for k in ks for s in (0, 1)]
-        found = np.array([reached(*drawn(name, seed), k, s, seed) for k, s, seed in problems])
+        found = np.array([reached(*drawn(name, seed), k, s, seed, departures) for k, s, seed in problems])
         above = found > (0.02, 0.02, 5)
         bounds = ", ".join(map(str, above.sum(axis=0)))
         excess, whitening, power = found.max(axis=0)

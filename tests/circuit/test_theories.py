@@ -152,6 +152,39 @@ def test_it_equals_a_plain_loop_of_its_equations(name, engine, data):
 
 
 @pytest.mark.parametrize("name", THEORIES)
+def test_its_circuit_begins_with_its_own_weights(name, data):
+    """Those of the seed of the circuit or of the run; matrices that are given replace their own alone."""
+    theory = theory_called(name)
+    circuit = Circuit(**theory.layout(N), engine="numpy", seed=3)
+
+    def begun(**options):
+        return circuit.run(*data, plastic=False, record=(), progress=False, **options).weights
+
+    for seed, found in {3: begun(), 4: begun(seed=4)}.items():
+        for matrix, weights in found.items():
+            np.testing.assert_array_equal(weights, theory.start(M, N, seed)[matrix], err_msg=matrix)
+    given = np.ones((M, K))
+    expected = theory.start(M, N, 3) | {theory.filters: given}
+    for matrix, weights in begun(weights={theory.filters: given}).items():
+        np.testing.assert_array_equal(weights, expected[matrix], err_msg=matrix)
+
+
+@pytest.mark.parametrize(
+    ("draw", "sentence"),
+    [
+        (3, r"draw: must be a function of the numbers of features by port and of the seed, or None \(got 3\)"),
+        (lambda: {}, r"draw: must be a function of the numbers of features by port and of the seed, or None"),
+        (lambda sizes, seed: 3, r"draw: must be a dict of values by name \(got 3\)"),
+        (lambda sizes, seed: {"Z": 1}, r"weights: there is no matrix called 'Z'; there are Vx, B"),
+        (lambda sizes, seed: {"B": np.ones((sizes["x"], K))}, r"weights\['B'\]: must have shape \(4, 2\)"),
+    ],
+)
+def test_wrong_first_weights_get_a_sentence(draw, sentence, data):
+    with pytest.raises((InputError, TypeError), match=sentence):
+        Circuit(**theory_called("Urbanczik-Senn, fixed").layout(N) | {"draw": draw}, engine="numpy").run(*data)
+
+
+@pytest.mark.parametrize("name", THEORIES)
 def test_it_resumes_from_a_checkpoint_bit_for_bit(name, data, tmp_path):
     theory = theory_called(name)
     straight, *_ = learn(theory, data, record=("z", theory.apical))

@@ -13,6 +13,7 @@ from biorrr.models import (
     DalesLaw,
     Departure,
     Eligibility,
+    HomeostaticScaling,
     InAreas,
     LateInstruction,
     Leaky,
@@ -78,6 +79,7 @@ DEPARTURES: dict[str, Departure] = {
     "DalesLaw": DalesLaw(("Vx", "Vy", "Q", "R")),
     "ApicalDrive": ApicalDrive(0.1),
     "Eligibility": Eligibility(1.5, 0.8, 1.2),
+    "HomeostaticScaling": HomeostaticScaling(),
     "WeightDependentPlasticity": WeightDependentPlasticity(),
     "WeightDependentPlasticity in area 1": InAreas(WeightDependentPlasticity(), (1,)),
 }

@@ -186,6 +186,8 @@ class Loop:
             "Q": eta["q"] * (np.outer(area.z, area.n) - area.Q),
             "R": eta["r"] * (np.outer(area.n, area.z) - area.R),
         }
+        if self.is_("HomeostaticScaling"):
+            asked["W"] = asked["W"] + eta["q"] * (1 - area.z**2) * area.W
         if self.departure.startswith("WeightDependent") and area is self.areas[0]:
             area.trace_pre = self.traced(area.trace_pre, below, 1.66, closing)
             area.trace_plateau = self.traced(area.trace_plateau, plateau, 0.44, closing)

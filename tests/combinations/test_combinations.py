@@ -48,7 +48,7 @@ def named(*words):
         (("Spiking",), named("spiking", "millivolts", "settled")),
         (("Rectified", "LoopDelay in samples"), named("millivolts")),
         (("ApicalDrive",), named("millivolts", "feedback", "areas")),
-        (("SparseConnections", "DalesLaw", "Eligibility", "LateInstruction in samples"), set()),
+        (("SparseConnections", "DalesLaw", "Eligibility", "HomeostaticScaling", "LateInstruction in samples"), set()),
         (("WeightDependentPlasticity",), named("areas")),
         (("WeightDependentPlasticity in area 1",), named("microcircuit", "cell", "feedback")),
     ],

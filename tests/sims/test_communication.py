@@ -1,6 +1,5 @@
 """``biorrr communication`` from end to end: the circuit's held-out prediction beside the exact one."""
 
-import csv
 import json
 import os
 
@@ -44,7 +43,7 @@ def test_run_folder(tmp_path):
         assert [results[name].values.tolist() for name in ("seed", "k", "draw_k")] == [[0], [1, 2, 3, 4], [1, 2, 3, 4]]
     figures = {f"{name}.png" for name in ("communication", "dimensionality", "lags", "removal")}
     assert {path.name for path in folder.iterdir()} == figures | {
-        "config.toml", "inventory.json", "run.nc", "summary.json", "supplement.csv",
+        "config.toml", "inventory.json", "run.nc", "summary.json",
     }  # fmt: skip
 
 
@@ -158,18 +157,6 @@ def test_controls_of_the_published_recording(predicted):
     assert summary["null_p"] == pytest.approx(1 / 21)
     assert summary["removed_r2"] < 0.2 * summary["full_r2"]
     assert results["null_r2"].sizes == {"shuffle": 20}
-
-
-@needs_data
-def test_the_supplement_has_units_settings_and_versions(predicted):
-    folder, summary, _ = predicted
-    with (folder / "supplement.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    values = {(row["name"], row["quantity"]): row["value"] for row in rows}
-    assert float(values["exact_r2_1", "held-out R2, rank 1: exact"]) == summary["exact_r2_1"]
-    assert values["folds", "setting"] == "2"
-    assert ("biorrr", "version of biorrr") in values
-    assert {row["unit"] for row in rows if row["name"] == "best_lag"} == {"s"}
 
 
 @needs_data

@@ -27,6 +27,13 @@ SMALL = {
 }
 
 
+def test_mediamill_is_raced_in_the_papers_direction_and_other_data_as_given():
+    for settings, swapped in ((CompareSettings(all=True), True), (CompareSettings(all=True, data="digits"), False)):
+        assert [(heat.objective, heat.setting, heat.swapped) for heat in settings.heats] == [
+            ("rrmse", "online", swapped), ("rrmse", "offline", swapped), ("cca", "online", swapped),
+        ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("settings", "learners"),
     [

@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 
-import h5py
 import numpy as np
 import pytest
 import xarray as xr
@@ -116,7 +115,7 @@ def some_results(**changes):
     values = {
         "paired": (("s", "protocol", "cell"), epsp), "other": (("s", "protocol", "cell"), epsp.copy()),
         "predicted": (("s", "protocol", "pathway", "cell"), np.full((*epsp.shape[:2], 2, 2), 100.0)),
-        "inferred": (("s", "condition", "seed", "quantity"), inferred), "fooled": ("control", [False] * 3),
+        "inferred": (("s", "condition", "seed", "quantity"), inferred),
     }  # fmt: skip
     for name, (place, value) in changes.items():
         values[name][1][place] = value
@@ -132,7 +131,6 @@ def some_results(**changes):
         ({"other": ((1, 2), 94.0)}, "deviation_from_rule", 6.0, False),
         ({"inferred": ((1, slice(2), 0, 1), 1.2)}, "contained", 0.9, True),
         ({"inferred": ((0, slice(4), 0, 2), -0.2)}, "contained", 0.8, False),
-        ({"fooled": (1, True)}, "controls_told", 1, False),
         ({"paired": ((0, 1), 123.0)}, "difference_weaker", 23.0, None),
     ],
 )
@@ -164,14 +162,6 @@ def test_learning_circuits_are_told_in_every_condition(run, monkeypatch):
         assert low <= 0.5 <= high
 
 
-@pytest.mark.slow
-def test_controls_tell_no_s(monkeypatch):
-    monkeypatch.setattr(recorded_circuits, "LEARNED", 100)
-    monkeypatch.setattr(recorded_circuits, "RECORDED", 200)
-    for control in recorded_circuits.CONTROLS:
-        assert not recorded_circuits.infer_in_control(job(), control, load(DATA))["fooled"], control
-
-
 def as_arrays(run):
     return {name: run.data[name].values[1:] for name in ("y", "z", "a")} | {"Vy": run.data["Vy_trace"].values}
 
@@ -179,12 +169,6 @@ def as_arrays(run):
 def test_a_file_of_arrays_can_be_read(run, tmp_path):
     np.savez(tmp_path / "all.npz", **as_arrays(run))
     assert infer_s(*Plasticity(str(tmp_path / "all.npz")).load().recording).s == pytest.approx(0.5, abs=1e-6)
-
-
-def test_a_run_in_nwb_can_be_read(run, tmp_path):
-    pytest.importorskip("pynwb")
-    run.to_nwb(tmp_path / "run.nwb")
-    assert infer_s(*Plasticity(str(tmp_path / "run.nwb")).load().recording).s == pytest.approx(0.5, abs=1e-6)
 
 
 def test_sparse_weights_of_files(run, tmp_path):
@@ -198,13 +182,6 @@ def test_sparse_weights_of_files(run, tmp_path):
         found = Plasticity(str(tmp_path / f"{name}.npz")).load().recording
         assert found.y.shape[1] == 5
         assert infer_s(*found).s == pytest.approx(0.5, abs=0.05)
-    with h5py.File(tmp_path / "slow.nwb", "w") as file:  # weights imaged at a rate of their own
-        file.attrs["nwb_version"] = "2.6.0"
-        for name, values, rate in [(n, arrays[n], 1.0) for n in "yza"] + [("Vy", gaps[when], 0.2)]:
-            series = file.create_group(f"acquisition/{name}")
-            series["data"], series["starting_time"] = values, 0.0
-            series["starting_time"].attrs["rate"] = rate
-    assert infer_s(*Plasticity(str(tmp_path / "slow.nwb")).load().recording).s == pytest.approx(0.5, abs=0.05)
 
 
 def broken(**changes):
@@ -245,15 +222,6 @@ def test_damaged_files_are_refused_in_a_sentence(suffix, run, tmp_path, capsys):
         assert said.startswith(f"biorrr: {path}: ")
         assert said.count("\n") == 1
     assert not (tmp_path / "out").exists()
-
-
-def test_a_run_that_recorded_something_else_is_refused(run, tmp_path):
-    pytest.importorskip("pynwb")
-    run.to_nwb(tmp_path / "run.nwb")
-    with h5py.File(tmp_path / "run.nwb", "a") as file:
-        del file[file.visit(lambda name: name if name.endswith("/Vy_trace") else None)]
-    with pytest.raises(DataError, match=r"must hold y, z, a and Vy \(got a, y, z\); record or add Vy"):
-        Plasticity(str(tmp_path / "run.nwb")).load()
 
 
 def test_a_recording_is_answered_with_a_verdict(run, tmp_path, capsys):

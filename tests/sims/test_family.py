@@ -86,9 +86,9 @@ def test_the_rule_is_read_off_its_changes():
         rule = np.outer(y[t], z[t]) - 0.3 * np.outer(y[t], a[t]) - 0.71 * Vy[t - 1]
         Vy[t] = Vy[t - 1] + 5 * eta[t] * rule
     found = fit_distal_rule(y, z, a, Vy, eta)
-    assert (found.own_current, found.decay) == (pytest.approx(0.3), pytest.approx(0.71))
-    assert found.unexplained < 1e-20
-    assert fit_distal_rule(y, z, a, Vy**3, eta).unexplained > 0.01
+    assert (found["own_current"], found["decay"]) == (pytest.approx(0.3), pytest.approx(0.71))
+    assert found["unexplained"] < 1e-20
+    assert fit_distal_rule(y, z, a, Vy**3, eta)["unexplained"] > 0.01
 
 
 def test_command_fills_a_folder(tmp_path, capsys):

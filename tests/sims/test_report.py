@@ -12,8 +12,7 @@ from biorrr.sims.lab.claims import Claim
 from biorrr.sims.lab.files import FolderError
 from biorrr.sims.lab.folder import RunFolder
 from biorrr.sims.lab.folder.inventory import FIGURE, Entry, Inventory
-from biorrr.sims.page.document import shown
-from biorrr.sims.page.figures import gather_figures
+from biorrr.sims.page.document import gather_figures, shown
 from biorrr.sims.page.run import gather_run
 from biorrr.sims.page.sweep import gather_sweep
 from biorrr.sims.sweeps.ledger import Ledger
@@ -52,7 +51,7 @@ def write_sweep(path, reason="it diverged"):
     """A sweep's folder with a failed point, and a point to come."""
     path.mkdir()
     (path / "sweep.toml").write_text(
-        'experiment = "learn"\nseeds = 2\n[fixed]\ndata = "digits"\n[grid]\nepochs = [1, 2, 4]\nrates = ["auto"]\n'
+        'experiment = "learn"\nseeds = 2\n[fixed]\ndata = "digits"\n[grid]\nepochs = [1, 2, 4]\ncell = ["algebraic"]\n'
         '[provenance]\nexperiment = "sweep"\nbiorrr = "0.1.0"\n'
     )
     plan, ledger = read_plan(path / "sweep.toml"), Ledger(path)
@@ -123,12 +122,12 @@ def test_values_are_shown_with_few_digits_and_without_the_home_folder(monkeypatc
 
 def test_a_sweep_is_gathered_point_by_point(sweep):
     gathered = gather_sweep(sweep)
-    assert gathered["sentence"] == "A sweep of “learn” over epochs and rates: 6 points: 4 done, 1 failed, 1 left."
+    assert gathered["sentence"] == "A sweep of “learn” over epochs and cell: 6 points: 4 done, 1 failed, 1 left."
     assert gathered["lines"] == [
-        "failed 1 times: it diverged", "lowest excess of a single point 1 % at epochs 4, rates auto, seed 0",
+        "failed 1 times: it diverged", "lowest excess of a single point 1 % at epochs 4, cell algebraic, seed 0",
     ]  # fmt: skip
     assert [row["excess"] for row in gathered["points"]] == [0.01, 0.02, 0.021, 0.041, None]
-    assert [*gathered["points"][0]] == ["data", "epochs", "rates", "seed", "status", "excess", "engine", "reason"]
+    assert [*gathered["points"][0]] == ["data", "epochs", "cell", "seed", "status", "excess", "engine", "reason"]
 
 
 def test_a_table_that_is_too_long_for_a_page_is_cut(sweep, monkeypatch):

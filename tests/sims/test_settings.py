@@ -147,12 +147,11 @@ def test_any_config_text_is_read_or_refused_in_words(tmp_path_factory, text):
 # -- the bounds of every option ----------------------------------------------------------------------------------------
 
 BOUNDS = {
-    (0, inf): "checkpoint draws eta0 gain lags minimum_rate noise rank ridge seed shuffles signal",
+    (0, inf): "checkpoint draws gain lags minimum_rate noise rank ridge seed shuffles signal",
     (1, inf): "areas epochs k latents m n ranks samples seeds steps",
     (2, inf): "bins experiments folds rows source_units stimuli target_units trials",  # one has no variance, no rest
     (0, 1): "s",
     (0, 0.9): "activity_noise known_noise weight_noise",  # at 1 noise alone is seen
-    (1e-9, inf): "N",
     (1e-6, inf): "gains",
     (1e-5, 0.5): "etas",
     (0.0001, inf): "bin",  # seconds

@@ -18,8 +18,7 @@ from biorrr.circuit import Diverged
 from biorrr.sims import main, sweep
 from biorrr.sims.lab import Findings, Quantity
 from biorrr.sims.lab.settings import SettingsError
-from biorrr.sims.sweeps.figure import mean_over_seeds, plot_sweep
-from biorrr.sims.sweeps.ledger import TABLE, Ledger
+from biorrr.sims.sweeps.ledger import TABLE, Ledger, Table
 from biorrr.sims.sweeps.plan import make_plan, read_plan
 
 FIXED = {"epochs": 1, "engine": "numpy"}
@@ -42,22 +41,11 @@ def test_list_and_chosen_seeds():
     assert [(p.k, p.s, p.seed) for p in plan.points] == [(1, 0.0, 7), (1, 0.0, 5), (3, 0.0, 7), (3, 0.0, 5)]
 
 
-def test_random_points_lie_in_their_ranges_and_extend():
-    spans = {"k": {"low": 1, "high": 3}, "ridge": {"low": 0.01, "high": 10, "log": True}, "s": [0.0, 1.0]}
-    plan = make_plan(random=spans, points=200)
-    assert {p.k for p in plan.points} == {1, 2, 3}
-    assert {p.s for p in plan.points} == {0.0, 1.0}
-    assert all(0.01 <= p.ridge <= 10 for p in plan.points)
-    below = sum(p.ridge < 0.316 for p in plan.points)  # half of them, evenly in log: binomial(200, 1/2)
-    assert 60 < below < 140
-    assert make_plan(random=spans, points=50).points == plan.points[:50]
-
-
 @pytest.mark.parametrize(
     ("plan", "sentence"),
     [
-        ({}, "sweep: must have one of grid, random and list (got none)"),
-        ({"grid": {"k": [1]}, "list": [{"k": 1}]}, "must have one of grid, random and list (got grid and list)"),
+        ({}, "sweep: must have either grid or list (got none)"),
+        ({"grid": {"k": [1]}, "list": [{"k": 1}]}, "sweep: must have either grid or list (got both)"),
         ({"grid": {"kk": [1]}}, "kk: no such setting, in grid"),
         ({"grid": {"k": 1}}, "k: must be a list of values, in grid (got 1)"),
         ({"grid": {"k": [0]}}, "k: must be at least 1 (got 0)"),
@@ -65,10 +53,7 @@ def test_random_points_lie_in_their_ranges_and_extend():
         ({"grid": {"k": [1]}, "fixed": {"k": 2}}, "k: is both fixed and varied; keep one of them"),
         ({"grid": {"k": [1]}, "seeds": 0}, "seeds: must be a whole number in [1, 1000000] (got 0)"),
         ({"grid": {"k": [1]}, "seeds": [-1]}, "seeds: must be a number of seeds, or a list of whole numbers from 0 on"),
-        ({"grid": {"k": [1]}, "points": 3}, "points: says how many points random has; give both or neither"),
         ({"grid": {"k": [1] * 2000, "s": [0] * 2000}}, "grid: must be a whole number in [1, 1000000] (got 4000000)"),
-        ({"random": {"k": "1 to 3"}, "points": 3}, "k: must be a list, or a range such as {low = 0.1, high = 10"),
-        ({"random": {"ridge": {"low": 0, "high": 1, "log": True}}, "points": 3}, "ridge: must be a list, or a range"),
         ({"list": []}, "list: must be a list of points, each a table of settings (got [])"),
         ({"list": [3]}, "list: must be a table of settings (got 3)"),
         (
@@ -99,7 +84,6 @@ def test_unknown_key_in_a_file(tmp_path):
     [
         {"grid": {"k": [1, 2], "s": (0.0, 1.0)}, "fixed": {"epochs": 3, "ridge": None}, "seeds": [4, 7]},
         {"grid": {"ridge": [None, 0.5], "k": [1, 2]}, "measure": "r_minus_qt"},
-        {"random": {"ridge": {"low": 0.1, "high": 1, "log": True}}, "points": 3, "seeds": 2},
         {"list": [{"k": 1}, {"k": 3, "s": 1.0}]},
     ],
 )
@@ -323,40 +307,31 @@ def test_without_dask_one_sentence(monkeypatch, tmp_path, capsys):
 
 
 def test_figure_marks_the_best_mean():
-    plan = make_plan(grid={"epochs": [1, 2], "eta0": [0.1, 0.2]}, fixed={"rates": "paper"}, seeds=2)
+    plan = make_plan("timing", grid={"samples": [1000, 2000], "trace": [0.1, 0.2]}, measure="excess", seeds=2)
     rows = [
-        {"epochs": p.epochs, "eta0": p.eta0, "seed": p.seed,
-         "excess": p.epochs + p.eta0 + (3 if (p.epochs, p.eta0, p.seed) == (1, 0.1, 1) else 0)}
+        {"samples": p.samples, "trace": p.trace, "seed": p.seed,
+         "excess": p.samples / 1000 + p.trace + (3 if (p.samples, p.trace, p.seed) == (1000, 0.1, 1) else 0)}
         for p in plan.points
     ]  # fmt: skip
-    assert mean_over_seeds(["epochs", "eta0"], "excess", rows)[1, 0.1] == pytest.approx(2.6)
-    ax = plot_sweep(plan, rows)
-    assert ax.get_title(loc="left") == "lowest mean over seeds (star): epochs 1, eta0 0.2"
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("eta0", "epochs")
+    assert Table(plan, rows, "").means[1000, 0.1] == pytest.approx(2.6)
+    ax = Table(plan, rows, "").plot()
+    assert ax.get_title(loc="left") == "lowest mean over seeds (star): samples 1000, trace 0.2"
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("trace", "samples")
     assert [text.get_text() for text in ax.get_xticklabels()] == ["0.1", "0.2"]
-    assert plot_sweep(make_plan(grid={"epochs": [1]}), []) is None
+    assert Table(make_plan(grid={"epochs": [1]}), [], "").plot() is None
 
 
 def test_figure_compares_only_points_of_one_problem():
     """The excess of k = 1 says nothing about that of k = 2."""
     plan = make_plan(grid={"k": [1, 2], "epochs": [1, 2, 3]})
     rows = [{"k": p.k, "epochs": p.epochs, "seed": 0, "excess": p.k + abs(p.epochs - p.k - 1)} for p in plan.points]
-    ax = plot_sweep(plan, rows)
+    ax = Table(plan, rows, "").plot()
     assert ax.get_title(loc="left") == "lowest (star): for each k"
-    assert {*zip(*ax.get_lines()[0].get_data(), strict=True)} == {(1, 0), (2, 1)}  # epochs 2 for k = 1, 3 for k = 2
+    # Epochs 2 for k = 1, 3 for k = 2.
+    assert {tuple(map(float, np.ravel(line.get_data()))) for line in ax.get_lines()} == {(1, 0), (2, 1)}
     plan = make_plan(grid={"k": [1, 2]})
-    ax = plot_sweep(plan, [{"k": p.k, "seed": 0, "excess": p.k} for p in plan.points])
+    ax = Table(plan, [{"k": p.k, "seed": 0, "excess": p.k} for p in plan.points], "").plot()
     assert ax.get_title(loc="left") == "different problems for each k: not compared"
-
-
-def test_figure_of_a_random_sample_has_its_points_where_they_are():
-    plan = make_plan(random={"ridge": {"low": 0.01, "high": 10, "log": True}, "s": {"low": 0.0, "high": 1.0}}, points=9)
-    rows = [{"ridge": p.ridge, "s": p.s, "seed": p.seed, "excess": p.ridge} for p in plan.points]
-    ax = plot_sweep(plan, rows)
-    (drawn,) = ax.collections
-    np.testing.assert_array_equal(drawn.get_offsets(), [(row["s"], row["ridge"]) for row in rows])
-    assert (ax.get_xscale(), ax.get_yscale()) == ("linear", "log")
-    assert not ax.get_lines()  # each is a problem of its own
 
 
 # -- on workers ------------------------------------------------------------------------------------------------------
@@ -384,8 +359,7 @@ def test_200_points_with_a_worker_killed_twice(own_data, tmp_path, compiled_code
     """200 rows, none twice, equal to what one process computes."""
     told = {
         "fixed": {"data": str(own_data), "engine": "cpp", "epochs": 2, "k": 2},
-        "random": {"s": {"low": 0.0, "high": 1.0}, "ridge": {"low": 0.01, "high": 1.0, "log": True}},
-        "points": 100,
+        "grid": {"s": [place / 10 for place in range(10)], "ridge": [0.1 * place for place in range(1, 11)]},
         "seeds": 2,
     }
     out = tmp_path / "killed"

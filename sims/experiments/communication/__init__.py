@@ -15,8 +15,17 @@ from functools import partial
 
 from biorrr.sims.data import Planted, Samples
 from biorrr.sims.data.published import V1V2
-from biorrr.sims.lab import ExperimentSettings, Figure, Findings, Lab, Quantity, SettingsError, experiment, option
-from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP
+from biorrr.sims.lab import (
+    ExperimentSettings,
+    Figure,
+    Findings,
+    Lab,
+    Quantity,
+    SettingsError,
+    data_option,
+    experiment,
+    option,
+)
 from biorrr.sims.lazy import data_sets, np
 
 LEARNED_SAMPLES = 90_000  # seen by each circuit unless epochs are set
@@ -26,7 +35,7 @@ LEARNED_SAMPLES = 90_000  # seen by each circuit unless epochs are set
 class CommunicationSettings(ExperimentSettings):
     """Settings of ``biorrr communication``."""
 
-    data: Samples = option(V1V2(), DATA_HELP, metavar=DATA_FORM)
+    data: Samples = data_option(V1V2())
     residual: str = option(
         "condition",
         "take residuals around the condition's mean in each time bin, or none",
@@ -102,7 +111,7 @@ def communication(lab: Lab, settings: CommunicationSettings) -> Findings:
     from biorrr.analysis.figures import communication as figures
     from biorrr.sims.experiments.communication.areas import Areas
     from biorrr.sims.experiments.communication.questions import Circuit, control, controls_of, draw, learn_fold
-    from biorrr.sims.experiments.communication.results import join, notes_of, summary, write_supplement
+    from biorrr.sims.experiments.communication.results import join, notes_of, summary
 
     data = lab.load(settings.data)
     settings = fit(lab, settings, data)
@@ -137,14 +146,11 @@ def communication(lab: Lab, settings: CommunicationSettings) -> Findings:
         rows={"to note": "; ".join(notes)} if notes else {},
         data={"run": results},
         figures=[Figure(name, partial(function, results)) for name, function in drawn.items()],
-        files={"supplement.csv": partial(write_supplement, quantities=quantities, settings=settings)},
     )
 
 
 def about(settings: CommunicationSettings, data: data_sets.Dataset) -> list[Quantity]:
     """Return names and sizes of a recording."""
-    from biorrr.sims.experiments.communication.areas import trials_of
-
     rates = {"source": data.x_rates, "target": data.y_rates}
     return [
         Quantity("data", settings.data.name),
@@ -152,7 +158,7 @@ def about(settings: CommunicationSettings, data: data_sets.Dataset) -> list[Quan
         Quantity("target", settings.target_name),
         Quantity("source_units", data.X.shape[1]),
         Quantity("target_units", data.Y.shape[1]),
-        Quantity("trials", len(np.unique(trials_of(data)))),
+        Quantity("trials", len(np.unique(data.trials))),
         Quantity("bins", len(data.X)),
         *(Quantity(f"{side}_rate", float(rate.mean()), "spikes/s") for side, rate in rates.items() if rate is not None),
     ]
@@ -161,10 +167,9 @@ def about(settings: CommunicationSettings, data: data_sets.Dataset) -> list[Quan
 def fit(lab: Lab, settings: CommunicationSettings, data: data_sets.Dataset) -> CommunicationSettings:
     """Work out ridge and epochs unless they are set, and leave out ranks that the data do not allow."""
     from biorrr.analysis.regression.rank import residuals
-    from biorrr.sims.experiments.communication.areas import trials_of
 
     m, n = data.X.shape[1], data.Y.shape[1]
-    trials = len(np.unique(trials_of(data)))
+    trials = len(np.unique(data.trials))
     if settings.folds > trials:
         raise SettingsError(f"folds: must not exceed the number of trials, {trials} (got {settings.folds})")
     if min(settings.ranks) > min(m, n):

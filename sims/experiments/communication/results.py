@@ -1,11 +1,8 @@
-"""Results about two areas: a dataset, and the quantities that the summary, the table and the supplement show."""
+"""Results about two areas: a dataset, and the quantities that the summary and the table show."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -13,11 +10,6 @@ import xarray as xr
 from biorrr.sims.experiments.communication.areas import Areas
 from biorrr.sims.experiments.communication.questions import Circuit
 from biorrr.sims.lab import Quantity
-from biorrr.sims.lab.quantities import PERCENT
-from biorrr.sims.lab.settings import NO_NUMBERS, plain, provenance
-
-if TYPE_CHECKING:
-    from biorrr.sims.experiments.communication import CommunicationSettings
 
 SIGNIFICANT = 0.05
 
@@ -116,19 +108,3 @@ def notes_of(results: xr.Dataset) -> list[str]:
     if p == 1 / (1 + shuffles):
         return [f"{shuffles} shuffles are too few to find p below {SIGNIFICANT:g}"]
     return [f"the target is not predicted better than with shuffled trials (p = {p:.2g}), so its rank means nothing"]
-
-
-def write_supplement(path: Path, quantities: Sequence[Quantity], settings: CommunicationSettings) -> None:
-    """Write every number with its spread, its unit and its meaning, versions and settings, as CSV."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file)
-        table.writerow(["name", "quantity", "value", "standard deviation", "unit"])
-        for one in quantities:
-            words = ": ".join(filter(None, (one.row, one.words)))
-            unit = "fraction" if one.unit == PERCENT else one.unit
-            table.writerow([one.name, words, one.value, "" if one.spread is None else one.spread, unit])
-        for name, version in provenance("communication").items():
-            table.writerow([name, "" if name == "experiment" else f"version of {name}", version, "", ""])
-        for name, value in vars(settings).items():
-            if name not in NO_NUMBERS:
-                table.writerow([name, "setting", plain(value), "", ""])

@@ -5,10 +5,10 @@ deviation from the whitening constraint, and judges what the paper says of its f
 weights and see the same samples in the same order; all are compiled. Data are centred.
 
 The paper predicts 120 visual from 100 textual features of MediaMill, 20,000 samples in 5 epochs. The public file holds
-the 120 visual features and 101 annotations, which very likely are the textual features. With --direction y-to-x the
-annotations predict the visual features, as in the paper; with x-to-y it is the other way round. As many samples are
-presented as in the paper, 100,000, which may be more epochs: figure, table and summary say how many rows and epochs
-there were. The rates are those that the paper prints for its own data.
+the 120 visual features and 101 annotations, which very likely are the textual features: here the annotations, Y,
+predict the visual features, X. Of all other data X predicts Y. As many samples are presented as in the paper, 100,000,
+which may be more epochs: figure, table and summary say how many rows and epochs there were. The rates are those that
+the paper prints for its own data.
 """
 
 from __future__ import annotations
@@ -22,10 +22,20 @@ from biorrr.errors import InputError
 from biorrr.sims.data import Samples, Synthetic
 from biorrr.sims.data.published import MediaMill
 from biorrr.sims.experiments.compare.claims import check_claims
-from biorrr.sims.lab import Claim, ExperimentSettings, Figure, Findings, Lab, Quantity, experiment, option, seeds_option
-from biorrr.sims.lab.checks import check_rank
-from biorrr.sims.lab.quantities import PERCENT
-from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP
+from biorrr.sims.lab import (
+    PERCENT,
+    Claim,
+    ExperimentSettings,
+    Figure,
+    Findings,
+    Lab,
+    Quantity,
+    check_rank,
+    data_option,
+    experiment,
+    option,
+    seeds_option,
+)
 from biorrr.sims.lazy import analysis, data_sets, models, xr
 from biorrr.sims.races.curves import Curves, as_dataset, join
 from biorrr.sims.races.heats import Heat, Track, tracks_of
@@ -37,7 +47,6 @@ QUICK_SEEDS = 2
 STEPS_ARE = {"online": "samples", "offline": "iterations"}
 BATCH_STEPS = 50  # CCALin and SAA are there after thirty
 DEAR_SAMPLES = 20_000  # IQMD and MSG-CCA, whose samples cost most, are there after a few thousand
-DIRECTIONS = {"x-to-y": (False,), "y-to-x": (True,), "both": (True, False)}  # True if Y predicts X
 RACES = (("rrmse", "online"), ("rrmse", "offline"), ("cca", "online"))  # CCA online has the offline algorithms too
 
 
@@ -47,13 +56,8 @@ class CompareSettings(ExperimentSettings):
 
     objective: str = option("rrmse", "rrmse is s = 0, cca is s = 1", choices=("rrmse", "cca"))
     setting: str = option("online", "one sample at a time, or the whole data at once", choices=("online", "offline"))
-    data: Samples = option("mediamill", DATA_HELP, metavar=DATA_FORM)
+    data: Samples = data_option("mediamill")
     rows: int | None = option(None, "use the first so many rows of the data; all by default", at_least=2)
-    direction: str | None = option(
-        None,
-        "which view predicts the other; y-to-x by default for mediamill, as in the paper, otherwise x-to-y",
-        choices=tuple(DIRECTIONS),
-    )
     all: bool = option(False, "race everything: RRMSE and CCA, online and offline, with two younger algorithms")
     k: tuple[int, ...] = option((1, 2, 4), "ranks", short="k", at_least=1)
     seeds: int = seeds_option(5)
@@ -71,7 +75,7 @@ class CompareSettings(ExperimentSettings):
     def heats(self) -> list[Heat]:
         """The races to run."""
         raced = RACES if self.all else ((self.objective, self.setting),)
-        return [Heat(*race, swapped) for race in raced for swapped in DIRECTIONS[self.direction or "x-to-y"]]
+        return [Heat(*race, swapped=isinstance(self.data, MediaMill)) for race in raced]
 
     def steps_of(self, heat: Heat) -> int:
         """Return the number of samples or iterations."""
@@ -109,7 +113,6 @@ def compare(lab: Lab, settings: CompareSettings) -> Findings:
     """Race all learners on the same data, and judge what the paper says of its figures."""
     if settings.quick:
         settings = lab.set(seeds=min(settings.seeds, QUICK_SEEDS))
-    settings = lab.fill_in(direction=default_direction(settings.data))
     data = first_rows(lab.load(settings.data), settings.rows)
     check_rank(max(settings.k), data)
     tracks = tracks_of(data, settings.heats, settings.ridge)
@@ -133,11 +136,6 @@ def compare(lab: Lab, settings: CompareSettings) -> Findings:
         figures=figures,
         claims=claims,
     )
-
-
-def default_direction(data: Samples) -> str:
-    """Return which view of the data predicts the other: of MediaMill that of the paper."""
-    return "y-to-x" if isinstance(data, MediaMill) else "x-to-y"
 
 
 def first_rows(data: data_sets.Dataset, rows: int | None) -> data_sets.Dataset:

@@ -3,24 +3,19 @@
 The distal synapses tell RRMSE (s = 0, Hebbian with decay) from CCA (s = 1, not Hebbian). First, protocols of a slice
 on cells with noisy synapses: instruction and output, alone and together, and what each s predicts in percent of
 baseline. Second, s inferred from a learning circuit that is recorded completely, with noise, sparsely, in half of its
-synapses, through calcium; and controls in which there is no s to be found. --data FILE infers s from your own record
-instead, and --plan says whether an experiment of so many --synapses and --samples, with such --weight-noise, would
-tell. docs/distal.md explains the files.
+synapses, through calcium. --data FILE infers s from your own record instead, and --plan says whether an experiment of
+so many --synapses and --samples, with such --weight-noise, would tell. docs/distal.md explains the files.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from biorrr.sims.data import SMALL_DATA, Plasticity, Samples, Synthetic
-from biorrr.sims.experiments.distal.designs import plan_experiment
-from biorrr.sims.experiments.distal.own_record import infer_from_record
+from biorrr.sims.experiments.distal.own_experiments import infer_from_record, plan_experiment
 from biorrr.sims.experiments.distal.recorded_circuits import (
-    CONTROLS,
     RecordedCircuit,
-    infer_in_control,
     infer_in_every_condition,
 )
 from biorrr.sims.experiments.distal.results import join, rows_of, summary
@@ -32,21 +27,19 @@ from biorrr.sims.lab import (
     Findings,
     Lab,
     SettingsError,
+    check_rank,
+    data_option,
     experiment,
     option,
     seeds_option,
 )
-from biorrr.sims.lab.checks import check_rank
-from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP
 
 
 @dataclass(frozen=True, kw_only=True)
 class DistalSettings(ExperimentSettings):
     """Settings of ``biorrr distal``."""
 
-    data: Plasticity | None = option(
-        None, "infer s from this record: a file (.npz, .nwb) with y, z, a and Vy", metavar="FILE"
-    )
+    data: Plasticity | None = option(None, "infer s from this record: an .npz file with y, z, a and Vy", metavar="FILE")
     known_noise: float | None = option(
         None, "noise of every quantity of the recording over its r.m.s., if known", at_least=0, at_most=0.9
     )
@@ -65,9 +58,7 @@ class DistalSettings(ExperimentSettings):
         1, "samples from one observation of the weights to the next, of the plan", at_least=1, at_most=100
     )
     experiments: int = option(100, "simulated experiments of the plan", at_least=2)
-    task: Samples = option(
-        Synthetic(samples=20_000, m=10, n=8), f"data that the recorded circuits learn: {DATA_HELP}", metavar=DATA_FORM
-    )
+    task: Samples = data_option(Synthetic(samples=20_000, m=10, n=8), "data that the recorded circuits learn")
     k: int = option(2, "pyramidal neurons of the recorded circuits", short="k", at_least=1)
     s: tuple[float, ...] = option(
         (0.0, 0.5, 1.0), "0 is RRMSE, 1 is CCA; may be repeated", short="s", at_least=0, at_most=1
@@ -78,11 +69,6 @@ class DistalSettings(ExperimentSettings):
         0.3, "s.d. of what a synapse transmits, over its mean, in the protocols", at_least=0, at_most=2
     )
     seeds: int = seeds_option(3)
-
-    @property
-    def every_data(self) -> tuple[Any, ...]:
-        """The record that s is inferred from, or what circuits learn."""
-        return (self.data or self.task,)
 
 
 CAPTIONS = {
@@ -100,7 +86,6 @@ CLAIMS = {
     "deviation_from_rule": "noisy cells change as the rule says, in every protocol and at every s, in both pathways",
     "contained": "the interval of s inferred from a learning circuit contains the s that it follows, however it is "
     "observed",
-    "controls_told": "where there is no s to be found, none is: shuffled changes, frozen weights, Oja's rule",
     "weaker_opposite": "distal input with weaker output (a > z) potentiates at s = 0 and depresses at s = 1",
     "instruction_depresses": "distal input alone depresses the paired pathway at s = 1, and not the other",
     "instruction_spares": "distal input alone does no more to the paired pathway than to the other at s = 0",
@@ -145,9 +130,8 @@ def distal(lab: Lab, settings: DistalSettings) -> Findings:
     paired = lab.map(pair, [SliceExperiment(protocol, s) for protocol in PROTOCOLS for s in settings.s])
     circuits = [RecordedCircuit(s, seed) for s in settings.s for seed in settings.every_seed]
     recorded = lab.map(infer_in_every_condition, circuits, data)
-    controls = lab.map(infer_in_control, CONTROLS, data)
 
-    results = join(settings, paired, recorded, controls)
+    results = join(settings, paired, recorded)
     quantities = summary(settings, results)
     return Findings(
         title=f"distal plasticity: {settings.cells} cells in each protocol, EPSP in percent of baseline; s with its "

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from biorrr.sims.lab import Job
-from biorrr.sims.lazy import analysis, data_sets, models, np
+from biorrr.sims.lazy import analysis, data_sets, np
 
 LEARNED, RECORDED = 1000, 1000  # samples before the recording, and in it
 
@@ -40,14 +40,11 @@ class Condition:
     half: bool = False
 
 
-EVERYTHING = Condition("everything", "everything, without noise", noise=0.0)
-NOISY = Condition("noise", "noise of 10% in all quantities")
-SPARSE = Condition("sparse", "weights at every 20th sample, imaging noise of 2%", every=20, weight_noise=0.02)
 CONDITIONS = (
-    EVERYTHING,
-    NOISY,
+    Condition("everything", "everything, without noise", noise=0.0),
+    Condition("noise", "noise of 10% in all quantities"),
     Condition("half", "half of the synapses, with that noise", half=True),
-    SPARSE,
+    Condition("sparse", "weights at every 20th sample, imaging noise of 2%", every=20, weight_noise=0.02),
     Condition("calcium", "calcium of 4.5 samples in place of z and a", calcium=4.5),
 )
 
@@ -60,39 +57,10 @@ class RecordedCircuit:
     seed: int
 
 
-@dataclass(frozen=True)
-class ControlCircuit:
-    """A circuit in which there is no s to be found.
-
-    Parameters
-    ----------
-    condition
-        How the circuit is observed.
-    change
-        Rule of distal plasticity in place of the paper's.
-    shuffled
-        True if changes are shuffled over samples.
-    noise
-        Noise that is known; None if it is to be inferred.
-    """
-
-    condition: Condition
-    change: str | None = None
-    shuffled: bool = False
-    noise: float | None = None
-
-
-CONTROLS = (
-    ControlCircuit(NOISY, shuffled=True),  # changes that belong to other samples
-    ControlCircuit(SPARSE, change=""),  # weights that do not change, imaged with noise
-    ControlCircuit(EVERYTHING, change="eta_y * (y_pre * z_post - z_post**2 * w)", noise=0.0),  # Oja's rule
-)
-
-
-def record(job: Job, data: data_sets.Dataset, s: float, seed: int, **further: Any) -> tuple[Any, Any, Any, Any]:
+def record(job: Job, data: data_sets.Dataset, s: float, seed: int) -> tuple[Any, Any, Any, Any]:
     """Record a circuit that learns: return y (RECORDED, n), z and a (RECORDED, k), and Vy (RECORDED + 1, n, k)."""
     settings = job.settings
-    circuit = settings.make_circuit(k=settings.k, s=s, ridge=0.0, seed=seed, **further)
+    circuit = settings.make_circuit(k=settings.k, s=s, ridge=0.0, seed=seed)
     order = np.random.default_rng(seed).integers(len(data.X), size=LEARNED + RECORDED + 1)
     run = job.run(
         circuit, data.X, data.Y, order=order, record=("y", "z", "a", "Vy"), every=[(LEARNED, len(order))],
@@ -104,14 +72,15 @@ def record(job: Job, data: data_sets.Dataset, s: float, seed: int, **further: An
 
 def observe(condition: Condition, y, z, a, Vy, rng: np.random.Generator) -> Any:
     """Return what a condition leaves of a recording."""
-    from biorrr.analysis.distal.observation import between_observations, calcium, deconvolved
+    from biorrr.analysis.distal.observation import between_observations, deconvolved
     from biorrr.analysis.distal.power import observed
 
     when, noise = np.arange(0, len(Vy), condition.every), condition.noise
     if not noise:
         return between_observations(y, z, a, Vy[when], when)
     if (decay := condition.calcium) is not None:
-        z, a = (deconvolved(observed(calcium(one, decay), noise / 2, rng), decay) for one in (z, a))
+        imaged = (observed(analysis.eligibility_trace(one, decay), noise / 2, rng) for one in (z, a))
+        z, a = (deconvolved(one, decay) for one in imaged)
     else:
         z, a = (observed(one, noise, rng) for one in (z, a))
     y = observed(y, noise, rng)
@@ -133,14 +102,3 @@ def infer_in_every_condition(job: Job, item: RecordedCircuit, data: data_sets.Da
         one = analysis.infer_s(*observe(condition, *recording, np.random.default_rng([item.seed, number])))
         found[condition.name] = np.array([one.s, one.low, one.high])
     return found
-
-
-def infer_in_control(job: Job, control: ControlCircuit, data: data_sets.Dataset) -> dict[str, Any]:
-    """Return whether an s of the family is inferred where there is none."""
-    seed, change = job.settings.seed, control.change
-    own = {} if change is None else {"pathways": [replace(models.DistalSynapses(), change=change)]}
-    seen = observe(control.condition, *record(job, data, 0.0, seed, **own), np.random.default_rng(seed))
-    if control.shuffled:
-        seen = seen._replace(dVy=seen.dVy[np.random.default_rng(seed).permutation(len(seen.dVy))])
-    found = analysis.infer_s(*seen, noise=control.noise)
-    return {"fooled": found.can_tell and not found.another_rule}

@@ -8,22 +8,21 @@ from typing import Any
 
 from biorrr.sims.experiments.distal.recorded_circuits import CONDITIONS, RecordedCircuit
 from biorrr.sims.experiments.distal.slice_protocols import PROTOCOLS, SliceExperiment, cells_needed
-from biorrr.sims.lab import Quantity
-from biorrr.sims.lab.quantities import PERCENT
+from biorrr.sims.lab import PERCENT, Quantity
 from biorrr.sims.lazy import np, xr
 
 OF_BASELINE = "percent of baseline"
 # Bounds, fixed beforehand. Those of changes in the protocols are in percent of baseline.
 CLEAR, SMALL, LOSS = (5.0, math.inf), (-5.0, 5.0), (3.0, math.inf)
-AS_THE_RULE, CONTAINED, NONE = (-math.inf, 5.0), (0.85, math.inf), (0, 0)
+AS_THE_RULE, CONTAINED = (-math.inf, 5.0), (0.85, math.inf)
 SCATTER = 30.0  # percent of baseline by which cells of a real slice may differ: our assumption, cells here do less
 
 
 Found = Mapping[Any, Mapping[str, Any]]
 
 
-def join(settings: Any, paired: Found, recorded: Found, controls: Found) -> xr.Dataset:
-    """Return what protocols, recorded circuits and controls have found, beside the rule's prediction."""
+def join(settings: Any, paired: Found, recorded: Found) -> xr.Dataset:
+    """Return what protocols and recorded circuits have found, beside the rule's prediction."""
 
     def protocols(pathway: str) -> list[list[Any]]:
         return [[paired[SliceExperiment(one, s)][pathway] for one in PROTOCOLS] for s in settings.s]
@@ -38,7 +37,6 @@ def join(settings: Any, paired: Found, recorded: Found, controls: Found) -> xr.D
             "other": (("s", "protocol", "cell"), protocols("other")),
             "predicted": (("s", "protocol", "pathway", "cell"), protocols("predicted")),
             "inferred": (("s", "condition", "seed", "quantity"), inferred),
-            "fooled": ("control", [bool(one["fooled"]) for one in controls.values()]),
         },
         {
             "s": list(settings.s), "protocol": [one.name for one in PROTOCOLS], "cell": np.arange(settings.cells),
@@ -69,9 +67,6 @@ def summary(settings: Any, results: xr.Dataset) -> list[Quantity]:
             bound=AS_THE_RULE,
         ),
         Quantity("contained", contained, PERCENT, "intervals that contain s", bound=CONTAINED),
-        Quantity(
-            "controls_told", int(results["fooled"].sum()), "", "controls in which an s is found", bound=NONE
-        ),
     ]  # fmt: skip
     return found + (at_ends({one.name: one.value for one in found}) if {0.0, 1.0} <= set(settings.s) else [])
 

@@ -30,10 +30,12 @@ from biorrr.sims.lab import (
     Lab,
     Quantity,
     SettingsError,
+    data_option,
     experiment,
+    option,
+    seeds_option,
 )
 from biorrr.sims.lab.circuits import compiled_if_possible, make_circuit
-from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP, option, seeds_option
 from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
 
 SNAPSHOTS = 40
@@ -43,7 +45,7 @@ SNAPSHOTS = 40
 class HierarchySettings(ExperimentSettings):
     """Settings of ``biorrr hierarchy``."""
 
-    data: Samples = option("digits", DATA_HELP, metavar=DATA_FORM)
+    data: Samples = data_option("digits")
     areas: tuple[int, ...] = option(
         (4, 2), "cells of each area, from that nearest to x up to that nearest to y; repeated for each area", at_least=1
     )

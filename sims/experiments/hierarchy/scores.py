@@ -7,8 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from biorrr.sims.lab import Quantity
-from biorrr.sims.lab.quantities import PERCENT
+from biorrr.sims.lab import PERCENT, Quantity
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
 
 if TYPE_CHECKING:

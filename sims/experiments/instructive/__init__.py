@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from biorrr.sims.data import SMALL_DATA, Dendrites, Samples
 from biorrr.sims.experiments.instructive.answer_rates import join, judge, summary
@@ -23,10 +22,18 @@ from biorrr.sims.experiments.instructive.simulated_experiments import (
     ask_controls,
     ask_under_null,
 )
-from biorrr.sims.lab import ExperimentSettings, Figure, Findings, Lab, experiment, option
-from biorrr.sims.lab.checks import check_rank, default_ridge
-from biorrr.sims.lab.circuits import compiled_if_possible
-from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP
+from biorrr.sims.lab import (
+    ExperimentSettings,
+    Figure,
+    Findings,
+    Lab,
+    check_rank,
+    compiled_if_possible,
+    data_option,
+    default_ridge,
+    experiment,
+    option,
+)
 
 QUICK_EXPERIMENTS = 4
 
@@ -39,7 +46,7 @@ class InstructiveSettings(ExperimentSettings):
         None, "your own recording of somas and dendrites (.npz, .nwb), in place of circuits", metavar="FILE"
     )
     decay: float = option(0.5, "seconds within which the indicator decays", at_least=0, at_most=60)
-    task: Samples = option("digits", f"what circuits learn: {DATA_HELP}", metavar=DATA_FORM)
+    task: Samples = data_option("digits", "what circuits learn")
     k: int = option(8, "pyramidal neurons of each circuit", short="k", at_least=4)
     ridge: float | None = option(None, "added to Cxx, 0.1 * trace(Cxx)/m by default", at_least=0)
     stimuli: int = option(60, "samples of the data that are shown, each many times", at_least=2)
@@ -47,11 +54,6 @@ class InstructiveSettings(ExperimentSettings):
     noise: float = option(1.0, "imaging noise, over the signal's standard deviation", at_least=0)
     experiments: int = option(500, "experiments under the null hypothesis, for the false-positive rates", at_least=2)
     quick: bool = option(False, f"{QUICK_EXPERIMENTS} experiments: a first look, without verdicts")
-
-    @property
-    def every_data(self) -> tuple[Any, ...]:
-        """The recording, or what circuits learn."""
-        return (self.data or self.task,)
 
 
 CAPTIONS = {

@@ -8,9 +8,9 @@ from typing import Any
 
 from biorrr.sims.experiments.instructive.imaged_circuits import DENDRITES
 from biorrr.sims.experiments.instructive.own_recording import ASKED, ORIGIN
-from biorrr.sims.lab import Claim, Quantity
-from biorrr.sims.lab.quantities import PERCENT
-from biorrr.sims.lazy import np, xr
+from biorrr.sims.experiments.instructive.simulated_experiments import NOISES
+from biorrr.sims.lab import PERCENT, Claim, Quantity
+from biorrr.sims.lazy import instructive, np, xr
 
 # Bounds, fixed beforehand. Of 500 experiments 5 % err, give or take 1 %; of 40, give or take 3.4 %.
 BOUNDS = {True: (0.9, math.inf), False: (-math.inf, 0.15)}  # of the share of yes, where it must be yes or no
@@ -21,13 +21,11 @@ Results = Sequence[Mapping[str, Any]]
 
 def join(settings: Any, null: Results, controls: Results) -> xr.Dataset:
     """Return the answers of all experiments, and the rates of yes over them."""
-    from biorrr.analysis.instructive import LEVEL
-    from biorrr.sims.experiments.instructive.simulated_experiments import NOISES
-
     answer, power = (np.stack([one[name] for one in controls]) for name in ("answer", "power"))
     under_null = np.stack([one["yes"] for one in null])
     diverged = np.isnan(power).any(axis=(1, 2))
-    yes = np.where(diverged[:, None, None], np.nan, answer[..., 3] <= LEVEL)  # a withheld answer, NaN, is no yes
+    # A withheld answer, NaN, is no yes.
+    yes = np.where(diverged[:, None, None], np.nan, answer[..., 3] <= instructive.LEVEL)
     asked = ("example", "carries", "question")
     must = [[float(one.must.get(question, math.nan)) for question in ASKED] for one in DENDRITES]
     return xr.Dataset(

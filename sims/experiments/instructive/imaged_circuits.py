@@ -5,13 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from biorrr.sims.lab.circuits import completed
-from biorrr.sims.lazy import circuits, data_sets, np
-
-if TYPE_CHECKING:
-    from biorrr.analysis.instructive import DendriticRecording
+from biorrr.sims.lazy import circuits, data_sets, instructive, np
 
 RATE, FRAMES = 10.0, 5  # frames per second, and in each trial
 WARM_UP = 200  # trials before the recording begins: at first errors and plateaus are large together, whatever they say
@@ -47,43 +44,44 @@ class Learner:
         return replace(self, **{name: getattr(self, name)[:trials] for name in ("z", "plateau", "error", "stimulus")})
 
 
+def draw_trials(data: data_sets.Dataset, stimuli: int, trials: int, seed: int) -> tuple[np.ndarray, ...]:
+    """Draw a few stimuli: X and Y of them, and the one that is shown in each trial, the warm-up included."""
+    rng = np.random.default_rng(seed)
+    rows = rng.permutation(len(data.X))[:stimuli]
+    return data.X[rows], data.Y[rows], rng.integers(len(rows), size=WARM_UP + trials)
+
+
+def learner_of(run: circuits.Run, plateau: str, readout: str) -> Learner:
+    """Return the activity after the warm-up in a run that has recorded y, z, and these two."""
+    traces = completed(run).data
+    y, z = traces["y"].values, traces["z"].values
+    weights = traces[f"{readout}_trace"].values.reshape(len(z), y.shape[1], z.shape[1])
+    error = y - np.einsum("tnk,tk->tn", weights, z)
+    followed = (z, traces[plateau].values, error, traces["data_row"].values)
+    z, carried, error, stimulus = (one[WARM_UP:] for one in followed)
+    return Learner(z, carried, error, weights[-1].T, stimulus)
+
+
 def learn(settings: Any, data: data_sets.Dataset, seed: int) -> Learner | None:
     """Let a circuit learn a few stimuli, each shown many times; return None if it diverges."""
-    rng = np.random.default_rng(seed)
-    rows = rng.permutation(len(data.X))[: settings.stimuli]
-    order = rng.integers(len(rows), size=WARM_UP + settings.trials)
+    X, Y, order = draw_trials(data, settings.stimuli, settings.trials, seed)
     circuit = settings.make_circuit(k=settings.k, s=0.0, ridge=settings.ridge, seed=seed)
     try:
         with warnings.catch_warnings(action="ignore"):  # of pixels that are the same in all stimuli
             run = circuit.run(
-                data.X[rows], data.Y[rows], order=order, record=("y", "z", "plateau", "Vy"), every=1,
-                snapshots=1, centre=True, progress=False,
+                X, Y, order=order, record=("y", "z", "plateau", "Vy"), every=1, snapshots=1, centre=True, progress=False
             )  # fmt: skip
     except circuits.Diverged:
         return None
-    traces = completed(run).data
-    y, z, plateau = (traces[name].values for name in ("y", "z", "plateau"))
-    Vy = traces["Vy_trace"].values.reshape(len(z), y.shape[1], settings.k)
-    error = y - np.einsum("tnk,tk->tn", Vy, z)
-    z, plateau, error, stimulus = (one[WARM_UP:] for one in (z, plateau, error, traces["data_row"].values))
-    return Learner(z, plateau, error, Vy[-1].T, stimulus)
+    return learner_of(run, "plateau", "Vy")
 
 
 # -- what dendrites carry ----------------------------------------------------------------------------------------------
 
 
-def _plateau(learner: Learner, other: Learner | None) -> np.ndarray:
-    return learner.plateau
-
-
-def _broadcast(learner: Learner, other: Learner | None) -> np.ndarray:
+def _broadcast(learner: Learner, other: Learner) -> np.ndarray:
     left, *_ = np.linalg.svd(learner.error - learner.error.mean(axis=0), full_matrices=False)
     return left[:, :1]
-
-
-def _plateau_of_other(learner: Learner, other: Learner | None) -> np.ndarray:
-    assert other is not None
-    return other.plateau
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,13 +106,13 @@ class Dendrite:
 
     name: str
     words: str
-    carries: Callable[[Learner, Learner | None], np.ndarray] | None
+    carries: Callable[[Learner, Any], np.ndarray] | None
     must: Mapping[str, bool]
     shuffled: bool = False
 
 
 CIRCUIT = Dendrite(
-    "circuit", "a circuit that learns", _plateau,
+    "circuit", "a circuit that learns", lambda learner, other: learner.plateau,
     {"specific": True, "informative": True, "signed": True, "predictive": True},
 )  # fmt: skip
 BROADCAST = Dendrite(
@@ -122,14 +120,14 @@ BROADCAST = Dendrite(
     {"specific": False, "informative": True, "signed": False, "predictive": False},
 )  # fmt: skip
 SHUFFLED = Dendrite(
-    "shuffled", "plateaus shuffled across neurons", _plateau,
+    "shuffled", "plateaus shuffled across neurons", lambda learner, other: learner.plateau,
     {"specific": True, "informative": True, "signed": False, "predictive": False}, shuffled=True,
 )  # fmt: skip
 SOMA = Dendrite(
     "soma", "dendrites that repeat the soma, with noise", None,
     {"specific": False, "informative": False, "signed": False, "predictive": False},
 )  # fmt: skip
-UNRELATED = Dendrite("unrelated", "plateaus of an unrelated circuit", _plateau_of_other, {})
+UNRELATED = Dendrite("unrelated", "plateaus of an unrelated circuit", lambda learner, other: other.plateau, {})
 DENDRITES = (CIRCUIT, BROADCAST, SHUFFLED, SOMA)
 # The null hypothesis of each question: the false-positive rate is measured there.
 NULL = {"specific": BROADCAST, "informative": UNRELATED, "signed": UNRELATED, "predictive": UNRELATED}
@@ -137,7 +135,7 @@ NULL = {"specific": BROADCAST, "informative": UNRELATED, "signed": UNRELATED, "p
 
 def observe(
     learner: Learner, dendrite: Dendrite, noise: float, decay: float, seed: Sequence[int], other: Learner | None = None
-) -> DendriticRecording:
+) -> instructive.DendriticRecording:
     """Return the circuit as calcium imaging would show it.
 
     Somatic activity travels back into the dendrite and adds to what the dendrite carries, with the same variance.
@@ -152,7 +150,6 @@ def observe(
         An unrelated circuit.
     """
     from biorrr.analysis.imaging import imaged
-    from biorrr.analysis.instructive import DendriticRecording
 
     rng = np.random.default_rng(seed)
     signal = _standard(learner.z)
@@ -161,7 +158,7 @@ def observe(
     if dendrite.shuffled:
         signal = np.roll(signal, 1, axis=1)
     soma, signal = (imaged(one, FRAMES, decay * RATE, noise, rng) for one in (learner.z, signal))
-    return DendriticRecording(
+    return instructive.DendriticRecording(
         soma, signal, RATE, np.repeat(learner.error, FRAMES, axis=0), learner.role,
         np.repeat(learner.stimulus, FRAMES), FRAMES,
     )  # fmt: skip

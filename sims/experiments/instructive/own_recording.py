@@ -6,10 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from biorrr.sims.lab import Figure, Findings, Quantity
-from biorrr.sims.lazy import data_sets, xr
+from biorrr.sims.lazy import data_sets, instructive, xr
 
 if TYPE_CHECKING:
-    from biorrr.analysis.instructive import DendriticRecording
     from biorrr.sims.recordings.measured import Measured
 
 ASKED = {
@@ -27,16 +26,15 @@ ORIGIN = Quantity(
 def answer_recording(data: Measured, decay: float) -> Findings:
     """Ask the four questions of a recording."""
     from biorrr.analysis.figures.instructive import plot_neurons
-    from biorrr.analysis.instructive import ask, signals_of
 
-    recording: DendriticRecording = data.recording
-    answers = ask(recording, decay)
+    recording: instructive.DendriticRecording = data.recording
+    answers = instructive.ask(recording, decay)
     asked = {question: one for question, one in answers.items() if not one.unasked}
     if not asked:
         raise data_sets.DataError(f"{data.name}: nothing can be asked: {answers['specific'].unasked}")
     results = xr.Dataset(
         {
-            "residual": (("frame", "neuron"), signals_of(recording, decay).residual),
+            "residual": (("frame", "neuron"), instructive.signals_of(recording, decay).residual),
             **{f"{q}_effect": ("neuron", one.neurons) for q, one in asked.items()},
         }
     )

@@ -19,10 +19,19 @@ from biorrr.sims.experiments.compare.claims import PAPER_ROWS
 from biorrr.sims.experiments.paper.long_runs import convergence
 from biorrr.sims.experiments.paper.page import VERDICTS, markdown, record, sentences
 from biorrr.sims.experiments.paper.theorems import algebra
-from biorrr.sims.lab import Claim, Experiment, ExperimentSettings, Findings, Lab, Quantity, experiment, option
+from biorrr.sims.lab import (
+    PERCENT,
+    Claim,
+    Experiment,
+    ExperimentSettings,
+    Findings,
+    Lab,
+    Quantity,
+    experiment,
+    option,
+    seeds_option,
+)
 from biorrr.sims.lab.claims import HOLDS
-from biorrr.sims.lab.quantities import PERCENT
-from biorrr.sims.lab.settings import seeds_option
 from biorrr.sims.lazy import np
 
 OWN = {"algebra": algebra, "convergence": convergence}  # chapters that are no commands
@@ -52,11 +61,6 @@ class PaperSettings(ExperimentSettings):
 
     seeds: int = seeds_option(20)
     quick: bool = option(False, "only what needs no learning: algebra, locality, and equality of circuit and algorithm")
-
-    @property
-    def every_data(self) -> tuple[Any, ...]:
-        """Return none: the chapters read their own."""
-        return ()
 
 
 @experiment(

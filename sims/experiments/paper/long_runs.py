@@ -9,9 +9,19 @@ from typing import Any
 from biorrr.sims.data import Samples
 from biorrr.sims.experiments.compare import first_rows, printed_rates
 from biorrr.sims.experiments.plateau.agreement import WHITE, WHITE_PLACE, WHITENING
-from biorrr.sims.lab import Claim, ExperimentSettings, Findings, Job, Lab, Quantity, experiment, option, seeds_option
-from biorrr.sims.lab.checks import check_rank
-from biorrr.sims.lab.quantities import PERCENT
+from biorrr.sims.lab import (
+    PERCENT,
+    Claim,
+    ExperimentSettings,
+    Findings,
+    Job,
+    Lab,
+    Quantity,
+    check_rank,
+    experiment,
+    option,
+    seeds_option,
+)
 from biorrr.sims.lazy import analysis, np
 from biorrr.sims.races.heats import Heat, Track, tracks_of
 from biorrr.sims.races.laps import Lap, race

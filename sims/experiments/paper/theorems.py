@@ -8,8 +8,17 @@ from typing import Any
 
 from biorrr.sims.data import Samples
 from biorrr.sims.experiments.plateau.agreement import PLACE as INTERPRETATION
-from biorrr.sims.lab import Claim, ExperimentSettings, Findings, Lab, Quantity, experiment, option
-from biorrr.sims.lab.checks import check_rank, default_ridge
+from biorrr.sims.lab import (
+    Claim,
+    ExperimentSettings,
+    Findings,
+    Lab,
+    Quantity,
+    check_rank,
+    default_ridge,
+    experiment,
+    option,
+)
 from biorrr.sims.lazy import analysis, data_sets, models, np
 
 # Bounds.

@@ -17,9 +17,18 @@ from functools import partial
 
 from biorrr.sims.data import SMALL_DATA
 from biorrr.sims.experiments.plateau.agreement import PLACE, TOLERATED, TRACES, compare, judge, measured
-from biorrr.sims.lab import Figure, Findings, Job, Lab, Quantity, experiment, seeds_option
-from biorrr.sims.lab.checks import check_rank, default_ridge
-from biorrr.sims.lab.quantities import PERCENT
+from biorrr.sims.lab import (
+    PERCENT,
+    Figure,
+    Findings,
+    Job,
+    Lab,
+    Quantity,
+    check_rank,
+    default_ridge,
+    experiment,
+    seeds_option,
+)
 from biorrr.sims.lab.training import (
     CONVERGED_SAMPLES,
     MILLIVOLT_EPOCHS,

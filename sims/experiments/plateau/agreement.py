@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from biorrr.sims.lab import Claim
-from biorrr.sims.lab.quantities import PERCENT, Quantity
+from biorrr.sims.lab import PERCENT, Claim, Quantity
 from biorrr.sims.lazy import analysis, data_sets, np, xr
 
 PLACE = 'Sec. 6, "Interpretation of calcium plateau potential in Bio-RRR"'
@@ -72,8 +71,7 @@ def compare(
     Variables of a dataset: agreement with theory through learning, (snapshot, pyramidal); traces and what theory
     expects, (stage, row, pyramidal); their agreement, (stage, pyramidal); and errors under the null hypotheses.
     """
-    from biorrr.analysis.backprop import backpropagated_error
-    from biorrr.analysis.plateau import null_agreements
+    from biorrr.analysis.plateau import backpropagated_error, null_agreements
 
     X, Y = data.centred().X, data.centred().Y
     audit = analysis.audit_plateau(X, Y, **weights, ridge=exact.ridge)

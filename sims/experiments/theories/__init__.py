@@ -17,10 +17,20 @@ from biorrr.sims.experiments.theories.imaged_theories import image_each
 from biorrr.sims.experiments.theories.interface import put_at_interface
 from biorrr.sims.experiments.theories.measures import compete
 from biorrr.sims.experiments.theories.verdicts import answered, at_interface, judge, key_of, measured
-from biorrr.sims.lab import ExperimentSettings, Figure, Findings, Lab, Quantity, SettingsError, experiment
-from biorrr.sims.lab.checks import check_rank
-from biorrr.sims.lab.circuits import compiled_if_possible
-from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP, option, seeds_option
+from biorrr.sims.lab import (
+    ExperimentSettings,
+    Figure,
+    Findings,
+    Lab,
+    Quantity,
+    SettingsError,
+    check_rank,
+    compiled_if_possible,
+    data_option,
+    experiment,
+    option,
+    seeds_option,
+)
 from biorrr.sims.lazy import xr
 
 NAMES = tuple(theory.name for theory in every_theory(1))
@@ -30,9 +40,7 @@ NAMES = tuple(theory.name for theory in every_theory(1))
 class TheoriesSettings(ExperimentSettings):
     """Settings of ``biorrr theories``."""
 
-    data: tuple[Samples, ...] = option(
-        ("digits", "v1v2", "synthetic"), f"{DATA_HELP}; may be repeated", metavar=DATA_FORM
-    )
+    data: tuple[Samples, ...] = data_option(("digits", "v1v2", "synthetic"))
     theories: tuple[str, ...] = option(("all",), "which to try; may be repeated", choices=("all", *NAMES))
     k: int = option(2, "pyramidal neurons, the rank of the regression", short="k", at_least=1)
     samples: int = option(200_000, "samples each theory sees", at_least=1)

@@ -5,14 +5,10 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from biorrr.sims.lab import Job, Lab
-from biorrr.sims.lab.circuits import completed
-from biorrr.sims.lazy import analysis, circuits, data_sets, models, np
-
-if TYPE_CHECKING:
-    from biorrr.models.theories import Theory
+from biorrr.sims.lab import Job, Lab, completed
+from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, theories
 
 RIDGE = 0.1  # of data of mean square 1, as noise of the fibres
 NOT_LEARNED = 1.0  # excess of filters that explain nothing: what a circuit that diverged is given
@@ -20,10 +16,9 @@ SEARCH_SEEDS = (1000, 1001)  # beyond the seed of the experiment: the search has
 EARLY = 100  # "during" learning is after this part of the samples
 
 
-def every_theory(k: int) -> list[Theory]:
+def every_theory(k: int) -> list[theories.Theory]:
     """Return the contestants, each with ``k`` cells."""
-    from biorrr.models import theories as t
-
+    t = theories
     feedbacks = [t.FeedbackAlignment(k=k, feedback=kind) for kind in ("backprop", "learned", "fixed")]  # type: ignore
     return [
         *feedbacks, t.Sacramento(k=k), t.Sacramento(k=k, learned=False), t.BurstDependent(k=k),
@@ -36,7 +31,7 @@ def every_theory(k: int) -> list[Theory]:
 class Contest:
     """A theory that learns from one seed, for a number of samples, at a relative rate at first; see ``rate_of``."""
 
-    theory: Theory
+    theory: theories.Theory
     relative: float
     samples: int
     seed: int
@@ -54,7 +49,7 @@ def rate_of(relative: float, data: data_sets.Dataset, halving: float = float("in
 
 
 def run_theory(
-    theory: Theory, X: np.ndarray, Y: np.ndarray, engine: str, seed: int = 0, **options: Any
+    theory: theories.Theory, X: np.ndarray, Y: np.ndarray, engine: str, seed: int = 0, **options: Any
 ) -> circuits.Run | None:
     """Return the run of a theory's circuit; None if it diverges. ``options`` are those of ``Circuit.run``."""
     circuit = circuits.Circuit(**theory.layout(Y.shape[1]), engine=engine, seed=seed)
@@ -67,7 +62,7 @@ def run_theory(
         return None
 
 
-def best_rates(lab: Lab, every: list[Theory], data: data_sets.Dataset) -> dict[Theory, float]:
+def best_rates(lab: Lab, every: list[theories.Theory], data: data_sets.Dataset) -> dict[theories.Theory, float]:
     """Return the rate, of the same candidates for every theory, that comes nearest to what is predicted of it.
 
     The worse of two seeds counts, and neither is among those that are judged.
@@ -82,15 +77,14 @@ def best_rates(lab: Lab, every: list[Theory], data: data_sets.Dataset) -> dict[T
     return {theory: settings.rates[place] for theory, place in zip(every, worse.argmin(axis=1), strict=True)}
 
 
-def learn(job: Job, contest: Contest, data: data_sets.Dataset) -> tuple[Theory, circuits.Run | None]:
+def learn(job: Job, contest: Contest, data: data_sets.Dataset) -> tuple[theories.Theory, circuits.Run | None]:
     """Return the theory at its rate and its run; None if it diverged."""
     rate = rate_of(contest.relative, data, contest.samples / 20)
     theory = replace(contest.theory, rate=rate, ridge=RIDGE)
     order = np.random.default_rng(contest.seed).integers(len(data.X), size=contest.samples)
-    start = theory.start(data.X.shape[1], data.Y.shape[1], contest.seed)
     snapshots = [max(contest.samples // EARLY, 1), contest.samples]
     return theory, run_theory(
-        theory, data.X, data.Y, job.settings.engine, contest.seed, order=order, weights=start, snapshots=snapshots
+        theory, data.X, data.Y, job.settings.engine, contest.seed, order=order, snapshots=snapshots
     )
 
 
@@ -102,7 +96,7 @@ def predicted(contest: Contest, data: data_sets.Dataset) -> float:
     return analysis.fixed_feedback_law(B, data.X, data.Y, RIDGE).excess
 
 
-def excess_of(theory: Theory, run: circuits.Run | None, data: data_sets.Dataset) -> float:
+def excess_of(theory: theories.Theory, run: circuits.Run | None, data: data_sets.Dataset) -> float:
     """Return the excess of the learned filters, at most that of filters that explain nothing."""
     if run is None:
         return NOT_LEARNED

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from biorrr.sims.experiments.instructive.imaged_circuits import CIRCUIT, WARM_UP, Learner, observe
+from biorrr.sims.experiments.instructive.imaged_circuits import CIRCUIT, Learner, draw_trials, learner_of, observe
 from biorrr.sims.experiments.theories.contests import RIDGE, rate_of, run_theory
 from biorrr.sims.lab import Job, Lab
-from biorrr.sims.lazy import data_sets, np, xr
-
-if TYPE_CHECKING:
-    from biorrr.models.theories import Theory
+from biorrr.sims.lazy import data_sets, instructive, np, theories, xr
 
 QUESTIONS = ("specific", "informative", "signed", "predictive")
 NOISES = (1.0, 2.0, 4.0)  # imaging noise over signal
@@ -26,11 +23,11 @@ STIMULI = 60  # samples of the data that are shown, each many times
 class ImagedTheory:
     """A theory that learns a few stimuli from one seed, at a constant rate."""
 
-    theory: Theory
+    theory: theories.Theory
     seed: int
 
 
-def image_each(lab: Lab, every: list[Theory], data: data_sets.Dataset) -> xr.Dataset:
+def image_each(lab: Lab, every: list[theories.Theory], data: data_sets.Dataset) -> xr.Dataset:
     """Image every theory while it learns the data, and return its answers; see :func:`shares`."""
     settings = lab.settings
     cells = min(settings.imaged_k, data.X.shape[1], data.Y.shape[1])
@@ -50,14 +47,13 @@ def image(job: Job, item: ImagedTheory, data: data_sets.Dataset) -> dict[str, An
 
     An answer is NaN where the theory diverged or the question could not be asked.
     """
-    from biorrr.analysis.instructive import ask
-
     learner = _learn(job, item, data)
     yes = np.full((2, len(NOISES), len(QUESTIONS)), np.nan)
     if learner is not None:
         for row, trials in enumerate(lengths(job.settings.trials)):
             for column, noise in enumerate(NOISES):
-                answers = ask(observe(learner.first(trials), CIRCUIT, noise, DECAY, (item.seed, row, column)), DECAY)
+                imaged = observe(learner.first(trials), CIRCUIT, noise, DECAY, (item.seed, row, column))
+                answers = instructive.ask(imaged, DECAY)
                 yes[row, column] = [np.nan if answers[one].unasked else bool(answers[one].yes) for one in QUESTIONS]
     return {"yes": yes}
 
@@ -67,22 +63,13 @@ def _learn(job: Job, item: ImagedTheory, data: data_sets.Dataset) -> Learner | N
 
     The outcome is what the readout makes of the output, and the error what it misses of y.
     """
-    rng = np.random.default_rng(item.seed)
-    rows = rng.permutation(len(data.X))[:STIMULI]
-    order = rng.integers(len(rows), size=WARM_UP + job.settings.trials)
+    X, Y, order = draw_trials(data, STIMULI, job.settings.trials, item.seed)
     theory = replace(item.theory, rate=rate_of(RATE, data), ridge=RIDGE)
     run = run_theory(
-        theory, data.X[rows], data.Y[rows], job.settings.engine, item.seed, order=order, centre=True, every=1,
+        theory, X, Y, job.settings.engine, item.seed, order=order, centre=True, every=1,
         record=("y", "z", theory.apical, theory.readout),
-        weights=theory.start(data.X.shape[1], data.Y.shape[1], item.seed),
     )  # fmt: skip
-    if run is None:
-        return None
-    y, z, apical = (run.data[name].values for name in ("y", "z", theory.apical))
-    readout = run.data[f"{theory.readout}_trace"].values
-    error = y - np.einsum("tnk,tk->tn", readout, z)
-    z, apical, error, stimulus = (one[WARM_UP:] for one in (z, apical, error, run.data["data_row"].values))
-    return Learner(z, apical, error, readout[-1].T, stimulus)
+    return None if run is None else learner_of(run, theory.apical, theory.readout)
 
 
 def shares(names: list[str], trials: tuple[int, int], yes: np.ndarray) -> xr.Dataset:

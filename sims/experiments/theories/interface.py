@@ -9,14 +9,10 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from biorrr.sims.lab import Job, Lab
-from biorrr.sims.lab.circuits import completed
-from biorrr.sims.lazy import circuits, models, np, xr
-
-if TYPE_CHECKING:
-    from biorrr.models.theories import Theory
+from biorrr.sims.lab import Job, Lab, completed
+from biorrr.sims.lazy import circuits, models, np, theories, xr
 
 CELLS, INPUTS = 8, 20
 FRAMES, SLOW = 6000, 20  # length of a recording, and frames over which inputs change
@@ -27,11 +23,9 @@ ROLE = (1.0, -1.0) * (CELLS // 2)  # of each neuron, in the outcome
 AXES = {"inhibition": list(INHIBITION), "group": ["helpful", "hurtful"], "phase": ["falling", "rising"]}
 
 
-def every_interfaced() -> list[Theory]:
+def every_interfaced() -> list[theories.Theory]:
     """Return the theories whose dendrites hear an error, with feedback that knows the roles."""
-    from biorrr.models import theories as t
-
-    rate = models.Rate(RATE)
+    rate, t = models.Rate(RATE), theories
     return [
         t.FeedbackAlignment(k=CELLS, rate=rate, feedback="fixed"), t.Sacramento(k=CELLS, rate=rate, learned=False),
         t.BurstDependent(k=CELLS, rate=rate, learned=False), t.BioRRR(k=CELLS, rate=rate),
@@ -42,7 +36,7 @@ def every_interfaced() -> list[Theory]:
 class Interface:
     """A theory at the interface, with plateaus of one shape and some extra inhibition, from one seed."""
 
-    theory: Theory
+    theory: theories.Theory
     shape: str
     inhibition: float
     seed: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from biorrr.sims.experiments.theories.contests import (
     RIDGE,
@@ -15,10 +15,7 @@ from biorrr.sims.experiments.theories.contests import (
     run_theory,
 )
 from biorrr.sims.lab import Job, Lab
-from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, xr
-
-if TYPE_CHECKING:
-    from biorrr.models.theories import Theory
+from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, theories, xr
 
 PROBED = 1000  # samples that probes show, with learning off
 SILENCED = 3000  # samples for which learning goes on without inhibition
@@ -32,7 +29,7 @@ MEASURES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def compete(lab: Lab, every: list[Theory], data: data_sets.Dataset) -> xr.Dataset:
+def compete(lab: Lab, every: list[theories.Theory], data: data_sets.Dataset) -> xr.Dataset:
     """Let each theory learn the data at its best rate, and return all measures by theory and seed."""
     settings = lab.settings
     best = best_rates(lab, every, data)
@@ -75,16 +72,16 @@ def measure(job: Job, contest: Contest, data: data_sets.Dataset) -> dict[str, An
     }  # fmt: skip
 
 
-def _silencing(theory: Theory) -> tuple[Theory, list[Any]] | None:
+def _silencing(theory: theories.Theory) -> tuple[theories.Theory, list[Any]] | None:
     """Return the theory, and the events, by which inhibition of its dendrites falls silent; None if it has none."""
-    from biorrr.models.theories import BioRRR, BurstDependent, Sacramento
-
-    if isinstance(theory, BurstDependent) and theory.cancelling:
+    if isinstance(theory, theories.BurstDependent) and theory.cancelling:
         return replace(theory, cancelling=False), []
-    return (theory, [models.Silence(0)]) if isinstance(theory, Sacramento | BioRRR) else None
+    return (theory, [models.Silence(0)]) if isinstance(theory, theories.Sacramento | theories.BioRRR) else None
 
 
-def _relearn(theory: Theory, run: circuits.Run, data: data_sets.Dataset, engine: str, samples: int, seed: int) -> float:
+def _relearn(
+    theory: theories.Theory, run: circuits.Run, data: data_sets.Dataset, engine: str, samples: int, seed: int
+) -> float:
     """Return the excess after learning has gone on without inhibition, at the rate it had in the middle."""
     found = _silencing(theory)
     if found is None:
@@ -110,14 +107,14 @@ class Probe:
         Engine of the simulation.
     """
 
-    theory: Theory
+    theory: theories.Theory
     X: np.ndarray
     Y: np.ndarray
     regression: np.ndarray
     engine: str
 
     def show(
-        self, weights: dict[str, np.ndarray], cut: bool = False, silent: tuple[Theory, list[Any]] | None = None
+        self, weights: dict[str, np.ndarray], cut: bool = False, silent: tuple[theories.Theory, list[Any]] | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return outputs and apical signals, (n_samples, k) each."""
         theory, events = silent or (self.theory, [])

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from biorrr.sims.experiments.theories.measures import AXES
-from biorrr.sims.lab import Claim, Quantity
-from biorrr.sims.lab.quantities import PERCENT
+from biorrr.sims.lab import PERCENT, Claim, Quantity
 from biorrr.sims.lazy import np, xr
 
 CONVERGED = 200_000  # samples below which nothing is judged

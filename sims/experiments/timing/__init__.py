@@ -16,10 +16,20 @@ from biorrr.sims.experiments.timing.late_instruction import late_learners, late_
 from biorrr.sims.experiments.timing.pairings import pair, pairing_quantities, pairing_results
 from biorrr.sims.experiments.timing.place_fields import field_quantities, field_results, run_laps
 from biorrr.sims.experiments.timing.single_cell import RULES
-from biorrr.sims.lab import Claim, ExperimentSettings, Figure, Findings, Lab, Quantity, experiment
-from biorrr.sims.lab.checks import check_rank
-from biorrr.sims.lab.circuits import compiled_if_possible
-from biorrr.sims.lab.settings import DATA_FORM, DATA_HELP, option, seeds_option
+from biorrr.sims.lab import (
+    Claim,
+    ExperimentSettings,
+    Figure,
+    Findings,
+    Lab,
+    Quantity,
+    check_rank,
+    compiled_if_possible,
+    data_option,
+    experiment,
+    option,
+    seeds_option,
+)
 from biorrr.sims.lazy import analysis, xr
 
 QUICK_SAMPLES = 20_000
@@ -29,9 +39,7 @@ QUICK_SAMPLES = 20_000
 class TimingSettings(ExperimentSettings):
     """Settings of ``biorrr timing``."""
 
-    data: Samples = option(
-        Synthetic(samples=20_000, m=10, n=8), f"data of the second experiment: {DATA_HELP}", metavar=DATA_FORM
-    )
+    data: Samples = data_option(Synthetic(samples=20_000, m=10, n=8), "data of the second experiment")
     tau_x: float = option(1.31, "time constant of the trace of the input (s)", at_least=0.05, at_most=3)
     tau_plateau: float = option(0.69, "time constant of the trace of the plateau (s)", at_least=0.05, at_most=3)
     trace: float = option(4.5, "time constant of both traces where instruction is late (samples)", at_least=0.1)

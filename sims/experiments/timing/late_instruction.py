@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from biorrr.sims.experiments.timing.single_cell import RULES
-from biorrr.sims.lab import Job, Quantity
-from biorrr.sims.lab.quantities import PERCENT
+from biorrr.sims.lab import PERCENT, Job, Quantity
 from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, xr
 
 if TYPE_CHECKING:

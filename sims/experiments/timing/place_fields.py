@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from biorrr.sims.experiments.timing.single_cell import PLATEAU, RULES, TICK, learn_weights
-from biorrr.sims.lab import Job, Quantity
-from biorrr.sims.lab.quantities import PERCENT
+from biorrr.sims.lab import PERCENT, Job, Quantity
 from biorrr.sims.lazy import analysis, np, xr
 
 if TYPE_CHECKING:

@@ -17,11 +17,12 @@ from biorrr.sims.lab.lab import Lab
 from biorrr.sims.lab.settings import resolve
 from biorrr.sims.recordings.contents import describe
 
+ERROR = "acquisition/error"
 LONGEST = 10.0  # seconds
 
 
 def base(path):
-    """An NWB file with spikes of two areas, trials, somas and dendrites with ROIs, and distal plasticity."""
+    """An NWB file with spikes of two areas, trials, and somas and dendrites with ROIs."""
     rng = np.random.default_rng(0)
 
     def series(file, name, values, kind="TimeSeries"):
@@ -50,8 +51,6 @@ def base(path):
             group["rois"] = np.arange(3)
             group["rois"].attrs["table"] = planes.ref
         series(file, "acquisition/error", rng.standard_normal(600))
-        for name, shape in {"y": (9, 3), "z": (9, 2), "a": (9, 2), "Vy": (10, 3, 2)}.items():
-            series(file, f"acquisition/{name}", rng.random(shape))
     return path
 
 
@@ -69,7 +68,6 @@ COMMANDS = {
     "fluorescence": lambda path: findings("communication", path, **AREAS | ROIS, **EXACT),
     "data --check": describe,
     "instructive": lambda path: findings("instructive", path, condition="kind", error="error", role="role", decay=0.0),
-    "distal": lambda path: findings("distal", path),
     "learn": load,
 }
 
@@ -97,7 +95,7 @@ def read_all(path, commands=tuple(COMMANDS)):
 def test_the_undamaged_file_can_be_read(tmp_path):
     said = read_all(base(tmp_path / "good.nwb"))
     assert {name for name, sentence in said.items() if not sentence} == {
-        "communication", "fluorescence", "data --check", "instructive", "distal"
+        "communication", "fluorescence", "data --check", "instructive",
     }  # fmt: skip
     assert said["learn"].startswith("source: choose an area of ")
 
@@ -193,12 +191,12 @@ BAD = {
     "timestamps descend": (put(SOMA + "/timestamps", -np.arange(600.0)), "instructive", "ascending time"),
     "timestamps NaN": (put(SOMA + "/timestamps", np.full(600, np.nan)), "instructive", "ascending time"),
     "data a group": (as_group(SOMA + "/data"), "instructive", "soma: must be one series of"),
-    "data text": (put("acquisition/y/data", [b"a"] * 9), "distal", "must hold y, z, a and Vy"),
-    "data a claim": (lambda file: (file.__delitem__("acquisition/y/data"),
-                                   file.create_dataset("acquisition/y/data", (10**7, 10**4), "f8", chunks=(10, 10))),
-                     "distal", "must hold the numbers it declares"),
-    "activities without rate": (put("acquisition/y/starting_time", 0.0), "distal", "a positive rate"),
-    "no y": (drop("acquisition/y"), "distal", "must hold y, z, a and Vy (got Vy, a, z"),
+    "data text": (put(ERROR + "/data", [b"a"] * 9), "instructive", "error: must be one series of"),
+    "data a claim": (lambda file: (file.__delitem__(ERROR + "/data"),
+                                   file.create_dataset(ERROR + "/data", (10**7, 10**4), "f8", chunks=(10, 10))),
+                     "instructive", "must hold the numbers it declares"),
+    "error without rate": (put(ERROR + "/starting_time", 0.0), "instructive", "a positive rate"),
+    "no error": (drop(ERROR), "instructive", "error: must be one series of"),
 }  # fmt: skip
 
 

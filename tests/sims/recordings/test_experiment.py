@@ -31,7 +31,6 @@ def test_from_file_to_table(of_allen):
     assert summary["within_r2"] > 0.03 > 0 > summary["null_r2"]  # all units follow one variable
     assert summary["rank"] == 1
     assert "left out, not of good quality" in summary["notes"]
-    assert "left out, not of good quality" in (folder / "supplement.csv").read_text()
     assert {path.stem for path in folder.glob("*.png")} == {"communication", "dimensionality", "lags", "removal"}
     assert "shortfall" not in summary  # no circuit was simulated
 

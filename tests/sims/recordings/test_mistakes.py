@@ -133,10 +133,6 @@ def test_arrays_of_wrong_shapes():
         Recording.from_tensor(np.ones((4, 3, 6)), ["V1"])
     with pytest.raises(DataError, match="must have one entry per trial"):
         tensor(conditions=[1, 2])
-    with pytest.raises(DataError, match="must have one entry per spike"):
-        Recording.from_spikes([1.0, 2.0], [0], [0.5], areas={0: "V1"})
-    with pytest.raises(DataError, match="one for each of 2 clusters"):
-        Recording.from_spikes([1.0, 2.0], [0, 1], [0.5], areas=["V1"])
 
 
 def test_what_is_left_out_is_said():

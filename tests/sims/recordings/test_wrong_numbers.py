@@ -7,24 +7,7 @@ import numpy as np
 import pytest
 
 from biorrr.sims import main
-from biorrr.sims.data import DataError, Dendrites, Pair
-from biorrr.sims.recordings import Recording
-
-
-def test_clusters_by_text_have_their_own_spikes():
-    """As JSON gives them: "10" comes before "2" in text, and not in numbers."""
-    rng = np.random.default_rng(0)
-    clusters, times = rng.integers(0, 24, 5000), rng.uniform(0, 100, 5000)
-    areas = {cluster: "V1" if cluster < 12 else "V2" for cluster in range(24)}
-    for keys in (areas, {str(cluster): area for cluster, area in areas.items()}):
-        recording = Recording.from_spikes(times, clusters, np.arange(90.0), areas=keys)
-        for unit, cluster in enumerate(range(24)):
-            np.testing.assert_array_equal(recording.activity.read(unit), np.sort(times[clusters == cluster]))
-        assert recording.notes == ()
-    as_numbers = Recording.from_spikes(times, clusters.astype(float), np.arange(90.0), areas=areas)
-    np.testing.assert_array_equal(as_numbers.activity.read(3), np.sort(times[clusters == 3]))
-    with pytest.raises(DataError, match="areas must name each cluster once"):
-        Recording.from_spikes(times, clusters, np.arange(90.0), areas={1: "V1", "1": "V2"})
+from biorrr.sims.data import Dendrites, Pair
 
 
 @pytest.fixture

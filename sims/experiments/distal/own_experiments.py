@@ -1,17 +1,49 @@
-"""A plan of the user's for an experiment on distal plasticity, and whether it suffices to tell RRMSE from CCA."""
+"""Answers for the user's own experiment: the s that a record speaks for, and whether a plan suffices to tell."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from biorrr.sims.lab import Findings, Job, Lab, Quantity
-from biorrr.sims.lab.quantities import PERCENT
+from biorrr.sims.lab import PERCENT, Findings, Job, Lab, Quantity
+from biorrr.sims.lazy import analysis, np
 
 if TYPE_CHECKING:
     from biorrr.analysis.distal.power import Design
+    from biorrr.sims.recordings.measured import Measured
 
 ENOUGH = 0.95  # power that should be reached
 ENDS = (0.0, 1.0)  # of the family: an experiment should tell them apart, whichever the circuit follows
+
+
+def infer_from_record(data: Measured, settings: Any) -> Findings:
+    """Infer s from a record of distal plasticity."""
+    record = data.recording
+    found = analysis.infer_s(*record, ridge=settings.ridge, noise=settings.known_noise)
+    samples, _, neurons = record.Vy.shape
+    every = record.y.shape[1] if record.y.ndim == 3 else 1
+    synapses = int((~np.isnan(record.Vy).all(axis=0)).sum())
+    return Findings(
+        title=f"s from {settings.data}",
+        quantities=[
+            *(Quantity(name, float(getattr(found, name))) for name in ("s", "low", "high")),
+            *(Quantity(name, float(getattr(found, name)), PERCENT) for name in ("noise", "unexplained")),
+            Quantity("can_tell", bool(found.can_tell)),
+            Quantity("another_rule", bool(found.another_rule)),
+            Quantity("samples", samples),
+            Quantity("every", every),
+            Quantity("synapses", synapses),
+            Quantity("neurons", neurons),
+            Quantity("recording", settings.data.name),
+        ],
+        rows={
+            "observed": f"{synapses} synapses on {neurons} neurons, {samples} changes"
+            + (f", each of {every} samples" if every > 1 else ""),
+            "verdict": "another rule" if found.another_rule else f"s = {found.s:.3f}" if found.can_tell
+            else "cannot tell",
+            "95 % interval": f"{found.low:.3f} to {found.high:.3f}",
+            "in words": str(found),
+        },
+    )  # fmt: skip
 
 
 def simulate_design(job: Job, s: float, design: Design) -> dict[str, Any]:
