@@ -6,9 +6,9 @@ import numpy as np
 
 from biorrr.sims.data.kinds import Pair
 from biorrr.sims.data.values import DataError
-from biorrr.sims.data.words import counted, printable
 from biorrr.sims.recordings.activity import Windows
 from biorrr.sims.recordings.trials import Trials
+from biorrr.sims.words import counted, printable
 
 
 def align(

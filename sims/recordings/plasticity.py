@@ -10,8 +10,8 @@ from biorrr.analysis.distal.observation import DistalRecordings, between_observa
 from biorrr.sims.data.array_files import read_npz
 from biorrr.sims.data.kinds import Plasticity
 from biorrr.sims.data.values import DataError
-from biorrr.sims.data.words import listed
 from biorrr.sims.recordings.measured import Measured, checked_numbers
+from biorrr.sims.words import listed
 
 ACTIVITIES = ("y", "z", "a")
 
