@@ -17,7 +17,7 @@ from biorrr.circuit.results.dataset import dataset
 from biorrr.circuit.results.run import Run
 from biorrr.circuit.simulation.checkpoint import Checkpoint
 from biorrr.circuit.simulation.events import as_events, check_events
-from biorrr.circuit.simulation.failures import Diverged, check_settled
+from biorrr.circuit.simulation.failures import Diverged, check_settled, warn_of_silence
 from biorrr.circuit.simulation.initial_state import Beginning, initial_state
 from biorrr.circuit.simulation.job import Job
 from biorrr.circuit.simulation.recorded_traces import recording_of
@@ -204,6 +204,8 @@ class RunnableCircuit(CircuitBase):
             at = simulated.outcome.samples
             raise Diverged(f"the circuit diverged at sample {at}: activity is no longer finite; {self._remedy}", run)
         check_settled(self.all_departures, run, timing.held)
+        if not happening:
+            warn_of_silence(run, feeds)
         return run
 
     def build(self, *sizes: int):

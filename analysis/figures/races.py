@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.figures.style import THEORY, axes_of, legend_below, styled
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from biorrr.analysis.figures.style import THEORY, Axes, Dataset, Figure, axes_of, legend_below, styled
 
 # Colour-blind safe (Okabe and Ito), and told apart in grey print by dashes and markers.
 _LINES = (
@@ -25,7 +20,7 @@ _FLOOR = 1e-3  # percent, below which nothing is shown
 
 
 @styled
-def plot_race(results: xr.Dataset, steps: str = "samples", title: str = "", note: str = "") -> Figure:
+def plot_race(results: Dataset, steps: str = "samples", title: str = "", note: str = "") -> Figure:
     """Draw the excess over the optimum, in percent, against steps and CPU time, one column per rank.
 
     A row in between counts passes through the data, if learners differ in how many steps make a pass. A dashed line is
@@ -57,7 +52,7 @@ def plot_race(results: xr.Dataset, steps: str = "samples", title: str = "", note
 
 
 @styled
-def plot_constraint(results: xr.Dataset, steps: str = "samples", title: str = "") -> Figure:
+def plot_constraint(results: Dataset, steps: str = "samples", title: str = "") -> Figure:
     """Draw ||Vx'CxxVx - I||^2/k, ``whitening_error`` (learner, k, seed, snapshot), against ``t`` without seed."""
     ranks, lines = results["k"].values, _lines(results["learner"].values)
     axes = axes_of(None, 1, len(ranks), figsize=(1.4 + 2.7 * len(ranks), 3.2), sharey=True)
@@ -72,7 +67,7 @@ def plot_constraint(results: xr.Dataset, steps: str = "samples", title: str = ""
 
 
 @styled
-def plot_pictures_race(results: xr.Dataset) -> Figure:
+def plot_pictures_race(results: Dataset) -> Figure:
     """Draw the excess, (data, learner, seed, snapshot), in percent against ``t`` without seed, one panel per data."""
     if "data" not in results.dims:  # a single data set
         results = results.expand_dims("data")
@@ -86,7 +81,7 @@ def plot_pictures_race(results: xr.Dataset) -> Figure:
 
 
 @styled
-def plot_sensitivity(results: xr.Dataset, title: str = "") -> Figure:
+def plot_sensitivity(results: Dataset, title: str = "") -> Figure:
     """Draw the excess over the optimum for every pair of eta0 and N, one row per algorithm and one column per rank.
 
     Parameters
@@ -130,12 +125,12 @@ def _lines(learners: NDArray) -> dict[str, tuple]:
     return dict(zip(map(str, learners), _LINES, strict=False))
 
 
-def _seeds(results: xr.Dataset, name: str) -> NDArray:
+def _seeds(results: Dataset, name: str) -> NDArray:
     """Return a quantity of one learner, (seeds, S)."""
     return results[name].transpose(..., "seed", "snapshot").values.reshape(results.sizes["seed"], -1)
 
 
-def _excess(ax: Axes, results: xr.Dataset, along: str, lines: Mapping[str, tuple]) -> None:
+def _excess(ax: Axes, results: Dataset, along: str, lines: Mapping[str, tuple]) -> None:
     """Draw the excess of every learner, (learner, seed, snapshot), along a quantity, and the line of arrival."""
     for learner in lines:
         one = results.sel(learner=learner)

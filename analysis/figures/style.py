@@ -14,6 +14,10 @@ from biorrr.errors import InputError, InputTypeError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from xarray import DataArray, Dataset
+else:
+    Axes = DataArray = Dataset = Figure = Any  # in annotations, for which nothing need be imported
 
 STYLE = Path(__file__).with_name("biorrr.mplstyle")
 # A quantity has one colour in every figure: Okabe and Ito's hues, told apart by colour-blind

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from biorrr.sims.data.kinds import Pair
-from biorrr.sims.data.values import DataError
+from biorrr.sims.data import DataError, Pair
 from biorrr.sims.recordings.activity import Windows
 from biorrr.sims.recordings.trials import Trials
 from biorrr.sims.words import counted, printable

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from biorrr.analysis.instructive import DendriticRecording
+from biorrr.sims.data import DataError, Dendrites
 from biorrr.sims.data.array_files import is_nwb, read_npz
-from biorrr.sims.data.kinds import Dendrites
-from biorrr.sims.data.values import DataError
 from biorrr.sims.recordings.hdf5 import Group
 from biorrr.sims.recordings.measured import Measured, checked_numbers
 from biorrr.sims.recordings.nwb import Table, find_trials, kind_of, open_nwb, series_in, series_named, times_of

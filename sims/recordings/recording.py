@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from biorrr.sims.data import DataError, Pair
 from biorrr.sims.data.dataset import LARGEST, Dataset
-from biorrr.sims.data.kinds import Pair
-from biorrr.sims.data.values import DataError
 from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces, Windows
 from biorrr.sims.recordings.alignment import align
 from biorrr.sims.recordings.trials import Trials

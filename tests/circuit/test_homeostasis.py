@@ -6,7 +6,7 @@ import pytest
 from biorrr.analysis import Yardstick
 from biorrr.circuit import Hierarchy, Microcircuit
 from biorrr.circuit.stimulus.presentation import Presentation
-from biorrr.models import HomeostaticScaling
+from biorrr.models import CutInstruction, HomeostaticScaling
 
 SCALING = (HomeostaticScaling(),)
 
@@ -39,24 +39,38 @@ def test_every_rule_stays_local():
         assert all(rule.local for rule in circuit.locality())
 
 
-@pytest.mark.parametrize("s", [0.0, 1.0])
-def test_an_output_beyond_what_x_and_y_share_is_not_silent(s):
-    """Three cells where x and y have two latents in common."""
+@pytest.fixture(scope="module")
+def two_latents():
+    """2,000 samples of two views that have two latents in common; X (2000, 8), Y (2000, 6), centred."""
     rng = np.random.default_rng(0)
     latents = rng.standard_normal((2000, 2))
     X = latents @ rng.standard_normal((2, 8)) + 0.5 * rng.standard_normal((2000, 8))
     Y = latents @ rng.standard_normal((2, 6)) + 0.5 * rng.standard_normal((2000, 6))
-    X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)
-    ridge = 0.1 * float(np.square(X).mean())
-    exact = Yardstick(X, Y, s, ridge)
-    plain, scaled = (
-        Microcircuit(3, s=s, ridge=ridge, engine="cpp", departures=departures).run(
-            X, Y, epochs=50, record=(), progress=False
-        )
-        for departures in ((), SCALING)
-    )
+    return X - X.mean(axis=0), Y - Y.mean(axis=0)
+
+
+SILENT = r"k: the outputs are silent along 1 of 3 directions .* reduce k, or give departures=\[HomeostaticScaling\(\)\]"
+
+
+@pytest.mark.parametrize("s", [0.0, 1.0])
+def test_a_third_output_is_silent_and_said_to_be_unless_cells_scale(s, two_latents):
+    ridge = 0.1 * float(np.square(two_latents[0]).mean())
+    exact = Yardstick(*two_latents, s, ridge)
+    settings, options = {"s": s, "ridge": ridge, "engine": "cpp"}, {"epochs": 50, "record": (), "progress": False}
+    with pytest.warns(UserWarning, match=SILENT):
+        plain = Microcircuit(3, **settings).run(*two_latents, **options)
+    scaled = Microcircuit(3, departures=SCALING, **settings).run(*two_latents, **options)  # a warning would be an error
     assert exact.whitening_error(scaled.Vx) < 0.02 < exact.whitening_error(plain.Vx)
     assert exact.excess(scaled.Vx) < 0.02
+
+
+@pytest.mark.parametrize("given", [{"final": False}, {"epochs": 4}, {"events": [CutInstruction(9_000)]}], ids=repr)
+def test_runs_that_need_not_have_learned_are_not_warned_of(given, two_latents):
+    """Those that go on, those below 10,000 samples, and those whose outputs an event may have silenced."""
+    circuit = Microcircuit(3, engine="cpp")
+    with pytest.warns(UserWarning, match=SILENT):
+        circuit.run(*two_latents, epochs=5, record=(), progress=False)
+    circuit.run(*two_latents, **{"epochs": 5, "record": (), "progress": False, **given})
 
 
 def test_the_two_interneuron_weights_still_meet_by_the_formula(data):

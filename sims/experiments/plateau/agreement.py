@@ -71,8 +71,7 @@ def compare(
     Variables of a dataset: agreement with theory through learning, (snapshot, pyramidal); traces and what theory
     expects, (stage, row, pyramidal); their agreement, (stage, pyramidal); and errors under the null hypotheses.
     """
-    from biorrr.analysis.backprop import backpropagated_error
-    from biorrr.analysis.plateau import null_agreements
+    from biorrr.analysis.plateau import backpropagated_error, null_agreements
     from biorrr.analysis.traces import halfway
 
     X, Y = data.centred().X, data.centred().Y
