@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.figures.style import THEORY, Axes, Dataset, Figure, axes_of, legend_below, styled
+from biorrr.analysis.figures.style import SHADES, THEORY, Axes, Dataset, Figure, axes_of, legend_below, styled
 
-# Colour-blind safe (Okabe and Ito), and told apart in grey print by dashes and markers.
-_LINES = (
-    ("#0072B2", "-", "o"), ("#56B4E9", "--", "s"), ("#D55E00", "-.", "^"), ("#009E73", ":", "D"),
-    ("#CC79A7", (0, (5, 1)), "v"), ("#E69F00", (0, (3, 1, 1, 1)), "P"), ("#000000", (0, (1, 1)), "X"),
+# Lines are told apart in grey print by dashes and markers. There is one more of these than of colours, so that no two
+# of 42 learners look the same.
+_LOOKS = (
+    ("-", "o"), ("--", "s"), ("-.", "^"), (":", "D"), ((0, (5, 1)), "v"), ((0, (3, 1, 1, 1)), "P"), ((0, (1, 1)), "X"),
 )  # fmt: skip
 _NEAR = 5.0  # percent above the optimum at which a learner counts as arrived
 _FLOOR = 1e-3  # percent, below which nothing is shown
@@ -122,7 +123,7 @@ def plot_sensitivity(results: Dataset, title: str = "") -> Figure:
 
 def _lines(learners: NDArray) -> dict[str, tuple]:
     """Return colour, dashes and marker of each learner."""
-    return dict(zip(map(str, learners), _LINES, strict=False))
+    return {str(one): (shade, *look) for one, shade, look in zip(learners, cycle(SHADES), cycle(_LOOKS), strict=False)}
 
 
 def _seeds(results: Dataset, name: str) -> NDArray:

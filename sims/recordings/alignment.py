@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from biorrr.sims.data import DataError, Pair
-from biorrr.sims.data.words import counted, printable
 from biorrr.sims.recordings.activity import Windows
 from biorrr.sims.recordings.trials import Trials
+from biorrr.sims.words import counted, printable
 
 
 def align(

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.lab.files import inside, read_json, whole_file
+from biorrr.files import whole_file
+from biorrr.sims.lab.files import inside, read_json
 from biorrr.sims.lab.quantities import readable
 from biorrr.sims.lab.settings import Settings, key_of
 from biorrr.sims.sweeps.plan import Plan, plain
