@@ -82,6 +82,14 @@ def test_residuals_know_nothing_of_held_out_trials(data):
         np.testing.assert_allclose(moments.held_out(fold)[0], expected.T @ expected, rtol=1e-9, atol=1e-9)
 
 
+def test_a_stratum_with_one_sample_in_the_training_data_has_that_as_its_mean():
+    X, Y = np.array([[1.0], [2.0], [5.0], [9.0]]), np.array([[0.0], [1.0], [4.0], [2.0]])
+    products, count = FoldMoments.of(X, Y, folds=[0, 1, 0, 1], strata=[0, 0, 1, 1]).held_out(0)
+    residual = np.array([[-1.0, -1.0], [-4.0, 2.0]])
+    np.testing.assert_allclose(products, residual.T @ residual)
+    assert count == 2
+
+
 def test_folds_keep_trials_together_and_spread_conditions(data):
     _, _, trials, strata = data
     folds = trial_folds(trials, 7, conditions=strata // BINS, random_state=1)
