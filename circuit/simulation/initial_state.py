@@ -102,14 +102,13 @@ def drawn_weights(
         Standard deviations of Vx and Vy, and the diagonal of Q and R; those that go with a timetable unless given.
     """
     m, n, k, l = sizes
-    shapes = {"Vx": (m, k), "Vy": (n, k), "Q": (k, l), "R": (l, k)}
-    rng = generator(seed, WEIGHTS)
-    drawn = {name: rng.standard_normal(shape) for name, shape in shapes.items()}
     size_x, size_y, q0 = start
-    drawn |= {"Vx": size_x * drawn["Vx"], "Vy": size_y * drawn["Vy"]}
-    # Q and R start unrelated but for a common direction, which keeps QR's eigenvalues positive.
-    common = {name: q0 * (np.eye(*shapes[name]) + 0.3 / math.sqrt(l) * drawn[name]) for name in ("Q", "R")}
-    return drawn | common
+    rng = generator(seed, WEIGHTS)
+    drawn = {"Vx": size_x * rng.standard_normal((m, k)), "Vy": size_y * rng.standard_normal((n, k))}
+    # Q and R start unrelated but for a common direction. What they do not share is bounded, so QR keeps its sign.
+    for name, shape in (("Q", (k, l)), ("R", (l, k))):
+        drawn[name] = q0 * (np.eye(*shape) + 0.3 / math.sqrt(l) * rng.uniform(-1, 1, shape))
+    return drawn
 
 
 def drawn_areas(layout: Sequence[Area], m: int, n: int, seed: int) -> dict[str, np.ndarray]:
