@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from biorrr.analysis.figures.style import COLOURS, SHADES, THEORY, axes_of, styled
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.axes import Axes
+from biorrr.analysis.figures.style import COLOURS, SHADES, THEORY, Axes, Dataset, axes_of, styled
 
 
 @styled
-def plot_protocols(results: xr.Dataset, *, ax=None) -> np.ndarray:
+def plot_protocols(results: Dataset, *, ax=None) -> np.ndarray:
     """Draw EPSPs after pairing in percent of baseline, as bars with every cell; two axes.
 
     Parameters
@@ -59,7 +53,7 @@ _NAMES = {0.0: " (RRMSE, Hebbian with decay)", 1.0: " (CCA, not Hebbian)"}
 
 
 @styled
-def plot_inferred(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
+def plot_inferred(results: Dataset, *, ax: Axes | None = None) -> Axes:
     """Draw inferred s with its confidence interval, one row per condition; one axes.
 
     Parameters
