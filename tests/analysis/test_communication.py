@@ -133,6 +133,9 @@ def test_matched_units_fire_like_the_target():
     assert len({tuple(one.within) for one in draws}) > 10
     few = matched_units(source[:10], target, rng)
     assert (len(few.source), len(few.within), len(few.across)) == (5, 5, 5)
+    assert [len(units) for units in matched_units(source[:2], target, rng)] == [1, 1, 1]
+    with pytest.raises(ValueError, match=r"source: must have at least two units for a within-area control \(got 1\)"):
+        matched_units(source[:1], target, rng)
 
 
 def test_lags_are_found():
