@@ -43,7 +43,7 @@ lint: .venv/developing types
 types: .venv/developing
 	mkdir -p build/types/biorrr
 	for room in $(ROOMS); do ln -sfn ../../../$$room build/types/biorrr/$$room; done
-	for file in __init__.py errors.py py.typed; do ln -sfn ../../../biorrr/$$file build/types/biorrr/$$file; done
+	for file in __init__.py errors.py files.py py.typed; do ln -sfn ../../../biorrr/$$file build/types/biorrr/$$file; done
 	$(BIN)/mypy
 
 .venv/installed: setup.cfg pyproject.toml

@@ -71,7 +71,7 @@ def stages_of_learning(
     samples, seen, Vx, Vy = np.asarray(samples), np.asarray(seen), np.asarray(Vx), np.asarray(Vy)
     recorded = {name: np.asarray(trace) for name, trace in traces.items()}
     stages = {}
-    for title, chosen in _stretches(samples, shown, _halfway(seen, Vx, Vy)).items():
+    for title, chosen in _stretches(samples, shown, _seen_halfway(seen, Vx, Vy)).items():
         theory: dict[str, NDArray] = {}
         if data is not None and exact is not None:
             x, y = (np.asarray(rows)[chosen] for rows in data)
@@ -90,8 +90,11 @@ def stages_of_learning(
     return stages
 
 
-def _halfway(seen: NDArray, Vx: NDArray, Vy: NDArray) -> float:
-    """Samples seen when Vy Vx' is half as far from its end as at the start, and stays so; never forms Vy Vx'."""
+def halfway(Vx: NDArray, Vy: NDArray) -> int | None:
+    """Return the first snapshot from which on Vy Vx' stays within half of its first distance from its last value.
+
+    None where it does not move or has diverged. ``Vx`` is (S, m, k), ``Vy`` (S, n, k); Vy Vx' is never formed.
+    """
 
     def inner(one: tuple[NDArray, NDArray], other: tuple[NDArray, NDArray]) -> NDArray:
         grams = [A.swapaxes(-2, -1) @ B for A, B in zip(one, other, strict=True)]
@@ -101,9 +104,15 @@ def _halfway(seen: NDArray, Vx: NDArray, Vy: NDArray) -> float:
     with np.errstate(over="ignore", invalid="ignore"):  # of a circuit that has diverged
         distance = inner(course, course) + inner(end, end) - 2 * inner(course, end)
     far = np.flatnonzero(~(distance <= distance[0] / 4))
-    if not np.isfinite(distance).all() or not len(far) or far[-1] + 1 >= len(seen):
-        return float(np.sqrt(max(seen[0], 1) * max(seen[-1], 1)))
-    return float(seen[far[-1] + 1])
+    if not np.isfinite(distance).all() or not len(far) or far[-1] + 1 >= len(distance):
+        return None
+    return int(far[-1]) + 1
+
+
+def _seen_halfway(seen: NDArray, Vx: NDArray, Vy: NDArray) -> float:
+    """Return the samples seen halfway through learning; where that is not known, halfway in log time."""
+    found = halfway(Vx, Vy)
+    return float(np.sqrt(max(seen[0], 1) * max(seen[-1], 1)) if found is None else seen[found])
 
 
 def _stretches(samples: NDArray, shown: int, halfway: float) -> dict[str, slice]:

@@ -39,6 +39,7 @@ is 1. The reasons:
   samples average its noise.
 - Where x says nothing about y, QQ' fades, and a proximal rate that is divided by it would grow without end. Below a
   thousandth of what y could ask for it is divided by that instead: the circuit falls silent.
+- A departure that makes the mean-square step of Vx larger says by how much, and eta_x is divided by it.
 - Q and R always share their rate, so R -> Q' holds.
 
 The numbers of announced runs were searched for on digits, V1-V2, MediaMill, white, heavy-tailed, low-rank and few data,

@@ -12,9 +12,9 @@ ROOT = Path(__file__).parents[1]
 ROOMS = ("models", "circuit", "analysis", "sims")
 MAY_IMPORT = {
     "models": (),
-    "circuit": ("biorrr.models",),
+    "circuit": ("biorrr.models", "biorrr.files"),
     "analysis": ("biorrr.models.rates", "biorrr.models.auto_rates"),
-    "sims": ("biorrr.models", "biorrr.circuit", "biorrr.analysis"),
+    "sims": ("biorrr.models", "biorrr.circuit", "biorrr.analysis", "biorrr.files"),
 }
 # Where the name one imports is not the name one installs.
 DISTRIBUTIONS = {"sklearn": "scikit-learn", "tomli_w": "tomli-w"}

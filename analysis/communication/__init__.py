@@ -10,8 +10,7 @@ from biorrr.analysis.communication.controls import (
     shuffled_trials,
 )
 from biorrr.analysis.communication.dimensionality import shared_dimensionality
-from biorrr.analysis.communication.folds import trial_folds
-from biorrr.analysis.communication.moments import FoldMoments
+from biorrr.analysis.communication.moments import FoldMoments, trial_folds
 from biorrr.analysis.communication.prediction import Prediction, predict_held_out
 
 __all__ = [

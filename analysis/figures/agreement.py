@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from biorrr.analysis.figures.style import COLOURS, THEORY, draw_against, for_log_axis, styled
-
-if TYPE_CHECKING:
-    import xarray as xr
+from biorrr.analysis.figures.style import COLOURS, THEORY, Dataset, draw_against, for_log_axis, styled
 
 # Colour, trace of the circuit, its label, and the label of what theory expects, by what is compared.
 _PLATEAU = "plateau", "plateau $a - Qn$"
@@ -26,7 +23,7 @@ _INHIBITION = {  # what is done to it
 
 
 @styled
-def plot_agreement(results: xr.Dataset, tolerated: float) -> np.ndarray:
+def plot_agreement(results: Dataset, tolerated: float) -> np.ndarray:
     """Scatter what the circuit does against what theory says, and follow their agreement through learning.
 
     Parameters

@@ -6,23 +6,17 @@ target. Controls that it does not hold are left out.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.figures.style import COLOURS, axes_of, legend_below, styled
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.axes import Axes
+from biorrr.analysis.figures.style import COLOURS, Axes, DataArray, Dataset, axes_of, legend_below, styled
 
 WITHIN = COLOURS["R"]  # the same area, in all figures here
 ACROSS = COLOURS["proximal"]  # the other area
 
 
 @styled
-def plot_prediction(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
+def plot_prediction(results: Dataset, *, ax: Axes | None = None) -> Axes:
     """Draw held-out R2 against rank: circuits beside the exact solution, and its controls.
 
     Bars are standard errors over folds for the exact solution, and standard deviations over seeds for circuits and
@@ -63,7 +57,7 @@ def plot_prediction(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
 
 
 @styled
-def plot_dimensionality(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
+def plot_dimensionality(results: Dataset, *, ax: Axes | None = None) -> Axes:
     """Draw predictive dimensions beside the dimensions that source and target share within themselves, row by row.
 
     Parameters
@@ -101,7 +95,7 @@ def plot_dimensionality(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
 
 
 @styled
-def plot_removal(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
+def plot_removal(results: Dataset, *, ax: Axes | None = None) -> Axes:
     """Draw held-out R2 of the full regression against the number of predictive dimensions removed from the source.
 
     Parameters
@@ -117,7 +111,7 @@ def plot_removal(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
 
 
 @styled
-def plot_lags(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
+def plot_lags(results: Dataset, *, ax: Axes | None = None) -> Axes:
     """Draw held-out R2 at the chosen rank against the lag of the target behind the source.
 
     Parameters
@@ -131,7 +125,7 @@ def plot_lags(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _draw_course(ax: Axes | None, results: xr.Dataset, places: xr.DataArray, name: str) -> Axes:
+def _draw_course(ax: Axes | None, results: Dataset, places: DataArray, name: str) -> Axes:
     """Draw a variable with its standard errors, below the names of the areas."""
     ax = axes_of(ax, figsize=(3.8, 2.8))
     look = {"color": ACROSS, "marker": "o", "markersize": 4, "capsize": 1.5}

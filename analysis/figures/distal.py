@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, styled
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.axes import Axes
-
-_SHADES = ("#0072B2", "#8A6100", "#C65200", "#00855F", "#B8578C")
+from biorrr.analysis.figures.style import COLOURS, SHADES, THEORY, Axes, Dataset, axes_of, styled
 
 
 @styled
-def plot_protocols(results: xr.Dataset, *, ax=None) -> np.ndarray:
+def plot_protocols(results: Dataset, *, ax=None) -> np.ndarray:
     """Draw EPSPs after pairing in percent of baseline, as bars with every cell; two axes.
 
     Parameters
@@ -41,7 +33,7 @@ def plot_protocols(results: xr.Dataset, *, ax=None) -> np.ndarray:
         panel.axhline(100, color="0.4", linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
         for number, s in enumerate(every_s):
             places = np.arange(len(words)) + (number - (len(every_s) - 1) / 2) * width
-            colour = _SHADES[number % len(_SHADES)]
+            colour = SHADES[number % len(SHADES)]
             panel.bar(
                 places, values[number].mean(axis=1), 0.9 * width, color=colour, alpha=0.35, zorder=0,
                 yerr=values[number].std(axis=1, ddof=1 if values.shape[2] > 1 else 0),
@@ -61,7 +53,7 @@ _NAMES = {0.0: " (RRMSE, Hebbian with decay)", 1.0: " (CCA, not Hebbian)"}
 
 
 @styled
-def plot_inferred(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
+def plot_inferred(results: Dataset, *, ax: Axes | None = None) -> Axes:
     """Draw inferred s with its confidence interval, one row per condition; one axes.
 
     Parameters
@@ -76,7 +68,7 @@ def plot_inferred(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
     spread = np.linspace(-0.25, 0.25, found.shape[2]) if found.shape[2] > 1 else np.zeros(1)
     for number, s in enumerate(results["s"].values):
         ax.axvline(s, **THEORY, zorder=0)
-        colour = _SHADES[number % len(_SHADES)]
+        colour = SHADES[number % len(SHADES)]
         for row in range(len(conditions)):
             estimate, low, high = found[number, row].T
             ax.hlines(row + spread, np.maximum(low, -0.5), np.minimum(high, 1.5), color=colour, linewidth=1.5)

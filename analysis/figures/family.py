@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from biorrr.analysis.figures.style import COLOURS, THEORY, in_percent, shades, styled
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.axes import Axes
+from biorrr.analysis.figures.style import COLOURS, THEORY, Axes, Dataset, in_percent, shades, styled
 
 _SHOWN_SAMPLES, _SHOWN_S = 60, 3  # of the plateaus
 
 
 @styled
-def plot_family(results: xr.Dataset) -> np.ndarray:
+def plot_family(results: Dataset) -> np.ndarray:
     """Draw plateaus at the first, the middle and the last s, and numbers against s below.
 
     Parameters
@@ -69,7 +63,7 @@ def plot_family(results: xr.Dataset) -> np.ndarray:
     return np.array([*above, *below], dtype=object)
 
 
-def _draw_eigenvalues(panel: Axes, results: xr.Dataset) -> None:
+def _draw_eigenvalues(panel: Axes, results: Dataset) -> None:
     """Draw the eigenvalues of QQ' of every seed, a colour for each component, over those of M."""
     s, exact, found = results["s"].values, results["eigenvalues_M"].values, results["eigenvalues_QQ"].values
     for component, shade in enumerate(shades(exact.shape[1])):

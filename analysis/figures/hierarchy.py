@@ -5,19 +5,16 @@ An area has one colour in all of them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, draw_against, in_percent, shades, styled
-
-if TYPE_CHECKING:
-    import xarray as xr
+from biorrr.analysis.figures.style import COLOURS, THEORY, Dataset, axes_of, draw_against, in_percent, shades, styled
 
 
 @styled
-def plot_hierarchy_learning(results: xr.Dataset, *, ax: Any = None) -> NDArray:
+def plot_hierarchy_learning(results: Dataset, *, ax: Any = None) -> NDArray:
     """Draw the excess of all areas together, and the distance of A from W' between areas.
 
     Parameters
@@ -47,7 +44,7 @@ def plot_hierarchy_learning(results: xr.Dataset, *, ax: Any = None) -> NDArray:
 
 
 @styled
-def plot_area_plateaus(results: xr.Dataset, *, ax: Any = None) -> NDArray:
+def plot_area_plateaus(results: Dataset, *, ax: Any = None) -> NDArray:
     """Draw plateaus of each area against the theory for the optimum.
 
     Parameters

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, styled, ticks_at
+from biorrr.analysis.figures.style import COLOURS, THEORY, Dataset, axes_of, styled, ticks_at
 from biorrr.analysis.instructive import LEVEL, Answer
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 _WORDS = {
     "circuit": "circuit that learns", "broadcast": "scalar broadcast", "shuffled": "shuffled across neurons",
@@ -20,7 +16,7 @@ _WORDS = {
 
 
 @styled
-def plot_answers(results: xr.Dataset, *, ax=None) -> np.ndarray:
+def plot_answers(results: Dataset, *, ax=None) -> np.ndarray:
     """Draw effect sizes of circuits and controls, one axes per question.
 
     Parameters
@@ -51,7 +47,7 @@ def plot_answers(results: xr.Dataset, *, ax=None) -> np.ndarray:
 
 
 @styled
-def plot_power(results: xr.Dataset, *, ax=None) -> np.ndarray:
+def plot_power(results: Dataset, *, ax=None) -> np.ndarray:
     """Draw power and false-positive rates against imaging noise, one axes per question.
 
     Parameters

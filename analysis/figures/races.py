@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from itertools import cycle
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.figures.style import THEORY, axes_of, legend_below, styled
+from biorrr.analysis.figures.style import SHADES, THEORY, Axes, Dataset, Figure, axes_of, legend_below, styled
 
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-# Colour-blind safe (Okabe and Ito), and told apart in grey print by dashes and markers.
-_LINES = (
-    ("#0072B2", "-", "o"), ("#56B4E9", "--", "s"), ("#D55E00", "-.", "^"), ("#009E73", ":", "D"),
-    ("#CC79A7", (0, (5, 1)), "v"), ("#E69F00", (0, (3, 1, 1, 1)), "P"), ("#000000", (0, (1, 1)), "X"),
+# Lines are told apart in grey print by dashes and markers. There is one more of these than of colours, so that no two
+# of 42 learners look the same.
+_LOOKS = (
+    ("-", "o"), ("--", "s"), ("-.", "^"), (":", "D"), ((0, (5, 1)), "v"), ((0, (3, 1, 1, 1)), "P"), ((0, (1, 1)), "X"),
 )  # fmt: skip
 _NEAR = 5.0  # percent above the optimum at which a learner counts as arrived
 _FLOOR = 1e-3  # percent, below which nothing is shown
 
 
 @styled
-def plot_race(results: xr.Dataset, steps: str = "samples", title: str = "", note: str = "") -> Figure:
+def plot_race(results: Dataset, steps: str = "samples", title: str = "", note: str = "") -> Figure:
     """Draw the excess over the optimum, in percent, against steps and CPU time, one column per rank.
 
     A row in between counts passes through the data, if learners differ in how many steps make a pass. A dashed line is
@@ -57,7 +53,7 @@ def plot_race(results: xr.Dataset, steps: str = "samples", title: str = "", note
 
 
 @styled
-def plot_constraint(results: xr.Dataset, steps: str = "samples", title: str = "") -> Figure:
+def plot_constraint(results: Dataset, steps: str = "samples", title: str = "") -> Figure:
     """Draw ||Vx'CxxVx - I||^2/k, ``whitening_error`` (learner, k, seed, snapshot), against ``t`` without seed."""
     ranks, lines = results["k"].values, _lines(results["learner"].values)
     axes = axes_of(None, 1, len(ranks), figsize=(1.4 + 2.7 * len(ranks), 3.2), sharey=True)
@@ -72,7 +68,7 @@ def plot_constraint(results: xr.Dataset, steps: str = "samples", title: str = ""
 
 
 @styled
-def plot_pictures_race(results: xr.Dataset) -> Figure:
+def plot_pictures_race(results: Dataset) -> Figure:
     """Draw the excess, (data, learner, seed, snapshot), in percent against ``t`` without seed, one panel per data."""
     if "data" not in results.dims:  # a single data set
         results = results.expand_dims("data")
@@ -86,7 +82,7 @@ def plot_pictures_race(results: xr.Dataset) -> Figure:
 
 
 @styled
-def plot_sensitivity(results: xr.Dataset, title: str = "") -> Figure:
+def plot_sensitivity(results: Dataset, title: str = "") -> Figure:
     """Draw the excess over the optimum for every pair of eta0 and N, one row per algorithm and one column per rank.
 
     Parameters
@@ -127,15 +123,15 @@ def plot_sensitivity(results: xr.Dataset, title: str = "") -> Figure:
 
 def _lines(learners: NDArray) -> dict[str, tuple]:
     """Return colour, dashes and marker of each learner."""
-    return dict(zip(map(str, learners), _LINES, strict=False))
+    return {str(one): (shade, *look) for one, shade, look in zip(learners, cycle(SHADES), cycle(_LOOKS), strict=False)}
 
 
-def _seeds(results: xr.Dataset, name: str) -> NDArray:
+def _seeds(results: Dataset, name: str) -> NDArray:
     """Return a quantity of one learner, (seeds, S)."""
     return results[name].transpose(..., "seed", "snapshot").values.reshape(results.sizes["seed"], -1)
 
 
-def _excess(ax: Axes, results: xr.Dataset, along: str, lines: Mapping[str, tuple]) -> None:
+def _excess(ax: Axes, results: Dataset, along: str, lines: Mapping[str, tuple]) -> None:
     """Draw the excess of every learner, (learner, seed, snapshot), along a quantity, and the line of arrival."""
     for learner in lines:
         one = results.sel(learner=learner)

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.figures.style import axes_of, styled
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.axes import Axes
+from biorrr.analysis.figures.style import Axes, DataArray, Dataset, axes_of, styled
 
 _BOUNDS = (0.01, 0.2)  # of excess, where a colour changes, beside the tolerated one
 _LEARNS, _BREAKS = ("#DCEBF5", "#9CC9E3"), ("#F6C9A6", "#E58A4E")
 
 
 @styled
-def plot_departures(results: xr.Dataset) -> NDArray:
+def plot_departures(results: Dataset) -> NDArray:
     """Draw a table for each data set: a row for each departure, a field for each of its values, mild ones first.
 
     A field shows the value and, below it, the mean excess over seeds. It is blue where the circuit learns and orange
@@ -78,7 +73,7 @@ def _draw_row(ax: Axes, row: int, values: list, excess: NDArray, tolerated: floa
         ax.text(place, row, text, ha="center", va="center", fontsize=6, linespacing=1.1)
 
 
-def _label(excess: xr.DataArray) -> str:
+def _label(excess: DataArray) -> str:
     """Return the words of a departure, in short lines, with a star where its values have no order."""
     return textwrap.fill(excess.attrs["long_name"] + ("" if excess.attrs["ordered"] else " *"), 36)
 

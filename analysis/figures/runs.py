@@ -8,7 +8,7 @@ where it is known already; ``neurons`` are counted from 0; ``ax`` are axes to dr
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,20 +19,17 @@ from biorrr.analysis.figures.panels.learning import plot_learning
 from biorrr.analysis.figures.panels.plateau import TRACES, plot_plateau
 from biorrr.analysis.figures.panels.raster import plot_raster
 from biorrr.analysis.figures.panels.symmetry import plot_symmetry
+from biorrr.analysis.figures.style import Axes, Dataset
 from biorrr.analysis.regression.yardstick import Yardstick
 from biorrr.analysis.theory import symmetry_decay
 from biorrr.analysis.traces import Stage, stages_of_learning
 from biorrr.errors import InputError
 
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.axes import Axes
-
 SAMPLES, HELD_SAMPLES = 50, 8  # in a stretch: as many as can be told apart, fewer where each takes its time
 MOST_TRACED, MOST_FILTERS, MOST_RECORDED = 4, 6, 3  # neurons that fit a page
 
 
-def learning_of(data: xr.Dataset, X: ArrayLike | None, Y: ArrayLike | None, exact: Yardstick | None, ax: Any) -> Axes:
+def learning_of(data: Dataset, X: ArrayLike | None, Y: ArrayLike | None, exact: Yardstick | None, ax: Any) -> Axes:
     """Draw the objective at each snapshot against its optimum."""
     exact = exact or exact_solution(data, X, Y)
     Vx = data["Vx"].values
@@ -40,7 +37,7 @@ def learning_of(data: xr.Dataset, X: ArrayLike | None, Y: ArrayLike | None, exac
 
 
 def plateau_of(
-    data: xr.Dataset,
+    data: Dataset,
     X: ArrayLike | None,
     Y: ArrayLike | None,
     exact: Yardstick | None,
@@ -70,7 +67,7 @@ def plateau_of(
     )
 
 
-def _between(data: xr.Dataset, first: int, stop: int) -> xr.Dataset:
+def _between(data: Dataset, first: int, stop: int) -> Dataset:
     """Return ``data`` with the traces of samples ``first`` to ``stop`` - 1 alone."""
     kept = data.sel(sample=slice(first, stop - 1))
     if not kept.sizes["sample"]:
@@ -82,7 +79,7 @@ def _between(data: xr.Dataset, first: int, stop: int) -> xr.Dataset:
     return kept
 
 
-def symmetry_of(data: xr.Dataset, ax: Any, eta_q: Callable[[NDArray], NDArray] | None = None) -> Axes:
+def symmetry_of(data: Dataset, ax: Any, eta_q: Callable[[NDArray], NDArray] | None = None) -> Axes:
     """Draw ||Q' - R|| at each snapshot against the product of (1 - eta_q): of rates recorded, or of ``eta_q``."""
     if "eta_q" not in data:
         decay = symmetry_decay(data["Q"], data["R"], data["seen"], eta_q or 0.0)
@@ -98,7 +95,7 @@ def symmetry_of(data: xr.Dataset, ax: Any, eta_q: Callable[[NDArray], NDArray] |
 
 
 def filters_of(
-    data: xr.Dataset,
+    data: Dataset,
     X: ArrayLike | None,
     Y: ArrayLike | None,
     pixels: tuple[int, ...] | None,
@@ -117,9 +114,7 @@ def filters_of(
     return plot_filters(exact.aligned(Vx)[:, cells], best[:, cells], pixels, numbers=cells, of=Vx.shape[1], ax=ax)
 
 
-def eigenvalues_of(
-    data: xr.Dataset, X: ArrayLike | None, Y: ArrayLike | None, exact: Yardstick | None, ax: Any
-) -> Axes:
+def eigenvalues_of(data: Dataset, X: ArrayLike | None, Y: ArrayLike | None, exact: Yardstick | None, ax: Any) -> Axes:
     """Draw the eigenvalues of the final QQ' beside those of M."""
     exact = exact or exact_solution(data, X, Y)
     Q = data["Q"].values[-1]
@@ -128,7 +123,7 @@ def eigenvalues_of(
 
 
 def raster_of(
-    data: xr.Dataset,
+    data: Dataset,
     spikes: tuple[NDArray, NDArray, int] | None,
     shown: int,
     neurons: Sequence[int] | None,
@@ -154,7 +149,7 @@ def raster_of(
     )
 
 
-def _held(data: xr.Dataset) -> bool:
+def _held(data: Dataset) -> bool:
     """Return True if neurons were recorded tick by tick while a sample was held, and not once per sample."""
     return "time" in data.get("plateau", data).dims
 
@@ -162,7 +157,7 @@ def _held(data: xr.Dataset) -> bool:
 # -- what they are made of ---------------------------------------------------------------------------------------------
 
 
-def exact_solution(data: xr.Dataset, X: ArrayLike | None, Y: ArrayLike | None) -> Yardstick:
+def exact_solution(data: Dataset, X: ArrayLike | None, Y: ArrayLike | None) -> Yardstick:
     """Return the exact solution of the problem that the run has learned."""
     if X is None or Y is None:
         raise InputError("X, Y: must be the data that were learned, which the exact solution needs (got none)")
@@ -173,7 +168,7 @@ def exact_solution(data: xr.Dataset, X: ArrayLike | None, Y: ArrayLike | None) -
 
 
 def stages(
-    data: xr.Dataset,
+    data: Dataset,
     X: ArrayLike | None = None,
     Y: ArrayLike | None = None,
     exact: Yardstick | None = None,
@@ -185,18 +180,19 @@ def stages(
         exact = exact or exact_solution(data, X, Y)
         x, y = (np.asarray(view)[data["data_row"].values] for view in (X, Y))
         rows = x - data["mean_x"].values, y - data["mean_y"].values
+    traces = {name: data[name].values for name in TRACES if name in data}
     return stages_of_learning(
-        data["sample"].values, _traces(data), data["seen"].values, data["Vx"].values, data["Vy"].values,
+        data["sample"].values, traces, data["seen"].values, data["Vx"].values, data["Vy"].values,
         shown=shown or (HELD_SAMPLES if _held(data) else SAMPLES), data=rows, exact=exact,
     )  # fmt: skip
 
 
-def last_samples(data: xr.Dataset, shown: int) -> Stage:
+def last_samples(data: Dataset, shown: int) -> Stage:
     """Return the last stretch of samples that was recorded, of at most ``shown``."""
     return [*stages(data, shown=shown).values()][-1]
 
 
-def moments(data: xr.Dataset, samples: NDArray) -> NDArray:
+def moments(data: Dataset, samples: NDArray) -> NDArray:
     """Return the end of each tick of ``samples`` in the unit of :func:`unit_of`; milliseconds count from the first."""
     starts = onsets(data, samples)
     if not _held(data):
@@ -205,31 +201,27 @@ def moments(data: xr.Dataset, samples: NDArray) -> NDArray:
     return (starts[:, None] + within).ravel()
 
 
-def onsets(data: xr.Dataset, samples: NDArray) -> NDArray:
+def onsets(data: Dataset, samples: NDArray) -> NDArray:
     """Return the onset of each of ``samples`` in the unit of :func:`unit_of`."""
     if _in_seconds(data):
         return _hold(data) * samples
     return _hold(data) * (samples - samples[0]) if _held(data) else samples
 
 
-def _hold(data: xr.Dataset) -> float:
+def _hold(data: Dataset) -> float:
     """Return the duration of a sample in the unit of :func:`unit_of`."""
     if _in_seconds(data):
         return float(data.attrs["seconds_per_sample"])
     return float(data["time"].values[-1]) if _held(data) else 1.0
 
 
-def unit_of(data: xr.Dataset) -> str:
+def unit_of(data: Dataset) -> str:
     """Return the label of the horizontal axis."""
     return "time (s)" if _in_seconds(data) else "time (ms)" if _held(data) else "sample"
 
 
-def _in_seconds(data: xr.Dataset) -> bool:
+def _in_seconds(data: Dataset) -> bool:
     return bool(data.attrs.get("signal_in_time"))
-
-
-def _traces(data: xr.Dataset) -> dict[str, NDArray]:
-    return {name: data[name].values for name in TRACES if name in data}
 
 
 def _rows(trace: NDArray, cells: list[int]) -> NDArray:
@@ -237,7 +229,7 @@ def _rows(trace: NDArray, cells: list[int]) -> NDArray:
     return trace.reshape(-1, trace.shape[-1])[:, cells]
 
 
-def _chosen(data: xr.Dataset, neurons: Sequence[int] | None, most: int, k: int | None = None) -> list[int]:
+def _chosen(data: Dataset, neurons: Sequence[int] | None, most: int, k: int | None = None) -> list[int]:
     k = k or data["plateau"].shape[-1]
     chosen = [*range(min(k, most))] if neurons is None else [int(one) for one in np.atleast_1d(neurons)]
     if not chosen or min(chosen) < 0 or max(chosen) >= k:
@@ -245,7 +237,7 @@ def _chosen(data: xr.Dataset, neurons: Sequence[int] | None, most: int, k: int |
     return chosen
 
 
-def _name(data: xr.Dataset, cell: int) -> str:
+def _name(data: Dataset, cell: int) -> str:
     """Return the name of a recorded neuron in figures, counted from 0: "neuron 3", or of many "neuron 3 of 10"."""
     k = data["Vx"].shape[-1]
     number = int(data["plateau_cell"].values[cell]) if "plateau_cell" in data.coords else cell

@@ -14,6 +14,10 @@ from biorrr.errors import InputError, InputTypeError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from xarray import DataArray, Dataset
+else:
+    Axes = DataArray = Dataset = Figure = Any  # in annotations, for which nothing need be imported
 
 STYLE = Path(__file__).with_name("biorrr.mplstyle")
 # A quantity has one colour in every figure: Okabe and Ito's hues, told apart by colour-blind
@@ -27,6 +31,8 @@ COLOURS = {
     "theory": "#6E6E6E",  # the exact solution, the optimum, a prediction; dashed or in grey behind
     "own": "#8A6100",  # parts of one's own
 }
+# Of things side by side that have no colour of their own: members of the family, learners.
+SHADES = tuple(COLOURS[name] for name in ("proximal", "own", "distal", "Q", "R", "plateau"))
 EXCESS = "excess over the optimum"  # in percent on every axis
 THEORY: dict[str, Any] = {"color": COLOURS["theory"], "linestyle": "--", "linewidth": 1.2}
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from biorrr.analysis.figures.style import EXCESS, axes_of, styled
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from biorrr.analysis.figures.style import EXCESS, Axes, axes_of, styled
 
 LONGEST_LABEL = 24  # characters of a tick's label
 

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.figures.style import COLOURS, axes_of, styled
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.axes import Axes
+from biorrr.analysis.figures.style import COLOURS, Axes, Dataset, axes_of, styled
 
 _MARKERS = "osD^v"
 _FLOOR = 1e-4  # excess below which dots are not told apart
 
 
 @styled
-def plot_theories(results: xr.Dataset, *, ax=None) -> NDArray:
+def plot_theories(results: Dataset, *, ax=None) -> NDArray:
     """Draw excess, participation ratio, whitening, apical signals, lesions and answers, one axes for each.
 
     Parameters
@@ -76,7 +70,7 @@ def _panels(ax, theories: int, columns: list[int]) -> NDArray:
     return np.concatenate([np.ravel(np.asarray(dots)), np.ravel(np.asarray(tables))])
 
 
-def _dots(panel: Axes, results: xr.Dataset, name: str, scale: float, floor: float) -> None:
+def _dots(panel: Axes, results: Dataset, name: str, scale: float, floor: float) -> None:
     """Draw one dot for each seed, a marker for each data set, and a tick where law 1 predicts the excess."""
     for place, data in enumerate(results["data"].values):
         one = results.sel(data=data)
@@ -108,7 +102,7 @@ SECOND_HAND = np.array([[0.005, -0.100], [-0.139, 0.049]]), np.array([[0.015, 0.
 
 
 @styled
-def plot_interface(results: xr.Dataset, *, ax=None) -> NDArray:
+def plot_interface(results: Dataset, *, ax=None) -> NDArray:
     """Draw apical signals at a brain-computer interface, one axes for each shape of plateaus, and published ones.
 
     Parameters

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, styled
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.axes import Axes
+from biorrr.analysis.figures.style import COLOURS, THEORY, Axes, Dataset, axes_of, styled
 
 _COLOURS = ("#767676", COLOURS["proximal"])  # of the two rules
 
 
 @styled
-def plot_lags(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
+def plot_lags(results: Dataset, *, ax: Axes | None = None) -> Axes:
     """Draw the change of a weight against the lag between input and plateau; one axes.
 
     Parameters
@@ -42,7 +36,7 @@ def plot_lags(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
 
 
 @styled
-def plot_delays(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
+def plot_delays(results: Dataset, *, ax: Axes | None = None) -> Axes:
     """Draw the angle between learned filters and the fixed point against the delay of instruction; one axes.
 
     Parameters
@@ -66,7 +60,7 @@ def plot_delays(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
 
 
 @styled
-def plot_fields(results: xr.Dataset, *, ax: Axes | None = None) -> Axes:
+def plot_fields(results: Dataset, *, ax: Axes | None = None) -> Axes:
     """Draw the place fields that plateaus make under each rule, each relative to its own peak; one axes.
 
     Parameters

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biorrr.errors import InputError
+from biorrr.files import whole_file
 from biorrr.models.physical_units import dimension_of, in_si
 
 if TYPE_CHECKING:
@@ -74,14 +75,8 @@ def write(run: Run, path: str | os.PathLike) -> None:
             file.add_stimulus(series)
         else:
             simulation.add(series)
-    path = Path(path)
-    aside = path.with_name(f".{path.stem}.part.nwb")  # pynwb warns of other endings
-    try:
-        with NWBHDF5IO(aside, "w") as io:
-            io.write(file)
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
+    with whole_file(Path(path)) as aside, NWBHDF5IO(aside, "w") as io:
+        io.write(file)
 
 
 def _unit(unit: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from biorrr.circuit.results.netcdf import UnsafeFileError, read_netcdf, write_ne
 from biorrr.circuit.results.run_figures import RunFigures
 from biorrr.circuit.results.text_table import Tabled, regression, ridge_in_words
 from biorrr.errors import InputError, RunError
+from biorrr.files import whole_file
 from biorrr.models import AreaWeights, equilibrium
 
 if TYPE_CHECKING:
@@ -206,12 +207,8 @@ class Run(RunFigures, Tabled):
         path = Path(path)
         if path.exists() and not overwrite:
             raise FileExistsError(errno.EEXIST, "exists already; give another name, or overwrite=True", str(path))
-        aside = path.with_name(f".{path.name}.part")
-        try:
+        with whole_file(path) as aside:
             write_netcdf(self.data, aside)
-            aside.replace(path)
-        finally:
-            aside.unlink(missing_ok=True)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Run:

@@ -23,6 +23,7 @@ from biorrr.circuit.simulation.recorder import Recorder, exactly
 from biorrr.circuit.stimulus.data_checks import warn
 from biorrr.circuit.stimulus.statistics import chunks
 from biorrr.errors import InputError, InputTypeError
+from biorrr.files import whole_file
 from biorrr.models.validation import NotNegative, check_fields
 
 if TYPE_CHECKING:
@@ -129,21 +130,15 @@ class CheckpointFile:
         for kind, series in self.series.items():
             arrays |= {f"{kind}/samples": series.samples}
             arrays |= {f"{kind}/{name}": rows for name, rows in series.values.items()}
-        partial = self.path.with_name(f".{os.getpid()}-{self.path.name}")
         try:
-            with partial.open("wb") as file:
+            with whole_file(self.path) as partial, partial.open("wb") as file:
                 np.savez(file, **arrays)  # type: ignore[arg-type]
-                file.flush()
-                os.fsync(file.fileno())
-            partial.replace(self.path)
         except OSError as error:
             # The simulation itself needs no disk; perhaps there is room again by the next checkpoint.
             warn(
                 f"{self.path}: no checkpoint at sample {outcome.samples} ({error.strerror}); the run goes on, and "
                 "the last good checkpoint stays"
             )
-        finally:
-            partial.unlink(missing_ok=True)
 
 
 def identity_of(job: Job, engine: str, events: Sequence[Event]) -> dict[str, str]:

@@ -72,7 +72,7 @@ def initial_state(
             continue
         held = kept.get(quantity.key) if quantity.variable.role == "memory" else None
         state[quantity.key] = values.flat(quantity) if held is None else held
-    for pathway in blueprint.weighted:
+    for pathway in blueprint.parts.weighted:
         turn = blueprint.orientations[pathway.name]
         key = f"{pathway.name}.w"
         if key in kept:
@@ -102,14 +102,13 @@ def drawn_weights(
         Standard deviations of Vx and Vy, and the diagonal of Q and R; those that go with a timetable unless given.
     """
     m, n, k, l = sizes
-    shapes = {"Vx": (m, k), "Vy": (n, k), "Q": (k, l), "R": (l, k)}
-    rng = generator(seed, WEIGHTS)
-    drawn = {name: rng.standard_normal(shape) for name, shape in shapes.items()}
     size_x, size_y, q0 = start
-    drawn |= {"Vx": size_x * drawn["Vx"], "Vy": size_y * drawn["Vy"]}
-    # Q and R start unrelated but for a common direction, which keeps QR's eigenvalues positive.
-    common = {name: q0 * (np.eye(*shapes[name]) + 0.3 / math.sqrt(l) * drawn[name]) for name in ("Q", "R")}
-    return drawn | common
+    rng = generator(seed, WEIGHTS)
+    drawn = {"Vx": size_x * rng.standard_normal((m, k)), "Vy": size_y * rng.standard_normal((n, k))}
+    # Q and R start unrelated but for a common direction. What they do not share is bounded, so QR keeps its sign.
+    for name, shape in (("Q", (k, l)), ("R", (l, k))):
+        drawn[name] = q0 * (np.eye(*shape) + 0.3 / math.sqrt(l) * rng.uniform(-1, 1, shape))
+    return drawn
 
 
 def drawn_areas(layout: Sequence[Area], m: int, n: int, seed: int) -> dict[str, np.ndarray]:
@@ -138,7 +137,7 @@ def drawn_areas(layout: Sequence[Area], m: int, n: int, seed: int) -> dict[str, 
 
 def given_weights(given: Mapping[str, object], blueprint: Blueprint, units: Units) -> dict[str, np.ndarray]:
     """Check matrices given by name in the data's units; return them in the circuit's own."""
-    known = {p.weight: p for p in blueprint.weighted}
+    known = {p.weight: p for p in blueprint.parts.weighted}
     out = {}
     for name, values in given.items():
         if name not in known:
@@ -158,7 +157,7 @@ def _remembered(start: Run, blueprint: Blueprint, units: Units) -> dict[str, np.
         remembers = quantity.variable.role == "memory" and quantity.variable.per != "circuit" and quantity.name != "w"
         if remembers and len(ended.get(quantity.key, ())) == quantity.size:
             kept[quantity.key] = ended[quantity.key]
-    for pathway in blueprint.weighted:
+    for pathway in blueprint.parts.weighted:
         if pathway.weight not in start.data:
             continue
         scale = units.scale(pathway.scale)

@@ -120,15 +120,13 @@ def _stiffest(areas: list[int]) -> list[str]:
 
 
 # Chebyshev's semi-iteration on [lowest, stiffest] (Saad, Iterative methods for sparse linear systems, 12.1).
-_CHEBYSHEV = [
-    "middle = (stiffest + lowest) / 2",
-    "breadth = clip((stiffest - lowest) / 2, 1e-30, inf)",
-    "first = int(elapsed < 1.5)",
-    "onward = 1 / (2 * middle / breadth - (1 - first) * chebyshev)",
-    "inertia = (1 - first) * onward * chebyshev",
-    "pace = first / middle + (1 - first) * 2 * onward / breadth",
-    "chebyshev = first * breadth / middle + (1 - first) * onward",
-]
+# The first ratio, 1 / middle, is twice what the recursion makes of a ratio of 0.
+_CHEBYSHEV = """
+    onward = 1 / (2 * middle - chebyshev)
+    inertia = onward * chebyshev
+    pace = 2 * onward / breadth
+    chebyshev = (1 - fresh) * (1 + int(elapsed < 1.5)) * onward
+"""
 
 
 def _pacemaker(areas: list[int], softest: float, clamped: float, clamp: str) -> Population:
@@ -136,7 +134,12 @@ def _pacemaker(areas: list[int], softest: float, clamped: float, clamp: str) -> 
 
     The lower bound of eigenvalues is ``softest``, and rises with ``clamp`` up to ``clamped``.
     """
-    lowest = f"lowest = clip(softest * (1 + {clamp} / 3), softest, clamped)"
+    eigenvalues = [
+        *_stiffest(areas),
+        f"lowest = clip(softest * (1 + {clamp} / 3), softest, clamped)",
+        "breadth = clip((stiffest - lowest) / 2, 1e-30, inf)",
+        "middle = (stiffest + lowest) / (2 * breadth)",
+    ]
     norms = [f"{name}{suffix(area)}" for area in areas for name in ("power_r", "residual")]
     norms += [f"power_w{suffix(area)}" for area in areas[1:]] + [f"power_a{suffix(area)}" for area in areas[:-1]]
     residual = " + ".join(f"residual{suffix(area)}" for area in areas)
@@ -146,7 +149,9 @@ def _pacemaker(areas: list[int], softest: float, clamped: float, clamp: str) -> 
         (
             broadcast("pace", "how fast outputs follow their drive"),
             broadcast("inertia", "how much outputs keep of their movement"),
-            broadcast("chebyshev", "ratio of successive Chebyshev polynomials", "memory"),
+            broadcast("chebyshev", "ratio of successive Chebyshev polynomials; 0 before the first", "memory"),
+            broadcast("breadth", "half the range of the eigenvalues of the equilibrium", "memory", 1.0),
+            broadcast("middle", "middle of that range, in units of breadth", "memory", 1.0),
             broadcast("softest", "lower bound of the eigenvalues of the equilibrium", "parameter", softest),
             broadcast("clamped", "the same where y clamps the last area", "parameter", clamped),
             broadcast("silent", "squared residual of silence", "memory"),
@@ -154,7 +159,8 @@ def _pacemaker(areas: list[int], softest: float, clamped: float, clamp: str) -> 
             *(broadcast(name, "summed over cells", "memory") for name in norms),
         ),
         (
-            Step("input", "\n".join([*_stiffest(areas), lowest, *_CHEBYSHEV]), replays=True),
+            Step("input", _CHEBYSHEV, replays=True),
+            Step("modulation", "\n".join(eigenvalues), replays=True),
             Step(
                 "integration",
                 f"""

@@ -63,6 +63,7 @@ def AdaptiveNeuromodulator() -> Population:
         ),
         broadcast("typical_y", "power of y in a direction that is to be learned", "parameter", 1.0, scale="y**2"),
         *(broadcast(name, meaning, "parameter", _OPEN_ENDED[name]) for name, meaning in PLANNED.items()),
+        broadcast("step_noise", "mean-square step of Vx, relative to that without departures", "parameter", 1.0),
         broadcast("outputs", "number of outputs", "parameter", 1.0),
         broadcast("mean_power", f"|z|^2 per cell, averaged over about {MEMORY:g} samples", "memory"),
         broadcast("learning", "0 for a pass with learning off", "parameter", 1.0),
@@ -76,7 +77,7 @@ def AdaptiveNeuromodulator() -> Population:
             bound = learning * sqrt(left)
             wanted_x = learning * left * sqrt(left) * base_x / power_x / (1 + sample / N_x)
             gain = clip(trace_q, {LEAST_GAIN!r} * typical_y / (1 - s + s * typical_y), inf)
-            eta_x = clip(wanted_x, 0, single_x * bound / (energy_x + ridge_power + 1e-300)) / gain
+            eta_x = clip(wanted_x, 0, single_x * bound / (energy_x + ridge_power + 1e-300)) / (gain * step_noise)
             """,
         ),
         Step(

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from biorrr.sims.lab.files import FolderError, whole_file
+from biorrr.files import whole_file
+from biorrr.sims.lab.files import FolderError
 
 
 def command(

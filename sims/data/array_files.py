@@ -15,7 +15,7 @@ from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.data.files import open_regular, readable
 from biorrr.sims.data.kinds import Arrays
 from biorrr.sims.data.values import DataError
-from biorrr.sims.data.words import listed
+from biorrr.sims.words import listed
 
 HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 NOT_NUMPY = "not a readable NumPy file"

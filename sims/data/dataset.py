@@ -85,6 +85,11 @@ class Dataset:
         return digest.hexdigest()
 
     @property
+    def trials(self) -> np.ndarray:
+        """Trial of each sample, (T,); exchangeable samples are trials of their own."""
+        return np.arange(len(self.X)) if self.groups is None else self.groups
+
+    @property
     def fits_in_memory(self) -> bool:
         """True if the data may be copied in memory as a whole."""
         return self.X.nbytes + self.Y.nbytes <= LOADED

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from biorrr.sims.data.values import DataError
-from biorrr.sims.data.words import brief
+from biorrr.sims.words import brief
 
 
 @contextmanager

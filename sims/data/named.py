@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from biorrr.files import whole_file
 from biorrr.sims.data.values import DataError, Samples
-from biorrr.sims.lab.files import whole_file
 
 
 def folders() -> list[Path]:

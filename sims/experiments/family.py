@@ -38,7 +38,7 @@ from biorrr.sims.lab import (
     seeds_option,
 )
 from biorrr.sims.lab.quantities import PERCENT, readable
-from biorrr.sims.lab.training import CONVERGED_SAMPLES, FamilySettings, learned, too_short
+from biorrr.sims.lab.training import CONVERGED_SAMPLES, FamilySettings, learned, unjudged_because
 from biorrr.sims.lazy import analysis, data_sets, np, xr
 
 RECORDED_SAMPLES = 300  # in which distal plasticity is recorded
@@ -110,7 +110,7 @@ def family(lab: Lab, settings: FamilyExperimentSettings) -> Findings:
         rows={f"s = {s:g}": in_words(results.sel(s=s)) for s in settings.s},
         data={"run": results},
         figures=[Figure("family", partial(plot_family, results))],
-        claims=[*judge(results, too_short(samples), data=data.name)],
+        claims=[*judge(results, unjudged_because(settings, samples), data=data.name)],
     )
 
 

@@ -122,7 +122,7 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
 
 def best_ridge(data: data_sets.Dataset, settings: LearnSettings) -> float:
     """Return the ridge with which the exact solution predicts held-out samples best; refuse data of one trial."""
-    folds = min(5, len(trials_of(data)[0]))
+    folds = min(5, len(np.unique(data.trials)))
     if folds < 2:
         raise SettingsError(f"ridge: cv needs two trials or more ({data.name} has one); give a number")
     X, Y = data.X, data.Y
@@ -147,15 +147,9 @@ def learn_samples(
 HELD_OUT = {"held_out_r2": "circuit", "held_out_r2_exact": "exact solution"}  # words of what is predicted
 
 
-def trials_of(data: data_sets.Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Return the trials, and which of them each sample belongs to; exchangeable samples are trials of their own."""
-    groups = np.arange(len(data.X)) if data.groups is None else data.groups
-    return np.unique(groups, return_inverse=True)
-
-
 def can_hold_out(data: data_sets.Dataset, cell: str) -> bool:
     """Return True if a second circuit can learn most trials: not with slow cells, nor data larger than memory."""
-    return cell != "millivolts" and data.fits_in_memory and len(trials_of(data)[0]) >= 5
+    return cell != "millivolts" and data.fits_in_memory and len(np.unique(data.trials)) >= 5
 
 
 def predict_held_out(job: Job, seed: int, data: data_sets.Dataset) -> dict[str, float]:
@@ -164,7 +158,7 @@ def predict_held_out(job: Job, seed: int, data: data_sets.Dataset) -> dict[str, 
     R2 is pooled over targets, about their means in the samples that were learned. The circuit's prediction is that of
     its filters and readout, X Vx readout', whatever its cells are.
     """
-    trials, trial_of = trials_of(data)
+    trials, trial_of = np.unique(data.trials, return_inverse=True)
     held_out = np.random.default_rng(seed).permutation(len(trials))[trial_of] < len(trials) // 5
     (X, Y), (X_new, Y_new) = ((data.X[rows], data.Y[rows]) for rows in (~held_out, held_out))
     settings = job.settings
@@ -191,15 +185,10 @@ def join(runs: dict[int, circuits.Run], exact: analysis.Yardstick) -> xr.Dataset
     )
 
 
-def has_traces(run: circuits.Run) -> bool:
-    """Return True if signals were recorded, unless the run ended before the first sample."""
-    return "plateau" in run.data and run.data.sizes["sample"] > 0
-
-
 def draw(run: circuits.Run, data: data_sets.Dataset, exact: analysis.Yardstick) -> list[Figure]:
     """Return learning curve, plateaus through learning, filters and eigenvalues, as the run draws them in a script."""
     figures = [Figure("learning_curve", partial(run.plot_learning, exact=exact))]
-    if has_traces(run):
+    if "plateau" in run.data and run.data.sizes["sample"] > 0:  # it may have ended before the first sample
         figures.append(Figure("plateau", partial(run.plot_plateau, data.X, data.Y, exact=exact)))
     if run.ended != "diverged":
         figures.append(Figure("filters", partial(run.plot_filters, pixels=data.pixels, exact=exact)))

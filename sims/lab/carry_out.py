@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -58,7 +58,7 @@ def carry_out(
         sys.stdout.flush()
     engine = findings.numbers.get("engine")  # what "auto" was: the same engine repeats the run bit for bit
     with folder.filling(lab.config(**({"engine": engine} if engine else {}))):
-        for chapter, found in parts_of(findings):
+        for chapter, found in (("", findings), *findings.chapters.items()):
             _write(folder, experiment_named(found.experiment, experiment), found, chapter, lab.settings.format)
         folder.write_summary(findings.every_quantity, findings.claims, findings.own_tests)
     print(f"written to {folder.path}")
@@ -73,12 +73,6 @@ def carry_out(
 def evaluate(experiment: Experiment, settings: Any, given: Mapping[Any, Any] = {}) -> Findings:
     """Return what an experiment finds, in this process and without a folder: a point of a sweep."""
     return Lab(experiment, settings, Workplace(given=given)).findings()
-
-
-def parts_of(findings: Findings) -> Iterator[tuple[str, Findings]]:
-    """Yield the findings themselves, with an empty name, and those of each chapter with its name."""
-    yield "", findings
-    yield from findings.chapters.items()
 
 
 def experiment_named(name: str, default: Experiment) -> Experiment:

@@ -1,12 +1,10 @@
-"""Files of a folder that may come from others: opened only where they lie in it, and written whole or not at all."""
+"""Files of a folder that may come from others: opened only where they lie in it."""
 
 from __future__ import annotations
 
 import json
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -59,24 +57,3 @@ def read_json(folder: Path, *names: str) -> Any:
         return json.loads(content)
     except (ValueError, RecursionError):
         return None
-
-
-@contextmanager
-def whole_file(path: Path, called: Path | None = None) -> Iterator[Path]:
-    """Give a path to write to; the file becomes ``path`` when the block ends well, and else is deleted.
-
-    ``called`` is what errors call it, if not ``path``.
-    """
-    partial = path.with_name(f".{os.getpid()}-{path.name}")
-    partial.unlink(missing_ok=True)  # a link of that name, in a folder that was sent, must not be written through
-    try:
-        yield partial
-        with partial.open("rb+") as file:
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except OSError as error:
-        if error.filename in (None, str(partial)):  # a full disk names no file
-            error.filename = str(called or path)
-        raise
-    finally:
-        partial.unlink(missing_ok=True)

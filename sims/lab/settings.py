@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import math
 import platform
 import tomllib
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 
 from biorrr.errors import InputError
 from biorrr.sims.lab.files import open_inside
+from biorrr.sims.words import did_you_mean
 
 PROVENANCE = "provenance"  # the table of a saved config that says what wrote it; the rest are settings
 WORDS = {bool: "true or false", int: "a whole number", float: "a finite number", str: "text"}
@@ -182,7 +182,7 @@ def _checked(name: str, kind: Any, value: Any, metadata: Mapping) -> Any:
         raise SettingsError(f"{key_of(name)}: must be {words} (got {value!r}); {metadata['help']}")
     if choices and kind is not float:
         raise SettingsError(
-            f"{key_of(name)}: must be one of {', '.join(choices)} (got {value!r}){_near(str(value), choices)}"
+            f"{key_of(name)}: must be one of {', '.join(choices)} (got {value!r}){did_you_mean(str(value), choices)}"
         )
     low, high = metadata["bounds"]
     if kind in (int, float) and not low <= value <= high:
@@ -194,11 +194,6 @@ def _checked(name: str, kind: Any, value: Any, metadata: Mapping) -> Any:
 def key_of(name: str) -> str:
     """Spell a field's name as the user does, in options and configs."""
     return name.replace("_", "-")
-
-
-def _near(value: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(value, known, n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def resolve(
@@ -243,7 +238,7 @@ def field_named(cls: type[Settings], key: str, where: str) -> str:
     """Return the name of the field that ``key`` means."""
     known = [key_of(field.name) for field in dataclasses.fields(cls)]
     if key_of(key) not in known:
-        remedy = _near(key_of(key), known) or f"; the settings are {', '.join(known)}"
+        remedy = did_you_mean(key_of(key), known) or f"; the settings are {', '.join(known)}"
         raise SettingsError(f"{key}: no such setting, {where}{remedy}")
     return key.replace("-", "_")
 

@@ -60,18 +60,13 @@ class FamilySettings(LearnerSettings):
 
 
 def unjudged_because(settings: Any, samples: int) -> str:
-    """Return why claims about the optimum have no verdict: other cells than the paper's, or too few samples."""
+    """Return why the optimum is not judged, other cells than the paper's or too few samples; an empty text if it is."""
     cell = getattr(settings, "cell", "algebraic")
     if cell != "algebraic":
         return f"the paper's claims are about algebraic cells, and these are {cell}"
-    return too_short(samples)
-
-
-def too_short(samples: int) -> str:
-    """Return why claims about the optimum have no verdict after so few samples, or an empty text."""
-    if samples >= JUDGED_SAMPLES:
-        return ""
-    return f"{samples:,} samples are too few to come near the optimum; it takes {JUDGED_SAMPLES:,}"
+    if samples < JUDGED_SAMPLES:
+        return f"{samples:,} samples are too few to come near the optimum; it takes {JUDGED_SAMPLES:,}"
+    return ""
 
 
 SCORES = {

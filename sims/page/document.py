@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.lab.files import FolderError
-from biorrr.sims.page.figures import gather_figures
+from biorrr.sims.lab.files import FolderError, open_inside
+from biorrr.sims.lab.folder.inventory import Entry
 from biorrr.sims.page.run import gather_run
 from biorrr.sims.page.sweep import gather_sweep, is_sweep
 
 ASSETS = Path(__file__).parent / "assets"
 MOST_BYTES = 8_000_000  # of all figures on a page
+KINDS = {".png": ("image/png", b"\x89PNG\r\n\x1a\n"), ".svg": ("image/svg+xml", None)}
 
 
 def page(folders: list[Path]) -> str:
@@ -50,3 +52,44 @@ def shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.5g}"
     return "" if value is None else str(value).replace(f"{Path.home()}/", "~/")
+
+
+def gather_figures(folder: Path, room: int, entries: Sequence[Entry]) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the figures in ``folder`` as images that stand in the page, and the names of those that do not.
+
+    An svg is shown as an image too: what scripts it may hold do not run there.
+
+    Parameters
+    ----------
+    folder
+        The run folder.
+    room
+        Bytes that the figures may take; those that do not fit, those that no page can show, and links are left out.
+    entries
+        Figures that the inventory of the folder lists.
+    """
+    shown, left_out = [], []
+    for entry in entries:
+        uri = _uri(folder, entry.file, room)
+        if uri is None:
+            left_out.append(entry.file)
+            continue
+        room -= len(uri)
+        caption = entry.caption or f"Figure {Path(entry.file).stem}."
+        shown.append({"name": entry.file, "uri": uri, "caption": caption})
+    return shown, left_out
+
+
+def _uri(folder: Path, name: str, room: int) -> str | None:
+    """Return a figure as text for the page; None if it is no image, a link, or larger than ``room``."""
+    kind, beginning = KINDS.get(Path(name).suffix, (None, None))
+    if kind is None:
+        return None
+    try:
+        with open_inside(folder, name) as file:
+            content = file.read(max(room, 0))  # and no more: a larger one does not fit anyway
+    except (OSError, FolderError):
+        return None
+    uri = f"data:{kind};base64,{base64.b64encode(content).decode()}"
+    wrong = beginning is not None and not content.startswith(beginning)
+    return None if wrong or len(uri) > room else uri

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from biorrr.sims.data.kinds import Pair
-from biorrr.sims.data.values import DataError
-from biorrr.sims.data.words import counted, printable
+from biorrr.sims.data import DataError, Pair
 from biorrr.sims.recordings.activity import Windows
 from biorrr.sims.recordings.trials import Trials
+from biorrr.sims.words import counted, printable
 
 
 def align(

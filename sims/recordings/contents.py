@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from biorrr.sims.data.array_files import is_nwb
-from biorrr.sims.data.words import counted, listed
 from biorrr.sims.recordings.nwb import open_nwb, trial_tables
 from biorrr.sims.recordings.opening import open_recording
 from biorrr.sims.recordings.recording import Recording
+from biorrr.sims.words import counted, listed
 
 FEWEST = 10  # units of an area that is proposed
 

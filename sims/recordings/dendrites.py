@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from biorrr.analysis.instructive import DendriticRecording
+from biorrr.sims.data import DataError, Dendrites
 from biorrr.sims.data.array_files import is_nwb, read_npz
-from biorrr.sims.data.kinds import Dendrites
-from biorrr.sims.data.values import DataError
-from biorrr.sims.data.words import listed
 from biorrr.sims.recordings.hdf5 import Group
 from biorrr.sims.recordings.measured import Measured, checked_numbers
 from biorrr.sims.recordings.nwb import Table, find_trials, kind_of, open_nwb, series_in, series_named, times_of
+from biorrr.sims.words import listed
 
 OF_NWB = ("soma", "dendrite", "error", "role", "condition")  # options that name something of an NWB file
 SAME_PACE = 0.1  # frames by which the time from trial to trial may differ

@@ -20,7 +20,7 @@ import numpy as np
 from biorrr.circuit.results.netcdf import MOST_PACKED, is_held
 from biorrr.sims.data.files import check_regular, file_stamp, readable
 from biorrr.sims.data.values import DataError
-from biorrr.sims.data.words import as_text, brief
+from biorrr.sims.words import as_text, brief
 
 PATIENCE, BYTES_PER_SECOND = 6.0, 2e7  # for the rehearsal: seconds, and how much longer a large file may take
 CHUNK_CACHE = 2**26  # bytes: a chunk is decompressed once for all units that have spikes in it

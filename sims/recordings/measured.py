@@ -13,7 +13,7 @@ import numpy as np
 
 from biorrr.sims.data.dataset import LARGEST
 from biorrr.sims.data.values import DataError
-from biorrr.sims.data.words import printable
+from biorrr.sims.words import printable
 
 
 def checked_numbers(file: str, name: str, values: np.ndarray, *ndim: int, nan: bool = False) -> np.ndarray:

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from biorrr.sims.data.values import DataError
-from biorrr.sims.data.words import as_text, did_you_mean, listed, printable
 from biorrr.sims.recordings.hdf5 import Array, Group, open_hdf5
 from biorrr.sims.recordings.trials import Trials
+from biorrr.sims.words import as_text, did_you_mean, listed, printable
 
 NOT_TRIALS = ("epochs", "invalid_times", "spontaneous", "spontaneous_presentations")
 SLACK = 1.0  # seconds by which an event may lie outside its trial

@@ -9,12 +9,12 @@ import numpy as np
 
 from biorrr.sims.data.array_files import is_nwb, read_npz
 from biorrr.sims.data.values import DataError
-from biorrr.sims.data.words import listed
 from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces
 from biorrr.sims.recordings.hdf5 import Array, Group
 from biorrr.sims.recordings.measured import checked_numbers
 from biorrr.sims.recordings.nwb import Table, find_trials, kind_of, open_nwb, series_in, series_named, times_of
 from biorrr.sims.recordings.recording import Recording
+from biorrr.sims.words import listed
 
 # Where areas are written, the first that is there: IBL's map to Beryl regions, then what others use.
 AREAS = (

@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from biorrr.analysis.distal.observation import DistalRecordings, between_observations, deconvolved
+from biorrr.sims.data import DataError, Plasticity
 from biorrr.sims.data.array_files import read_npz
-from biorrr.sims.data.kinds import Plasticity
-from biorrr.sims.data.values import DataError
-from biorrr.sims.data.words import listed
 from biorrr.sims.recordings.measured import Measured, checked_numbers
+from biorrr.sims.words import listed
 
 ACTIVITIES = ("y", "z", "a")
 

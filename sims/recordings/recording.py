@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from biorrr.sims.data import DataError, Pair
 from biorrr.sims.data.dataset import LARGEST, Dataset
-from biorrr.sims.data.kinds import Pair
-from biorrr.sims.data.values import DataError
-from biorrr.sims.data.words import as_text, counted, did_you_mean, listed, printable
 from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces, Windows
 from biorrr.sims.recordings.alignment import align
 from biorrr.sims.recordings.trials import Trials
+from biorrr.sims.words import as_text, counted, did_you_mean, listed, printable
 
 LAYERS = re.compile(r"\d.*")  # what follows the name of a cortical area: VISp1, VISp2/3, VISp6a
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from biorrr.sims.data.values import DataError
-from biorrr.sims.data.words import did_you_mean, listed
+from biorrr.sims.words import did_you_mean, listed
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.lab.files import inside, read_json, whole_file
+from biorrr.files import whole_file
+from biorrr.sims.lab.files import inside, read_json
 from biorrr.sims.lab.quantities import readable
 from biorrr.sims.lab.settings import Settings, key_of
 from biorrr.sims.sweeps.plan import Plan, plain
@@ -41,6 +42,25 @@ class Table:
     def failed(self) -> list[dict[str, Any]]:
         """Rows of the points that failed."""
         return [row for row in self.rows if row["status"] == "failed"]
+
+    @property
+    def means(self) -> dict[tuple, float]:
+        """The measure at each combination of the settings that vary, averaged over the seeds that gave one."""
+        found: dict[tuple, list[float]] = {}
+        for row in self.rows:
+            value, point = row.get(self.plan.measure), tuple(row[key_of(name)] for name in self.plan.varied)
+            if isinstance(value, int | float):
+                found.setdefault(point, []).append(value)
+        return {point: sum(values) / len(values) for point, values in found.items()}
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the means against the one or two settings that vary; None where there is nothing to draw."""
+        from biorrr.analysis.figures.sweep import plot_means
+
+        plan, means = self.plan, self.means
+        if not means or len(plan.varied) not in (1, 2):
+            return None
+        return plot_means(plan.measure, self.rows, [*map(key_of, plan.varied)], means, problem=plan.problem, ax=ax)
 
     def report(self) -> list[str]:
         """Return lines that say how far the sweep has come, what failed and why, and the best point of each problem."""

@@ -148,7 +148,6 @@ def _carry_out(
 
     from biorrr.circuit.simulation.progress import progress_bar
     from biorrr.sims.sweeps.compute import check_scheduler, checksum_of, compute, in_memory
-    from biorrr.sims.sweeps.figure import plot_sweep
 
     if scheduler is not None:
         check_scheduler(scheduler)
@@ -183,7 +182,7 @@ def _carry_out(
             for settings, entry in compute(plan, left, data, workers, scheduler, kept) if left else ():
                 ledger.write(plan, settings, entry)
                 bar.update()
-        axes = plot_sweep(plan, ledger.table(plan).rows)
+        axes = ledger.table(plan).plot()
         if axes is not None:
             folder.write_figure("sweep", "png", axes)
     finally:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from biorrr.analysis.backprop import backpropagated_error
+from biorrr.analysis.plateau import backpropagated_error
 
 
 def test_error_is_that_of_the_same_network_in_other_coordinates():

@@ -15,7 +15,7 @@ from biorrr.analysis import (
     r2,
     whitening_error,
 )
-from biorrr.analysis.backprop import backpropagated_error
+from biorrr.analysis.plateau import backpropagated_error
 from biorrr.analysis.regression.covariance import covariances, sigma_inverse, symmetric_power
 from biorrr.sims.data import load
 

@@ -8,8 +8,10 @@ import pytest
 from biorrr.analysis import OnlineBioRRR, Yardstick
 from biorrr.analysis.algorithms.estimator import shuffled_passes
 from biorrr.circuit import Microcircuit
-from biorrr.models import Freeze, Rate, Rates
+from biorrr.circuit.simulation.initial_state import drawn_weights
+from biorrr.models import Freeze, Rate, Rates, TransmissionNoise
 from biorrr.models.auto_rates import ANNOUNCED, Drive
+from biorrr.sims.data import DataError, load
 
 WEIGHTS = ("Vx", "Vy", "Q", "R")
 
@@ -24,6 +26,16 @@ def starts(X, Y, k, s, ridge=0.0):
         "Q0": size_q * (np.eye(k) + 0.2 * rng.standard_normal((k, k))),
         "R0": size_q * (np.eye(k) + 0.2 * rng.standard_normal((k, k))),
     }
+
+
+@pytest.mark.parametrize(("k", "interneurons"), [(1, 1), (2, 2), (2, 5), (8, 8)])
+def test_no_seed_starts_without_inhibition(k, interneurons):
+    """Proximal learning has the gain QR: where an eigenvalue is near zero or negative, outputs run away at first."""
+    for seed in range(2000):
+        drawn = drawn_weights((1, 1, k, interneurons), seed, (1.0, 1.0, 1.0))
+        gains = np.linalg.eigvals(drawn["Q"] @ drawn["R"])
+        assert 0.4 < gains.real.min() <= abs(gains).max() < 2
+        assert not np.array_equal(drawn["Q"].T, drawn["R"])
 
 
 @pytest.mark.parametrize("s", [0.0, 0.3, 1.0])
@@ -120,8 +132,6 @@ def white(rng):
 )
 def test_it_learns_whitens_and_does_not_overshoot(name, k, s):
     """In 100,000 samples on the circuit itself: rates that let a direction starve or flare up do not pass."""
-    from biorrr.sims.data import DataError, load
-
     if name == "white":
         X, Y = white(np.random.default_rng(0))
     else:
@@ -156,6 +166,14 @@ def test_rare_events_do_not_make_outputs_overshoot():
     path = learner.fit(X, Y).path_.Vx
     power = np.square(X @ path).sum(axis=2).mean(axis=1)
     assert power.max() < 5 * np.square(X @ Yardstick(X, Y, 1.0, 0.1).Vx(2)).sum(axis=1).mean()
+
+
+def test_noise_of_transmission_slows_proximal_learning():
+    """At 0.7 of the mean, rates that do not heed the noise let the circuit diverge."""
+    data = load("digits").centred()
+    circuit = Microcircuit(2, engine="cpp", departures=[TransmissionNoise(0.7)])
+    run = circuit.run(data.X, data.Y, epochs=33, record=(), progress=False)
+    assert Yardstick(data.X, data.Y).excess(run.Vx) < 0.05
 
 
 @pytest.mark.parametrize("s", [0.0, 1.0])

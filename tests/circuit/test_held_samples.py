@@ -145,6 +145,11 @@ def test_an_instant_circuit_has_nothing_to_keep():
     assert instant.program == instant.schedule
 
 
+def test_the_range_of_eigenvalues_is_found_once():
+    settling = Microcircuit(2, rates=RATES, feedback=0.5).blueprint(M, N)
+    assert [action.gate for action in settling.program if "settling.breadth" in action.writes] == ["presented"]
+
+
 @dataclass(frozen=True)
 class SpikingFibres(Departure):
     """Input fibres that speak in some ticks only."""

@@ -109,6 +109,14 @@ def test_the_figure_counts_passes_only_where_steps_differ():
     np.testing.assert_allclose(line.get_ydata(), 100 * drawn["excess"].mean("seed").values[0, 0])
 
 
+def test_every_learner_has_a_line_of_its_own():
+    shape, t = (9, 1, 2, 3), np.broadcast_to([1.0, 10.0, 100.0], (9, 1, 3))
+    values = {name: (("learner", "k", "seed", "snapshot"), np.ones(shape)) for name in ("excess", "seconds", "passes")}
+    drawn = xr.Dataset(values | {"t": (("learner", "k", "snapshot"), t)}, {"learner": [*"abcdefghi"], "k": [1]})
+    lines = [line for line in plot_race(drawn).axes[0].lines if line.get_label() in drawn["learner"].values]
+    assert len({(line.get_color(), str(line.get_linestyle()), line.get_marker()) for line in lines}) == 9
+
+
 def test_k_too_large_is_refused_before_anything_is_written(tmp_path, capsys):
     args = ["--data", SMALL["data"], "-k", "7", "--out", str(tmp_path / "run")]
     assert main.run(["compare", *args]) == 2

@@ -10,8 +10,8 @@ import filelock
 import numpy as np
 import pytest
 
+from biorrr.files import whole_file
 from biorrr.sims.lab import folder
-from biorrr.sims.lab.files import whole_file
 from biorrr.sims.lab.folder import FolderError, InterruptedRunError, ResumedFolder, RunFolder
 from biorrr.sims.lab.folder.inventory import Entry, Inventory
 from biorrr.sims.lab.quantities import Quantity

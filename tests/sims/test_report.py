@@ -12,8 +12,7 @@ from biorrr.sims.lab.claims import Claim
 from biorrr.sims.lab.files import FolderError
 from biorrr.sims.lab.folder import RunFolder
 from biorrr.sims.lab.folder.inventory import FIGURE, Entry, Inventory
-from biorrr.sims.page.document import shown
-from biorrr.sims.page.figures import gather_figures
+from biorrr.sims.page.document import gather_figures, shown
 from biorrr.sims.page.run import gather_run
 from biorrr.sims.page.sweep import gather_sweep
 from biorrr.sims.sweeps.ledger import Ledger

@@ -12,9 +12,8 @@ from biorrr.circuit import Diverged, Microcircuit, Run
 from biorrr.models import Event
 from biorrr.sims import main
 from biorrr.sims.data import load
-from biorrr.sims.experiments.robustness import RobustnessSettings, farthest, turn_up
+from biorrr.sims.experiments.robustness import RobustnessSettings, Trial, farthest, try_departure, try_plain, turn_up
 from biorrr.sims.experiments.robustness.ranges import DEPARTURES, LESIONS, MILLIVOLT_DEPARTURES, Reference
-from biorrr.sims.experiments.robustness.trials import Trial, try_departure, try_plain
 from biorrr.sims.lab import Job
 from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
 

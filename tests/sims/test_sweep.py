@@ -18,8 +18,7 @@ from biorrr.circuit import Diverged
 from biorrr.sims import main, sweep
 from biorrr.sims.lab import Findings, Quantity
 from biorrr.sims.lab.settings import SettingsError
-from biorrr.sims.sweeps.figure import mean_over_seeds, plot_sweep
-from biorrr.sims.sweeps.ledger import TABLE, Ledger
+from biorrr.sims.sweeps.ledger import TABLE, Ledger, Table
 from biorrr.sims.sweeps.plan import make_plan, read_plan
 
 FIXED = {"epochs": 1, "engine": "numpy"}
@@ -314,24 +313,24 @@ def test_figure_marks_the_best_mean():
          "excess": p.samples / 1000 + p.trace + (3 if (p.samples, p.trace, p.seed) == (1000, 0.1, 1) else 0)}
         for p in plan.points
     ]  # fmt: skip
-    assert mean_over_seeds(["samples", "trace"], "excess", rows)[1000, 0.1] == pytest.approx(2.6)
-    ax = plot_sweep(plan, rows)
+    assert Table(plan, rows, "").means[1000, 0.1] == pytest.approx(2.6)
+    ax = Table(plan, rows, "").plot()
     assert ax.get_title(loc="left") == "lowest mean over seeds (star): samples 1000, trace 0.2"
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("trace", "samples")
     assert [text.get_text() for text in ax.get_xticklabels()] == ["0.1", "0.2"]
-    assert plot_sweep(make_plan(grid={"epochs": [1]}), []) is None
+    assert Table(make_plan(grid={"epochs": [1]}), [], "").plot() is None
 
 
 def test_figure_compares_only_points_of_one_problem():
     """The excess of k = 1 says nothing about that of k = 2."""
     plan = make_plan(grid={"k": [1, 2], "epochs": [1, 2, 3]})
     rows = [{"k": p.k, "epochs": p.epochs, "seed": 0, "excess": p.k + abs(p.epochs - p.k - 1)} for p in plan.points]
-    ax = plot_sweep(plan, rows)
+    ax = Table(plan, rows, "").plot()
     assert ax.get_title(loc="left") == "lowest (star): for each k"
     # Epochs 2 for k = 1, 3 for k = 2.
     assert {tuple(map(float, np.ravel(line.get_data()))) for line in ax.get_lines()} == {(1, 0), (2, 1)}
     plan = make_plan(grid={"k": [1, 2]})
-    ax = plot_sweep(plan, [{"k": p.k, "seed": 0, "excess": p.k} for p in plan.points])
+    ax = Table(plan, [{"k": p.k, "seed": 0, "excess": p.k} for p in plan.points], "").plot()
     assert ax.get_title(loc="left") == "different problems for each k: not compared"
 
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from biorrr.analysis.figures.style import COLOURS, axes_of, styled
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from biorrr.analysis.figures.style import COLOURS, Axes, axes_of, styled
 
 
 @styled

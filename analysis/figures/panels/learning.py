@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from biorrr.analysis.figures.style import EXCESS, THEORY, axes_of, for_log_axis, in_percent, styled
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from biorrr.analysis.figures.style import EXCESS, THEORY, Axes, axes_of, for_log_axis, in_percent, styled
 
 
 @styled

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biorrr.analysis.figures.style import COLOURS, axes_of, draw_scale_bar, styled
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from biorrr.analysis.figures.style import COLOURS, Axes, axes_of, draw_scale_bar, styled
 
 TRACES = {  # name -> label, colour
     "plateau": ("plateau", COLOURS["plateau"]),

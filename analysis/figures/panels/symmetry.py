@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, shades, styled
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.axes import Axes
-
+from biorrr.analysis.figures.style import COLOURS, THEORY, Axes, Dataset, axes_of, shades, styled
 
 _LARGEST = 1e4  # output power that is drawn
 
@@ -63,7 +58,7 @@ def plot_symmetry(
 
 
 @styled
-def plot_meeting(results: xr.Dataset) -> np.ndarray:
+def plot_meeting(results: Dataset) -> np.ndarray:
     """Draw ||Q' - R|| over its start at several rates, and the power of the output at the lowest.
 
     Parameters

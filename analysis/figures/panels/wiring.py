@@ -8,14 +8,11 @@ synapse, as large as it is strong.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from biorrr.analysis.figures.style import COLOURS, axes_of, styled
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from biorrr.analysis.figures.style import COLOURS, Axes, axes_of, styled
 
 MOST_CELLS = 16  # of one kind that are drawn
 PATHWAYS = {"Vx": COLOURS["proximal"], "Vy": COLOURS["distal"], "Q": COLOURS["Q"], "R": COLOURS["R"]}

@@ -151,8 +151,6 @@ def communication(lab: Lab, settings: CommunicationSettings) -> Findings:
 
 def about(settings: CommunicationSettings, data: data_sets.Dataset) -> list[Quantity]:
     """Return names and sizes of a recording."""
-    from biorrr.sims.experiments.communication.areas import trials_of
-
     rates = {"source": data.x_rates, "target": data.y_rates}
     return [
         Quantity("data", settings.data.name),
@@ -160,7 +158,7 @@ def about(settings: CommunicationSettings, data: data_sets.Dataset) -> list[Quan
         Quantity("target", settings.target_name),
         Quantity("source_units", data.X.shape[1]),
         Quantity("target_units", data.Y.shape[1]),
-        Quantity("trials", len(np.unique(trials_of(data)))),
+        Quantity("trials", len(np.unique(data.trials))),
         Quantity("bins", len(data.X)),
         *(Quantity(f"{side}_rate", float(rate.mean()), "spikes/s") for side, rate in rates.items() if rate is not None),
     ]
@@ -169,10 +167,9 @@ def about(settings: CommunicationSettings, data: data_sets.Dataset) -> list[Quan
 def fit(lab: Lab, settings: CommunicationSettings, data: data_sets.Dataset) -> CommunicationSettings:
     """Work out ridge and epochs unless they are set, and leave out ranks that the data do not allow."""
     from biorrr.analysis.regression.rank import residuals
-    from biorrr.sims.experiments.communication.areas import trials_of
 
     m, n = data.X.shape[1], data.Y.shape[1]
-    trials = len(np.unique(trials_of(data)))
+    trials = len(np.unique(data.trials))
     if settings.folds > trials:
         raise SettingsError(f"folds: must not exceed the number of trials, {trials} (got {settings.folds})")
     if min(settings.ranks) > min(m, n):

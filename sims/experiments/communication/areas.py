@@ -16,11 +16,6 @@ if TYPE_CHECKING:
     from biorrr.sims.experiments.communication import CommunicationSettings
 
 
-def trials_of(data: Dataset) -> np.ndarray:
-    """Return the trial of each sample, (T,); without trials each sample is one."""
-    return np.arange(len(data.X)) if data.groups is None else data.groups
-
-
 @dataclass(frozen=True)
 class Areas:
     """Two areas, split into folds of whole trials.
@@ -36,11 +31,6 @@ class Areas:
     data: Dataset
     settings: CommunicationSettings
 
-    @cached_property
-    def trials(self) -> np.ndarray:
-        """Trial of each sample, (T,)."""
-        return trials_of(self.data)
-
     @property
     def strata(self) -> np.ndarray | None:
         """Condition and time bin of each sample, (T,), whose mean is subtracted; None for a single mean."""
@@ -51,21 +41,21 @@ class Areas:
         """Condition of each sample's trial, (T,): trials of one condition begin in the same stratum."""
         if self.strata is None:
             return None
-        first, place = np.unique(self.trials, return_index=True, return_inverse=True)[1:]
+        first, place = np.unique(self.data.trials, return_index=True, return_inverse=True)[1:]
         return self.strata[first][place]
 
     @cached_property
     def folds(self) -> np.ndarray:
         """Fold in which each sample is held out, (T,); conditions are spread evenly over the folds."""
         return trial_folds(
-            self.trials, self.settings.folds, conditions=self.conditions, random_state=self.settings.seed
+            self.data.trials, self.settings.folds, conditions=self.conditions, random_state=self.settings.seed
         )
 
     @property
     def bins(self) -> int:
         """Time bins in each trial; 1 where trials differ in length or are mixed."""
-        lengths = np.unique(self.trials, return_counts=True)[1]
-        rows = self.trials.reshape(-1, lengths[0]) if (lengths == lengths[0]).all() else self.trials[:, None]
+        lengths = np.unique(self.data.trials, return_counts=True)[1]
+        rows = self.data.trials.reshape(-1, lengths[0]) if (lengths == lengths[0]).all() else self.data.trials[:, None]
         return rows.shape[1] if (rows == rows[:, :1]).all() else 1
 
     @property
@@ -85,7 +75,7 @@ class Areas:
 
     def moments_of(self, source: np.ndarray | None = None, target: np.ndarray | None = None) -> FoldMoments:
         """Return the moments with these rows of the source beside these rows of the target; all in order by default."""
-        source, target = (np.arange(len(self.trials)) if rows is None else rows for rows in (source, target))
+        source, target = (np.arange(len(self.data.trials)) if rows is None else rows for rows in (source, target))
         strata = None if self.strata is None else np.unique(self.strata[source], return_inverse=True)[1]
         X, Y, zscore = self.data.X, self.data.Y, self.settings.zscore
         return FoldMoments.of(X, Y, self.folds[source], strata, rows=(source, target), zscore=zscore)

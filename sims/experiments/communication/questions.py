@@ -59,7 +59,7 @@ def shuffle(areas: Areas) -> xr.Dataset:
     found = []
     for number in range(areas.settings.shuffles):
         rng = np.random.default_rng([areas.settings.seed, number])
-        shuffled = areas.moments_of(target=shuffled_trials(areas.trials, rng, areas.conditions))
+        shuffled = areas.moments_of(target=shuffled_trials(areas.data.trials, rng, areas.conditions))
         found.append(areas.predict(shuffled, areas.source, areas.target).r2[areas.prediction.rank - 1])
     return xr.Dataset({"null_r2": ("shuffle", found)})
 
@@ -72,7 +72,7 @@ def most_lags(areas: Areas) -> int:
 def lag(areas: Areas) -> xr.Dataset:
     """Return R2 at the chosen rank and its standard error, (lag,), with lags of the target in seconds."""
     bins, most = areas.bins, most_lags(areas)
-    lags, rows = np.arange(-most, most + 1), np.arange(len(areas.trials)).reshape(-1, bins)
+    lags, rows = np.arange(-most, most + 1), np.arange(len(areas.data.trials)).reshape(-1, bins)
     found = []
     for one in lags:
         here, there = (rows[:, some].ravel() for some in lagged(bins, int(one), most))

@@ -50,8 +50,8 @@ def compare(
 ) -> dict[str, Any]:
     """Compare a circuit with theory through learning, and as recorded before, halfway through and after learning.
 
-    Halfway is the first snapshot at which inhibition is within 50 % of theory. At s = 0 a network that backprop trains
-    on the same data is compared too.
+    Halfway is that of :func:`biorrr.analysis.traces.halfway`. At s = 0 a network that backprop trains on the same data
+    is compared too.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ def compare(
     Variables of a dataset: agreement with theory through learning, (snapshot, pyramidal); traces and what theory
     expects, (stage, row, pyramidal); their agreement, (stage, pyramidal); and errors under the null hypotheses.
     """
-    from biorrr.analysis.backprop import backpropagated_error
-    from biorrr.analysis.plateau import null_agreements
+    from biorrr.analysis.plateau import backpropagated_error, null_agreements
+    from biorrr.analysis.traces import halfway
 
     X, Y = data.centred().X, data.centred().Y
     audit = analysis.audit_plateau(X, Y, **weights, ridge=exact.ridge)
@@ -87,8 +87,9 @@ def compare(
         name: analysis.Agreement.between(getattr(audit, COMPARED[name].trace), signal)
         for name, signal in expected.items()
     }
-    near = courses["inhibition"].relative_error.mean(axis=1) < 0.5
-    stages = [0, int(np.argmax(near)) if near.any() else len(near) - 1, len(near) - 1]
+    last = len(weights["Vx"]) - 1
+    middle = halfway(weights["Vx"], weights["Vy"])
+    stages = [0, last if middle is None else middle, last]
     shown = [show(snapshot) for snapshot in stages]
     recorded = {name: np.stack([traces[name] for traces in shown]) for name in TRACES}
     expected = {name: signal[stages] for name, signal in expected.items()}

@@ -9,19 +9,27 @@ departures of their own. Data are centred.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from biorrr.sims.data import SMALL_DATA, Samples
-from biorrr.sims.experiments.robustness.ranges import DEPARTURES, MILLIVOLT_DEPARTURES, DepartureRange, Reference
-from biorrr.sims.experiments.robustness.trials import Trial, try_departure, try_plain
+from biorrr.sims.experiments.robustness.ranges import (
+    DEPARTURES,
+    LESIONS,
+    MILLIVOLT_DEPARTURES,
+    NEW_DATA,
+    DepartureRange,
+    Reference,
+)
 from biorrr.sims.lab import (
     PERCENT,
     ExperimentSettings,
     Figure,
     Findings,
+    Job,
     Lab,
     Quantity,
     SettingsError,
@@ -32,10 +40,11 @@ from biorrr.sims.lab import (
     option,
     seeds_option,
 )
-from biorrr.sims.lab.training import baseline_quantities
-from biorrr.sims.lazy import analysis, data_sets, np, xr
+from biorrr.sims.lab.training import baseline_quantities, cell_arguments
+from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
 
 TOLERATED = 0.05  # excess up to which the circuit counts as learning
+NOT_LEARNED = 1.0  # excess of filters that explain nothing: what a circuit that diverged is given
 QUICK_SAMPLES, QUICK_SEEDS = 10_000, 2
 SAMPLES = {"algebraic": 60_000, "millivolts": 20_000}
 
@@ -71,6 +80,25 @@ class RobustnessSettings(ExperimentSettings):
     def ranges(self) -> dict[str, DepartureRange]:
         """All departures from such cells, by name."""
         return MILLIVOLT_DEPARTURES if self.cell == "millivolts" else DEPARTURES
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One circuit that departs from the paper's.
+
+    Parameters
+    ----------
+    departure
+        Name of the departure.
+    value
+        One of the values of the departure's range.
+    seed
+        Seed of the initial weights and of the order of samples.
+    """
+
+    departure: str
+    value: Any
+    seed: int
 
 
 CAPTIONS = {
@@ -163,6 +191,41 @@ def turn_up(lab: Lab, settings: RobustnessSettings, data: data_sets.Dataset, exa
         results = results.assign_coords({along: [*values]})
         results[name] = ((along, "seed"), excess, {"long_name": one.label, "ordered": int(one.ordered)})
     return results
+
+
+def try_plain(job: Job, seed: int, data: data_sets.Dataset, exact: analysis.Yardstick) -> dict[str, Any]:
+    """Return the excess of the paper's circuit and its plateaus in the second half of learning, (recorded, k)."""
+    run, excess = _train(job, seed, {}, data, exact)
+    return {"excess": excess, "plateau": run.data["plateau"].values[len(run.data["sample"]) // 2 :]}
+
+
+def try_departure(
+    job: Job, trial: Trial, data: data_sets.Dataset, exact: analysis.Yardstick, reference: Reference
+) -> dict[str, Any]:
+    """Return the excess of a circuit that departs from the paper's."""
+    change = job.settings.ranges[trial.departure].change(trial.value, reference)
+    return {"excess": _train(job, trial.seed, change, data, exact)[1]}
+
+
+def _train(
+    job: Job, seed: int, change: dict[str, Any], data: data_sets.Dataset, exact: analysis.Yardstick
+) -> tuple[circuits.Run, float]:
+    """Return the run of a circuit with the arguments ``change``, and its excess over the optimum."""
+    settings, (X, Y) = job.settings, (data.X, data.Y)
+    epochs = -(-settings.samples // len(X))
+    arguments = cell_arguments(settings.cell) | change  # a change may be one of the cells
+    lesion = arguments.pop("lesion", "")
+    circuit = settings.make_circuit(k=settings.k, s=settings.s, ridge=exact.ridge[0], seed=seed, **arguments)
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of columns that say nothing: the same for all circuits
+            run = job.run(
+                circuit, X, Y, epochs=epochs, record="plateau", every=20, snapshots=1, centre=True,
+                events=[LESIONS[lesion](epochs * len(X) // 2, X, Y)] if lesion else (),
+            )  # fmt: skip
+    except circuits.Diverged as error:
+        return error.run, NOT_LEARNED
+    Vx = run.Vx[::-1] if lesion == NEW_DATA else run.Vx
+    return run, min(float(exact.excess(Vx)), NOT_LEARNED)
 
 
 def farthest(excess: xr.DataArray, ordered: bool) -> float | str | None:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from biorrr.errors import InputTypeError
-from biorrr.sims.lab.files import inside, open_inside, whole_file
+from biorrr.files import whole_file
+from biorrr.sims.lab.files import inside, open_inside
 from biorrr.sims.lazy import circuits, np, xr
 
 IDENTITY = "identity"

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from biorrr.errors import BiorrrError, InputTypeError
+from biorrr.files import whole_file
 from biorrr.sims.lab.claims import Claim
-from biorrr.sims.lab.files import FolderError, inside, whole_file
+from biorrr.sims.lab.files import FolderError, inside
 from biorrr.sims.lab.folder.contents import (
     CHECKPOINTS,
     CONFIG,
