@@ -9,7 +9,7 @@ from functools import partial
 from typing import Annotated
 
 from biorrr.circuit.compile.blueprint import Blueprint, Port
-from biorrr.circuit.compile.schedule import schedule
+from biorrr.circuit.compile.schedule import ordered
 from biorrr.circuit.compile.timing import Timing
 from biorrr.circuit.engines.choice import ENGINES
 from biorrr.circuit.results.run import Run
@@ -18,6 +18,7 @@ from biorrr.circuit.simulation.events import silenceable
 from biorrr.circuit.stimulus.presentation import as_seed
 from biorrr.errors import InputError
 from biorrr.models import Departure, Parts
+from biorrr.models.meanings import Meanings
 from biorrr.models.validation import check_fields, instance_of, one_of, whole_number
 
 
@@ -45,8 +46,8 @@ class CircuitBase(Tabled):
 
     def __post_init__(self) -> None:
         check_fields(self, "")
-        schedule(self.parts)
-        _ = self.ports  # which are checked when they are made
+        ordered(Meanings(self.parts))
+        _ = self.ports  # both are checked when they are made
 
     def __getstate__(self):
         """Return the fields; all else follows from them."""
@@ -77,8 +78,7 @@ class CircuitBase(Tabled):
 
     def _learning(self) -> dict[str, str]:
         """Return the rows of the circuit's table that say what it learns."""
-        weighted = [pathway for pathway in self.parts.pathways if pathway.weighted]
-        return {"pathways": ", ".join(f"{p.name} ({p.source} to {p.target})" for p in weighted)}
+        return {"pathways": ", ".join(f"{p.name} ({p.source} to {p.target})" for p in self.parts.weighted)}
 
     def _departures_in_words(self) -> str:
         """Return how the circuit departs from the paper's; empty where it does not."""
@@ -171,7 +171,7 @@ class CircuitBase(Tabled):
         from biorrr.circuit.results.locality import locality
 
         parts = self._shown((), run).parts
-        return [locality(parts, pathway) for pathway in parts.pathways if pathway.weighted]
+        return [locality(parts, pathway) for pathway in parts.weighted]
 
     def table(self) -> tuple[str, dict[str, str]]:
         """Return the name of the circuit, its cells, and the way it learns."""

@@ -213,7 +213,7 @@ class RegressionCircuit(RunnableCircuit):
                 "outputs": float(area.k),
                 **policy.plan(area.k, self.s, drive, last),
             }
-        present = {pathway.weight for pathway in blueprint.weighted} - self.initial.keys()
+        present = {pathway.weight for pathway in blueprint.parts.weighted} - self.initial.keys()
         drawn = drawn_weights((m, n, area.k, area.interneurons), seed, *start)
         return {name: matrix for name, matrix in drawn.items() if name in present}, known
 

@@ -85,14 +85,9 @@ class Blueprint:
         size = {p.name: int(p.size or 0) for p in self.parts.populations}
         return {p.name: Orientation(size[p.source], size[p.target], p.target_by_source) for p in self.parts.pathways}
 
-    @functools.cached_property
-    def weighted(self) -> tuple[Pathway, ...]:
-        """Pathways that have weights."""
-        return tuple(p for p in self.parts.pathways if p.weighted)
-
     def matrices(self, weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Return flat weights by pathway, each (..., synapses), as matrices by their own names."""
-        return {p.weight: self.orientations[p.name].matrix(weights[p.name]) for p in self.weighted}
+        return {p.weight: self.orientations[p.name].matrix(weights[p.name]) for p in self.parts.weighted}
 
     @functools.cached_property
     def timing(self) -> Timing:

@@ -49,18 +49,6 @@ class Action:
         return bool(self.writes & (other.reads | other.writes) or self.reads & other.writes)
 
 
-def schedule(parts: Parts) -> tuple[Action, ...]:
-    """Return all that happens in a tick, in order, with successive steps of one population merged.
-
-    Raises
-    ------
-    InputError
-        If a name is not known, a rule is not local or an order cannot be satisfied; it says which and why.
-    """
-    _check_declarations(parts)
-    return merged(ordered(Meanings(parts)), parts)
-
-
 def _check_declarations(parts: Parts) -> None:
     """Check that what parts broadcast, connect and call their weights is unique and there."""
     broadcast: dict[str, str] = {}
@@ -76,7 +64,7 @@ def _check_declarations(parts: Parts) -> None:
                 "are held and weights change; give yours another name"
             )
     populations = [population.name for population in parts.populations]
-    weights = [pathway.weight for pathway in parts.pathways if pathway.weighted]
+    weights = [pathway.weight for pathway in parts.weighted]
     for pathway in parts.pathways:
         for end, name in (("source", pathway.source), ("target", pathway.target)):
             if name not in populations:
@@ -87,7 +75,14 @@ def _check_declarations(parts: Parts) -> None:
 
 
 def ordered(meanings: Meanings) -> list[Action]:
-    """Return all that happens in a tick, in order, each step by itself; raises as :func:`schedule` does."""
+    """Return all that happens in a tick, in order, each step by itself.
+
+    Raises
+    ------
+    InputError
+        If a name is not known, a rule is not local or an order cannot be satisfied; it says which and why.
+    """
+    _check_declarations(meanings.parts)
     for part in meanings.parts.everything:
         meanings.check_values(part)
     actions = sorted(_actions(meanings), key=lambda action: ORDER[action.phase])  # stable: as declared within a phase
@@ -96,7 +91,7 @@ def ordered(meanings: Meanings) -> list[Action]:
 
 
 def _actions(meanings: Meanings) -> Iterator[Action]:
-    """Yield currents first, then what cells do, then what synapses do; :func:`schedule` sorts them by phase."""
+    """Yield currents first, then what cells do, then what synapses do; :func:`ordered` sorts them by phase."""
     parts = meanings.parts
     drivers: dict[tuple[str, str], list[Pathway]] = {}
     for pathway in parts.pathways:

@@ -69,7 +69,7 @@ def identity() -> dict[str, str]:
 def compile_program(source: Path, program: Path) -> None:
     """Compile the one file ``source`` into ``program``; what a failing compiler says is kept in the cache folder."""
     compiler = find_compiler() or "c++"
-    command = [*shlex.split(compiler), *FLAGS, "-I.", source.name, "-o", str(program.resolve())]
+    command = [*shlex.split(compiler), *FLAGS, source.name, "-o", str(program.resolve())]
     done = subprocess.run(command, cwd=source.parent, capture_output=True, text=True, check=False)
     if done.returncode:
         log = cache_folder() / "compiler.log"

@@ -71,7 +71,7 @@ def write_source(circuit: Blueprint) -> str:
             }
             for place, port in enumerate(circuit.ports)
         ],
-        n_weights=len(circuit.weighted),
+        n_weights=len(circuit.parts.weighted),
         state=circuit.state,
         quantities=circuit.quantities,
         watched=[(part, variable, circuit.parts[part].size) for part, variable in circuit.watched],

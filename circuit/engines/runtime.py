@@ -61,7 +61,7 @@ class _Presenter:
     def __init__(self, job: Job, recorder: Recorder, built: BuiltNetwork, interrupted: threading.Event) -> None:
         self.job, self.recorder, self.built, self.interrupted = job, recorder, built, interrupted
         blueprint = job.blueprint
-        self.weights = {p.name: built.variable(p.name, "w") for p in blueprint.weighted}
+        self.weights = {p.name: built.variable(p.name, "w") for p in blueprint.parts.weighted}
         self.state = {key: built.variable(*key.split(".")) for key in job.state}
         self.inputs = {port.name: built.variable(port.population, port.variable) for port in blueprint.ports}
         self.watched = [built.variable(*place) for place in blueprint.watched]

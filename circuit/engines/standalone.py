@@ -139,7 +139,7 @@ def _collect(folder: Path, segment: Job, recorder: Recorder) -> tuple[dict[str, 
         samples = segment.recording.samples(segment.start, segment.stop)
         samples = np.repeat(samples, blueprint.timing.held)[: len(rows)]
         recorder.trace(samples, {t.label: values for t, values in zip(traces, _cut(rows, sizes), strict=True)})
-    names = [pathway.name for pathway in blueprint.weighted]
+    names = [pathway.name for pathway in blueprint.parts.weighted]
     sizes = [q.size for q in blueprint.state if q.name == "w"]
     rows = np.fromfile(folder / "snapshots")
     rows = rows.reshape(-1, sum(sizes)) if names else rows.reshape(len(segment.snapshots), 0)

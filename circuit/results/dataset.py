@@ -37,7 +37,7 @@ def dataset(
     blueprint, timing = job.blueprint, job.blueprint.timing
     variables, coords = _snapshots(simulated)
     traces, at = _traces(simulated)
-    final = {p.weight: variables[p.weight][1][-1] for p in blueprint.weighted}
+    final = {p.weight: variables[p.weight][1][-1] for p in blueprint.parts.weighted}
     coords |= at
     for port in blueprint.ports:
         dimension, feed = blueprint.parts[port.population].dimension, job.feeds[port.name]
@@ -67,7 +67,7 @@ def _snapshots(simulated: Simulated) -> tuple[dict[str, tuple], dict[str, tuple]
     finite = np.isfinite(np.hstack([kept.samples[:, None], *kept.values.values()])).all(axis=1)
     matrices = outward(blueprint, simulated.units, {name: rows[finite] for name, rows in kept.values.items()})
     variables: dict[str, tuple] = {}
-    for pathway in blueprint.weighted:
+    for pathway in blueprint.parts.weighted:
         dims = ("snapshot", *dimensions(blueprint.by_key[f"{pathway.name}.w"], blueprint))
         meaning = pathway.meaning or f"weights from {pathway.source} to {pathway.target}"
         variables[pathway.weight] = (dims, matrices[pathway.weight], {"long_name": meaning, "units": "1"})
@@ -155,5 +155,5 @@ def _sketch(blueprint: Blueprint) -> dict[str, list[dict]]:
             for p in blueprint.parts.populations
             if p.shape
         ],
-        "pathways": [{name: getattr(p, name) for name in synapses} for p in blueprint.weighted],
+        "pathways": [{name: getattr(p, name) for name in synapses} for p in blueprint.parts.weighted],
     }

@@ -29,7 +29,7 @@ def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
                 traces=" ".join(v.name for v in population.variables if v.role in ("activity", "input")),
                 meaning=population.meaning,
             )
-    for pathway in blueprint.weighted:
+    for pathway in blueprint.parts.weighted:
         graph.add_edge(
             pathway.source,
             pathway.target,

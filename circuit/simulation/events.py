@@ -39,7 +39,7 @@ def lesioned(job: Job, events: Sequence[Event], sample: int) -> Job:
         if event.at > sample:
             continue
         if isinstance(event, Freeze):
-            (pathway,) = (p for p in job.blueprint.weighted if p.weight == event.weight)
+            (pathway,) = (p for p in job.blueprint.parts.weighted if p.weight == event.weight)
             if pathway.plastic:
                 state[f"{pathway.name}.plastic"] = np.zeros(1)
         elif isinstance(event, Silence):
@@ -79,7 +79,7 @@ def silenceable(parts: Parts, populations: Iterable[str]) -> Parts:
 
 def check_events(events: Sequence[Event], first: int, last: int, blueprint: Blueprint, order) -> tuple[Event, ...]:
     """Return ``events``, each fit for a run of ``blueprint`` on samples ``first`` to ``last``."""
-    weights, ports = [p.weight for p in blueprint.weighted], ", ".join(blueprint.sizes)
+    weights, ports = [p.weight for p in blueprint.parts.weighted], ", ".join(blueprint.sizes)
     checked = []
     for event in events:
         if not first <= event.at < last:

@@ -10,6 +10,7 @@ import numpy as np
 
 from biorrr.circuit.stimulus.data_checks import warn
 from biorrr.circuit.stimulus.feeds import Feed
+from biorrr.circuit.stimulus.statistics import chunks
 from biorrr.errors import BiorrrError
 from biorrr.models import Departure, Settled
 
@@ -68,16 +69,20 @@ def check_settled(departures: Iterable[Departure], run: Run, held: int) -> None:
 def warn_of_silence(run: Run, feeds: Mapping[str, Feed]) -> None:
     """Warn of directions of the outputs that are silent after a long run whose rates, fitted to the data, cooled down.
 
-    Power is that of the rows of x which are kept in memory, with the ridge.
+    All of x is read only where the rows that are kept in memory say so.
     """
     if not (run.cooled and run.data.attrs["linear_output"] and run.samples >= _LONG):
         return
-    z = (feeds["x"].facts.some - feeds["x"].mean) @ run.Vx
-    powers = np.linalg.eigvalsh(z.T @ z / len(z) + run.data.attrs["ridge_x"] * run.Vx.T @ run.Vx)
-    silent = np.count_nonzero(powers < _SILENT)
-    if silent:
-        warn(
-            f"k: the outputs are silent along {silent} of {len(powers)} directions (the lowest power is "
-            f"{powers[0]:.2g}, and 1 is due): what x and y share there is too weak or too rare to be learned in "
-            f"{run.samples} samples; reduce k, or give departures=[HomeostaticScaling()]"
-        )
+    x, Vx = feeds["x"], run.Vx
+    for rows in (x.facts.some, x.values):
+        outputs = ((block - x.mean) @ Vx for block in chunks(rows))
+        covariance = sum(z.T @ z for z in outputs) / len(rows)
+        powers = np.linalg.eigvalsh(covariance + run.data.attrs["ridge_x"] * Vx.T @ Vx)
+        silent = np.count_nonzero(powers < _SILENT)
+        if not silent:
+            return
+    warn(
+        f"k: the outputs are silent along {silent} of {len(powers)} directions (the lowest power is {powers[0]:.2g}, "
+        f"and 1 is due): what x and y share there is too weak or too rare to be learned in {run.samples} samples; "
+        "reduce k, or give departures=[HomeostaticScaling()]"
+    )

@@ -72,7 +72,7 @@ def initial_state(
             continue
         held = kept.get(quantity.key) if quantity.variable.role == "memory" else None
         state[quantity.key] = values.flat(quantity) if held is None else held
-    for pathway in blueprint.weighted:
+    for pathway in blueprint.parts.weighted:
         turn = blueprint.orientations[pathway.name]
         key = f"{pathway.name}.w"
         if key in kept:
@@ -137,7 +137,7 @@ def drawn_areas(layout: Sequence[Area], m: int, n: int, seed: int) -> dict[str, 
 
 def given_weights(given: Mapping[str, object], blueprint: Blueprint, units: Units) -> dict[str, np.ndarray]:
     """Check matrices given by name in the data's units; return them in the circuit's own."""
-    known = {p.weight: p for p in blueprint.weighted}
+    known = {p.weight: p for p in blueprint.parts.weighted}
     out = {}
     for name, values in given.items():
         if name not in known:
@@ -157,7 +157,7 @@ def _remembered(start: Run, blueprint: Blueprint, units: Units) -> dict[str, np.
         remembers = quantity.variable.role == "memory" and quantity.variable.per != "circuit" and quantity.name != "w"
         if remembers and len(ended.get(quantity.key, ())) == quantity.size:
             kept[quantity.key] = ended[quantity.key]
-    for pathway in blueprint.weighted:
+    for pathway in blueprint.parts.weighted:
         if pathway.weight not in start.data:
             continue
         scale = units.scale(pathway.scale)

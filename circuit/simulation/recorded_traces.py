@@ -118,7 +118,7 @@ def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> 
 def _trace(name: str, chosen, blueprint: Blueprint) -> Trace:
     """Return the trace of the variable ``name``, of all cells or synapses or of those ``chosen``."""
     part, _, variable = name.rpartition(".")
-    for pathway in blueprint.weighted:
+    for pathway in blueprint.parts.weighted:
         if name in (pathway.weight, f"{pathway.name}.w"):
             quantity = blueprint.by_key[f"{pathway.name}.w"]
             return Trace(f"{pathway.weight}_trace", quantity, _places(name, chosen, quantity, blueprint))
@@ -128,7 +128,7 @@ def _trace(name: str, chosen, blueprint: Blueprint) -> Trace:
         active = [q for q in blueprint.quantities if q.part in cells and q.variable.role in ("activity", "input")]
         names = [q.name for q in active]
         choices = [q.name if names.count(q.name) == 1 else q.key for q in active]
-        choices += [p.weight for p in blueprint.weighted]
+        choices += [p.weight for p in blueprint.parts.weighted]
         raise InputError(
             f"record: cannot record {name!r}; choose from {', '.join(choices)}, or another variable in describe()"
         )

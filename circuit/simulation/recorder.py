@@ -87,7 +87,7 @@ class Recorder:
     ) -> None:
         self.on_snapshot, self.on_progress, self.stopped = on_snapshot, on_progress, False
         blueprint, recording = job.blueprint, job.recording
-        weights = {pathway.name: blueprint.by_key[f"{pathway.name}.w"].size for pathway in blueprint.weighted}
+        weights = {pathway.name: blueprint.by_key[f"{pathway.name}.w"].size for pathway in blueprint.parts.weighted}
         self.snapshots = Series(len(job.snapshots) + 2, weights)
         rows = recording.room(job.start, job.stop) * blueprint.timing.held
         self.traces = Series(rows, {trace.label: trace.columns for trace in recording.traces})

@@ -131,7 +131,7 @@ def stretch_of(epochs: int, epoch: int, start: Run | None) -> tuple[int, int]:
 
 def outward(blueprint: Blueprint, units: Units, flat: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return flat weights by pathway as matrices by their names, in the data's units."""
-    scales = {p.weight: units.scale(p.scale) for p in blueprint.weighted}
+    scales = {p.weight: units.scale(p.scale) for p in blueprint.parts.weighted}
     return {name: matrix / scales[name] for name, matrix in blueprint.matrices(flat).items()}
 
 

@@ -60,7 +60,7 @@ class FamilySettings(LearnerSettings):
 
 
 def unjudged_because(settings: Any, samples: int) -> str:
-    """Return why claims about the optimum have no verdict: other cells than the paper's, too few samples; or nothing."""
+    """Return why the optimum is not judged, other cells than the paper's or too few samples; an empty text if it is."""
     cell = getattr(settings, "cell", "algebraic")
     if cell != "algebraic":
         return f"the paper's claims are about algebraic cells, and these are {cell}"

@@ -182,7 +182,7 @@ def test_filters_along_the_way(estimator, data):
     alone = clone(estimator).set_params(snapshots=1).fit(X, Y)
     np.testing.assert_allclose(alone.Vx_, estimator.Vx_, rtol=1e-9, atol=1e-12)
     assert alone.path_.t.tolist() == [200]
-    for snapshots in (0, 1.5, [300], [-1], [0.5]):
+    for snapshots in (0, 1.5, [300], [0, 5, 300], [-1], [0.5]):
         with pytest.raises(ValueError, match="snapshots: must be"):
             clone(estimator).set_params(snapshots=snapshots).fit(X, Y)
 

@@ -82,6 +82,14 @@ def test_residuals_know_nothing_of_held_out_trials(data):
         np.testing.assert_allclose(moments.held_out(fold)[0], expected.T @ expected, rtol=1e-9, atol=1e-9)
 
 
+def test_a_stratum_with_one_sample_in_the_training_data_has_that_as_its_mean():
+    X, Y = np.array([[1.0], [2.0], [5.0], [9.0]]), np.array([[0.0], [1.0], [4.0], [2.0]])
+    products, count = FoldMoments.of(X, Y, folds=[0, 1, 0, 1], strata=[0, 0, 1, 1]).held_out(0)
+    residual = np.array([[-1.0, -1.0], [-4.0, 2.0]])
+    np.testing.assert_allclose(products, residual.T @ residual)
+    assert count == 2
+
+
 def test_folds_keep_trials_together_and_spread_conditions(data):
     _, _, trials, strata = data
     folds = trial_folds(trials, 7, conditions=strata // BINS, random_state=1)
@@ -125,6 +133,9 @@ def test_matched_units_fire_like_the_target():
     assert len({tuple(one.within) for one in draws}) > 10
     few = matched_units(source[:10], target, rng)
     assert (len(few.source), len(few.within), len(few.across)) == (5, 5, 5)
+    assert [len(units) for units in matched_units(source[:2], target, rng)] == [1, 1, 1]
+    with pytest.raises(ValueError, match=r"source: must have at least two units for a within-area control \(got 1\)"):
+        matched_units(source[:1], target, rng)
 
 
 def test_lags_are_found():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from biorrr.analysis import eligibility_trace, infer_s
+from biorrr.analysis.distal.inferred_s import InferredS
 from biorrr.analysis.distal.noise import NoisyTerm, Residual
 from biorrr.analysis.distal.observation import between_observations, deconvolved
 from biorrr.analysis.distal.power import observed, simulate_circuits
@@ -220,6 +221,22 @@ def test_an_artefact_that_z_and_a_share_is_allowed_for_where_it_is_known():
     with pytest.raises(ValueError, match="correlation: needs the noise of z and a"):
         infer_s(*recordings, correlation=0.5)
     assert "Noise of z and a is assumed to be independent." in str(infer_s(*recordings))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "sentence"),
+    [
+        (-0.2, 1.2, "These data cannot tell: every s from -0.20 to 1.20 fits"),
+        (-0.2, 0.9, "s = 0.500, 95% confidence interval -0.200 to 0.900"),
+        (0.1, 1.2, "s = 0.500, 95% confidence interval 0.100 to 1.200"),
+        (1.1, 1.3, "No s between 0 (RRMSE) and 1 (CCA) fits"),
+        (-0.4, -0.1, "No s between 0 (RRMSE) and 1 (CCA) fits"),
+        (0.4, 1.0, "s = 0.500"),
+        (-np.inf, np.inf, "These data cannot tell: every s fits"),
+    ],
+)
+def test_what_the_interval_excludes_is_said(low, high, sentence):
+    assert str(InferredS(0.5, low, high, 0.95, 0.1, 0.1)).startswith(sentence)
 
 
 def test_no_s_is_given_where_weights_change_much_between_two_looks():

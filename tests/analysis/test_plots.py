@@ -27,6 +27,7 @@ from biorrr.analysis.figures.panels.raster import plot_raster
 from biorrr.analysis.figures.panels.symmetry import plot_meeting
 from biorrr.analysis.figures.races import plot_pictures_race, plot_sensitivity
 from biorrr.analysis.figures.style import COLOURS
+from biorrr.analysis.traces import halfway
 
 SAMPLES = np.array([0, 10, 100, 1000])
 
@@ -146,6 +147,17 @@ def test_stages_lie_at_the_start_halfway_and_at_the_end():
     assert all((np.diff(stage.samples) == 1).all() for stage in stages.values())
     sparse = stages_of_learning(samples[::60], {"plateau": plateau[::60]}, seen, V, V)
     assert not any((np.diff(stage.samples) == 1).any() for stage in sparse.values())
+
+
+def test_halfway_is_half_of_the_distance_of_the_prediction(rng):
+    """As in the product Vy Vx' that is formed here, with Vx and Vy on courses of their own, and a way back."""
+    (Vx, Vy), travelled = (rng.standard_normal((2, size, 3)) for size in (5, 4)), [0, 0.1, 0.6, 0.3, 0.55, 0.9, 1]
+    weights = [V[0] + np.reshape(travelled, (-1, 1, 1)) ** power * (V[1] - V[0]) for V, power in ((Vx, 1), (Vy, 3))]
+    distance = np.linalg.norm(np.einsum("sik,sjk->sij", *weights) - weights[0][-1] @ weights[1][-1].T, axis=(1, 2))
+    near = distance <= distance[0] / 2
+    assert halfway(*weights) == next(place for place in range(len(near)) if near[place:].all())
+    assert halfway(weights[0][:1], weights[1][:1]) is None
+    assert halfway(weights[0], weights[1] * np.inf) is None
 
 
 def test_theory_of_a_stage_is_the_error_carried_back_by_its_own_distal_weights(rng):

@@ -73,6 +73,12 @@ def test_runs_that_need_not_have_learned_are_not_warned_of(given, two_latents):
     circuit.run(*two_latents, **{"epochs": 5, "record": (), "progress": False, **given})
 
 
+def test_outputs_that_speak_in_rows_which_are_not_kept_are_not_silent(two_latents):
+    """Of 2,000 rows every other one is kept in memory: here the weak ones."""
+    X, Y = (np.where(np.arange(2000)[:, None] % 2, values, values / 4) for values in two_latents)
+    Microcircuit(2, engine="cpp").run(X, Y, epochs=10, centre=True, record=(), progress=False)  # a warning is an error
+
+
 def test_the_two_interneuron_weights_still_meet_by_the_formula(data):
     """Q' - R shrinks by 1 - eta_q a sample, whatever proximal synapses do."""
     circuit = Microcircuit(2, ridge=0.1, replay=2, engine="numpy", departures=SCALING)

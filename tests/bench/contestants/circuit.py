@@ -29,7 +29,7 @@ def prepare(task: Task):
     options: dict[str, Any] = {"rates": rates, "departures": task.departures, **task.circuit_options}
     blueprint = Microcircuit(task.k, **options).blueprint(task.m, task.n)
     engine = StandaloneEngine(blueprint)
-    start = {p.weight: getattr(task, p.weight) for p in blueprint.weighted}
+    start = {p.weight: getattr(task, p.weight) for p in blueprint.parts.weighted}
     state = initial_state(blueprint, Beginning(weights=start), 0)
     feeds = {
         "x": Feed(task.X, facts_of("X", task.X)),
@@ -46,6 +46,6 @@ def prepare(task: Task):
         outcome = engine.advance(job, Recorder(job))
         if outcome.ended != "done":
             raise RuntimeError(f"the circuit {outcome.ended} after {outcome.samples} of {len(order)} samples")
-        return blueprint.matrices({p.name: outcome.state[f"{p.name}.w"] for p in blueprint.weighted})
+        return blueprint.matrices({p.name: outcome.state[f"{p.name}.w"] for p in blueprint.parts.weighted})
 
     return run
