@@ -102,7 +102,8 @@ class Yardstick:
         """Return ||Vx' (Cxx + ridge I) Vx - I||^2 / k of ``Vx`` (..., m, k) (supplement E, Fig. 5)."""
         gram = self.gram(Vx)
         k = gram.shape[-1]
-        return (np.square(gram - np.eye(k)).sum(axis=(-2, -1)) / k)[()]
+        with np.errstate(over="ignore"):  # infinite for filters that are about to diverge
+            return (np.square(gram - np.eye(k)).sum(axis=(-2, -1)) / k)[()]
 
     def gram(self, Vx: ArrayLike) -> NDArray:
         """Return Vx' (Cxx + ridge I) Vx of ``Vx`` (..., m, k), (..., k, k): the identity if the filters are white."""

@@ -67,6 +67,7 @@ def test_a_diverged_snapshot_scores_nan_and_leaves_the_others_alone(data, rng):
     Vx[1, 0, 0] = np.inf
     np.testing.assert_array_equal(yardstick.excess(Vx), [before[0], np.nan, before[2]])
     assert np.isnan(yardstick.whitening_error(Vx)).tolist() == [False, True, False]
+    assert yardstick.whitening_error(1e100 * Vx[0]) == np.inf
 
 
 def test_untrained_filters_and_unpredictable_data(data, rng):
