@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from biorrr.circuit.results.run import Run
 
 # Output power along a direction, of which 1 is due, below which it is called silent. After 100,000 samples of the
-# problems of docs/rates.md, all 18 runs with too many cells for what x and y share have at most 0.23, and of the other
-# 312 one has less than 0.25.
+# problems of docs/rates.md, runs with more cells than x and y share latents had at most 0.23, few others below 0.25.
 _SILENT = 0.25
 _LONG = 10_000  # samples from which on a run is long enough to learn
 
