@@ -81,8 +81,12 @@ def learned(data: data_sets.Dataset, settings: Any, seeds: int = 1) -> list[Quan
     """Return what was learned: the first quantities of a summary."""
     every_s = settings.s if isinstance(settings.s, tuple) else (settings.s,)
     s = every_s[0] if len(every_s) == 1 else ", ".join(f"{one:g}" for one in every_s)
-    known = {"data": data.name, "k": settings.k, "s": s, "ridge": settings.ridge}
-    return [Quantity(name, value) for name, value in (known | ({"seeds": seeds} if seeds > 1 else {})).items()]
+    ridge = Quantity("ridge", settings.ridge, words="ridge added to Cxx and Cyy")
+    return [
+        *(Quantity(name, value) for name, value in {"data": data.name, "k": settings.k, "s": s}.items()),
+        ridge,
+        *([Quantity("seeds", seeds)] if seeds > 1 else []),
+    ]
 
 
 def baseline_quantities(exact: analysis.Yardstick, k: int, data: str = "") -> list[Quantity]:
