@@ -15,11 +15,14 @@ from biorrr.circuit.engines.choice import ENGINES
 from biorrr.circuit.results.run import Run
 from biorrr.circuit.results.text_table import Tabled
 from biorrr.circuit.simulation.events import silenceable
+from biorrr.circuit.stimulus.data_checks import check_memory
 from biorrr.circuit.stimulus.presentation import as_seed
 from biorrr.errors import InputError
 from biorrr.models import Departure, Parts
 from biorrr.models.meanings import Meanings
 from biorrr.models.validation import check_fields, instance_of, one_of, whole_number
+
+_BYTES = 32  # of one synapse: its weight, its first weight, and a snapshot of each
 
 
 def _begins_names(name: str, value) -> str:
@@ -136,6 +139,9 @@ class CircuitBase(Tabled):
                     raise InputError(
                         f"{population.name}.size: must be given, because no data say how many cells there are"
                     )
+            cells = {population.name: population.size or 0 for population in parts.populations}
+            synapses = sum(cells[pathway.source] * cells[pathway.target] for pathway in parts.weighted)
+            check_memory("circuit", _BYTES * synapses, "use fewer cells")
             ports = tuple(replace(port, changes="tick" if port.name in moving else "sample") for port in self.ports)
             self._blueprints[key] = Blueprint(parts, ports)
         return self._blueprints[key]

@@ -117,6 +117,12 @@ def test_run_settings(settings, text):
         Microcircuit(2, engine="numpy").run(X, Y, **settings)
 
 
+def test_circuits_beyond_memory():
+    """Two weights of each of a billion interneurons, either way; before, drawing them ended the process."""
+    with refuses(ValueError, "circuit: would take 128.0 GB of memory, and "):
+        Microcircuit(k=2, interneurons=10**9).run(X, Y)
+
+
 def test_k_above_the_rank():
     with refuses(ValueError, "k: upper bound is min(m, n) = 3, the rank of the data (got 4); reduce k"):
         Microcircuit(4).run(X, Y)
