@@ -4,10 +4,10 @@ With D the number of directions over which x is spread, P a running mean of the 
 the data, G >= 1 a measure of how rare the events are that carry the power of x, and left = 1 - t/T the share of the run
 that is still to come::
 
-    wanted_x = left^1.5 min(x, x' k D) / (G <|x|^2>)
+    wanted_x = left^1.5 x min(k D / few, 1)^1.5 / (G <|x|^2>)
     wanted_q = left clip(P/k, 0.13, 1) q(s, k) / (1 + D/D(k)) / G
     wanted_y = G y(k) wanted_q / S
-    eta_x = min(wanted_x, left^0.5 single_x / |x|^2) / max(trace(QQ'), 0.001 b / S)
+    eta_x = min(wanted_x, left^0.5 min(single_x, single_cell k) / |x|^2) / max(trace(QQ'), 0.001 b / S)
     eta_y = min(wanted_y, left^0.5 single_y / (1 - s + s |y|^2))
     eta_q = eta_r = min(wanted_q, left^0.5 G single_q / |z|^2)
 
@@ -20,6 +20,7 @@ is 1. The reasons:
 - Proximal learning is a least-mean-squares rule with gain QR, stable while eta_x |x|^2 trace(QR) < 2. The weaker a
   direction, the smaller its share of the trace, and the longer it takes. Its noise is what y has beyond the
   prediction. With few cells and few directions of x this noise piles up in a single output, so rates are lower there.
+  With one cell, so is the bound on single samples.
 - Distal learning must not be faster than Q. A cell of a weak direction is drawn to a strong one as fast as Vy
   learns, and held back as fast as inhibition learns: where Vy is faster, filters wander from cell to cell for ever.
 - Q must not be faster than Vx in weak directions. While the output in a direction is below its final power, Q falls
@@ -44,7 +45,8 @@ is 1. The reasons:
 
 The numbers of announced runs were searched for on digits, V1-V2, MediaMill, white, heavy-tailed, low-rank and few data,
 s = 0 and 1, k = 1, 3, 5 and 8, 100,000 samples each; those of open-ended runs on the first five and MNIST; those of G
-on rare bursts, sparse data, spike counts, heavy-tailed data and MediaMill.
+on rare bursts, sparse data, spike counts, heavy-tailed data and MediaMill; those for few cells on
+MediaMill, spike counts and heavy-tailed latents.
 """
 
 from __future__ import annotations
@@ -103,8 +105,10 @@ class Policy:
         Bounds on the effect of one sample on Vx, on Vy, and on Q and R.
     start
         Sizes of the initial Vx, Vy and Q.
-    each
-        Largest proximal rate at first, for each cell and each direction of x.
+    few
+        Number of cells times directions of x below which proximal rates are lower.
+    single_cell
+        Bound on the effect of one sample on Vx, for each cell.
     least
         Lowest output power, relative to its final one, in proportion to which Q and Vy learn.
     """
@@ -117,7 +121,8 @@ class Policy:
     towards_strongest: float
     single: tuple[float, float, float]
     start: tuple[float, float, float]
-    each: float = math.inf
+    few: float = 1.0
+    single_cell: float = math.inf
     least: float = 1.0
     tolerated: float = math.inf
     N: float = math.inf
@@ -134,16 +139,17 @@ class Policy:
         hurry = min(max(_SEARCHED / last, 1.0), 30.0) if last < math.inf else 1.0
         interneuron, distal = ((1 - s) * rrmse + s * cca for rrmse, cca in (self.interneuron, self.distal))
         crowd = k**self.crowding
+        few = min(k * drive.dimension_x / self.few, 1.0)
         directions = 1 + drive.dimension_x * crowd / self.spread
         rare = max(drive.tail_x / self.tolerated, 1.0)
         single_x, single_y, single_q = self.single
         return dict(
-            base_x=min(self.proximal, self.each * k * drive.dimension_x) / rare,
+            base_x=self.proximal * few**1.5 / rare,
             base_q=hurry ** (0.7 - 0.3 * s) * interneuron / math.sqrt(k + 3) / directions / rare,
             ratio_y=rare * distal / crowd,
             N_x=self.N_x * math.sqrt(k),
             N_q=self.N,
-            single_x=single_x,
+            single_x=min(single_x, self.single_cell * k),
             single_y=single_y,
             single_q=rare * single_q,
             least=min(hurry**0.7 * self.least, 1.0),
@@ -156,7 +162,7 @@ OPEN_ENDED = Policy(
     single=(1.0, 0.5, 0.3), start=(0.01, 0.2, 0.6), N=5000.0, N_x=3500.0,
 )  # fmt: skip
 ANNOUNCED = Policy(
-    proximal=1.4, each=0.075, interneuron=(0.0055, 0.0125), spread=200.0, distal=(0.6, 0.36),
+    proximal=1.4, few=18.7, single_cell=0.6, interneuron=(0.0055, 0.0125), spread=200.0, distal=(0.6, 0.36),
     crowding=0.75, towards_strongest=0.165, single=(1.2, 0.1, 0.1), start=(0.01, 0.12, 0.6), least=0.13,
     tolerated=5.0,
 )  # fmt: skip

@@ -49,8 +49,8 @@ def twin(X, Y, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, last=None, known=None):
             wanted_q = hurry ** (0.7 - 0.3 * s) * interneuron / np.sqrt(k + 3) / (1 + k**0.75 * D / 200)
             wanted_q *= left * np.clip(power, min(0.13 * hurry**0.7, 1), 1)
             b = (np.trace(Cyy) / len(Cyy) + ridge_y) ** 0.835 * strongest**0.165
-            wanted_x = left**1.5 * min(1.4, 0.075 * k * D) / np.trace(Cxx_ridged)
-            eta_x = min(wanted_x, left**0.5 * 1.2 / x2) / np.trace(Q @ Q.T)
+            wanted_x = left**1.5 * 1.4 * min(k * D / 18.7, 1) ** 1.5 / np.trace(Cxx_ridged)
+            eta_x = min(wanted_x, left**0.5 * min(1.2, 0.6 * k) / x2) / np.trace(Q @ Q.T)
             eta_y = min(distal / k**0.75 * wanted_q / (1 - s + s * b), left**0.5 * 0.1 / (1 - s + s * y2))
             eta_q = eta_r = min(wanted_q, left**0.5 * 0.1 / (z @ z))
         else:
