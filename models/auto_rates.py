@@ -45,8 +45,8 @@ is 1. The reasons:
 
 The numbers of announced runs were searched for on digits, V1-V2, MediaMill, white, heavy-tailed, low-rank and few data,
 s = 0 and 1, k = 1, 3, 5 and 8, 100,000 samples each; those of open-ended runs on the first five and MNIST; those of G
-on rare bursts, sparse data, spike counts, heavy-tailed data and MediaMill; those for few cells on
-MediaMill, spike counts and heavy-tailed latents.
+on rare bursts, sparse data, spike counts, heavy-tailed data and MediaMill; those for few cells on MediaMill, spike
+counts and heavy-tailed latents.
 """
 
 from __future__ import annotations

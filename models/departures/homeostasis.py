@@ -31,7 +31,7 @@ class HomeostaticScaling(Departure):
 
     def alter(self, parts: Parts) -> Parts:
         """Add the scaling to the rules of proximal synapses."""
-        due = "rho" if parts["neuromodulator"].has("rho") else "1"
+        due = "rho" if any(cells.has("rho") for cells in parts.all("neuromodulator")) else "1"
         for pathway in parts.all(kind="proximal"):
             eta = f"eta_q{suffix(pathway.area)}"
             change = f"{pathway.change or 0} + {eta} * ({due} - z_post**2) * w"
