@@ -116,10 +116,14 @@ def _errors(covariance: NDArray, held_out: NDArray, m: int, k: int, s: float, ri
     held_out : (m + n, m + n)
         Sums of products over the held-out samples.
     """
+    from biorrr.analysis.communication.prediction import squared_errors
+
     power, axes = linalg.eigh(covariance[:m, :m])
     power[power < power[-1] * m * np.finfo(float).eps] = 0.0
     Cxy, Cyy = axes.T @ covariance[:m, m:], covariance[m:, m:]
-    xx, xy = axes.T @ held_out[:m, :m] @ axes, axes.T @ held_out[:m, m:]
+    products = held_out.copy()
+    products[:m] = axes.T @ products[:m]
+    products[:, :m] = products[:, :m] @ axes
     errors = []
     for ridge in ridges:
         root = symmetric_power(sigma_inverse(Cyy + ridge * np.eye(len(Cyy)), s), -0.5)
@@ -127,9 +131,7 @@ def _errors(covariance: NDArray, held_out: NDArray, m: int, k: int, s: float, ri
             whitener = np.where(power + ridge > 0, (power + ridge) ** -0.5, 0.0)[:, None]
         F = whitener * (Cxy @ root)
         Vx = whitener * linalg.svd(F, full_matrices=False)[0][:, :k]
-        readout = Cxy.T @ Vx
-        among = np.sum((Vx.T @ xx @ Vx) * (readout.T @ readout))
-        errors.append(np.trace(held_out[m:, m:]) - 2 * np.sum((xy @ readout) * Vx) + among)
+        errors.append(squared_errors(Vx, Cxy.T @ Vx, products, m)[-1])
     return np.array(errors)
 
 
