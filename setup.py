@@ -7,6 +7,8 @@ from setuptools import setup
 SOURCE = "https://example.org/biorrr/source"  # a placeholder, as in setup.cfg
 
 setup(
-    long_description=Path("README.md").read_text(encoding="utf-8").replace("](docs/", f"]({SOURCE}/docs/"),
+    long_description=Path("README.md")
+    .read_text(encoding="utf-8")
+    .replace("](docs/", f"]({SOURCE}/docs/"),
     long_description_content_type="text/markdown",
 )

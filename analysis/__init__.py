@@ -1,4 +1,5 @@
-"""Exact solutions, metrics, the paper's algorithms and their rivals, statistics of recordings, and figures.
+"""Exact solutions, metrics, the paper's algorithms and their rivals, statistics of recordings, and
+figures.
 
 Arrays in, arrays out. Names are loaded when first used, so that importing this room costs nothing.
 """

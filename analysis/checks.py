@@ -18,7 +18,9 @@ def ridge_pair(ridge: Ridge) -> tuple[float, float]:
     except (TypeError, ValueError):
         pair = np.array([np.nan])
     if isinstance(ridge, str) or not (np.isfinite(pair).all() and (pair >= 0).all()):
-        raise InputError(f"ridge: must be a number >= 0, or a pair of them for Cxx and Cyy (got {ridge!r})")
+        raise InputError(
+            f"ridge: must be a number >= 0, or a pair of them for Cxx and Cyy (got {ridge!r})"
+        )
     return float(pair[0]), float(pair[1])
 
 
@@ -26,8 +28,8 @@ def check_ridge(ridge: Ridge | str) -> Ridge:
     """Return the ``ridge`` of an estimator that is given as numbers."""
     if isinstance(ridge, str):
         raise InputError(
-            f'ridge: must be a number >= 0, a pair of them for Cxx and Cyy, or "cv", for the one that '
-            f"predicts held-out samples best (got {ridge!r})"
+            'ridge: must be a number >= 0, a pair of them for Cxx and Cyy, or "cv", for the one'
+            f" that predicts held-out samples best (got {ridge!r})"
         )
     ridge_pair(ridge)
     return ridge
@@ -55,7 +57,9 @@ def given_rates(rates: Rates | str) -> Rates | None:
     if isinstance(rates, Rates):
         return rates
     if not (isinstance(rates, str) and rates == "auto"):
-        raise InputError(f'rates: must be a Rates or "auto" (got {rates!r}); write Rates(x=Rate(eta0, N), ...)')
+        raise InputError(
+            f'rates: must be a Rates or "auto" (got {rates!r}); write Rates(x=Rate(eta0, N), ...)'
+        )
     return None
 
 
@@ -63,8 +67,8 @@ def unmasked(name: str, values: ArrayLike) -> ArrayLike:
     """Return ``values``, unless some are masked: no estimator or metric would heed the mask."""
     if np.ma.is_masked(values):
         raise InputError(
-            f"{name}: must have no masked values, which would count as data (got {np.ma.count_masked(values)}); "
-            "drop or fill them first"
+            f"{name}: must have no masked values, which would count as data (got"
+            f" {np.ma.count_masked(values)}); drop or fill them first"
         )
     return values
 
@@ -80,11 +84,14 @@ def check_pair(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray, NDArray]:
     for name, A in (("X", X), ("Y", Y)):
         if A.ndim != 2 or not A.size:
             raise InputError(
-                f"{name}: must be two-dimensional, samples by channels, and not empty (got shape {A.shape}); "
-                f"one channel is {name}.reshape(-1, 1)"
+                f"{name}: must be two-dimensional, samples by channels, and not empty (got shape"
+                f" {A.shape}); one channel is {name}.reshape(-1, 1)"
             )
         if not np.isfinite(A).all():
-            raise InputError(f"{name}: must be finite (got {np.count_nonzero(~np.isfinite(A))} NaN or infinite values)")
+            raise InputError(
+                f"{name}: must be finite (got {np.count_nonzero(~np.isfinite(A))} NaN or infinite"
+                " values)"
+            )
     if len(X) != len(Y):
         raise InputError(f"Y: must have a row for each of the {len(X)} rows of X (got {len(Y)})")
     return X, Y

@@ -1,8 +1,10 @@
-"""Closed forms of learning across time: weights that eligibility traces make, and the fixed point of a circuit.
+"""Closed forms of learning across time: weights that eligibility traces make, and the fixed point
+of a circuit.
 
-A trace e of a signal x is its exponential average, de/dt = (x - e)/tau. Where the product of a trace of the input and a
-trace of the plateau teaches, an input pulse and a plateau a lag u later change a weight by
-K(u) = exp(-u/tau_x) / (tau_x + tau_plateau) for u > 0 and exp(u/tau_plateau) / (tau_x + tau_plateau) for u < 0.
+A trace e of a signal x is its exponential average, de/dt = (x - e)/tau. Where the product of a
+trace of the input and a trace of the plateau teaches, an input pulse and a plateau a lag u later
+change a weight by K(u) = exp(-u/tau_x) / (tau_x + tau_plateau) for u > 0 and exp(u/tau_plateau) /
+(tau_x + tau_plateau) for u < 0.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from numpy.typing import ArrayLike
 
 
 def eligibility_trace(values: ArrayLike, tau: float, dt: float = 1.0) -> np.ndarray:
-    """Return the trace of ``values`` (steps, ...) at each step of ``dt``, from rest; ``tau`` of 0 returns the values.
+    """Return the trace of ``values`` (steps, ...) at each step of ``dt``, from rest; ``tau`` of 0
+    returns the values.
 
     >>> eligibility_trace([1.0, 0.0], tau=1 / math.log(2))
     array([0.5 , 0.25])
@@ -25,13 +28,17 @@ def eligibility_trace(values: ArrayLike, tau: float, dt: float = 1.0) -> np.ndar
     return lfilter([1 - left], [1, -left], np.asarray(values, dtype=float), axis=0)
 
 
-def pairing_curve(lags: ArrayLike, pulses: ArrayLike, plateau: float, tau_x: float, tau_plateau: float) -> np.ndarray:
-    """Return the change of a weight when ``pulses`` of unit area are paired with a plateau of unit height.
+def pairing_curve(
+    lags: ArrayLike, pulses: ArrayLike, plateau: float, tau_x: float, tau_plateau: float
+) -> np.ndarray:
+    """Return the change of a weight when ``pulses`` of unit area are paired with a plateau of unit
+    height.
 
     Parameters
     ----------
     lags : (L,)
-        Seconds from the first pulse to the onset of the plateau; negative where the plateau comes first.
+        Seconds from the first pulse to the onset of the plateau; negative where the plateau comes
+        first.
     pulses : (P,)
         Seconds from the first pulse to each of them.
     plateau
@@ -52,10 +59,14 @@ def pairing_curve(lags: ArrayLike, pulses: ArrayLike, plateau: float, tau_x: flo
     return (area(onset + plateau) - area(onset)).sum(axis=1) / (tau_x + tau_plateau)
 
 
-def fit_time_constants(lags: ArrayLike, change: ArrayLike, pulses: float, plateau: float) -> tuple[float, float]:
-    """Return the time constants of the two flanks of a pairing curve, each by a least-squares fit of an exponential.
+def fit_time_constants(
+    lags: ArrayLike, change: ArrayLike, pulses: float, plateau: float
+) -> tuple[float, float]:
+    """Return the time constants of the two flanks of a pairing curve, each by a least-squares fit
+    of an exponential.
 
-    Only lags at which pulses and plateau do not overlap count; a flank without any change has none, NaN.
+    Only lags at which pulses and plateau do not overlap count; a flank without any change has none,
+    NaN.
 
     Parameters
     ----------
@@ -92,8 +103,11 @@ def _decay(gap: np.ndarray, change: np.ndarray) -> float:
     return float(tau)
 
 
-def learned_weights(inputs: ArrayLike, plateau: ArrayLike, dt: float, tau_x: float, tau_plateau: float) -> np.ndarray:
-    """Return the change of each weight in a lap that is repeated again and again, from the kernel alone.
+def learned_weights(
+    inputs: ArrayLike, plateau: ArrayLike, dt: float, tau_x: float, tau_plateau: float
+) -> np.ndarray:
+    """Return the change of each weight in a lap that is repeated again and again, from the kernel
+    alone.
 
     Parameters
     ----------
@@ -115,14 +129,17 @@ def learned_weights(inputs: ArrayLike, plateau: ArrayLike, dt: float, tau_x: flo
     lag = dt * np.arange(-steps * 20, steps * 20 + 1)  # laps enough for every trace to be over
     kernel = np.where(lag >= 0, np.exp(-np.abs(lag) / tau_x), np.exp(-np.abs(lag) / tau_plateau))
     around = np.zeros(steps)
-    np.add.at(around, np.arange(-steps * 20, steps * 20 + 1) % steps, kernel * dt / (tau_x + tau_plateau))
+    np.add.at(
+        around, np.arange(-steps * 20, steps * 20 + 1) % steps, kernel * dt / (tau_x + tau_plateau)
+    )
     # Input at one step, plateau a lag later: a correlation around the lap.
     spectrum = np.fft.rfft(inputs, axis=0) * np.fft.rfft(around)[:, None]
     return dt * plateau @ np.fft.irfft(spectrum, steps, axis=0)
 
 
 def field_place_and_width(field: ArrayLike, length: float) -> tuple[float, float]:
-    """Return the place of the peak of a field on a circular track and its width at half height, in units of ``length``.
+    """Return the place of the peak of a field on a circular track and its width at half height, in
+    units of ``length``.
 
     ``field`` (bins,) stands on its lowest value; both numbers are interpolated between bins.
     """
@@ -138,7 +155,10 @@ def field_place_and_width(field: ArrayLike, length: float) -> tuple[float, float
 
     def reach(step: int) -> float:
         for away in range(1, bins):
-            inner, outer = field[(peak + step * (away - 1)) % bins], field[(peak + step * away) % bins]
+            inner, outer = (
+                field[(peak + step * (away - 1)) % bins],
+                field[(peak + step * away) % bins],
+            )
             if outer <= half:
                 return away - 1 + (inner - half) / (inner - outer)
         return float(bins)
@@ -147,7 +167,8 @@ def field_place_and_width(field: ArrayLike, length: float) -> tuple[float, float
 
 
 def traced_fixed_point(C_ex: ArrayLike, C_ey: ArrayLike, k: int) -> np.ndarray:
-    """Return the filters at which a circuit with eligibility traces stands still for s = 0: C_ey Vy = C_ex Vx QR.
+    """Return the filters at which a circuit with eligibility traces stands still for s = 0: C_ey Vy
+    = C_ex Vx QR.
 
     With Vy = C_ye Vx they span the leading eigenvectors of C_ey C_ye v = mu C_ex v.
 

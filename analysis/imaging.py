@@ -8,8 +8,11 @@ from numpy.typing import NDArray
 from biorrr.analysis.eligibility import eligibility_trace
 
 
-def imaged(activity: NDArray, frames: int, decay: float, noise: float, rng: np.random.Generator) -> NDArray:
-    """Return the fluorescence (T * frames, N) of cells whose activity (T, N) is held for some frames each.
+def imaged(
+    activity: NDArray, frames: int, decay: float, noise: float, rng: np.random.Generator
+) -> NDArray:
+    """Return the fluorescence (T * frames, N) of cells whose activity (T, N) is held for some
+    frames each.
 
     Parameters
     ----------
@@ -18,8 +21,8 @@ def imaged(activity: NDArray, frames: int, decay: float, noise: float, rng: np.r
     decay
         Frames within which the indicator's fluorescence decays to 1/e.
     noise
-        Standard deviation of the imaging noise, which is white, in units of the standard deviation of the fluorescence
-        without it.
+        Standard deviation of the imaging noise, which is white, in units of the standard deviation
+        of the fluorescence without it.
     """
     calcium = eligibility_trace(np.repeat(activity, frames, axis=0), decay)
     return calcium / calcium.std(axis=0) + noise * rng.standard_normal(calcium.shape)

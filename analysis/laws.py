@@ -1,11 +1,13 @@
-"""Laws that rival theories of dendritic learning obey in the linear regime, and measures by which they differ.
+"""Laws that rival theories of dendritic learning obey in the linear regime, and measures by which
+they differ.
 
 Law 1. Cells z = V'x, taught through fixed feedback B by what a readout misses, stand still where
-(Cxy - (Cxx + ridge I) V U')B = 0. Their filters then span W*B with W* = (Cxx + ridge I)^-1 Cxy: a projection that the
-feedback has chosen, whatever the theory. A fixed teacher B'y leads to V = W*B directly.
+(Cxy - (Cxx + ridge I) V U')B = 0. Their filters then span W*B with W* = (Cxx + ridge I)^-1 Cxy: a
+projection that the feedback has chosen, whatever the theory. A fixed teacher B'y leads to V = W*B
+directly.
 
-Law 2. Cells that share a Hebbian teacher, without inhibition between them, all find the first component: the
-participation ratio of their outputs falls to 1.
+Law 2. Cells that share a Hebbian teacher, without inhibition between them, all find the first
+component: the participation ratio of their outputs falls to 1.
 """
 
 from __future__ import annotations
@@ -35,8 +37,11 @@ class FixedFeedbackLaw(NamedTuple):
     excess: float
 
 
-def fixed_feedback_law(B: ArrayLike, X: ArrayLike, Y: ArrayLike, ridge: float = 0.0) -> FixedFeedbackLaw:
-    """Return where learning with fixed feedback ``B`` (n, k) ends on ``X`` (n_samples, m) and ``Y`` (n_samples, n).
+def fixed_feedback_law(
+    B: ArrayLike, X: ArrayLike, Y: ArrayLike, ridge: float = 0.0
+) -> FixedFeedbackLaw:
+    """Return where learning with fixed feedback ``B`` (n, k) ends on ``X`` (n_samples, m) and ``Y``
+    (n_samples, n).
 
     Examples
     --------
@@ -49,7 +54,9 @@ def fixed_feedback_law(B: ArrayLike, X: ArrayLike, Y: ArrayLike, ridge: float = 
     """
     (X, Y), B = check_pair(X, Y), as_floats("B", B)
     if B.ndim != 2 or len(B) != Y.shape[1]:
-        raise InputError(f"B: must have a row for each of the {Y.shape[1]} columns of Y (got shape {B.shape})")
+        raise InputError(
+            f"B: must have a row for each of the {Y.shape[1]} columns of Y (got shape {B.shape})"
+        )
     filters = full_regression(X, Y @ B, ridge)
     return FixedFeedbackLaw(filters, float(Yardstick(X, Y, 0.0, ridge).excess(filters)))
 
@@ -61,7 +68,8 @@ def full_regression(X: NDArray, Y: NDArray, ridge: float = 0.0) -> NDArray:
 
 
 def participation_ratio(covariance: ArrayLike) -> float:
-    """Return (trace C)^2 / trace C^2 of a covariance (k, k): k where all directions vary alike, 1 where one does.
+    """Return (trace C)^2 / trace C^2 of a covariance (k, k): k where all directions vary alike, 1
+    where one does.
 
     Examples
     --------
@@ -73,8 +81,12 @@ def participation_ratio(covariance: ArrayLike) -> float:
 
 
 def explained(signals: ArrayLike, by: ArrayLike) -> float:
-    """Return R^2 of the regression of ``signals`` (n_samples, k) on ``by`` (n_samples, p), pooled; 0 for silence."""
-    signals, by = (one - one.mean(axis=0) for one in (as_floats("signals", signals), as_floats("by", by)))
+    """Return R^2 of the regression of ``signals`` (n_samples, k) on ``by`` (n_samples, p), pooled;
+    0 for silence.
+    """
+    signals, by = (
+        one - one.mean(axis=0) for one in (as_floats("signals", signals), as_floats("by", by))
+    )
     power = np.square(signals).sum()
     left = signals - by @ np.linalg.lstsq(by, signals, rcond=None)[0]
     return float(1 - np.square(left).sum() / power) if power else 0.0

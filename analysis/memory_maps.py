@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 
 def forget_pages(*views: NDArray) -> None:
-    """Let go of what was read of those of ``views`` that are memory-mapped: a pass over them leaves nothing in memory.
+    """Let go of what was read of those of ``views`` that are memory-mapped: a pass over them leaves
+    nothing in memory.
 
     They can be read as before; the system may still hold them in its own cache.
     """

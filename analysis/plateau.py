@@ -28,7 +28,9 @@ class Agreement:
 
     @classmethod
     def between(cls, measured: NDArray, expected: NDArray) -> Agreement:
-        """Return the agreement of two signals (..., n_samples, k); NaN for a neuron that is silent in either."""
+        """Return the agreement of two signals (..., n_samples, k); NaN for a neuron that is silent
+        in either.
+        """
         u, v = (signal - signal.mean(axis=-2, keepdims=True) for signal in (measured, expected))
         with np.errstate(invalid="ignore", divide="ignore"):
             return cls(
@@ -48,8 +50,8 @@ class PlateauAudit:
     inhibition
         Qn, the inhibition of the distal dendrite.
     error
-        Vy'(y - y~), the error of the full-rank (ridge) regression y~, carried back by the distal weights
-        (Eq. 15).
+        Vy'(y - y~), the error of the full-rank (ridge) regression y~, carried back by the distal
+        weights (Eq. 15).
     prediction
         Vy'y~.
     """
@@ -104,10 +106,14 @@ def audit_plateau(
     )
 
 
-def null_agreements(a: NDArray, inhibition: NDArray, error: NDArray, seed: int = 0) -> dict[str, Agreement]:
-    """Return the agreement of the plateau's rivals with the error, neuron by neuron; all signals are (n_samples, k).
+def null_agreements(
+    a: NDArray, inhibition: NDArray, error: NDArray, seed: int = 0
+) -> dict[str, Agreement]:
+    """Return the agreement of the plateau's rivals with the error, neuron by neuron; all signals
+    are (n_samples, k).
 
-    Plateau a - Qn and error a - Vy'y~ share the term a, so a high correlation is no evidence that inhibition is right.
+    Plateau a - Qn and error a - Vy'y~ share the term a, so a high correlation is no evidence that
+    inhibition is right.
 
     Parameters
     ----------
@@ -118,7 +124,8 @@ def null_agreements(a: NDArray, inhibition: NDArray, error: NDArray, seed: int =
 
     Returns
     -------
-    By name: ``no_inhibition``, a alone; ``other_inhibition``, a less the inhibition of other samples.
+    By name: ``no_inhibition``, a alone; ``other_inhibition``, a less the inhibition of other
+    samples.
     """
     others = np.random.default_rng(seed).permutation(len(a))
     return {
@@ -130,10 +137,12 @@ def null_agreements(a: NDArray, inhibition: NDArray, error: NDArray, seed: int =
 def backpropagated_error(
     X: ArrayLike, Y: ArrayLike, network_Vx: ArrayLike, network_Vy: ArrayLike, Vx: ArrayLike
 ) -> NDArray:
-    """Return Vy'eps of a two-layer network (Eq. 13), (n_samples, k), as a network with filters ``Vx`` would see it.
+    """Return Vy'eps of a two-layer network (Eq. 13), (n_samples, k), as a network with filters
+    ``Vx`` would see it.
 
-    A network's prediction Vy Vx'x stays the same when Vx is replaced by Vx G and Vy by Vy G'^-1; Vy'eps becomes
-    G^-1 Vy'eps. G is the map that takes the network's output nearest to Vx'x, by least squares.
+    A network's prediction Vy Vx'x stays the same when Vx is replaced by Vx G and Vy by Vy G'^-1;
+    Vy'eps becomes G^-1 Vy'eps. G is the map that takes the network's output nearest to Vx'x, by
+    least squares.
 
     Parameters
     ----------

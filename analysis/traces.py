@@ -1,4 +1,6 @@
-"""Recorded traces at the start, halfway and at the end of learning, beside what theory expects of them there."""
+"""Recorded traces at the start, halfway and at the end of learning, beside what theory expects of
+them there.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ class Stage:
     traces
         By name, (T, k), or (T, held, k) where each sample was held for several ticks.
     theory
-        By name of the trace that it should equal at the optimum, of the same shape; empty where it is not known.
+        By name of the trace that it should equal at the optimum, of the same shape; empty where it
+        is not known.
     """
 
     samples: NDArray
@@ -46,13 +49,14 @@ def stages_of_learning(
 ) -> dict[str, Stage]:
     """Choose stretches of consecutive samples at the start, halfway and at the end of learning.
 
-    Halfway is where the prediction Vy Vx' has come, for good, within half of the distance that it travels in the run.
-    A run too short for three stretches has fewer stages.
+    Halfway is where the prediction Vy Vx' has come, for good, within half of the distance that it
+    travels in the run. A run too short for three stretches has fewer stages.
 
     Parameters
     ----------
     samples : (T,)
-        Samples that were recorded, ascending. Where no two follow one another, recorded ones are taken as they come.
+        Samples that were recorded, ascending. Where no two follow one another, recorded ones are
+        taken as they come.
     traces
         By name, each (T, k) or (T, held, k).
     seen : (S,)
@@ -64,9 +68,9 @@ def stages_of_learning(
     data : (T, m) and (T, n)
         The sensory and instructive input of each recorded sample, centred as the circuit saw it.
     exact
-        The exact solution, from which the regression y~ of y on x is taken. With it and with ``data``, the theory is
-        known: the plateau becomes Vy'(y - y~) and the inhibition Vy'y~ (Sec. 6), with Vy at the snapshot that
-        precedes the stretch.
+        The exact solution, from which the regression y~ of y on x is taken. With it and with
+        ``data``, the theory is known: the plateau becomes Vy'(y - y~) and the inhibition Vy'y~
+        (Sec. 6), with Vy at the snapshot that precedes the stretch.
     """
     samples, seen, Vx, Vy = np.asarray(samples), np.asarray(seen), np.asarray(Vx), np.asarray(Vy)
     recorded = {name: np.asarray(trace) for name, trace in traces.items()}
@@ -82,18 +86,23 @@ def stages_of_learning(
             held = recorded["plateau"].shape[1:-1]  # theory knows no time within a sample
             theory = {
                 name: np.broadcast_to(
-                    np.expand_dims(signal, (*range(1, 1 + len(held)),)), recorded["plateau"][chosen].shape
+                    np.expand_dims(signal, (*range(1, 1 + len(held)),)),
+                    recorded["plateau"][chosen].shape,
                 )
                 for name, signal in theory.items()
             }
-        stages[title] = Stage(samples[chosen], {name: trace[chosen] for name, trace in recorded.items()}, theory)
+        stages[title] = Stage(
+            samples[chosen], {name: trace[chosen] for name, trace in recorded.items()}, theory
+        )
     return stages
 
 
 def halfway(Vx: NDArray, Vy: NDArray) -> int | None:
-    """Return the first snapshot from which on Vy Vx' stays within half of its first distance from its last value.
+    """Return the first snapshot from which on Vy Vx' stays within half of its first distance from
+    its last value.
 
-    None where it does not move or has diverged. ``Vx`` is (S, m, k), ``Vy`` (S, n, k); Vy Vx' is never formed.
+    None where it does not move or has diverged. ``Vx`` is (S, m, k), ``Vy`` (S, n, k); Vy Vx' is
+    never formed.
     """
 
     def inner(one: tuple[NDArray, NDArray], other: tuple[NDArray, NDArray]) -> NDArray:
@@ -110,7 +119,9 @@ def halfway(Vx: NDArray, Vy: NDArray) -> int | None:
 
 
 def _seen_halfway(seen: NDArray, Vx: NDArray, Vy: NDArray) -> float:
-    """Return the samples seen halfway through learning; where that is not known, halfway in log time."""
+    """Return the samples seen halfway through learning; where that is not known, halfway in log
+    time.
+    """
     found = halfway(Vx, Vy)
     return float(np.sqrt(max(seen[0], 1) * max(seen[-1], 1)) if found is None else seen[found])
 
@@ -134,5 +145,7 @@ def _stretches(samples: NDArray, shown: int, halfway: float) -> dict[str, slice]
         return {STAGES[-1]: last}
     if not between:
         return {STAGES[0]: first, STAGES[-1]: last}
-    nearest = min(between, key=lambda piece: abs(np.log(max(samples[piece.start], 1) / max(halfway, 1))))
+    nearest = min(
+        between, key=lambda piece: abs(np.log(max(samples[piece.start], 1) / max(halfway, 1)))
+    )
     return dict(zip(STAGES, (first, nearest, last), strict=True))

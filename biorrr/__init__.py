@@ -1,7 +1,7 @@
 """Simulator of a cortical microcircuit that learns by calcium plateau potentials.
 
-The names below are imported when they are first used, so that ``import biorrr`` is quick. The rest of the package is in
-``biorrr.models``, ``biorrr.circuit``, ``biorrr.analysis`` and ``biorrr.sims``.
+The names below are imported when they are first used, so that ``import biorrr`` is quick. The rest
+of the package is in ``biorrr.models``, ``biorrr.circuit``, ``biorrr.analysis`` and ``biorrr.sims``.
 """
 
 from __future__ import annotations

@@ -1,11 +1,14 @@
 """The classes of all errors that are sentences for the user.
 
-The command line prints an error of these classes as it stands. Any other exception is reported as unexpected.
+The command line prints an error of these classes as it stands. Any other exception is reported as
+unexpected.
 """
 
 
 class BiorrrError(Exception):
-    """An error whose text is a sentence for the user: what is expected, what was given and what to do."""
+    """An error whose text is a sentence for the user: what is expected, what was given and what to
+    do.
+    """
 
 
 class InputError(BiorrrError, ValueError):

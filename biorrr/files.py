@@ -10,12 +10,15 @@ from pathlib import Path
 
 @contextmanager
 def whole_file(path: Path, called: Path | None = None) -> Iterator[Path]:
-    """Give a path to write to; the file becomes ``path`` when the block ends well, and else is deleted.
+    """Give a path to write to; the file becomes ``path`` when the block ends well, and else is
+    deleted.
 
     ``called`` is what errors call it, if not ``path``.
     """
     partial = path.with_name(f".{os.getpid()}-{path.name}")
-    partial.unlink(missing_ok=True)  # a link of that name, in a folder that was sent, must not be written through
+    partial.unlink(
+        missing_ok=True
+    )  # a link of that name, in a folder that was sent, must not be written through
     try:
         yield partial
         with partial.open("rb+") as file:

@@ -59,7 +59,7 @@ class CircuitBase(Tabled):
     def __setstate__(self, state) -> None:
         self.__dict__.update(state)
 
-    # -- what differs between circuits ---------------------------------------------------------------------------
+    # -- what differs between circuits -------------------------------------------------------------
 
     @functools.cached_property
     def parts(self) -> Parts:
@@ -81,13 +81,17 @@ class CircuitBase(Tabled):
 
     def _learning(self) -> dict[str, str]:
         """Return the rows of the circuit's table that say what it learns."""
-        return {"pathways": ", ".join(f"{p.name} ({p.source} to {p.target})" for p in self.parts.weighted)}
+        return {
+            "pathways": ", ".join(
+                f"{p.name} ({p.source} to {p.target})" for p in self.parts.weighted
+            )
+        }
 
     def _departures_in_words(self) -> str:
         """Return how the circuit departs from the paper's; empty where it does not."""
         return "; ".join(map(repr, self.all_departures))
 
-    # -- circuits of known sizes ---------------------------------------------------------------------------------
+    # -- circuits of known sizes -------------------------------------------------------------------
 
     @functools.cached_property
     def timing(self) -> Timing:
@@ -99,17 +103,26 @@ class CircuitBase(Tabled):
         return {}
 
     def blueprint(self, *sizes: int) -> Blueprint:
-        """Return the circuit for so many features of each port, in their order; the smallest that fit unless given."""
+        """Return the circuit for so many features of each port, in their order; the smallest that
+        fit unless given.
+        """
         names = [port.name for port in self.ports]
         if sizes and len(sizes) != len(names):
-            raise InputError(f"sizes: must be the numbers of features of {', '.join(names)} (got {sizes})")
-        cells = max((population.size or 1 for population in self.parts.all(kind="pyramidal")), default=1)
+            raise InputError(
+                f"sizes: must be the numbers of features of {', '.join(names)} (got {sizes})"
+            )
+        cells = max(
+            (population.size or 1 for population in self.parts.all(kind="pyramidal")), default=1
+        )
         smallest = [self.parts[port.population].size or cells for port in self.ports]
         given = zip(names, sizes or smallest, strict=True)
         return self._sized({name: whole_number(name, size, minimum=1) for name, size in given})
 
     def _sized(
-        self, sizes: Mapping[str, int], moving: frozenset[str] = frozenset(), silent: tuple[str, ...] = ()
+        self,
+        sizes: Mapping[str, int],
+        moving: frozenset[str] = frozenset(),
+        silent: tuple[str, ...] = (),
     ) -> Blueprint:
         """Return the circuit for so many features of each port.
 
@@ -130,30 +143,38 @@ class CircuitBase(Tabled):
                 population, size = parts[port.population], sizes[port.name]
                 if population.size not in (None, size):
                     raise InputError(
-                        f"{port.name}: must have {population.size} features, the cells of {population.name} (got "
-                        f"{size})"
+                        f"{port.name}: must have {population.size} features, the cells of"
+                        f" {population.name} (got {size})"
                     )
                 parts = parts.having(replace(population, size=size))
             for population in parts.populations:
                 if population.size is None:
                     raise InputError(
-                        f"{population.name}.size: must be given, because no data say how many cells there are"
+                        f"{population.name}.size: must be given, because no data say how many cells"
+                        " there are"
                     )
             cells = {population.name: population.size or 0 for population in parts.populations}
-            synapses = sum(cells[pathway.source] * cells[pathway.target] for pathway in parts.weighted)
+            synapses = sum(
+                cells[pathway.source] * cells[pathway.target] for pathway in parts.weighted
+            )
             check_memory("circuit", _BYTES * synapses, "use fewer cells")
-            ports = tuple(replace(port, changes="tick" if port.name in moving else "sample") for port in self.ports)
+            ports = tuple(
+                replace(port, changes="tick" if port.name in moving else "sample")
+                for port in self.ports
+            )
             self._blueprints[key] = Blueprint(parts, ports)
         return self._blueprints[key]
 
-    # -- views ---------------------------------------------------------------------------------------------------
+    # -- views -------------------------------------------------------------------------------------
 
     def _shown(self, sizes: tuple[int, ...], run: Run | None) -> Blueprint:
         """Return the blueprint of ``run``, or that of the circuit with ``sizes``."""
         return self.blueprint(*sizes) if run is None else instance_of("run", run, Run).blueprint
 
     def wiring(self, *sizes: int, run: Run | None = None):
-        """Return the circuit, or that of ``run``, as a graph; see :func:`biorrr.circuit.results.graph.wiring`."""
+        """Return the circuit, or that of ``run``, as a graph; see
+        :func:`biorrr.circuit.results.graph.wiring`.
+        """
         from biorrr.circuit.results.graph import wiring
 
         return wiring(self._shown(sizes, run))
@@ -182,7 +203,9 @@ class CircuitBase(Tabled):
     def table(self) -> tuple[str, dict[str, str]]:
         """Return the name of the circuit, its cells, and the way it learns."""
         inputs = [port.population for port in self.ports]
-        cells = [f"{p.size} {p.name}" for p in self.parts.populations if p.shape and p.name not in inputs]
+        cells = [
+            f"{p.size} {p.name}" for p in self.parts.populations if p.shape and p.name not in inputs
+        ]
         return f"{type(self).__name__} {self.name}".strip(), {
             "inputs": ", ".join(port.name for port in self.ports),
             "cells": ", ".join(cells),

@@ -1,4 +1,6 @@
-"""A circuit of any populations and pathways; :class:`~biorrr.circuit.Microcircuit` is a special case."""
+"""A circuit of any populations and pathways; :class:`~biorrr.circuit.Microcircuit` is a special
+case.
+"""
 
 from __future__ import annotations
 
@@ -31,20 +33,22 @@ class Circuit(RunnableCircuit):
     Parameters
     ----------
     populations, pathways
-        Its parts. A population that data come into may leave its size to the data. A clock is added if there is none.
+        Its parts. A population that data come into may leave its size to the data. A clock is added
+        if there is none.
     inputs
-        Ports by name, each the "population.variable" that its data set. Unless given, every variable declared as an
-        input is a port of its own name.
+        Ports by name, each the "population.variable" that its data set. Unless given, every
+        variable declared as an input is a port of its own name.
     draw
-        Function that draws initial weights, matrices by name, given the number of features of each port by its name
-        and the seed. A pathway that it leaves out draws its own.
+        Function that draws initial weights, matrices by name, given the number of features of each
+        port by its name and the seed. A pathway that it leaves out draws its own.
     departures
         Applied to the parts, one after another.
     engine
-        "numpy", "cython", "cpp", or "auto": by the work of each run and whether there is a compiler.
+        "numpy", "cython", "cpp", or "auto": by the work of each run and whether there is a
+        compiler.
     seed
-        Seed of initial weights, of the order of samples and of everything random: a whole number, a NumPy generator
-        that draws one, or None for a new one each time.
+        Seed of initial weights, of the order of samples and of everything random: a whole number, a
+        NumPy generator that draws one, or None for a new one each time.
     name
         Begins the names of all Brian2 objects, so that several circuits fit into one network.
 
@@ -58,7 +62,8 @@ class Circuit(RunnableCircuit):
     ...     "oja", "sensory", "cell", drives="z", current="w * x_pre", phase="drive",
     ...     change="0.01 * z_post * (x_pre - z_post * w)",
     ... )
-    >>> circuit = Circuit([SensoryInput(), Population(1, "cell", [Variable("z", "output")])], [oja], engine="numpy")
+    >>> cell = Population(1, "cell", [Variable("z", "output")])
+    >>> circuit = Circuit([SensoryInput(), cell], [oja], engine="numpy")
     >>> X = np.random.default_rng(0).standard_normal((2000, 3)) * [3, 1, 1]
     >>> run = circuit.run({"x": X}, progress=False)
     >>> bool(abs(run.weights["oja"][0, 0]) > 0.95)
@@ -68,14 +73,16 @@ class Circuit(RunnableCircuit):
     populations: Sequence[Population]
     pathways: Sequence[Pathway]
     inputs: Mapping[str, str] | None = None
-    draw: Annotated[Callable[[Mapping[str, int], int], Mapping[str, Any]] | None, _function] = field(
-        default=None, kw_only=True
+    draw: Annotated[Callable[[Mapping[str, int], int], Mapping[str, Any]] | None, _function] = (
+        field(default=None, kw_only=True)
     )
 
     @functools.cached_property
     def parts(self) -> Parts:
         """All parts, under all departures."""
-        clock = () if "clock" in [population.name for population in self.populations] else (Clock(),)
+        clock = (
+            () if "clock" in [population.name for population in self.populations] else (Clock(),)
+        )
         return departed(Parts((*clock, *self.populations), tuple(self.pathways)), self.departures)
 
     @functools.cached_property
@@ -97,7 +104,10 @@ class Circuit(RunnableCircuit):
 def _ports(parts: Parts, inputs: Mapping[str, str] | None) -> tuple[Port, ...]:
     """Return the ports of a circuit, as given or one for each variable declared as an input."""
     declared = [
-        (p.name, v.name) for p in parts.populations for v in p.variables if v.role == "input" and v.per == "cell"
+        (p.name, v.name)
+        for p in parts.populations
+        for v in p.variables
+        if v.role == "input" and v.per == "cell"
     ]
     given = {variable: f"{population}.{variable}" for population, variable in declared}
     given = given if inputs is None else mapping("inputs", inputs)
@@ -105,9 +115,13 @@ def _ports(parts: Parts, inputs: Mapping[str, str] | None) -> tuple[Port, ...]:
         if tuple(str(place).split(".")) not in declared:
             have = ", ".join(".".join(each) for each in declared) or "none"
             raise InputError(
-                f"inputs[{name!r}]: must be a variable declared with role 'input' (got {place!r}); there are {have}"
+                f"inputs[{name!r}]: must be a variable declared with role 'input' (got {place!r});"
+                f" there are {have}"
             )
     if len(given) < len(declared):
         left = [".".join(each) for each in declared if ".".join(each) not in given.values()]
-        raise InputError(f"inputs: nothing sets {', '.join(left)}; name a port for each variable declared as an input")
+        raise InputError(
+            f"inputs: nothing sets {', '.join(left)}; name a port for each variable declared as an"
+            " input"
+        )
     return tuple(Port(name, *place.split(".")) for name, place in given.items())

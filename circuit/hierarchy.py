@@ -14,32 +14,34 @@ from biorrr.models.validation import PositiveCount
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Hierarchy(RegressionCircuit):
-    """Areas of two-compartment neurons between x and y, each driven from below and taught from above.
+    """Areas of two-compartment neurons between x and y, each driven from below and taught from
+    above.
 
-    Area i has proximal synapses W{i} from the area below (x for the first), distal synapses A{i} from the area above
-    (y for the last), and interneurons with Q{i} and R{i}. Its plateau drives its soma too, with the gain of the link
-    above over that of the link below, so all areas settle together (Golkar et al., NeurIPS 2022).
-    :class:`biorrr.analysis.HierarchyYardstick` solves the same problem exactly.
+    Area i has proximal synapses W{i} from the area below (x for the first), distal synapses A{i}
+    from the area above (y for the last), and interneurons with Q{i} and R{i}. Its plateau drives
+    its soma too, with the gain of the link above over that of the link below, so all areas settle
+    together (Golkar et al., NeurIPS 2022). :class:`biorrr.analysis.HierarchyYardstick` solves the
+    same problem exactly.
 
     Parameters
     ----------
     areas
         Pyramidal neurons of each area, from that nearest to x up to that nearest to y.
     gains
-        One for each link, from x to the first area up to y, in the data's units; all 1 unless given.
-        ``Hierarchy(areas=(k,), gains=(1, c))`` is ``Microcircuit(k, feedback=c)``.
+        One for each link, from x to the first area up to y, in the data's units; all 1 unless
+        given. ``Hierarchy(areas=(k,), gains=(1, c))`` is ``Microcircuit(k, feedback=c)``.
     rho
         Variance that every output is brought to.
     s
         Which regression the last area solves: 0 is RRMSE, 1 is CCA.
     rates
-        Learning rates: "auto", fitted to the data, or :class:`~biorrr.models.Rates` for all areas, or one for each,
-        used as they stand.
+        Learning rates: "auto", fitted to the data, or :class:`~biorrr.models.Rates` for all areas,
+        or one for each, used as they stand.
     interneurons
         How many each area has, at least as many as pyramidal neurons; as many unless given.
     ridge
-        Epsilon added to Cxx and Cyy, or a pair of them. The ridge on Cxx is made by spontaneous replay, which settles
-        as samples do; it needs settled dynamics.
+        Epsilon added to Cxx and Cyy, or a pair of them. The ridge on Cxx is made by spontaneous
+        replay, which settles as samples do; it needs settled dynamics.
     replay
         Replays after each sample.
     departures
@@ -54,7 +56,8 @@ class Hierarchy(RegressionCircuit):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((200, 6))
     >>> Y = X[:, :2] @ rng.standard_normal((2, 4)) + 0.1 * rng.standard_normal((200, 4))
-    >>> run = Hierarchy(areas=(3, 2), engine="numpy").run(X, Y, order=[0, 1, 2], centre=True, progress=False)
+    >>> hierarchy = Hierarchy(areas=(3, 2), engine="numpy")
+    >>> run = hierarchy.run(X, Y, order=[0, 1, 2], centre=True, progress=False)
     >>> [z.shape for z in run.infer(X, Y)]
     [(200, 3), (200, 2)]
     """
@@ -73,8 +76,8 @@ class Hierarchy(RegressionCircuit):
         gains = (1.0,) * (count + 1) if self.gains is None else self.gains
         if len(gains) != count + 1:
             raise InputError(
-                f"gains: must be {count + 1} numbers, one for each link from x to the first of {count} areas up to y "
-                f"(got {len(gains)})"
+                f"gains: must be {count + 1} numbers, one for each link from x to the first of"
+                f" {count} areas up to y (got {len(gains)})"
             )
         return tuple(gains)
 
@@ -83,15 +86,20 @@ class Hierarchy(RegressionCircuit):
         """The areas, from that nearest to x up to that nearest to y."""
         links, inner = self.links, self.areas if self.interneurons is None else self.interneurons
         if len(inner) != len(self.areas):
-            raise InputError(f"interneurons: must be {len(self.areas)} numbers, one for each area (got {len(inner)})")
+            raise InputError(
+                f"interneurons: must be {len(self.areas)} numbers, one for each area (got"
+                f" {len(inner)})"
+            )
         sizes = enumerate(zip(self.areas, inner, strict=True), 1)
         return tuple(
-            Area(k, l, links[place] / links[place - 1], place, last=place == len(inner)) for place, (k, l) in sizes
+            Area(k, l, links[place] / links[place - 1], place, last=place == len(inner))
+            for place, (k, l) in sizes
         )
 
     def _check_sizes(self, sizes: Mapping[str, int]) -> None:
         largest, bound = max(self.areas), sum(sizes.values())
         if largest > bound:
             raise InputError(
-                f"areas: no area can have more cells than x and y have features, {bound} (got {largest}); reduce it"
+                f"areas: no area can have more cells than x and y have features, {bound} (got"
+                f" {largest}); reduce it"
             )

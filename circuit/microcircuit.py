@@ -23,7 +23,8 @@ class Microcircuit(RegressionCircuit):
     s
         Which regression: 0 is RRMSE, 1 is CCA (Sec. 3.2).
     rates
-        Learning rates: :class:`~biorrr.models.Rates`, used as they stand, or "auto", fitted to the data.
+        Learning rates: :class:`~biorrr.models.Rates`, used as they stand, or "auto", fitted to the
+        data.
     interneurons
         How many, at least k; k unless given.
     ridge
@@ -31,25 +32,31 @@ class Microcircuit(RegressionCircuit):
     replay
         Ticks of spontaneous replay after each sample, by which the ridge on Cxx stays local.
     engine
-        "numpy", "cython", "cpp", or "auto": by the work of each run and whether there is a compiler.
+        "numpy", "cython", "cpp", or "auto": by the work of each run and whether there is a
+        compiler.
     seed
-        Seed of the initial weights, the order of samples and the order of replay: a whole number, a NumPy generator
-        that draws one, or None for a new one each time.
+        Seed of the initial weights, the order of samples and the order of replay: a whole number, a
+        NumPy generator that draws one, or None for a new one each time.
     Vx0, Vy0, Q0, R0
-        Initial weights in the data's units, shapes (m, k), (n, k), (k, l), (l, k); drawn from the seed unless given.
+        Initial weights in the data's units, shapes (m, k), (n, k), (k, l), (l, k); drawn from the
+        seed unless given.
     cell
-        What cells are: "algebraic" (the paper's), "leaky", "spiking" or "millivolts" (:data:`biorrr.models.RUNGS` says
-        what each adds and which departures it stands for); or :class:`~biorrr.models.Millivolts`.
+        What cells are: "algebraic" (the paper's), "leaky", "spiking" or "millivolts"
+        (:data:`biorrr.models.RUNGS` says what each adds and which departures it stands for); or
+        :class:`~biorrr.models.Millivolts`.
     feedback, rho
-        Gain c of the plateau at the soma, with interneurons that hear the output it makes, and the variance that the
-        output is brought to. Each sample then settles to its equilibrium (:class:`~biorrr.models.Settled`) before
-        weights change; ``run.infer(X, Y)`` gives the settled outputs. 0 is the paper's circuit.
+        Gain c of the plateau at the soma, with interneurons that hear the output it makes, and the
+        variance that the output is brought to. Each sample then settles to its equilibrium
+        (:class:`~biorrr.models.Settled`) before weights change; ``run.infer(X, Y)`` gives the
+        settled outputs. 0 is the paper's circuit.
     departures
         Departures from the paper's circuit, of one's own or from :mod:`biorrr.models`, such as
-        ``[AllOrNone(0.1), Spiking(50), Leaky(hold=100)]``; the one that gives the clock is applied last.
+        ``[AllOrNone(0.1), Spiking(50), Leaky(hold=100)]``; the one that gives the clock is applied
+        last.
     pathways, populations
-        Parts of one's own: each takes the place of the circuit's part of the same name, or is added to the circuit. A
-        population of pyramidal neurons or interneurons may leave its size to ``k`` and ``interneurons``.
+        Parts of one's own: each takes the place of the circuit's part of the same name, or is added
+        to the circuit. A population of pyramidal neurons or interneurons may leave its size to
+        ``k`` and ``interneurons``.
     name
         Begins the names of all Brian2 objects, so that several circuits fit into one network.
 
@@ -105,4 +112,7 @@ class Microcircuit(RegressionCircuit):
     def _check_sizes(self, sizes: Mapping[str, int]) -> None:
         bound = min(sizes.values())
         if self.k > bound:
-            raise InputError(f"k: upper bound is min(m, n) = {bound}, the rank of the data (got {self.k}); reduce k")
+            raise InputError(
+                f"k: upper bound is min(m, n) = {bound}, the rank of the data (got {self.k});"
+                " reduce k"
+            )

@@ -1,4 +1,6 @@
-"""Circuits between sensory and instructive data: what a microcircuit and a hierarchy have in common."""
+"""Circuits between sensory and instructive data: what a microcircuit and a hierarchy have in
+common.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,12 @@ import numpy as np
 from biorrr.circuit.compile.blueprint import Blueprint, Port
 from biorrr.circuit.results.text_table import regression, ridge_in_words
 from biorrr.circuit.runnable import RunnableCircuit
-from biorrr.circuit.simulation.initial_state import Beginning, drawn_areas, drawn_weights, given_weights
+from biorrr.circuit.simulation.initial_state import (
+    Beginning,
+    drawn_areas,
+    drawn_weights,
+    given_weights,
+)
 from biorrr.circuit.simulation.simulate import Simulated
 from biorrr.circuit.stimulus.data_checks import warn_of_rank
 from biorrr.circuit.stimulus.feeds import Feed
@@ -45,7 +52,9 @@ from biorrr.models import (
 from biorrr.models.auto_rates import Drive, Policy, plan_of_areas
 from biorrr.models.validation import PositiveCount, instance_of, number_within, whole_number
 
-Invertible = Annotated[float, partial(number_within, low=1e-300)]  # a number whose inverse is finite
+Invertible = Annotated[
+    float, partial(number_within, low=1e-300)
+]  # a number whose inverse is finite
 _INSTEAD = {
     "plateau": "departures=[AllOrNone(...)], [Sign(...)] or [Rectified(...)]",
     "dynamics": "departures=[Leaky(...)] or [Settled(...)], or cell=",
@@ -57,12 +66,15 @@ _INSTEAD = {
     "delay": "departures=[LoopDelay(samples)]",
     "ridge_by": "ridge=, which is always made by replay,",
 }
-_LINEAR = [("proximal", ProximalSynapses().current)]  # the current that is the output of the paper's circuit
+_LINEAR = [
+    ("proximal", ProximalSynapses().current)
+]  # the current that is the output of the paper's circuit
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class RegressionCircuit(RunnableCircuit):
-    """Base of circuits that learn a regression of y on x, with gains on the data where rates are fitted to them.
+    """Base of circuits that learn a regression of y on x, with gains on the data where rates are
+    fitted to them.
 
     Parameters
     ----------
@@ -70,7 +82,9 @@ class RegressionCircuit(RunnableCircuit):
         As :class:`~biorrr.circuit.Microcircuit` takes them.
     """
 
-    s: Annotated[float, partial(number_within, low=0, high=1, remedy="; 0 is RRMSE, 1 is CCA")] = 0.0
+    s: Annotated[float, partial(number_within, low=0, high=1, remedy="; 0 is RRMSE, 1 is CCA")] = (
+        0.0
+    )
     rates: Rates | Sequence[Rates] | str = "auto"
     ridge: float | tuple[float, float] = 0.0
     replay: PositiveCount = 8
@@ -82,7 +96,9 @@ class RegressionCircuit(RunnableCircuit):
     def __new__(cls, *args, **arguments):
         """Refuse arguments that are departures now, in one sentence."""
         for name in arguments.keys() & _INSTEAD.keys():
-            raise InputTypeError(f"{name}: is not an argument of {cls.__name__}; use {_INSTEAD[name]} instead")
+            raise InputTypeError(
+                f"{name}: is not an argument of {cls.__name__}; use {_INSTEAD[name]} instead"
+            )
         return super().__new__(cls)
 
     @functools.cached_property
@@ -92,7 +108,9 @@ class RegressionCircuit(RunnableCircuit):
 
     @functools.cached_property
     def links(self) -> tuple[float, ...]:
-        """Gains of the links between areas, from x up to y; that to y is 0 in the paper's circuit."""
+        """Gains of the links between areas, from x up to y; that to y is 0 in the paper's
+        circuit.
+        """
         raise NotImplementedError
 
     @property
@@ -110,12 +128,16 @@ class RegressionCircuit(RunnableCircuit):
         """The ridges on Cxx and on Cyy."""
         both = self.ridge if isinstance(self.ridge, tuple | list) else (self.ridge, self.ridge)
         if len(both) != 2:
-            raise InputError(f"ridge: must be a number or a pair, for Cxx and Cyy (got {self.ridge!r})")
+            raise InputError(
+                f"ridge: must be a number or a pair, for Cxx and Cyy (got {self.ridge!r})"
+            )
         return number_within("ridge", both[0], 0), number_within("ridge", both[1], 0)
 
     @functools.cached_property
     def all_departures(self) -> tuple[Departure, ...]:
-        """All departures, whichever way they were asked for; outputs with feedback settle if nothing else is said."""
+        """All departures, whichever way they were asked for; outputs with feedback settle if
+        nothing else is said.
+        """
         asked = [instance_of("departures", departure, Departure) for departure in self._asked]
         timed = not self.apical or any("clock" in departure.gives for departure in asked)
         return (*asked, *(() if timed else (Settled(),)))
@@ -135,31 +157,39 @@ class RegressionCircuit(RunnableCircuit):
         if self.apical:
             if self.ridges[0] and any(isinstance(departure, Leaky) for departure in departures):
                 raise InputError(
-                    f"ridge: replay must settle, and membranes take their time (got {self.ridges[0]:g} on Cxx with "
-                    "Leaky(...)); use Settled(), or (0, ridge) for Cyy alone"
+                    "ridge: replay must settle, and membranes take their time (got"
+                    f" {self.ridges[0]:g} on Cxx with Leaky(...)); use Settled(), or (0, ridge) for"
+                    " Cyy alone"
                 )
             parts = Parts((Clock(), SensoryInput(), InstructiveInput()), ())
             parts = departed(parts, [ApicalFeedback(self.layout, rates)])
         else:
             (area,) = self.layout
-            parts = microcircuit_parts(area.k, area.interneurons, None if rates is None else rates[0])
+            parts = microcircuit_parts(
+                area.k, area.interneurons, None if rates is None else rates[0]
+            )
             departures = departures if rates else (AdaptiveRates(), *departures)
         return self._with_regression(departed(self._with_own(parts), departures))
 
     def _with_own(self, parts: Parts) -> Parts:
-        """Return ``parts`` with populations and pathways of the user's in place of those of their names, or added."""
+        """Return ``parts`` with populations and pathways of the user's in place of those of their
+        names, or added.
+        """
         known = {population.name: population.size for population in parts.populations}
         for population in self.populations:
             size = known.get(population.name)
             if size is not None and population.size not in (None, size):
                 raise InputError(
-                    f"{population.name}.size: must be {size}, as k and interneurons say (got {population.size})"
+                    f"{population.name}.size: must be {size}, as k and interneurons say (got"
+                    f" {population.size})"
                 )
             parts = parts.having(replace(population, size=size or population.size))
         return parts.having(*self.pathways)
 
     def _with_regression(self, parts: Parts) -> Parts:
-        """Return ``parts`` whose neuromodulator broadcasts which regression is learned, and its ridge."""
+        """Return ``parts`` whose neuromodulator broadcasts which regression is learned, and its
+        ridge.
+        """
         modulator, (ridge_x, ridge_y) = parts["neuromodulator"], self.ridges
         values: Mapping[str, float | str] = {
             "s": self.s,
@@ -171,16 +201,24 @@ class RegressionCircuit(RunnableCircuit):
         declared = {name: value for name, value in values.items() if modulator.has(name)}
         return parts.having(with_values(modulator, **declared))
 
-    # -- meeting the data ----------------------------------------------------------------------------------------
+    # -- meeting the data --------------------------------------------------------------------------
 
     def _beginning(
-        self, blueprint: Blueprint, feeds: Mapping[str, Feed] | None, seed: int, last: float = math.inf
+        self,
+        blueprint: Blueprint,
+        feeds: Mapping[str, Feed] | None,
+        seed: int,
+        last: float = math.inf,
     ) -> Beginning:
-        """Return how the circuit meets its data: weights as large as suit their drive where rates are fitted to it."""
+        """Return how the circuit meets its data: weights as large as suit their drive where rates
+        are fitted to it.
+        """
         units = Units()
         if feeds is not None:
             if len(self.layout) == 1:
-                centred = {name.upper(): feed.facts.some - feed.mean for name, feed in feeds.items()}
+                centred = {
+                    name.upper(): feed.facts.some - feed.mean for name, feed in feeds.items()
+                }
                 warn_of_rank(self.layout[0].k, centred)
             if self.fitted:
                 units = Units.of_gains(feeds["x"].unit_gain, feeds["y"].unit_gain, self.s)
@@ -196,7 +234,9 @@ class RegressionCircuit(RunnableCircuit):
     def _drawn(
         self, blueprint: Blueprint, feeds: Mapping[str, Feed] | None, seed: int, last: float
     ) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        """Return initial weights of the paper's circuit, in the data's units, and what its rates are fitted to."""
+        """Return initial weights of the paper's circuit, in the data's units, and what its rates
+        are fitted to.
+        """
         (area,), (m, n) = self.layout, (blueprint.sizes["x"], blueprint.sizes["y"])
         start: tuple[tuple[float, float, float], ...] = ()
         known: dict[str, float] = {}
@@ -217,21 +257,26 @@ class RegressionCircuit(RunnableCircuit):
         drawn = drawn_weights((m, n, area.k, area.interneurons), seed, *start)
         return {name: matrix for name, matrix in drawn.items() if name in present}, known
 
-    # -- results -------------------------------------------------------------------------------------------------
+    # -- results -----------------------------------------------------------------------------------
 
     def _settings(self, simulated: Simulated) -> dict[str, object]:
         """Return plain values that a run keeps as attributes."""
         (ridge_x, ridge_y), units, state = self.ridges, simulated.units, simulated.outcome.state
         settings = {
-            "s": self.s, "ridge_x": ridge_x, "ridge_y": ridge_y, "rates": str(self.rates),
-            "gain_x": units.scale("x"), "gain_y": units.scale("y"),
+            "s": self.s,
+            "ridge_x": ridge_x,
+            "ridge_y": ridge_y,
+            "rates": str(self.rates),
+            "gain_x": units.scale("x"),
+            "gain_y": units.scale("y"),
             "linear_output": int(output_is_linear(simulated.job.blueprint)),
-        }  # fmt: skip
+        }
         for departure in self.all_departures:
             if isinstance(departure, Spiking):
                 settings["cells_each"] = departure.population
         if "neuromodulator.log_retained" in state:
-            # What is left of Q' - R since the first snapshot: a continued run counts anew, as its snapshots do.
+            # What is left of Q' - R since the first snapshot: a continued run counts anew, as its
+            # snapshots do.
             settings["log_retained"] = float(state["neuromodulator.log_retained"][0])
         if "settling.worst" in state:
             settings["worst_residual"] = float(state["settling.worst"][0])
@@ -241,12 +286,16 @@ class RegressionCircuit(RunnableCircuit):
         return settings
 
     def _more(self, simulated: Simulated, matrices: Mapping[str, np.ndarray]) -> dict[str, tuple]:
-        """Return the readout Sigma_s^-1 Vy, shape (n, k), by which the output of the last area predicts y."""
+        """Return the readout Sigma_s^-1 Vy, shape (n, k), by which the output of the last area
+        predicts y.
+        """
         area, feed = self.layout[-1], simulated.job.feeds["y"]
         Vy = matrices[area.weights[1]]
         out = (1 - self.s) * Vy
         if self.s:
-            Cyy_Vy = sum((rows - feed.mean).T @ ((rows - feed.mean) @ Vy) for rows in chunks(feed.values))
+            Cyy_Vy = sum(
+                (rows - feed.mean).T @ ((rows - feed.mean) @ Vy) for rows in chunks(feed.values)
+            )
             out = self.s * (Cyy_Vy / len(feed.values) + self.ridges[1] * Vy) + out
         pathway = next(p for p in self.parts.pathways if p.weight == area.weights[1])
         return {"readout": (("instruction", self.parts[pathway.target].dimension), out)}
@@ -264,7 +313,11 @@ class RegressionCircuit(RunnableCircuit):
 
     def _learning(self) -> dict[str, str]:
         """Return the rows of the circuit's table that say what it learns."""
-        gains = {"gains": f"{' - '.join(f'{gain:g}' for gain in self.links)}, from x to y"} if self.apical else {}
+        gains = (
+            {"gains": f"{' - '.join(f'{gain:g}' for gain in self.links)}, from x to y"}
+            if self.apical
+            else {}
+        )
         return {
             **gains,
             "regression": regression(self.s),
@@ -278,12 +331,20 @@ def rates_of_areas(rates: Rates | Sequence[Rates] | str, areas: int) -> tuple[Ra
     if isinstance(rates, str) and rates == "auto":
         return None
     each = (rates,) * areas if isinstance(rates, Rates) else rates
-    if not isinstance(each, tuple | list) or len(each) != areas or not all(isinstance(rate, Rates) for rate in each):
-        raise InputTypeError(f"rates: must be 'auto', Rates(...), or one Rates(...) for each area (got {rates!r})")
+    if (
+        not isinstance(each, tuple | list)
+        or len(each) != areas
+        or not all(isinstance(rate, Rates) for rate in each)
+    ):
+        raise InputTypeError(
+            f"rates: must be 'auto', Rates(...), or one Rates(...) for each area (got {rates!r})"
+        )
     return tuple(each)
 
 
 def output_is_linear(blueprint: Blueprint) -> bool:
-    """Return True where the output is X Vx, as in the paper's circuit, and nothing else changes it."""
+    """Return True where the output is X Vx, as in the paper's circuit, and nothing else changes
+    it.
+    """
     writers = [action for action in blueprint.schedule if "pyramidal.z" in action.writes]
     return [(action.part, action.code) for action in writers] == _LINEAR

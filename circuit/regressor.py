@@ -21,9 +21,14 @@ from biorrr.models import Departure, Rates
 
 
 class MicrocircuitRegressor(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    MultiOutputMixin,
+    RegressorMixin,
+    BaseEstimator,
 ):
-    """Reduced-rank regression by a simulated :class:`Microcircuit`, for pipelines and cross-validation.
+    """Reduced-rank regression by a simulated :class:`Microcircuit`, for pipelines and
+    cross-validation.
 
     Parameters
     ----------
@@ -32,7 +37,8 @@ class MicrocircuitRegressor(
     s
         Member of the family of regressions: 0 is RRMSE, 1 is CCA.
     ridge
-        Epsilon added to Cxx and Cyy, or a pair of them; "cv" chooses the one that predicts held-out samples best.
+        Epsilon added to Cxx and Cyy, or a pair of them; "cv" chooses the one that predicts held-out
+        samples best.
     epochs
         Number of passes over the training data.
     rates
@@ -59,7 +65,8 @@ class MicrocircuitRegressor(
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> X, y = load_digits(return_X_y=True)
-    >>> model = make_pipeline(StandardScaler(), MicrocircuitRegressor(k=1, ridge=1.0, epochs=5, random_state=0))
+    >>> model = make_pipeline(StandardScaler(), MicrocircuitRegressor(k=1, ridge=1.0, epochs=5,
+    random_state=0))
     >>> model.fit(X, y).predict(X).shape
     (1797,)
     """
@@ -88,27 +95,43 @@ class MicrocircuitRegressor(
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> MicrocircuitRegressor:
-        """Let the circuit learn from ``X`` (n_samples, m) and ``y`` (n_samples, n) or (n_samples,), both centred."""
+        """Let the circuit learn from ``X`` (n_samples, m) and ``y`` (n_samples, n) or (n_samples,),
+        both centred.
+        """
         from biorrr.analysis.regression.ridge import fitted_ridge
 
-        X, Y = validate_data(self, X, y, dtype=float, multi_output=True, y_numeric=True, ensure_min_samples=2)
+        X, Y = validate_data(
+            self, X, y, dtype=float, multi_output=True, y_numeric=True, ensure_min_samples=2
+        )
         self._single_response = Y.ndim == 1
         Y = np.asarray(Y, dtype=float).reshape(len(Y), -1)
-        self.ridge_ = fitted_ridge(self.ridge, X - X.mean(axis=0), Y - Y.mean(axis=0), self.k, self.s)
+        self.ridge_ = fitted_ridge(
+            self.ridge, X - X.mean(axis=0), Y - Y.mean(axis=0), self.k, self.s
+        )
         circuit = Microcircuit(
-            k=self.k, s=self.s, ridge=self.ridge_, rates=self.rates, cell=self.cell, departures=self.departures,
-            engine=self.engine, seed=int(check_random_state(self.random_state).randint(2**31)),
-        )  # fmt: skip
+            k=self.k,
+            s=self.s,
+            ridge=self.ridge_,
+            rates=self.rates,
+            cell=self.cell,
+            departures=self.departures,
+            engine=self.engine,
+            seed=int(check_random_state(self.random_state).randint(2**31)),
+        )
         self.run_ = circuit.run(X, Y, epochs=self.epochs, centre=True, progress=False)
         return self
 
     def transform(self, X: ArrayLike) -> NDArray:
-        """Return the output of the pyramidal neurons for ``X`` (n_samples, m), shape (n_samples, k)."""
+        """Return the output of the pyramidal neurons for ``X`` (n_samples, m), shape (n_samples,
+        k).
+        """
         check_is_fitted(self)
         return self.run_.transform(validate_data(self, X, reset=False, dtype=float))
 
     def predict(self, X: ArrayLike) -> NDArray:
-        """Return the prediction of y for ``X`` (n_samples, m): (n_samples, n), or (n_samples,) after a fit to such."""
+        """Return the prediction of y for ``X`` (n_samples, m): (n_samples, n), or (n_samples,)
+        after a fit to such.
+        """
         check_is_fitted(self)
         predicted = self.run_.predict(validate_data(self, X, reset=False, dtype=float))
         return predicted[:, 0] if self._single_response else predicted

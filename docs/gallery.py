@@ -13,17 +13,31 @@ from pathlib import Path
 FOLDER = Path(__file__).parent / "examples"
 GROUPS = {
     "Start here": (
-        "run_a_circuit", "plateau_potentials", "r_finds_q", "learned_and_exact_subspace",
+        "run_a_circuit",
+        "plateau_potentials",
+        "r_finds_q",
+        "learned_and_exact_subspace",
     ),
     "Your own data": ("own_data_frame", "spike_trains", "recording_in_nwb", "expansion"),
     "Change the biology": (
-        "own_plasticity_rule", "noise", "unrelated_starts", "lesion", "two_instructive_areas", "hierarchy_of_areas",
-        "current_clamp_of_a_cell", "millivolt_circuit",
+        "own_plasticity_rule",
+        "noise",
+        "unrelated_starts",
+        "lesion",
+        "two_instructive_areas",
+        "hierarchy_of_areas",
+        "current_clamp_of_a_cell",
+        "millivolt_circuit",
     ),
     "Work with runs": (
-        "ten_seeds", "slow_seed", "sweep_of_settings", "continue_and_resume", "export_to_nwb", "wiring_layout",
+        "ten_seeds",
+        "slow_seed",
+        "sweep_of_settings",
+        "continue_and_resume",
+        "export_to_nwb",
+        "wiring_layout",
     ),
-}  # fmt: skip
+}
 # Runs a script and saves its figure instead of showing it.
 _RUNNER = """
 import runpy, sys
@@ -78,9 +92,13 @@ class Example:
             picture = Path(folder, "figure.png")
             command = [sys.executable, "-c", _RUNNER, str(self.path), str(picture)]
             environment = os.environ | {"MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
-            done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+            done = subprocess.run(
+                command, cwd=folder, env=environment, capture_output=True, text=True
+            )
             if done.returncode:
-                raise RuntimeError(f"{self.path.name}: must run to its end (got {done.stderr.strip()[-1500:]})")
+                raise RuntimeError(
+                    f"{self.path.name}: must run to its end (got {done.stderr.strip()[-1500:]})"
+                )
             return picture.read_bytes()
 
 
@@ -94,6 +112,9 @@ def index(pictured: bool) -> str:
         lines += [f"## {group}", ""]
         for example in map(Example, names):
             picture = f'<img src="{example.name}.png" alt="" width="260">' if pictured else ""
-            lines += [f'<figure class="example" markdown="1">{picture}<figcaption>[{example.title}]({example.name}.md)']
+            lines += [
+                '<figure class="example"'
+                f' markdown="1">{picture}<figcaption>[{example.title}]({example.name}.md)'
+            ]
             lines += ["</figcaption></figure>", ""]
     return "\n".join(lines)

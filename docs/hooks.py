@@ -32,21 +32,31 @@ OWN_PARTS = ("oja", "saturating", "tiring", "depressing", "basket", "combined")
 
 
 REFERENCE = (
-    "biorrr.circuit", "biorrr.models", "biorrr.analysis", "biorrr.analysis.instructive",
-    "biorrr.analysis.communication", "biorrr.sims.data", "biorrr.sims.recordings",
-)  # fmt: skip
+    "biorrr.circuit",
+    "biorrr.models",
+    "biorrr.analysis",
+    "biorrr.analysis.instructive",
+    "biorrr.analysis.communication",
+    "biorrr.sims.data",
+    "biorrr.sims.recordings",
+)
 # Sphinx's roles, which MkDocs would show as they stand.
 ROLE = re.compile(r":(?:class|func|meth|mod|data|attr|exc):<code>~?(?:biorrr\.)?([\w.]+)</code>")
 ROOT = Path(__file__).parents[1]
 
-NEEDS_DATA = {"communication.ipynb": "v1v2"}  # tutorials that are executed only where their data set is on this machine
+NEEDS_DATA = {
+    "communication.ipynb": "v1v2"
+}  # tutorials that are executed only where their data set is on this machine
 
 
 def on_startup(**_):
     """Lay out the rooms as a package for the reference, before mkdocstrings looks for it."""
     package = ROOT / "build" / "types" / "biorrr"
     package.mkdir(parents=True, exist_ok=True)
-    for path in (*(ROOT / room for room in ("analysis", "circuit", "models", "sims")), *(ROOT / "biorrr").glob("*.*")):
+    for path in (
+        *(ROOT / room for room in ("analysis", "circuit", "models", "sims")),
+        *(ROOT / "biorrr").glob("*.*"),
+    ):
         if not (package / path.name).exists():
             (package / path.name).symlink_to(path)
 
@@ -70,7 +80,11 @@ def on_files(files, config):
         files.append(File.generated(config, f"examples/{name}.png", content=picture))
     for example in gallery.EXAMPLES:
         files.append(
-            File.generated(config, f"examples/{example.name}.md", content=example.page(example.name in pictures))
+            File.generated(
+                config,
+                f"examples/{example.name}.md",
+                content=example.page(example.name in pictures),
+            )
         )
     files.append(File.generated(config, "examples/index.md", content=gallery.index(bool(pictures))))
     return files
@@ -93,13 +107,17 @@ def on_page_content(content: str, page, **_) -> str:
     if _lacks_data(page.file.src_uri):
         name = NEEDS_DATA[page.file.src_uri]
         content = (
-            '<div class="admonition note"><p class="admonition-title">Shown without its results</p>'
-            f"<p>This tutorial needs the data set <code>{name}</code>, which was not on the machine that built this "
-            "page. <code>biorrr data</code> says where to get it and where to put it.</p></div>" + content
+            '<div class="admonition note"><p class="admonition-title">Shown without its'
+            f" results</p><p>This tutorial needs the data set <code>{name}</code>, which was not on"
+            " the machine that built this page. <code>biorrr data</code> says where to get it and"
+            " where to put it.</p></div>" + content
         )
 
     def mathml(equation: re.Match) -> str:
-        return convert(html.unescape(equation["tex"]), display="block" if equation["tag"] == "div" else "inline")
+        return convert(
+            html.unescape(equation["tex"]),
+            display="block" if equation["tag"] == "div" else "inline",
+        )
 
     content = ROLE.sub(r"<code>\1</code>", content)
     marked = r'<(?P<tag>span|div) class="arithmatex">\\[(\[](?P<tex>.*?)\\[)\]]</(?P=tag)>'
@@ -107,29 +125,44 @@ def on_page_content(content: str, page, **_) -> str:
 
 
 def description() -> str:
-    """The circuit as it describes itself, with rates of a timetable: the paper's equations and nothing else."""
+    """The circuit as it describes itself, with rates of a timetable: the paper's equations and
+    nothing else.
+    """
     from biorrr.models import Rate, Rates
 
-    return _fenced("text", Microcircuit(k=2, rates=Rates(Rate(0.1), Rate(0.1), Rate(0.1))).describe(64, 10))
+    return _fenced(
+        "text", Microcircuit(k=2, rates=Rates(Rate(0.1), Rate(0.1), Rate(0.1))).describe(64, 10)
+    )
 
 
 def pathways() -> str:
     """The source of the four pathways, each current beside its rule."""
-    from biorrr.models import DistalSynapses, InterneuronToPyramidal, ProximalSynapses, PyramidalToInterneuron
+    from biorrr.models import (
+        DistalSynapses,
+        InterneuronToPyramidal,
+        ProximalSynapses,
+        PyramidalToInterneuron,
+    )
 
     parts = (ProximalSynapses, DistalSynapses, PyramidalToInterneuron, InterneuronToPyramidal)
-    return "\n\n".join(f"**{part().equation}**\n\n{_fenced('python', inspect.getsource(part))}" for part in parts)
+    return "\n\n".join(
+        f"**{part().equation}**\n\n{_fenced('python', inspect.getsource(part))}" for part in parts
+    )
 
 
 def cells() -> str:
     """The source of the two kinds of neuron."""
     from biorrr.models import Interneurons, PyramidalNeurons
 
-    return "\n\n".join(_fenced("python", inspect.getsource(part)) for part in (PyramidalNeurons, Interneurons))
+    return "\n\n".join(
+        _fenced("python", inspect.getsource(part)) for part in (PyramidalNeurons, Interneurons)
+    )
 
 
 def rates() -> str:
-    """How rates are fitted to the data, in the words of the policy, and as the neuromodulator computes it."""
+    """How rates are fitted to the data, in the words of the policy, and as the neuromodulator
+    computes it.
+    """
     from biorrr.models import AdaptiveNeuromodulator, auto_rates
 
     code = "\n".join(inspect.cleandoc(step.code) for step in AdaptiveNeuromodulator().steps)
@@ -141,7 +174,9 @@ def phases() -> str:
     """What happens within a tick, in order."""
     from biorrr.models import PHASES
 
-    return _table(("phase", "what happens"), [(f"`{phase}`", meaning) for phase, meaning in PHASES.items()])
+    return _table(
+        ("phase", "what happens"), [(f"`{phase}`", meaning) for phase, meaning in PHASES.items()]
+    )
 
 
 def ladder() -> str:
@@ -184,10 +219,18 @@ def mistakes() -> str:
 
     from biorrr.models import DistalSynapses, ProximalSynapses, PyramidalNeurons, Step
 
-    early = replace(PyramidalNeurons(), steps=(Step("output", "plateau = a - inhibition", replays=True),))
+    early = replace(
+        PyramidalNeurons(), steps=(Step("output", "plateau = a - inhibition", replays=True),)
+    )
     wrong: tuple[tuple[str, dict], ...] = (
-        ("a name that nobody declares", {"pathways": [replace(DistalSynapses(), change="slope * y_pre")]}),
-        ("a rule that is not local", {"pathways": [replace(ProximalSynapses(), change="eta_x * x_pre * Q")]}),
+        (
+            "a name that nobody declares",
+            {"pathways": [replace(DistalSynapses(), change="slope * y_pre")]},
+        ),
+        (
+            "a rule that is not local",
+            {"pathways": [replace(ProximalSynapses(), change="eta_x * x_pre * Q")]},
+        ),
         ("an order that cannot be satisfied", {"populations": [early]}),
     )
     said = []
@@ -223,7 +266,10 @@ def data_sets() -> str:
         return f"[{text.split('/')[2]}]({text})" if text.startswith("http") else text
 
     sources = {name: one.origin for name, one in CATALOGUE.items()}
-    rows = [(f"`{name}`", source.summary, home(source.home), source.licence) for name, source in sources.items()]
+    rows = [
+        (f"`{name}`", source.summary, home(source.home), source.licence)
+        for name, source in sources.items()
+    ]
     return _table(("name", "what", "from", "licence"), rows)
 
 
@@ -238,7 +284,9 @@ def public_names(room: str) -> str:
     entries = []
     for name in sorted(package.__all__, key=str.lower):
         home = getattr(getattr(package, name), "__module__", None)
-        entries.append(f"::: {home}.{name}" if str(home).startswith("biorrr") else f"::: {room}.{name}")
+        entries.append(
+            f"::: {home}.{name}" if str(home).startswith("biorrr") else f"::: {room}.{name}"
+        )
     return "\n\n".join(entries)
 
 
@@ -258,10 +306,18 @@ def _command(name: str) -> str:
 def _setting(field, kind, optional: bool, many: bool, length: int | None) -> tuple[str, ...]:
     short = f", `-{field.metadata['short']}`" if field.metadata["short"] else ""
     low, high = field.metadata["bounds"]
-    allowed = " or ".join(f"`{choice}`" for choice in field.metadata["choices"] or ()) or WORDS.get(kind, "data")
+    allowed = " or ".join(f"`{choice}`" for choice in field.metadata["choices"] or ()) or WORDS.get(
+        kind, "data"
+    )
     if (low, high) != (-math.inf, math.inf) and kind in (int, float):
         allowed += f", at least {low:g}" if high == math.inf else f" in [{low:g}, {high:g}]"
-    default = "" if field.default is None else ", ".join(map(str, field.default)) if many else str(field.default)
+    default = (
+        ""
+        if field.default is None
+        else ", ".join(map(str, field.default))
+        if many
+        else str(field.default)
+    )
     return (
         f"`--{key_of(field.name)}`{short}",
         f"{length} times {allowed}" if length else allowed + (", repeatable" if many else ""),
@@ -276,7 +332,11 @@ def _plain_options(command):
     single = typer.Typer(add_completion=False)
     single.command()(command)
     for parameter in typer.main.get_command(single).params:
-        names = parameter.opts if parameter.param_type_name == "option" else [parameter.metavar or parameter.name]
+        names = (
+            parameter.opts
+            if parameter.param_type_name == "option"
+            else [parameter.metavar or parameter.name]
+        )
         if "--help" not in names:
             yield ", ".join(f"`{name}`" for name in names), getattr(parameter, "help", None) or ""
 
@@ -285,7 +345,9 @@ def _table(header: tuple[str, ...], rows) -> str:
     if not rows:
         return "No options."
     lines = [header, tuple("---" for _ in header), *rows]
-    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
+    return "\n".join(
+        "| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines
+    )
 
 
 def _fenced(language: str, text: str) -> str:
@@ -295,9 +357,24 @@ def _fenced(language: str, text: str) -> str:
 GENERATED = {
     made.__name__: made
     for made in (
-        description, pathways, cells, rates, locality, phases, mistakes, commands, frame, data_sets, citations,
-        ladder, cell_parameters, combinations,
+        description,
+        pathways,
+        cells,
+        rates,
+        locality,
+        phases,
+        mistakes,
+        commands,
+        frame,
+        data_sets,
+        citations,
+        ladder,
+        cell_parameters,
+        combinations,
     )
-}  # fmt: skip
+}
 GENERATED |= {f"own_{name}": functools.partial(own_part, name) for name in OWN_PARTS}
-GENERATED |= {f"reference_{room.replace('.', '_')}": functools.partial(public_names, room) for room in REFERENCE}
+GENERATED |= {
+    f"reference_{room.replace('.', '_')}": functools.partial(public_names, room)
+    for room in REFERENCE
+}

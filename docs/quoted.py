@@ -1,9 +1,10 @@
 """Numbers on the pages: each comes from the stored summary of a command.
 
-``docs/numbers/quotes.toml`` names commands, or pages whose Python blocks print numbers, and the passages that quote
-them. The quoted keys of each summary are kept in ``docs/numbers/NAME.json``. ``python docs/quoted.py`` runs all of them
-again, writes the summaries and corrects the pages; names after it choose some, and ``--from FOLDER`` takes the run
-folders ``FOLDER/NAME`` in place of new runs. ``--pages`` only corrects the pages.
+``docs/numbers/quotes.toml`` names commands, or pages whose Python blocks print numbers, and the
+passages that quote them. The quoted keys of each summary are kept in ``docs/numbers/NAME.json``.
+``python docs/quoted.py`` runs all of them again, writes the summaries and corrects the pages; names
+after it choose some, and ``--from FOLDER`` takes the run folders ``FOLDER/NAME`` in place of new
+runs. ``--pages`` only corrects the pages.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ TEXT = r"([^|\n]+?)"
 
 
 class _Format(string.Formatter):
-    """Python's format, with a space before the percent sign and the mean, smallest and largest of several numbers."""
+    """Python's format, with a space before the percent sign and the mean, smallest and largest of
+    several numbers.
+    """
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
         name, *path = re.findall(r"[^\[\]]+", field_name)
@@ -66,9 +69,9 @@ class Quote:
     page
         Path of the page, from the root of the repository.
     words
-        The passage as a format string. ``{learn[excess]:.2%}`` is the key ``excess`` of the summary ``learn``;
-        ``!m``, ``!a`` and ``!z`` before the colon take the mean, the smallest and the largest of several numbers.
-        Without a colon the value is text.
+        The passage as a format string. ``{learn[excess]:.2%}`` is the key ``excess`` of the summary
+        ``learn``; ``!m``, ``!a`` and ``!z`` before the colon take the mean, the smallest and the
+        largest of several numbers. Without a colon the value is text.
     """
 
     page: str
@@ -76,7 +79,9 @@ class Quote:
 
     def keys(self) -> set[tuple[str, str]]:
         """Return the summaries and their keys that the passage quotes."""
-        fields = [field for _, field, _, _ in string.Formatter().parse(self.words) if field is not None]
+        fields = [
+            field for _, field, _, _ in string.Formatter().parse(self.words) if field is not None
+        ]
         return {tuple(re.findall(r"[^\[\]]+", field)[:2]) for field in fields}
 
     def numbers(self, summaries: dict[str, Any]) -> list[str]:
@@ -96,7 +101,9 @@ class Quote:
             pattern += "" if field is None else NUMBER if spec else TEXT
         found = list(re.finditer(pattern, text))
         if len(found) != 1:
-            raise LookupError(f"{self.page}: expected exactly one passage {self.words!r} (found {len(found)})")
+            raise LookupError(
+                f"{self.page}: expected exactly one passage {self.words!r} (found {len(found)})"
+            )
         return found[0]
 
     def corrected(self, text: str, summaries: dict[str, Any]) -> str:
@@ -118,12 +125,16 @@ def commands() -> dict[str, str]:
 
 def quotes() -> list[Quote]:
     """Return all passages that quote numbers."""
-    return [Quote(page, words) for page, passages in _declared()["quotes"].items() for words in passages]
+    return [
+        Quote(page, words) for page, passages in _declared()["quotes"].items() for words in passages
+    ]
 
 
 def stored() -> dict[str, Any]:
     """Return the stored summaries by name."""
-    return {name: json.loads((FOLDER / f"{name}.json").read_text())["summary"] for name in commands()}
+    return {
+        name: json.loads((FOLDER / f"{name}.json").read_text())["summary"] for name in commands()
+    }
 
 
 def reduced(name: str, summary: dict[str, Any]) -> dict[str, Any]:
@@ -133,13 +144,19 @@ def reduced(name: str, summary: dict[str, Any]) -> dict[str, Any]:
 
 
 def run_page(page: Path) -> dict[str, Any]:
-    """Run the Python blocks of a page and return the numbers of every printed line, under ``line_1`` and so on."""
+    """Run the Python blocks of a page and return the numbers of every printed line, under
+    ``line_1`` and so on.
+    """
     printed, names = io.StringIO(), {}
     with contextlib.redirect_stdout(printed):
-        for block in re.findall(r"^```python\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE):
+        for block in re.findall(
+            r"^```python\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE
+        ):
             exec(compile(block, page.name, "exec"), names)
     lines = enumerate(printed.getvalue().splitlines(), start=1)
-    return {f"line_{i}": [float(number) for number in re.findall(PRINTED, line)] for i, line in lines}
+    return {
+        f"line_{i}": [float(number) for number in re.findall(PRINTED, line)] for i, line in lines
+    }
 
 
 def run(name: str, folder: Path) -> dict[str, Any]:

@@ -1,7 +1,14 @@
-"""Models of neurons, synapses and learning rates: values in Brian2's equation language, no simulator."""
+"""Models of neurons, synapses and learning rates: values in Brian2's equation language, no
+simulator.
+"""
 
 from biorrr.models.areas.apical_feedback import ApicalFeedback, Area
-from biorrr.models.areas.equilibrium import AreaWeights, equilibrium, settled_filters, settling_matrix
+from biorrr.models.areas.equilibrium import (
+    AreaWeights,
+    equilibrium,
+    settled_filters,
+    settling_matrix,
+)
 from biorrr.models.areas.settled import Settled
 from biorrr.models.departure import Departure, InAreas, departed
 from biorrr.models.departures.connections import DalesLaw, SparseConnections

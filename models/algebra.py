@@ -1,4 +1,5 @@
-"""Algebra of expressions: whether they vanish where a name is 0, and their expansion into sums of products.
+"""Algebra of expressions: whether they vanish where a name is 0, and their expansion into sums of
+products.
 
 Only sums, differences, products, quotients and powers are looked into; all else stays in one piece.
 """
@@ -16,7 +17,8 @@ Whole = Callable[[Iterable[str]], bool]
 
 @functools.cache
 def assignments(code: str) -> tuple[tuple[str, str], ...]:
-    """Return the statements of ``code`` as (name, expression): `v += x` is v with the expression v + x.
+    """Return the statements of ``code`` as (name, expression): `v += x` is v with the expression v
+    + x.
 
     >>> assignments("v += 2 * x")
     (('v', 'v + 2 * x'),)
@@ -31,7 +33,9 @@ def vanishes(expression: str, name: str) -> bool:
     >>> vanishes("eta * (x * z - w / n)", "eta"), vanishes("eta * (x * z - w / n)", "x")
     (True, False)
     """
-    return name in names_in(expression).read and _is_zero(ast.parse(expression, mode="eval").body, name)
+    return name in names_in(expression).read and _is_zero(
+        ast.parse(expression, mode="eval").body, name
+    )
 
 
 def _is_zero(node: ast.expr, name: str) -> bool:
@@ -45,7 +49,9 @@ def _is_zero(node: ast.expr, name: str) -> bool:
             return left or right
         if isinstance(node.op, (ast.Add, ast.Sub)):
             return left and right
-        return left and (isinstance(node.op, ast.Div) or (isinstance(node.op, ast.Pow) and positive))
+        return left and (
+            isinstance(node.op, ast.Div) or (isinstance(node.op, ast.Pow) and positive)
+        )
     return isinstance(node, ast.Name) and node.id == name
 
 
@@ -63,7 +69,11 @@ def products(expression: str, whole: Whole) -> list[list[str]]:
 
 def _products(node: ast.expr, whole: Whole) -> list[list[ast.expr]]:
     minus = ast.UnaryOp(ast.USub(), ast.Constant(1))
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and not isinstance(node.operand, ast.Constant):
+    if (
+        isinstance(node, ast.UnaryOp)
+        and isinstance(node.op, ast.USub)
+        and not isinstance(node.operand, ast.Constant)
+    ):
         return [[minus, *factors] for factors in _products(node.operand, whole)]
     if not isinstance(node, ast.BinOp):
         return [[node]]

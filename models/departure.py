@@ -1,4 +1,6 @@
-"""Departures from the paper's circuit: values that take the parts of a circuit and return altered ones."""
+"""Departures from the paper's circuit: values that take the parts of a circuit and return altered
+ones.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,14 @@ from biorrr.models.validation import PositiveCount, check_fields, instance_of
 
 
 class Departure:
-    """Base of all departures: subclasses are frozen dataclasses whose fields are what the user sets.
+    """Base of all departures: subclasses are frozen dataclasses whose fields are what the user
+    sets.
 
-    A departure finds the parts that it concerns by their kind, so it applies to every area of a hierarchy. It wraps
-    expressions of those parts, and adds variables and steps to them; it leaves the other parts alone. A step says by
-    its phase where within a tick it belongs, so departures can be combined in any order. What cannot be combined is
-    declared here and checked by :func:`departed`.
+    A departure finds the parts that it concerns by their kind, so it applies to every area of a
+    hierarchy. It wraps expressions of those parts, and adds variables and steps to them; it leaves
+    the other parts alone. A step says by its phase where within a tick it belongs, so departures
+    can be combined in any order. What cannot be combined is declared here and checked by
+    :func:`departed`.
 
     A subclass defines :meth:`altered`, or :meth:`alter` where it changes several parts together.
 
@@ -25,16 +29,20 @@ class Departure:
     alters
         Kinds of the parts that it alters: a circuit must have at least one part of each.
     gives
-        What it gives to the circuit that no other departure of the circuit may give too, such as "clock".
+        What it gives to the circuit that no other departure of the circuit may give too, such as
+        "clock".
     requires, excludes
-        What another departure of the circuit must give, or must not give, each with the reason in words.
+        What another departure of the circuit must give, or must not give, each with the reason in
+        words.
     turn
-        When it is applied, whatever the order in which departures are given: -2 for one that makes areas, -1 for one
-        that replaces a rule, which others then alter, 1 for one that changes when rules act; else 0.
+        When it is applied, whatever the order in which departures are given: -2 for one that makes
+        areas, -1 for one that replaces a rule, which others then alter, 1 for one that changes when
+        rules act; else 0.
     within
         Numbers of the areas that it is limited to; every area if empty.
     memory
-        Time over which it looks back, in seconds, or in samples where activity is instant; 0 within a sample.
+        Time over which it looks back, in seconds, or in samples where activity is instant; 0 within
+        a sample.
     """
 
     alters: tuple[str, ...] = ()
@@ -49,12 +57,18 @@ class Departure:
         check_fields(self)
 
     def altered(self, part):
-        """Return ``part``, which is of a kind that the departure alters, as it is under the departure."""
+        """Return ``part``, which is of a kind that the departure alters, as it is under the
+        departure.
+        """
         raise NotImplementedError
 
     def alter(self, parts: Parts) -> Parts:
-        """Return ``parts`` as they are under this departure: those of the kinds that it alters, :meth:`altered`."""
-        return parts.having(*(self.altered(part) for kind in self.alters for part in parts.all(kind)))
+        """Return ``parts`` as they are under this departure: those of the kinds that it alters,
+        :meth:`altered`.
+        """
+        return parts.having(
+            *(self.altered(part) for kind in self.alters for part in parts.all(kind))
+        )
 
 
 @dataclass(frozen=True)
@@ -82,7 +96,10 @@ class InAreas(Departure):
         super().__post_init__()
         instance_of("InAreas.departure", self.departure, Departure)
         if "clock" in self.departure.gives:
-            raise InputError(f"InAreas: all areas have one clock (got {self.departure!r}); give it without InAreas")
+            raise InputError(
+                f"InAreas: all areas have one clock (got {self.departure!r}); give it without"
+                " InAreas"
+            )
         for name in ("alters", "gives", "requires", "excludes", "turn", "memory"):
             object.__setattr__(self, name, getattr(self.departure, name))
         object.__setattr__(self, "within", self.areas)
@@ -93,7 +110,8 @@ class InAreas(Departure):
         missing = [area for area in self.areas if area not in have]
         if missing:
             raise InputError(
-                f"there is no area {missing[0]}; there are {', '.join(map(str, have)) or 'none in this circuit'}"
+                f"there is no area {missing[0]}; there are"
+                f" {', '.join(map(str, have)) or 'none in this circuit'}"
             )
         return replace(self.departure.alter(replace(parts, within=self.areas)), within=())
 
@@ -113,14 +131,18 @@ class DoesNotFit(InputError):
 
 
 def departed(parts: Parts, departures: Iterable[Departure]) -> Parts:
-    """Return ``parts`` under all ``departures``, after a check that they fit each other and the circuit."""
+    """Return ``parts`` under all ``departures``, after a check that they fit each other and the
+    circuit.
+    """
     departures = tuple(instance_of("departures", departure, Departure) for departure in departures)
     check_together((*parts.departures, *departures))
     for departure in sorted(departures, key=lambda departure: departure.turn):
         for kind in departure.alters:
             if not parts.all(kind=kind):
                 have = ", ".join(dict.fromkeys(part.kind for part in parts.everything))
-                raise DoesNotFit(repr(departure), f"needs a part of kind {kind!r}, and this circuit has {have}")
+                raise DoesNotFit(
+                    repr(departure), f"needs a part of kind {kind!r}, and this circuit has {have}"
+                )
         try:
             altered = departure.alter(parts)
         except ValueError as error:
@@ -144,7 +166,9 @@ def check_together(departures: tuple[Departure, ...]) -> None:
         for unwanted, reason in one.excludes:
             for other in departures:
                 if unwanted in other.gives and not _apart(one, other):
-                    raise DoesNotFit(f"departures: {_in_short(one)} does not go with {_in_short(other)}", reason)
+                    raise DoesNotFit(
+                        f"departures: {_in_short(one)} does not go with {_in_short(other)}", reason
+                    )
 
 
 def _apart(one: Departure, other: Departure) -> bool:

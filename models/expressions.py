@@ -1,7 +1,8 @@
-"""Expressions and statements in Brian2's equation language: the names they use, their rewriting, their value in NumPy.
+"""Expressions and statements in Brian2's equation language: the names they use, their rewriting,
+their value in NumPy.
 
-The language is a subset of Python's, so Python's own parser reads it; no text is ever searched or cut.
-:mod:`biorrr.models.language` says what belongs to it.
+The language is a subset of Python's, so Python's own parser reads it; no text is ever searched or
+cut. :mod:`biorrr.models.language` says what belongs to it.
 """
 
 from __future__ import annotations
@@ -38,10 +39,29 @@ OPERATORS: dict[type, Callable] = {
     ast.NotEq: operator.ne,
 }
 _OF_NUMPY = (
-    "sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "log10", "expm1", "log1p", "sqrt", "ceil", "floor",
-    "sign", "abs", "clip", "arcsin", "arccos", "arctan",
-)  # fmt: skip
-# What Brian2 offers to equations, less what differs between engines: random numbers come from biorrr's own draws.
+    "sin",
+    "cos",
+    "tan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "exp",
+    "log",
+    "log10",
+    "expm1",
+    "log1p",
+    "sqrt",
+    "ceil",
+    "floor",
+    "sign",
+    "abs",
+    "clip",
+    "arcsin",
+    "arccos",
+    "arctan",
+)
+# What Brian2 offers to equations, less what differs between engines: random numbers come from
+# biorrr's own draws.
 FUNCTIONS: dict[str, Callable] = {
     **{name: getattr(np, name) for name in _OF_NUMPY},
     "int": lambda value: np.asarray(value).astype(np.int64),
@@ -72,7 +92,9 @@ def parsed(code: str) -> tuple[Statement, ...]:
     except SyntaxError as error:
         raise InputError(f"cannot be read ({error.msg}): {code.strip()[:80]!r}") from None
     except (MemoryError, RecursionError, ValueError) as error:  # nested too deeply, or not text
-        raise InputError(f"cannot be read ({error or 'nested too deeply'}): {code.strip()[:40]!r}...") from None
+        raise InputError(
+            f"cannot be read ({error or 'nested too deeply'}): {code.strip()[:40]!r}..."
+        ) from None
     if any(_depth(node) > _DEEPEST for node in nodes):
         raise InputError(f"must be nested at most {_DEEPEST} deep (got {code.strip()[:40]!r}...)")
     return tuple(_statement(node) for node in nodes)
@@ -82,7 +104,10 @@ def _depth(node: ast.AST) -> int:
     """Return the number of levels below ``node``."""
     depth, level = 0, list(ast.iter_child_nodes(node))
     while level:
-        depth, level = depth + 1, [child for parent in level for child in ast.iter_child_nodes(parent)]
+        depth, level = (
+            depth + 1,
+            [child for parent in level for child in ast.iter_child_nodes(parent)],
+        )
     return depth
 
 
@@ -90,16 +115,22 @@ def _statement(node: ast.stmt) -> Statement:
     """Return a parsed statement; refuse all but expressions and assignments to one name."""
     if isinstance(node, ast.Expr):
         return Statement("", node.value)
-    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+    if (
+        isinstance(node, ast.Assign)
+        and len(node.targets) == 1
+        and isinstance(node.targets[0], ast.Name)
+    ):
         return Statement(node.targets[0].id, node.value)
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         name, value = node.target.id, ast.BinOp(ast.Name(node.target.id), node.op, node.value)
         if not isinstance(node.op, (ast.Add, ast.Sub, ast.Mult, ast.Div)):
-            raise InputError(f"must assign with = += -= *= or /=; write {name} = {ast.unparse(value)}")
+            raise InputError(
+                f"must assign with = += -= *= or /=; write {name} = {ast.unparse(value)}"
+            )
         return Statement(name, value)
     raise InputError(
-        f"must be expressions or assignments to one name (got {ast.unparse(node)[:80]!r}); the language of equations "
-        "has no others"
+        f"must be expressions or assignments to one name (got {ast.unparse(node)[:80]!r}); the"
+        " language of equations has no others"
     )
 
 
@@ -153,7 +184,9 @@ def renamed(code: str, names: Mapping[str, str]) -> str:
 
 
 def evaluate(expression: str | float, values: Mapping[str, object]):
-    """Return ``expression`` in NumPy, given the ``values`` of its names (and of functions that come with them)."""
+    """Return ``expression`` in NumPy, given the ``values`` of its names (and of functions that come
+    with them).
+    """
     if not isinstance(expression, str):
         return expression
     (statement,) = parsed(expression)
@@ -162,7 +195,9 @@ def evaluate(expression: str | float, values: Mapping[str, object]):
 
 
 def value_of(node: ast.expr, known: Mapping[str, Any]):
-    """Return the value of a node of an expression: arithmetic, comparisons and calls of known functions."""
+    """Return the value of a node of an expression: arithmetic, comparisons and calls of known
+    functions.
+    """
     if isinstance(node, ast.Constant):
         # Python's whole numbers have any number of digits, and powers of them may take for ever.
         return node.value if isinstance(node.value, str) else np.float64(node.value)  # type: ignore[arg-type]
@@ -173,7 +208,11 @@ def value_of(node: ast.expr, known: Mapping[str, Any]):
     if isinstance(node, ast.UnaryOp):
         return OPERATORS[type(node.op)](value_of(node.operand, known))
     if isinstance(node, ast.Compare):
-        return OPERATORS[type(node.ops[0])](value_of(node.left, known), value_of(node.comparators[0], known))
+        return OPERATORS[type(node.ops[0])](
+            value_of(node.left, known), value_of(node.comparators[0], known)
+        )
     if isinstance(node, ast.BinOp):
         return OPERATORS[type(node.op)](value_of(node.left, known), value_of(node.right, known))
-    raise InputError(f"must be arithmetic, a comparison or a call of a function (got {ast.unparse(node)!r})")
+    raise InputError(
+        f"must be arithmetic, a comparison or a call of a function (got {ast.unparse(node)!r})"
+    )

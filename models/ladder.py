@@ -37,12 +37,14 @@ RUNGS = {
         (Leaky(),),
     ),
     "spiking": Rung(
-        "A population of Poisson cells for each output and each interneuron, heard through synaptic filters.",
+        "A population of Poisson cells for each output and each interneuron, heard through synaptic"
+        " filters.",
         "Populations become large.",
         (Spiking(), Leaky()),
     ),
     "millivolts": Rung(
-        "Membrane potentials, thresholds, calcium spikes and bursts: z is the rate of events, and bursts teach.",
+        "Membrane potentials, thresholds, calcium spikes and bursts: z is the rate of events, and"
+        " bursts teach.",
         "Populations become large, then gains small, so that rates are linear in currents.",
         (Millivolts(),),
     ),

@@ -1,8 +1,9 @@
-"""The language of equations: its functions and names, and checks that a piece of code means the same on every engine.
+"""The language of equations: its functions and names, and checks that a piece of code means the
+same on every engine.
 
-It has real numbers, names, + - * / // % **, calls of functions and, as the argument of int(...), comparisons of two
-values. A statement is an assignment to one name, with = += -= *= or /=. The types at the end declare fields that hold
-such code (:func:`biorrr.models.validation.check_fields`).
+It has real numbers, names, + - * / // % **, calls of functions and, as the argument of int(...),
+comparisons of two values. A statement is an assignment to one name, with = += -= *= or /=. The
+types at the end declare fields that hold such code (:func:`biorrr.models.validation.check_fields`).
 """
 
 from __future__ import annotations
@@ -20,15 +21,36 @@ import numpy as np
 from biorrr.errors import InputError, InputTypeError
 from biorrr.models.expressions import CONSTANTS, FUNCTIONS, OPERATORS, names_in, parsed, value_of
 
-_ARGUMENTS = {"clip": 3, "uniform_draw": 4, "gaussian_draw": 4, "poisson_draw": 5}  # one for all others
+_ARGUMENTS = {
+    "clip": 3,
+    "uniform_draw": 4,
+    "gaussian_draw": 4,
+    "poisson_draw": 5,
+}  # one for all others
 
-# Brian2's variables of every group, its functions that differ between engines, and names that mean a number there.
+# Brian2's variables of every group, its functions that differ between engines, and names that mean
+# a number there.
 _BRIAN2 = frozenset(
     {
-        "t", "dt", "N", "xi", "t_in_timesteps", "refractory", "not_refractory", "refractory_until", "lastspike", "e",
-        "E", "I", "rand", "randn", "poisson", "exprel", "timestep",
+        "t",
+        "dt",
+        "N",
+        "xi",
+        "t_in_timesteps",
+        "refractory",
+        "not_refractory",
+        "refractory_until",
+        "lastspike",
+        "e",
+        "E",
+        "I",
+        "rand",
+        "randn",
+        "poisson",
+        "exprel",
+        "timestep",
     }
-)  # fmt: skip
+)
 _UNIT = re.compile(
     "(?:[yzafpnumcdhkMGTPEZY]|da)?(?:amp|ampere|becquerel|candle|coulomb|farad|gram|gramme|gray|henry|hertz|Hz|joule|"
     "katal|kelvin|kilogram|kilogramme|liter|litre|lumen|lux|meter|metre|mol|molar|mole|newton|ohm|pascal|radian|"
@@ -37,17 +59,96 @@ _UNIT = re.compile(
 # Words of C++ and Cython, and macros of the C library.
 _COMPILED = frozenset(
     {
-        "alignas", "alignof", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "case", "catch", "cdef", "char",
-        "char16_t", "char32_t", "compl", "const", "constexpr", "const_cast", "cpdef", "cimport", "ctypedef", "decltype",
-        "default", "delete", "do", "double", "dynamic_cast", "enum", "explicit", "export", "extern", "false", "float",
-        "friend", "goto", "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not_eq", "nullptr",
-        "operator", "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "restrict", "short",
-        "signed", "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template", "this",
-        "thread_local", "throw", "true", "typedef", "typeid", "typename", "typeof", "union", "unsigned", "using",
-        "virtual", "void", "volatile", "wchar_t", "xor", "xor_eq", "errno", "stdin", "stdout", "stderr", "NULL", "NAN",
-        "INFINITY", "EOF", "std", "main",
+        "alignas",
+        "alignof",
+        "and_eq",
+        "asm",
+        "auto",
+        "bitand",
+        "bitor",
+        "bool",
+        "case",
+        "catch",
+        "cdef",
+        "char",
+        "char16_t",
+        "char32_t",
+        "compl",
+        "const",
+        "constexpr",
+        "const_cast",
+        "cpdef",
+        "cimport",
+        "ctypedef",
+        "decltype",
+        "default",
+        "delete",
+        "do",
+        "double",
+        "dynamic_cast",
+        "enum",
+        "explicit",
+        "export",
+        "extern",
+        "false",
+        "float",
+        "friend",
+        "goto",
+        "inline",
+        "int",
+        "long",
+        "mutable",
+        "namespace",
+        "new",
+        "noexcept",
+        "not_eq",
+        "nullptr",
+        "operator",
+        "or_eq",
+        "private",
+        "protected",
+        "public",
+        "register",
+        "reinterpret_cast",
+        "restrict",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "static_assert",
+        "static_cast",
+        "struct",
+        "switch",
+        "template",
+        "this",
+        "thread_local",
+        "throw",
+        "true",
+        "typedef",
+        "typeid",
+        "typename",
+        "typeof",
+        "union",
+        "unsigned",
+        "using",
+        "virtual",
+        "void",
+        "volatile",
+        "wchar_t",
+        "xor",
+        "xor_eq",
+        "errno",
+        "stdin",
+        "stdout",
+        "stderr",
+        "NULL",
+        "NAN",
+        "INFINITY",
+        "EOF",
+        "std",
+        "main",
     }
-)  # fmt: skip
+)
 
 
 def other_meaning(name: str) -> str:
@@ -58,7 +159,9 @@ def other_meaning(name: str) -> str:
 
 
 def _word(name: str) -> str:
-    """Return the meaning of ``name`` for which neither a variable nor a part can have it; empty if there is none."""
+    """Return the meaning of ``name`` for which neither a variable nor a part can have it; empty if
+    there is none.
+    """
     if name in FUNCTIONS or name in CONSTANTS:
         return "a function or a constant of the language"
     compiled = name in _COMPILED or keyword.iskeyword(name) or name.startswith(("M_", "_"))
@@ -66,17 +169,25 @@ def _word(name: str) -> str:
 
 
 def check_name(field: str, name: object, variable: bool = False) -> str:
-    """Return ``name`` if it can be that of a part or of a matrix of weights, or of a ``variable``."""
+    """Return ``name`` if it can be that of a part or of a matrix of weights, or of a
+    ``variable``.
+    """
     if not isinstance(name, str):
         raise InputTypeError(f"{field}: must be text (got {name!r})")
     if not (name.isidentifier() and name.isascii()):
-        raise InputError(f"{field}: must be a name without spaces (got {name!r}); letters, digits and _")
+        raise InputError(
+            f"{field}: must be a name without spaces (got {name!r}); letters, digits and _"
+        )
     if meaning := other_meaning(name) if variable else _word(name):
-        raise InputError(f"{field}: must be a name without another meaning (got {name!r}, {meaning})")
+        raise InputError(
+            f"{field}: must be a name without another meaning (got {name!r}, {meaning})"
+        )
     return name
 
 
-def check_code(field: str, code: object, statements: bool = False, further: tuple[str, ...] = ()) -> str:
+def check_code(
+    field: str, code: object, statements: bool = False, further: tuple[str, ...] = ()
+) -> str:
     """Return ``code`` if it is in the language: an expression, or ``statements``.
 
     Parameters
@@ -99,13 +210,15 @@ def check_code(field: str, code: object, statements: bool = False, further: tupl
         for name, value in lines:
             if name and not statements:
                 raise InputError(
-                    f"must be an expression, not a statement (it assigns to {name}); what is added to w is written "
-                    "without 'w +='"
+                    f"must be an expression, not a statement (it assigns to {name}); what is added"
+                    " to w is written without 'w +='"
                 )
             if statements and not name:
                 raise InputError(f"must assign to a name in every statement (got {_shown(value)})")
             if name in ("i", "j") or (name and other_meaning(name)):
-                raise InputError(f"assigns to {name}, which is {other_meaning(name) or 'a number of a cell'}")
+                raise InputError(
+                    f"assigns to {name}, which is {other_meaning(name) or 'a number of a cell'}"
+                )
             _check(value, further)
     except InputError as error:
         raise InputError(f"{field}: {error}") from None
@@ -122,11 +235,15 @@ def _check(node: ast.expr, further: tuple[str, ...]) -> float | None:
     """Check a tree; return its value if it consists of numbers alone, else None."""
     if isinstance(node, ast.Constant):
         if type(node.value) not in (int, float) or not abs(node.value) <= sys.float_info.max:  # type: ignore[arg-type]
-            raise InputError(f"must consist of real numbers of double precision (got {_shown(node)})")
+            raise InputError(
+                f"must consist of real numbers of double precision (got {_shown(node)})"
+            )
         return float(node.value)  # type: ignore[arg-type]
     if isinstance(node, ast.Name):
         if (meaning := other_meaning(node.id)) and node.id not in CONSTANTS:
-            raise InputError(f"reads {node.id}, which is {meaning}; a variable must have another name")
+            raise InputError(
+                f"reads {node.id}, which is {meaning}; a variable must have another name"
+            )
         return CONSTANTS.get(node.id)
     if isinstance(node, ast.UnaryOp) and type(node.op) in OPERATORS:
         parts = [node.operand]
@@ -135,11 +252,17 @@ def _check(node: ast.expr, further: tuple[str, ...]) -> float | None:
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         parts = _arguments(node, node.func.id, further)
     elif isinstance(node, ast.Compare):
-        raise InputError(f"compares where a number is needed (got {_shown(node)}); write int(a > b), 1 or 0")
+        raise InputError(
+            f"compares where a number is needed (got {_shown(node)}); write int(a > b), 1 or 0"
+        )
     else:
         raise InputError(f"must be arithmetic or a call of a function (got {_shown(node)})")
     worth = [_check(part, further) for part in parts]
-    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod)) and worth[1] == 0:
+    if (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod))
+        and worth[1] == 0
+    ):
         raise InputError(f"must have a finite value (got {_shown(node)})")
     if len(worth) == 3 and None not in worth[1:] and worth[1] > worth[2]:  # type: ignore[operator]
         raise InputError(f"clip: must have its lower bound first (got {_shown(node)})")
@@ -153,26 +276,43 @@ def _check(node: ast.expr, further: tuple[str, ...]) -> float | None:
 
 
 def _arguments(call: ast.Call, function: str, further: tuple[str, ...]) -> list[ast.expr]:
-    """Return the arguments of a call that must be numbers, after a check of the function and of their number."""
+    """Return the arguments of a call that must be numbers, after a check of the function and of
+    their number.
+    """
     if function not in FUNCTIONS and function not in further:
-        raise InputError(f"calls {function}, which is not a function; there are {', '.join((*FUNCTIONS, *further))}")
+        raise InputError(
+            f"calls {function}, which is not a function; there are"
+            f" {', '.join((*FUNCTIONS, *further))}"
+        )
     wanted = _ARGUMENTS.get(function, 1)
-    if call.keywords or len(call.args) != wanted or any(isinstance(each, ast.Starred) for each in call.args):
-        raise InputError(f"{function}: must have {wanted} argument{'s' * (wanted > 1)} (got {_shown(call)})")
-    (first, *_) = call.args
+    if (
+        call.keywords
+        or len(call.args) != wanted
+        or any(isinstance(each, ast.Starred) for each in call.args)
+    ):
+        raise InputError(
+            f"{function}: must have {wanted} argument{'s' * (wanted > 1)} (got {_shown(call)})"
+        )
+    first, *_ = call.args
     if function == "cells":
         if not isinstance(first, ast.Constant) or not isinstance(first.value, str):
-            raise InputError(f"cells: must have the name of a population, in quotes (got {_shown(call)})")
+            raise InputError(
+                f"cells: must have the name of a population, in quotes (got {_shown(call)})"
+            )
         return []
     if function == "int" and isinstance(first, ast.Compare):
         if len(first.ops) != 1 or type(first.ops[0]) not in OPERATORS:
-            raise InputError(f"must compare two values (got {_shown(first)}); multiply comparisons instead")
+            raise InputError(
+                f"must compare two values (got {_shown(first)}); multiply comparisons instead"
+            )
         return [first.left, *first.comparators]
     return call.args
 
 
 def _check_value(field: str, value: Any) -> Any:
-    """Return ``value`` if it is a number, a Brian2 quantity, or an expression that is evaluated before a run."""
+    """Return ``value`` if it is a number, a Brian2 quantity, or an expression that is evaluated
+    before a run.
+    """
     if isinstance(value, str):
         return check_code(field, value, further=("cells", "relaxation"))
     number = isinstance(value, numbers.Real) and not isinstance(value, bool)
@@ -183,7 +323,9 @@ def _check_value(field: str, value: Any) -> Any:
 
 
 def _check_scale(field: str, scale: object) -> str:
-    """Return ``scale`` if it is a product of powers of the five quantities that data and regression scale."""
+    """Return ``scale`` if it is a product of powers of the five quantities that data and regression
+    scale.
+    """
     code = check_code(field, scale)
     operators = [node.op for node in ast.walk(parsed(code)[0].value) if isinstance(node, ast.BinOp)]
     powers = all(isinstance(each, (ast.Mult, ast.Div, ast.Pow)) for each in operators)

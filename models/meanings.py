@@ -1,6 +1,8 @@
-"""The meaning of a name in the code of a part: a variable of its own, of one of its two cells, or broadcast.
+"""The meaning of a name in the code of a part: a variable of its own, of one of its two cells, or
+broadcast.
 
-A name without a meaning is refused in one sentence, when a circuit is made and long before Brian2 sees any of it.
+A name without a meaning is refused in one sentence, when a circuit is made and long before Brian2
+sees any of it.
 """
 
 from __future__ import annotations
@@ -21,8 +23,8 @@ class Meaning:
     Parameters
     ----------
     place
-        "own", for a variable of the part whose code it is; "pre" or "post", for one of a synapse's two cells;
-        "broadcast", for one that all parts can read.
+        "own", for a variable of the part whose code it is; "pre" or "post", for one of a synapse's
+        two cells; "broadcast", for one that all parts can read.
     part, variable
         The part that has the variable, and its name there.
     """
@@ -40,8 +42,8 @@ class Meaning:
 class Meanings:
     """The rule by which names in the code of parts are understood.
 
-    A part's own variables come first. In the code of a pathway, an ending `_pre` or `_post` then marks a variable of
-    its source or target cell. Every other name must be broadcast.
+    A part's own variables come first. In the code of a pathway, an ending `_pre` or `_post` then
+    marks a variable of its source or target cell. Every other name must be broadcast.
 
     Parameters
     ----------
@@ -61,11 +63,17 @@ class Meanings:
     def __init__(self, parts: Parts, further: Iterable[tuple[str, str]] = ()) -> None:
         self.parts = parts
         self.declared = {part.name: part.declared for part in parts.everything}
-        self.broadcast = {v.name: p.name for p in parts.populations for v in p.variables if v.per == "circuit"}
-        self._known = {(part, name) for part, variables in self.declared.items() for name in variables} | {*further}
+        self.broadcast = {
+            v.name: p.name for p in parts.populations for v in p.variables if v.per == "circuit"
+        }
+        self._known = {
+            (part, name) for part, variables in self.declared.items() for name in variables
+        } | {*further}
 
     def find(self, part: Population | Pathway, name: str) -> Meaning | None:
-        """Return what ``name`` means in the code of ``part``; None if it is no variable that the part can read."""
+        """Return what ``name`` means in the code of ``part``; None if it is no variable that the
+        part can read.
+        """
         if (part.name, name) in self._known:
             return Meaning("own", part.name, name)
         stem, _, side = name.rpartition("_")
@@ -83,19 +91,26 @@ class Meanings:
         return frozenset(found.key for name in names if (found := self.find(part, name)))
 
     def role(self, key: str) -> str:
-        """Return the role of the declared variable ``key``, "part.variable"; empty if nothing declares it."""
+        """Return the role of the declared variable ``key``, "part.variable"; empty if nothing
+        declares it.
+        """
         part, _, name = key.partition(".")
         return self.declared[part][name].role if name in self.declared[part] else ""
 
-    def names(self, part: Population | Pathway, where: str, code: str, given: tuple[str, ...] = ()) -> Names:
-        """Return the names in ``code`` of ``part``, after a check that each read one has a meaning or is ``given``.
+    def names(
+        self, part: Population | Pathway, where: str, code: str, given: tuple[str, ...] = ()
+    ) -> Names:
+        """Return the names in ``code`` of ``part``, after a check that each read one has a meaning
+        or is ``given``.
 
         ``where`` is the field of the part that holds the code.
         """
         found = names_in(code)
         for name in found.read:
             if name not in given and self.find(part, name) is None:
-                raise InputError(f"{part.name}.{where}: reads {name}, {self._why_unknown(part, name)}")
+                raise InputError(
+                    f"{part.name}.{where}: reads {name}, {self._why_unknown(part, name)}"
+                )
         return found
 
     def _why_unknown(self, part: Population | Pathway, name: str) -> str:
@@ -103,21 +118,25 @@ class Meanings:
         holders = [p.name for p in self.parts.populations if name in self.declared[p.name]]
         matrices = [p.name for p in self.parts.pathways if name in (p.name, p.weight)]
         if isinstance(part, Pathway) and (holders or matrices):
-            hint = f"; write {name}_pre or {name}_post for that of its own two cells" if holders else ""
+            hint = (
+                f"; write {name}_pre or {name}_post for that of its own two cells"
+                if holders
+                else ""
+            )
             return (
-                f"which belongs to {(holders or matrices)[0]} and is not local: a synapse knows its weight w, its own "
-                f"variables, what its two cells have and what is broadcast{hint}"
+                f"which belongs to {(holders or matrices)[0]} and is not local: a synapse knows its"
+                f" weight w, its own variables, what its two cells have and what is broadcast{hint}"
             )
         if holders:
             return (
-                f"which belongs to {holders[0]}; cells know their own variables and what is broadcast, and need a "
-                "Pathway to hear of others"
+                f"which belongs to {holders[0]}; cells know their own variables and what is"
+                " broadcast, and need a Pathway to hear of others"
             )
         near = difflib.get_close_matches(name, self._known_to(part), n=1, cutoff=0.75)
         meant = f"did you mean {near[0]}? Else " if near else ""
         return (
-            f"which nothing declares; {meant}add Variable({name!r}, ...) to {part.name}, with a value where it is a "
-            "parameter"
+            f"which nothing declares; {meant}add Variable({name!r}, ...) to {part.name}, with a"
+            " value where it is a parameter"
         )
 
     def _known_to(self, part: Population | Pathway) -> list[str]:
@@ -127,29 +146,36 @@ class Meanings:
         return [*self.declared[part.name], *self.broadcast, *marked]
 
     def check_values(self, part: Population | Pathway) -> None:
-        """Check that values of parameters and memories, and the weights of a start, need nothing that changes."""
+        """Check that values of parameters and memories, and the weights of a start, need nothing
+        that changes.
+        """
         codes = {f"{v.name}.value": v.value for v in part.variables if isinstance(v.value, str)}
         if isinstance(part, Pathway) and part.weighted:
             codes["start"] = part.start
         for where, code in codes.items():
-            for name in self.names(part, where, code, () if where == "start" else ("seed", "i")).read:
+            for name in self.names(
+                part, where, code, () if where == "start" else ("seed", "i")
+            ).read:
                 found = self.find(part, name)
                 if found and name not in ("seed", "w") and self.role(found.key) != "parameter":
                     raise InputError(
-                        f"{part.name}.{where}: reads {name}, which is not a parameter; a value is found once, before "
-                        "the circuit runs"
+                        f"{part.name}.{where}: reads {name}, which is not a parameter; a value is"
+                        " found once, before the circuit runs"
                     )
 
     def check_writes(self, part: Population | Pathway, names: Names) -> None:
-        """Check that a step of ``part`` assigns to variables of its own, and to none that is a parameter."""
+        """Check that a step of ``part`` assigns to variables of its own, and to none that is a
+        parameter.
+        """
         for name in names.written:
             found = self.find(part, name)
             if found and found.place != "own":
                 raise InputError(
-                    f"{part.name}: a step assigns to {name}, which belongs to {found.part}; a part changes its own "
-                    "variables only"
+                    f"{part.name}: a step assigns to {name}, which belongs to {found.part}; a part"
+                    " changes its own variables only"
                 )
             if found and self.role(found.key) == "parameter":
                 raise InputError(
-                    f"{part.name}: a step assigns to {name}, which is a parameter; declare it as memory to change it"
+                    f"{part.name}: a step assigns to {name}, which is a parameter; declare it as"
+                    " memory to change it"
                 )

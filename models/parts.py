@@ -1,7 +1,9 @@
-"""The parts that a circuit is made of, as plain values: populations of cells, pathways of synapses, their variables.
+"""The parts that a circuit is made of, as plain values: populations of cells, pathways of synapses,
+their variables.
 
-A part knows nothing of the simulator. Its equations are text in Brian2's equation language, held in fields, so that
-:func:`dataclasses.replace` makes a variant of it; :mod:`biorrr.circuit` checks, builds and runs circuits of such parts.
+A part knows nothing of the simulator. Its equations are text in Brian2's equation language, held in
+fields, so that :func:`dataclasses.replace` makes a variant of it; :mod:`biorrr.circuit` checks,
+builds and runs circuits of such parts.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ _PLASTIC = Variable("plasticity", "1 where plasticity is on", "pathway", "parame
 
 
 class Part:
-    """Base of populations and pathways: something with a name, a kind, an area, variables and steps."""
+    """Base of populations and pathways: something with a name, a kind, an area, variables and
+    steps.
+    """
 
     name: str
     kind: str
@@ -35,11 +39,13 @@ class Part:
         names = [variable.name for variable in self.variables]
         for variable in self.variables:
             if names.count(variable.name) > 1:
-                raise InputError(f"{self.name}: declares {variable.name} twice; one declaration is enough")
+                raise InputError(
+                    f"{self.name}: declares {variable.name} twice; one declaration is enough"
+                )
             if variable.per not in self.holders:
                 raise InputError(
-                    f"{self.name}.{variable.name}: is declared per {variable.per}; per must be one of "
-                    f"{', '.join(self.holders)}"
+                    f"{self.name}.{variable.name}: is declared per {variable.per}; per must be one"
+                    f" of {', '.join(self.holders)}"
                 )
 
     def variable(self, name: str) -> Variable:
@@ -77,15 +83,18 @@ class Population(Part):
     name
         Name by which pathways, departures and recordings refer to it.
     variables, steps
-        Variables of its cells, and what they do in every tick once the currents of that phase have arrived.
+        Variables of its cells, and what they do in every tick once the currents of that phase have
+        arrived.
     meaning
         Description in words.
     dimension
         Dimension of its cells in Datasets; the name unless given.
     shape
-        Shape of a cell in diagrams, "circle" or "triangle"; empty for what is not a cell and is not drawn.
+        Shape of a cell in diagrams, "circle" or "triangle"; empty for what is not a cell and is not
+        drawn.
     kind
-        Kind of its cells, such as "pyramidal", by which departures find parts. The name unless given.
+        Kind of its cells, such as "pyramidal", by which departures find parts. The name unless
+        given.
     area
         Number of its area in a hierarchy, from 1; 0 where it belongs to none.
     """
@@ -107,8 +116,8 @@ class Population(Part):
         broadcasts = [variable.name for variable in self.variables if variable.per == "circuit"]
         if broadcasts and self.size != 1:
             raise InputError(
-                f"{self.name}.{broadcasts[0]}: is declared per circuit, but {self.name} do not have exactly one cell; "
-                "what is broadcast needs a population of size 1"
+                f"{self.name}.{broadcasts[0]}: is declared per circuit, but {self.name} do not have"
+                " exactly one cell; what is broadcast needs a population of size 1"
             )
 
 
@@ -116,8 +125,8 @@ class Population(Part):
 class Pathway(Part):
     """Synapses of one kind, from every cell of one population to every cell of another.
 
-    In its expressions `w` is the synapse's own weight, `_pre` and `_post` mark what its two cells have, and other names
-    are the synapse's own variables or broadcast to all synapses alike.
+    In its expressions `w` is the synapse's own weight, `_pre` and `_post` mark what its two cells
+    have, and other names are the synapse's own variables or broadcast to all synapses alike.
 
     Parameters
     ----------
@@ -126,26 +135,28 @@ class Pathway(Part):
     source, target
         Names of the two populations.
     drives, current
-        The target cell's variable that the currents add up to, and what one synapse adds. Several pathways may drive
-        one variable.
+        The target cell's variable that the currents add up to, and what one synapse adds. Several
+        pathways may drive one variable.
     phase
         Time within the tick at which the current flows.
     change
         Expression that is added to `w` in a sample: the plasticity rule. Nothing unless given.
     judged
-        Rule whose locality is judged, where ``change`` reaches the same weights in another way. It is never simulated,
-        so it may read what a synapse cannot know. ``change`` unless given.
+        Rule whose locality is judged, where ``change`` reaches the same weights in another way. It
+        is never simulated, so it may read what a synapse cannot know. ``change`` unless given.
     replay
-        Expression that is added to `w` in a tick of spontaneous replay instead. Nothing unless given.
+        Expression that is added to `w` in a tick of spontaneous replay instead. Nothing unless
+        given.
     averaged
-        True where `w` changes when a sample ends, by the mean of `change` over the time for which it was held; else
-        `change` is made in every tick.
+        True where `w` changes when a sample ends, by the mean of `change` over the time for which
+        it was held; else `change` is made in every tick.
     bound
         Expression to which `w` is set after each change, such as "clip(w, 0, inf)".
     start
         The weight a synapse begins with, given `w`, the one that was asked for or drawn.
     sums
-        Further variables of the target cell with what one synapse adds to them, as (variable, expression).
+        Further variables of the target cell with what one synapse adds to them, as (variable,
+        expression).
     variables, steps
         Variables of a synapse beside its weight, and what it does in every tick.
     weight
@@ -157,13 +168,15 @@ class Pathway(Part):
     scale
         Scaling of the weight with the units of the data, as in :class:`Variable`.
     target_by_source
-        True where the matrix has one row per target cell, as the paper's Q and R; else one row per source cell.
+        True where the matrix has one row per target cell, as the paper's Q and R; else one row per
+        source cell.
     spread
         Standard deviation of weights that are drawn.
     meaning, equation
         Description in words, and the rule as the paper writes it.
     kind, area
-        Kind of its synapses, such as "proximal", and the number of their area, as in :class:`Population`.
+        Kind of its synapses, such as "proximal", and the number of their area, as in
+        :class:`Population`.
     """
 
     name: str = ""
@@ -195,12 +208,17 @@ class Pathway(Part):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "weight", check_name(f"{self.name}.weight", self.weight or self.name))
+        object.__setattr__(
+            self, "weight", check_name(f"{self.name}.weight", self.weight or self.name)
+        )
         if not self.weighted:
             object.__setattr__(self, "weight", "")
         filled = [variable for variable, _ in self.currents]
         if len(set(filled)) < len(filled):
-            raise InputError(f"{self.name}.sums: must fill each variable once (got {', '.join(filled)}); add them up")
+            raise InputError(
+                f"{self.name}.sums: must fill each variable once (got {', '.join(filled)}); add"
+                " them up"
+            )
 
     @property
     def plastic(self) -> bool:
@@ -209,7 +227,9 @@ class Pathway(Part):
 
     @property
     def declared(self) -> dict[str, Variable]:
-        """All variables of its synapses by name: `w` and `plastic` where it has them, then its own."""
+        """All variables of its synapses by name: `w` and `plastic` where it has them, then its
+        own.
+        """
         given = {}
         if self.weighted:
             given["w"] = Variable("weight", self.meaning, "synapse", "memory", scale=self.scale)
@@ -218,7 +238,9 @@ class Pathway(Part):
         return {**given, **super().declared}
 
     def times(self, **factors: str) -> Pathway:
-        """Return the same with the expressions of some fields multiplied by ``factors``; an empty one stays empty."""
+        """Return the same with the expressions of some fields multiplied by ``factors``; an empty
+        one stays empty.
+        """
         codes = {name: getattr(self, name) for name in factors}
         multiplied = {name: code and f"{factors[name]} * ({code})" for name, code in codes.items()}
         return replace(self, **multiplied)  # type: ignore[arg-type]
@@ -233,7 +255,9 @@ def with_values(part: Population, **values: float | str) -> Population:
     """Return ``part`` with other values of its parameters or memories, by name."""
     for name in values:
         part.variable(name)
-    return replace(part, variables=tuple(replace(v, value=values.get(v.name, v.value)) for v in part.variables))
+    return replace(
+        part, variables=tuple(replace(v, value=values.get(v.name, v.value)) for v in part.variables)
+    )
 
 
 def summed(name: str, source: str, target: str, drives: str, current: str, phase: str) -> Pathway:
@@ -265,7 +289,9 @@ class Parts:
         names = [part.name for part in self.everything]
         for name in names:
             if names.count(name) > 1:
-                raise InputError(f"{name}: names two parts of the circuit; give one of them another name")
+                raise InputError(
+                    f"{name}: names two parts of the circuit; give one of them another name"
+                )
 
     @functools.cached_property
     def everything(self) -> tuple[Population | Pathway, ...]:
@@ -291,12 +317,16 @@ class Parts:
 
     @property
     def _seen(self) -> tuple[Population | Pathway, ...]:
-        return tuple(part for part in self.everything if not self.within or part.area in (0, *self.within))
+        return tuple(
+            part for part in self.everything if not self.within or part.area in (0, *self.within)
+        )
 
     def having(self, *parts: Population | Pathway) -> Parts:
-        """Return the same with ``parts``, each in place of that of its name, or behind the others where there is none.
+        """Return the same with ``parts``, each in place of that of its name, or behind the others
+        where there is none.
 
-        A part that declares no kind of its own has the kind and the area of the part whose place it takes.
+        A part that declares no kind of its own has the kind and the area of the part whose place it
+        takes.
         """
         held: dict[str, Any] = {part.name: part for part in self.everything}
         for part in parts:

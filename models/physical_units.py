@@ -1,7 +1,8 @@
 """Physical units that variables may have: what equations call them, and how they relate to the SI.
 
-A variable with a unit is kept in SI units inside, as Brian2 keeps it, and Brian2 checks the dimensions of every
-statement when the circuit is built. People give and get its values in the unit that the variable names.
+A variable with a unit is kept in SI units inside, as Brian2 keeps it, and Brian2 checks the
+dimensions of every statement when the circuit is built. People give and get its values in the unit
+that the variable names.
 """
 
 from __future__ import annotations
@@ -37,21 +38,27 @@ def dimension_of(unit: str) -> str:
 
 
 def plain(name: str, value, unit: str) -> float:
-    """Return ``value``, a Brian2 quantity or a plain number of ``unit``, as a plain number of that unit."""
+    """Return ``value``, a Brian2 quantity or a plain number of ``unit``, as a plain number of that
+    unit.
+    """
     if not hasattr(value, "dim"):
         return value
     import brian2
 
     one = in_si(unit) * getattr(brian2, dimension_of(unit)) if unit != "1" else 1.0
     if not brian2.have_same_dimensions(value, one):
-        kind, example = ("a time", "ms") if dimension_of(unit) == "second" else (f"a quantity in {unit}", unit)
+        kind, example = (
+            ("a time", "ms") if dimension_of(unit) == "second" else (f"a quantity in {unit}", unit)
+        )
         raise InputError(f"{name}: must be {kind} (got {value}); write for example 10*{example}")
     return float(value / one)
 
 
 def plain_within(name: str, value, unit: str, low: float = 0.0, high: float = math.inf) -> float:
     """Return ``value``, as :func:`plain` takes it, as a plain number in [low, high]."""
-    return number_within(name, plain(name, value, unit), low, high, f"; a plain number is in {unit}")
+    return number_within(
+        name, plain(name, value, unit), low, high, f"; a plain number is in {unit}"
+    )
 
 
 milliseconds = partial(plain_within, unit="ms")

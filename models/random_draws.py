@@ -1,15 +1,16 @@
-"""Random numbers that depend only on where they are drawn, so that a seed means the same on every engine.
+"""Random numbers that depend only on where they are drawn, so that a seed means the same on every
+engine.
 
-A draw is a hash of (seed, stream, moment, index): no generator has a state that engines would have to share, segments
-to hand on or a continued run to restore. Equations call them by name, with the broadcast variables `seed` and
-`moment`, which counts the ticks of all samples, and `i`, the cell; the same functions here give the same numbers to a
-plain NumPy loop:
+A draw is a hash of (seed, stream, moment, index): no generator has a state that engines would have
+to share, segments to hand on or a continued run to restore. Equations call them by name, with the
+broadcast variables `seed` and `moment`, which counts the ticks of all samples, and `i`, the cell;
+the same functions here give the same numbers to a plain NumPy loop:
 
 >>> gaussian_draw(seed=5, stream=Stream.PROXIMAL, moment=0, index=[0, 1]).round(4)
 array([ 0.4856, -0.1469])
 
-The same few lines stand here twice, in Python and in the C++ that Cython includes too; whole numbers come as floating
-point, exact up to 2**53.
+The same few lines stand here twice, in Python and in the C++ that Cython includes too; whole
+numbers come as floating point, exact up to 2**53.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ import numpy as np
 
 
 class Stream(IntEnum):
-    """One stream per place of the circuit where numbers are drawn, so that no two places share them.
+    """One stream per place of the circuit where numbers are drawn, so that no two places share
+    them.
 
     Parts of your own use any whole number from ``OWN`` on.
     """
@@ -45,15 +47,22 @@ class Stream(IntEnum):
     OWN = 1000
 
 
-# Above this mean a Poisson number is drawn as a rounded Gaussian: the two differ by less than 1e-4 in distribution.
+# Above this mean a Poisson number is drawn as a rounded Gaussian: the two differ by less than 1e-4
+# in distribution.
 LARGEST_MEAN = 1e6
 
 # SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): its step and its mixing function.
-_STEP, _FACTORS, _SHIFTS = 0x9E3779B97F4A7C15, (0xBF58476D1CE4E5B9, 0x94D049BB133111EB), (30, 27, 31)
+_STEP, _FACTORS, _SHIFTS = (
+    0x9E3779B97F4A7C15,
+    (0xBF58476D1CE4E5B9, 0x94D049BB133111EB),
+    (30, 27, 31),
+)
 
 
 def uniform_draw(seed, stream, moment, index) -> np.ndarray:
-    """Draw uniform numbers in the open interval (0, 1), one for each place; the arguments broadcast."""
+    """Draw uniform numbers in the open interval (0, 1), one for each place; the arguments
+    broadcast.
+    """
     state = np.zeros(np.broadcast(seed, stream, moment, index).shape or (1,), dtype=np.uint64)
     for word in (seed, stream, moment, index):
         state = state + np.uint64(_STEP) + np.asarray(word).astype(np.int64).astype(np.uint64)
@@ -64,7 +73,9 @@ def uniform_draw(seed, stream, moment, index) -> np.ndarray:
 
 
 def gaussian_draw(seed, stream, moment, index) -> np.ndarray:
-    """Draw Gaussian numbers of mean 0 and variance 1 (Box and Muller's transform), one for each place."""
+    """Draw Gaussian numbers of mean 0 and variance 1 (Box and Muller's transform), one for each
+    place.
+    """
     index = np.asarray(index, dtype=np.float64)
     radius = np.sqrt(-2 * np.log(uniform_draw(seed, stream, moment, 2 * index)))
     return radius * np.cos(2 * np.pi * uniform_draw(seed, stream, moment, 2 * index + 1))
@@ -73,7 +84,9 @@ def gaussian_draw(seed, stream, moment, index) -> np.ndarray:
 def poisson_draw(mean, seed, stream, moment, index) -> np.ndarray:
     """Draw Poisson numbers of ``mean``, one for each place."""
     means, uniforms = np.broadcast_arrays(mean, uniform_draw(seed, stream, moment, index))
-    counts = np.array([_poisson(float(mu), float(u)) for mu, u in zip(means.flat, uniforms.flat, strict=True)])
+    counts = np.array(
+        [_poisson(float(mu), float(u)) for mu, u in zip(means.flat, uniforms.flat, strict=True)]
+    )
     large = means.reshape(-1) > LARGEST_MEAN
     if large.any():
         spread = np.sqrt(means) * gaussian_draw(seed, stream, moment, index)
@@ -82,7 +95,8 @@ def poisson_draw(mean, seed, stream, moment, index) -> np.ndarray:
 
 
 def _poisson(mean: float, u: float) -> float:
-    """Turn a uniform ``u`` into a Poisson number: take the probabilities from it, the likeliest number first.
+    """Turn a uniform ``u`` into a Poisson number: take the probabilities from it, the likeliest
+    number first.
 
     That needs about sqrt(mean) steps and no probability small enough to vanish.
     """
@@ -107,7 +121,8 @@ def _poisson(mean: float, u: float) -> float:
 
 
 _CPP = {
-    "uniform_draw": f"""
+    "uniform_draw": (
+        f"""
 #ifndef BIORRR_UNIFORM_DRAW
 #define BIORRR_UNIFORM_DRAW
 static inline double uniform_draw(double seed, double stream, double moment, double index)
@@ -124,8 +139,10 @@ static inline double uniform_draw(double seed, double stream, double moment, dou
     return ((double)(state >> 12) + 0.5) * {2.0**-52!r};
 }}
 #endif
-""",
-    "gaussian_draw": f"""
+"""
+    ),
+    "gaussian_draw": (
+        f"""
 #ifndef BIORRR_GAUSSIAN_DRAW
 #define BIORRR_GAUSSIAN_DRAW
 static inline double gaussian_draw(double seed, double stream, double moment, double index)
@@ -134,8 +151,10 @@ static inline double gaussian_draw(double seed, double stream, double moment, do
     return radius * cos({2 * math.pi!r} * uniform_draw(seed, stream, moment, 2 * index + 1));
 }}
 #endif
-""",
-    "poisson_draw": f"""
+"""
+    ),
+    "poisson_draw": (
+        f"""
 #ifndef BIORRR_POISSON_DRAW
 #define BIORRR_POISSON_DRAW
 static inline double poisson_draw(double mean, double seed, double stream, double moment, double index)
@@ -164,7 +183,8 @@ static inline double poisson_draw(double mean, double seed, double stream, doubl
     return mode;
 }}
 #endif
-""",
+"""
+    ),
 }
 
 SOURCES = tuple(_CPP.values())
@@ -172,12 +192,16 @@ DRAWS = {draw.__name__: draw for draw in (uniform_draw, gaussian_draw, poisson_d
 
 
 def stream_of(name: str) -> int:
-    """Return a stream for the place called ``name``, far from those that have a number of their own."""
+    """Return a stream for the place called ``name``, far from those that have a number of their
+    own.
+    """
     return 2**32 + zlib.crc32(name.encode())
 
 
 def in_area(stream: int, area: int) -> int:
-    """Return the stream of the same place in ``area``: its own in each, and ``stream`` itself in the first or only."""
+    """Return the stream of the same place in ``area``: its own in each, and ``stream`` itself in
+    the first or only.
+    """
     return int(stream) if area <= 1 else stream_of(f"{int(stream)} in area {area}")
 
 
@@ -191,13 +215,19 @@ def brian2_draws() -> dict:
         arguments = len(inspect.signature(draw).parameters)
         made[name] = brian2.Function(draw, arg_units=[1] * arguments, return_unit=1, stateless=True)
         made[name].implementations.add_implementation("numpy", draw)
-        made[name].implementations.add_implementation("cython", _in_cython(name, arguments), name=name)
+        made[name].implementations.add_implementation(
+            "cython", _in_cython(name, arguments), name=name
+        )
     return made
 
 
 def _in_cython(name: str, arguments: int) -> str:
-    """Return Cython code that declares the C++ function ``name`` and includes all three, whatever their order."""
-    included = textwrap.indent("#include <math.h>\n#include <stdint.h>\n" + "".join(_CPP.values()), "    ")
+    """Return Cython code that declares the C++ function ``name`` and includes all three, whatever
+    their order.
+    """
+    included = textwrap.indent(
+        "#include <math.h>\n#include <stdint.h>\n" + "".join(_CPP.values()), "    "
+    )
     return f'''
 cdef extern from *:
     """

@@ -27,7 +27,8 @@ def _halving(name: str, value: float) -> float:
 
 @dataclass(frozen=True)
 class Rate:
-    """A rate that decays hyperbolically, eta(t) = eta0 / (1 + t/N) (supplement E, "Numerical experiment details").
+    """A rate that decays hyperbolically, eta(t) = eta0 / (1 + t/N) (supplement E, "Numerical
+    experiment details").
 
     Parameters
     ----------
@@ -50,7 +51,9 @@ class Rate:
 
     def __call__(self, t):
         """Return the rate at sample ``t`` (a number or an array), counted from 0."""
-        return self.eta0 / (1 + np.asarray(t) / self.N) if np.ndim(t) else self.eta0 / (1 + t / self.N)
+        return (
+            self.eta0 / (1 + np.asarray(t) / self.N) if np.ndim(t) else self.eta0 / (1 + t / self.N)
+        )
 
     def scaled(self, factor: float) -> Rate:
         """Return the rate times ``factor``, with the same decay."""
@@ -66,10 +69,11 @@ class Rates:
     Parameters
     ----------
     x, y, q
-        Proximal (Vx), distal (Vy) and interneuron-to-pyramidal (Q) plasticity; the paper's eta_x, eta_y, eta_q.
+        Proximal (Vx), distal (Vy) and interneuron-to-pyramidal (Q) plasticity; the paper's eta_x,
+        eta_y, eta_q.
     r
-        Pyramidal-to-interneuron (R) plasticity. The same as ``q`` unless given: only then does the theory promise
-        R -> Q' (supplement D, "Decoupling the interneuron synapses").
+        Pyramidal-to-interneuron (R) plasticity. The same as ``q`` unless given: only then does the
+        theory promise R -> Q' (supplement D, "Decoupling the interneuron synapses").
     """
 
     x: Rate
@@ -86,13 +90,16 @@ class Rates:
         return Rates(*(getattr(self, name).scaled(factor) for name in ("x", "y", "q", "r")))
 
     @classmethod
-    def paper(cls, dataset: str, s: float, k: int, setting: str = "online", algorithm: str = "biorrr") -> Rates:
+    def paper(
+        cls, dataset: str, s: float, k: int, setting: str = "online", algorithm: str = "biorrr"
+    ) -> Rates:
         """Look up the rates the supplement prints (supplements E and F).
 
         Parameters
         ----------
         dataset
-            ``"mediamill"``, or of the image table ``"mnist"``, ``"fashion-mnist"``, ``"cifar10"``, ``"cifar100"``.
+            ``"mediamill"``, or of the image table ``"mnist"``, ``"fashion-mnist"``, ``"cifar10"``,
+            ``"cifar100"``.
         s
             0 (RRMSE) or 1 (CCA).
         k
@@ -100,8 +107,8 @@ class Rates:
         setting
             ``"online"`` (Alg. 2) or ``"offline"`` (Alg. 1).
         algorithm
-            ``"biorrr"``, or ``"ann"`` for the two-layer network trained by backprop. The network has no interneurons:
-            its ``q`` is 0.
+            ``"biorrr"``, or ``"ann"`` for the two-layer network trained by backprop. The network
+            has no interneurons: its ``q`` is 0.
 
         Examples
         --------
@@ -110,7 +117,8 @@ class Rates:
         >>> Rates.paper("mediamill", s=0, k=8)  # doctest: +ELLIPSIS
         Traceback (most recent call last):
             ...
-        biorrr.errors.InputError: k: must be one of 1, 2, 4 for algorithm biorrr, dataset mediamill, ... (got 8); ...
+        biorrr.errors.InputError: k: must be one of 1, 2, 4 for algorithm biorrr, dataset mediamill,
+        ... (got 8); ...
         """
         asked = {"algorithm": algorithm, "dataset": dataset, "setting": setting, "s": s, "k": k}
         printed = list(_PRINTED)
@@ -118,10 +126,13 @@ class Rates:
             possible = dict.fromkeys(key[place] for key in printed)
             printed = [key for key in printed if key[place] == value]
             if not printed:
-                within = ", ".join(f"{other} {chosen}" for other, chosen in list(asked.items())[:place])
+                within = ", ".join(
+                    f"{other} {chosen}" for other, chosen in list(asked.items())[:place]
+                )
                 raise InputError(
-                    f"{name}: must be one of {', '.join(map(str, possible))}{within and ' for ' + within} "
-                    f"(got {value}); the paper prints no other rates"
+                    f"{name}: must be one of"
+                    f" {', '.join(map(str, possible))}{within and ' for ' + within} (got {value});"
+                    " the paper prints no other rates"
                 )
         return _PRINTED[printed[0]]
 
@@ -148,9 +159,15 @@ _PRINTED = {
     ("biorrr", "mediamill", "offline", 1, 2): _proportional(Rate(10), 0.02),
     ("biorrr", "mediamill", "offline", 1, 4): _proportional(Rate(8), 0.02),
     ("biorrr", "mnist", "online", 0, 1): Rates(Rate(0.01, 1e3), Rate(0.01, 1e3), Rate(0.003, 1e3)),
-    ("biorrr", "fashion-mnist", "online", 0, 2): Rates(Rate(0.013, 1e3), Rate(0.013, 1e3), Rate(0.005, 1e3)),
-    ("biorrr", "cifar10", "online", 0, 4): Rates(Rate(0.01, 1.5e4), Rate(0.002, 1.5e4), Rate(0.002, 1.5e4)),
-    ("biorrr", "cifar100", "online", 0, 8): Rates(Rate(0.025, 4e4), Rate(0.001, 4e4), Rate(0.002, 4e4)),
+    ("biorrr", "fashion-mnist", "online", 0, 2): Rates(
+        Rate(0.013, 1e3), Rate(0.013, 1e3), Rate(0.005, 1e3)
+    ),
+    ("biorrr", "cifar10", "online", 0, 4): Rates(
+        Rate(0.01, 1.5e4), Rate(0.002, 1.5e4), Rate(0.002, 1.5e4)
+    ),
+    ("biorrr", "cifar100", "online", 0, 8): Rates(
+        Rate(0.025, 4e4), Rate(0.001, 4e4), Rate(0.002, 4e4)
+    ),
     ("ann", "mediamill", "online", 0, 1): Rates(Rate(0.5, 500), Rate(0.25, 500), _NONE),
     ("ann", "mediamill", "online", 0, 2): Rates(Rate(0.5, 500), Rate(0.25, 500), _NONE),
     ("ann", "mediamill", "online", 0, 4): Rates(Rate(0.5, 500), Rate(0.25, 500), _NONE),

@@ -1,7 +1,8 @@
-"""Checks of values by declaration: the type of a field says what it must be, and errors share their words.
+"""Checks of values by declaration: the type of a field says what it must be, and errors share their
+words.
 
-Fields of type ``Positive``, ``Count`` and the like have limits; ``Annotated[float, partial(number_within, low=1)]`` is
-one with limits of its own. See :func:`check_fields`.
+Fields of type ``Positive``, ``Count`` and the like have limits; ``Annotated[float,
+partial(number_within, low=1)]`` is one with limits of its own. See :func:`check_fields`.
 """
 
 from __future__ import annotations
@@ -21,10 +22,16 @@ from biorrr.errors import InputError, InputTypeError
 LARGEST_WHOLE = 2**53  # above it floating point, which counts samples and seeds, has gaps
 
 
-def whole_number(name: str, value, minimum: int, remedy: str = "", maximum: int = LARGEST_WHOLE) -> int:
-    """Return ``value`` as an int from ``minimum`` to ``maximum``, which floating point holds exactly."""
+def whole_number(
+    name: str, value, minimum: int, remedy: str = "", maximum: int = LARGEST_WHOLE
+) -> int:
+    """Return ``value`` as an int from ``minimum`` to ``maximum``, which floating point holds
+    exactly.
+    """
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < minimum:
-        raise InputError(f"{name}: must be a whole number, at least {minimum} (got {value!r}){remedy}")
+        raise InputError(
+            f"{name}: must be a whole number, at least {minimum} (got {value!r}){remedy}"
+        )
     if int(value) > maximum:
         largest = "2**53" if maximum == LARGEST_WHOLE else maximum
         raise InputError(f"{name}: must be a whole number, at most {largest} (got {value!r})")
@@ -40,7 +47,13 @@ def truth(name: str, value) -> bool:
 
 def number_within(name: str, value, low: float, high: float = math.inf, remedy: str = "") -> float:
     """Return ``value`` as a finite float in [low, high]."""
-    least = " and positive" if low == math.ulp(0) else f" and at least {low:g}" if math.isfinite(low) else ""
+    least = (
+        " and positive"
+        if low == math.ulp(0)
+        else f" and at least {low:g}"
+        if math.isfinite(low)
+        else ""
+    )
     span = f"lie in [{low:g}, {high:g}]" if math.isfinite(high) else f"be finite{least}"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise InputTypeError(f"{name}: must be a number (got {value!r}){remedy}")
@@ -62,7 +75,9 @@ def instance_of(name: str, value, *classes: type):
     """Return ``value``, if it is an object of one of ``classes``."""
     if not isinstance(value, classes):
         choices = ", ".join(f"{cls.__name__}(...)" for cls in classes)
-        raise InputTypeError(f"{name}: must be {'one of ' * (len(classes) > 1)}{choices} (got {value!r})")
+        raise InputTypeError(
+            f"{name}: must be {'one of ' * (len(classes) > 1)}{choices} (got {value!r})"
+        )
     return value
 
 
@@ -84,10 +99,11 @@ def checked(name: str, value: Any, declared: Any) -> Any:
     value
         What was given.
     declared
-        A type hint. ``Annotated[...]`` holds checks, each a function of name and value that returns the value to keep;
-        ``X | None`` also takes None; ``tuple[X, ...]`` and ``Sequence[X]`` check all elements, take a list or a single
-        element, and keep a tuple; ``tuple[X, Y]`` takes two elements; ``Literal[...]`` lists choices; ``bool``, ``str``
-        and dataclasses are checked as they stand. Other types pass.
+        A type hint. ``Annotated[...]`` holds checks, each a function of name and value that returns
+        the value to keep; ``X | None`` also takes None; ``tuple[X, ...]`` and ``Sequence[X]`` check
+        all elements, take a list or a single element, and keep a tuple; ``tuple[X, Y]`` takes two
+        elements; ``Literal[...]`` lists choices; ``bool``, ``str`` and dataclasses are checked as
+        they stand. Other types pass.
     """
     origin, arguments = get_origin(declared), get_args(declared)
     if origin is Annotated:
@@ -100,7 +116,9 @@ def checked(name: str, value: Any, declared: Any) -> Any:
         return tuple(checked(name, each, arguments[0]) for each in values)
     elif origin is tuple:
         if not isinstance(value, (tuple, list)) or len(value) != len(arguments):
-            raise InputTypeError(f"{name}: must have {len(arguments)} elements each (got {value!r})")
+            raise InputTypeError(
+                f"{name}: must have {len(arguments)} elements each (got {value!r})"
+            )
         return tuple(checked(name, each, hint) for each, hint in zip(value, arguments, strict=True))
     elif origin is Literal:
         return one_of(name, value, arguments)
@@ -114,9 +132,11 @@ def checked(name: str, value: Any, declared: Any) -> Any:
 
 
 def check_fields(value: Any, name: str | None = None) -> None:
-    """Check the fields of a frozen dataclass by their declared types, and keep what the checks return.
+    """Check the fields of a frozen dataclass by their declared types, and keep what the checks
+    return.
 
-    Errors call the fields "name.field", with the name of the class unless another is given; "field" if it is empty.
+    Errors call the fields "name.field", with the name of the class unless another is given; "field"
+    if it is empty.
 
     >>> import dataclasses
     >>> Noise = dataclasses.make_dataclass("Noise", [("sigma", NotNegative)], frozen=True)

@@ -13,7 +13,9 @@ from biorrr.models.validation import check_fields, one_of
 
 # The phases of a tick, in order: when currents flow and when cells and synapses act.
 PHASES = {
-    "input": "A sample comes on, or an input is replayed; the clock and the learning rates are set.",
+    "input": (
+        "A sample comes on, or an input is replayed; the clock and the learning rates are set."
+    ),
     "feedback output": "Somata of areas with apical feedback speak by spikes.",
     "drive": "Currents of the input fibres reach the soma and the distal dendrite.",
     "membrane": "Membranes of the soma and of the distal dendrite relax towards their currents.",
@@ -22,7 +24,9 @@ PHASES = {
     "recruitment": "Currents of the pyramidal output reach the interneurons.",
     "interneuron": "Membranes of the interneurons relax.",
     "delay": "What interneurons say is held back.",
-    "interneuron cells": "Cells of a population that stands for one interneuron fire, each by its own membrane.",
+    "interneuron cells": (
+        "Cells of a population that stands for one interneuron fire, each by its own membrane."
+    ),
     "interneuron output": "Interneurons speak, by spikes or otherwise.",
     "inhibition": "Currents of the interneurons reach the distal dendrite.",
     "dendrite": "The distal dendrite relaxes under inhibition.",
@@ -42,7 +46,8 @@ _GIVEN = ("i", "j", "w", "plastic")
 
 @dataclass(frozen=True)
 class Variable:
-    """A quantity of cells or synapses, declared once; equations, state, traces and units follow from it.
+    """A quantity of cells or synapses, declared once; equations, state, traces and units follow
+    from it.
 
     Parameters
     ----------
@@ -51,24 +56,27 @@ class Variable:
     meaning
         Its meaning in words, for descriptions, Datasets and figures.
     per
-        The holders: each "cell" or the whole "population", each "synapse" or the whole "pathway", or the "circuit". The
-        last is broadcast: every part may read it. A population that broadcasts has one cell.
+        The holders: each "cell" or the whole "population", each "synapse" or the whole "pathway",
+        or the "circuit". The last is broadcast: every part may read it. A population that
+        broadcasts has one cell.
     role
-        "activity", computed anew in every tick; "memory", kept from one tick to the next and from one run to the run
-        that continues it; "parameter", set when a run begins; "input", set from outside in every tick.
+        "activity", computed anew in every tick; "memory", kept from one tick to the next and from
+        one run to the run that continues it; "parameter", set when a run begins; "input", set from
+        outside in every tick.
     value
-        Of a parameter, or of a memory when a circuit is new: a number, or an expression of the part's other
-        parameters, of what is broadcast, of `seed`, of `i`, which counts the cells or synapses (source by source), and
-        of the functions `cells('population')`, their number, and `relaxation(tau)`, how far something of the time
-        constant tau (ms) relaxes in one tick.
+        Of a parameter, or of a memory when a circuit is new: a number, or an expression of the
+        part's other parameters, of what is broadcast, of `seed`, of `i`, which counts the cells or
+        synapses (source by source), and of the functions `cells('population')`, their number, and
+        `relaxation(tau)`, how far something of the time constant tau (ms) relaxes in one tick.
     scale
-        Its scaling with the units of the data: a product of powers of `x`, `y`, `z`, `a` and `n`, such as "a" for a
-        current like a, or "z / a".
+        Its scaling with the units of the data: a product of powers of `x`, `y`, `z`, `a` and `n`,
+        such as "a" for a current like a, or "z / a".
     unit
-        Its physical unit, one of :data:`biorrr.models.physical_units.UNITS`; "1" where it has none. Brian2 checks that
-        statements agree with it.
+        Its physical unit, one of :data:`biorrr.models.physical_units.UNITS`; "1" where it has none.
+        Brian2 checks that statements agree with it.
     at_end
-        True where what counts is its value when a sample ends: a trace then has one value per sample, not one per tick.
+        True where what counts is its value when a sample ends: a trace then has one value per
+        sample, not one per tick.
     """
 
     name: str
@@ -84,19 +92,27 @@ class Variable:
         check_fields(self, check_name("Variable.name", self.name, variable=True))
         if self.name in _GIVEN or self.name.endswith(("_pre", "_post")):
             raise InputError(
-                f"Variable.name: must be a name that equations can use (got {self.name!r}); not "
-                f"{', '.join(_GIVEN)}, which have a meaning already, and not one that ends in _pre or _post"
+                f"Variable.name: must be a name that equations can use (got {self.name!r}); not"
+                f" {', '.join(_GIVEN)}, which have a meaning already, and not one that ends in _pre"
+                " or _post"
             )
 
 
 def parameter(
-    name: str, meaning: str, value: float | str, unit: str = "1", scale: str = "1", per: str = "population"
+    name: str,
+    meaning: str,
+    value: float | str,
+    unit: str = "1",
+    scale: str = "1",
+    per: str = "population",
 ) -> Variable:
     """Return a parameter that all cells of a population share, or what else ``per`` says."""
     return Variable(name, meaning, per, "parameter", value, scale, unit)  # type: ignore[arg-type]
 
 
-def broadcast(name: str, meaning: str, role: str = "activity", value: float | str = 0.0, scale: str = "1") -> Variable:
+def broadcast(
+    name: str, meaning: str, role: str = "activity", value: float | str = 0.0, scale: str = "1"
+) -> Variable:
     """Return a variable that every part of the circuit may read."""
     return Variable(name, meaning, "circuit", role, value, scale)  # type: ignore[arg-type]
 
@@ -108,13 +124,14 @@ class Step:
     Parameters
     ----------
     phase
-        Time within the tick: a name of :data:`biorrr.models.PHASES`. Steps of one part in one phase follow one another
-        as they were added.
+        Time within the tick: a name of :data:`biorrr.models.PHASES`. Steps of one part in one phase
+        follow one another as they were added.
     code
-        Statements that assign to variables of the part, or to names of their own that no other code sees.
+        Statements that assign to variables of the part, or to names of their own that no other code
+        sees.
     replays
-        True for a step that also happens in the ticks of spontaneous replay. Without it cells and synapses are, in
-        replay, as if the step were not there.
+        True for a step that also happens in the ticks of spontaneous replay. Without it cells and
+        synapses are, in replay, as if the step were not there.
     at_end
         True for a step that happens in the last tick of a sample only.
     """

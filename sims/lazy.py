@@ -1,4 +1,5 @@
-"""Modules that take long to import, imported when they are first used: ``--help`` need not wait for them.
+"""Modules that take long to import, imported when they are first used: ``--help`` need not wait for
+them.
 
 ``from biorrr.sims.lazy import np`` stands for ``import numpy as np``.
 """
@@ -28,8 +29,22 @@ else:
             return getattr(importlib.import_module(self.__name__), name)
 
     np, nx, xr = map(LazyModule, ("numpy", "networkx", "xarray"))
-    analysis, circuits, models = map(LazyModule, ("biorrr.analysis", "biorrr.circuit", "biorrr.models"))
-    instructive, theories = map(LazyModule, ("biorrr.analysis.instructive", "biorrr.models.theories"))
+    analysis, circuits, models = map(
+        LazyModule, ("biorrr.analysis", "biorrr.circuit", "biorrr.models")
+    )
+    instructive, theories = map(
+        LazyModule, ("biorrr.analysis.instructive", "biorrr.models.theories")
+    )
     data_sets = LazyModule("biorrr.sims.data")
 
-__all__ = ["analysis", "circuits", "data_sets", "instructive", "models", "np", "nx", "theories", "xr"]
+__all__ = [
+    "analysis",
+    "circuits",
+    "data_sets",
+    "instructive",
+    "models",
+    "np",
+    "nx",
+    "theories",
+    "xr",
+]

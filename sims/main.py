@@ -21,18 +21,33 @@ from biorrr.sims.start import main as main
 
 # Commands that are no experiments: where they are, and what they do.
 TOOLS = {
-    "report": ("biorrr.sims.cli.report", "Write a page to look at in a browser, of one run or several side by side."),
+    "report": (
+        "biorrr.sims.cli.report",
+        "Write a page to look at in a browser, of one run or several side by side.",
+    ),
     "bench": (
         "biorrr.sims.bench",
-        "Measure how fast the circuit is, beside the same equations in NumPy, numba, JAX, C and stock Brian2.",
+        (
+            "Measure how fast the circuit is, beside the same equations in NumPy, numba, JAX, C and"
+            " stock Brian2."
+        ),
     ),
     "doctor": (
         "biorrr.sims.cli.doctor",
         "Show versions, compiler, engines that work here: what to paste into a bug report.",
     ),
-    "sweep": ("biorrr.sims.sweeps.run", "Run an experiment over many settings and seeds, in one table."),
-    "resume": ("biorrr.sims.cli.resume", "Continue a run that was cut short, from its last checkpoint, or a sweep."),
-    "data": ("biorrr.sims.data.listing", "List the data sets: where from, licence, citation, whether found."),
+    "sweep": (
+        "biorrr.sims.sweeps.run",
+        "Run an experiment over many settings and seeds, in one table.",
+    ),
+    "resume": (
+        "biorrr.sims.cli.resume",
+        "Continue a run that was cut short, from its last checkpoint, or a sweep.",
+    ),
+    "data": (
+        "biorrr.sims.data.listing",
+        "List the data sets: where from, licence, citation, whether found.",
+    ),
 }
 # Commands as the help lists them; an experiment that is not named here comes last.
 GROUPS = {
@@ -50,14 +65,18 @@ def commands() -> list[str]:
 
 
 def find_command(name: str) -> Callable[..., None]:
-    """Import a command. That of an experiment, or of a tool with settings, has ``settings`` and ``run``."""
+    """Import a command. That of an experiment, or of a tool with settings, has ``settings`` and
+    ``run``.
+    """
     if name in TOOLS:
         return importlib.import_module(TOOLS[name][0]).command
     experiment = find_experiment(name)
     from biorrr.sims.cli.options import command
     from biorrr.sims.lab.carry_out import carry_out
 
-    return command(experiment.settings, functools.partial(carry_out, experiment), name, experiment.about)
+    return command(
+        experiment.settings, functools.partial(carry_out, experiment), name, experiment.about
+    )
 
 
 class Stub(TyperCommand):
@@ -82,14 +101,20 @@ class LazyCommands(TyperGroup):
         """List the commands by their groups."""
         known = self.list_commands(ctx)
         named = [name for group in GROUPS.values() for name in group]
-        for title, names in (GROUPS | {"More": [name for name in known if name not in named]}).items():
-            rows = [(name, self.commands[name].get_short_help_str()) for name in names if name in known]
+        for title, names in (
+            GROUPS | {"More": [name for name in known if name not in named]}
+        ).items():
+            rows = [
+                (name, self.commands[name].get_short_help_str()) for name in names if name in known
+            ]
             if rows:
                 with formatter.section(title):
                     formatter.write_dl([(f"{name:13}", about) for name, about in rows])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """Find the command that ``args`` begin with, import it, and return what is left of ``args``."""
+        """Find the command that ``args`` begin with, import it, and return what is left of
+        ``args``.
+        """
         name, stub, rest = super().resolve_command(ctx, args)
         if name is None or stub is None:  # while completing what is not yet a command
             return name, stub, rest
@@ -113,7 +138,10 @@ def _print_version(wanted: bool) -> None:
 def biorrr(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True)
+        bool,
+        typer.Option(
+            "--version", help="Show the version and exit.", callback=_print_version, is_eager=True
+        ),
     ] = False,
 ) -> None:
     """Simulate a cortical microcircuit that learns by calcium plateau potentials."""
@@ -124,7 +152,8 @@ def biorrr(
 def run(args: list[str]) -> int:
     """Run one command line; returns its exit code: 0, 1 (failed), 2 (usage), 130 (interrupted)."""
     with warnings.catch_warnings():
-        # Ours are meant for the user, whatever the filters outside. Pyparsing's for programmers are UserWarnings too.
+        # Ours are meant for the user, whatever the filters outside. Pyparsing's for programmers are
+        # UserWarnings too.
         warnings.simplefilter("always", UserWarning)
         warnings.simplefilter("ignore", DeprecationWarning)
         said: set[str] = set()
@@ -137,11 +166,15 @@ def run(args: list[str]) -> int:
         warnings.showwarning = say_once
         try:
             code = app(args, prog_name="biorrr", standalone_mode=False) or 0
-        except typer.Abort:  # how typer before 0.21 hands on a KeyboardInterrupt; later it returns 130
+        except (
+            typer.Abort
+        ):  # how typer before 0.21 hands on a KeyboardInterrupt; later it returns 130
             code = 130
         except Exception as error:
             code = getattr(error, "exit_code", 1)
-            if code == 130 or not pressed():  # else it comes of the interrupt, which libraries turn into their own
+            if (
+                code == 130 or not pressed()
+            ):  # else it comes of the interrupt, which libraries turn into their own
                 # Looked for here and not parsed, so that it also holds for errors of parsing.
                 if "--debug" in args:
                     traceback.print_exc()
@@ -168,6 +201,6 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, BiorrrError):
         return str(error)
     return (
-        f"unexpected {type(error).__name__}: {error}; this is a fault of biorrr: please report it, with what --debug "
-        "and `biorrr doctor` print"
+        f"unexpected {type(error).__name__}: {error}; this is a fault of biorrr: please report it,"
+        " with what --debug and `biorrr doctor` print"
     )

@@ -1,4 +1,6 @@
-"""The first and the last of the ``biorrr`` command: its streams, and Ctrl-C before and after all else."""
+"""The first and the last of the ``biorrr`` command: its streams, and Ctrl-C before and after all
+else.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ import sys
 SENTENCE = "biorrr: interrupted\n"
 
 
-CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\r\t"}
+CONTROLS = {
+    code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\r\t"
+}
 
 
 class PlainStream(io.TextIOWrapper):
@@ -26,7 +30,9 @@ class PlainStream(io.TextIOWrapper):
 
 
 def leave_at_once(*_: object) -> None:
-    """Handle Ctrl-C while nothing has begun, or for the second time: what we have started ends with us."""
+    """Handle Ctrl-C while nothing has begun, or for the second time: what we have started ends with
+    us.
+    """
     try:
         os.write(2, SENTENCE.encode())
     finally:
@@ -42,7 +48,9 @@ def main() -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         as_before = {"line_buffering": stream.line_buffering, "write_through": stream.write_through}
-        setattr(sys, name, PlainStream(stream.buffer, stream.encoding, "backslashreplace", **as_before))
+        setattr(
+            sys, name, PlainStream(stream.buffer, stream.encoding, "backslashreplace", **as_before)
+        )
     if sys.stderr.isatty():
         log = logging.getLogger("biorrr")
         log.addHandler(logging.StreamHandler(sys.stderr))
@@ -67,7 +75,9 @@ def main() -> None:
 
 
 def _open_streams() -> None:
-    """Open those of the standard streams that are closed, to nowhere: the next file must not take their place."""
+    """Open those of the standard streams that are closed, to nowhere: the next file must not take
+    their place.
+    """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
@@ -75,4 +85,6 @@ def _open_streams() -> None:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
             stream = open(number, "w" if number else "r", encoding="utf-8")  # noqa: SIM115
             setattr(sys, name, stream)
-            setattr(sys, f"__{name}__", stream)  # as Python does: a stream that nobody holds is closed
+            setattr(
+                sys, f"__{name}__", stream
+            )  # as Python does: a stream that nobody holds is closed

@@ -30,13 +30,17 @@ def listed(names: Iterable[object]) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """Return a hint at the known name that is most like ``name``, to end a clause with; nothing where none is."""
+    """Return a hint at the known name that is most like ``name``, to end a clause with; nothing
+    where none is.
+    """
     near = difflib.get_close_matches(name, [*known], n=1, cutoff=cutoff)
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def printable(text: object) -> str:
-    """Return text from a file without control characters, which could forge lines on a terminal, and not too long."""
+    """Return text from a file without control characters, which could forge lines on a terminal,
+    and not too long.
+    """
     kept = "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in str(text))
     return kept if len(kept) <= LONGEST else kept[: LONGEST - 3] + "..."
 

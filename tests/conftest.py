@@ -7,8 +7,8 @@ import sys
 import pytest
 from hypothesis import settings
 
-# Nothing here asserts speed. `make test` draws the same examples each time, so that only the code decides whether it
-# passes; `make test-all` draws new ones.
+# Nothing here asserts speed. `make test` draws the same examples each time, so that only the code
+# decides whether it passes; `make test-all` draws new ones.
 settings.register_profile("same examples", deadline=None, derandomize=True)
 settings.register_profile("new examples", deadline=None, print_blob=True)
 settings.load_profile("same examples")
@@ -16,20 +16,26 @@ settings.load_profile("same examples")
 
 @pytest.fixture(scope="module", autouse=True)
 def short_garbage_collections():
-    """Brian2 collects garbage before every run, which takes longer than most: leave out what stays for good."""
+    """Brian2 collects garbage before every run, which takes longer than most: leave out what stays
+    for good.
+    """
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
 def ctrl_c():
-    """Let Ctrl-C reach commands under test also where the tests run in the background of a shell, which ignores it."""
+    """Let Ctrl-C reach commands under test also where the tests run in the background of a shell,
+    which ignores it.
+    """
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled_code(pytestconfig):
-    """Keep compiled circuits with pytest's cache: out of the user's, and there again in the next session."""
+    """Keep compiled circuits with pytest's cache: out of the user's, and there again in the next
+    session.
+    """
     folder = pytestconfig.cache.mkdir("biorrr")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BIORRR_CACHE", str(folder))
@@ -38,7 +44,9 @@ def compiled_code(pytestconfig):
 
 @pytest.fixture(scope="session")
 def cython_modules(pytestconfig):
-    """Keep Brian2's Cython modules with pytest's cache too, compiled without optimising, which doubles the wait."""
+    """Keep Brian2's Cython modules with pytest's cache too, compiled without optimising, which
+    doubles the wait.
+    """
     import brian2
 
     codegen = brian2.prefs.codegen
@@ -51,7 +59,9 @@ def cython_modules(pytestconfig):
 
 @pytest.fixture(autouse=True)
 def no_backend_chosen(monkeypatch):
-    """A command run in this process chooses one for figures; later tests, and what they start, begin without."""
+    """A command run in this process chooses one for figures; later tests, and what they start,
+    begin without.
+    """
     monkeypatch.delenv("MPLBACKEND", raising=False)
 
 

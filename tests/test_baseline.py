@@ -24,4 +24,6 @@ def test_no_number_has_moved(kind, name):
 def test_every_experiment_is_kept():
     from biorrr.sims.experiments import experiment_names
 
-    assert {experiment.command.split()[0] for experiment in make.EXPERIMENTS.values()} == set(experiment_names())
+    assert {experiment.command.split()[0] for experiment in make.EXPERIMENTS.values()} == set(
+        experiment_names()
+    )

@@ -1,4 +1,6 @@
-"""What stands in the docs is so: examples run, commands exist with their options, the pages build without a warning."""
+"""What stands in the docs is so: examples run, commands exist with their options, the pages build
+without a warning.
+"""
 
 import importlib.util
 import os
@@ -25,9 +27,24 @@ PAGES = sorted((ROOT / "docs").glob("*.md"))
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 # Commands are run as they stand, with the settings they leave open made small.
 SMALL = {
-    "learn": {"data": '{name="synthetic", samples=60, m=6, n=4}', "epochs": 1, "ridge": 0, "engine": "numpy"},
-    "plateau": {"data": '{name="synthetic", samples=60, m=6, n=4}', "epochs": 1, "ridge": 0, "engine": "numpy"},
-    "wiring": {"data": '{name="synthetic", samples=60, m=6, n=4}', "epochs": 1, "ridge": 0, "engine": "numpy"},
+    "learn": {
+        "data": '{name="synthetic", samples=60, m=6, n=4}',
+        "epochs": 1,
+        "ridge": 0,
+        "engine": "numpy",
+    },
+    "plateau": {
+        "data": '{name="synthetic", samples=60, m=6, n=4}',
+        "epochs": 1,
+        "ridge": 0,
+        "engine": "numpy",
+    },
+    "wiring": {
+        "data": '{name="synthetic", samples=60, m=6, n=4}',
+        "epochs": 1,
+        "ridge": 0,
+        "engine": "numpy",
+    },
     "symmetry": {
         "data": '{name="synthetic", samples=60, m=6, n=4}',
         "etas": 0.3,
@@ -42,9 +59,13 @@ SMALL = {
 def execute(line):
     program, command, *options = shlex.split(line)
     assert program == "biorrr"
-    small = [] if "--config" in options else [f"{key}={value}" for key, value in SMALL[command].items()]
+    small = (
+        [] if "--config" in options else [f"{key}={value}" for key, value in SMALL[command].items()]
+    )
     # An option that is given wins over --set.
-    assert run([command, *options, *(word for setting in small for word in ("--set", setting))]) == 0, line
+    assert (
+        run([command, *options, *(word for setting in small for word in ("--set", setting))]) == 0
+    ), line
 
 
 def pages():
@@ -52,13 +73,16 @@ def pages():
     quick = ("circuit", "script")
     for page in PAGES:
         if BLOCK.search(page.read_text()):
-            yield pytest.param(page, id=page.stem, marks=() if page.stem in quick else pytest.mark.slow)
+            yield pytest.param(
+                page, id=page.stem, marks=() if page.stem in quick else pytest.mark.slow
+            )
 
 
 @pytest.mark.filterwarnings("ignore:.*mean is large")
 @pytest.mark.parametrize("page", list(pages()))
 def test_examples(page, tmp_path, monkeypatch):
-    """Blocks of a page are run one after another in one folder: what one writes, the next may read."""
+    """Blocks of a page are run one after another in one folder: what one writes, the next may
+    read."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "agg")
     rng = np.random.default_rng(0)
@@ -79,7 +103,9 @@ def test_examples(page, tmp_path, monkeypatch):
 def test_commands_exist_with_their_options(capsys):
     """Those named in running text and tables, in the README too."""
     named = {
-        line for page in [*PAGES, ROOT / "README.md"] for line in re.findall(r"`biorrr ([a-z][^`]*)`", page.read_text())
+        line
+        for page in [*PAGES, ROOT / "README.md"]
+        for line in re.findall(r"`biorrr ([a-z][^`]*)`", page.read_text())
     }
     assert named
     for line in named:
@@ -99,14 +125,18 @@ def test_the_page_of_commands_shows_every_experiment_in_its_own_words():
     assert sorted(rows) == sorted(commands())
     for name in experiment_names():
         one = find_experiment(name)
-        begin = f"| `biorrr {name}` | {one.shows.replace('docs/', '')} | {one.takes} | {one.paper} |"
+        begin = (
+            f"| `biorrr {name}` | {one.shows.replace('docs/', '')} | {one.takes} | {one.paper} |"
+        )
         assert rows[name].startswith(begin.replace("|  |", "| |")), name
 
 
 def test_the_readme_shows_five_commands_in_their_own_words():
     rows = declared_rows("README.md")
     assert len(rows) == 5
-    assert rows <= {f"| `biorrr {name}` | {find_experiment(name).shows} |" for name in experiment_names()}
+    assert rows <= {
+        f"| `biorrr {name}` | {find_experiment(name).shows} |" for name in experiment_names()
+    }
 
 
 def test_a_variant_takes_less_than_30_lines():
@@ -114,25 +144,44 @@ def test_a_variant_takes_less_than_30_lines():
     import json
 
     cells = json.loads((ROOT / "docs" / "variant.ipynb").read_text())["cells"]
-    (model,) = ("".join(cell["source"]) for cell in cells if "(Departure)" in "".join(cell["source"]))
+    (model,) = (
+        "".join(cell["source"]) for cell in cells if "(Departure)" in "".join(cell["source"])
+    )
     assert len(model.splitlines()) < 30
 
 
-@pytest.mark.parametrize("tutorials", ["as they stand", pytest.param("executed", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "tutorials", ["as they stand", pytest.param("executed", marks=pytest.mark.slow)]
+)
 def test_pages_build_without_a_warning(tutorials, tmp_path):
-    """Pages made from the code are made, links lead somewhere, and the tutorials run to their end."""
+    """Pages made from the code are made, links lead somewhere, and the tutorials run to their
+    end."""
     for needed in ("mkdocs", "mkdocs_jupyter", "mkdocstrings_handlers", "material", "ipykernel"):
         pytest.importorskip(needed, reason="needs the extra docs")
     shutil.rmtree(ROOT / "build" / "types", ignore_errors=True)  # as in a fresh clone
-    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
+    build = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--strict",
+        "--site-dir",
+        str(tmp_path / "site"),
+    ]
     execute = "true" if tutorials == "executed" else "false"
     settings = {"NO_MKDOCS_2_WARNING": "1", "BIORRR_EXECUTE_NOTEBOOKS": execute}
-    done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, env=os.environ | settings)
+    done = subprocess.run(
+        build, cwd=ROOT, capture_output=True, text=True, env=os.environ | settings
+    )
     assert done.returncode == 0, done.stderr
-    assert 'src="https:' not in (tmp_path / "site" / "index.html").read_text()  # pages open from disk, without network
+    assert (
+        'src="https:' not in (tmp_path / "site" / "index.html").read_text()
+    )  # pages open from disk, without network
     tutorial = (tmp_path / "site" / "communication.html").read_text()
     here = all(file.found() for file in CATALOGUE["v1v2"].origin.files)
-    assert ("<img" in tutorial) == (tutorials == "executed" and here)  # its figure comes from execution alone
+    assert ("<img" in tutorial) == (
+        tutorials == "executed" and here
+    )  # its figure comes from execution alone
     own_file = (tmp_path / "site" / "recording.html").read_text()  # it makes its data itself
     assert own_file.count("<img") == (3 if tutorials == "executed" else 0)
     assert ("needs the data set <code>v1v2</code>" in tutorial) == (not here)

@@ -12,7 +12,12 @@ ROOMS = ("models", "circuit", "analysis", "sims")
 
 
 def modules_with_examples():
-    files = [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py")) if ">>> " in path.read_text()]
+    files = [
+        path
+        for room in ROOMS
+        for path in sorted((ROOT / room).rglob("*.py"))
+        if ">>> " in path.read_text()
+    ]
     return ["biorrr." + ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in files]
 
 

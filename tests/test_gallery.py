@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
-QUICK = ("run_a_circuit", "plateau_potentials", "r_finds_q", "learned_and_exact_subspace", "wiring_layout")
+QUICK = (
+    "run_a_circuit",
+    "plateau_potentials",
+    "r_finds_q",
+    "learned_and_exact_subspace",
+    "wiring_layout",
+)
 
 
 def load_gallery():
@@ -36,7 +42,10 @@ def test_a_script_is_short_and_explained(example):
 
 @pytest.mark.parametrize(
     "example",
-    [pytest.param(one, id=one.name, marks=() if one.name in QUICK else pytest.mark.slow) for one in GALLERY.EXAMPLES],
+    [
+        pytest.param(one, id=one.name, marks=() if one.name in QUICK else pytest.mark.slow)
+        for one in GALLERY.EXAMPLES
+    ],
 )
 def test_a_script_draws_its_figure(example):
     needed = {"export_to_nwb": "pynapple", "recording_in_nwb": "pynwb"}

@@ -16,11 +16,14 @@ quoted = SimpleNamespace(**runpy.run_path(str(ROOT / "docs" / "quoted.py")))
 def lacks_data(command):
     """Return True if a command needs a data set that is not on this machine."""
     return any(
-        name in command and not all(file.found() for file in made.origin.files) for name, made in CATALOGUE.items()
+        name in command and not all(file.found() for file in made.origin.files)
+        for name, made in CATALOGUE.items()
     )
 
 
-@pytest.mark.parametrize("quote", quoted.quotes(), ids=lambda quote: f"{quote.page}: {quote.words[:40]}")
+@pytest.mark.parametrize(
+    "quote", quoted.quotes(), ids=lambda quote: f"{quote.page}: {quote.words[:40]}"
+)
 def test_a_page_prints_what_the_summary_says(quote):
     found = quote.find((ROOT / quote.page).read_text())
     assert list(found.groups()) == quote.numbers(quoted.stored())
@@ -30,7 +33,10 @@ def test_summaries_hold_what_is_quoted_and_nothing_else():
     for name, summary in quoted.stored().items():
         assert summary
         assert quoted.reduced(name, summary) == summary
-        assert json.loads((quoted.FOLDER / f"{name}.json").read_text())["command"] == quoted.commands()[name]
+        assert (
+            json.loads((quoted.FOLDER / f"{name}.json").read_text())["command"]
+            == quoted.commands()[name]
+        )
 
 
 def test_a_wrong_number_is_found_and_corrected():

@@ -1,4 +1,6 @@
-"""Wherever code or docs refer to the paper, what they name exists there: sections by number and title, as printed."""
+"""Wherever code or docs refer to the paper, what they name exists there: sections by number and
+title, as printed.
+"""
 
 import re
 import subprocess
@@ -55,31 +57,50 @@ def wrong_references(text):
         if match[1] not in known
     ]
     return found + [
-        f"title {match[0]!r}" for match in TITLED.finditer(text) if not SECTIONS[match[1]].startswith(match[2])
+        f"title {match[0]!r}"
+        for match in TITLED.finditer(text)
+        if not SECTIONS[match[1]].startswith(match[2])
     ]
 
 
 @pytest.mark.parametrize(
     "text",
-    ["see Sec. 9", "Sec. 3.4", "Eq. Vx_circuit", "Eqs. 16 to 18", "Fig. 8", 'Sec. "Numerical experiments"',
-     "supplement G", 'Sec. 6, "Numerical experiments"', "Figs. RRR_comparison"],
-)  # fmt: skip
+    [
+        "see Sec. 9",
+        "Sec. 3.4",
+        "Eq. Vx_circuit",
+        "Eqs. 16 to 18",
+        "Fig. 8",
+        'Sec. "Numerical experiments"',
+        "supplement G",
+        'Sec. 6, "Numerical experiments"',
+        "Figs. RRR_comparison",
+    ],
+)
 def test_references_that_lead_nowhere_are_found(text):
     assert wrong_references(text)
 
 
 def test_references_that_lead_somewhere_pass():
     text = (
-        'Sec. 6, "Interpretation of\n    calcium plateau potential", Eqs. 9 to 11, supplement C, Fig. 3a, (Sec. 5.2).'
+        'Sec. 6, "Interpretation of\n    calcium plateau potential", Eqs. 9 to 11, supplement C,'
+        " Fig. 3a, (Sec. 5.2)."
     )
     assert wrong_references(text) == []
 
 
 def test_every_reference_is_to_something_that_the_paper_has():
-    listed = subprocess.run(["git", "ls-files", "*.py", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True)
-    # What is invented here and there, and the page that a run of `biorrr paper` writes from what the code says.
+    listed = subprocess.run(
+        ["git", "ls-files", "*.py", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    # What is invented here and there, and the page that a run of `biorrr paper` writes from what
+    # the code says.
     left_out = ("tests/test_references.py", "tests/sims/test_paper.py", "docs/paper.md")
     names = [name for name in listed.stdout.split() if name not in left_out]
     assert len(names) > 100
-    wrong = {name: found for name in names if (found := wrong_references((ROOT / name).read_text(encoding="utf-8")))}
+    wrong = {
+        name: found
+        for name in names
+        if (found := wrong_references((ROOT / name).read_text(encoding="utf-8")))
+    }
     assert wrong == {}

@@ -24,7 +24,9 @@ SETUP.read(ROOT / "setup.cfg")
 
 
 class Imports(ast.NodeVisitor):
-    """All (module, enclosing function) that a file imports, `from package import module` with both names."""
+    """All (module, enclosing function) that a file imports, `from package import module` with both
+    names.
+    """
 
     def __init__(self):
         self.found, self.function = [], ""
@@ -38,7 +40,10 @@ class Imports(ast.NodeVisitor):
         self.found += [(alias.name, self.function) for alias in node.names]
 
     def visit_ImportFrom(self, node):
-        self.found += [("." * node.level + f"{node.module or ''}.{alias.name}", self.function) for alias in node.names]
+        self.found += [
+            ("." * node.level + f"{node.module or ''}.{alias.name}", self.function)
+            for alias in node.names
+        ]
 
 
 def sources(*folders):
@@ -86,19 +91,25 @@ def test_rooms_are_imported_as_biorrr():
 
 
 def test_errors_for_the_user_have_classes_of_their_own():
-    """A plain ValueError is reported as a fault of biorrr: sentences are raised as one of ``biorrr.errors``."""
+    """A plain ValueError is reported as a fault of biorrr: sentences are raised as one of
+    ``biorrr.errors``.
+    """
     plain = ("Exception", "ValueError", "TypeError", "RuntimeError", "ArithmeticError")
     wrong = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in sources(*ROOMS)
         for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and getattr(node.exc.func, "id", "") in plain
+        if isinstance(node, ast.Raise)
+        and isinstance(node.exc, ast.Call)
+        and getattr(node.exc.func, "id", "") in plain
     ]
     assert not wrong
 
 
 def test_models_are_descriptions():
-    """Equations are text; what needs Brian2's own types asks for them in the function that makes them."""
+    """Equations are text; what needs Brian2's own types asks for them in the function that makes
+    them.
+    """
     wrong = [
         path.name
         for path in sources("models")
@@ -116,7 +127,9 @@ def test_every_package_is_declared():
 
 
 def test_every_dependency_is_declared():
-    requirements = "\n".join([SETUP["options"]["install_requires"], *SETUP["options.extras_require"].values()])
+    requirements = "\n".join(
+        [SETUP["options"]["install_requires"], *SETUP["options.extras_require"].values()]
+    )
     declared = {line.split()[0] for line in requirements.splitlines() if line}
     used = {module.split(".")[0] for path in sources(*ROOMS) for module, _ in imports(path)}
     foreign = used - set(sys.stdlib_module_names) - {"biorrr"}
@@ -139,7 +152,9 @@ def test_importing_stays_light(room, unloaded):
         "for name in getattr(room, '__all__', ()): getattr(room, name)\n"
         f"print(*sorted(set({unloaded!r}) & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     assert done.stdout.split() == []
 
 
@@ -161,7 +176,10 @@ def test_names_of_the_package_are_those_of_the_rooms():
     assert ReducedRankRegression is analysis.ReducedRankRegression
     for name in biorrr.__all__:
         if name != "__version__":
-            assert any(getattr(biorrr, name) is getattr(room, name, None) for room in (analysis, circuit, models))
+            assert any(
+                getattr(biorrr, name) is getattr(room, name, None)
+                for room in (analysis, circuit, models)
+            )
     assert biorrr.__version__ == SETUP["metadata"]["version"]
     assert set(biorrr.__all__) <= set(dir(biorrr))
     with pytest.raises(AttributeError, match="no attribute 'microcircuit'"):

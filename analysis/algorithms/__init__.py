@@ -1,1 +1,3 @@
-"""Learners side by side: the paper's two algorithms, and those that the paper compares them with."""
+"""Learners side by side: the paper's two algorithms, and those that the paper compares them
+with.
+"""

@@ -1,4 +1,6 @@
-"""The two-layer linear network trained by backprop that the paper compares Bio-RRMSE with (Sec. 6)."""
+"""The two-layer linear network trained by backprop that the paper compares Bio-RRMSE with (Sec.
+6).
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,9 @@ from biorrr.analysis.checks import given_rates, ridge_pair
 from biorrr.analysis.regression.covariance import covariances
 from biorrr.models.rates import Rates
 
-# rates="auto", online: found by a coarse search over random problems of 3 to 60 inputs and responses,
-# condition numbers to 100, explained variance from 10 to 75 %, Gaussian, heavy-tailed and binary.
+# rates="auto", online: found by a coarse search over random problems of 3 to 60 inputs and
+# responses, condition numbers to 100, explained variance from 10 to 75 %, Gaussian, heavy-tailed
+# and binary.
 _N = 4000.0  # samples in which the rates halve
 _STEP = 0.5  # share of the largest stable step, on average and for any single sample
 _CHECK_EVERY = 100  # iterations offline between looks at whether the gradients have vanished
@@ -34,17 +37,20 @@ _CHECK_EVERY = 100  # iterations offline between looks at whether the gradients 
 
 @learner
 class TwoLayerANN(OnlineFilterLearner):
-    """Two-layer linear network y^ = Vy Vx'x, trained by backprop on the squared error (Eqs. 12 and 13).
+    """Two-layer linear network y^ = Vy Vx'x, trained by backprop on the squared error (Eqs. 12 and
+    13).
 
-    For each sample, with z = Vx'x and the error e = y - Vy z (for s = 0: the network knows no other norm)::
+    For each sample, with z = Vx'x and the error e = y - Vy z (for s = 0: the network knows no other
+    norm)::
 
         dVx = eta_x (x (Vy'e)' - ridge_x Vx Vy'Vy)
         dVy = eta_y (e z'      - ridge_x Vy Vx'Vx)
 
-    The terms with ridge are what adding ridge_x I to each sample's xx' amounts to (supplement E), so that the network
-    has the optimum of RRMSE with that ridge; weight decay would have another. Offline, the same gradients come from
-    the covariances of all data. Error backpropagation as in Rumelhart, Hinton and Williams, "Learning representations
-    by back-propagating errors", Nature 323, 533-536, 1986.
+    The terms with ridge are what adding ridge_x I to each sample's xx' amounts to (supplement E),
+    so that the network has the optimum of RRMSE with that ridge; weight decay would have another.
+    Offline, the same gradients come from the covariances of all data. Error backpropagation as in
+    Rumelhart, Hinton and Williams, "Learning representations by back-propagating errors", Nature
+    323, 533-536, 1986.
 
     Parameters
     ----------
@@ -56,11 +62,12 @@ class TwoLayerANN(OnlineFilterLearner):
         One sample after another, or all data in each iteration.
     rates
         A :class:`~biorrr.models.rates.Rates`, of which x and y are used, such as
-        ``Rates.paper("mediamill", 0, k, "online", "ann")``, or ``"auto"``: rates that follow the data, for any scale.
-        With <.> the mean over the samples so far and f = 1/(1 + t/4000), online::
+        ``Rates.paper("mediamill", 0, k, "online", "ann")``, or ``"auto"``: rates that follow the
+        data, for any scale. With <.> the mean over the samples so far and f = 1/(1 + t/4000),
+        online::
 
-            eta_y = 1/2 min(f / (<|x|^2> |Vx|^2 + |Vy|^2/<|y|^2>), 1 / (|x|^2 |Vy|^2/(<|x|^2><|y|^2>) + |z|^2))
-            eta_x = eta_y / (<|x|^2><|y|^2>)
+            eta_y = 1/2 min(f / (<|x|^2> |Vx|^2 + |Vy|^2/<|y|^2>), 1 / (|x|^2
+            |Vy|^2/(<|x|^2><|y|^2>) + |z|^2)) eta_x = eta_y / (<|x|^2><|y|^2>)
 
         Offline, with ||Cxx|| the largest eigenvalue::
 
@@ -69,13 +76,14 @@ class TwoLayerANN(OnlineFilterLearner):
     steps
         How many samples, in shuffled passes through the data, or iterations.
     tol
-        Offline, learning ends when both gradients have shrunk to this share of the terms whose difference they are.
+        Offline, learning ends when both gradients have shrunk to this share of the terms whose
+        difference they are.
     random_state
         Seed of initial weights and of the order of samples.
     Vx0, Vy0
-        Initial weights, (m, k), (n, k). By default Vx ~ N(0, 1)/100 and Vy ~ N(0, 1)/10, those of Bio-RRR of the same
-        seed and those from which the paper's authors start both; with ``rates="auto"`` larger ones that follow the
-        scale of the data.
+        Initial weights, (m, k), (n, k). By default Vx ~ N(0, 1)/100 and Vy ~ N(0, 1)/10, those of
+        Bio-RRR of the same seed and those from which the paper's authors start both; with
+        ``rates="auto"`` larger ones that follow the scale of the data.
 
     Attributes
     ----------
@@ -84,7 +92,8 @@ class TwoLayerANN(OnlineFilterLearner):
     t_
         Samples presented so far, or iterations done.
 
-    Other parameters and attributes as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
+    Other parameters and attributes as in
+    :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
     """
 
     s: ClassVar = 0.0
@@ -122,7 +131,9 @@ class TwoLayerANN(OnlineFilterLearner):
         self._begin(X, Y, rng)
         rates = rate_table(given_rates(self.rates), "xy")
         Vx, Vy, t, converged = self.Vx_, self.Vy_, 0, False
-        _iterate(np.eye(len(Vx)), np.zeros((len(Vx), len(Vy))), Vx, Vy, 0, 0, rates, np.ones(2), 0.0)  # compiles
+        _iterate(
+            np.eye(len(Vx)), np.zeros((len(Vx), len(Vy))), Vx, Vy, 0, 0, rates, np.ones(2), 0.0
+        )  # compiles
         yield 0
         Cxx, Cxy, _ = covariances(X, Y, self.ridge_)
         scales = np.ones(2)
@@ -141,8 +152,9 @@ class TwoLayerANN(OnlineFilterLearner):
 def _iterate(Cxx, Cxy, Vx, Vy, t, stop, rates, scales, tol):
     """Gradient descent on the covariances of all data from step t to ``stop`` or convergence.
 
-    Returns Vx (m, k), Vy (n, k), the step, and whether converged. rates is (2, 2), eta0 and N for x and y, or (0, 2)
-    for rates that follow the data; scales (2,) are the largest eigenvalue of Cxx and <|y|^2>.
+    Returns Vx (m, k), Vy (n, k), the step, and whether converged. rates is (2, 2), eta0 and N for x
+    and y, or (0, 2) for rates that follow the data; scales (2,) are the largest eigenvalue of Cxx
+    and <|y|^2>.
     """
     converged = False
     while t < stop and not converged:
@@ -159,18 +171,19 @@ def _iterate(Cxx, Cxy, Vx, Vy, t, stop, rates, scales, tol):
         Vy = Vy + eta_y * (gain_y - loss_y)
         t += 1
         if t % _CHECK_EVERY == 0:
-            converged = np.linalg.norm(gain_x - loss_x) <= tol * np.linalg.norm(loss_x) and np.linalg.norm(
-                gain_y - loss_y
-            ) <= tol * np.linalg.norm(loss_y)
+            converged = np.linalg.norm(gain_x - loss_x) <= tol * np.linalg.norm(
+                loss_x
+            ) and np.linalg.norm(gain_y - loss_y) <= tol * np.linalg.norm(loss_y)
     return Vx, Vy, t, converged
 
 
 @kernel
 def _present(X, Y, order, t, Vx, Vy, ridge_x, rates, mean_squares):
-    """Backprop for the samples ``order`` of X (n_samples, m) and Y (n_samples, n), from sample count t on.
+    """Backprop for the samples ``order`` of X (n_samples, m) and Y (n_samples, n), from sample
+    count t on.
 
-    Changes in place Vx (k, m) and Vy (k, n), transposed, and mean_squares (2,). rates is (2, 2), eta0 and N for x and
-    y, or (0, 2) for rates that follow the data.
+    Changes in place Vx (k, m) and Vy (k, n), transposed, and mean_squares (2,). rates is (2, 2),
+    eta0 and N for x and y, or (0, 2) for rates that follow the data.
     """
     (k, m), n = Vx.shape, Vy.shape[1]
     z, back, error = np.empty(k), np.empty(k), np.empty(n)
@@ -194,7 +207,9 @@ def _present(X, Y, order, t, Vx, Vy, ridge_x, rates, mean_squares):
             mean_squares[0] += (xx - mean_squares[0]) / (t + 1)
             mean_squares[1] += (yy - mean_squares[1]) / (t + 1)
             mx, my = mean_squares
-            eta_y = _STEP * min(1 / (1 + t / _N) / (mx * vx + vy / my), 1 / (xx / mx * vy / my + zz))
+            eta_y = _STEP * min(
+                1 / (1 + t / _N) / (mx * vx + vy / my), 1 / (xx / mx * vy / my + zz)
+            )
             eta_x = eta_y / mx / my
 
         moved_x[:] = 0.0

@@ -11,22 +11,25 @@ from biorrr.analysis.algorithms.estimator import FilterLearner, learner
 from biorrr.analysis.algorithms.kernel import kernel
 from biorrr.analysis.regression.covariance import covariances, symmetric_power
 
-_MIN_CONDITION = 1e-8  # of a covariance: directions with less than this share of the variance are left alone
+_MIN_CONDITION = (
+    1e-8  # of a covariance: directions with less than this share of the variance are left alone
+)
 
 
 @learner
 class CCALin(FilterLearner):
     """CCALin: inexact power iterations on CCA's generalized eigenproblem (supplement A; s = 1).
 
-    With A = [0 Cxy; Cyx 0] and B = diag(Cxx, Cyy), an iteration takes W = [Wx; Wy] of 2k columns to an approximate
-    minimum of Tr(1/2 W'BW - W'A W_t), found by accelerated gradient descent from W_t (W_t'BW_t)^-1 (W_t'A W_t), and
-    makes it orthonormal in B. A's eigenvalues come in pairs +-rho, and so 2k columns find the k leading canonical
-    directions of x and of y; a random projection then takes the 2k to k.
+    With A = [0 Cxy; Cyx 0] and B = diag(Cxx, Cyy), an iteration takes W = [Wx; Wy] of 2k columns to
+    an approximate minimum of Tr(1/2 W'BW - W'A W_t), found by accelerated gradient descent from W_t
+    (W_t'BW_t)^-1 (W_t'A W_t), and makes it orthonormal in B. A's eigenvalues come in pairs +-rho,
+    and so 2k columns find the k leading canonical directions of x and of y; a random projection
+    then takes the 2k to k.
 
-    R. Ge, C. Jin, S. Kakade, P. Netrapalli and A. Sidford, "Efficient algorithms for large-scale generalized
-    eigenvector computation and canonical correlation analysis", ICML 2016 (GenELinK and CCALin). All k components are
-    found at once. The accelerated method is Nesterov's for strongly convex functions, with the extreme eigenvalues of
-    the covariances for its constants.
+    R. Ge, C. Jin, S. Kakade, P. Netrapalli and A. Sidford, "Efficient algorithms for large-scale
+    generalized eigenvector computation and canonical correlation analysis", ICML 2016 (GenELinK and
+    CCALin). All k components are found at once. The accelerated method is Nesterov's for strongly
+    convex functions, with the extreme eigenvalues of the covariances for its constants.
 
     Parameters
     ----------
@@ -35,7 +38,8 @@ class CCALin(FilterLearner):
     steps
         How many iterations at most.
     tol
-        Learning ends when the norm of A W - B W Gamma, zero for eigenvectors, is this share of that of A W.
+        Learning ends when the norm of A W - B W Gamma, zero for eigenvectors, is this share of that
+        of A W.
     random_state
         Seed of initial weights and of the projection.
 
@@ -44,7 +48,8 @@ class CCALin(FilterLearner):
     Vx_, Wy_ : (m, k), (n, k)
         Directions of x and of y, white in Cxx and in Cyy.
 
-    Other parameters and attributes as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
+    Other parameters and attributes as in
+    :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
     """
 
     s: ClassVar = 1.0
@@ -57,14 +62,18 @@ class CCALin(FilterLearner):
         Wx, Wy = rng.standard_normal((m, 2 * k)), rng.standard_normal((n, 2 * k))
         projection = rng.standard_normal((2 * k, k))
         self.Vx_, self.Wy_ = Wx @ projection, Wy @ projection
-        _iterate(np.eye(m), np.zeros((m, n)), np.eye(n), Wx, Wy, np.ones((2, 2)), 1, 0.0)  # compiles
+        _iterate(
+            np.eye(m), np.zeros((m, n)), np.eye(n), Wx, Wy, np.ones((2, 2)), 1, 0.0
+        )  # compiles
         yield 0
         Cxx, Cxy, Cyy = covariances(X, Y, self.ridge_)
         spectra = np.array([linalg.eigvalsh(C)[[0, -1]] for C in (Cxx, Cyy)])
         t, converged = 0, False
         for stop in stops:
             while t < stop and not converged:
-                Wx, Wy, converged = _iterate(Cxx, Cxy, Cyy, Wx, Wy, spectra, self.gradient_steps, self.tol)
+                Wx, Wy, converged = _iterate(
+                    Cxx, Cxy, Cyy, Wx, Wy, spectra, self.gradient_steps, self.tol
+                )
                 t += 1
             Vx, Vy = Wx @ projection, Wy @ projection
             self.Vx_ = Vx @ symmetric_power(Vx.T @ Cxx @ Vx, -0.5)
@@ -79,7 +88,8 @@ class CCALin(FilterLearner):
 
 @kernel
 def _iterate(Cxx, Cxy, Cyy, Wx, Wy, spectra, gradient_steps, tol):
-    """One iteration from Wx (m, 2k) and Wy (n, 2k); returns both, and whether the start was a solution up to ``tol``.
+    """One iteration from Wx (m, 2k) and Wy (n, 2k); returns both, and whether the start was a
+    solution up to ``tol``.
 
     spectra (2, 2) are the smallest and the largest eigenvalue of Cxx (m, m) and of Cyy (n, n).
     """
@@ -103,7 +113,8 @@ def _iterate(Cxx, Cxy, Cyy, Wx, Wy, spectra, gradient_steps, tol):
 
 @kernel
 def _descend(C, B, W, smallest, largest, steps):
-    """Approach the minimum C^-1 B of Tr(1/2 W'CW - W'B) from ``W``, all (m, 2k), by Nesterov's accelerated descent.
+    """Approach the minimum C^-1 B of Tr(1/2 W'CW - W'B) from ``W``, all (m, 2k), by Nesterov's
+    accelerated descent.
 
     ``smallest`` and ``largest`` are the extreme eigenvalues of ``C`` (m, m).
     """

@@ -29,8 +29,9 @@ class Path(NamedTuple):
     t : (S,)
         Samples presented so far (online) or iterations done (offline).
     passes : (S,)
-        Passes through all data until then, the unit in which online and offline learners can be compared: a sample is
-        1/n_samples, a gradient over all data is 1. Covariances that are computed once save time, not passes.
+        Passes through all data until then, the unit in which online and offline learners can be
+        compared: a sample is 1/n_samples, a gradient over all data is 1. Covariances that are
+        computed once save time, not passes.
     seconds : (S,)
         CPU time spent learning until then: compilation, scoring and keeping snapshots are left out.
     Vx : (S, m, k)
@@ -43,8 +44,8 @@ class Path(NamedTuple):
     Vx: NDArray
 
 
-# Gives a class the constructor that scikit-learn expects: it only stores, and names every parameter. All but k are
-# keyword-only.
+# Gives a class the constructor that scikit-learn expects: it only stores, and names every
+# parameter. All but k are keyword-only.
 learner = dataclass(kw_only=True, repr=False, eq=False)
 
 
@@ -52,18 +53,19 @@ learner = dataclass(kw_only=True, repr=False, eq=False)
 class FilterLearner(FilterPredictor):
     """Learns k filters Vx of X that predict Y; each subclass is one algorithm.
 
-    A subclass has a parameter ``steps``, an ``s`` (a parameter, or an attribute of the class where the algorithm solves
-    one member of the family only), and `_learn`.
+    A subclass has a parameter ``steps``, an ``s`` (a parameter, or an attribute of the class where
+    the algorithm solves one member of the family only), and `_learn`.
 
     Parameters
     ----------
     k
         Rank: how many filters, from 1 to min(m, n).
     ridge
-        Added to Cxx and Cyy; a pair sets them separately. "cv" chooses the one that predicts held-out samples best
-        (:func:`~biorrr.analysis.choose_ridge`).
+        Added to Cxx and Cyy; a pair sets them separately. "cv" chooses the one that predicts
+        held-out samples best (:func:`~biorrr.analysis.choose_ridge`).
     snapshots
-        How many times `fit` keeps the filters in ``path_``, evenly in log time, or the t at which it does.
+        How many times `fit` keeps the filters in ``path_``, evenly in log time, or the t at which
+        it does.
     random_state
         Seed of everything random: initial weights, the order of samples.
 
@@ -74,7 +76,8 @@ class FilterLearner(FilterPredictor):
     ridge_
         Ridge that was used.
     readout_ : (n, k)
-        Best prediction of y from the filters' output z, ``readout_ @ z``; Cyx Vx where the filters are white.
+        Best prediction of y from the filters' output z, ``readout_ @ z``; Cyx Vx where the filters
+        are white.
     path_ : Path
         Filters along the way; ``path_.Vx`` goes straight into :meth:`Yardstick.excess`.
     x_mean_, y_mean_ : (m,), (n,)
@@ -87,13 +90,17 @@ class FilterLearner(FilterPredictor):
     random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn from ``X`` (n_samples, m) and ``y`` (n_samples, n) or (n_samples,), both centred first."""
+        """Learn from ``X`` (n_samples, m) and ``y`` (n_samples, n) or (n_samples,), both centred
+        first.
+        """
         X, Y = self._check_training(X, y, ensure_min_samples=2)
         self.x_mean_, self.y_mean_ = X.mean(axis=0), Y.mean(axis=0)
         X, Y = X - self.x_mean_, Y - self.y_mean_
         self.ridge_ = fitted_ridge(self.ridge, X, Y, self.k, self.s)
         stops = _stops(self.snapshots, self._total_steps(len(X)))
-        learning = self._learn(X, Y, stops[stops > 0].tolist(), check_random_state(self.random_state))
+        learning = self._learn(
+            X, Y, stops[stops > 0].tolist(), check_random_state(self.random_state)
+        )
         next(learning)
         path = [(0, 0.0, 0.0, self.Vx_.copy())] if stops[0] == 0 else []
         seconds, clock = 0.0, process_time()
@@ -106,16 +113,20 @@ class FilterLearner(FilterPredictor):
         self._set_readout(X, Y)
         return self
 
-    def _learn(self, X: NDArray, Y: NDArray, stops: list[int], rng: np.random.RandomState) -> Iterator[int]:
+    def _learn(
+        self, X: NDArray, Y: NDArray, stops: list[int], rng: np.random.RandomState
+    ) -> Iterator[int]:
         """Learn from centred data, yielding the t of each of ``stops``, with ``Vx_`` as it is then.
 
-        It first yields 0, once initial weights stand and what must be compiled is: learning is timed from there. An
-        algorithm that has converged yields the t it has reached and returns.
+        It first yields 0, once initial weights stand and what must be compiled is: learning is
+        timed from there. An algorithm that has converged yields the t it has reached and returns.
         """
         raise NotImplementedError
 
     def _passes(self, t: int, n_samples: int) -> float:
-        """Return the number of passes over the data after ``t`` steps: one for each, unless a subclass overrides it."""
+        """Return the number of passes over the data after ``t`` steps: one for each, unless a
+        subclass overrides it.
+        """
         return float(t)
 
     def _total_steps(self, n_samples: int) -> int:
@@ -138,10 +149,14 @@ class FilterLearner(FilterPredictor):
             )
 
     def _set_readout(self, X: NDArray, Y: NDArray, weight: float = 1.0) -> None:
-        """Regress Y on the filters' output, mixing the moments of these samples with earlier ones by ``weight``."""
+        """Regress Y on the filters' output, mixing the moments of these samples with earlier ones
+        by ``weight``.
+        """
         Z = X @ self.Vx_
         moments = np.hstack([Z.T @ Z, Z.T @ Y]) / len(X)  # (k, k + n), Czz and Czy
-        self._moments: NDArray = moments if weight == 1 else (1 - weight) * self._moments + weight * moments
+        self._moments: NDArray = (
+            moments if weight == 1 else (1 - weight) * self._moments + weight * moments
+        )
         Czz = self._moments[:, : self.k] + ridge_pair(self.ridge_)[0] * self.Vx_.T @ self.Vx_
         self.readout_ = (linalg.pinvh(Czz) @ self._moments[:, self.k :]).T
 
@@ -175,10 +190,11 @@ class OnlineFilterLearner(FilterLearner):
 
     @available_if(_learns_online)
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Go on learning from ``X`` (n_samples, m) and ``y`` (n_samples, n) or (n_samples,), row after row, as given.
+        """Go on learning from ``X`` (n_samples, m) and ``y`` (n_samples, n) or (n_samples,), row
+        after row, as given.
 
-        Nothing is centred, unless an earlier `fit` has kept means. The readout that `predict` uses follows the
-        filters: it averages over about the last tenth of all samples presented so far.
+        Nothing is centred, unless an earlier `fit` has kept means. The readout that `predict` uses
+        follows the filters: it averages over about the last tenth of all samples presented so far.
         """
         first = not hasattr(self, "Vx_")
         X, Y = self._check_training(X, y, reset=first)
@@ -188,7 +204,9 @@ class OnlineFilterLearner(FilterLearner):
             self.x_mean_, self.y_mean_ = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
             self._begin(X, Y, check_random_state(self.random_state))
         elif Y.shape[1] != len(self.y_mean_):
-            raise InputError(f"y: must have {len(self.y_mean_)} columns, as before (got {Y.shape[1]})")
+            raise InputError(
+                f"y: must have {len(self.y_mean_)} columns, as before (got {Y.shape[1]})"
+            )
         X, Y = X - self.x_mean_, Y - self.y_mean_
         self._present(X, Y, np.arange(len(X)))
         self._check_finite(self.t_)
@@ -197,22 +215,29 @@ class OnlineFilterLearner(FilterLearner):
 
     def _given_ridge(self) -> Ridge:
         if isinstance(self.ridge, str) and self.ridge == "cv":
-            raise InputError('ridge: "cv" needs all samples at once (got partial_fit); use fit, or give a number')
+            raise InputError(
+                'ridge: "cv" needs all samples at once (got partial_fit); use fit, or give a number'
+            )
         return check_ridge(self.ridge)
 
     def _begin(self, X: NDArray, Y: NDArray, rng: np.random.RandomState) -> None:
-        """Set the weights before the first sample, ``t_`` to 0; only the scale of the data may be read from them."""
+        """Set the weights before the first sample, ``t_`` to 0; only the scale of the data may be
+        read from them.
+        """
         raise NotImplementedError
 
     def _present(self, X: NDArray, Y: NDArray, order: NDArray) -> None:
-        """Learn from the samples ``order`` (n_presented,) of ``X`` and ``Y``, and count them in ``t_``."""
+        """Learn from the samples ``order`` (n_presented,) of ``X`` and ``Y``, and count them in
+        ``t_``.
+        """
         raise NotImplementedError
 
     def _passes(self, t, n_samples):
         return t / n_samples if getattr(self, "online", True) else float(t)
 
     def _learn(self, X, Y, stops, rng):
-        # Drawn before the weights: learners of the same seed see the same samples in the same order.
+        # Drawn before the weights: learners of the same seed see the same samples in the same
+        # order.
         order = shuffled_passes(len(X), stops[-1], rng)
         self._last = stops[-1]
         self._begin(X, Y, rng)
@@ -224,13 +249,16 @@ class OnlineFilterLearner(FilterLearner):
 
 
 def shuffled_passes(n_samples: int, steps: int, rng: np.random.RandomState) -> NDArray:
-    """Return the sample of each step, (steps,): shuffled passes through the data, the last one cut short."""
+    """Return the sample of each step, (steps,): shuffled passes through the data, the last one cut
+    short.
+    """
     passes = [rng.permutation(n_samples) for _ in range(-(-steps // n_samples))]
     return np.concatenate(passes)[:steps]
 
 
 def _stops(snapshots: int | Sequence[int], total: int) -> NDArray:
-    """When to keep the filters, ascending: ``snapshots`` times evenly in log time, or at those given; always the end.
+    """When to keep the filters, ascending: ``snapshots`` times evenly in log time, or at those
+    given; always the end.
 
     Examples
     --------
@@ -239,9 +267,17 @@ def _stops(snapshots: int | Sequence[int], total: int) -> NDArray:
     """
     if np.ndim(snapshots) == 0:
         if not (isinstance(snapshots, int | np.integer) and snapshots >= 1):
-            raise InputError(f"snapshots: must be a whole number >= 1, or the t of each (got {snapshots!r})")
-        return np.unique(np.geomspace(1, total, snapshots).round().astype(int)) if snapshots > 1 else np.array([total])
+            raise InputError(
+                f"snapshots: must be a whole number >= 1, or the t of each (got {snapshots!r})"
+            )
+        return (
+            np.unique(np.geomspace(1, total, snapshots).round().astype(int))
+            if snapshots > 1
+            else np.array([total])
+        )
     stops = np.unique([*np.asarray(snapshots), total])
     if stops.dtype.kind not in "iu" or stops[0] < 0 or stops[-1] > total:
-        raise InputError(f"snapshots: must be whole numbers from 0 to steps = {total} (got {snapshots!r})")
+        raise InputError(
+            f"snapshots: must be whole numbers from 0 to steps = {total} (got {snapshots!r})"
+        )
     return stops

@@ -15,21 +15,24 @@ from biorrr.analysis.regression.covariance import covariances
 
 @learner
 class IQMD(OnlineFilterLearner):
-    """Iterative quadratic minimum distance: the squared error, minimised in turn over each factor of Vy Vx'.
+    """Iterative quadratic minimum distance: the squared error, minimised in turn over each factor
+    of Vy Vx'.
 
     Each minimisation is a least-squares problem with a closed solution (for s = 0)::
 
         Vx <- Cxx^-1 Cxy Vy (Vy'Vy)^-1
         Vy <- Cyx Vx (Vx'Cxx Vx)^-1
 
-    Y. Hua and M. Nikpour, "Computing the reduced rank Wiener filter by IQMD", IEEE Signal Processing Letters 6(9),
-    240-242, 1999. It treats all k components at once. Here Vy is kept orthonormal: that changes neither the span of
-    the filters nor the prediction, and without it the factors may grow and shrink against each other without bound.
+    Y. Hua and M. Nikpour, "Computing the reduced rank Wiener filter by IQMD", IEEE Signal
+    Processing Letters 6(9), 240-242, 1999. It treats all k components at once. Here Vy is kept
+    orthonormal: that changes neither the span of the filters nor the prediction, and without it the
+    factors may grow and shrink against each other without bound.
 
-    Offline, the covariances are those of all data. Online, they are running sums: each sample updates Cxy and the
-    inverse of Cxx, in O(m^2) by the Sherman-Morrison formula, and one iteration follows. The ridge then arrives one
-    input after another, m ridge e_i e_i' with the sample t = i (mod m), since adding ridge I to each sample's xx'
-    (supplement E) would cost an inversion a sample; after every m samples the sums are the same.
+    Offline, the covariances are those of all data. Online, they are running sums: each sample
+    updates Cxy and the inverse of Cxx, in O(m^2) by the Sherman-Morrison formula, and one iteration
+    follows. The ridge then arrives one input after another, m ridge e_i e_i' with the sample t = i
+    (mod m), since adding ridge I to each sample's xx' (supplement E) would cost an inversion a
+    sample; after every m samples the sums are the same.
 
     Parameters
     ----------
@@ -38,7 +41,8 @@ class IQMD(OnlineFilterLearner):
     online
         One sample after another, or all data in each iteration.
     steps
-        How many samples, in shuffled passes through the data, or iterations. By default one pass, or 1000 iterations.
+        How many samples, in shuffled passes through the data, or iterations. By default one pass,
+        or 1000 iterations.
     tol
         Offline, learning ends when the norm of an iteration's change of Vx is this share of Vx's.
     random_state
@@ -51,7 +55,8 @@ class IQMD(OnlineFilterLearner):
     t_
         Samples presented so far, or iterations done.
 
-    Other parameters and attributes as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
+    Other parameters and attributes as in
+    :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
     """
 
     s: ClassVar = 0.0
@@ -68,8 +73,8 @@ class IQMD(OnlineFilterLearner):
         m, n = X.shape[1], Y.shape[1]
         self.Vx_ = np.zeros((m, self.k))
         self.Vy_ = linalg.qr(rng.standard_normal((n, self.k)), mode="economic")[0]
-        # Before the first m samples the sum of xx' has no inverse. A sample's worth in each direction gives it one, and
-        # is soon outweighed.
+        # Before the first m samples the sum of xx' has no inverse. A sample's worth in each
+        # direction gives it one, and is soon outweighed.
         worth = np.square(X).mean() + ridge_pair(self.ridge_)[0] or 1.0
         self._inverse = np.eye(m) / worth  # of the sum of xx' + ridge I
         self._cross = np.zeros((m, n))  # the sum of xy'
@@ -77,7 +82,9 @@ class IQMD(OnlineFilterLearner):
 
     def _present(self, X, Y, order):
         Vx, Vy = self.Vx_.T.copy(), self.Vy_.T.copy()
-        _present(X, Y, order, self.t_, ridge_pair(self.ridge_)[0], self._inverse, self._cross, Vx, Vy)
+        _present(
+            X, Y, order, self.t_, ridge_pair(self.ridge_)[0], self._inverse, self._cross, Vx, Vy
+        )
         self.Vx_, self.Vy_ = Vx.T, Vy.T
         self.t_ += len(order)
 
@@ -102,7 +109,8 @@ class IQMD(OnlineFilterLearner):
 
 @kernel
 def _iterate(full_rank, Cxy, Vy, t, stop, tol):
-    """Iterate from step t to ``stop`` or convergence; returns Vx (m, k), Vy (n, k), the step, and whether converged.
+    """Iterate from step t to ``stop`` or convergence; returns Vx (m, k), Vy (n, k), the step, and
+    whether converged.
 
     full_rank (m, n) is Cxx^-1 Cxy.
     """
@@ -119,16 +127,18 @@ def _iterate(full_rank, Cxy, Vy, t, stop, tol):
 
 @kernel
 def _present(X, Y, order, t, ridge_x, inverse, cross, Vx, Vy):
-    """Online iterations for the samples ``order`` of X (n_samples, m) and Y (n_samples, n), from sample count t on.
+    """Online iterations for the samples ``order`` of X (n_samples, m) and Y (n_samples, n), from
+    sample count t on.
 
-    Changes in place inverse (m, m), that of the sum of xx' + ridge I, by the formula of Sherman and Morrison (1950),
-    cross (m, n), the sum of xy', and Vx (k, m) and Vy (k, n), transposed.
+    Changes in place inverse (m, m), that of the sum of xx' + ridge I, by the formula of Sherman and
+    Morrison (1950), cross (m, n), the sum of xy', and Vx (k, m) and Vy (k, n), transposed.
     """
     k, m = Vx.shape
     moved, target = np.empty(m), np.empty((k, m))
     for row in order:
         x, y = X[row], Y[row]
-        # (S + vv')^-1 = S^-1 - S^-1 v v' S^-1 / (1 + v' S^-1 v), for the sample and for the ridge of one input
+        # (S + vv')^-1 = S^-1 - S^-1 v v' S^-1 / (1 + v' S^-1 v), for the sample and for the ridge
+        # of one input
         set_product(moved, inverse, x)
         size = 1.0
         for i in range(m):

@@ -1,4 +1,5 @@
-"""Inner loops compiled by numba, the algebra that they are made of, and learning rates as they read them.
+"""Inner loops compiled by numba, the algebra that they are made of, and learning rates as they read
+them.
 
 Explicit loops: products of small matrices by BLAS take ten times as long.
 """
@@ -13,20 +14,23 @@ from numpy.typing import NDArray
 
 from biorrr.models.rates import Rates
 
-# Sums may be reordered and fused, which is what lets them use vector instructions. NaN and infinity keep their
-# meaning: a divergence must stay visible.
+# Sums may be reordered and fused, which is what lets them use vector instructions. NaN and infinity
+# keep their meaning: a divergence must stay visible.
 _FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
 
 
 def kernel(function: Callable) -> Callable:
     """Compile ``function``, which may call the kernels below and those of its own file.
 
-    The machine code is kept on disk where there is a folder for it, and compiled anew in each process where not. The
-    store notices no change in a kernel of another file: after a change below, touch the files that use it.
+    The machine code is kept on disk where there is a folder for it, and compiled anew in each
+    process where not. The store notices no change in a kernel of another file: after a change
+    below, touch the files that use it.
     """
     try:
         return numba.njit(cache=True, nogil=True, fastmath=_FASTMATH)(function)
-    except RuntimeError:  # numba's "no locator available": neither the package nor the home folder can be written
+    except (
+        RuntimeError
+    ):  # numba's "no locator available": neither the package nor the home folder can be written
         return numba.njit(nogil=True, fastmath=_FASTMATH)(function)
 
 
@@ -35,8 +39,14 @@ _inlined = numba.njit(inline="always", fastmath=_FASTMATH)
 
 
 def rate_table(rates: Rates | None, pathways: str) -> NDArray:
-    """Return eta0 and N of each pathway, (len(pathways), 2), or (0, 2) for rates that follow the data."""
-    table = [] if rates is None else [(rate.eta0, rate.N) for rate in (getattr(rates, name) for name in pathways)]
+    """Return eta0 and N of each pathway, (len(pathways), 2), or (0, 2) for rates that follow the
+    data.
+    """
+    table = (
+        []
+        if rates is None
+        else [(rate.eta0, rate.N) for rate in (getattr(rates, name) for name in pathways)]
+    )
     return np.array(table, dtype=float).reshape(-1, 2)
 
 

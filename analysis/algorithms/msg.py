@@ -1,4 +1,6 @@
-"""Matrix stochastic gradient for CCA, plain and capped, the online algorithm for CCA that the paper compares with."""
+"""Matrix stochastic gradient for CCA, plain and capped, the online algorithm for CCA that the paper
+compares with.
+"""
 
 from __future__ import annotations
 
@@ -18,18 +20,21 @@ _NEGLIGIBLE = 1e-12  # singular values that the projection has brought to zero
 
 @learner
 class MSGCCA(OnlineFilterLearner):
-    """MSG-CCA: stochastic gradient ascent in M = Ux Uy', the relaxed product of whitened directions (s = 1).
+    """MSG-CCA: stochastic gradient ascent in M = Ux Uy', the relaxed product of whitened directions
+    (s = 1).
 
-    After a warm-up that only estimates covariances, each sample moves M (m, n) along the product of its whitened x
-    and y, and projects it back to where the singular values are at most 1 and sum to at most k::
+    After a warm-up that only estimates covariances, each sample moves M (m, n) along the product of
+    its whitened x and y, and projects it back to where the singular values are at most 1 and sum to
+    at most k::
 
         M <- P(M + eta_t Cxx^-1/2 x y' Cyy^-1/2),  eta_t = 0.1 / sqrt(t - 100 + 1)
 
-    R. Arora, T. V. Marinov, P. Mianjy and N. Srebro, "Stochastic approximation for canonical correlation analysis",
-    NIPS 2017. It treats all k components at once. M is held by its singular vectors, which a sample changes by a
-    decomposition of the size of M's rank; the filters are the k leading left ones of the last M, unwhitened. Cxx and
-    Cyy are running means, and their inverse roots are computed anew whenever the number of samples has grown by 1 %:
-    they change little in between, and would cost O(m^3 + n^3) a sample.
+    R. Arora, T. V. Marinov, P. Mianjy and N. Srebro, "Stochastic approximation for canonical
+    correlation analysis", NIPS 2017. It treats all k components at once. M is held by its singular
+    vectors, which a sample changes by a decomposition of the size of M's rank; the filters are the
+    k leading left ones of the last M, unwhitened. Cxx and Cyy are running means, and their inverse
+    roots are computed anew whenever the number of samples has grown by 1 %: they change little in
+    between, and would cost O(m^3 + n^3) a sample.
 
     Parameters
     ----------
@@ -41,9 +46,11 @@ class MSGCCA(OnlineFilterLearner):
     Attributes
     ----------
     Vx_, Wy_ : (m, k), (n, k)
-        Directions of x and of y, white in the running Cxx and Cyy; zero as long as M has no such rank.
+        Directions of x and of y, white in the running Cxx and Cyy; zero as long as M has no such
+        rank.
 
-    Other parameters and attributes as in :class:`~biorrr.analysis.algorithms.estimator.OnlineFilterLearner`.
+    Other parameters and attributes as in
+    :class:`~biorrr.analysis.algorithms.estimator.OnlineFilterLearner`.
     """
 
     s: ClassVar = 1.0
@@ -59,7 +66,9 @@ class MSGCCA(OnlineFilterLearner):
         self._U, self._V = (np.zeros((size, 0)) for size in sizes)  # M = U diag(sigma) V'
         self._sigma = np.zeros(0)
         self._fresh_until = self.t_ = 0
-        _follow(X[:0], Y[:0], np.zeros(0), self.k, self._max_rank(), self._U, self._sigma, self._V)  # compiles
+        _follow(
+            X[:0], Y[:0], np.zeros(0), self.k, self._max_rank(), self._U, self._sigma, self._V
+        )  # compiles
 
     def _max_rank(self) -> int:
         return min(len(self.Vx_), len(self.Wy_))
@@ -79,7 +88,9 @@ class MSGCCA(OnlineFilterLearner):
                 eta = self.eta0 / np.sqrt(np.arange(self.t_, self.t_ + len(x)) - self.warmup + 1)
                 state = self._U, self._sigma, self._V
                 whitened = x @ self._roots[0], y @ self._roots[1]
-                self._U, self._sigma, self._V = _follow(*whitened, eta, self.k, self._max_rank(), *state)
+                self._U, self._sigma, self._V = _follow(
+                    *whitened, eta, self.k, self._max_rank(), *state
+                )
             for S, rows in zip(self._sums, (x, y), strict=True):
                 S += rows.T @ rows
             self.t_ += len(x)
@@ -91,10 +102,11 @@ class MSGCCA(OnlineFilterLearner):
 
 @learner
 class CappedMSG(MSGCCA):
-    """Capped MSG-CCA: :class:`MSGCCA` with M's rank capped, so that a sample costs O((m + n) cap^2 + cap^3).
+    """Capped MSG-CCA: :class:`MSGCCA` with M's rank capped, so that a sample costs O((m + n) cap^2
+    + cap^3).
 
-    The projection first drops all but the ``cap`` largest singular values (Arora et al. 2017, the practical variant
-    they and the paper compare with).
+    The projection first drops all but the ``cap`` largest singular values (Arora et al. 2017, the
+    practical variant they and the paper compare with).
 
     Parameters
     ----------
@@ -109,13 +121,16 @@ class CappedMSG(MSGCCA):
     def _max_rank(self) -> int:
         cap = 6 * self.k if self.cap is None else self.cap
         if cap < self.k:
-            raise InputError(f"cap: must be at least k = {self.k} (got {cap}); by default it is 6 k")
+            raise InputError(
+                f"cap: must be at least k = {self.k} (got {cap}); by default it is 6 k"
+            )
         return min(super()._max_rank(), cap)
 
 
 @kernel
 def _follow(X, Y, eta, k, max_rank, U, sigma, V):
-    """Move M = U diag(sigma) V' along x y' for each row of the whitened X (t, m) and Y (t, n), at rates eta (t,).
+    """Move M = U diag(sigma) V' along x y' for each row of the whitened X (t, m) and Y (t, n), at
+    rates eta (t,).
 
     Returned are the new U (m, r), sigma (r,), descending, and V (n, r).
     """
@@ -130,7 +145,8 @@ def _follow(X, Y, eta, k, max_rank, U, sigma, V):
             core[j, j] += sigma[j]
         P, sigma, Qt = np.linalg.svd(core)
         sigma = sigma[:max_rank]
-        # The projection: sigma <- min(max(sigma - shrink, 0), 1), with the least shrink that makes their sum <= k
+        # The projection: sigma <- min(max(sigma - shrink, 0), 1), with the least shrink that makes
+        # their sum <= k
         shrink, above = 0.0, 0.0
         if np.sum(np.minimum(sigma, 1.0)) > k:
             above = sigma[0]

@@ -34,29 +34,32 @@ class OnlineBioRRR(OnlineFilterLearner):
         dQ  = eta_q (z n' - Q                + ridge_x Vx'Vx R')
         dR  = eta_r (n z' - R                + ridge_x R Vx'Vx)
 
-    The terms with ridge are what adding ridge I to each sample's xx' and yy' amounts to (supplement E). R starts as Q'
-    unless ``R0`` is given, and stays Q' where their rates are equal: that is Alg. 2 with Q shared. A sample costs
-    O((m + n) k + k^2), with ridge O(m k^2) more.
+    The terms with ridge are what adding ridge I to each sample's xx' and yy' amounts to (supplement
+    E). R starts as Q' unless ``R0`` is given, and stays Q' where their rates are equal: that is
+    Alg. 2 with Q shared. A sample costs O((m + n) k + k^2), with ridge O(m k^2) more.
 
     Parameters
     ----------
     s
         0 is RRMSE, 1 is CCA; Sigma_s^-1 = s Cyy + (1-s) I.
     rates
-        A :class:`~biorrr.models.rates.Rates`, such as ``Rates.paper("mediamill", s, k)``, or ``"auto"``: rates that
-        follow the data, for any scale. They are those of the circuit (:mod:`biorrr.models.auto_rates`); what they
-        know of the data beforehand is measured on what `fit` is given, or on the first batch of `partial_fit`. `fit`
-        knows when it ends, and its rates fall to zero by then; those of `partial_fit` go on.
+        A :class:`~biorrr.models.rates.Rates`, such as ``Rates.paper("mediamill", s, k)``, or
+        ``"auto"``: rates that follow the data, for any scale. They are those of the circuit
+        (:mod:`biorrr.models.auto_rates`); what they know of the data beforehand is measured on what
+        `fit` is given, or on the first batch of `partial_fit`. `fit` knows when it ends, and its
+        rates fall to zero by then; those of `partial_fit` go on.
     Vx0, Vy0, Q0, R0
-        Initial weights, (m, k), (n, k), (k, l), (l, k). By default Vx ~ N(0, 1)/100, Vy ~ N(0, 1)/10 and Q = I/3; with
-        ``rates="auto"`` those of :meth:`biorrr.models.auto_rates.Drive.start`, which follow the scale of the data.
+        Initial weights, (m, k), (n, k), (k, l), (l, k). By default Vx ~ N(0, 1)/100, Vy ~ N(0,
+        1)/10 and Q = I/3; with ``rates="auto"`` those of
+        :meth:`biorrr.models.auto_rates.Drive.start`, which follow the scale of the data.
 
     Attributes
     ----------
     Vx_, Vy_, Q_, R_ : (m, k), (n, k), (k, l), (l, k)
         Weights.
 
-    Other parameters and attributes as in :class:`~biorrr.analysis.algorithms.estimator.OnlineFilterLearner`.
+    Other parameters and attributes as in
+    :class:`~biorrr.analysis.algorithms.estimator.OnlineFilterLearner`.
 
     Examples
     --------
@@ -79,9 +82,17 @@ class OnlineBioRRR(OnlineFilterLearner):
     def _begin(self, X, Y, rng):
         self._drive = Drive.of(X, Y, ridge_pair(self.ridge_))
         m, n = X.shape[1], Y.shape[1]
-        start = PAPER if given_rates(self.rates) else self._drive.start(n, self.s, Policy.of(self._last))
-        self.Vx_, self.Vy_, self.Q_ = initial_weights((m, n, self.k), start, rng, self.Vx0, self.Vy0, self.Q0)
-        self.R_ = self.Q_.T.copy() if self.R0 is None else check_weights("R0", self.R0, self.Q_.T.shape)
+        start = (
+            PAPER
+            if given_rates(self.rates)
+            else self._drive.start(n, self.s, Policy.of(self._last))
+        )
+        self.Vx_, self.Vy_, self.Q_ = initial_weights(
+            (m, n, self.k), start, rng, self.Vx0, self.Vy0, self.Q0
+        )
+        self.R_ = (
+            self.Q_.T.copy() if self.R0 is None else check_weights("R0", self.R0, self.Q_.T.shape)
+        )
         self._mean_power = np.zeros(1)  # |z|^2 per cell, averaged over the last samples
         self.t_ = 0
 
@@ -97,29 +108,56 @@ class OnlineBioRRR(OnlineFilterLearner):
         single = np.array([plan[f"single_{path}"] for path in "xyq"])
         course = [plan[name] for name in ("N_x", "N_q", "last", "least")]
         course = np.array([*course, LEAST_GAIN * typical_y / bounded])
-        Vx, Vy = self.Vx_.T.copy(), self.Vy_.T.copy()  # a filter a row: the kernel's inner loops run along filters
+        Vx, Vy = (
+            self.Vx_.T.copy(),
+            self.Vy_.T.copy(),
+        )  # a filter a row: the kernel's inner loops run along filters
         Q, R = self.Q_.copy(), self.R_.copy()
         _present(
-            X, Y, order, self.t_, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, wanted, single, course, self._mean_power
-        )  # fmt: skip
+            X,
+            Y,
+            order,
+            self.t_,
+            Vx,
+            Vy,
+            Q,
+            R,
+            s,
+            ridge_x,
+            ridge_y,
+            rates,
+            wanted,
+            single,
+            course,
+            self._mean_power,
+        )
         self.Vx_, self.Vy_, self.Q_, self.R_ = Vx.T, Vy.T, Q, R
         self.t_ += len(order)
 
 
 @kernel
-def _present(X, Y, order, t, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, wanted, single, course, mean_power):
-    """Run Alg. 2 for the samples ``order`` of X (n_samples, m) and Y (n_samples, n), from sample count t on.
+def _present(
+    X, Y, order, t, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, wanted, single, course, mean_power
+):
+    """Run Alg. 2 for the samples ``order`` of X (n_samples, m) and Y (n_samples, n), from sample
+    count t on.
 
-    Changes in place Vx (k, m) and Vy (k, n), transposed; Q (k, l); and R (l, k). rates is (4, 2), eta0 and N for x, y,
-    q and r, or (0, 2) for rates that follow the data. For those, wanted (3,) are the rates at first for a typical
-    sample, for x (before division by trace(QQ')), y and q; single (3,) bounds the effect of one sample; course (5,) is
-    N for x, N for the others, the number of samples after which learning ends, the lowest output power that rates
-    follow, and the least trace(QQ') by which the rate of x is divided. mean_power (1,), changed in place, is that
+    Changes in place Vx (k, m) and Vy (k, n), transposed; Q (k, l); and R (l, k). rates is (4, 2),
+    eta0 and N for x, y, q and r, or (0, 2) for rates that follow the data. For those, wanted (3,)
+    are the rates at first for a typical sample, for x (before division by trace(QQ')), y and q;
+    single (3,) bounds the effect of one sample; course (5,) is N for x, N for the others, the
+    number of samples after which learning ends, the lowest output power that rates follow, and the
+    least trace(QQ') by which the rate of x is divided. mean_power (1,), changed in place, is that
     power: |z|^2 per cell, a running mean.
     """
     (k, m), l = Vx.shape, Q.shape[1]
     z, a, plateau, interneurons = np.empty(k), np.empty(k), np.empty(k), np.empty(l)
-    Czz, learned, gain, moved = np.empty((k, k)), np.empty((k, l)), np.empty((k, k)), np.empty((k, m))
+    Czz, learned, gain, moved = (
+        np.empty((k, k)),
+        np.empty((k, l)),
+        np.empty((k, k)),
+        np.empty((k, m)),
+    )
     tiny = 1e-300  # keeps rates finite where a sample is zero
     for row in order:
         x, y = X[row], Y[row]

@@ -1,4 +1,6 @@
-"""The sample average approximation of CCA, solved by shift-and-invert power iterations; the paper compares with it."""
+"""The sample average approximation of CCA, solved by shift-and-invert power iterations; the paper
+compares with it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from biorrr.analysis.algorithms.kernel import kernel
 from biorrr.analysis.checks import ridge_pair
 from biorrr.analysis.regression.covariance import covariances, symmetric_power
 
-_STEP = 0.3  # of a stochastic gradient, as a share of what the largest sample would allow; halved where it is too much
+# of a stochastic gradient, as a share of what the largest sample would allow; halved where it is
+# too much
+_STEP = 0.3
 _ROUND = 5  # iterations between changes of the shift
 _ACCURACY = 0.1  # by which each system's gradient is to shrink
 _MAX_PASSES = 20  # through the data, for one system
@@ -22,25 +26,29 @@ _MAX_PASSES = 20  # through the data, for one system
 class SAA(FilterLearner):
     """Sample average approximation of CCA: shift-and-invert power iterations on all data (s = 1).
 
-    With A = [0 Cxy; Cyx 0] and B = diag(Cxx, Cyy) (supplement A), an iteration takes W = [Wx; Wy] to an
-    approximate solution of (shift B - A) W_new = B W, found by stochastic gradients with variance reduction (SVRG).
-    The shift starts at 1 + ``gap``, above every canonical correlation rho, and moves down by half the distance that
-    the iterations say it has to rho_1, until that distance is about ``gap``: the nearer the shift, the faster the
-    power iterations and the harder the systems.
+    With A = [0 Cxy; Cyx 0] and B = diag(Cxx, Cyy) (supplement A), an iteration takes W = [Wx; Wy]
+    to an approximate solution of (shift B - A) W_new = B W, found by stochastic gradients with
+    variance reduction (SVRG). The shift starts at 1 + ``gap``, above every canonical correlation
+    rho, and moves down by half the distance that the iterations say it has to rho_1, until that
+    distance is about ``gap``: the nearer the shift, the faster the power iterations and the harder
+    the systems.
 
-    C. Gao, D. Garber, N. Srebro, J. Wang and W. Wang, "Stochastic canonical correlation analysis", Journal of Machine
-    Learning Research 20(167), 1-46, 2019. It treats the first component; here k > 1 is a block of k columns, kept
-    orthonormal in B. The eigenvalues 1/(shift - rho) of the k leading correlations are the largest, those of their
-    mirror images -rho the smallest, so k columns suffice.
+    C. Gao, D. Garber, N. Srebro, J. Wang and W. Wang, "Stochastic canonical correlation analysis",
+    Journal of Machine Learning Research 20(167), 1-46, 2019. It treats the first component; here k
+    > 1 is a block of k columns, kept orthonormal in B. The eigenvalues 1/(shift - rho) of the k
+    leading correlations are the largest, those of their mirror images -rho the smallest, so k
+    columns suffice.
 
     Parameters
     ----------
     gap
-        Distance to rho_1 at which the shift stays; of the order of the gap between rho_k and rho_k+1.
+        Distance to rho_1 at which the shift stays; of the order of the gap between rho_k and
+        rho_k+1.
     steps
         How many iterations at most; each takes one or more passes through the data.
     tol
-        Learning ends when the norm of A W - B W Gamma, zero for eigenvectors, is this share of that of A W.
+        Learning ends when the norm of A W - B W Gamma, zero for eigenvectors, is this share of that
+        of A W.
     random_state
         Seed of initial weights and of the order of samples.
 
@@ -51,7 +59,8 @@ class SAA(FilterLearner):
     shift_
         Where the shift stayed.
 
-    Other parameters and attributes as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
+    Other parameters and attributes as in
+    :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
     """
 
     s: ClassVar = 1.0
@@ -73,7 +82,10 @@ class SAA(FilterLearner):
         Cxx, Cxy, Cyy = covariances(X, Y, self.ridge_)
         A = np.block([[np.zeros_like(Cxx), Cxy], [Cxy.T, np.zeros_like(Cyy)]])
         B = linalg.block_diag(Cxx, Cyy)
-        largest = [np.square(Z).sum(axis=1).max() + ridge or 1.0 for Z, ridge in zip((X, Y), ridges, strict=True)]
+        largest = [
+            np.square(Z).sum(axis=1).max() + ridge or 1.0
+            for Z, ridge in zip((X, Y), ridges, strict=True)
+        ]
         W = W @ symmetric_power(W.T @ B @ W, -0.5)
         step, settled = _STEP, False
         for t in range(1, stops[-1] + 1):
@@ -86,7 +98,16 @@ class SAA(FilterLearner):
             for _ in range(_MAX_PASSES):
                 steps = step / (self.shift_ * largest[0]), step / (self.shift_ * largest[1])
                 moved = (
-                    solution + _sweep(X, Y, rng.permutation(len(X)), self.shift_, *ridges, steps, gradient.T.copy()).T
+                    solution
+                    + _sweep(
+                        X,
+                        Y,
+                        rng.permutation(len(X)),
+                        self.shift_,
+                        *ridges,
+                        steps,
+                        gradient.T.copy(),
+                    ).T
                 )
                 moved_gradient = self.shift_ * (B @ moved) - A @ moved - BW
                 self._gone_through += 2  # sample by sample, and for the gradient at the end
@@ -116,8 +137,8 @@ class SAA(FilterLearner):
 def _sweep(X, Y, order, shift, ridge_x, ridge_y, steps, gradient):
     """One pass of SVRG through the samples ``order`` of X (n_samples, m) and Y (n_samples, n).
 
-    gradient (k, m + n) is the mean gradient where the pass starts; returned is how far the pass goes from there, of
-    the same shape. steps are those of the x and of the y part.
+    gradient (k, m + n) is the mean gradient where the pass starts; returned is how far the pass
+    goes from there, of the same shape. steps are those of the x and of the y part.
     """
     k, m, n = gradient.shape[0], X.shape[1], Y.shape[1]
     moved = np.zeros((k, m + n))
@@ -131,7 +152,11 @@ def _sweep(X, Y, order, shift, ridge_x, ridge_y, steps, gradient):
                 zy += y[i] * moved[j, m + i]
             drive_x, drive_y = shift * zx - zy, shift * zy - zx
             for i in range(m):
-                moved[j, i] -= steps[0] * (drive_x * x[i] + shift * ridge_x * moved[j, i] + gradient[j, i])
+                moved[j, i] -= steps[0] * (
+                    drive_x * x[i] + shift * ridge_x * moved[j, i] + gradient[j, i]
+                )
             for i in range(n):
-                moved[j, m + i] -= steps[1] * (drive_y * y[i] + shift * ridge_y * moved[j, m + i] + gradient[j, m + i])
+                moved[j, m + i] -= steps[1] * (
+                    drive_y * y[i] + shift * ridge_y * moved[j, m + i] + gradient[j, m + i]
+                )
     return moved

@@ -1,4 +1,6 @@
-"""Streaming algorithms for CCA that are younger than those of the paper: Gen-Oja, and Bio-CCA that finds its rank."""
+"""Streaming algorithms for CCA that are younger than those of the paper: Gen-Oja, and Bio-CCA that
+finds its rank.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from biorrr.errors import InputError
 
 @learner
 class _ScaledViews(OnlineFilterLearner):
-    """Base of learners to which both views, with their ridge, are presented with a mean square length of 1 (s = 1).
+    """Base of learners to which both views, with their ridge, are presented with a mean square
+    length of 1 (s = 1).
 
     A subclass has `_start` and `_advance`.
     """
@@ -25,15 +28,19 @@ class _ScaledViews(OnlineFilterLearner):
     steps: int = 100_000
 
     def _begin(self, X, Y, rng):
-        powers = (np.square(view).sum(axis=1).mean() + view.shape[1] * ridge
-                  for view, ridge in zip((X, Y), ridge_pair(self.ridge_), strict=True))  # fmt: skip
+        powers = (
+            np.square(view).sum(axis=1).mean() + view.shape[1] * ridge
+            for view, ridge in zip((X, Y), ridge_pair(self.ridge_), strict=True)
+        )
         self._gains = [1 / math.sqrt(power) if power else 1.0 for power in powers]
         self._start(X.shape[1], Y.shape[1], rng)
         self.t_ = 0
 
     def _present(self, X, Y, order):
         gx, gy = self._gains
-        Vx, Wy = self._advance(gx * X, gy * Y, order, np.square(self._gains) * ridge_pair(self.ridge_))
+        Vx, Wy = self._advance(
+            gx * X, gy * Y, order, np.square(self._gains) * ridge_pair(self.ridge_)
+        )
         self.Vx_, self.Wy_ = gx * Vx, gy * Wy
         self.t_ += len(order)
 
@@ -41,43 +48,51 @@ class _ScaledViews(OnlineFilterLearner):
         """Set the weights of ``m`` and ``n`` inputs before the first sample."""
         raise NotImplementedError
 
-    def _advance(self, X: NDArray, Y: NDArray, order: NDArray, ridges: NDArray) -> tuple[NDArray, NDArray]:
-        """Learn from the samples ``order`` of scaled views; return their directions, (m, k) and (n, k)."""
+    def _advance(
+        self, X: NDArray, Y: NDArray, order: NDArray, ridges: NDArray
+    ) -> tuple[NDArray, NDArray]:
+        """Learn from the samples ``order`` of scaled views; return their directions, (m, k) and (n,
+        k).
+        """
         raise NotImplementedError
 
 
 @learner
 class GenOja(_ScaledViews):
-    """Gen-Oja: Oja's rule on a running estimate of the product of covariances that CCA needs (s = 1).
+    """Gen-Oja: Oja's rule on a running estimate of the product of covariances that CCA needs (s =
+    1).
 
-    With both views in one vector, canonical directions are the leading eigenvectors V of B^-1 A, where B holds Cxx and
-    Cyy and A holds Cxy and Cyx. W follows B^-1 A V by least mean squares, and V follows W::
+    With both views in one vector, canonical directions are the leading eigenvectors V of B^-1 A,
+    where B holds Cxx and Cyy and A holds Cxy and Cyx. W follows B^-1 A V by least mean squares, and
+    V follows W::
 
         dWx = -alpha ((xx' + ridge_x I) Wx - xy' Vy),  dWy = -alpha ((yy' + ridge_y I) Wy - yx' Vx)
         V <- orthonormal columns of V + beta_t W,      beta_t = beta0 / (1 + t/N)
 
-    K. Bhatia, A. Pacchiano, N. Flammarion, P. L. Bartlett and M. I. Jordan, "Gen-Oja: a simple and efficient algorithm
-    for streaming generalized eigenvector computation", NeurIPS 2018, for one component; several are kept apart here by
-    a QR decomposition. A sample costs O((m + n) k^2). Both views, with their ridge, are scaled to a mean square length
-    of 1.
+    K. Bhatia, A. Pacchiano, N. Flammarion, P. L. Bartlett and M. I. Jordan, "Gen-Oja: a simple and
+    efficient algorithm for streaming generalized eigenvector computation", NeurIPS 2018, for one
+    component; several are kept apart here by a QR decomposition. A sample costs O((m + n) k^2).
+    Both views, with their ridge, are scaled to a mean square length of 1.
 
-    W follows slowly where a covariance is ill-conditioned. With the default rates, 8 and 6 inputs and correlations of
-    0.9 and 0.7 (four shapes of spectrum, ten seeds each), the excess is at most 0.1 % up to a condition number of 30,
-    1.1 % at 100, and 38 % at 300 and 1000.
+    W follows slowly where a covariance is ill-conditioned. With the default rates, 8 and 6 inputs
+    and correlations of 0.9 and 0.7 (four shapes of spectrum, ten seeds each), the excess is at most
+    0.1 % up to a condition number of 30, 1.1 % at 100, and 38 % at 300 and 1000.
 
     Parameters
     ----------
     alpha
         Rate of W, below 2.
     beta0, N
-        Rate of V, and the samples after which it has halved; with N = inf it follows data that change.
+        Rate of V, and the samples after which it has halved; with N = inf it follows data that
+        change.
 
     Attributes
     ----------
     Vx_, Wy_ : (m, k), (n, k)
         Directions of x and of y.
 
-    Other parameters and attributes as in :class:`~biorrr.analysis.algorithms.estimator.OnlineFilterLearner`.
+    Other parameters and attributes as in
+    :class:`~biorrr.analysis.algorithms.estimator.OnlineFilterLearner`.
     """
 
     alpha: float = 0.2
@@ -97,22 +112,25 @@ class GenOja(_ScaledViews):
 
 @learner
 class AdaptiveBioCCA(_ScaledViews):
-    """Bio-CCA with output whitening, which uses as many of its k outputs as there are correlations (s = 1).
+    """Bio-CCA with output whitening, which uses as many of its k outputs as there are correlations
+    (s = 1).
 
     For each sample, with a = Wx'x, b = Wy'y::
 
         z = (P P' + alpha I)^-1 (a + b),  n = P'z,   alpha = 1 + threshold
         dWx = 2 eta x (z - a)',  dWy = 2 eta y (z - b)',  dP = eta_p (z n' - P)
 
-    It ends where z is white in as many directions as canonical correlations exceed the threshold, and silent in the
-    others; P P' then has the eigenvalues correlation - threshold. The ridge is what noise of x and y would do.
+    It ends where z is white in as many directions as canonical correlations exceed the threshold,
+    and silent in the others; P P' then has the eigenvalues correlation - threshold. The ridge is
+    what noise of x and y would do.
 
-    D. Lipshutz, Y. Bahroun, S. Golkar, A. M. Sengupta and D. B. Chklovskii, "A biologically plausible neural network
-    for multichannel canonical correlation analysis", Neural Computation 33 (2021). Both views, with their ridge, are
-    scaled to a mean square length of 1.
+    D. Lipshutz, Y. Bahroun, S. Golkar, A. M. Sengupta and D. B. Chklovskii, "A biologically
+    plausible neural network for multichannel canonical correlation analysis", Neural Computation 33
+    (2021). Both views, with their ridge, are scaled to a mean square length of 1.
 
-    Directions of little variance are learned slowly. With the default rates, 8 and 6 inputs and correlations of 0.9 and
-    0.7 (four shapes of spectrum, ten seeds each), the excess is at most 1 % up to a condition number of 300, and 8 % at
+    Directions of little variance are learned slowly. With the default rates, 8 and 6 inputs and
+    correlations of 0.9 and 0.7 (four shapes of spectrum, ten seeds each), the excess is at most 1 %
+    up to a condition number of 300, and 8 % at
     1000. The power of an output after `fit` is 1, with a standard deviation of 0.09 over seeds.
 
     Parameters
@@ -120,8 +138,8 @@ class AdaptiveBioCCA(_ScaledViews):
     threshold
         Canonical correlation above which a direction is used, from 0 to 1.
     eta0, lateral, N
-        Rates of Wx and Wy and of P, and the samples after which they have halved; with N = inf they follow data that
-        change.
+        Rates of Wx and Wy and of P, and the samples after which they have halved; with N = inf they
+        follow data that change.
 
     Attributes
     ----------
@@ -130,7 +148,8 @@ class AdaptiveBioCCA(_ScaledViews):
     rank_
         Number of directions in use, at most k.
 
-    Other parameters and attributes as in :class:`~biorrr.analysis.algorithms.estimator.OnlineFilterLearner`.
+    Other parameters and attributes as in
+    :class:`~biorrr.analysis.algorithms.estimator.OnlineFilterLearner`.
     """
 
     threshold: float = 0.0
@@ -158,7 +177,9 @@ _SILENT = 0.01  # eigenvalue of PP' below which a direction is not used
 
 @kernel
 def _gen_oja(X, Y, order, t, alpha, beta0, N, ridges, W, V):
-    """Run Gen-Oja for the samples ``order``; change W (m + n, k) in place and return the new V (m + n, k)."""
+    """Run Gen-Oja for the samples ``order``; change W (m + n, k) in place and return the new V (m +
+    n, k).
+    """
     m = X.shape[1]
     for row in order:
         x, y = X[row], Y[row]
@@ -172,7 +193,9 @@ def _gen_oja(X, Y, order, t, alpha, beta0, N, ridges, W, V):
 
 @kernel
 def _adaptive(X, Y, order, t, alpha, rates, ridges, Wx, Wy, P):
-    """Run adaptive Bio-CCA for the samples ``order``; change Wx (m, k), Wy (n, k) and P (k, k) in place."""
+    """Run adaptive Bio-CCA for the samples ``order``; change Wx (m, k), Wy (n, k) and P (k, k) in
+    place.
+    """
     for row in order:
         x, y, falling = X[row], Y[row], 1 / (1 + t / rates[2])
         inverse = np.linalg.inv(P @ P.T + alpha * np.eye(len(P)))

@@ -18,7 +18,8 @@ def initial_weights(
     Vy0: ArrayLike | None,
     Q0: ArrayLike | None,
 ) -> tuple[NDArray, NDArray, NDArray]:
-    """Vx (m, k), Vy (n, k) and Q (k, l): those given, checked and copied, and where none is given, drawn.
+    """Vx (m, k), Vy (n, k) and Q (k, l): those given, checked and copied, and where none is given,
+    drawn.
 
     Parameters
     ----------

@@ -1,1 +1,3 @@
-"""Areas with apical feedback, hierarchies of them, and several instructive areas onto one: exact solutions."""
+"""Areas with apical feedback, hierarchies of them, and several instructive areas onto one: exact
+solutions.
+"""

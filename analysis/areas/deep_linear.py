@@ -1,4 +1,6 @@
-"""Backprop through a linear network of several layers, sample by sample: what a hierarchy of areas is compared with."""
+"""Backprop through a linear network of several layers, sample by sample: what a hierarchy of areas
+is compared with.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,12 @@ _RATES = (0.01, 0.03, 0.1)
 def backprop_linear(
     X: ArrayLike, Y: ArrayLike, layers: Sequence[int], samples: int, seed: int = 0, batch: int = 20
 ) -> list[NDArray]:
-    """Return the weights that backprop finds for the linear network x -> layers[0] -> ... -> y by squared error.
+    """Return the weights that backprop finds for the linear network x -> layers[0] -> ... -> y by
+    squared error.
 
-    Data are taken as given and scaled to a mean square of 1 inside. Rates are relative to what would undo the error of
-    a typical sample, and fall hyperbolically, as the circuit's do; of several the one with the least error is kept, so
-    that the network is not handicapped.
+    Data are taken as given and scaled to a mean square of 1 inside. Rates are relative to what
+    would undo the error of a typical sample, and fall hyperbolically, as the circuit's do; of
+    several the one with the least error is kept, so that the network is not handicapped.
 
     Parameters
     ----------
@@ -35,11 +38,14 @@ def backprop_linear(
 
     Returns
     -------
-    weights : list of (units below, units above), one for each link, from x up to y, in the data's units
+    weights : list of (units below, units above), one for each link, from x up to y, in the data's
+    units
     """
     X, Y = check_pair(X, Y)
     unit_x, unit_y = (np.sqrt(np.square(A).mean()) or 1.0 for A in (X, Y))
-    tried = [_learned(X / unit_x, Y / unit_y, layers, samples, seed, batch, rate) for rate in _RATES]
+    tried = [
+        _learned(X / unit_x, Y / unit_y, layers, samples, seed, batch, rate) for rate in _RATES
+    ]
     _, weights = min(tried, key=lambda outcome: outcome[0])
     weights[0] /= unit_x
     weights[-1] *= unit_y
@@ -53,7 +59,9 @@ def _learned(
     rng = np.random.default_rng(seed)
     sizes = [X.shape[1], *layers, Y.shape[1]]
     weights = [rng.standard_normal((a, b)) / np.sqrt(a) for a, b in pairwise(sizes)]
-    order = np.concatenate([rng.permutation(len(X)) for _ in range(-(-samples // len(X)))])[:samples]
+    order = np.concatenate([rng.permutation(len(X)) for _ in range(-(-samples // len(X)))])[
+        :samples
+    ]
     for start in range(0, samples, batch):
         rows = order[start : start + batch]
         activities = [X[rows]]

@@ -1,24 +1,28 @@
-"""Areas with apical feedback, solved exactly: one area by an eigenproblem, a hierarchy by one after another.
+"""Areas with apical feedback, solved exactly: one area by an eigenproblem, a hierarchy by one after
+another.
 
-Golkar, Tesileanu, Bahroun, Sengupta & Chklovskii (NeurIPS 2022), Constrained predictive coding as a biologically
-plausible model of the cortical hierarchy. Areas z_1, ..., z_L lie between x and y. Link i, from area i to area i + 1
-(x is area 0, y the last), has the gain g_i. At the equilibrium of each sample
+Golkar, Tesileanu, Bahroun, Sengupta & Chklovskii (NeurIPS 2022), Constrained predictive coding as a
+biologically plausible model of the cortical hierarchy. Areas z_1, ..., z_L lie between x and y.
+Link i, from area i to area i + 1 (x is area 0, y the last), has the gain g_i. At the equilibrium of
+each sample
 
     g_(i-1) (z_i - W_i' z_(i-1)) = g_i plateau_i,    plateau_i = A_i' z_(i+1) - Q_i Q_i' z_i,
 
-and the local rules climb, over outputs Z_i = sqrt(rho T) U_i whose U_i have columns that are orthonormal or zero,
+and the local rules climb, over outputs Z_i = sqrt(rho T) U_i whose U_i have columns that are
+orthonormal or zero,
 
     g_0 tr(U_1' P_X U_1) + sum_i g_i |U_i' U_(i+1)|^2 + g_L / rho |U_L' Y Sigma_s^1/2 / sqrt(T)|^2
         - sum_i g_(i-1) |U_i|^2
 
-where P_X projects onto the columns of X: what links agree on, less what it costs to speak. Area i uses a direction only
-if its eigenvalue in g_(i-1) (below) + g_i (above) exceeds the threshold g_(i-1); areas that have learned nothing of y
-have the objective 0.
+where P_X projects onto the columns of X: what links agree on, less what it costs to speak. Area i
+uses a direction only if its eigenvalue in g_(i-1) (below) + g_i (above) exceeds the threshold
+g_(i-1); areas that have learned nothing of y have the objective 0.
 
-What is proven: for one area this is Ky Fan's problem, so the top eigenvectors are a global optimum. In a hierarchy each
-area's problem, with the others held, is Ky Fan's again, so that solving one after another never descends, and ends
-where no single area can improve. That this is the best of all such places is not proven; several starts that agree are
-what speaks for it (:attr:`HierarchyOptimum.starts`).
+What is proven: for one area this is Ky Fan's problem, so the top eigenvectors are a global optimum.
+In a hierarchy each area's problem, with the others held, is Ky Fan's again, so that solving one
+after another never descends, and ends where no single area can improve. That this is the best of
+all such places is not proven; several starts that agree are what speaks for it
+(:attr:`HierarchyOptimum.starts`).
 """
 
 from __future__ import annotations
@@ -53,8 +57,8 @@ class HierarchyOptimum:
     starts : (starts,)
         The objective that each start reached.
     eigenvalues : list of (k_i,)
-        Of each area's problem with the others held, over its threshold, the gain from below: largest first. A direction
-        is used only if that ratio exceeds 1.
+        Of each area's problem with the others held, over its threshold, the gain from below:
+        largest first. A direction is used only if that ratio exceeds 1.
     """
 
     filters: list[NDArray]
@@ -83,14 +87,15 @@ class HierarchyYardstick:
     s
         Which regression the last area solves: 0 is RRMSE, 1 is CCA.
     ridge
-        Added to Cxx, as rows sqrt(T ridge) I of X with zeros in Y, which is what spontaneous replay presents, and to
-        Cyy; a pair sets them separately.
+        Added to Cxx, as rows sqrt(T ridge) I of X with zeros in Y, which is what spontaneous replay
+        presents, and to Cyy; a pair sets them separately.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> X, noise = rng.standard_normal((500, 6)), rng.standard_normal((500, 4))
-    >>> yardstick = HierarchyYardstick(X, X[:, :2] @ rng.standard_normal((2, 4)) + noise, gains=(1, 1, 1))
+    >>> yardstick = HierarchyYardstick(X, X[:, :2] @ rng.standard_normal((2, 4)) + noise, gains=(1,
+    1, 1))
     >>> best = yardstick.solve((3, 2))
     >>> bool(abs(yardstick.excess(best.filters)) < 1e-9), best.above_threshold
     (True, [2, 2])
@@ -112,7 +117,8 @@ class HierarchyYardstick:
         if self.ridge[0]:
             data = np.vstack([data, np.sqrt(self.ridge[0]) * np.eye(self.m, self.m + self.n)])
         if len(data) > self.m + self.n:
-            # The triangular factor has the same covariances as the data, and no more rows than there are channels.
+            # The triangular factor has the same covariances as the data, and no more rows than
+            # there are channels.
             data = linalg.qr(data, mode="r", check_finite=False)[0][: self.m + self.n]
         self._data = data
         tolerance = max(len(X), self.m) * np.finfo(float).eps
@@ -123,10 +129,12 @@ class HierarchyYardstick:
         within = np.hstack([self._Y, self._X @ (self._X.T @ self._Y)])
         self._core = _orthonormal(within, tolerance)
 
-    # -- the optimum ---------------------------------------------------------------------------------------------
+    # -- the optimum -------------------------------------------------------------------------------
 
     def solve(self, areas: Sequence[int], starts: int = 5, random_state=0) -> HierarchyOptimum:
-        """Find the best outputs of ``areas`` of so many cells, from so many random starts; one area needs no start."""
+        """Find the best outputs of ``areas`` of so many cells, from so many random starts; one area
+        needs no start.
+        """
         areas = self._check_areas(areas)
         basis = self._basis(max(areas))
         X, Y = basis.T @ self._X, basis.T @ self._Y
@@ -137,7 +145,9 @@ class HierarchyYardstick:
             found.append(self._climb(areas, outputs, X, Y))
         values = np.array([value for value, _ in found])
         outputs = found[int(values.argmax())][1]
-        for _ in areas:  # without directions at the threshold, which are as good silent, from the top down
+        for _ in (
+            areas
+        ):  # without directions at the threshold, which are as good silent, from the top down
             outputs = self._round(areas, outputs, X, Y, 1 + _THRESHOLD)
         ratios, filters = [], []
         for i, k in enumerate(areas):
@@ -148,19 +158,24 @@ class HierarchyYardstick:
         return HierarchyOptimum(filters, float(values.max()), values, ratios)
 
     def _climb(self, areas: tuple[int, ...], outputs: list[NDArray], X: NDArray, Y: NDArray):
-        """Solve one area after another until the objective stands still; its value, and the outputs."""
+        """Solve one area after another until the objective stands still; its value, and the
+        outputs.
+        """
         value = -np.inf
         for _ in range(_ROUNDS):
             outputs = self._round(areas, outputs, X, Y)
             before, value = value, self._value(outputs, X, Y)
             if abs(value - before) <= _CONVERGED * abs(value):
                 break
-            # Rounds alone converge slowly where gains are uneven: go on by gradients, as far as they lead.
+            # Rounds alone converge slowly where gains are uneven: go on by gradients, as far as
+            # they lead.
             outputs = self._ascended(self._round(areas, outputs, X, Y), X, Y)
         return value, outputs
 
     def _ascended(self, outputs: list[NDArray], X: NDArray, Y: NDArray) -> list[NDArray]:
-        """Return ``outputs`` moved uphill, all areas together, each with as many directions as it has."""
+        """Return ``outputs`` moved uphill, all areas together, each with as many directions as it
+        has.
+        """
         shapes = [U.shape for U in outputs]
         ends = np.cumsum([rows * columns for rows, columns in shapes])[:-1]
 
@@ -184,9 +199,16 @@ class HierarchyYardstick:
         return [U for U, _ in split(found.x)]
 
     def _round(
-        self, areas: tuple[int, ...], outputs: list[NDArray], X: NDArray, Y: NDArray, least: float = 1 - _THRESHOLD
+        self,
+        areas: tuple[int, ...],
+        outputs: list[NDArray],
+        X: NDArray,
+        Y: NDArray,
+        least: float = 1 - _THRESHOLD,
     ) -> list[NDArray]:
-        """Return the best output of every area in turn, of directions that exceed ``least`` times its threshold."""
+        """Return the best output of every area in turn, of directions that exceed ``least`` times
+        its threshold.
+        """
         outputs = list(outputs)
         for i, k in enumerate(areas):
             eigenvalues, vectors = _top(self._matrix(i, outputs, X, Y), k)
@@ -194,13 +216,17 @@ class HierarchyYardstick:
         return outputs
 
     def _basis(self, k: int) -> NDArray:
-        """Return orthonormal directions that hold an optimum: those of Y and Px Y, and up to k others of X."""
+        """Return orthonormal directions that hold an optimum: those of Y and Px Y, and up to k
+        others of X.
+        """
         beside = self._X - self._core @ (self._core.T @ self._X)
         U, size, _ = linalg.svd(beside, full_matrices=False)
         return np.hstack([self._core, U[:, : min(k, int((size > 1e-6).sum()))]])
 
     def _matrix(self, i: int, outputs: list[NDArray], X: NDArray, Y: NDArray) -> NDArray:
-        """Return the matrix whose top eigenvectors are the best output of area ``i`` while the others stand still."""
+        """Return the matrix whose top eigenvectors are the best output of area ``i`` while the
+        others stand still.
+        """
         below = X if i == 0 else outputs[i - 1]
         above = Y / np.sqrt(self.rho) if i == len(outputs) - 1 else outputs[i + 1]
         return self.gains[i] * below @ below.T + self.gains[i + 1] * above @ above.T
@@ -211,12 +237,14 @@ class HierarchyYardstick:
         agreement = sum(gain * np.square(lower.T @ upper).sum() for gain, lower, upper in links)
         return float(agreement - np.dot(self.gains[:-1], [U.shape[1] for U in outputs]))
 
-    # -- scores --------------------------------------------------------------------------------------------------
+    # -- scores ------------------------------------------------------------------------------------
 
     def objective(self, filters: Sequence[ArrayLike]) -> float:
-        """Return the joint objective of outputs z_i = filters[i]' (x; y), each made white; higher is better.
+        """Return the joint objective of outputs z_i = filters[i]' (x; y), each made white; higher
+        is better.
 
-        Directions of less than half the variance rho count as silent: those below the threshold should be.
+        Directions of less than half the variance rho count as silent: those below the threshold
+        should be.
         """
         return self._value(self._outputs(filters), self._X, self._Y)
 
@@ -226,10 +254,13 @@ class HierarchyYardstick:
         return (optimum.objective - self.objective(filters)) / optimum.objective
 
     def _outputs(self, filters: Sequence[ArrayLike]) -> list[NDArray]:
-        """Return white outputs in the coordinates of the data, each of as many columns as it uses directions."""
+        """Return white outputs in the coordinates of the data, each of as many columns as it uses
+        directions.
+        """
         if len(filters) != len(self.gains) - 1:
             raise InputError(
-                f"filters: must be one matrix for each of the {len(self.gains) - 1} areas (got {len(filters)})"
+                f"filters: must be one matrix for each of the {len(self.gains) - 1} areas (got"
+                f" {len(filters)})"
             )
         out = []
         for each in filters:
@@ -241,7 +272,8 @@ class HierarchyYardstick:
         filters = as_floats("filters", filters)
         if filters.ndim != 2 or len(filters) != self.m + self.n:
             raise InputError(
-                f"filters: must have a row for each of the {self.m + self.n} columns of X and Y (got {filters.shape})"
+                f"filters: must have a row for each of the {self.m + self.n} columns of X and Y"
+                f" (got {filters.shape})"
             )
         return filters
 
@@ -250,17 +282,19 @@ class HierarchyYardstick:
         rank = self._basis(max(areas)).shape[1]
         if max(areas) > rank:
             raise InputError(
-                f"areas: no area can have more cells than x and y have directions, {rank} (got {max(areas)})"
+                f"areas: no area can have more cells than x and y have directions, {rank} (got"
+                f" {max(areas)})"
             )
         return areas
 
-    # -- what the weights are there ------------------------------------------------------------------------------
+    # -- what the weights are there ----------------------------------------------------------------
 
     def weights(self, filters: Sequence[ArrayLike]) -> list[dict[str, NDArray]]:
-        """Return the weights W, A and Q of each area at a fixed point of the rules that has these outputs.
+        """Return the weights W, A and Q of each area at a fixed point of the rules that has these
+        outputs.
 
-        W regresses each area on the one below; A is Sigma_s Cyz / rho in the last area and the covariance with the
-        next area, over rho, in the others; QQ' is what whiteness then asks for.
+        W regresses each area on the one below; A is Sigma_s Cyz / rho in the last area and the
+        covariance with the next area, over rho, in the others; QQ' is what whiteness then asks for.
         """
         Z = [self._data @ self._check(each) for each in filters]
         chain = [self._data[:, : self.m], *Z, self._data[:, self.m :]]
@@ -280,8 +314,11 @@ class HierarchyYardstick:
         return out
 
 
-def plateau_theory(A: ArrayLike, Q: ArrayLike, c: float, below: ArrayLike, above: ArrayLike) -> NDArray:
-    """Return the plateaus of one area at the optimum: the part of its input from above that its input cannot predict.
+def plateau_theory(
+    A: ArrayLike, Q: ArrayLike, c: float, below: ArrayLike, above: ArrayLike
+) -> NDArray:
+    """Return the plateaus of one area at the optimum: the part of its input from above that its
+    input cannot predict.
 
     At a fixed point plateaus are uncorrelated with the input from below, so that
 
@@ -311,7 +348,8 @@ def check_gains(gains: Sequence[float]) -> tuple[float, ...]:
     values = tuple(float(gain) for gain in gains) if np.ndim(gains) == 1 else ()
     if len(values) < 2 or not all(np.isfinite(gain) and gain > 0 for gain in values):
         raise InputError(
-            f"gains: must be positive numbers, one for each link from x to the first area up to y (got {gains!r})"
+            "gains: must be positive numbers, one for each link from x to the first area up to y"
+            f" (got {gains!r})"
         )
     return values
 
@@ -319,11 +357,13 @@ def check_gains(gains: Sequence[float]) -> tuple[float, ...]:
 def check_areas(areas: Sequence[int], links: int) -> tuple[int, ...]:
     """Return ``areas`` as numbers of cells, one less than there are links."""
     if np.ndim(areas) != 1 or not all(isinstance(k, int | np.integer) and k >= 1 for k in areas):
-        raise InputError(f"areas: must be the number of cells of each area, such as (4, 2) (got {areas!r})")
+        raise InputError(
+            f"areas: must be the number of cells of each area, such as (4, 2) (got {areas!r})"
+        )
     if len(areas) != links - 1:
         raise InputError(
-            f"gains: must be {len(areas) + 1} numbers, one for each link from x to the first of {len(areas)} areas up "
-            f"to y (got {links})"
+            f"gains: must be {len(areas) + 1} numbers, one for each link from x to the first of"
+            f" {len(areas)} areas up to y (got {links})"
         )
     return tuple(map(int, areas))
 
@@ -342,7 +382,9 @@ def _orthonormal(A: NDArray, tolerance: float) -> NDArray:
 
 
 def _top(M: NDArray, k: int) -> tuple[NDArray, NDArray]:
-    """Return the k largest eigenvalues of ``M``, largest first, and their eigenvectors as columns."""
+    """Return the k largest eigenvalues of ``M``, largest first, and their eigenvectors as
+    columns.
+    """
     values, vectors = np.linalg.eigh(M)
     return values[: -k - 1 : -1], vectors[:, : -k - 1 : -1]
 

@@ -12,12 +12,15 @@ from biorrr.analysis.regression.covariance import sigma_inverse, symmetric_power
 from biorrr.errors import InputError
 
 
-def joint_instruction(areas: Sequence[ArrayLike], s: Sequence[float], ridge: Sequence[float] | float = 0.0) -> NDArray:
-    """Return one instruction Y whose RRMSE (s = 0) is the sum of the areas' objectives, (n_samples, all features).
+def joint_instruction(
+    areas: Sequence[ArrayLike], s: Sequence[float], ridge: Sequence[float] | float = 0.0
+) -> NDArray:
+    """Return one instruction Y whose RRMSE (s = 0) is the sum of the areas' objectives, (n_samples,
+    all features).
 
-    Each area counts as Y_j Sigma_j^1/2, with Sigma_j^-1 = s_j (C_jj + ridge_j I) + (1 - s_j) I of its own, so that
-    ``Yardstick(X, joint_instruction(...))`` and ``ReducedRankRegression`` solve for the filters that
-    docs/examples/two_instructive_areas.py learns.
+    Each area counts as Y_j Sigma_j^1/2, with Sigma_j^-1 = s_j (C_jj + ridge_j I) + (1 - s_j) I of
+    its own, so that ``Yardstick(X, joint_instruction(...))`` and ``ReducedRankRegression`` solve
+    for the filters that docs/examples/two_instructive_areas.py learns.
 
     Parameters
     ----------

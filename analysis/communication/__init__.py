@@ -1,6 +1,8 @@
-"""Prediction of one population of neurons from another: held-out prediction, its controls, shared dimensions.
+"""Prediction of one population of neurons from another: held-out prediction, its controls, shared
+dimensions.
 
-Arrays in, arrays out. Everything follows from second moments that are summed once (:class:`FoldMoments`).
+Arrays in, arrays out. Everything follows from second moments that are summed once
+(:class:`FoldMoments`).
 """
 
 from biorrr.analysis.communication.controls import (

@@ -1,4 +1,6 @@
-"""Controls of a prediction between areas: matched targets, shuffled trials, lags, removed dimensions."""
+"""Controls of a prediction between areas: matched targets, shuffled trials, lags, removed
+dimensions.
+"""
 
 from __future__ import annotations
 
@@ -36,24 +38,28 @@ class MatchedUnits(NamedTuple):
 def matched_units(
     source_rates: ArrayLike, target_rates: ArrayLike, rng: np.random.Generator, matched: bool = True
 ) -> MatchedUnits:
-    """Draw units of the source area that are as many as those of the target area and fire alike (Semedo et al. 2019).
+    """Draw units of the source area that are as many as those of the target area and fire alike
+    (Semedo et al. 2019).
 
-    At most half of the source area's units become targets; where the target area has more, as many of its units are
-    drawn.
+    At most half of the source area's units become targets; where the target area has more, as many
+    of its units are drawn.
 
     Parameters
     ----------
     source_rates, target_rates : (m,), (n,)
         Mean rates.
     rng
-        Of the draw. Each unit of the target area, in random order, takes one of the five units nearest in log rate.
+        Of the draw. Each unit of the target area, in random order, takes one of the five units
+        nearest in log rate.
     matched
         False where rates mean nothing, as in z-scored data: units are drawn at random.
     """
     source_rates, target_rates = np.asarray(source_rates, float), np.asarray(target_rates, float)
     m, n = len(source_rates), min(len(target_rates), len(source_rates) // 2)
     if n < 1:
-        raise InputError(f"source: must have at least two units for a within-area control (got {m})")
+        raise InputError(
+            f"source: must have at least two units for a within-area control (got {m})"
+        )
     across = np.sort(rng.permutation(len(target_rates))[:n])
     free = np.ones(m, dtype=bool)
     with np.errstate(divide="ignore"):
@@ -66,11 +72,14 @@ def matched_units(
     return MatchedUnits(np.flatnonzero(free), np.flatnonzero(~free), across)
 
 
-def shuffled_trials(trials: ArrayLike, rng: np.random.Generator, conditions: ArrayLike | None = None) -> NDArray:
-    """Return rows (n_samples,) in which whole trials are shuffled, within their condition if there are ``conditions``.
+def shuffled_trials(
+    trials: ArrayLike, rng: np.random.Generator, conditions: ArrayLike | None = None
+) -> NDArray:
+    """Return rows (n_samples,) in which whole trials are shuffled, within their condition if there
+    are ``conditions``.
 
-    Taken for the target alone, they leave each area as it is and break what the areas share within a trial. Time bins
-    keep their place.
+    Taken for the target alone, they leave each area as it is and break what the areas share within
+    a trial. Time bins keep their place.
 
     Examples
     --------
@@ -78,7 +87,9 @@ def shuffled_trials(trials: ArrayLike, rng: np.random.Generator, conditions: Arr
     array([4, 5, 0, 1, 2, 3])
     """
     trials = np.asarray(trials)
-    _, first, place, length = np.unique(trials, return_index=True, return_inverse=True, return_counts=True)
+    _, first, place, length = np.unique(
+        trials, return_index=True, return_inverse=True, return_counts=True
+    )
     rows = np.argsort(place, kind="stable")  # trial by trial
     begins = np.concatenate([[0], np.cumsum(length)[:-1]])
     kinds = (
@@ -97,10 +108,11 @@ def shuffled_trials(trials: ArrayLike, rng: np.random.Generator, conditions: Arr
 
 
 def lagged(bins: int, lag: int, most: int) -> tuple[slice, slice]:
-    """Return the time bins of source and target, of ``bins`` in a trial, with the target ``lag`` bins later.
+    """Return the time bins of source and target, of ``bins`` in a trial, with the target ``lag``
+    bins later.
 
-    The source's bins are those that have a partner at every lag up to ``most`` either way: lags are compared on the
-    same activity.
+    The source's bins are those that have a partner at every lag up to ``most`` either way: lags are
+    compared on the same activity.
 
     Examples
     --------
@@ -108,18 +120,27 @@ def lagged(bins: int, lag: int, most: int) -> tuple[slice, slice]:
     (slice(2, 8, None), slice(3, 9, None))
     """
     if bins <= 2 * most:
-        raise InputError(f"lags: must be fewer than half of the {bins} bins in a trial, either way (got {most})")
+        raise InputError(
+            f"lags: must be fewer than half of the {bins} bins in a trial, either way (got {most})"
+        )
     return slice(most, bins - most), slice(most + lag, bins - most + lag)
 
 
 def removed_dimensions(
-    moments: FoldMoments, source: ArrayLike, target: ArrayLike, most: int, *, s: float = 0.0, ridge: float = 0.0
+    moments: FoldMoments,
+    source: ArrayLike,
+    target: ArrayLike,
+    most: int,
+    *,
+    s: float = 0.0,
+    ridge: float = 0.0,
 ) -> Prediction:
-    """Return the full regression of the target with its predictive dimensions removed from the source.
+    """Return the full regression of the target with its predictive dimensions removed from the
+    source.
 
-    In each fold the filters that predict the target are found from training trials, and what is correlated with the
-    first 0, 1, ..., ``most`` of them is taken out of the source: x - (Cxx + ridge I) Vx Vx'x. The result has these
-    numbers in place of ranks.
+    In each fold the filters that predict the target are found from training trials, and what is
+    correlated with the first 0, 1, ..., ``most`` of them is taken out of the source: x - (Cxx +
+    ridge I) Vx Vx'x. The result has these numbers in place of ranks.
     """
     m = len(np.asarray(source))
     channels = np.concatenate([np.asarray(source, dtype=int), np.asarray(target, dtype=int)])
@@ -132,7 +153,9 @@ def removed_dimensions(
         of_fold = []
         for gone in range(most + 1):
             keep = np.eye(m) - Vx[:, :gone] @ (Vx[:, :gone].T @ Cxx)  # x becomes keep'x
-            weights = linalg.lstsq(keep.T @ C[:m, :m] @ keep + ridge * np.eye(m), keep.T @ C[:m, m:])[0]
+            weights = linalg.lstsq(
+                keep.T @ C[:m, :m] @ keep + ridge * np.eye(m), keep.T @ C[:m, m:]
+            )[0]
             weights = keep @ weights
             of_fold.append(
                 np.trace(held_out[m:, m:])

@@ -1,4 +1,6 @@
-"""Folds of whole trials, and second moments of a recording in each: every regression on its units follows from them."""
+"""Folds of whole trials, and second moments of a recording in each: every regression on its units
+follows from them.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,14 @@ ROWS_AT_ONCE = 8192
 
 
 def trial_folds(
-    trials: ArrayLike, folds: int, *, conditions: ArrayLike | None = None, random_state: int | None = None
+    trials: ArrayLike,
+    folds: int,
+    *,
+    conditions: ArrayLike | None = None,
+    random_state: int | None = None,
 ) -> NDArray:
-    """Return the number of the fold in which each sample is held out, (n_samples,); samples of one trial share theirs.
+    """Return the number of the fold in which each sample is held out, (n_samples,); samples of one
+    trial share theirs.
 
     Parameters
     ----------
@@ -26,21 +33,24 @@ def trial_folds(
     folds
         How many.
     conditions : (n_samples,)
-        Condition of each sample's trial. Each condition is then dealt out over the folds, so that a condition with at
-        least two trials has one to learn its mean from, whichever fold is held out. Without, trials are split as
-        scikit-learn's shuffled ``GroupKFold`` does.
+        Condition of each sample's trial. Each condition is then dealt out over the folds, so that a
+        condition with at least two trials has one to learn its mean from, whichever fold is held
+        out. Without, trials are split as scikit-learn's shuffled ``GroupKFold`` does.
     random_state
         Seed of the shuffle.
 
     Examples
     --------
-    >>> trial_folds([0, 0, 1, 1, 2, 2, 3, 3], 2, conditions=[5, 5, 5, 5, 7, 7, 7, 7], random_state=0)
+    >>> trial_folds([0, 0, 1, 1, 2, 2, 3, 3], 2, conditions=[5, 5, 5, 5, 7, 7, 7, 7],
+    random_state=0)
     array([0, 0, 1, 1, 0, 0, 1, 1])
     """
     trials = np.asarray(trials)
     names, place = np.unique(trials, return_inverse=True)
     if not 2 <= folds <= len(names):
-        raise InputError(f"folds: must lie between 2 and the number of trials, {len(names)} (got {folds})")
+        raise InputError(
+            f"folds: must lie between 2 and the number of trials, {len(names)} (got {folds})"
+        )
     if conditions is None:
         from sklearn.model_selection import GroupKFold
 
@@ -52,7 +62,8 @@ def trial_folds(
     rng = np.random.default_rng(random_state)
     condition = np.empty(len(names), dtype=int)
     condition[place] = np.unique(np.asarray(conditions), return_inverse=True)[1]
-    # Shuffled, then in the order of their conditions, trials are dealt out like cards: folds are even in both.
+    # Shuffled, then in the order of their conditions, trials are dealt out like cards: folds are
+    # even in both.
     shuffled = rng.permutation(len(names))
     dealt = shuffled[np.argsort(condition[shuffled], kind="stable")]
     fold_of_trial = np.empty(len(names), dtype=int)
@@ -63,9 +74,10 @@ def trial_folds(
 class FoldMoments:
     """Sums of p channels and of their products, by fold.
 
-    Training data are those of all other folds, residuals are taken around the means of the training data alone, and
-    both are differences of these sums: a fold, a subset of units or a target costs algebra on p x p matrices and no
-    pass over the data. Blocks of samples are added one after another, so that the data may be larger than memory.
+    Training data are those of all other folds, residuals are taken around the means of the training
+    data alone, and both are differences of these sums: a fold, a subset of units or a target costs
+    algebra on p x p matrices and no pass over the data. Blocks of samples are added one after
+    another, so that the data may be larger than memory.
 
     Parameters
     ----------
@@ -74,9 +86,11 @@ class FoldMoments:
     folds
         Number of folds.
     strata
-        Number of groups of samples that have a mean of their own: one for each condition and time bin, or a single one.
+        Number of groups of samples that have a mean of their own: one for each condition and time
+        bin, or a single one.
     zscore
-        True to divide each residual by the standard deviation of its channel over the training data.
+        True to divide each residual by the standard deviation of its channel over the training
+        data.
 
     Attributes
     ----------
@@ -104,7 +118,8 @@ class FoldMoments:
         rows: tuple[NDArray, NDArray] | None = None,
         zscore: bool = False,
     ) -> Self:
-        """Sum ``X`` (n_samples, m) and ``Y`` (n_samples, n), block by block; channels 0 to m-1 are those of X.
+        """Sum ``X`` (n_samples, m) and ``Y`` (n_samples, n), block by block; channels 0 to m-1 are
+        those of X.
 
         Parameters
         ----------
@@ -115,7 +130,8 @@ class FoldMoments:
         strata : (n_samples,)
             Stratum of each sample; samples of one stratum share a mean.
         rows : (n_samples,), (n_samples,)
-            Rows of X and rows of Y that belong together, where these are not simply the rows in their order.
+            Rows of X and rows of Y that belong together, where these are not simply the rows in
+            their order.
         zscore
             True for z-scores, by the standard deviations of the training data.
         """
@@ -125,7 +141,8 @@ class FoldMoments:
         for start in range(0, len(folds), ROWS_AT_ONCE):
             some = slice(start, start + ROWS_AT_ONCE)
             of_x, of_y = (some, some) if rows is None else (rows[0][some], rows[1][some])
-            # In C's order: sums of the same numbers are then the same to the last bit, however they are stored.
+            # In C's order: sums of the same numbers are then the same to the last bit, however they
+            # are stored.
             block = np.ascontiguousarray(np.hstack([X[of_x], Y[of_y]]))
             moments.add(block, folds[some], strata[some])
             forget_pages(X, Y)
@@ -145,33 +162,49 @@ class FoldMoments:
         """Numbers of the folds."""
         return range(len(self.gram))
 
-    def training(self, fold: int | None, channels: Iterable[int] | slice = slice(None)) -> tuple[NDArray, float]:
-        """Return the products of residuals summed over all folds but ``fold``, (p', p'), and the number of samples.
+    def training(
+        self, fold: int | None, channels: Iterable[int] | slice = slice(None)
+    ) -> tuple[NDArray, float]:
+        """Return the products of residuals summed over all folds but ``fold``, (p', p'), and the
+        number of samples.
 
         With ``fold`` None all samples are training data.
         """
         products, _, counts = self._trained(fold, channels)
         return products / self._units(products, counts), float(counts.sum())
 
-    def held_out(self, fold: int, channels: Iterable[int] | slice = slice(None)) -> tuple[NDArray, float]:
-        """Return the products of the residuals of ``fold`` around the training means, (p', p'), and the sample count.
+    def held_out(
+        self, fold: int, channels: Iterable[int] | slice = slice(None)
+    ) -> tuple[NDArray, float]:
+        """Return the products of the residuals of ``fold`` around the training means, (p', p'), and
+        the sample count.
 
-        Samples whose stratum has none in the training data must not exist: :func:`trial_folds` sees to that.
+        Samples whose stratum has none in the training data must not exist: :func:`trial_folds` sees
+        to that.
         """
         products, means, counts = self._trained(fold, channels)
         index = _index(channels)
-        gram, own, n = self.gram[fold][index][:, index], self.sums[fold][:, index], self.counts[fold]
+        gram, own, n = (
+            self.gram[fold][index][:, index],
+            self.sums[fold][:, index],
+            self.counts[fold],
+        )
         if (n[counts == 0] > 0).any():
             raise InputError(
-                "strata: each must have samples in at least two folds; leave out conditions with one trial"
+                "strata: each must have samples in at least two folds; leave out conditions with"
+                " one trial"
             )
         cross = own.T @ means
         weighted = means * np.sqrt(n)[:, None]
         residual = gram - cross - cross.T + weighted.T @ weighted
         return residual / self._units(products, counts), float(n.sum())
 
-    def _trained(self, fold: int | None, channels: Iterable[int] | slice) -> tuple[NDArray, NDArray, NDArray]:
-        """Return products of residuals, means (strata, p') and counts (strata,) of all folds but ``fold``."""
+    def _trained(
+        self, fold: int | None, channels: Iterable[int] | slice
+    ) -> tuple[NDArray, NDArray, NDArray]:
+        """Return products of residuals, means (strata, p') and counts (strata,) of all folds but
+        ``fold``.
+        """
         index, others = _index(channels), [one for one in self.folds if one != fold]
         gram = sum(self.gram[other][index][:, index] for other in others)
         sums = np.asarray(sum(self.sums[other][:, index] for other in others))
@@ -180,7 +213,9 @@ class FoldMoments:
         return gram - spread.T @ spread, sums / np.maximum(counts, 1)[:, None], counts
 
     def _units(self, products: NDArray, counts: NDArray) -> NDArray | float:
-        """Return the units of products of channels, (p', p'): 1, or products of standard deviations for z-scores."""
+        """Return the units of products of channels, (p', p'): 1, or products of standard deviations
+        for z-scores.
+        """
         if not self.zscore:
             return 1.0
         variance = np.diag(products) / counts.sum()

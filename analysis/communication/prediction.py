@@ -50,7 +50,12 @@ class Prediction:
 
 
 def predict_held_out(
-    moments: FoldMoments, source: ArrayLike, target: ArrayLike, *, s: float = 0.0, ridge: float = 0.0
+    moments: FoldMoments,
+    source: ArrayLike,
+    target: ArrayLike,
+    *,
+    s: float = 0.0,
+    ridge: float = 0.0,
 ) -> Prediction:
     """Predict the channels ``target`` from the channels ``source``, fold by fold, at every rank.
 
@@ -72,8 +77,9 @@ def predict_held_out(
 def solution(covariance: NDArray, m: int, s: float, ridge: float) -> Yardstick:
     """Return the exact solution for the covariance (m + n, m + n) of inputs and targets together.
 
-    It is found from m + n made-up samples that have this covariance: its Cholesky factor, which is quick, or, where
-    there is no ridge or no such factor, its square root, without directions in which nothing but rounding varies.
+    It is found from m + n made-up samples that have this covariance: its Cholesky factor, which is
+    quick, or, where there is no ridge or no such factor, its square root, without directions in
+    which nothing but rounding varies.
     """
     root = None
     if ridge:
@@ -88,7 +94,8 @@ def solution(covariance: NDArray, m: int, s: float, ridge: float) -> Yardstick:
 
 
 def squared_errors(Vx: NDArray, readout: NDArray, products: NDArray, m: int) -> NDArray:
-    """Return squared errors, (k,), of predictions through the first 1, 2, ... of the k filters, over all samples.
+    """Return squared errors, (k,), of predictions through the first 1, 2, ... of the k filters,
+    over all samples.
 
     ``products`` (m + n, m + n) are sums over those samples of products of inputs and targets.
     """

@@ -1,4 +1,6 @@
-"""Effect of noise in recordings of distal plasticity on the terms of its rule, quantity by quantity."""
+"""Effect of noise in recordings of distal plasticity on the terms of its rule, quantity by
+quantity.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-QUANTITIES = ("y", "z", "a", "Vy", "dVy")  # in which there can be noise, in the order of every array below
-# Arrays of squared noise fractions, (6,), end with the covariance of the noise of z and a, which an artefact that both
-# share makes: their correlation times the two fractions.
+QUANTITIES = (
+    "y",
+    "z",
+    "a",
+    "Vy",
+    "dVy",
+)  # in which there can be noise, in the order of every array below
+# Arrays of squared noise fractions, (6,), end with the covariance of the noise of z and a, which an
+# artefact that both share makes: their correlation times the two fractions.
 LARGEST_NOISE = 0.5  # of the root mean square of a quantity: more is not considered
 
 
 class NoisyTerm:
-    """Distal input times a signal p, less a multiple of the weights: sum of y p' - decay Vy, (T, n, k).
+    """Distal input times a signal p, less a multiple of the weights: sum of y p' - decay Vy, (T, n,
+    k).
 
-    The sum is over the w samples between two observations of the weights. Noise of unit fraction adds
-    e_y p' + y e_p' - w decay e_V.
+    The sum is over the w samples between two observations of the weights. Noise of unit fraction
+    adds e_y p' + y e_p' - w decay e_V.
 
     Parameters
     ----------
@@ -32,12 +41,18 @@ class NoisyTerm:
     decay
         Coefficient of the weights.
     origins
-        Root mean square of the noise of p, with its sign, by the recording that it comes from: terms that share a
-        recording share its noise.
+        Root mean square of the noise of p, with its sign, by the recording that it comes from:
+        terms that share a recording share its noise.
     """
 
     def __init__(
-        self, y: NDArray, p: NDArray, Vy: NDArray, seen: NDArray, decay: float, origins: Mapping[str, float]
+        self,
+        y: NDArray,
+        p: NDArray,
+        Vy: NDArray,
+        seen: NDArray,
+        decay: float,
+        origins: Mapping[str, float],
     ) -> None:
         self.y, self.p, self.seen, self.decay = y, p, seen, y.shape[1] * decay
         self.value = seen * (np.einsum("twi,twj->tij", y, p) - self.decay * Vy)
@@ -45,23 +60,37 @@ class NoisyTerm:
         self.variance_y, self.variance_V = np.mean(y**2), np.mean(Vy[:, seen] ** 2)
 
     def overlap(self, other: NoisyTerm) -> NDArray:
-        """Return the mean of noise . noise of ``other``, by quantity and for what z and a share, (6, T)."""
+        """Return the mean of noise . noise of ``other``, by quantity and for what z and a share,
+        (6, T).
+        """
         inputs = self.variance_y * np.einsum("twj,twj,j->t", self.p, other.p, self.seen.sum(axis=0))
         signals = np.einsum("twi,twi,i->t", self.y, self.y, self.seen.sum(axis=1))
         weights = self.decay * other.decay * self.variance_V * self.seen.sum()
         return self._by_quantity(other, inputs, signals, np.full(len(self.y), weights))
 
     def spread(self, other: NoisyTerm, P: NDArray, R: NDArray) -> NDArray:
-        """Return the mean of (noise . P) (noise of ``other`` . R) for matrices (T, n, k), likewise, (6, T)."""
+        """Return the mean of (noise . P) (noise of ``other`` . R) for matrices (T, n, k), likewise,
+        (6, T).
+        """
         inputs = self.variance_y * np.einsum(
-            "twi,twi->t", np.einsum("tij,twj->twi", P, self.p), np.einsum("tij,twj->twi", R, other.p)
+            "twi,twi->t",
+            np.einsum("tij,twj->twi", P, self.p),
+            np.einsum("tij,twj->twi", R, other.p),
         )
-        signals = np.einsum("twj,twj->t", np.einsum("tij,twi->twj", P, self.y), np.einsum("tij,twi->twj", R, self.y))
-        return self._by_quantity(other, inputs, signals, self.decay * other.decay * self.variance_V * dot(P, R))
+        signals = np.einsum(
+            "twj,twj->t", np.einsum("tij,twi->twj", P, self.y), np.einsum("tij,twi->twj", R, self.y)
+        )
+        return self._by_quantity(
+            other, inputs, signals, self.decay * other.decay * self.variance_V * dot(P, R)
+        )
 
-    def _by_quantity(self, other: NoisyTerm, inputs: NDArray, signals: NDArray, weights: NDArray) -> NDArray:
+    def _by_quantity(
+        self, other: NoisyTerm, inputs: NDArray, signals: NDArray, weights: NDArray
+    ) -> NDArray:
         (_, z, a, _, _), (_, other_z, other_a, _, _) = self.origins, other.origins
-        found = np.append(self.origins * other.origins, z * other_a + a * other_z)[:, None] * signals
+        found = (
+            np.append(self.origins * other.origins, z * other_a + a * other_z)[:, None] * signals
+        )
         found[QUANTITIES.index("y")] += inputs
         found[QUANTITIES.index("Vy")] += weights
         return found
@@ -104,7 +133,9 @@ class Residual:
 
     @cached_property
     def equal_noise(self) -> NDArray:
-        """Squared noise fractions, (6,), if they are the same in all quantities and nothing is shared."""
+        """Squared noise fractions, (6,), if they are the same in all quantities and nothing is
+        shared.
+        """
         same = max(np.mean(self.squares / self.expected[:-1].sum(axis=0)), 0.0)
         return np.append(np.full(len(QUANTITIES), same), 0.0)
 
@@ -112,9 +143,10 @@ class Residual:
     def fitted_noise(self) -> NDArray:
         """Squared noise fractions, (6,), from the shape of what is left, if nothing is shared.
 
-        Noise in y leaves matrices whose rows are parallel to p, noise in z and a leaves columns that are parallel to
-        y, noise in the weights and their changes neither. So sums of squares are fitted as a whole, along p, and along
-        y. Fractions of z and a are taken to be equal: only their sum is seen.
+        Noise in y leaves matrices whose rows are parallel to p, noise in z and a leaves columns
+        that are parallel to y, noise in the weights and their changes neither. So sums of squares
+        are fitted as a whole, along p, and along y. Fractions of z and a are taken to be equal:
+        only their sum is seen.
         """
         left, expected = self._moments()
         scale = np.maximum(expected.sum(axis=1, keepdims=True), np.finfo(float).tiny)
@@ -123,10 +155,13 @@ class Residual:
         return np.array([y, signals, signals, Vy, dVy, 0.0])
 
     def _moments(self) -> tuple[NDArray, NDArray]:
-        """Return squares as a whole, along p and along y, (3, T), and those of unit noise by quantity, (3, 4, T)."""
+        """Return squares as a whole, along p and along y, (3, T), and those of unit noise by
+        quantity, (3, 4, T).
+        """
         D, y, p, seen = self.D, self.D.y, self.D.p, self.D.seen.astype(float)
         left = self.dVy - self.rate[:, None, None] * D.value
-        # Of matrices M: along p the sum of |M p|^2 over the samples between observations, along y that of |M' y|^2.
+        # Of matrices M: along p the sum of |M p|^2 over the samples between observations, along y
+        # that of |M' y|^2.
         pp, yy = np.einsum("twj,twl->tjl", p, p), np.einsum("twi,twi->ti", y, y)
         p2 = np.einsum("tjj->tj", pp)
         across_y = np.square(np.einsum("twi,tvi,ij->twvj", y, y, seen)).sum(axis=(1, 2, 3))
@@ -154,7 +189,10 @@ class Residual:
             D.seen * np.einsum("twi,twj->tij", y, np.einsum("tij,twi->twj", D.value, y)),
         )
         own = self._products(D.value, D.value)
-        taken = [2 * self._products(part, D.value) / self.DD - dot(part, D.value) * own / self.DD**2 for part in along]
+        taken = [
+            2 * self._products(part, D.value) / self.DD - dot(part, D.value) * own / self.DD**2
+            for part in along
+        ]
         return np.array(left_squares), np.maximum(expected - np.array(taken), 0.0)
 
     def _products(self, P: NDArray, R: NDArray) -> NDArray:
@@ -163,11 +201,12 @@ class Residual:
         return np.array([y, z + a, Vy, self.variance_d * dot(P, R)])
 
     def possible_noise(self, s: NDArray, a: NDArray, Vy: NDArray, ridge: float) -> NDArray:
-        """Return squared noise fractions that leave about what is left, for candidates of s, (6, candidates, 6).
+        """Return squared noise fractions that leave about what is left, for candidates of s, (6,
+        candidates, 6).
 
-        They are the ends of what the data do not decide: whether noise is the same in all quantities or as fitted; how
-        much of that along y is of z or of a, which strays from Vy'y at least as much; and how much of that in all
-        directions is of the weights or of their changes.
+        They are the ends of what the data do not decide: whether noise is the same in all
+        quantities or as fitted; how much of that along y is of z or of a, which strays from Vy'y at
+        least as much; and how much of that in all directions is of the weights or of their changes.
 
         Parameters
         ----------
@@ -182,10 +221,18 @@ class Residual:
         """
         fitted, none = self.fitted_noise, np.zeros_like(s)
         tiny, most = np.finfo(float).tiny, LARGEST_NOISE**2
-        noise_y, noise_p, noise_V, noise_d = (np.full_like(s, one) for one in np.delete(fitted, [2, 5]))
-        power, of_z, of_a = fitted[1] * np.square(self.D.origins).sum(), self.D.origins[1] ** 2, np.mean(a**2)
+        noise_y, noise_p, noise_V, noise_d = (
+            np.full_like(s, one) for one in np.delete(fitted, [2, 5])
+        )
+        power, of_z, of_a = (
+            fitted[1] * np.square(self.D.origins).sum(),
+            self.D.origins[1] ** 2,
+            np.mean(a**2),
+        )
         strays = np.mean(np.square(a - np.einsum("twi,tij->twj", self.D.y, Vy)))
-        most_a = np.minimum(power / np.maximum(s**2 * of_a, tiny), min(strays / max(of_a, tiny), most))
+        most_a = np.minimum(
+            power / np.maximum(s**2 * of_a, tiny), min(strays / max(of_a, tiny), most)
+        )
         left_for_z = (power - s**2 * of_a * most_a) / max(of_z, tiny)
         in_all = fitted[3:5] @ self.expected[3:5].mean(axis=1)
         decay = self.D.y.shape[1] * (1 - s + s * ridge)

@@ -1,7 +1,8 @@
 """Power of experiments on distal plasticity to tell RRMSE from CCA, by synapses, samples and noise.
 
-Experiments are simulated by the paper's equations (Eqs. 9 to 11), many side by side, each a circuit of its own that
-has begun to learn; part of its distal synapses is observed, with noise, and s is inferred.
+Experiments are simulated by the paper's equations (Eqs. 9 to 11), many side by side, each a circuit
+of its own that has begun to learn; part of its distal synapses is observed, with noise, and s is
+inferred.
 """
 
 from __future__ import annotations
@@ -18,9 +19,12 @@ from biorrr.errors import InputError
 FIBRES = 40  # distal synapses of each neuron, unless more are to be observed
 LEARNED = 300  # samples before the recording begins
 RATE = 0.003  # of distal plasticity; proximal synapses learn twice as fast
-LATENTS = np.array([1.3, 1.0, 0.7])  # standard deviations of the causes that sensory and instructive inputs share
+LATENTS = np.array(
+    [1.3, 1.0, 0.7]
+)  # standard deviations of the causes that sensory and instructive inputs share
 INPUTS, NOISE = 10, 0.6  # sensory inputs, and standard deviation of what is not shared
-LARGEST = 10_000_000  # numbers in the largest array of experiments that are simulated side by side, or of one of them
+# numbers in the largest array of experiments that are simulated side by side, or of one of them
+LARGEST = 10_000_000
 INPUT_POWER = 6.0  # number of fibres of unit gain that all distal inputs together are as strong as
 
 
@@ -35,10 +39,11 @@ class Design:
     samples
         Observed changes of each synapse.
     weight_noise
-        Noise of one look at a weight, as a fraction of the root mean square of the weights. The change between two
-        looks has the noise of both.
+        Noise of one look at a weight, as a fraction of the root mean square of the weights. The
+        change between two looks has the noise of both.
     activity_noise
-        Noise of distal input, output and distal current, as a fraction of the root mean square of each.
+        Noise of distal input, output and distal current, as a fraction of the root mean square of
+        each.
     neurons
         How many are recorded together.
     every
@@ -55,8 +60,9 @@ class Design:
     def __post_init__(self) -> None:
         if self.size > LARGEST:
             raise InputError(
-                f"design: synapses (at least {FIBRES}) times samples times every times neurons must not exceed "
-                f"{LARGEST:,} (got {self.size:,}); plan a smaller experiment: more can only tell better"
+                f"design: synapses (at least {FIBRES}) times samples times every times neurons must"
+                f" not exceed {LARGEST:,} (got {self.size:,}); plan a smaller experiment: more can"
+                " only tell better"
             )
 
     @property
@@ -72,13 +78,15 @@ class Outcome:
     Attributes
     ----------
     tells
-        Share of experiments whose interval excludes the opposite end of the family (for s between them, either end).
+        Share of experiments whose interval excludes the opposite end of the family (for s between
+        them, either end).
     misleads
         Share whose interval excludes the end that the circuits follow (for s between them, both).
     covers
         Share whose interval contains s.
     change
-        Root mean square of the change of a weight between two looks, over that of the weights, without noise.
+        Root mean square of the change of a weight between two looks, over that of the weights,
+        without noise.
     """
 
     tells: float
@@ -88,7 +96,13 @@ class Outcome:
 
 
 def simulate_circuits(
-    s: float, n: int, k: int, samples: int, experiments: int, seed: int | list[int], N: float = np.inf
+    s: float,
+    n: int,
+    k: int,
+    samples: int,
+    experiments: int,
+    seed: int | list[int],
+    N: float = np.inf,
 ) -> tuple[NDArray, ...]:
     """Simulate circuits of k neurons with n distal synapses each, after they have begun to learn.
 
@@ -102,7 +116,10 @@ def simulate_circuits(
     """
     rng = np.random.default_rng(seed)
     E, gain = experiments, np.sqrt(min(1.0, INPUT_POWER / n))
-    to_x, to_y = rng.standard_normal((E, len(LATENTS), INPUTS)), rng.standard_normal((E, len(LATENTS), n))
+    to_x, to_y = (
+        rng.standard_normal((E, len(LATENTS), INPUTS)),
+        rng.standard_normal((E, len(LATENTS), n)),
+    )
     Vx, Vy = 0.1 * rng.standard_normal((E, INPUTS, k)), 0.1 * rng.standard_normal((E, n, k))
     Q = np.tile(0.3 * np.eye(k), (E, 1, 1))
     y, z, a = np.empty((E, samples, n)), np.empty((E, samples, k)), np.empty((E, samples, k))
@@ -141,7 +158,9 @@ def try_design(design: Design, s: float, experiments: int, seed: int) -> Outcome
         circuits = simulate_circuits(s, n, design.neurons, int(when[-1]), some, [seed, first])
         for y, z, a, Vy in zip(*circuits, strict=True):
             weights = Vy[when][:, seen]
-            y, z, a = (observed(values, design.activity_noise, rng) for values in (y[:, seen], z, a))
+            y, z, a = (
+                observed(values, design.activity_noise, rng) for values in (y[:, seen], z, a)
+            )
             looks = observed(weights, design.weight_noise, rng)
             found = infer_s(*between_observations(y, z, a, looks, when))
             change = np.sqrt(np.mean(np.diff(weights, axis=0) ** 2) / np.mean(weights**2))
@@ -149,9 +168,14 @@ def try_design(design: Design, s: float, experiments: int, seed: int) -> Outcome
     low, high, change = np.array(ends).T
     excludes_0, excludes_1 = low > 0, high < 1
     right, wrong = (
-        (excludes_1, excludes_0) if s == 0 else (excludes_0, excludes_1) if s == 1
-        else (excludes_0 | excludes_1, (low > 1) | (high < 0))
-    )  # fmt: skip
+        (excludes_1, excludes_0)
+        if s == 0
+        else (
+            (excludes_0, excludes_1)
+            if s == 1
+            else (excludes_0 | excludes_1, (low > 1) | (high < 0))
+        )
+    )
     return Outcome(
         float(np.mean(right)),
         float(np.mean(wrong)),

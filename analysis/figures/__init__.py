@@ -1,1 +1,3 @@
-"""All drawing: each function takes arrays and an optional ``ax``, returns the axes, and shows nothing."""
+"""All drawing: each function takes arrays and an optional ``ax``, returns the axes, and shows
+nothing.
+"""

@@ -6,9 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from biorrr.analysis.figures.style import COLOURS, THEORY, Dataset, draw_against, for_log_axis, styled
+from biorrr.analysis.figures.style import (
+    COLOURS,
+    THEORY,
+    Dataset,
+    draw_against,
+    for_log_axis,
+    styled,
+)
 
-# Colour, trace of the circuit, its label, and the label of what theory expects, by what is compared.
+# Colour, trace of the circuit, its label, and the label of what theory expects, by what is
+# compared.
 _PLATEAU = "plateau", "plateau $a - Qn$"
 _COMPARED = {
     "inhibition": (COLOURS["Q"], "inhibition", "inhibition $Qn$", r"prediction $V_y'\tilde y$"),
@@ -24,17 +32,20 @@ _INHIBITION = {  # what is done to it
 
 @styled
 def plot_agreement(results: Dataset, tolerated: float) -> np.ndarray:
-    """Scatter what the circuit does against what theory says, and follow their agreement through learning.
+    """Scatter what the circuit does against what theory says, and follow their agreement through
+    learning.
 
     Parameters
     ----------
     results
-        Traces ``recorded_inhibition`` and ``recorded_plateau`` of the first seed, (stage, row, pyramidal), and what
-        theory expects, ``expected_inhibition``, ``expected_plateau`` and perhaps ``expected_network``. For each of
-        these, such as ``plateau_correlation`` and ``plateau_relative_error``, (seed, snapshot, pyramidal): of these
-        the median over seeds and neurons is drawn, in a band from the lowest to the highest. The error of recorded
-        plateaus, ``recorded_plateau_relative_error`` (seed, stage, pyramidal), and under the null hypotheses,
-        ``plateau_relative_error_no_inhibition`` and ``plateau_relative_error_other_inhibition`` (seed, pyramidal).
+        Traces ``recorded_inhibition`` and ``recorded_plateau`` of the first seed, (stage, row,
+        pyramidal), and what theory expects, ``expected_inhibition``, ``expected_plateau`` and
+        perhaps ``expected_network``. For each of these, such as ``plateau_correlation`` and
+        ``plateau_relative_error``, (seed, snapshot, pyramidal): of these the median over seeds and
+        neurons is drawn, in a band from the lowest to the highest. The error of recorded plateaus,
+        ``recorded_plateau_relative_error`` (seed, stage, pyramidal), and under the null hypotheses,
+        ``plateau_relative_error_no_inhibition`` and ``plateau_relative_error_other_inhibition``
+        (seed, pyramidal).
     tolerated
         Relative error up to which the two count as equal.
 
@@ -57,21 +68,42 @@ def plot_agreement(results: Dataset, tolerated: float) -> np.ndarray:
         draw_against(panels[name], last[f"expected_{name}"], last[f"recorded_{trace}"], colour)
         panels[name].set(xlabel=expected, ylabel=measured, title="after learning")
         for measure in ("correlation", "relative_error"):
-            values = results[f"{name}_{measure}"].transpose("snapshot", ...).values.reshape(len(seen), -1)
+            values = (
+                results[f"{name}_{measure}"]
+                .transpose("snapshot", ...)
+                .values.reshape(len(seen), -1)
+            )
             low, median, high = np.nanpercentile(values, (0, 50, 100), axis=1)
             panels[measure].plot(seen, median, color=colour, label=expected)
             panels[measure].fill_between(seen, low, high, color=colour, alpha=0.2, linewidth=0)
     course, error, nulls = panels["correlation"], panels["relative_error"], panels["nulls"]
     course.axhline(1, zorder=0, **THEORY)
     course.axhline(0, color="0.85", linewidth=0.6, zorder=0)
-    course.set(xscale="log", xlabel="samples", ylabel="correlation with theory", title="through learning")
+    course.set(
+        xscale="log", xlabel="samples", ylabel="correlation with theory", title="through learning"
+    )
     course.legend(loc="lower right", fontsize=7, frameon=True, framealpha=0.8, edgecolor="none")
     bound = error.axhline(tolerated, zorder=0, label=f"{tolerated:.0%}", **THEORY)
-    error.set(xscale="log", yscale="log", xlabel="samples", ylabel="relative r.m.s. error", title="through learning")
+    error.set(
+        xscale="log",
+        yscale="log",
+        xlabel="samples",
+        ylabel="relative r.m.s. error",
+        title="through learning",
+    )
     error.legend(handles=[bound], loc="lower left", fontsize=7)
     for place, name in enumerate(_INHIBITION):
-        values = (results[name].isel(stage=-1) if "stage" in results[name].dims else results[name]).values.ravel()
-        nulls.plot(np.full(len(values), place), values, "o", color=COLOURS["plateau"], markersize=3, alpha=0.5)
+        values = (
+            results[name].isel(stage=-1) if "stage" in results[name].dims else results[name]
+        ).values.ravel()
+        nulls.plot(
+            np.full(len(values), place),
+            values,
+            "o",
+            color=COLOURS["plateau"],
+            markersize=3,
+            alpha=0.5,
+        )
     nulls.axhline(tolerated, zorder=0, **THEORY)
     nulls.set_xticks(range(len(_INHIBITION)), [*_INHIBITION.values()], fontsize=7)
     nulls.set(yscale="log", xlim=(-0.5, len(_INHIBITION) - 0.5), ylabel="relative r.m.s. error")

@@ -1,7 +1,7 @@
 """Prediction of one area from another, in figures after Semedo et al. (2019), Neuron 102, 249-259.
 
-Figures take a dataset with the variables that ``biorrr communication`` writes; its attribute ``areas`` names source and
-target. Controls that it does not hold are left out.
+Figures take a dataset with the variables that ``biorrr communication`` writes; its attribute
+``areas`` names source and target. Controls that it does not hold are left out.
 """
 
 from __future__ import annotations
@@ -9,7 +9,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.figures.style import COLOURS, Axes, DataArray, Dataset, axes_of, legend_below, styled
+from biorrr.analysis.figures.style import (
+    COLOURS,
+    Axes,
+    DataArray,
+    Dataset,
+    axes_of,
+    legend_below,
+    styled,
+)
 
 WITHIN = COLOURS["R"]  # the same area, in all figures here
 ACROSS = COLOURS["proximal"]  # the other area
@@ -19,52 +27,82 @@ ACROSS = COLOURS["proximal"]  # the other area
 def plot_prediction(results: Dataset, *, ax: Axes | None = None) -> Axes:
     """Draw held-out R2 against rank: circuits beside the exact solution, and its controls.
 
-    Bars are standard errors over folds for the exact solution, and standard deviations over seeds for circuits and
-    over draws for targets within the area.
+    Bars are standard errors over folds for the exact solution, and standard deviations over seeds
+    for circuits and over draws for targets within the area.
 
     Parameters
     ----------
     results
-        ``exact_r2`` and ``exact_r2_sem`` (k,), ``chosen_rank``, and perhaps ``circuit_r2`` (rank, seed), ``null_r2``
-        (shuffle,) and ``within_r2`` (draw, draw_k).
+        ``exact_r2`` and ``exact_r2_sem`` (k,), ``chosen_rank``, and perhaps ``circuit_r2`` (rank,
+        seed), ``null_r2`` (shuffle,) and ``within_r2`` (draw, draw_k).
     """
     ax = axes_of(ax, figsize=(4.4, 3.3))
-    exact, sem, chosen = results["exact_r2"].values, results["exact_r2_sem"].values, int(results["chosen_rank"])
+    exact, sem, chosen = (
+        results["exact_r2"].values,
+        results["exact_r2_sem"].values,
+        int(results["chosen_rank"]),
+    )
     low, high, ranks = [0.0], [1e-3, np.max(exact + sem)], [chosen]
     ax.errorbar(
-        np.arange(1, len(exact) + 1), exact, sem, color=COLOURS["theory"], marker=".", capsize=1.5, label="exact"
+        np.arange(1, len(exact) + 1),
+        exact,
+        sem,
+        color=COLOURS["theory"],
+        marker=".",
+        capsize=1.5,
+        label="exact",
     )
-    ax.axhline(exact[-1], color=COLOURS["theory"], linestyle=":", linewidth=1, label="exact, full rank")
+    ax.axhline(
+        exact[-1], color=COLOURS["theory"], linestyle=":", linewidth=1, label="exact, full rank"
+    )
     if "circuit_r2" in results:
         ranks += results["rank"].values.tolist()
-        _draw_repeats(ax, results["rank"].values, results["circuit_r2"].values.T, ACROSS, "o", "circuit")
+        _draw_repeats(
+            ax, results["rank"].values, results["circuit_r2"].values.T, ACROSS, "o", "circuit"
+        )
     if "within_r2" in results:
         within = results["within_r2"].values
         high.append(within.mean(axis=0).max())
         places = np.arange(1, within.shape[1] + 1) + 0.12
-        _draw_repeats(ax, places, within, WITHIN, "s", "matched targets within the area", linewidth=1)
+        _draw_repeats(
+            ax, places, within, WITHIN, "s", "matched targets within the area", linewidth=1
+        )
     if "null_r2" in results:
         null = results["null_r2"].values
         low.append(null.min())
-        ax.axhspan(null.min(), null.max(), color="0.85", linewidth=0, zorder=0, label="trials shuffled")
+        ax.axhspan(
+            null.min(), null.max(), color="0.85", linewidth=0, zorder=0, label="trials shuffled"
+        )
     above = (exact + sem)[chosen - 1] + 0.06 * exact.max()
-    ax.plot(chosen, above, "v", color=COLOURS["distal"], markersize=6, zorder=5, label="chosen rank")
+    ax.plot(
+        chosen, above, "v", color=COLOURS["distal"], markersize=6, zorder=5, label="chosen rank"
+    )
     last = min(max(*ranks, 6) + 2, max(len(exact), 3))
-    ax.set(title=results.attrs["areas"], xlabel="rank $k$", ylabel="held-out $R^2$", xlim=(0.5, last + 0.5))
-    ax.set(xticks=range(1, last + 1, 1 if last < 13 else 2), ylim=(min(low) - 0.03 * max(high), 1.15 * max(high)))
+    ax.set(
+        title=results.attrs["areas"],
+        xlabel="rank $k$",
+        ylabel="held-out $R^2$",
+        xlim=(0.5, last + 0.5),
+    )
+    ax.set(
+        xticks=range(1, last + 1, 1 if last < 13 else 2),
+        ylim=(min(low) - 0.03 * max(high), 1.15 * max(high)),
+    )
     legend_below(ax, 2)
     return ax
 
 
 @styled
 def plot_dimensionality(results: Dataset, *, ax: Axes | None = None) -> Axes:
-    """Draw predictive dimensions beside the dimensions that source and target share within themselves, row by row.
+    """Draw predictive dimensions beside the dimensions that source and target share within
+    themselves, row by row.
 
     Parameters
     ----------
     results
-        ``chosen_rank``, ``source_dimensionality``, ``target_dimensionality``, and perhaps ``within_rank`` and
-        ``within_dimensionality`` (draw,). Draws that would lie on each other are spread a little.
+        ``chosen_rank``, ``source_dimensionality``, ``target_dimensionality``, and perhaps
+        ``within_rank`` and ``within_dimensionality`` (draw,). Draws that would lie on each other
+        are spread a little.
     """
     rows: dict[str, tuple[str, ...]] = {
         results.attrs["areas"]: ("chosen_rank", "target_dimensionality", "source_dimensionality")
@@ -75,7 +113,10 @@ def plot_dimensionality(results: Dataset, *, ax: Axes | None = None) -> Axes:
     looks = (
         ("predictive (rank)", {"marker": "o", "color": ACROSS}),
         ("shared within the target", {"marker": "s", "color": WITHIN, "markerfacecolor": "none"}),
-        ("shared within the source", {"marker": "D", "color": COLOURS["theory"], "markerfacecolor": "none"}),
+        (
+            "shared within the source",
+            {"marker": "D", "color": COLOURS["theory"], "markerfacecolor": "none"},
+        ),
     )
     rng = np.random.default_rng(0)
     for place, names in enumerate(rows.values()):
@@ -84,11 +125,15 @@ def plot_dimensionality(results: Dataset, *, ax: Axes | None = None) -> Axes:
         ax.plot([min(ends), max(ends)], [place, place], color="0.8", linewidth=1, zorder=0)
         for offset, values, (name, look) in zip((-0.1, 0.1, 0.0), found, looks, strict=False):
             single = len(values) == 1
-            heights = np.full(len(values), place) + (0 if single else offset + rng.uniform(-0.07, 0.07, len(values)))
+            heights = np.full(len(values), place) + (
+                0 if single else offset + rng.uniform(-0.07, 0.07, len(values))
+            )
             across = values + (0 if single else rng.uniform(-0.12, 0.12, len(values)))
             size = 7 if single else 3.5
             ax.plot(across, heights, linestyle="none", markersize=size, label=name, **look)  # type: ignore[arg-type]
-    ax.set(xlabel="dimensions", yticks=range(len(rows)), yticklabels=rows, ylim=(len(rows) - 0.5, -0.5))
+    ax.set(
+        xlabel="dimensions", yticks=range(len(rows)), yticklabels=rows, ylim=(len(rows) - 0.5, -0.5)
+    )
     ax.set_xlim(left=0)
     legend_below(ax)
     return ax
@@ -96,12 +141,14 @@ def plot_dimensionality(results: Dataset, *, ax: Axes | None = None) -> Axes:
 
 @styled
 def plot_removal(results: Dataset, *, ax: Axes | None = None) -> Axes:
-    """Draw held-out R2 of the full regression against the number of predictive dimensions removed from the source.
+    """Draw held-out R2 of the full regression against the number of predictive dimensions removed
+    from the source.
 
     Parameters
     ----------
     results
-        ``removed_r2`` and ``removed_r2_sem`` (removed,), and ``chosen_rank``, which a dotted line marks.
+        ``removed_r2`` and ``removed_r2_sem`` (removed,), and ``chosen_rank``, which a dotted line
+        marks.
     """
     ax = _draw_course(ax, results, results["removed"], "removed_r2")
     ax.axvline(int(results["chosen_rank"]), color=ACROSS, linestyle=":", linewidth=1)
@@ -135,11 +182,28 @@ def _draw_course(ax: Axes | None, results: Dataset, places: DataArray, name: str
 
 
 def _draw_repeats(
-    ax: Axes, places: NDArray, values: NDArray, colour: str, marker: str, label: str, linewidth: float = 0
+    ax: Axes,
+    places: NDArray,
+    values: NDArray,
+    colour: str,
+    marker: str,
+    label: str,
+    linewidth: float = 0,
 ) -> None:
-    """Draw means over repeats, (repeats, places), with standard deviations where there are several repeats."""
+    """Draw means over repeats, (repeats, places), with standard deviations where there are several
+    repeats.
+    """
     bars = values.std(axis=0) if len(values) > 1 else None
     ax.errorbar(
-        places, values.mean(axis=0), bars, color=colour, marker=marker, markersize=4.5, linewidth=linewidth,
-        elinewidth=1, capsize=1.5 if len(values) > 1 else 0, label=label, zorder=4,
-    )  # fmt: skip
+        places,
+        values.mean(axis=0),
+        bars,
+        color=colour,
+        marker=marker,
+        markersize=4.5,
+        linewidth=linewidth,
+        elinewidth=1,
+        capsize=1.5 if len(values) > 1 else 0,
+        label=label,
+        zorder=4,
+    )

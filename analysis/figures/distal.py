@@ -14,9 +14,9 @@ def plot_protocols(results: Dataset, *, ax=None) -> np.ndarray:
     Parameters
     ----------
     results
-        ``paired`` and ``other`` (s, protocol, cell): percent of baseline, of the pathway that was stimulated in
-        pairings and of the one that was only tested; ``predicted`` (s, protocol, pathway, cell) by the rule alone;
-        ``protocol_words`` (protocol,).
+        ``paired`` and ``other`` (s, protocol, cell): percent of baseline, of the pathway that was
+        stimulated in pairings and of the one that was only tested; ``predicted`` (s, protocol,
+        pathway, cell) by the rule alone; ``protocol_words`` (protocol,).
     """
     words, every_s = results["protocol_words"].values, results["s"].values
     paired, other = results["paired"].values, results["other"].values
@@ -35,14 +35,27 @@ def plot_protocols(results: Dataset, *, ax=None) -> np.ndarray:
             places = np.arange(len(words)) + (number - (len(every_s) - 1) / 2) * width
             colour = SHADES[number % len(SHADES)]
             panel.bar(
-                places, values[number].mean(axis=1), 0.9 * width, color=colour, alpha=0.35, zorder=0,
+                places,
+                values[number].mean(axis=1),
+                0.9 * width,
+                color=colour,
+                alpha=0.35,
+                zorder=0,
                 yerr=values[number].std(axis=1, ddof=1 if values.shape[2] > 1 else 0),
                 error_kw={"linewidth": 1, "capsize": 2},
                 label=f"s = {s:g}{_NAMES.get(s, '')}",
-            )  # fmt: skip
+            )
             scatter = np.linspace(-0.25, 0.25, values.shape[2]) * width
-            panel.plot((places[:, None] + scatter).ravel(), values[number].ravel(), ".", color=colour, markersize=2.5)
-            panel.plot(places, theory[number], "_", color=COLOURS["theory"], markersize=12, zorder=4)
+            panel.plot(
+                (places[:, None] + scatter).ravel(),
+                values[number].ravel(),
+                ".",
+                color=colour,
+                markersize=2.5,
+            )
+            panel.plot(
+                places, theory[number], "_", color=COLOURS["theory"], markersize=12, zorder=4
+            )
         panel.set(ylabel="EPSP (% of baseline)", title=title)
     axes[0].legend(fontsize=7, loc="upper left")
     axes[1].set_xticks(np.arange(len(words)), words)
@@ -59,8 +72,8 @@ def plot_inferred(results: Dataset, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     results
-        ``inferred`` (s, condition, seed, quantity), with quantities s, low and high; the coordinate s is what the
-        circuits follow; ``condition_words`` (condition,).
+        ``inferred`` (s, condition, seed, quantity), with quantities s, low and high; the coordinate
+        s is what the circuits follow; ``condition_words`` (condition,).
     """
     conditions = results["condition_words"].values
     found = results["inferred"].sel(quantity=["s", "low", "high"]).values
@@ -71,10 +84,23 @@ def plot_inferred(results: Dataset, *, ax: Axes | None = None) -> Axes:
         colour = SHADES[number % len(SHADES)]
         for row in range(len(conditions)):
             estimate, low, high = found[number, row].T
-            ax.hlines(row + spread, np.maximum(low, -0.5), np.minimum(high, 1.5), color=colour, linewidth=1.5)
+            ax.hlines(
+                row + spread,
+                np.maximum(low, -0.5),
+                np.minimum(high, 1.5),
+                color=colour,
+                linewidth=1.5,
+            )
             ax.plot(estimate, row + spread, "o", color=colour, markersize=3)
-        ax.text(s, 1.02, f"true s = {s:g}", color=colour, ha="center", fontsize=7,
-                transform=ax.get_xaxis_transform())  # fmt: skip
+        ax.text(
+            s,
+            1.02,
+            f"true s = {s:g}",
+            color=colour,
+            ha="center",
+            fontsize=7,
+            transform=ax.get_xaxis_transform(),
+        )
     ax.set_yticks(np.arange(len(conditions)), conditions)
     ax.invert_yaxis()
     ax.set_xlabel("inferred s, one dot per circuit")

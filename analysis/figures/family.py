@@ -1,4 +1,6 @@
-"""Figure of the family from RRMSE to CCA: plateaus, and numbers against s beside the exact solution."""
+"""Figure of the family from RRMSE to CCA: plateaus, and numbers against s beside the exact
+solution.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,12 @@ def plot_family(results: Dataset) -> np.ndarray:
     Parameters
     ----------
     results
-        ``plateau`` and back-propagated ``error`` (s, row, pyramidal), of which the first neuron's are shown;
-        ``eigenvalues_QQ`` (s, seed, component) and those that they should equal, ``eigenvalues_M`` (s, component);
-        ``excess`` (s, seed) and ``plateau_relative_error`` (s, seed, pyramidal), both relative; the coefficients
-        ``own_current`` and ``decay`` of the distal rule and, as the paper has them, ``own_current_exact`` and
-        ``decay_exact``, each (s,).
+        ``plateau`` and back-propagated ``error`` (s, row, pyramidal), of which the first neuron's
+        are shown; ``eigenvalues_QQ`` (s, seed, component) and those that they should equal,
+        ``eigenvalues_M`` (s, component); ``excess`` (s, seed) and ``plateau_relative_error`` (s,
+        seed, pyramidal), both relative; the coefficients ``own_current`` and ``decay`` of the
+        distal rule and, as the paper has them, ``own_current_exact`` and ``decay_exact``, each
+        (s,).
 
     Returns
     -------
@@ -36,7 +39,9 @@ def plot_family(results: Dataset) -> np.ndarray:
     below = np.asarray(halves[1].subgridspec(1, 4).subplots())
     for panel, place in zip(above, chosen, strict=True):
         plateau, error = (results[name][place, :_SHOWN_SAMPLES, 0] for name in ("plateau", "error"))
-        panel.plot(error, color=COLOURS["theory"], alpha=0.5, linewidth=2.6, label="back-propagated error")
+        panel.plot(
+            error, color=COLOURS["theory"], alpha=0.5, linewidth=2.6, label="back-propagated error"
+        )
         panel.plot(plateau, color=COLOURS["plateau"], linewidth=0.9, label="plateau")
         panel.locator_params(axis="y", nbins=3)
         panel.set(title=f"s = {s[place]:g}", xlabel="sample")
@@ -51,7 +56,10 @@ def plot_family(results: Dataset) -> np.ndarray:
         else:
             panel.set_ylim(0, 1.1 * values.max())
         in_percent(panel)
-    for name, colour, words in (("own_current", "distal", "own current"), ("decay", "proximal", "decay")):
+    for name, colour, words in (
+        ("own_current", "distal", "own current"),
+        ("decay", "proximal", "decay"),
+    ):
         below[3].plot(s, results[f"{name}_exact"], zorder=0, **THEORY)
         below[3].plot(s, results[name], "o", color=COLOURS[colour], markersize=4, label=words)
     below[3].set(ylim=(-0.05, 1.45))
@@ -65,7 +73,11 @@ def plot_family(results: Dataset) -> np.ndarray:
 
 def _draw_eigenvalues(panel: Axes, results: Dataset) -> None:
     """Draw the eigenvalues of QQ' of every seed, a colour for each component, over those of M."""
-    s, exact, found = results["s"].values, results["eigenvalues_M"].values, results["eigenvalues_QQ"].values
+    s, exact, found = (
+        results["s"].values,
+        results["eigenvalues_M"].values,
+        results["eigenvalues_QQ"].values,
+    )
     for component, shade in enumerate(shades(exact.shape[1])):
         panel.plot(s, found[:, :, component], "o", color=shade, markersize=3)
         panel.plot(s, exact[:, component], zorder=0, **THEORY)

@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.figures.style import COLOURS, THEORY, Dataset, axes_of, draw_against, in_percent, shades, styled
+from biorrr.analysis.figures.style import (
+    COLOURS,
+    THEORY,
+    Dataset,
+    axes_of,
+    draw_against,
+    in_percent,
+    shades,
+    styled,
+)
 
 
 @styled
@@ -20,16 +29,18 @@ def plot_hierarchy_learning(results: Dataset, *, ax: Any = None) -> NDArray:
     Parameters
     ----------
     results
-        ``excess`` (seed, snapshot) of all areas, with the attribute ``bound`` up to which they count as learned;
-        ``meeting`` (seed, snapshot, link), which is ||A - W'|| / ||W|| and empty for one area; ``seen`` (snapshot,),
-        samples seen.
+        ``excess`` (seed, snapshot) of all areas, with the attribute ``bound`` up to which they
+        count as learned; ``meeting`` (seed, snapshot, link), which is ||A - W'|| / ||W|| and empty
+        for one area; ``seen`` (snapshot,), samples seen.
     """
     panels = 2 if results.sizes["link"] else 1
     axes = axes_of(ax, 1, panels, figsize=(2.5 * panels, 2.6))[0]
     shown = results.isel(snapshot=results["seen"].values > 0)
     seen = shown["seen"].values
     axes[0].plot(seen, shown["excess"].values.T.clip(1e-8), color=COLOURS["plateau"], linewidth=0.9)
-    axes[0].axhline(shown["excess"].attrs["bound"], label=f"{shown['excess'].attrs['bound']:.0%}", **THEORY)
+    axes[0].axhline(
+        shown["excess"].attrs["bound"], label=f"{shown['excess'].attrs['bound']:.0%}", **THEORY
+    )
     titles = ["excess, all areas"]
     if panels == 2:
         for link, colour in zip(results["link"].values, shades(results.sizes["link"]), strict=True):
@@ -50,12 +61,17 @@ def plot_area_plateaus(results: Dataset, *, ax: Any = None) -> NDArray:
     Parameters
     ----------
     results
-        ``plateau`` and ``plateau_theory``, each (row, cell), with the ``cell_area`` (cell,) of each cell.
+        ``plateau`` and ``plateau_theory``, each (row, cell), with the ``cell_area`` (cell,) of each
+        cell.
     """
     areas = np.unique(results["cell_area"].values)
     axes = axes_of(ax, 1, len(areas), figsize=(2.6 * len(areas), 2.6))[0]
     for panel, area, colour in zip(axes, areas, shades(len(areas)), strict=True):
         here = results.isel(cell=results["cell_area"].values == area)
         draw_against(panel, here["plateau_theory"], here["plateau"], colour)
-        panel.set(title=f"area {area}", xlabel="theory at the optimum", ylabel="plateau" if area == areas[0] else "")
+        panel.set(
+            title=f"area {area}",
+            xlabel="theory at the optimum",
+            ylabel="plateau" if area == areas[0] else "",
+        )
     return axes

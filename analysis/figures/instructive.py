@@ -1,4 +1,6 @@
-"""Dendritic teaching signals in figures: answers of circuits, controls and neurons, power and false-positive rates."""
+"""Dendritic teaching signals in figures: answers of circuits, controls and neurons, power and
+false-positive rates.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,11 @@ from biorrr.analysis.figures.style import COLOURS, THEORY, Dataset, axes_of, sty
 from biorrr.analysis.instructive import LEVEL, Answer
 
 _WORDS = {
-    "circuit": "circuit that learns", "broadcast": "scalar broadcast", "shuffled": "shuffled across neurons",
+    "circuit": "circuit that learns",
+    "broadcast": "scalar broadcast",
+    "shuffled": "shuffled across neurons",
     "soma": "soma + noise",
-}  # fmt: skip
+}
 
 
 @styled
@@ -22,13 +26,18 @@ def plot_answers(results: Dataset, *, ax=None) -> np.ndarray:
     Parameters
     ----------
     results
-        ``effect`` and ``yes`` (example, carries, question), and ``must`` (carries, question): what the answer must be,
-        NaN where it is not known; ``words`` of each question.
+        ``effect`` and ``yes`` (example, carries, question), and ``must`` (carries, question): what
+        the answer must be, NaN where it is not known; ``words`` of each question.
     """
-    effects, yes = (results[name].transpose("example", "carries", "question").values for name in ("effect", "yes"))
+    effects, yes = (
+        results[name].transpose("example", "carries", "question").values
+        for name in ("effect", "yes")
+    )
     questions = results["words"].values
     kinds = [str(one) for one in results["carries"].values]
-    axes = axes_of(ax, 1, len(questions), "one per question", figsize=(2.5 * len(questions), 2.6), sharey=True)[0]
+    axes = axes_of(
+        ax, 1, len(questions), "one per question", figsize=(2.5 * len(questions), 2.6), sharey=True
+    )[0]
     scatter = 0.3 * (np.arange(len(effects)) / max(1, len(effects) - 1) - 0.5)
     for q, (panel, words) in enumerate(zip(axes, questions, strict=True)):
         panel.axvline(0, color="0.85", linewidth=0.8, zorder=0)
@@ -37,10 +46,24 @@ def plot_answers(results: Dataset, *, ax=None) -> np.ndarray:
             effect, said = effects[:, row, q], yes[:, row, q] == 1
             known = np.isfinite(results["must"].sel(carries=carries).values[q])
             panel.plot(effect[said], -row + scatter[said], "o", color=colour, markersize=2.5)
-            panel.plot(effect[~said], -row + scatter[~said], "o", color=colour, markersize=2.5, fillstyle="none",
-                       markeredgewidth=0.6)  # fmt: skip
-            panel.text(1.02, -row, f"{np.mean(yes[:, row, q]):.0%}", transform=panel.get_yaxis_transform(),
-                       fontsize=7, va="center", fontweight="bold" if known else "normal")  # fmt: skip
+            panel.plot(
+                effect[~said],
+                -row + scatter[~said],
+                "o",
+                color=colour,
+                markersize=2.5,
+                fillstyle="none",
+                markeredgewidth=0.6,
+            )
+            panel.text(
+                1.02,
+                -row,
+                f"{np.mean(yes[:, row, q]):.0%}",
+                transform=panel.get_yaxis_transform(),
+                fontsize=7,
+                va="center",
+                fontweight="bold" if known else "normal",
+            )
         panel.set(xlabel="effect", title=words)
     axes[0].set_yticks(-np.arange(len(kinds)), [_WORDS.get(carries, carries) for carries in kinds])
     return axes
@@ -53,24 +76,37 @@ def plot_power(results: Dataset, *, ax=None) -> np.ndarray:
     Parameters
     ----------
     results
-        ``power`` (noise, question): share of yes in circuits that learn; ``error_rate`` (question,): share of yes under
-        the null hypothesis in as many experiments as the attribute ``experiments`` says, at the ``imaging_noise``;
-        ``words`` of each question.
+        ``power`` (noise, question): share of yes in circuits that learn; ``error_rate``
+        (question,): share of yes under the null hypothesis in as many experiments as the attribute
+        ``experiments`` says, at the ``imaging_noise``; ``words`` of each question.
     """
     from scipy.stats import binomtest
 
     questions, noises = results["words"].values, results["noise"].values
     noise, experiments = results.attrs["imaging_noise"], results.attrs["experiments"]
-    axes = axes_of(ax, 1, len(questions), "one per question", figsize=(2.4 * len(questions), 2.5), sharey=True)[0]
+    axes = axes_of(
+        ax, 1, len(questions), "one per question", figsize=(2.4 * len(questions), 2.5), sharey=True
+    )[0]
     for q, (panel, words) in enumerate(zip(axes, questions, strict=True)):
         one = results.isel(question=q)
         panel.axhline(LEVEL, **(THEORY | {"linestyle": "-", "linewidth": 0.8}))
-        panel.plot(noises, one["power"], "o-", color=COLOURS["proximal"], markersize=3, label="power")
+        panel.plot(
+            noises, one["power"], "o-", color=COLOURS["proximal"], markersize=3, label="power"
+        )
         rate = float(one["error_rate"])
         if np.isfinite(rate):
             found = binomtest(round(rate * experiments), experiments).proportion_ci()
-            panel.errorbar([noise], [rate], [[rate - found.low], [found.high - rate]], fmt="o", color="black",
-                           markersize=3, linewidth=1, zorder=5, label="false-positive rate")  # fmt: skip
+            panel.errorbar(
+                [noise],
+                [rate],
+                [[rate - found.low], [found.high - rate]],
+                fmt="o",
+                color="black",
+                markersize=3,
+                linewidth=1,
+                zorder=5,
+                label="false-positive rate",
+            )
         panel.set(xscale="log", xlabel="imaging noise / signal", title=words, ylim=(-0.03, 1.03))
         ticks_at(panel, noises)
     axes[0].set_ylabel("share that says yes")

@@ -9,28 +9,45 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.figures.style import SHADES, THEORY, Axes, Dataset, Figure, axes_of, legend_below, styled
+from biorrr.analysis.figures.style import (
+    SHADES,
+    THEORY,
+    Axes,
+    Dataset,
+    Figure,
+    axes_of,
+    legend_below,
+    styled,
+)
 
-# Lines are told apart in grey print by dashes and markers. There is one more of these than of colours, so that no two
-# of 42 learners look the same.
+# Lines are told apart in grey print by dashes and markers. There is one more of these than of
+# colours, so that no two of 42 learners look the same.
 _LOOKS = (
-    ("-", "o"), ("--", "s"), ("-.", "^"), (":", "D"), ((0, (5, 1)), "v"), ((0, (3, 1, 1, 1)), "P"), ((0, (1, 1)), "X"),
-)  # fmt: skip
+    ("-", "o"),
+    ("--", "s"),
+    ("-.", "^"),
+    (":", "D"),
+    ((0, (5, 1)), "v"),
+    ((0, (3, 1, 1, 1)), "P"),
+    ((0, (1, 1)), "X"),
+)
 _NEAR = 5.0  # percent above the optimum at which a learner counts as arrived
 _FLOOR = 1e-3  # percent, below which nothing is shown
 
 
 @styled
 def plot_race(results: Dataset, steps: str = "samples", title: str = "", note: str = "") -> Figure:
-    """Draw the excess over the optimum, in percent, against steps and CPU time, one column per rank.
+    """Draw the excess over the optimum, in percent, against steps and CPU time, one column per
+    rank.
 
-    A row in between counts passes through the data, if learners differ in how many steps make a pass. A dashed line is
-    drawn where the excess is 5 %.
+    A row in between counts passes through the data, if learners differ in how many steps make a
+    pass. A dashed line is drawn where the excess is 5 %.
 
     Parameters
     ----------
     results
-        ``excess`` as a fraction, ``passes`` and ``seconds``, (learner, k, seed, snapshot), and ``t`` without seed.
+        ``excess`` as a fraction, ``passes`` and ``seconds``, (learner, k, seed, snapshot), and
+        ``t`` without seed.
     steps
         What t counts.
     title
@@ -43,10 +60,20 @@ def plot_race(results: Dataset, steps: str = "samples", title: str = "", note: s
     if np.allclose(a_pass, a_pass[0]):
         del rows["passes"]
     ranks, lines = results["k"].values, _lines(results["learner"].values)
-    axes = axes_of(None, len(rows), len(ranks), figsize=(1.4 + 2.7 * len(ranks), 1 + 2.3 * len(rows)), sharey=True)
+    axes = axes_of(
+        None,
+        len(rows),
+        len(ranks),
+        figsize=(1.4 + 2.7 * len(ranks), 1 + 2.3 * len(rows)),
+        sharey=True,
+    )
     for (row, column), ax in np.ndenumerate(axes):
         _excess(ax, results.isel(k=column), [*rows][row], lines)
-        ax.set(ylim=(_FLOOR, 150), xlabel=[*rows.values()][row], title=f"$k = {ranks[column]}$" if row == 0 else "")
+        ax.set(
+            ylim=(_FLOOR, 150),
+            xlabel=[*rows.values()][row],
+            title=f"$k = {ranks[column]}$" if row == 0 else "",
+        )
     for ax in axes[:, 0]:
         ax.set_ylabel("excess over the optimum (%)")
     return _legend(axes[0, 0], title, note)
@@ -54,13 +81,21 @@ def plot_race(results: Dataset, steps: str = "samples", title: str = "", note: s
 
 @styled
 def plot_constraint(results: Dataset, steps: str = "samples", title: str = "") -> Figure:
-    """Draw ||Vx'CxxVx - I||^2/k, ``whitening_error`` (learner, k, seed, snapshot), against ``t`` without seed."""
+    """Draw ||Vx'CxxVx - I||^2/k, ``whitening_error`` (learner, k, seed, snapshot), against ``t``
+    without seed.
+    """
     ranks, lines = results["k"].values, _lines(results["learner"].values)
     axes = axes_of(None, 1, len(ranks), figsize=(1.4 + 2.7 * len(ranks), 3.2), sharey=True)
     for ax, k in zip(axes[0], ranks, strict=True):
         for learner in lines:
             one = results.sel(k=k, learner=learner)
-            _band(ax, one["t"].values, np.maximum(_seeds(one, "whitening_error"), 1e-12), learner, lines)
+            _band(
+                ax,
+                one["t"].values,
+                np.maximum(_seeds(one, "whitening_error"), 1e-12),
+                learner,
+                lines,
+            )
         ax.set(xscale="log", yscale="log", title=f"$k = {k}$", xlabel=steps)
         ax.set_ylim(bottom=max(ax.get_ylim()[0], 1e-6))
     axes[0, 0].set_ylabel("$\\Vert V_x' C_{xx} V_x - I \\Vert^2 / k$")
@@ -69,7 +104,9 @@ def plot_constraint(results: Dataset, steps: str = "samples", title: str = "") -
 
 @styled
 def plot_pictures_race(results: Dataset) -> Figure:
-    """Draw the excess, (data, learner, seed, snapshot), in percent against ``t`` without seed, one panel per data."""
+    """Draw the excess, (data, learner, seed, snapshot), in percent against ``t`` without seed, one
+    panel per data.
+    """
     if "data" not in results.dims:  # a single data set
         results = results.expand_dims("data")
     panels, lines = results["data"].values, _lines(results["learner"].values)
@@ -83,13 +120,14 @@ def plot_pictures_race(results: Dataset) -> Figure:
 
 @styled
 def plot_sensitivity(results: Dataset, title: str = "") -> Figure:
-    """Draw the excess over the optimum for every pair of eta0 and N, one row per algorithm and one column per rank.
+    """Draw the excess over the optimum for every pair of eta0 and N, one row per algorithm and one
+    column per rank.
 
     Parameters
     ----------
     results
-        ``excess`` (algorithm, k, decade, N, seed) as a fraction, NaN where a seed diverged, drawn hatched; ``eta0``
-        (algorithm, k, decade), NaN where fewer values were tried.
+        ``excess`` (algorithm, k, decade, N, seed) as a fraction, NaN where a seed diverged, drawn
+        hatched; ``eta0`` (algorithm, k, decade), NaN where fewer values were tried.
     """
     from matplotlib.colors import LogNorm
 
@@ -103,16 +141,28 @@ def plot_sensitivity(results: Dataset, title: str = "") -> Figure:
         ax.set_facecolor("white")
         ax.patch.set_hatch("////")
         shown = ax.imshow(
-            np.maximum(percent, 1e-3), norm=LogNorm(0.01, 100), cmap="viridis_r", origin="lower", aspect="auto"
+            np.maximum(percent, 1e-3),
+            norm=LogNorm(0.01, 100),
+            cmap="viridis_r",
+            origin="lower",
+            aspect="auto",
         )
         for (y, x), value in np.ndenumerate(percent):
             look = {"ha": "center", "va": "center", "fontsize": 6}
             if np.isnan(value):
-                ax.text(x, y, "diverged", bbox={"facecolor": "white", "edgecolor": "none", "pad": 1}, **look)
+                ax.text(
+                    x,
+                    y,
+                    "diverged",
+                    bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+                    **look,
+                )
             else:
                 ax.text(x, y, f"{value:.2g}", color="w" if value > 3 else "k", **look)
         ax.set_xticks(range(len(tried["N"])), [f"{n:,.0f}" for n in tried["N"].values], fontsize=6)
-        ax.set_yticks(range(len(percent)), [f"{eta:.2g}" for eta in tried["eta0"].values], fontsize=6)
+        ax.set_yticks(
+            range(len(percent)), [f"{eta:.2g}" for eta in tried["eta0"].values], fontsize=6
+        )
         ax.set(xlabel="$N$ (samples)", ylabel="$\\eta_0$ of $V_x$")
         ax.set_title(f"{algorithms[row]}, $k = {ranks[column]}$")
         ax.grid(False)
@@ -123,16 +173,23 @@ def plot_sensitivity(results: Dataset, title: str = "") -> Figure:
 
 def _lines(learners: NDArray) -> dict[str, tuple]:
     """Return colour, dashes and marker of each learner."""
-    return {str(one): (shade, *look) for one, shade, look in zip(learners, cycle(SHADES), cycle(_LOOKS), strict=False)}
+    return {
+        str(one): (shade, *look)
+        for one, shade, look in zip(learners, cycle(SHADES), cycle(_LOOKS), strict=False)
+    }
 
 
 def _seeds(results: Dataset, name: str) -> NDArray:
     """Return a quantity of one learner, (seeds, S)."""
-    return results[name].transpose(..., "seed", "snapshot").values.reshape(results.sizes["seed"], -1)
+    return (
+        results[name].transpose(..., "seed", "snapshot").values.reshape(results.sizes["seed"], -1)
+    )
 
 
 def _excess(ax: Axes, results: Dataset, along: str, lines: Mapping[str, tuple]) -> None:
-    """Draw the excess of every learner, (learner, seed, snapshot), along a quantity, and the line of arrival."""
+    """Draw the excess of every learner, (learner, seed, snapshot), along a quantity, and the line
+    of arrival.
+    """
     for learner in lines:
         one = results.sel(learner=learner)
         x = one[along].mean("seed").values if "seed" in one[along].dims else one[along].values
@@ -142,7 +199,9 @@ def _excess(ax: Axes, results: Dataset, along: str, lines: Mapping[str, tuple]) 
 
 
 def _band(ax: Axes, x: NDArray, scores: NDArray, learner: str, lines: Mapping[str, tuple]) -> None:
-    """Draw the mean of ``scores`` (seeds, S) over ``x`` (S,) in a band of one standard deviation; x = 0 is left out."""
+    """Draw the mean of ``scores`` (seeds, S) over ``x`` (S,) in a band of one standard deviation; x
+    = 0 is left out.
+    """
     colour, dashes, marker = lines[learner]
     shown = x > 0
     mean, spread = scores.mean(axis=0)[shown], scores.std(axis=0)[shown]

@@ -1,4 +1,6 @@
-"""Figure of how far a circuit can depart from the paper's and still learn: one row for each departure."""
+"""Figure of how far a circuit can depart from the paper's and still learn: one row for each
+departure.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +17,19 @@ _LEARNS, _BREAKS = ("#DCEBF5", "#9CC9E3"), ("#F6C9A6", "#E58A4E")
 
 @styled
 def plot_departures(results: Dataset) -> NDArray:
-    """Draw a table for each data set: a row for each departure, a field for each of its values, mild ones first.
+    """Draw a table for each data set: a row for each departure, a field for each of its values,
+    mild ones first.
 
-    A field shows the value and, below it, the mean excess over seeds. It is blue where the circuit learns and orange
-    where learning is broken.
+    A field shows the value and, below it, the mean excess over seeds. It is blue where the circuit
+    learns and orange where learning is broken.
 
     Parameters
     ----------
     results
-        By name of the departure, the excess (data, <name>_value, seed), with the attributes ``long_name``, in words,
-        and ``ordered``, 1 where values go from mild to severe; rows without order get a star.
-        ``plain`` (data, seed) is the excess without any departure. The attribute ``tolerated`` of the dataset is the
-        excess beyond which learning counts as broken.
+        By name of the departure, the excess (data, <name>_value, seed), with the attributes
+        ``long_name``, in words, and ``ordered``, 1 where values go from mild to severe; rows
+        without order get a star. ``plain`` (data, seed) is the excess without any departure. The
+        attribute ``tolerated`` of the dataset is the excess beyond which learning counts as broken.
 
     Returns
     -------
@@ -50,7 +53,10 @@ def plot_departures(results: Dataset) -> NDArray:
         ax.tick_params(left=False)
     axes[0].set_yticks(range(len(names)), [_label(results[name]) for name in names], fontsize=7)
     words = (f"below {_BOUNDS[0]:.0%}", f"to {tolerated:.0%}", f"to {_BOUNDS[1]:.0%}", "above")
-    handles = [Patch(facecolor=colour, label=word) for colour, word in zip(_LEARNS + _BREAKS, words, strict=True)]
+    handles = [
+        Patch(facecolor=colour, label=word)
+        for colour, word in zip(_LEARNS + _BREAKS, words, strict=True)
+    ]
     axes[0].figure.legend(
         handles=handles,
         title_fontsize=8,
@@ -67,14 +73,20 @@ def _draw_row(ax: Axes, row: int, values: list, excess: NDArray, tolerated: floa
 
     colours = _LEARNS + _BREAKS
     for place, (value, found) in enumerate(zip(values, excess, strict=True)):
-        colour = colours[int(np.searchsorted((_BOUNDS[0], tolerated, _BOUNDS[1]), found, side="right"))]
-        ax.add_patch(Rectangle((place - 0.47, row - 0.44), 0.94, 0.88, facecolor=colour, linewidth=0))
+        colour = colours[
+            int(np.searchsorted((_BOUNDS[0], tolerated, _BOUNDS[1]), found, side="right"))
+        ]
+        ax.add_patch(
+            Rectangle((place - 0.47, row - 0.44), 0.94, 0.88, facecolor=colour, linewidth=0)
+        )
         text = f"{value if isinstance(value, str) else f'{value:g}'}\n{_percent(found)}"
         ax.text(place, row, text, ha="center", va="center", fontsize=6, linespacing=1.1)
 
 
 def _label(excess: DataArray) -> str:
-    """Return the words of a departure, in short lines, with a star where its values have no order."""
+    """Return the words of a departure, in short lines, with a star where its values have no
+    order.
+    """
     return textwrap.fill(excess.attrs["long_name"] + ("" if excess.attrs["ordered"] else " *"), 36)
 
 

@@ -1,8 +1,9 @@
 """Figures of one run, from its dataset: the same from a script, a command and the report page.
 
-Each takes ``data``, the dataset that a run keeps (weights at snapshots, traces, settings). ``X`` (n_samples, m) and
-``Y`` (n_samples, n) are the data that were learned, as the circuit was given them; ``exact`` is their exact solution,
-where it is known already; ``neurons`` are counted from 0; ``ax`` are axes to draw into, new ones unless given.
+Each takes ``data``, the dataset that a run keeps (weights at snapshots, traces, settings). ``X``
+(n_samples, m) and ``Y`` (n_samples, n) are the data that were learned, as the circuit was given
+them; ``exact`` is their exact solution, where it is known already; ``neurons`` are counted from 0;
+``ax`` are axes to draw into, new ones unless given.
 """
 
 from __future__ import annotations
@@ -25,15 +26,26 @@ from biorrr.analysis.theory import symmetry_decay
 from biorrr.analysis.traces import Stage, stages_of_learning
 from biorrr.errors import InputError
 
-SAMPLES, HELD_SAMPLES = 50, 8  # in a stretch: as many as can be told apart, fewer where each takes its time
+SAMPLES, HELD_SAMPLES = (
+    50,
+    8,
+)  # in a stretch: as many as can be told apart, fewer where each takes its time
 MOST_TRACED, MOST_FILTERS, MOST_RECORDED = 4, 6, 3  # neurons that fit a page
 
 
-def learning_of(data: Dataset, X: ArrayLike | None, Y: ArrayLike | None, exact: Yardstick | None, ax: Any) -> Axes:
+def learning_of(
+    data: Dataset, X: ArrayLike | None, Y: ArrayLike | None, exact: Yardstick | None, ax: Any
+) -> Axes:
     """Draw the objective at each snapshot against its optimum."""
     exact = exact or exact_solution(data, X, Y)
     Vx = data["Vx"].values
-    return plot_learning(data["seen"].values, exact.objective(Vx), exact.optimum(Vx.shape[-1]), label="circuit", ax=ax)
+    return plot_learning(
+        data["seen"].values,
+        exact.objective(Vx),
+        exact.optimum(Vx.shape[-1]),
+        label="circuit",
+        ax=ax,
+    )
 
 
 def plateau_of(
@@ -46,22 +58,30 @@ def plateau_of(
     ax: Any,
     samples: tuple[int, int] | None = None,
 ) -> NDArray:
-    """Draw traces of ``samples``, or at the start, halfway and at the end; with theory where the data are known."""
+    """Draw traces of ``samples``, or at the start, halfway and at the end; with theory where the
+    data are known.
+    """
     if samples is not None:
         data, shown = _between(data, *samples), samples[1] - samples[0]
     found = stages(data, X, Y, exact, shown).values()
     chosen = {f"samples {one.samples[0]} to {one.samples[-1]}": one for one in found}
     cells = _chosen(data, neurons, MOST_TRACED)
     theory = {
-        title: {name: _rows(signal, cells) for name, signal in one.theory.items()} for title, one in chosen.items()
+        title: {name: _rows(signal, cells) for name, signal in one.theory.items()}
+        for title, one in chosen.items()
     }
     held = _held(data)
     return plot_plateau(
-        {title: {name: _rows(trace, cells) for name, trace in one.traces.items()} for title, one in chosen.items()},
+        {
+            title: {name: _rows(trace, cells) for name, trace in one.traces.items()}
+            for title, one in chosen.items()
+        },
         theory if any(theory.values()) else None,
         at={title: moments(data, one.samples) for title, one in chosen.items()},
         unit=unit_of(data),
-        onsets={title: onsets(data, one.samples) for title, one in chosen.items()} if held else None,
+        onsets=(
+            {title: onsets(data, one.samples) for title, one in chosen.items()} if held else None
+        ),
         neurons=[_name(data, cell) for cell in cells],
         ax=ax,
     )
@@ -73,21 +93,25 @@ def _between(data: Dataset, first: int, stop: int) -> Dataset:
     if not kept.sizes["sample"]:
         have = data["sample"].values
         raise InputError(
-            f"samples: none of {first} to {stop - 1} was recorded; there are samples {have.min()} to {have.max()}, and "
-            "run(..., every=[(first, last + 1)]) records others"
+            f"samples: none of {first} to {stop - 1} was recorded; there are samples {have.min()}"
+            f" to {have.max()}, and run(..., every=[(first, last + 1)]) records others"
         )
     return kept
 
 
 def symmetry_of(data: Dataset, ax: Any, eta_q: Callable[[NDArray], NDArray] | None = None) -> Axes:
-    """Draw ||Q' - R|| at each snapshot against the product of (1 - eta_q): of rates recorded, or of ``eta_q``."""
+    """Draw ||Q' - R|| at each snapshot against the product of (1 - eta_q): of rates recorded, or of
+    ``eta_q``.
+    """
     if "eta_q" not in data:
         decay = symmetry_decay(data["Q"], data["R"], data["seen"], eta_q or 0.0)
         predicted = None if eta_q is None else decay.predicted
         return plot_symmetry(decay.samples, decay.measured, predicted, decay.rounding, ax=ax)
     eta_q, eta_r = (data[name].values.ravel() for name in ("eta_q", "eta_r"))
     if not np.array_equal(eta_q, eta_r):
-        raise InputError("rates: those of Q and R must be equal for theory to predict ||Q' - R||; see r_minus_qt")
+        raise InputError(
+            "rates: those of Q and R must be equal for theory to predict ||Q' - R||; see r_minus_qt"
+        )
     recorded = data["sample"].values
     at = (moments(data, recorded) - onsets(data, recorded)[0]) / _hold(data) + recorded[0]
     decay = symmetry_decay(data["Q"], data["R"], data["seen"], lambda t: np.interp(t, at, eta_q))
@@ -103,7 +127,9 @@ def filters_of(
     neurons: Sequence[int] | None,
     ax: Any,
 ) -> NDArray:
-    """Draw the final filters; beside the exact ones, onto which they are turned, where the data are known."""
+    """Draw the final filters; beside the exact ones, onto which they are turned, where the data are
+    known.
+    """
     Vx = data["Vx"].values[-1]
     if exact is None and X is not None and Y is not None:
         exact = exact_solution(data, X, Y)
@@ -111,10 +137,14 @@ def filters_of(
     if exact is None:
         return plot_filters(Vx[:, cells], pixels=pixels, numbers=cells, ax=ax)
     best = exact.Vx(Vx.shape[1])
-    return plot_filters(exact.aligned(Vx)[:, cells], best[:, cells], pixels, numbers=cells, of=Vx.shape[1], ax=ax)
+    return plot_filters(
+        exact.aligned(Vx)[:, cells], best[:, cells], pixels, numbers=cells, of=Vx.shape[1], ax=ax
+    )
 
 
-def eigenvalues_of(data: Dataset, X: ArrayLike | None, Y: ArrayLike | None, exact: Yardstick | None, ax: Any) -> Axes:
+def eigenvalues_of(
+    data: Dataset, X: ArrayLike | None, Y: ArrayLike | None, exact: Yardstick | None, ax: Any
+) -> Axes:
     """Draw the eigenvalues of the final QQ' beside those of M."""
     exact = exact or exact_solution(data, X, Y)
     Q = data["Q"].values[-1]
@@ -129,7 +159,9 @@ def raster_of(
     neurons: Sequence[int] | None,
     ax: Any,
 ) -> NDArray:
-    """Draw the last samples: ``spikes`` (tick within them, cell, cells per neuron) where there are any, over traces."""
+    """Draw the last samples: ``spikes`` (tick within them, cell, cells per neuron) where there are
+    any, over traces.
+    """
     last, cells = last_samples(data, shown), _chosen(data, neurons, MOST_RECORDED)
     starts, timed = onsets(data, last.samples), None
     if spikes is not None:
@@ -150,20 +182,27 @@ def raster_of(
 
 
 def _held(data: Dataset) -> bool:
-    """Return True if neurons were recorded tick by tick while a sample was held, and not once per sample."""
+    """Return True if neurons were recorded tick by tick while a sample was held, and not once per
+    sample.
+    """
     return "time" in data.get("plateau", data).dims
 
 
-# -- what they are made of ---------------------------------------------------------------------------------------------
+# -- what they are made of -------------------------------------------------------------------------
 
 
 def exact_solution(data: Dataset, X: ArrayLike | None, Y: ArrayLike | None) -> Yardstick:
     """Return the exact solution of the problem that the run has learned."""
     if X is None or Y is None:
-        raise InputError("X, Y: must be the data that were learned, which the exact solution needs (got none)")
+        raise InputError(
+            "X, Y: must be the data that were learned, which the exact solution needs (got none)"
+        )
     ridge = data.attrs["ridge_x"], data.attrs["ridge_y"]
     return Yardstick(
-        np.asarray(X) - data["mean_x"].values, np.asarray(Y) - data["mean_y"].values, data.attrs["s"], ridge
+        np.asarray(X) - data["mean_x"].values,
+        np.asarray(Y) - data["mean_y"].values,
+        data.attrs["s"],
+        ridge,
     )
 
 
@@ -182,9 +221,15 @@ def stages(
         rows = x - data["mean_x"].values, y - data["mean_y"].values
     traces = {name: data[name].values for name in TRACES if name in data}
     return stages_of_learning(
-        data["sample"].values, traces, data["seen"].values, data["Vx"].values, data["Vy"].values,
-        shown=shown or (HELD_SAMPLES if _held(data) else SAMPLES), data=rows, exact=exact,
-    )  # fmt: skip
+        data["sample"].values,
+        traces,
+        data["seen"].values,
+        data["Vx"].values,
+        data["Vy"].values,
+        shown=shown or (HELD_SAMPLES if _held(data) else SAMPLES),
+        data=rows,
+        exact=exact,
+    )
 
 
 def last_samples(data: Dataset, shown: int) -> Stage:
@@ -193,7 +238,9 @@ def last_samples(data: Dataset, shown: int) -> Stage:
 
 
 def moments(data: Dataset, samples: NDArray) -> NDArray:
-    """Return the end of each tick of ``samples`` in the unit of :func:`unit_of`; milliseconds count from the first."""
+    """Return the end of each tick of ``samples`` in the unit of :func:`unit_of`; milliseconds count
+    from the first.
+    """
     starts = onsets(data, samples)
     if not _held(data):
         return starts
@@ -229,16 +276,22 @@ def _rows(trace: NDArray, cells: list[int]) -> NDArray:
     return trace.reshape(-1, trace.shape[-1])[:, cells]
 
 
-def _chosen(data: Dataset, neurons: Sequence[int] | None, most: int, k: int | None = None) -> list[int]:
+def _chosen(
+    data: Dataset, neurons: Sequence[int] | None, most: int, k: int | None = None
+) -> list[int]:
     k = k or data["plateau"].shape[-1]
-    chosen = [*range(min(k, most))] if neurons is None else [int(one) for one in np.atleast_1d(neurons)]
+    chosen = (
+        [*range(min(k, most))] if neurons is None else [int(one) for one in np.atleast_1d(neurons)]
+    )
     if not chosen or min(chosen) < 0 or max(chosen) >= k:
         raise InputError(f"neurons: must lie in [0, {k - 1}] (got {neurons!r})")
     return chosen
 
 
 def _name(data: Dataset, cell: int) -> str:
-    """Return the name of a recorded neuron in figures, counted from 0: "neuron 3", or of many "neuron 3 of 10"."""
+    """Return the name of a recorded neuron in figures, counted from 0: "neuron 3", or of many
+    "neuron 3 of 10".
+    """
     k = data["Vx"].shape[-1]
     number = int(data["plateau_cell"].values[cell]) if "plateau_cell" in data.coords else cell
     return f"neuron {number}" + (f" of {k}" if k > MOST_TRACED else "")

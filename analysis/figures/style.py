@@ -1,4 +1,6 @@
-"""One look for every figure: its style, one colour per quantity, and the axes that figures are drawn into."""
+"""One look for every figure: its style, one colour per quantity, and the axes that figures are
+drawn into.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,8 @@ def styled(draw: Callable) -> Callable:
         with matplotlib.style.context(STYLE):
             drawn = draw(*args, **kwargs)
             interactive = matplotlib.is_interactive()
-        # A notebook's backend, loaded with the first figure, turns interaction on and shows no later figure without.
+        # A notebook's backend, loaded with the first figure, turns interaction on and shows no
+        # later figure without.
         matplotlib.interactive(interactive)
         return drawn
 
@@ -60,7 +63,8 @@ def axes_of(ax: Any, rows: int = 0, columns: int = 0, what: str = "", **layout: 
     Parameters
     ----------
     ax
-        One axes, or an array of them where ``rows`` and ``columns`` are given; None for a new figure.
+        One axes, or an array of them where ``rows`` and ``columns`` are given; None for a new
+        figure.
     rows, columns, what
         Shape of the array, and what rows and columns are, for the error message.
     layout
@@ -75,10 +79,14 @@ def axes_of(ax: Any, rows: int = 0, columns: int = 0, what: str = "", **layout: 
         return plt.subplots(*shape, squeeze=not shape, **layout)[1]
     given = np.asarray(ax, dtype=object)
     if not all(isinstance(one, Axes) for one in given.flat):
-        raise InputTypeError(f"ax: must be axes of matplotlib (got {ax!r}); plt.subplots makes them")
+        raise InputTypeError(
+            f"ax: must be axes of matplotlib (got {ax!r}); plt.subplots makes them"
+        )
     if not rows:
         if given.size != 1:
-            raise InputError(f"ax: must be one axes (got an array of shape {given.shape}); pass one of them")
+            raise InputError(
+                f"ax: must be one axes (got an array of shape {given.shape}); pass one of them"
+            )
         _dress(given.item())
         return given.item()
     if given.shape != (rows, columns) and not (
@@ -112,7 +120,8 @@ def _dress(ax: Axes) -> None:
 
 
 def draw_scale_bar(panel: Axes, level: int, scale: float, lane: float = 2.1) -> None:
-    """Draw a bar of a round length, 1, 2 or 5 times a power of ten, on the right of the trace at ``level``.
+    """Draw a bar of a round length, 1, 2 or 5 times a power of ten, on the right of the trace at
+    ``level``.
 
     Traces stand one below the other, a unit apart, each drawn with ``lane * scale`` to the unit.
     """
@@ -127,8 +136,14 @@ def draw_scale_bar(panel: Axes, level: int, scale: float, lane: float = 2.1) -> 
 def legend_below(axes: Any, ncols: int = 3, **more: Any) -> None:
     """Draw one legend below the figure, with each label of all ``axes`` once."""
     every = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
-    handles = {label: handle for ax in every for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
-    every[0].figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=ncols, **more)
+    handles = {
+        label: handle
+        for ax in every
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
+    }
+    every[0].figure.legend(
+        handles.values(), handles.keys(), loc="outside lower center", ncols=ncols, **more
+    )
 
 
 def draw_against(panel: Axes, theory: ArrayLike, measured: ArrayLike, colour: Any) -> None:

@@ -1,4 +1,6 @@
-"""A sweep at a glance: a curve for one setting, a heat map for two, the lowest mean of each problem marked."""
+"""A sweep at a glance: a curve for one setting, a heat map for two, the lowest mean of each problem
+marked.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ def plot_means(
     problem: Collection[str] = (),
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw means over seeds against the one or two settings that vary, with a star at the lowest of each problem.
+    """Draw means over seeds against the one or two settings that vary, with a star at the lowest of
+    each problem.
 
     Parameters
     ----------
@@ -35,12 +38,15 @@ def plot_means(
     means
         By the values of these settings: the mean over seeds.
     problem
-        Those of ``names`` that change the problem: means are compared only where these are the same.
+        Those of ``names`` that change the problem: means are compared only where these are the
+        same.
     """
     from matplotlib.ticker import FuncFormatter
 
     ax = axes_of(ax, figsize=(4.7, 3.3))
-    percent = FuncFormatter(lambda value, _: f"{100 * value:.3g} %") if "excess" in measure else None
+    percent = (
+        FuncFormatter(lambda value, _: f"{100 * value:.3g} %") if "excess" in measure else None
+    )
     label = EXCESS if measure == "excess" else measure
     # Numbers in order; anything else as it comes.
     levels = [_levels([point[axis] for point in means]) for axis in range(len(names))]
@@ -51,8 +57,20 @@ def plot_means(
         for row in rows:
             if row.get(measure) is not None:
                 ax.plot(at[row[names[0]]], row[measure], ".", color="0.7", markersize=4)
-        ax.plot([at[level] for level in levels[0]], [means[(level,)] for level in levels[0]], "o-", markersize=4)
-        ax.plot([at[one] for (one,) in best], [means[point] for point in best], "*", markersize=14, color="C1", ls="")
+        ax.plot(
+            [at[level] for level in levels[0]],
+            [means[(level,)] for level in levels[0]],
+            "o-",
+            markersize=4,
+        )
+        ax.plot(
+            [at[one] for (one,) in best],
+            [means[point] for point in best],
+            "*",
+            markersize=14,
+            color="C1",
+            ls="",
+        )
         ax.set(xlabel=names[0], ylabel=label)
         if percent:
             ax.yaxis.set_major_formatter(percent)
@@ -71,18 +89,23 @@ def plot_means(
             place = levels[1].index(x), levels[0].index(y)
             ax.plot(*place, "*", markersize=14, color="C1", markeredgecolor="white")
     if len(best) == 1:
-        where = ", ".join(f"{name} {_short(level)}" for name, level in zip(names, best[0], strict=True))
+        where = ", ".join(
+            f"{name} {_short(level)}" for name, level in zip(names, best[0], strict=True)
+        )
     else:
         where = f"for each {' and '.join(problem)}"
     lowest = "lowest mean over seeds" if len(rows) > len(means) else "lowest"
     ax.set_title(
-        f"{lowest} (star): {where}" if best else f"different problems {where}: not compared", fontsize="medium"
+        f"{lowest} (star): {where}" if best else f"different problems {where}: not compared",
+        fontsize="medium",
     )
     return ax
 
 
 def _lowest(means: Mapping[tuple, float], problem: Sequence[int]) -> list[tuple]:
-    """Return the lowest point of each problem that has several; ``problem`` are the axes that tell problems apart."""
+    """Return the lowest point of each problem that has several; ``problem`` are the axes that tell
+    problems apart.
+    """
     groups: dict[tuple, list[tuple]] = {}
     for point in means:
         groups.setdefault(tuple(point[axis] for axis in problem), []).append(point)
@@ -92,7 +115,9 @@ def _lowest(means: Mapping[tuple, float], problem: Sequence[int]) -> list[tuple]
 
 def _levels(values: list) -> list:
     distinct = list(dict.fromkeys(values))
-    return sorted(distinct) if all(isinstance(value, int | float) for value in distinct) else distinct
+    return (
+        sorted(distinct) if all(isinstance(value, int | float) for value in distinct) else distinct
+    )
 
 
 def _short(level: Any) -> str:

@@ -13,13 +13,15 @@ _FLOOR = 1e-4  # excess below which dots are not told apart
 
 @styled
 def plot_theories(results: Dataset, *, ax=None) -> NDArray:
-    """Draw excess, participation ratio, whitening, apical signals, lesions and answers, one axes for each.
+    """Draw excess, participation ratio, whitening, apical signals, lesions and answers, one axes
+    for each.
 
     Parameters
     ----------
     results
-        ``excess``, ``law``, ``participation``, ``whitening`` (data, theory, seed), ``carries`` (..., stage, by),
-        ``change`` (..., manipulation), and, where theories were imaged, ``yes`` (theory, trials, noise, question).
+        ``excess``, ``law``, ``participation``, ``whitening`` (data, theory, seed), ``carries``
+        (..., stage, by), ``change`` (..., manipulation), and, where theories were imaged, ``yes``
+        (theory, trials, noise, question).
 
     Returns
     -------
@@ -28,16 +30,28 @@ def plot_theories(results: Dataset, *, ax=None) -> NDArray:
     stages, by = results["stage"].values, results["by"].values
     carries = results["carries"].mean(("data", "seed")).values  # (theory, stage, by)
     fields = [
-        (carries.transpose(0, 2, 1).reshape(len(carries), -1), [f"{one} {stage}" for one in by for stage in stages],
-         "R² of the apical signal on y, on x\nand on the error of the best prediction"),
-        (results["change"].mean(("data", "seed")).values, list(results["manipulation"].values),
-         "change of the\napical signal"),
-    ]  # fmt: skip
+        (
+            carries.transpose(0, 2, 1).reshape(len(carries), -1),
+            [f"{one} {stage}" for one in by for stage in stages],
+            "R² of the apical signal on y, on x\nand on the error of the best prediction",
+        ),
+        (
+            results["change"].mean(("data", "seed")).values,
+            list(results["manipulation"].values),
+            "change of the\napical signal",
+        ),
+    ]
     if "yes" in results:
         yes = results["yes"].isel(trials=-1).transpose("theory", "question", "noise")
-        words = [f"{q!s}, noise {noise:g}" for q in yes["question"].values for noise in yes["noise"].values]
+        words = [
+            f"{q!s}, noise {noise:g}"
+            for q in yes["question"].values
+            for noise in yes["noise"].values
+        ]
         trials = int(yes["trials"])
-        fields.append((yes.values.reshape(len(yes), -1), words, f"share that says yes\nin {trials:,} trials"))
+        fields.append(
+            (yes.values.reshape(len(yes), -1), words, f"share that says yes\nin {trials:,} trials")
+        )
     axes = _panels(ax, results.sizes["theory"], [len(words) for _, words, _ in fields])
     _dots(axes[0], results, "excess", 100, _FLOOR)
     axes[0].set(xscale="log", xlabel="excess over the optimum (%)")
@@ -57,7 +71,9 @@ def plot_theories(results: Dataset, *, ax=None) -> NDArray:
 
 
 def _panels(ax, theories: int, columns: list[int]) -> NDArray:
-    """Return axes for three panels of dots, and below them one for each table with that many ``columns``."""
+    """Return axes for three panels of dots, and below them one for each table with that many
+    ``columns``.
+    """
     if ax is not None:
         return axes_of(ax, 1, 3 + len(columns), "one for each measure")[0]
     import matplotlib.pyplot as plt
@@ -71,39 +87,77 @@ def _panels(ax, theories: int, columns: list[int]) -> NDArray:
 
 
 def _dots(panel: Axes, results: Dataset, name: str, scale: float, floor: float) -> None:
-    """Draw one dot for each seed, a marker for each data set, and a tick where law 1 predicts the excess."""
+    """Draw one dot for each seed, a marker for each data set, and a tick where law 1 predicts the
+    excess.
+    """
     for place, data in enumerate(results["data"].values):
         one = results.sel(data=data)
-        rows = np.arange(one.sizes["theory"])[:, None] + 0.22 * (place - (results.sizes["data"] - 1) / 2)
+        rows = np.arange(one.sizes["theory"])[:, None] + 0.22 * (
+            place - (results.sizes["data"] - 1) / 2
+        )
         values = scale * np.maximum(one[name].transpose("theory", "seed").values, floor)
         rows = np.broadcast_to(rows, values.shape)
-        colour = (COLOURS["proximal"], COLOURS["distal"], COLOURS["Q"], COLOURS["R"], COLOURS["own"])[place % 5]
-        panel.plot(values.ravel(), rows.ravel(), _MARKERS[place % 5], color=colour, markersize=3, label=str(data))
+        colour = (
+            COLOURS["proximal"],
+            COLOURS["distal"],
+            COLOURS["Q"],
+            COLOURS["R"],
+            COLOURS["own"],
+        )[place % 5]
+        panel.plot(
+            values.ravel(),
+            rows.ravel(),
+            _MARKERS[place % 5],
+            color=colour,
+            markersize=3,
+            label=str(data),
+        )
         if name == "excess":
             law = scale * one["law"].transpose("theory", "seed").values
-            label = "law 1" if place == results.sizes["data"] - 1 and np.isfinite(law).any() else None
-            panel.plot(law.ravel(), rows.ravel(), "|", color="black", markersize=7, zorder=3, label=label)
+            label = (
+                "law 1" if place == results.sizes["data"] - 1 and np.isfinite(law).any() else None
+            )
+            panel.plot(
+                law.ravel(), rows.ravel(), "|", color="black", markersize=7, zorder=3, label=label
+            )
 
 
 def _field(panel: Axes, values: NDArray, words: list[str], title: str) -> None:
-    """Draw a table of numbers between 0 and 1, the darker the larger; a dash where there is none."""
+    """Draw a table of numbers between 0 and 1, the darker the larger; a dash where there is
+    none.
+    """
     panel.imshow(np.clip(values, 0, 1), cmap="Blues", vmin=0, vmax=1.6, aspect="auto")
     for (row, column), value in np.ndenumerate(values):
-        text = f"{value:.1f}" if value >= 0.995 else f"{value:.2f}".removeprefix("0") if value >= 0.005 else "0"
-        panel.text(column, row, text if np.isfinite(value) else "–", ha="center", va="center", fontsize=7)
-    panel.set_xticks(range(len(words)), words, rotation=60, ha="right", rotation_mode="anchor", fontsize=8)
+        text = (
+            f"{value:.1f}"
+            if value >= 0.995
+            else f"{value:.2f}".removeprefix("0")
+            if value >= 0.005
+            else "0"
+        )
+        panel.text(
+            column, row, text if np.isfinite(value) else "–", ha="center", va="center", fontsize=7
+        )
+    panel.set_xticks(
+        range(len(words)), words, rotation=60, ha="right", rotation_mode="anchor", fontsize=8
+    )
     panel.set_title(title, fontsize=9)
     panel.tick_params(length=0)
     panel.spines[:].set_visible(False)
 
 
-# Francioni et al. (2026) as digitised by others: mean and error of dendritic signals, (group, phase).
-SECOND_HAND = np.array([[0.005, -0.100], [-0.139, 0.049]]), np.array([[0.015, 0.023], [0.016, 0.023]])
+# Francioni et al. (2026) as digitised by others: mean and error of dendritic signals, (group,
+# phase).
+SECOND_HAND = (
+    np.array([[0.005, -0.100], [-0.139, 0.049]]),
+    np.array([[0.015, 0.023], [0.016, 0.023]]),
+)
 
 
 @styled
 def plot_interface(results: Dataset, *, ax=None) -> NDArray:
-    """Draw apical signals at a brain-computer interface, one axes for each shape of plateaus, and published ones.
+    """Draw apical signals at a brain-computer interface, one axes for each shape of plateaus, and
+    published ones.
 
     Parameters
     ----------
@@ -121,15 +175,33 @@ def plot_interface(results: Dataset, *, ax=None) -> NDArray:
     colours = [COLOURS[name] for name in ("proximal", "distal", "Q", "plateau", "R", "own")]
     for panel, shape in zip(axes, shapes, strict=False):
         for place, theory in enumerate(results["theory"].values):
-            values = results["apical"].sel(theory=theory, shape=shape).values.reshape(results.sizes["inhibition"], -1)
-            x, colour = places + 0.14 * (place - (results.sizes["theory"] - 1) / 2), colours[place % len(colours)]
-            panel.plot(x, values[0], _MARKERS[place % 5], color=colour, markersize=4, label=str(theory))
-            panel.plot(x, values[-1], _MARKERS[place % 5], color=colour, markersize=4, markerfacecolor="none")
+            values = (
+                results["apical"]
+                .sel(theory=theory, shape=shape)
+                .values.reshape(results.sizes["inhibition"], -1)
+            )
+            x, colour = (
+                places + 0.14 * (place - (results.sizes["theory"] - 1) / 2),
+                colours[place % len(colours)],
+            )
+            panel.plot(
+                x, values[0], _MARKERS[place % 5], color=colour, markersize=4, label=str(theory)
+            )
+            panel.plot(
+                x,
+                values[-1],
+                _MARKERS[place % 5],
+                color=colour,
+                markersize=4,
+                markerfacecolor="none",
+            )
         panel.set(title=str(shape), ylim=(-1.2, 1.2))
     axes[0].set_ylabel("apical signal less its mean")
     axes[0].legend(fontsize=6, loc="upper left")
     means, errors = SECOND_HAND
-    axes[-1].errorbar(places, means.ravel(), errors.ravel(), fmt="o", color=COLOURS["theory"], markersize=4)
+    axes[-1].errorbar(
+        places, means.ravel(), errors.ravel(), fmt="o", color=COLOURS["theory"], markersize=4
+    )
     axes[-1].set(title="published (second-hand)", ylim=(-0.2, 0.2))
     for panel in axes:
         panel.axhline(0, color="0.85", linewidth=0.8, zorder=0)

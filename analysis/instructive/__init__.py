@@ -1,6 +1,8 @@
-"""Four questions on dendritic teaching signals, asked of recordings of somas and dendrites of the same neurons.
+"""Four questions on dendritic teaching signals, asked of recordings of somas and dendrites of the
+same neurons.
 
-Arrays in, answers out: :func:`ask` takes a :class:`DendriticRecording` and returns an :class:`Answer` to each question.
+Arrays in, answers out: :func:`ask` takes a :class:`DendriticRecording` and returns an
+:class:`Answer` to each question.
 """
 
 from biorrr.analysis.instructive.answer import LEVEL, Answer
@@ -9,4 +11,12 @@ from biorrr.analysis.instructive.recording import DendriticRecording
 from biorrr.analysis.instructive.residual import dendritic_residual
 from biorrr.analysis.instructive.signals import signals_of
 
-__all__ = ["LEVEL", "QUESTIONS", "Answer", "DendriticRecording", "ask", "dendritic_residual", "signals_of"]
+__all__ = [
+    "LEVEL",
+    "QUESTIONS",
+    "Answer",
+    "DendriticRecording",
+    "ask",
+    "dendritic_residual",
+    "signals_of",
+]

@@ -31,7 +31,8 @@ class DendriticRecording:
     role : (N,) or (N, J)
         How each neuron drives each component of the outcome, with its sign.
     condition : (T,)
-        Which stimulus or trial type each frame belongs to, as whole numbers; negative where it belongs to none.
+        Which stimulus or trial type each frame belongs to, as whole numbers; negative where it
+        belongs to none.
     period
         Frames from one trial to the next, where trials come at a fixed pace; 1 where they do not.
     """
@@ -46,24 +47,31 @@ class DendriticRecording:
 
     def __post_init__(self) -> None:
         for name in ("soma", "dendrite"):
-            object.__setattr__(self, name, _numbers(name, getattr(self, name), "frames by neurons", 2))
+            object.__setattr__(
+                self, name, _numbers(name, getattr(self, name), "frames by neurons", 2)
+            )
         T, N = self.soma.shape
         if self.dendrite.shape != (T, N):
             raise InputError(
-                f"dendrite: must have the shape of soma, frames by neurons (got {self.dendrite.shape} and "
-                f"{(T, N)}); column i of both is neuron i"
+                "dendrite: must have the shape of soma, frames by neurons (got"
+                f" {self.dendrite.shape} and {(T, N)}); column i of both is neuron i"
             )
         if max(FEWEST_FRAMES, FRAMES_PER_NEURON * N) > T:
             raise InputError(
-                f"soma: must have at least {max(FEWEST_FRAMES, FRAMES_PER_NEURON * N)} frames for {N} neurons (got "
-                f"{T}); is it transposed?"
+                f"soma: must have at least {max(FEWEST_FRAMES, FRAMES_PER_NEURON * N)} frames for"
+                f" {N} neurons (got {T}); is it transposed?"
             )
         for name in ("soma", "dendrite"):
             silent = np.flatnonzero(np.ptp(getattr(self, name), axis=0) == 0)
             if len(silent):
-                raise InputError(f"{name}: must change over time (got the same value throughout in neuron {silent[0]})")
+                raise InputError(
+                    f"{name}: must change over time (got the same value throughout in neuron"
+                    f" {silent[0]})"
+                )
         if not (math.isfinite(self.rate) and self.rate > 0):
-            raise InputError(f"rate: must be a positive number of frames per second (got {self.rate})")
+            raise InputError(
+                f"rate: must be a positive number of frames per second (got {self.rate})"
+            )
         if self.error is not None:
             error = _columns(_numbers("error", self.error, "frames, or frames by components", 1, 2))
             if len(error) != T:
@@ -72,24 +80,29 @@ class DendriticRecording:
                 raise InputError("error: must change over time (got the same value throughout)")
             object.__setattr__(self, "error", error)
         if self.role is not None:
-            role = _columns(_numbers("role", self.role, "neurons, or neurons by components of the error", 1, 2))
+            role = _columns(
+                _numbers("role", self.role, "neurons, or neurons by components of the error", 1, 2)
+            )
             wanted = (N, role.shape[1] if self.error is None else self.error.shape[1])
             if role.shape != wanted:
                 raise InputError(
-                    f"role: must have one row per neuron and one column per component of the error, {wanted} (got "
-                    f"{role.shape})"
+                    "role: must have one row per neuron and one column per component of the error,"
+                    f" {wanted} (got {role.shape})"
                 )
             object.__setattr__(self, "role", role)
         if self.condition is not None:
             condition = _numbers("condition", self.condition, "frames", 1)
             if len(condition) != T or (condition != np.round(condition)).any():
-                raise InputError(f"condition: must be one whole number per frame, {T} (got {len(condition)} values)")
+                raise InputError(
+                    f"condition: must be one whole number per frame, {T} (got {len(condition)}"
+                    " values)"
+                )
             object.__setattr__(self, "condition", condition.astype(np.int64))
 
         if not 1 <= self.period <= T // FEWEST_TRIALS or self.period != round(self.period):
             raise InputError(
-                f"period: must be a whole number of frames, at most {T // FEWEST_TRIALS} of {T} (got {self.period}); "
-                "1 where trials do not come at a fixed pace"
+                f"period: must be a whole number of frames, at most {T // FEWEST_TRIALS} of {T}"
+                f" (got {self.period}); 1 where trials do not come at a fixed pace"
             )
 
     @property

@@ -1,1 +1,3 @@
-"""Reduced-rank regression: its exact solution, metrics, covariances, and the choice of rank and ridge."""
+"""Reduced-rank regression: its exact solution, metrics, covariances, and the choice of rank and
+ridge.
+"""

@@ -28,20 +28,26 @@ class Baselines(NamedTuple):
 def baselines(exact: Yardstick, k: int) -> Baselines:
     """Return the excess that ``k`` filters have without having learned to tell the best ones.
 
-    An excess says little where its baselines are small: if the eigenvalues of M hardly differ, every plane inside the
-    first few filters is nearly as good as the best. A random k-plane in k + 1 white dimensions leaves out a random
-    direction, so its mean objective is minus k / (k + 1) times the sum of the first k + 1 eigenvalues of M.
+    An excess says little where its baselines are small: if the eigenvalues of M hardly differ,
+    every plane inside the first few filters is nearly as good as the best. A random k-plane in k +
+    1 white dimensions leaves out a random direction, so its mean objective is minus k / (k + 1)
+    times the sum of the first k + 1 eigenvalues of M.
 
     Examples
     --------
-    >>> exact = Yardstick(X=[[2.0, 0], [-2, 0], [0, 1], [0, -1]], Y=[[2.0, 0], [-2, 0], [0, 1], [0, -1]])
+    >>> exact = Yardstick(X=[[2.0, 0], [-2, 0], [0, 1], [0, -1]], Y=[[2.0, 0], [-2, 0], [0, 1], [0,
+    -1]])
     >>> [f"{excess:.3f}" for excess in baselines(exact, k=1)]
     ['0.375', '0.000', '0.750']
     """
     best = -exact.optimum(k)
-    if not best or k == exact.m:  # nothing to predict, or nothing to choose: every set of filters is optimal
+    if (
+        not best or k == exact.m
+    ):  # nothing to predict, or nothing to choose: every set of filters is optimal
         return Baselines(0.0, 0.0, 0.0)
-    last, following = (exact.eigenvalues[i] if i < len(exact.eigenvalues) else 0.0 for i in (k - 1, k))
+    last, following = (
+        exact.eigenvalues[i] if i < len(exact.eigenvalues) else 0.0 for i in (k - 1, k)
+    )
     return Baselines(
         random_plane=1 - k / (k + 1) * (best + float(following)) / best,
         principal_components=float(exact.excess(exact.principal_components(k))),

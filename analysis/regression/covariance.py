@@ -12,7 +12,8 @@ from biorrr.analysis.checks import check_pair, check_s, ridge_pair
 
 
 class Covariances(NamedTuple):
-    """Second moments of paired data, divided by the number of samples, ridge included (Sec. 3, Notation).
+    """Second moments of paired data, divided by the number of samples, ridge included (Sec. 3,
+    Notation).
 
     Attributes
     ----------
@@ -29,10 +30,14 @@ class Covariances(NamedTuple):
     yy: NDArray
 
 
-def covariances(X: ArrayLike, Y: ArrayLike, ridge: float | tuple[float, float] = 0.0) -> Covariances:
-    """Return covariances of ``X`` (n_samples, m) and ``Y`` (n_samples, n) as given: nothing is centred.
+def covariances(
+    X: ArrayLike, Y: ArrayLike, ridge: float | tuple[float, float] = 0.0
+) -> Covariances:
+    """Return covariances of ``X`` (n_samples, m) and ``Y`` (n_samples, n) as given: nothing is
+    centred.
 
-    ``ridge`` is the supplement's epsilon, added to Cxx and Cyy, or a pair that sets them separately.
+    ``ridge`` is the supplement's epsilon, added to Cxx and Cyy, or a pair that sets them
+    separately.
 
     Examples
     --------
@@ -48,14 +53,18 @@ def covariances(X: ArrayLike, Y: ArrayLike, ridge: float | tuple[float, float] =
 
 
 def sigma_inverse(Cyy: NDArray, s: float) -> NDArray:
-    """Return Sigma_s^-1 = s Cyy + (1-s) I (Sec. 3.2), shape (n, n); the ridge, if any, is already in ``Cyy``."""
+    """Return Sigma_s^-1 = s Cyy + (1-s) I (Sec. 3.2), shape (n, n); the ridge, if any, is already
+    in ``Cyy``.
+    """
     return check_s(s) * Cyy + (1 - s) * np.eye(len(Cyy))
 
 
 def symmetric_power(C: ArrayLike, power: float) -> NDArray:
-    """Return a power of a symmetric positive semi-definite matrix, such as C^1/2 or C^-1/2, shape (m, m).
+    """Return a power of a symmetric positive semi-definite matrix, such as C^1/2 or C^-1/2, shape
+    (m, m).
 
-    Directions without variance, up to rounding, stay without: a negative power is that of the pseudo-inverse.
+    Directions without variance, up to rounding, stay without: a negative power is that of the
+    pseudo-inverse.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""Reduced-rank regression solved exactly, for every member of the family between RRMSE and CCA (Sec. 3)."""
+"""Reduced-rank regression solved exactly, for every member of the family between RRMSE and CCA
+(Sec. 3).
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,12 @@ class ReducedRankRegression(FilterPredictor):
     k
         Rank: how many filters, from 1 to min(m, n).
     s
-        Which errors count: Sigma_s^-1 = s Cyy + (1-s) I. 0 is RRMSE, classical reduced-rank regression; 1 is CCA.
+        Which errors count: Sigma_s^-1 = s Cyy + (1-s) I. 0 is RRMSE, classical reduced-rank
+        regression; 1 is CCA.
     ridge
-        Added to Cxx and Cyy; a pair sets them separately. With 0, inverses are pseudo-inverses. "cv" chooses the one
-        that predicts held-out samples best (:func:`~biorrr.analysis.choose_ridge`).
+        Added to Cxx and Cyy; a pair sets them separately. With 0, inverses are pseudo-inverses.
+        "cv" chooses the one that predicts held-out samples best
+        (:func:`~biorrr.analysis.choose_ridge`).
 
     Attributes
     ----------

@@ -1,6 +1,8 @@
-"""Scores of filters and predictions. Data are taken as given: centre them first if they should be centred.
+"""Scores of filters and predictions. Data are taken as given: centre them first if they should be
+centred.
 
-To score many snapshots of the same problem, build one :class:`~biorrr.analysis.regression.yardstick.Yardstick`.
+To score many snapshots of the same problem, build one
+:class:`~biorrr.analysis.regression.yardstick.Yardstick`.
 """
 
 from __future__ import annotations
@@ -16,31 +18,45 @@ from biorrr.errors import InputError
 Ridge = float | tuple[float, float]
 
 
-def objective(Vx: ArrayLike, X: ArrayLike, Y: ArrayLike, s: float = 0.0, ridge: Ridge = 0.0) -> float | NDArray:
-    """Return the objective of filters ``Vx`` (..., m, k) on ``X`` (n_samples, m), ``Y`` (n_samples, n); low is good.
+def objective(
+    Vx: ArrayLike, X: ArrayLike, Y: ArrayLike, s: float = 0.0, ridge: Ridge = 0.0
+) -> float | NDArray:
+    """Return the objective of filters ``Vx`` (..., m, k) on ``X`` (n_samples, m), ``Y`` (n_samples,
+    n); low is good.
 
-    Whitening is enforced and Vy stands at its optimum (supplement E); see :meth:`Yardstick.objective`.
+    Whitening is enforced and Vy stands at its optimum (supplement E); see
+    :meth:`Yardstick.objective`.
     """
     return Yardstick(X, Y, s, ridge).objective(Vx)
 
 
-def excess(Vx: ArrayLike, X: ArrayLike, Y: ArrayLike, s: float = 0.0, ridge: Ridge = 0.0) -> float | NDArray:
-    """Return (objective - optimum) / |optimum| of the filters ``Vx`` (..., m, k); see :meth:`Yardstick.excess`."""
+def excess(
+    Vx: ArrayLike, X: ArrayLike, Y: ArrayLike, s: float = 0.0, ridge: Ridge = 0.0
+) -> float | NDArray:
+    """Return (objective - optimum) / |optimum| of the filters ``Vx`` (..., m, k); see
+    :meth:`Yardstick.excess`.
+    """
     return Yardstick(X, Y, s, ridge).excess(Vx)
 
 
 def whitening_error(Vx: ArrayLike, X: ArrayLike, ridge: Ridge = 0.0) -> float | NDArray:
-    """Return ||Vx' (Cxx + ridge I) Vx - I||^2 / k of ``Vx`` (..., m, k) on ``X`` (n_samples, m) (supplement E)."""
+    """Return ||Vx' (Cxx + ridge I) Vx - I||^2 / k of ``Vx`` (..., m, k) on ``X`` (n_samples, m)
+    (supplement E).
+    """
     whitened = _in_metric(Vx, X, ridge)
     k = whitened.shape[-1]
     return (np.square(whitened.swapaxes(-2, -1) @ whitened - np.eye(k)).sum(axis=(-2, -1)) / k)[()]
 
 
-def principal_angles(A: ArrayLike, B: ArrayLike, X: ArrayLike | None = None, ridge: Ridge = 0.0) -> NDArray:
-    """Return principal angles between the column spans of ``A`` (m, k) and ``B`` (m, l) in degrees, largest first.
+def principal_angles(
+    A: ArrayLike, B: ArrayLike, X: ArrayLike | None = None, ridge: Ridge = 0.0
+) -> NDArray:
+    """Return principal angles between the column spans of ``A`` (m, k) and ``B`` (m, l) in degrees,
+    largest first.
 
-    With ``X`` (n_samples, m) they are angles in the metric of Cxx + ridge I: between the activities Vx'x rather than
-    between the filters, so that directions in which the input hardly varies count little.
+    With ``X`` (n_samples, m) they are angles in the metric of Cxx + ridge I: between the activities
+    Vx'x rather than between the filters, so that directions in which the input hardly varies count
+    little.
 
     Examples
     --------
@@ -53,10 +69,12 @@ def principal_angles(A: ArrayLike, B: ArrayLike, X: ArrayLike | None = None, rid
 
 
 def r2(Y: ArrayLike, predicted: ArrayLike, baseline: ArrayLike | None = None) -> float:
-    """Return the share of the variance of ``Y`` (n_samples, n) that ``predicted`` (same shape) explains, pooled.
+    """Return the share of the variance of ``Y`` (n_samples, n) that ``predicted`` (same shape)
+    explains, pooled.
 
-    Squared errors and squared deviations from ``baseline`` (n,) are each summed over samples and responses before
-    they are divided. The baseline is Y's own mean unless given; for held-out data give the training mean.
+    Squared errors and squared deviations from ``baseline`` (n,) are each summed over samples and
+    responses before they are divided. The baseline is Y's own mean unless given; for held-out data
+    give the training mean.
     """
     Y, predicted = as_floats("Y", Y), as_floats("predicted", predicted)
     if Y.shape != predicted.shape:
@@ -66,8 +84,12 @@ def r2(Y: ArrayLike, predicted: ArrayLike, baseline: ArrayLike | None = None) ->
 
 
 def _in_metric(V: ArrayLike, X: ArrayLike, ridge: Ridge) -> NDArray:
-    """Return a (..., n_samples + m, k) with the Gram matrix V'(Cxx + ridge I)V of ``V`` (..., m, k)."""
+    """Return a (..., n_samples + m, k) with the Gram matrix V'(Cxx + ridge I)V of ``V`` (..., m,
+    k).
+    """
     V, X = as_floats("V", V), as_floats("X", X)
     if V.ndim < 2 or V.shape[-2] != X.shape[1]:
-        raise InputError(f"V: must have a row for each of the {X.shape[1]} columns of X (got shape {V.shape})")
+        raise InputError(
+            f"V: must have a row for each of the {X.shape[1]} columns of X (got shape {V.shape})"
+        )
     return np.concatenate([X @ V / np.sqrt(len(X)), np.sqrt(ridge_pair(ridge)[0]) * V], axis=-2)

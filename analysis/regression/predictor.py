@@ -18,7 +18,11 @@ from biorrr.analysis.regression.metrics import r2
 
 
 class FilterPredictor(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    MultiOutputMixin,
+    RegressorMixin,
+    BaseEstimator,
 ):
     """Predicts Y from X through k filters; a subclass has a `fit` that finds them.
 
@@ -38,18 +42,24 @@ class FilterPredictor(
     y_mean_: NDArray
 
     def transform(self, X: ArrayLike) -> NDArray:
-        """Return the output z = Vx'(x - mean) of the filters for ``X`` (n_samples, m): (n_samples, k)."""
+        """Return the output z = Vx'(x - mean) of the filters for ``X`` (n_samples, m): (n_samples,
+        k).
+        """
         check_is_fitted(self)
         X = validate_data(self, unmasked("X", X), reset=False, dtype=float)
         return (X - self.x_mean_) @ self.Vx_
 
     def predict(self, X: ArrayLike) -> NDArray:
-        """Predict Y, (n_samples, n), or (n_samples,) after a fit to such, from ``X`` (n_samples, m)."""
+        """Predict Y, (n_samples, n), or (n_samples,) after a fit to such, from ``X`` (n_samples,
+        m).
+        """
         predicted = self.transform(X) @ self.readout_.T + self.y_mean_
         return predicted[:, 0] if self._single_response else predicted
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
-        """Return the share of the variance of ``y`` about the training mean that is predicted, all responses pooled."""
+        """Return the share of the variance of ``y`` about the training mean that is predicted, all
+        responses pooled.
+        """
         return r2(y, self.predict(X), self.y_mean_)
 
     @property
@@ -59,6 +69,8 @@ class FilterPredictor(
     def _check_training(self, X: ArrayLike, y: ArrayLike, **options) -> tuple[NDArray, NDArray]:
         """Check ``X`` and ``y``; return arrays (n_samples, m) and (n_samples, n)."""
         X, y = unmasked("X", X), unmasked("y", y)
-        X, Y = validate_data(self, X, y, dtype=float, order="C", multi_output=True, y_numeric=True, **options)
+        X, Y = validate_data(
+            self, X, y, dtype=float, order="C", multi_output=True, y_numeric=True, **options
+        )
         self._single_response = Y.ndim == 1
         return X, np.ascontiguousarray(Y, dtype=float).reshape(len(Y), -1)

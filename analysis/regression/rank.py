@@ -1,4 +1,6 @@
-"""The rank that data support, by cross-validation, as in Semedo et al. (2019), Neuron 102, 249-259."""
+"""The rank that data support, by cross-validation, as in Semedo et al. (2019), Neuron 102,
+249-259.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ from biorrr.errors import InputError
 class RankCV(ReducedRankRegression):
     """Reduced-rank regression whose rank is chosen by held-out prediction.
 
-    The rank is the smallest whose mean held-out R2 over folds lies within one standard error of the best, as in
-    Semedo et al. (2019). Fitted, it is the exact solution of that rank on all the data.
+    The rank is the smallest whose mean held-out R2 over folds lies within one standard error of the
+    best, as in Semedo et al. (2019). Fitted, it is the exact solution of that rank on all the data.
 
     Parameters
     ----------
@@ -28,8 +30,8 @@ class RankCV(ReducedRankRegression):
     s, ridge
         As in :class:`~biorrr.analysis.regression.exact.ReducedRankRegression`.
     cv
-        Number of folds of shuffled samples, or of shuffled groups when ``fit`` is given groups; or a scikit-learn
-        splitter.
+        Number of folds of shuffled samples, or of shuffled groups when ``fit`` is given groups; or
+        a scikit-learn splitter.
     random_state
         Seed of the shuffle.
 
@@ -40,7 +42,8 @@ class RankCV(ReducedRankRegression):
     ks_ : (n_ranks,)
         The ranks tried, increasing.
     r2_folds_ : (n_folds, n_ranks)
-        R2 of each held-out fold about the training mean, responses pooled; folds in which nothing varies are left out.
+        R2 of each held-out fold about the training mean, responses pooled; folds in which nothing
+        varies are left out.
     r2_mean_, r2_sem_ : (n_ranks,)
         Their mean over folds and its standard error: what the rank is chosen by.
     r2_ : (n_ranks,)
@@ -62,13 +65,20 @@ class RankCV(ReducedRankRegression):
         self.cv = cv
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None, strata: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        groups: ArrayLike | None = None,
+        strata: ArrayLike | None = None,
+    ) -> Self:
         """Choose the rank and solve for ``X`` (n_samples, m) and ``y`` (n_samples, n).
 
-        ``groups`` (n_samples,), such as trial numbers, are held out whole: neighbouring time bins of a trial share
-        noise, and a model that has seen one knows something of the other. Samples of one of ``strata`` (n_samples,),
-        such as a condition and time bin, have a mean of their own, which is learned from training samples and
-        subtracted from held-out ones: what is predicted are residuals.
+        ``groups`` (n_samples,), such as trial numbers, are held out whole: neighbouring time bins
+        of a trial share noise, and a model that has seen one knows something of the other. Samples
+        of one of ``strata`` (n_samples,), such as a condition and time bin, have a mean of their
+        own, which is learned from training samples and subtracted from held-out ones: what is
+        predicted are residuals.
         """
         X, Y = self._check_training(X, y, ensure_min_samples=2)
         limits = X.shape[1], Y.shape[1]
@@ -82,7 +92,8 @@ class RankCV(ReducedRankRegression):
         scorable = deviations > 0
         if scorable.sum() < 2:
             raise InputError(
-                f"y: must vary in at least two held-out folds (got {scorable.sum()} of {len(folds)}); lower cv"
+                f"y: must vary in at least two held-out folds (got {scorable.sum()} of"
+                f" {len(folds)}); lower cv"
             )
         self.r2_folds_ = 1 - errors[scorable] / deviations[scorable, None]
         self.r2_mean_ = self.r2_folds_.mean(axis=0)
@@ -102,7 +113,9 @@ class RankCV(ReducedRankRegression):
     def _held_out(
         self, X: NDArray, Y: NDArray, train: NDArray, test: NDArray, strata: NDArray | None
     ) -> tuple[NDArray, float]:
-        """Return squared errors on ``test`` for each rank of ``ks_``, and squared deviations from the training mean."""
+        """Return squared errors on ``test`` for each rank of ``ks_``, and squared deviations from
+        the training mean.
+        """
         x_train, x_test = residuals(X, strata, train, test)
         y_train, deviations = residuals(Y, strata, train, test)
         yardstick = Yardstick(x_train, y_train, self.s, self.ridge)  # type: ignore[arg-type]  # "cv" is not for RankCV
@@ -113,18 +126,26 @@ class RankCV(ReducedRankRegression):
 
 
 def residuals(
-    values: NDArray, strata: NDArray | None, train: NDArray | slice, test: NDArray | slice = slice(0)
+    values: NDArray,
+    strata: NDArray | None,
+    train: NDArray | slice,
+    test: NDArray | slice = slice(0),
 ) -> tuple[NDArray, NDArray]:
-    """Return samples ``train`` and ``test`` of ``values`` (n_samples, channels) less the means of the training samples.
+    """Return samples ``train`` and ``test`` of ``values`` (n_samples, channels) less the means of
+    the training samples.
 
-    ``strata`` (n_samples,) are whole numbers from 0 on; each has a mean of its own. None stands for a single one.
+    ``strata`` (n_samples,) are whole numbers from 0 on; each has a mean of its own. None stands for
+    a single one.
     """
     if strata is None:
         mean = values[train].mean(axis=0)
         return values[train] - mean, values[test] - mean
     counts = np.bincount(strata[train], minlength=strata.max() + 1)
     if not counts[strata[test]].all():
-        raise InputError("strata: each must have samples in at least two folds; leave out conditions with one trial")
+        raise InputError(
+            "strata: each must have samples in at least two folds; leave out conditions with one"
+            " trial"
+        )
     sums = np.zeros((len(counts), values.shape[1]))
     np.add.at(sums, strata[train], values[train])
     means = sums / np.maximum(counts, 1)[:, None]
@@ -132,7 +153,9 @@ def residuals(
 
 
 def smallest_good_rank(r2_folds: NDArray) -> int:
-    """Return the place of the first rank whose mean of R2, (folds, ranks), is within one standard error of the best."""
+    """Return the place of the first rank whose mean of R2, (folds, ranks), is within one standard
+    error of the best.
+    """
     mean, sem = r2_folds.mean(axis=0), r2_folds.std(axis=0, ddof=1) / np.sqrt(len(r2_folds))
     best = mean.argmax()
     return int((mean >= mean[best] - sem[best]).argmax())

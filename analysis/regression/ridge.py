@@ -60,11 +60,13 @@ def choose_ridge(
     k, s
         Rank, and member of the family: 0 is RRMSE, 1 is CCA.
     ridges : (n_ridges,)
-        Ridges to try, added to Cxx and Cyy; by default 13 of them, from 1e-4 to 100 times trace(Cxx)/m.
+        Ridges to try, added to Cxx and Cyy; by default 13 of them, from 1e-4 to 100 times
+        trace(Cxx)/m.
     folds
         Number of shuffled folds.
     groups : (n_samples,)
-        Trial of each sample: samples of one trial are held out together. Samples are exchangeable unless given.
+        Trial of each sample: samples of one trial are held out together. Samples are exchangeable
+        unless given.
 
     Examples
     --------
@@ -82,17 +84,23 @@ def choose_ridge(
     m, n = X.shape[1], Y.shape[1]
     check_k(k, m, n)
     check_s(s)
-    trials, trial_of = np.unique(np.arange(len(X)) if groups is None else groups, return_inverse=True)
+    trials, trial_of = np.unique(
+        np.arange(len(X)) if groups is None else groups, return_inverse=True
+    )
     if not 2 <= folds <= len(trials):
         what = "samples" if groups is None else "groups"
-        raise InputError(f"folds: must lie between 2 and the number of {what}, {len(trials)} (got {folds})")
+        raise InputError(
+            f"folds: must lie between 2 and the number of {what}, {len(trials)} (got {folds})"
+        )
     fold_of = np.random.default_rng(_SHUFFLE).permutation(len(trials))[trial_of] % folds
     moments = FoldMoments.of(X, Y, fold_of)
     if ridges is None:
         everything, n_samples = moments.training(None, slice(0, m))
         tried = _SHARES * (np.trace(everything) / n_samples / m or 1.0)
     else:
-        tried = np.unique([ridge_pair(ridge)[0] for ridge in np.atleast_1d(np.asarray(ridges, dtype=float))])
+        tried = np.unique(
+            [ridge_pair(ridge)[0] for ridge in np.atleast_1d(np.asarray(ridges, dtype=float))]
+        )
     if not np.trace(moments.training(None, slice(m, None))[0]) > 0:
         raise InputError("Y: must vary (got constant columns); there is nothing to predict")
     errors, deviations = np.zeros(len(tried)), 0.0
@@ -104,10 +112,14 @@ def choose_ridge(
     return RidgeChoice(tried, 1 - errors / deviations)
 
 
-def _errors(covariance: NDArray, held_out: NDArray, m: int, k: int, s: float, ridges: NDArray) -> NDArray:
-    """Return the squared error of predictions of rank ``k`` on held-out samples for each of ``ridges``, (n_ridges,).
+def _errors(
+    covariance: NDArray, held_out: NDArray, m: int, k: int, s: float, ridges: NDArray
+) -> NDArray:
+    """Return the squared error of predictions of rank ``k`` on held-out samples for each of
+    ``ridges``, (n_ridges,).
 
-    Cxx is diagonalised once. In its axes a ridge changes a diagonal alone, so many ridges cost little more than one.
+    Cxx is diagonalised once. In its axes a ridge changes a diagonal alone, so many ridges cost
+    little more than one.
 
     Parameters
     ----------

@@ -1,4 +1,6 @@
-"""The exact solution of reduced-rank regression, as a yardstick that scores any other (Sec. 3, supplement C and E)."""
+"""The exact solution of reduced-rank regression, as a yardstick that scores any other (Sec. 3,
+supplement C and E).
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,10 @@ from biorrr.errors import InputError
 class Yardstick:
     """Exact solution and scores of filters on paired data, which are decomposed once.
 
-    M = Cxx^-1/2 Cxy Sigma_s Cyx Cxx^-1/2 (supplement C) is never formed: its eigenvectors are left singular vectors of
-    F = Cxx^-1/2 Cxy Sigma_s^1/2. Where a ridge does not keep covariances well-conditioned, F is built from the singular
-    vectors of X and Y themselves: nothing is squared and nothing inverted, and the answer still holds to rounding.
+    M = Cxx^-1/2 Cxy Sigma_s Cyx Cxx^-1/2 (supplement C) is never formed: its eigenvectors are left
+    singular vectors of F = Cxx^-1/2 Cxy Sigma_s^1/2. Where a ridge does not keep covariances
+    well-conditioned, F is built from the singular vectors of X and Y themselves: nothing is squared
+    and nothing inverted, and the answer still holds to rounding.
 
     Parameters
     ----------
@@ -46,7 +49,9 @@ class Yardstick:
     0.500
     """
 
-    def __init__(self, X: ArrayLike, Y: ArrayLike, s: float = 0.0, ridge: float | tuple[float, float] = 0.0):
+    def __init__(
+        self, X: ArrayLike, Y: ArrayLike, s: float = 0.0, ridge: float | tuple[float, float] = 0.0
+    ):
         X, Y = check_pair(X, Y)
         self.m, self.n, self.s, self.ridge = X.shape[1], Y.shape[1], check_s(s), ridge_pair(ridge)
         factored = _factored_covariances(X, Y, s, self.ridge) or _factored_data(X, Y, s, self.ridge)
@@ -61,11 +66,15 @@ class Yardstick:
         self._readout = _pad(factored.root_y.T @ B, k_max)
 
     def optimum(self, k: int) -> float:
-        """Return the lowest objective of any k filters: minus the sum of M's k largest eigenvalues."""
+        """Return the lowest objective of any k filters: minus the sum of M's k largest
+        eigenvalues.
+        """
         return -float(self.eigenvalues[: check_k(k, self.m, self.n)].sum())
 
     def Vx(self, k: int) -> NDArray:
-        """Return the k best filters, (m, k), white in Cxx, in the order of M's eigenvalues; zero beyond Cxx's rank."""
+        """Return the k best filters, (m, k), white in Cxx, in the order of M's eigenvalues; zero
+        beyond Cxx's rank.
+        """
         return self._Vx[:, : check_k(k, self.m, self.n)]
 
     def Vy(self, k: int) -> NDArray:
@@ -73,7 +82,9 @@ class Yardstick:
         return self._Vy[:, : check_k(k, self.m, self.n)]
 
     def readout(self, k: int) -> NDArray:
-        """Return Cyx Vx, (n, k): the best prediction of y is ``readout @ Vx' x`` (Sec. 3.2, P = Sigma_s^-1 Vy Vx')."""
+        """Return Cyx Vx, (n, k): the best prediction of y is ``readout @ Vx' x`` (Sec. 3.2, P =
+        Sigma_s^-1 Vy Vx').
+        """
         return self._readout[:, : check_k(k, self.m, self.n)]
 
     def principal_components(self, k: int) -> NDArray:
@@ -81,10 +92,12 @@ class Yardstick:
         return linalg.svd(self._root, full_matrices=False)[2][: check_k(k, self.m, self.n)].T
 
     def objective(self, Vx: ArrayLike) -> float | NDArray:
-        """Return the objective -Tr Vx~' Cxy Sigma_s Cyx Vx~ with Vx~ = Vx (Vx' Cxx Vx)^-1/2 (supplement E).
+        """Return the objective -Tr Vx~' Cxy Sigma_s Cyx Vx~ with Vx~ = Vx (Vx' Cxx Vx)^-1/2
+        (supplement E).
 
-        ``Vx`` is (..., m, k): one set of filters gives a number, snapshots (S, m, k) give (S,). It depends on the
-        span of the filters alone. Filters that are not finite, as after a divergence, score NaN.
+        ``Vx`` is (..., m, k): one set of filters gives a number, snapshots (S, m, k) give (S,). It
+        depends on the span of the filters alone. Filters that are not finite, as after a
+        divergence, score NaN.
         """
         whitened, finite = self._whitened(Vx)
         U, size, _ = np.linalg.svd(whitened, full_matrices=False)
@@ -93,27 +106,37 @@ class Yardstick:
         return np.where(finite, value, np.nan)[()]
 
     def excess(self, Vx: ArrayLike) -> float | NDArray:
-        """Return (objective - optimum) / |optimum| of ``Vx`` (..., m, k): 0 at the optimum, 1 if nothing is learned."""
+        """Return (objective - optimum) / |optimum| of ``Vx`` (..., m, k): 0 at the optimum, 1 if
+        nothing is learned.
+        """
         optimum = self.optimum(np.shape(Vx)[-1])
         distance = self.objective(Vx) - optimum
-        return distance / -optimum if optimum else distance  # uncorrelated data: every Vx is at the optimum
+        return (
+            distance / -optimum if optimum else distance
+        )  # uncorrelated data: every Vx is at the optimum
 
     def whitening_error(self, Vx: ArrayLike) -> float | NDArray:
-        """Return ||Vx' (Cxx + ridge I) Vx - I||^2 / k of ``Vx`` (..., m, k) (supplement E, Fig. 5)."""
+        """Return ||Vx' (Cxx + ridge I) Vx - I||^2 / k of ``Vx`` (..., m, k) (supplement E, Fig.
+        5).
+        """
         gram = self.gram(Vx)
         k = gram.shape[-1]
         with np.errstate(over="ignore"):  # infinite for filters that are about to diverge
             return (np.square(gram - np.eye(k)).sum(axis=(-2, -1)) / k)[()]
 
     def gram(self, Vx: ArrayLike) -> NDArray:
-        """Return Vx' (Cxx + ridge I) Vx of ``Vx`` (..., m, k), (..., k, k): the identity if the filters are white."""
+        """Return Vx' (Cxx + ridge I) Vx of ``Vx`` (..., m, k), (..., k, k): the identity if the
+        filters are white.
+        """
         whitened, finite = self._whitened(Vx)
         return np.where(finite[..., None, None], whitened.swapaxes(-2, -1) @ whitened, np.nan)
 
     def aligned(self, Vx: ArrayLike) -> NDArray:
-        """Return ``Vx`` (m, k) turned to lie nearest to the exact filters: Procrustes in the Cxx metric.
+        """Return ``Vx`` (m, k) turned to lie nearest to the exact filters: Procrustes in the Cxx
+        metric.
 
-        Filters are defined up to a rotation, and are to be turned before they are shown beside the exact ones.
+        Filters are defined up to a rotation, and are to be turned before they are shown beside the
+        exact ones.
         """
         Vx = np.asarray(Vx, dtype=float)
         target, moving = self._whitened(self.Vx(Vx.shape[1]))[0], self._whitened(Vx)[0]
@@ -121,11 +144,14 @@ class Yardstick:
         return Vx @ (U @ Wt)
 
     def _whitened(self, Vx: ArrayLike) -> tuple[NDArray, NDArray]:
-        """Return Cxx^1/2 Vx in the axes of X, and which of the leading entries are finite (the others are zeroed)."""
+        """Return Cxx^1/2 Vx in the axes of X, and which of the leading entries are finite (the
+        others are zeroed).
+        """
         Vx = np.asarray(Vx, dtype=float)
         if Vx.ndim < 2 or Vx.shape[-2] != self.m or not 1 <= Vx.shape[-1] <= min(self.m, self.n):
             raise InputError(
-                f"Vx: must have shape (..., {self.m}, k) with k from 1 to {min(self.m, self.n)} (got {Vx.shape})"
+                f"Vx: must have shape (..., {self.m}, k) with k from 1 to {min(self.m, self.n)}"
+                f" (got {Vx.shape})"
             )
         finite = np.isfinite(Vx).all(axis=(-2, -1))
         return _product(self._root, np.where(finite[..., None, None], Vx, 0.0)), finite
@@ -152,35 +178,47 @@ class _Factored(NamedTuple):
     unwhiten_y: Callable[[NDArray], NDArray]
 
 
-def _factored_covariances(X: NDArray, Y: NDArray, s: float, ridge: tuple[float, float]) -> _Factored | None:
-    """Factor covariances by Cholesky: ten times faster, but only where a ridge keeps them well-conditioned."""
+def _factored_covariances(
+    X: NDArray, Y: NDArray, s: float, ridge: tuple[float, float]
+) -> _Factored | None:
+    """Factor covariances by Cholesky: ten times faster, but only where a ridge keeps them
+    well-conditioned.
+    """
     floors = ridge[0], s * ridge[1] + 1 - s  # no eigenvalue of either matrix is below
     if not min(floors):
         return None
     C = covariances(X, Y, ridge)
     Sigma_inverse = sigma_inverse(C.yy, s)
     # Rounding, 1e-16 of the largest eigenvalue, must stay below 1e-10 of the smallest.
-    if any(linalg.norm(A) > 1e6 * floor for A, floor in zip((C.xx, Sigma_inverse), floors, strict=True)):
+    if any(
+        linalg.norm(A) > 1e6 * floor for A, floor in zip((C.xx, Sigma_inverse), floors, strict=True)
+    ):
         return None
     root_x, root_y = linalg.cholesky(C.xx), linalg.cholesky(Sigma_inverse)
-    F = linalg.solve_triangular(root_y, linalg.solve_triangular(root_x, C.xy, trans="T").T, trans="T").T
+    F = linalg.solve_triangular(
+        root_y, linalg.solve_triangular(root_x, C.xy, trans="T").T, trans="T"
+    ).T
     unwhiten_x, unwhiten_y = (partial(linalg.solve_triangular, root) for root in (root_x, root_y))
     return _Factored(F, root_x, root_y, unwhiten_x, unwhiten_y)
 
 
 def _factored_data(X: NDArray, Y: NDArray, s: float, ridge: tuple[float, float]) -> _Factored:
-    """Factor the data themselves, by singular vectors: nothing is squared, nothing need be invertible."""
+    """Factor the data themselves, by singular vectors: nothing is squared, nothing need be
+    invertible.
+    """
     m, n = X.shape[1], Y.shape[1]
     tolerance = len(X) * np.finfo(float).eps
     data = np.hstack([X, Y]) / np.sqrt(len(X))
     if len(data) > m + n:
-        # The triangular factor has the same covariances as the data, and no more rows than there are channels.
+        # The triangular factor has the same covariances as the data, and no more rows than there
+        # are channels.
         data = linalg.qr(data, mode="r", check_finite=False)[0][: m + n]
     Ux, dx, Wx = _axes(data[:, :m], tolerance, all_directions=ridge[0] > 0)
     Uy, dy, Wy = _axes(data[:, m:], tolerance)
     root_x = np.sqrt(dx**2 + ridge[0])  # each along the axes of its own data
     root_y = np.sqrt(s * (dy**2 + ridge[1]) + (1 - s))
-    # Padded to n, so that filters beyond the rank of Cyy are white too, though they predict nothing.
+    # Padded to n, so that filters beyond the rank of Cyy are white too, though they predict
+    # nothing.
     F = _pad((dx / root_x)[:, None] * (Ux.T @ Uy) * (dy / root_y), n)
     return _Factored(
         F,
@@ -191,7 +229,9 @@ def _factored_data(X: NDArray, Y: NDArray, s: float, ridge: tuple[float, float])
     )
 
 
-def _axes(A: NDArray, tolerance: float, all_directions: bool = False) -> tuple[NDArray, NDArray, NDArray]:
+def _axes(
+    A: NDArray, tolerance: float, all_directions: bool = False
+) -> tuple[NDArray, NDArray, NDArray]:
     """Return U, d, W of A = U diag(d) W', without the directions in which A has no variance.
 
     With ``all_directions`` those are kept, with d = 0: a ridge gives them variance of its own.
@@ -205,7 +245,9 @@ def _axes(A: NDArray, tolerance: float, all_directions: bool = False) -> tuple[N
 
 
 def _product(A: NDArray, stack: NDArray) -> NDArray:
-    """Return ``A @ stack`` for matrices stacked along leading axes, as one product, which is several times faster."""
+    """Return ``A @ stack`` for matrices stacked along leading axes, as one product, which is
+    several times faster.
+    """
     return np.moveaxis(np.tensordot(A, stack, axes=(1, -2)), 0, -2)
 
 

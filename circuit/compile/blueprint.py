@@ -1,4 +1,6 @@
-"""Blueprints: circuits of known sizes with their ports, as plain data from which engines are built."""
+"""Blueprints: circuits of known sizes with their ports, as plain data from which engines are
+built.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,8 @@ class Port:
     population, variable
         What it sets.
     changes
-        When that changes: with each "sample", which then stands still while it is held, or in every "tick".
+        When that changes: with each "sample", which then stands still while it is held, or in every
+        "tick".
     """
 
     name: str
@@ -83,11 +86,16 @@ class Blueprint:
     def orientations(self) -> dict[str, Orientation]:
         """Orientation of the weights of each pathway, by its name."""
         size = {p.name: int(p.size or 0) for p in self.parts.populations}
-        return {p.name: Orientation(size[p.source], size[p.target], p.target_by_source) for p in self.parts.pathways}
+        return {
+            p.name: Orientation(size[p.source], size[p.target], p.target_by_source)
+            for p in self.parts.pathways
+        }
 
     def matrices(self, weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Return flat weights by pathway, each (..., synapses), as matrices by their own names."""
-        return {p.weight: self.orientations[p.name].matrix(weights[p.name]) for p in self.parts.weighted}
+        return {
+            p.weight: self.orientations[p.name].matrix(weights[p.name]) for p in self.parts.weighted
+        }
 
     @functools.cached_property
     def timing(self) -> Timing:
@@ -140,9 +148,13 @@ class Blueprint:
 
     @functools.cached_property
     def program(self) -> tuple[Action, ...]:
-        """Actions that engines carry out: those of the schedule, with less work while a sample is held."""
+        """Actions that engines carry out: those of the schedule, with less work while a sample is
+        held.
+        """
         still = [port for port in self.ports if port.changes == "sample"]
-        return program(self.meanings, self._steps, [f"{port.population}.{port.variable}" for port in still])
+        return program(
+            self.meanings, self._steps, [f"{port.population}.{port.variable}" for port in still]
+        )
 
     @functools.cached_property
     def sums(self) -> tuple[Quantity, ...]:
@@ -151,9 +163,13 @@ class Blueprint:
         return tuple(self._sum(*key.split(".")) for key in written if key not in self.by_key)
 
     def _sum(self, part: str, name: str) -> Quantity:
-        """Return the variable ``name``, of each cell or synapse; the share of a variable has the unit of that."""
+        """Return the variable ``name``, of each cell or synapse; the share of a variable has the
+        unit of that.
+        """
         whole = self.by_key.get(f"{part}.{name.partition('_by_')[0]}")
-        per: Literal["cell", "synapse"] = "synapse" if isinstance(self.parts[part], Pathway) else "cell"
+        per: Literal["cell", "synapse"] = (
+            "synapse" if isinstance(self.parts[part], Pathway) else "cell"
+        )
         variable = Variable(name, per=per, unit=whole.variable.unit if whole else "1")
         return Quantity(part, name, self._size(part, variable), variable)
 
@@ -164,31 +180,62 @@ class Blueprint:
 
     @functools.cached_property
     def watched(self) -> tuple[tuple[str, str], ...]:
-        """Variables that must stay finite, as (population, variable): all that teaches cells whose synapses learn."""
+        """Variables that must stay finite, as (population, variable): all that teaches cells whose
+        synapses learn.
+        """
         found: dict[tuple[str, str], None] = {}
         for pathway in (pathway for pathway in self.parts.pathways if pathway.change):
             codes = [pathway.change, *(step.code for step in pathway.steps)]
-            for meant in (self.meanings.find(pathway, name) for code in codes for name in names_in(code).read):
-                here = meant is not None and meant.part == pathway.target and self.parts[meant.part].shape
-                if meant is not None and here and self.meanings.role(meant.key) in ("activity", "memory"):
+            for meant in (
+                self.meanings.find(pathway, name) for code in codes for name in names_in(code).read
+            ):
+                here = (
+                    meant is not None
+                    and meant.part == pathway.target
+                    and self.parts[meant.part].shape
+                )
+                if (
+                    meant is not None
+                    and here
+                    and self.meanings.role(meant.key) in ("activity", "memory")
+                ):
                     found[meant.part, meant.variable] = None
         return tuple(found)
 
     @functools.cached_property
     def code(self) -> Blueprint:
-        """The blueprint without words and values; circuits that differ in those alone share their compiled code."""
-        bare = [replace(_bare(p), variables=tuple(map(_bare, p.variables))) for p in self.parts.everything]
+        """The blueprint without words and values; circuits that differ in those alone share their
+        compiled code.
+        """
+        bare = [
+            replace(_bare(p), variables=tuple(map(_bare, p.variables)))
+            for p in self.parts.everything
+        ]
         return replace(self, parts=Parts((), ()).having(*bare))
 
 
-# Fields of parts and variables that do not shape the code of a circuit, with what stands in their place.
+# Fields of parts and variables that do not shape the code of a circuit, with what stands in their
+# place.
 _WORDS_AND_VALUES = {
-    "meaning": "", "equation": "", "dimension": "", "kind": "", "area": 0, "weight": "", "sign": 1, "judged": "",
-    "target_by_source": False, "scale": "1", "value": 0.0, "start": "w", "spread": 0.0,
-}  # fmt: skip
+    "meaning": "",
+    "equation": "",
+    "dimension": "",
+    "kind": "",
+    "area": 0,
+    "weight": "",
+    "sign": 1,
+    "judged": "",
+    "target_by_source": False,
+    "scale": "1",
+    "value": 0.0,
+    "start": "w",
+    "spread": 0.0,
+}
 
 
 def _bare(value: Any) -> Any:
     """Return a part or a variable without words and values."""
     have = {field.name for field in fields(value)}
-    return replace(value, **{name: plain for name, plain in _WORDS_AND_VALUES.items() if name in have})
+    return replace(
+        value, **{name: plain for name, plain in _WORDS_AND_VALUES.items() if name in have}
+    )

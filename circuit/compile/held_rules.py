@@ -1,4 +1,6 @@
-"""Rules whose change is averaged while a sample is held: moving terms are summed, the change is formed at the end."""
+"""Rules whose change is averaged while a sample is held: moving terms are summed, the change is
+formed at the end.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ class HeldRule:
         The change that the rule has asked for when a sample ends, as an expression of the synapse.
     """
 
-    def __init__(self, meanings: Meanings, pathway: Pathway, standstill: Standstill, place: int, change: int) -> None:
+    def __init__(
+        self, meanings: Meanings, pathway: Pathway, standstill: Standstill, place: int, change: int
+    ) -> None:
         self.meanings, self.pathway, self.standstill = meanings, pathway, standstill
         self.places = place, change
         self.actions: list[Action] = []
@@ -34,7 +38,9 @@ class HeldRule:
         asked = [product(still) for _, still, moving in terms if not moving]
         by_synapses = {still for side, still, moving in terms if moving and not side}
         for side, still, moving in terms:
-            if moving and not side and len(by_synapses) > 1:  # one sum is enough: it takes in the still factors too
+            if (
+                moving and not side and len(by_synapses) > 1
+            ):  # one sum is enough: it takes in the still factors too
                 still, moving = (), (*still, *moving)
             if moving:
                 sums.setdefault((side, still), []).append(product(moving))
@@ -46,7 +52,9 @@ class HeldRule:
         self.asked = " + ".join(asked)
 
     def _terms(self) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
-        """Return the rule as a sum of products: the side that knows what moves, the still and the moving factors."""
+        """Return the rule as a sum of products: the side that knows what moves, the still and the
+        moving factors.
+        """
         found = products(self.pathway.change, self._in_one_piece)
         if len(found) > _MOST_PRODUCTS:
             found = [[self.pathway.change]]
@@ -62,29 +70,40 @@ class HeldRule:
         # A cell calls its variables by their own names.
         cell = {f"{name}_{side}": name for name in self.meanings.declared[part]} if side else {}
         return Action(
-            f"{variable}_in_{part}", part, "integration",
-            f"{variable} = (1 - onset) * {variable} + share * ({renamed(moving, cell)})", gate="waking",
+            f"{variable}_in_{part}",
+            part,
+            "integration",
+            f"{variable} = (1 - onset) * {variable} + share * ({renamed(moving, cell)})",
+            gate="waking",
             reads=self.meanings.keys(self.pathway, ("onset", "share", *names_in(moving).read)),
             writes=frozenset({f"{part}.{variable}"}),
-        )  # fmt: skip
+        )
 
     def _still(self, names: Iterable[str]) -> bool:
         variables = self.meanings.keys(self.pathway, names)
-        return all(self.standstill.of(variable, place) for variable in variables for place in self.places)
+        return all(
+            self.standstill.of(variable, place) for variable in variables for place in self.places
+        )
 
     def _in_one_piece(self, names: Iterable[str]) -> bool:
         """Return True if a sum that reads ``names`` need not be taken apart."""
         return self._still(names) or bool(self._side(names))
 
     def _side(self, names: Iterable[str]) -> str:
-        """Return the side of the synapse whose cell knows all of ``names``; empty where neither does."""
+        """Return the side of the synapse whose cell knows all of ``names``; empty where neither
+        does.
+        """
         for side, population in (("post", self.pathway.target), ("pre", self.pathway.source)):
             if all(self._known_to(population, side, name) for name in names):
                 return side
         return ""
 
     def _known_to(self, population: str, side: str, name: str) -> bool:
-        """Return True if a cell of ``population``, on that ``side`` of the synapse, has or hears ``name``."""
+        """Return True if a cell of ``population``, on that ``side`` of the synapse, has or hears
+        ``name``.
+        """
         here = self.meanings.find(self.pathway, name)
         there = self.meanings.find(self.meanings.parts[population], name.removesuffix(f"_{side}"))
-        return (here and here.key) == (there and there.key) and (here is None or here.place != "own")
+        return (here and here.key) == (there and there.key) and (
+            here is None or here.place != "own"
+        )

@@ -1,4 +1,6 @@
-"""Orientation of weights: engines keep them flat, source by source; the paper writes some matrices target by source."""
+"""Orientation of weights: engines keep them flat, source by source; the paper writes some matrices
+target by source.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ class Orientation:
     target_by_source: bool = False
 
     def turned(self, pair: Sequence) -> tuple:
-        """Return (of the source, of the target) as (of the rows, of the columns); the other way round alike."""
+        """Return (of the source, of the target) as (of the rows, of the columns); the other way
+        round alike.
+        """
         return tuple(pair[::-1] if self.target_by_source else pair)
 
     @property

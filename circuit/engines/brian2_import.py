@@ -15,9 +15,9 @@ import numpy as np
 from biorrr.circuit.engines.brian2_private import end_log, without_preference_files
 from biorrr.circuit.simulation.progress import notice
 
-# Brian2's own values of preferences that a caller may have set for simulations of their own, and that a circuit cannot
-# be built or run with, or that would change its numbers. Redirecting what is printed would swallow what other threads
-# say meanwhile.
+# Brian2's own values of preferences that a caller may have set for simulations of their own, and
+# that a circuit cannot be built or run with, or that would change its numbers. Redirecting what is
+# printed would swallow what other threads say meanwhile.
 _NEEDED = {
     "logging.std_redirection": False,
     "core.default_float_dtype": np.float64,
@@ -35,10 +35,11 @@ _TURN = threading.RLock()
 def import_brian2() -> None:
     """Import Brian2 from whatever thread, such as a Dask worker's.
 
-    Importing it installs a handler for Ctrl-C, which Python allows in the main thread alone and which would fail where
-    Ctrl-C is ignored, as in the background of a shell script: it is not installed. It also takes all warnings and
-    uncaught errors for its log, and begins that log and a copy of the script in the temporary folder: that is undone.
-    And it evaluates the files of preferences in the current folder and the user's home: neither is read.
+    Importing it installs a handler for Ctrl-C, which Python allows in the main thread alone and
+    which would fail where Ctrl-C is ignored, as in the background of a shell script: it is not
+    installed. It also takes all warnings and uncaught errors for its log, and begins that log and a
+    copy of the script in the temporary folder: that is undone. And it evaluates the files of
+    preferences in the current folder and the user's home: neither is read.
     """
     with _TURN:
         if "brian2" in sys.modules:
@@ -52,7 +53,8 @@ def import_brian2() -> None:
 
 @contextmanager
 def borrowed_brian2(target: str, device: Any = "runtime", **options) -> Iterator[None]:
-    """Make ``device`` Brian2's, set up by ``options``; the caller's device and preferences come back after.
+    """Make ``device`` Brian2's, set up by ``options``; the caller's device and preferences come
+    back after.
 
     Code is generated in the language ``target``.
     """

@@ -1,7 +1,8 @@
 """All uses of Brian2 that its documentation does not promise, in one place.
 
-Each is a function with a meaning of its own. A name that the installed Brian2 does not have, or an expression that it
-translates in an unknown way, raises :class:`Brian2Changed`: nothing is built on a guess.
+Each is a function with a meaning of its own. A name that the installed Brian2 does not have, or an
+expression that it translates in an unknown way, raises :class:`Brian2Changed`: nothing is built on
+a guess.
 """
 
 from __future__ import annotations
@@ -20,7 +21,11 @@ from unittest.mock import patch
 from biorrr.errors import RunError
 from biorrr.models.expressions import CONSTANTS, names_in
 
-TESTED = ("2.9", "2.10", "2.11")  # Brian2's versions with which all engines were seen to agree with a plain loop
+TESTED = (
+    "2.9",
+    "2.10",
+    "2.11",
+)  # Brian2's versions with which all engines were seen to agree with a plain loop
 # Translations that the C++ program relies on: its own functions have these names.
 _KNOWN_TRANSLATIONS = {
     "a + b * (c - 1.0)": "a + (b * (c - 1.0))",
@@ -47,14 +52,17 @@ class Brian2Changed(RunError):
 
 def _refusal(what: str) -> Brian2Changed:
     return Brian2Changed(
-        f"Brian2 {installed_brian2()}: {what}; install one of the tested versions ({', '.join(TESTED)})"
+        f"Brian2 {installed_brian2()}: {what}; install one of the tested versions"
+        f" ({', '.join(TESTED)})"
     )
 
 
 def _private(owner: Any, path: str) -> Any:
     """Return what Brian2 calls ``path`` in ``owner``, an object or the name of a module."""
     try:
-        return operator.attrgetter(path)(importlib.import_module(owner) if isinstance(owner, str) else owner)
+        return operator.attrgetter(path)(
+            importlib.import_module(owner) if isinstance(owner, str) else owner
+        )
     except (ImportError, AttributeError):
         called = owner if isinstance(owner, str) else type(owner).__name__
         raise _refusal(f"{called} must have {path}, which the engines rely on (got none)") from None
@@ -62,7 +70,9 @@ def _private(owner: Any, path: str) -> Any:
 
 @contextmanager
 def without_preference_files() -> Iterator[None]:
-    """Let Brian2 be imported without its files of preferences, in which every value is evaluated as Python."""
+    """Let Brian2 be imported without its files of preferences, in which every value is evaluated as
+    Python.
+    """
     unread = []
 
     def open_others(file: Any, *how: Any, **options: Any) -> Any:
@@ -80,7 +90,9 @@ def without_preference_files() -> Iterator[None]:
 
 @functools.cache
 def cpp_translator() -> Callable[[str], str]:
-    """Return Brian2's translator of expressions to C++, after a check that it translates as expected."""
+    """Return Brian2's translator of expressions to C++, after a check that it translates as
+    expected.
+    """
     translate = _private("brian2.parsing.rendering", "CPPNodeRenderer")().render_expr
     for expression, expected in _KNOWN_TRANSLATIONS.items():
         if (found := translate(expression)) != expected:
@@ -112,9 +124,10 @@ def check_dimensions(part: Any, code: str, driven: str = "") -> None:
     if driven:
         found = _private("brian2.parsing.expressions", "parse_expression_dimensions")(code, known)
         brian2.fail_for_dimension_mismatch(
-            brian2.Quantity(1, dim=found), brian2.Quantity(1, dim=part.variables[driven].dim),
+            brian2.Quantity(1, dim=found),
+            brian2.Quantity(1, dim=part.variables[driven].dim),
             "what a synapse adds and what it adds to",
-        )  # fmt: skip
+        )
     else:
         _private("brian2.equations.unitcheck", "check_units_statements")(code, known)
 
@@ -130,7 +143,9 @@ def let_hear(part: Any, name: str, holder: Any) -> None:
 
 
 def summing_step(synapses: Any, variable: str) -> Any:
-    """Return the step that sums over ``synapses`` into ``variable``, whose place in the tick can be set."""
+    """Return the step that sums over ``synapses`` into ``variable``, whose place in the tick can be
+    set.
+    """
     return _private(synapses, "summed_updaters")[f"{variable}_post"]
 
 

@@ -1,6 +1,8 @@
-"""Compiled circuits, kept in the user's cache folder: one program each, named by all that shapes the code.
+"""Compiled circuits, kept in the user's cache folder: one program each, named by all that shapes
+the code.
 
-The name ends with the checksum of the program, so that what is cut short or changed is never taken for one.
+The name ends with the checksum of the program, so that what is cut short or changed is never taken
+for one.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ LARGEST = 512 * 2**20  # bytes; the least recently used go first
 def cache_folder() -> Path:
     """Return the folder of compiled circuits, in $BIORRR_CACHE or the user's cache folder.
 
-    Where users share $BIORRR_CACHE, each has a folder of their own in it: programs and locks are never shared.
+    Where users share $BIORRR_CACHE, each has a folder of their own in it: programs and locks are
+    never shared.
     """
     root = os.environ.get("BIORRR_CACHE") or platformdirs.user_cache_dir("biorrr")
     first = Path(root).expanduser().absolute() / "circuits"
@@ -39,7 +42,9 @@ def key_of(description: dict) -> str:
 
 
 def find(key: str) -> Path | None:
-    """Return the program kept under ``key``; None if there is none, it is damaged or another user may have made it."""
+    """Return the program kept under ``key``; None if there is none, it is damaged or another user
+    may have made it.
+    """
     root = cache_folder()
     with suppress(OSError):
         for program in root.glob(f"circuit-{key}-*"):
@@ -50,7 +55,8 @@ def find(key: str) -> Path | None:
 
 
 def find_or_build(key: str, build: Callable[[Path], None]) -> Path:
-    """Return the program kept under ``key``; if there is none, ``build(path)`` leaves it at a path in the cache.
+    """Return the program kept under ``key``; if there is none, ``build(path)`` leaves it at a path
+    in the cache.
 
     Two processes that want the same circuit build it once: the second waits for the first.
     """
@@ -65,8 +71,8 @@ def find_or_build(key: str, build: Callable[[Path], None]) -> Path:
     except OSError as error:
         raise OSError(
             error.errno,
-            f"the cache of compiled circuits cannot be used ({error.strerror}); free some room there, or set "
-            "$BIORRR_CACHE to another folder",
+            f"the cache of compiled circuits cannot be used ({error.strerror}); free some room"
+            " there, or set $BIORRR_CACHE to another folder",
             str(root),
         ) from error
 
@@ -89,9 +95,15 @@ def _named(key: str, program: Path) -> Path:
 
 
 def _ours(path: Path) -> bool:
-    """Return True if only this user can have written ``path``: it is theirs, no link, and closed to others."""
+    """Return True if only this user can have written ``path``: it is theirs, no link, and closed to
+    others.
+    """
     facts = path.lstat()
-    return facts.st_uid == os.getuid() and not stat.S_ISLNK(facts.st_mode) and not facts.st_mode & 0o022
+    return (
+        facts.st_uid == os.getuid()
+        and not stat.S_ISLNK(facts.st_mode)
+        and not facts.st_mode & 0o022
+    )
 
 
 def clear() -> tuple[int, int]:

@@ -13,7 +13,8 @@ from biorrr.circuit.stimulus.data_checks import warn
 from biorrr.errors import RunError
 
 ENGINES = ("auto", "numpy", "cython", "cpp")
-# Work, in ticks, above which compiling pays: Brian2's numpy target takes 0.3 ms a tick and compiling 10 s.
+# Work, in ticks, above which compiling pays: Brian2's numpy target takes 0.3 ms a tick and
+# compiling 10 s.
 _WORTH_COMPILING = 30_000
 
 
@@ -25,8 +26,8 @@ def choose(wanted: str, ticks: int) -> str:
         return "numpy"
     if (found := obstacle("cpp")) is not None:
         _say_once(
-            f"engine 'auto': {found[0]}, so this runs on Brian2's numpy target, about 100 times slower; to change "
-            f"that, {found[1]}"
+            f"engine 'auto': {found[0]}, so this runs on Brian2's numpy target, about 100 times"
+            f" slower; to change that, {found[1]}"
         )
         return "numpy"
     return "cpp"
@@ -43,7 +44,10 @@ def obstacle(engine: str) -> tuple[str, str] | None:
     version = brian2_private.installed_brian2()
     if engine == "cpp" and not brian2_private.is_tested(version):
         tested = ", ".join(brian2_private.TESTED)
-        return f"Brian2 {version} has not been tested with engine 'cpp' ({tested} have)", "install one of those"
+        return (
+            f"Brian2 {version} has not been tested with engine 'cpp' ({tested} have)",
+            "install one of those",
+        )
     return None
 
 
@@ -69,8 +73,11 @@ class Engines:
         with self._turn:
             if key not in self._built:
                 if (found := obstacle(name)) is not None:
-                    raise EngineUnavailable(f"engine '{name}': {found[0]}; {found[1]}, or use engine='numpy'")
-                # Brian2 takes seconds to import, and a compiled circuit from the cache does not need it.
+                    raise EngineUnavailable(
+                        f"engine '{name}': {found[0]}; {found[1]}, or use engine='numpy'"
+                    )
+                # Brian2 takes seconds to import, and a compiled circuit from the cache does not
+                # need it.
                 if name == "cpp":
                     from biorrr.circuit.engines.standalone import StandaloneEngine
 
@@ -84,7 +91,11 @@ class Engines:
 
     def networks(self, codes: Collection[Blueprint]) -> list[Any]:
         """Return the Brian2 Networks that were built in this process for one of ``codes``."""
-        return [e.built.network for (name, code), e in self._built.items() if name != "cpp" and code in codes]
+        return [
+            e.built.network
+            for (name, code), e in self._built.items()
+            if name != "cpp" and code in codes
+        ]
 
 
 @functools.cache

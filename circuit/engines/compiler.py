@@ -15,9 +15,18 @@ from pathlib import Path
 from biorrr.circuit.engines.cache import cache_folder
 from biorrr.errors import RunError
 
-# Brian2's own flags: fast arithmetic, but infinities and NaN stay what they are, so that divergence is seen.
-# `#pragma omp simd` needs no threads; without it GCC turns loops over synapses inside out, at a fifth of the speed.
-FLAGS = ("-w", "-O3", "-ffast-math", "-fno-finite-math-only", "-march=native", "-std=c++14", "-fopenmp-simd")
+# Brian2's own flags: fast arithmetic, but infinities and NaN stay what they are, so that divergence
+# is seen. `#pragma omp simd` needs no threads; without it GCC turns loops over synapses inside out,
+# at a fifth of the speed.
+FLAGS = (
+    "-w",
+    "-O3",
+    "-ffast-math",
+    "-fno-finite-math-only",
+    "-march=native",
+    "-std=c++14",
+    "-fopenmp-simd",
+)
 
 HOW_TO_INSTALL = (
     "install a C++ compiler (Debian and Ubuntu: apt install g++; Fedora: dnf install gcc-c++; "
@@ -31,7 +40,8 @@ class CompileFailed(RunError):
 
 @functools.cache
 def find_compiler() -> str | None:
-    """Return the C++ compiler as a shell calls it: $CXX, or the first of g++, clang++ and c++; None without any.
+    """Return the C++ compiler as a shell calls it: $CXX, or the first of g++, clang++ and c++; None
+    without any.
 
     $CXX may come with words of its own, such as "ccache g++".
     """
@@ -47,12 +57,19 @@ def find_compiler() -> str | None:
 
 @functools.cache
 def identity() -> dict[str, str]:
-    """Return the properties of compiler and machine that shape a program: on another processor it may not run."""
+    """Return the properties of compiler and machine that shape a program: on another processor it
+    may not run.
+    """
     compiler = find_compiler()
     if compiler is None:
         return {}
-    asked = subprocess.run([*shlex.split(compiler), "--version"], capture_output=True, text=True, check=False)
-    version = asked.stdout or f"{Path(compiler).name}, which does not tell its version (exit code {asked.returncode})"
+    asked = subprocess.run(
+        [*shlex.split(compiler), "--version"], capture_output=True, text=True, check=False
+    )
+    version = (
+        asked.stdout
+        or f"{Path(compiler).name}, which does not tell its version (exit code {asked.returncode})"
+    )
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         processor = next(line for line in lines if line.startswith(("flags", "Features")))
@@ -67,7 +84,9 @@ def identity() -> dict[str, str]:
 
 
 def compile_program(source: Path, program: Path) -> None:
-    """Compile the one file ``source`` into ``program``; what a failing compiler says is kept in the cache folder."""
+    """Compile the one file ``source`` into ``program``; what a failing compiler says is kept in the
+    cache folder.
+    """
     compiler = find_compiler() or "c++"
     command = [*shlex.split(compiler), *FLAGS, source.name, "-o", str(program.resolve())]
     done = subprocess.run(command, cwd=source.parent, capture_output=True, text=True, check=False)
@@ -75,8 +94,12 @@ def compile_program(source: Path, program: Path) -> None:
         log = cache_folder() / "compiler.log"
         with suppress(OSError):  # a full disk may be why the compiler failed
             log.write_text(f"{shlex.join(command)}\n{done.stdout}{done.stderr}")
-        first = next((line.strip() for line in done.stderr.splitlines() if "error" in line.lower()), "no word of why")
+        first = next(
+            (line.strip() for line in done.stderr.splitlines() if "error" in line.lower()),
+            "no word of why",
+        )
         raise CompileFailed(
-            f"engine 'cpp': {compiler} must compile the circuit (got exit code {done.returncode}, {first[:200]}); all "
-            f"it said is in {log}; name another compiler in $CXX, or use engine='numpy'"
+            f"engine 'cpp': {compiler} must compile the circuit (got exit code {done.returncode},"
+            f" {first[:200]}); all it said is in {log}; name another compiler in $CXX, or use"
+            " engine='numpy'"
         )

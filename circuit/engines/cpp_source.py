@@ -1,7 +1,8 @@
 """The C++ source of a circuit: one file, written from the circuit's own description.
 
-The circuit is built as a Brian2 network first, as for the other engines: Brian2 checks its equations and their units.
-Each action of the schedule is then one C++ function, whose expressions Brian2 translates.
+The circuit is built as a Brian2 network first, as for the other engines: Brian2 checks its
+equations and their units. Each action of the schedule is then one C++ function, whose expressions
+Brian2 translates.
 """
 
 from __future__ import annotations
@@ -20,14 +21,34 @@ from biorrr.models import random_draws
 
 TEMPLATES = Path(__file__).parent / "templates"
 # Types of data that the program reads as they lie on disk; others are converted first.
-ELEMENT_TYPES = {"f8": "double", "f4": "float", "u1": "uint8_t", "i1": "int8_t", "i2": "int16_t", "u2": "uint16_t"}
+ELEMENT_TYPES = {
+    "f8": "double",
+    "f4": "float",
+    "u1": "uint8_t",
+    "i1": "int8_t",
+    "i2": "int16_t",
+    "u2": "uint16_t",
+}
 # Of the clock: 0 between the first and the last tick of a sample.
 _FLAGS = ("onset", "closing", "fresh", "replay_closing")
 _HEADERS = (
-    "algorithm", "cerrno", "cmath", "csignal", "cstdint", "cstdio", "cstdlib", "cstring", "string", "vector",
-    "fcntl.h", "sys/mman.h", "sys/stat.h", "sys/time.h", "unistd.h",
+    "algorithm",
+    "cerrno",
+    "cmath",
+    "csignal",
+    "cstdint",
+    "cstdio",
+    "cstdlib",
+    "cstring",
+    "string",
+    "vector",
+    "fcntl.h",
+    "sys/mman.h",
+    "sys/stat.h",
+    "sys/time.h",
+    "unistd.h",
     *(["sys/prctl.h"] if sys.platform == "linux" else []),
-)  # fmt: skip
+)
 
 
 class Exit(IntEnum):
@@ -58,7 +79,8 @@ def write_source(circuit: Blueprint) -> str:
         draws="\n".join(random_draws.SOURCES),
         steps=[translator.step(action) for action in actions],
         # The steps that tell which tick of a sample this is come first.
-        begun=1 + max(place for place, action in enumerate(actions) if "clock.onset" in action.writes),
+        begun=1
+        + max(place for place, action in enumerate(actions) if "clock.onset" in action.writes),
         flags=[name for name in _FLAGS if circuit.parts["clock"].has(name)],
         holds=any(action.gate in ("onset", "presented") for action in actions),
         ports=[
@@ -66,7 +88,10 @@ def write_source(circuit: Blueprint) -> str:
                 "population": port.population,
                 "variable": port.variable,
                 "size": circuit.parts[port.population].size,
-                "lasts": port.changes == "sample" and (port.population, port.variable) in translator.presented,
+                "lasts": (
+                    port.changes == "sample"
+                    and (port.population, port.variable) in translator.presented
+                ),
                 "replayed": place == 0,  # the first port is the one whose inputs are replayed
             }
             for place, port in enumerate(circuit.ports)

@@ -1,7 +1,8 @@
 """The actions of a circuit as C++ functions with plain loops.
 
-Every pathway connects all cells of its source to all of its target, so two nested loops reach every synapse without an
-index array. Arrays, names and loops are written here; Brian2 translates the expressions.
+Every pathway connects all cells of its source to all of its target, so two nested loops reach every
+synapse without an index array. Arrays, names and loops are written here; Brian2 translates the
+expressions.
 """
 
 from __future__ import annotations
@@ -19,8 +20,15 @@ from biorrr.models.algebra import assignments, vanishes
 from biorrr.models.expressions import names_in
 from biorrr.models.meanings import Meanings
 
-_SPELLING = {"abs": "fabs", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "clip": "_clip", "sign": "_sign",
-             "int": "_int"}  # fmt: skip
+_SPELLING = {
+    "abs": "fabs",
+    "arcsin": "asin",
+    "arccos": "acos",
+    "arctan": "atan",
+    "clip": "_clip",
+    "sign": "_sign",
+    "int": "_int",
+}
 _ADDED = "_added"  # what one synapse adds to a sum
 # C++ conditions under which an action happens, by its gate.
 _DUE = {
@@ -33,7 +41,9 @@ _DUE = {
 
 
 class Place(NamedTuple):
-    """A value in the memory of the program: its array, and "0" for what is shared or a counter of a loop, in C++."""
+    """A value in the memory of the program: its array, and "0" for what is shared or a counter of a
+    loop, in C++.
+    """
 
     array: str
     at: str
@@ -50,14 +60,16 @@ class Step:
     due
         C++ conditions without which the step changes nothing.
     pointers
-        The C++ array behind each name of its code. By way of pointers that cannot overlap, compilers make faster loops:
-        at 100x120x4 a sample takes 0.16 us, and 0.28 us where loops name the arrays themselves (GCC 12).
+        The C++ array behind each name of its code. By way of pointers that cannot overlap,
+        compilers make faster loops: at 100x120x4 a sample takes 0.16 us, and 0.28 us where loops
+        name the arrays themselves (GCC 12).
     once, each
         C++ statements before the loops, and for each cell or synapse.
     cells
         The number of cells; for synapses, of target cells.
     sources
-        For synapses, the first source cell that contributes in this tick and the one after the last, in C++.
+        For synapses, the first source cell that contributes in this tick and the one after the
+        last, in C++.
     total
         For a current, the C++ array that it fills.
     """
@@ -85,8 +97,9 @@ class Translator:
     Attributes
     ----------
     presented
-        Inputs that are active only as presented, as (population, variable). In C++, `active_<population>_<variable>`
-        is the range of cells in which one is not 0. Cells that change an input themselves may be active outside it.
+        Inputs that are active only as presented, as (population, variable). In C++,
+        `active_<population>_<variable>` is the range of cells in which one is not 0. Cells that
+        change an input themselves may be active outside it.
     """
 
     def __init__(self, blueprint: Blueprint, translate: Callable[[str], str]) -> None:
@@ -111,19 +124,25 @@ class Translator:
         for name in used:
             before = name in set_once or (name in shared and name not in names.written)
             value = f" = _at_{name}[{places[name].at}]" if name in places else f" = _{name}"
-            (once if before else each).append(f"double {name}{value if name in names.read else ''};")
+            (once if before else each).append(
+                f"double {name}{value if name in names.read else ''};"
+            )
         for name, value in assigned:
             (once if name in set_once else each).append(f"{name} = {self._expression(value)};")
         for name in names.written:
             if name in places:
-                (once if name in set_once else each).append(f"_at_{name}[{places[name].at}] = {name};")
+                (once if name in set_once else each).append(
+                    f"_at_{name}[{places[name].at}] = {name};"
+                )
         pointers = {name: place.array for name, place in places.items()}
         if isinstance(part, Population):
             return Step(action.name, self._due(part, action), pointers, once, each, part.size or 1)
         target = self.parts[part.target]
         total = _array(target.name, action.drives) if action.drives else None
         sources = self._sources(part, action)
-        return Step(action.name, self._due(part, action), pointers, once, each, target.size, sources, total)
+        return Step(
+            action.name, self._due(part, action), pointers, once, each, target.size, sources, total
+        )
 
     def _place(self, part: Population | Pathway, name: str) -> Place | None:
         """Return the place of what ``name`` means in ``part``; None if it is no variable."""
@@ -138,7 +157,9 @@ class Translator:
     def _set_once(
         self, part: Population | Pathway, assigned: tuple[tuple[str, str], ...], shared: set[str]
     ) -> set[str]:
-        """Return the names that are set before the loop over many cells, after a check that they can be."""
+        """Return the names that are set before the loop over many cells, after a check that they
+        can be.
+        """
         ends = (part.source, part.target) if isinstance(part, Pathway) else (part.name,)
         if all(self.parts[end].size == 1 for end in ends):
             return set()
@@ -147,8 +168,8 @@ class Translator:
             first = all(earlier in once for earlier, _ in assigned[:place])
             if name in once and not (first and shared.issuperset(names_in(value).read)):
                 raise InputError(
-                    f"{part.name}.{name}: is one for all, so a step must set it before what each cell or synapse has, "
-                    f"and from shared variables only (got {name} = {value})"
+                    f"{part.name}.{name}: is one for all, so a step must set it before what each"
+                    f" cell or synapse has, and from shared variables only (got {name} = {value})"
                 )
         return once
 
@@ -166,7 +187,9 @@ class Translator:
         due = [_DUE[action.gate]] if action.gate else []
         if action.addend:
             # A step whose addend is 0 changes nothing: a weight is within its bound already.
-            factors = [name for name in names_in(action.addend).read if vanishes(action.addend, name)]
+            factors = [
+                name for name in names_in(action.addend).read if vanishes(action.addend, name)
+            ]
             places = [self._place(part, name) for name in ("plastic", *factors)]
             due += [f"{place.array}[0] != 0" for place in places if place and place.at == "0"]
         return due
@@ -182,7 +205,8 @@ def _array(part: str, name: str) -> str:
 
 
 class _Spelling(ast.NodeTransformer):
-    """An expression with the names that functions have in the program, where all values are floating-point.
+    """An expression with the names that functions have in the program, where all values are
+    floating-point.
 
     Comparisons are 1.0 or 0.0: as truth values they would keep loops from being vectorised.
     """

@@ -9,7 +9,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def held_interrupt():
-    """Yield an event that is set by Ctrl-C, in place of KeyboardInterrupt; a second Ctrl-C is not held back."""
+    """Yield an event that is set by Ctrl-C, in place of KeyboardInterrupt; a second Ctrl-C is not
+    held back.
+    """
     pressed = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield pressed

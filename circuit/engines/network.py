@@ -1,7 +1,8 @@
 """Turns a blueprint into Brian2 objects with an explicit schedule.
 
-Brian2 runs what is in slot `start` (the sample arrives), then `groups` (currents and cells), then `end` (plasticity);
-within a slot, every action has the place that the blueprint's schedule gives it.
+Brian2 runs what is in slot `start` (the sample arrives), then `groups` (currents and cells), then
+`end` (plasticity); within a slot, every action has the place that the blueprint's schedule gives
+it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from biorrr.models.random_draws import brian2_draws
 
 # One tick is one second of Brian2's time: whole numbers keep clocks exact however long a run is.
 TICK = brian2.second
-# Before Brian2's own default of 0, so that what a person adds to a slot comes after what the circuit does in it.
+# Before Brian2's own default of 0, so that what a person adds to a slot comes after what the
+# circuit does in it.
 _FIRST_PLACE = -1000
 _SLOTS = {"input": "start", "plasticity": "end"}  # all other phases: groups
 
@@ -58,29 +60,37 @@ class BuiltNetwork:
 def build_network(blueprint: Blueprint, name: str = "") -> BuiltNetwork:
     """Build the network of ``blueprint`` for the current Brian2 device.
 
-    Its inputs must be filled in at the start of each tick. Code of Brian2 does not branch: what must not happen in a
-    tick is not run in it.
+    Its inputs must be filled in at the start of each tick. Code of Brian2 does not branch: what
+    must not happen in a tick is not run in it.
 
     Parameters
     ----------
     blueprint
         The circuit.
     name
-        Name of the circuit. It begins the names of all Brian2 objects, so that two circuits fit into one network.
+        Name of the circuit. It begins the names of all Brian2 objects, so that two circuits fit
+        into one network.
     """
     prefix = f"{name}_" if name else ""
     clock = brian2.Clock(dt=TICK, name=f"{prefix}ticks")
     actions = blueprint.program
     parts: dict[str, brian2.Group] = {}
-    everything: list[Population | Pathway] = [*blueprint.parts.populations, *blueprint.parts.pathways]
+    everything: list[Population | Pathway] = [
+        *blueprint.parts.populations,
+        *blueprint.parts.pathways,
+    ]
     for part in everything:
-        equations = _equations(blueprint, part, [a for a in actions if a.part == part.name and a.drives])
+        equations = _equations(
+            blueprint, part, [a for a in actions if a.part == part.name and a.drives]
+        )
         options = {"clock": clock, "name": prefix + part.name, "namespace": {}}
         if isinstance(part, Pathway):
             synapses = brian2.Synapses(parts[part.source], parts[part.target], equations, **options)
             # All to all; pairs as arrays need no code of their own.
             sources, targets = len(synapses.source), len(synapses.target)
-            synapses.connect(i=np.repeat(np.arange(sources), targets), j=np.tile(np.arange(targets), sources))
+            synapses.connect(
+                i=np.repeat(np.arange(sources), targets), j=np.tile(np.arange(targets), sources)
+            )
             parts[part.name] = synapses
         else:
             parts[part.name] = brian2.NeuronGroup(part.size, equations, **options)
@@ -95,7 +105,9 @@ def build_network(blueprint: Blueprint, name: str = "") -> BuiltNetwork:
             step.order = place
         else:
             slot = _SLOTS.get(action.phase, "groups")
-            step = group.run_regularly(_in_two_steps(action.code), when=slot, order=place, name=prefix + action.name)
+            step = group.run_regularly(
+                _in_two_steps(action.code), when=slot, order=place, name=prefix + action.name
+            )
         if action.gate:
             brian2_private.run_only_if(step, _due(action, built))
     built.network.add(*parts.values())
@@ -106,13 +118,17 @@ def build_network(blueprint: Blueprint, name: str = "") -> BuiltNetwork:
 
 
 def _check_dimensions(built: BuiltNetwork, action: Action) -> None:
-    """Refuse statements whose two sides have different dimensions, by Brian2's own check, in one sentence."""
+    """Refuse statements whose two sides have different dimensions, by Brian2's own check, in one
+    sentence.
+    """
     try:
         driven = f"{action.drives}_post" if action.drives else ""
         brian2_private.check_dimensions(built.parts[action.part], action.code, driven)
     except brian2.DimensionMismatchError as error:
         built.never_run()
-        raise InputError(f"{action.part}: units do not agree in phase {action.phase!r}: {error}") from error
+        raise InputError(
+            f"{action.part}: units do not agree in phase {action.phase!r}: {error}"
+        ) from error
 
 
 def _in_two_steps(code: str) -> str:
@@ -125,14 +141,20 @@ def _in_two_steps(code: str) -> str:
         text = ast.unparse(node)
         if isinstance(node, ast.Assign):
             name, _, value = text.partition(" = ")
-            text = f"_new_{name} = {value}\n{name} = _new_{name}" if name in names_in(value).read else text
+            text = (
+                f"_new_{name} = {value}\n{name} = _new_{name}"
+                if name in names_in(value).read
+                else text
+            )
         lines.append(text)
     return "\n".join(lines)
 
 
 def _due(action: Action, built: BuiltNetwork) -> Callable[[], bool]:
     """Return a function that says whether ``action`` happens in the tick at hand."""
-    waking, onset, closing = (built.variable("clock", name) for name in ("waking", "onset", "closing"))
+    waking, onset, closing = (
+        built.variable("clock", name) for name in ("waking", "onset", "closing")
+    )
     conditions: dict[str, Callable[[], bool]] = {
         "waking": lambda: waking[0],
         "replaying": lambda: not waking[0],
@@ -148,11 +170,14 @@ def _due(action: Action, built: BuiltNetwork) -> Callable[[], bool]:
 
 
 def _equations(blueprint: Blueprint, part: Population | Pathway, currents: list[Action]) -> str:
-    """Return the variables of ``part`` as Brian2 declares them; ``currents`` are those of a pathway."""
+    """Return the variables of ``part`` as Brian2 declares them; ``currents`` are those of a
+    pathway.
+    """
     lines = []
     for array in blueprint.arrays:
         if array.part == part.name:
-            # What is broadcast is kept like a cell's, in a population of one: what is shared could not be summed into.
+            # What is broadcast is kept like a cell's, in a population of one: what is shared could
+            # not be summed into.
             flags = ["shared"] * (array.variable.per in ("population", "pathway"))
             flags += ["constant"] * (array.variable.role == "parameter")
             flagged = f" ({', '.join(flags)})" if flags else ""
@@ -160,11 +185,15 @@ def _equations(blueprint: Blueprint, part: Population | Pathway, currents: list[
     units = {array.key: array.variable.unit for array in blueprint.arrays}
     for action in currents:
         (filled,) = action.writes
-        lines.append(f"{action.drives}_post = {action.code} : {dimension_of(units[filled])} (summed)")
+        lines.append(
+            f"{action.drives}_post = {action.code} : {dimension_of(units[filled])} (summed)"
+        )
     return "\n".join(lines)
 
 
-def _let_broadcasts_be_heard(blueprint: Blueprint, parts: dict[str, brian2.Group], actions: Iterable[Action]) -> None:
+def _let_broadcasts_be_heard(
+    blueprint: Blueprint, parts: dict[str, brian2.Group], actions: Iterable[Action]
+) -> None:
     """Let each part read what it uses of what others broadcast, and draw random numbers."""
     for name, part in parts.items():
         codes = [action.code for action in actions if action.part == name]

@@ -31,13 +31,19 @@ class RuntimeEngine:
         """Put the network into ``state``, values by "part.variable"."""
         for key, values in state.items():
             self.built.variable(*key.split("."))[:] = values
-        for array in self.sums:  # an earlier run may have left infinities, which no factor of 0 removes
+        for (
+            array
+        ) in self.sums:  # an earlier run may have left infinities, which no factor of 0 removes
             self.built.variable(array.part, array.name)[:] = 0.0
 
     def advance(self, job: Job, recorder: Recorder) -> Outcome:
         """Simulate ``job``."""
         network = self.built.network
-        with borrowed_brian2(self.target), np.errstate(all="ignore"), held_interrupt() as interrupted:
+        with (
+            borrowed_brian2(self.target),
+            np.errstate(all="ignore"),
+            held_interrupt() as interrupted,
+        ):
             self.begin(job.state)
             presenter = _Presenter(job, recorder, self.built, interrupted)
             ticks = presenter.ticks()
@@ -58,12 +64,16 @@ class _Presenter:
 
     outcome: Outcome
 
-    def __init__(self, job: Job, recorder: Recorder, built: BuiltNetwork, interrupted: threading.Event) -> None:
+    def __init__(
+        self, job: Job, recorder: Recorder, built: BuiltNetwork, interrupted: threading.Event
+    ) -> None:
         self.job, self.recorder, self.built, self.interrupted = job, recorder, built, interrupted
         blueprint = job.blueprint
         self.weights = {p.name: built.variable(p.name, "w") for p in blueprint.parts.weighted}
         self.state = {key: built.variable(*key.split(".")) for key in job.state}
-        self.inputs = {port.name: built.variable(port.population, port.variable) for port in blueprint.ports}
+        self.inputs = {
+            port.name: built.variable(port.population, port.variable) for port in blueprint.ports
+        }
         self.watched = [built.variable(*place) for place in blueprint.watched]
         self.waking = built.variable("clock", "waking")
         self.due = set(job.snapshots.tolist())
@@ -90,11 +100,15 @@ class _Presenter:
             if ended != "done":
                 self.built.network.stop()
                 break
-        self.outcome = Outcome(self.done, {key: values.copy() for key, values in self.state.items()}, ended)
+        self.outcome = Outcome(
+            self.done, {key: values.copy() for key, values in self.state.items()}, ended
+        )
         self._silence()
 
     def _samples(self) -> Iterator[tuple[int, int, np.ndarray, bool]]:
-        """Yield the number of each sample, its row in the data, its replays and whether it is traced."""
+        """Yield the number of each sample, its row in the data, its replays and whether it is
+        traced.
+        """
         job = self.job
         for first in range(job.start, job.stop, _LOOK_AHEAD):
             last = min(first + _LOOK_AHEAD, job.stop)
@@ -119,16 +133,22 @@ class _Presenter:
         rows = {}
         for trace in self.job.recording.traces:
             values = self.built.variable(trace.quantity.part, trace.quantity.name)
-            rows[trace.label] = np.array(values if trace.chosen is None else values[list(trace.chosen)])[None]
+            rows[trace.label] = np.array(
+                values if trace.chosen is None else values[list(trace.chosen)]
+            )[None]
         self.recorder.trace([sample], rows)
 
     def _end(self, done: int) -> str:
-        """Hand out what ``done`` samples have led to; return how the run ends, "done" if it goes on."""
+        """Hand out what ``done`` samples have led to; return how the run ends, "done" if it goes
+        on.
+        """
         if not np.isfinite(sum(values.sum() for values in self.watched)):
             return "diverged"
         self.done = done
         if done in self.due:
-            self.recorder.snapshot(done, {name: values.copy() for name, values in self.weights.items()})
+            self.recorder.snapshot(
+                done, {name: values.copy() for name, values in self.weights.items()}
+            )
         self.recorder.reached(done, self.state)
         if done < self.job.stop and (self.recorder.stopped or self.interrupted.is_set()):
             return "stopped" if self.recorder.stopped else "interrupted"

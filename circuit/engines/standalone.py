@@ -1,8 +1,9 @@
 """Engine `cpp`: the circuit as a compiled program, built once and run segment by segment.
 
-A segment is one run of the program: it takes its state from a file and leaves the new one in another. Progress,
-checkpoints, an early end and data longer than memory all come from that. Neither building nor running touches the
-caller's Brian2 device or preferences; a circuit found in the cache runs without Brian2.
+A segment is one run of the program: it takes its state from a file and leaves the new one in
+another. Progress, checkpoints, an early end and data longer than memory all come from that. Neither
+building nor running touches the caller's Brian2 device or preferences; a circuit found in the cache
+runs without Brian2.
 """
 
 from __future__ import annotations
@@ -30,11 +31,15 @@ from biorrr.circuit.simulation.scratch import Scratch
 from biorrr.errors import RunError
 from biorrr.models import algebra, expressions, random_draws
 
-_SEGMENT_SECONDS = 1.0  # aim; short enough for progress and Ctrl-C, long against the 5 ms a program takes to start
+_SEGMENT_SECONDS = (
+    1.0  # aim; short enough for progress and Ctrl-C, long against the 5 ms a program takes to start
+)
 _FIRST_SEGMENT = 2_000  # samples, before the speed is known
 _LARGEST_SEGMENT = 2**20  # samples; bounds the memory of a segment's order
 # As `struct Port` in the source.
-_PORT = np.dtype([("type", "i8"), ("offset", "i8"), ("held", "i8"), ("ticks", "i8"), ("gain", "f8")])
+_PORT = np.dtype(
+    [("type", "i8"), ("offset", "i8"), ("held", "i8"), ("ticks", "i8"), ("gain", "f8")]
+)
 
 
 class StandaloneEngine:
@@ -45,7 +50,9 @@ class StandaloneEngine:
         self.program = self._find_or_build()
 
     def _find_or_build(self) -> Path:
-        return cache.find_or_build(cache.key_of(_description(self.code)), lambda path: _build(self.code, path))
+        return cache.find_or_build(
+            cache.key_of(_description(self.code)), lambda path: _build(self.code, path)
+        )
 
     def advance(self, job: Job, recorder: Recorder) -> Outcome:
         """Simulate ``job``."""
@@ -60,8 +67,13 @@ class StandaloneEngine:
         """Simulate ``job`` segment by segment, by way of files in ``folder``."""
         with held_interrupt() as interrupted:
             feeds = [job.feeds[port.name] for port in job.blueprint.ports]
-            data = [_lay_out(folder / f"data-{place}", feed.values) for place, feed in enumerate(feeds)]
-            shown = [(*lies, feed.held, feed.ticks, feed.gain) for lies, feed in zip(data, feeds, strict=True)]
+            data = [
+                _lay_out(folder / f"data-{place}", feed.values) for place, feed in enumerate(feeds)
+            ]
+            shown = [
+                (*lies, feed.held, feed.ticks, feed.gain)
+                for lies, feed in zip(data, feeds, strict=True)
+            ]
             ports = np.array(shown, _PORT)
             state, at, length = job.state, job.start, _FIRST_SEGMENT
             while at < job.stop:
@@ -101,27 +113,39 @@ class StandaloneEngine:
         )
         if done.returncode not in (Exit.done, Exit.diverged):
             raise RunError(
-                f"engine 'cpp': the compiled circuit ended with code {done.returncode}: {done.stderr.strip()[-500:]} "
-                f"(it reads and writes in {folder.parent}; set $TMPDIR to another folder if that one is full)"
+                f"engine 'cpp': the compiled circuit ended with code {done.returncode}:"
+                f" {done.stderr.strip()[-500:]} (it reads and writes in {folder.parent}; set"
+                " $TMPDIR to another folder if that one is full)"
             )
         return done.returncode
 
 
 def _write_segment(folder: Path, segment: Job, ports: np.ndarray) -> None:
-    """Leave all that the program reads in ``folder``; the order is that of `struct Segment` in its source."""
+    """Leave all that the program reads in ``folder``; the order is that of `struct Segment` in its
+    source.
+    """
     start, stop, presentation = segment.start, segment.stop, segment.presentation
     recorded = segment.recording.samples(start, stop)
     place = {quantity.key: i for i, quantity in enumerate(segment.blueprint.quantities)}
     selections = [
         (place[trace.quantity.key], first, count)
         for trace in segment.recording.traces
-        for first, count in ([(0, trace.quantity.size)] if trace.chosen is None else [(i, 1) for i in trace.chosen])
+        for first, count in (
+            [(0, trace.quantity.size)] if trace.chosen is None else [(i, 1) for i in trace.chosen]
+        )
     ]
     head = [
-        stop - start, segment.blueprint.timing.held, presentation.replay, segment.ticks_per_sample,
-        len(segment.snapshots), len(recorded), len(selections),
-    ]  # fmt: skip
-    means = [np.asarray(segment.feeds[port.name].mean, np.float64) for port in segment.blueprint.ports]
+        stop - start,
+        segment.blueprint.timing.held,
+        presentation.replay,
+        segment.ticks_per_sample,
+        len(segment.snapshots),
+        len(recorded),
+        len(selections),
+    ]
+    means = [
+        np.asarray(segment.feeds[port.name].mean, np.float64) for port in segment.blueprint.ports
+    ]
     counts = [np.asarray(due - start, np.int64) for due in (segment.snapshots, recorded)]
     chosen = np.array(selections, np.int64)
     written = [np.array(head), ports, *means, *counts, chosen, presentation.shown(start, stop)]
@@ -131,19 +155,25 @@ def _write_segment(folder: Path, segment: Job, ports: np.ndarray) -> None:
 
 
 def _collect(folder: Path, segment: Job, recorder: Recorder) -> tuple[dict[str, np.ndarray], int]:
-    """Hand what the segment left to ``recorder``; return the new state and how many samples were begun."""
+    """Hand what the segment left to ``recorder``; return the new state and how many samples were
+    begun.
+    """
     traces, blueprint = segment.recording.traces, segment.blueprint
     if traces:
         sizes = [trace.columns for trace in traces]
         rows = np.fromfile(folder / "traces").reshape(-1, sum(sizes))
         samples = segment.recording.samples(segment.start, segment.stop)
         samples = np.repeat(samples, blueprint.timing.held)[: len(rows)]
-        recorder.trace(samples, {t.label: values for t, values in zip(traces, _cut(rows, sizes), strict=True)})
+        recorder.trace(
+            samples, {t.label: values for t, values in zip(traces, _cut(rows, sizes), strict=True)}
+        )
     names = [pathway.name for pathway in blueprint.parts.weighted]
     sizes = [q.size for q in blueprint.state if q.name == "w"]
     rows = np.fromfile(folder / "snapshots")
     rows = rows.reshape(-1, sum(sizes)) if names else rows.reshape(len(segment.snapshots), 0)
-    for t, row in zip(segment.snapshots, rows, strict=False):  # fewer rows where the segment diverged
+    for t, row in zip(
+        segment.snapshots, rows, strict=False
+    ):  # fewer rows where the segment diverged
         recorder.snapshot(int(t), dict(zip(names, _cut(row, sizes), strict=True)))
     left = np.fromfile(folder / "state.new")
     values = _cut(left[:-1], [q.size for q in blueprint.state])
@@ -152,19 +182,29 @@ def _collect(folder: Path, segment: Job, recorder: Recorder) -> tuple[dict[str, 
 
 def _cut(values: np.ndarray, sizes: list[int]) -> list[np.ndarray]:
     """Return consecutive pieces of ``values`` (..., sum of sizes), one for each of ``sizes``."""
-    return [values[..., end - size : end] for size, end in zip(sizes, itertools.accumulate(sizes), strict=True)]
+    return [
+        values[..., end - size : end]
+        for size, end in zip(sizes, itertools.accumulate(sizes), strict=True)
+    ]
 
 
 def _lay_out(path: Path, values: Any) -> tuple[int, int]:
-    """Put data where the program can map them; return the code of their type and the offset of their first value.
+    """Put data where the program can map them; return the code of their type and the offset of
+    their first value.
 
-    A memory map of a file stays where it is; copies of a map are no maps, and a private map may have changed.
+    A memory map of a file stays where it is; copies of a map are no maps, and a private map may
+    have changed.
     """
     kind = values.dtype.str[1:]
     readable = kind in ELEMENT_TYPES and values.dtype.isnative
-    in_a_file = isinstance(values, np.memmap) and None not in (values._mmap, values.filename) and values.mode != "c"  # type: ignore[attr-defined]
+    in_a_file = (
+        isinstance(values, np.memmap)
+        and None not in (values._mmap, values.filename)
+        and values.mode != "c"
+    )  # type: ignore[attr-defined]
     if readable and in_a_file and values.flags.c_contiguous:
-        # A view may begin anywhere in the file: count from the start of the mapping, which numpy rounds down to a page.
+        # A view may begin anywhere in the file: count from the start of the mapping, which numpy
+        # rounds down to a page.
         mapped = np.frombuffer(values._mmap, dtype=np.uint8)
         begins = values.offset - values.offset % mmap.ALLOCATIONGRANULARITY
         within = values.__array_interface__["data"][0] - mapped.__array_interface__["data"][0]
@@ -177,7 +217,9 @@ def _lay_out(path: Path, values: Any) -> tuple[int, int]:
 
 
 def _description(blueprint: Blueprint) -> dict:
-    """Return all that shapes the compiled program: the fields of all parts, and the sources that make code of them."""
+    """Return all that shapes the compiled program: the fields of all parts, and the sources that
+    make code of them.
+    """
     here = Path(__file__).parent
     sources = [
         *(here / name for name in ("cpp_source.py", "cpp_steps.py")),

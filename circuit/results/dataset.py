@@ -57,35 +57,57 @@ def dataset(
         "seconds": simulated.seconds,
         **({} if timing.instant else {"seconds_per_sample": timing.window}),
     }
-    return xr.Dataset({**variables, **traces, **more(simulated, final)}, coords, {**always, **attrs})
+    return xr.Dataset(
+        {**variables, **traces, **more(simulated, final)}, coords, {**always, **attrs}
+    )
 
 
 def _snapshots(simulated: Simulated) -> tuple[dict[str, tuple], dict[str, tuple]]:
-    """Return matrices at all snapshots by name, and how many samples had been seen at each, as xarray takes them."""
+    """Return matrices at all snapshots by name, and how many samples had been seen at each, as
+    xarray takes them.
+    """
     blueprint, kept = simulated.job.blueprint, simulated.recorder.snapshots
     # Weights overflow one sample before activity does.
     finite = np.isfinite(np.hstack([kept.samples[:, None], *kept.values.values()])).all(axis=1)
-    matrices = outward(blueprint, simulated.units, {name: rows[finite] for name, rows in kept.values.items()})
+    matrices = outward(
+        blueprint, simulated.units, {name: rows[finite] for name, rows in kept.values.items()}
+    )
     variables: dict[str, tuple] = {}
     for pathway in blueprint.parts.weighted:
         dims = ("snapshot", *dimensions(blueprint.by_key[f"{pathway.name}.w"], blueprint))
         meaning = pathway.meaning or f"weights from {pathway.source} to {pathway.target}"
-        variables[pathway.weight] = (dims, matrices[pathway.weight], {"long_name": meaning, "units": "1"})
+        variables[pathway.weight] = (
+            dims,
+            matrices[pathway.weight],
+            {"long_name": meaning, "units": "1"},
+        )
     seen = ("snapshot", kept.samples[finite], {"long_name": "samples seen before this snapshot"})
     return variables, {"seen": seen}
 
 
 def _traces(simulated: Simulated) -> tuple[dict[str, tuple], dict[str, Any]]:
-    """Return traces by name, one row per sample or tick, and the samples and the places that they are of."""
+    """Return traces by name, one row per sample or tick, and the samples and the places that they
+    are of.
+    """
     job, kept = simulated.job, simulated.recorder.traces
     blueprint, timing, held = job.blueprint, job.blueprint.timing, job.blueprint.timing.held
     if not job.recording.traces:
         return {}, {}
-    whole = np.count_nonzero(kept.samples < simulated.outcome.samples) // held * held  # without one that diverged
+    whole = (
+        np.count_nonzero(kept.samples < simulated.outcome.samples) // held * held
+    )  # without one that diverged
     samples = kept.samples[:whole:held]
     coords: dict[str, Any] = {
-        "sample": ("sample", samples, {"long_name": "sample, counted from the first the circuit saw"}),
-        "data_row": ("sample", _rows_shown(job, samples), {"long_name": "row of the data that was shown"}),
+        "sample": (
+            "sample",
+            samples,
+            {"long_name": "sample, counted from the first the circuit saw"},
+        ),
+        "data_row": (
+            "sample",
+            _rows_shown(job, samples),
+            {"long_name": "row of the data that was shown"},
+        ),
     }
     if not timing.instant:
         attrs = {"long_name": "time at which the sample began", "units": "s"}
@@ -93,7 +115,9 @@ def _traces(simulated: Simulated) -> tuple[dict[str, tuple], dict[str, Any]]:
     out: dict[str, tuple] = {}
     for trace in job.recording.traces:
         rows, variable = kept.values[trace.label][:whole], trace.quantity.variable
-        rows /= simulated.units.scale(variable.scale) * in_si(variable.unit)  # in place: they can be large
+        rows /= simulated.units.scale(variable.scale) * in_si(
+            variable.unit
+        )  # in place: they can be large
         attrs = {"long_name": variable.meaning, "units": variable.unit}
         out[trace.label] = (*_shaped(trace, rows, held, blueprint), attrs)
         coords |= {} if trace.chosen is None else _places(trace, blueprint)
@@ -105,11 +129,17 @@ def _traces(simulated: Simulated) -> tuple[dict[str, tuple], dict[str, Any]]:
 def _rows_shown(job: Job, samples: np.ndarray) -> np.ndarray:
     """Return the row of the data that was shown at each of ``samples``, ascending."""
     stretches = np.split(samples, np.flatnonzero(np.diff(samples) > 1) + 1)
-    rows = [job.presentation.rows(int(stretch[0]), int(stretch[-1]) + 1) for stretch in stretches if len(stretch)]
+    rows = [
+        job.presentation.rows(int(stretch[0]), int(stretch[-1]) + 1)
+        for stretch in stretches
+        if len(stretch)
+    ]
     return np.concatenate([np.empty(0, np.int64), *rows])
 
 
-def _shaped(trace: Trace, rows: np.ndarray, held: int, blueprint: Blueprint) -> tuple[tuple[str, ...], np.ndarray]:
+def _shaped(
+    trace: Trace, rows: np.ndarray, held: int, blueprint: Blueprint
+) -> tuple[tuple[str, ...], np.ndarray]:
     part = blueprint.parts[trace.quantity.part]
     dims: tuple[str, ...] = dimensions(trace.quantity, blueprint)
     shape: tuple[int, ...] = (trace.columns,) if dims else ()
@@ -137,23 +167,43 @@ def _places(trace: Trace, blueprint: Blueprint) -> dict:
 
 
 def _flat_state(blueprint: Blueprint, state: Mapping[str, np.ndarray]) -> tuple[np.ndarray, list]:
-    """Return the weights and memories from which a later run goes on, in one array, and their layout."""
-    kept = [q for q in blueprint.state if q.variable.role == "memory" and q.variable.per != "circuit"]
-    if not kept or not all(np.isfinite(state[q.key]).all() for q in kept):  # a circuit that diverged leads nowhere
+    """Return the weights and memories from which a later run goes on, in one array, and their
+    layout.
+    """
+    kept = [
+        q for q in blueprint.state if q.variable.role == "memory" and q.variable.per != "circuit"
+    ]
+    if not kept or not all(
+        np.isfinite(state[q.key]).all() for q in kept
+    ):  # a circuit that diverged leads nowhere
         return np.empty(0), []
     return np.concatenate([state[q.key] for q in kept]), [[q.key, q.size] for q in kept]
 
 
 def _sketch(blueprint: Blueprint) -> dict[str, list[dict]]:
-    """Return the connections between populations, for readers of the file who do not have the circuit."""
+    """Return the connections between populations, for readers of the file who do not have the
+    circuit.
+    """
     ports = {port.population: port.name for port in blueprint.ports}
     cells = ("name", "size", "dimension", "shape", "meaning")
-    synapses = ("name", "weight", "source", "target", "sign", "target_by_source", "drives", "change", "meaning")
+    synapses = (
+        "name",
+        "weight",
+        "source",
+        "target",
+        "sign",
+        "target_by_source",
+        "drives",
+        "change",
+        "meaning",
+    )
     return {
         "populations": [
             {**{name: getattr(p, name) for name in cells}, "port": ports.get(p.name, "")}
             for p in blueprint.parts.populations
             if p.shape
         ],
-        "pathways": [{name: getattr(p, name) for name in synapses} for p in blueprint.parts.weighted],
+        "pathways": [
+            {name: getattr(p, name) for name in synapses} for p in blueprint.parts.weighted
+        ],
     }

@@ -10,7 +10,9 @@ from biorrr.models import Pathway, Population
 
 
 def describe(blueprint: Blueprint) -> str:
-    """Return all populations and their variables, all pathways with current and rule, and the order within a tick."""
+    """Return all populations and their variables, all pathways with current and rule, and the order
+    within a tick.
+    """
     lines = ["Cells"]
     for population in (p for p in blueprint.parts.populations if p.shape):
         lines += _population(population)
@@ -37,19 +39,29 @@ def _happening(action: Action) -> str:
         return f"{action.drives} by {action.part}"
     if action.name.endswith("_total"):
         return action.code
-    return action.part + {"waking": " (not in replay)", "replaying": " (in replay)"}.get(action.gate, "")
+    return action.part + {"waking": " (not in replay)", "replaying": " (in replay)"}.get(
+        action.gate, ""
+    )
 
 
 def _pathway(pathway: Pathway, blueprint: Blueprint) -> list[str]:
     turn = blueprint.orientations[pathway.name]
     weight = f", {pathway.weight}" if pathway.weighted else ""
     lines = [
-        f"  {pathway.name}{weight}: {pathway.source} ({turn.sources}) to {pathway.target} ({turn.targets}), "
-        f"{'adds to' if pathway.sign > 0 else 'is subtracted from'} its target. {pathway.meaning}".rstrip(),
+        f"  {pathway.name}{weight}: {pathway.source} ({turn.sources}) to {pathway.target}"
+        f" ({turn.targets}), {'adds to' if pathway.sign > 0 else 'is subtracted from'} its target."
+        f" {pathway.meaning}".rstrip(),
         *_variables(pathway),
-        *(f"      {drives} += {current}  # summed over synapses" for drives, current in pathway.currents),
+        *(
+            f"      {drives} += {current}  # summed over synapses"
+            for drives, current in pathway.currents
+        ),
     ]
-    averaged = "  # mean over the time for which a sample is held, when it ends" if pathway.averaged else ""
+    averaged = (
+        "  # mean over the time for which a sample is held, when it ends"
+        if pathway.averaged
+        else ""
+    )
     lines += [f"      w += {pathway.change}{averaged}"] if pathway.change else []
     lines += [f"      w += {pathway.replay}  # in replay"] if pathway.replay else []
     lines += [f"      w = {pathway.bound}  # bound"] if pathway.bound else []
@@ -64,7 +76,10 @@ def _variables(part: Population | Pathway) -> list[str]:
         value = f" = {variable.value}{unit}" if variable.role == "parameter" else ""
         measured = f", in{unit}" if unit and not value else ""
         role = "" if variable.role == "activity" else f", {variable.role}"
-        lines.append(f"      {f'{variable.name}{value}':<24} # {variable.meaning} (per {variable.per}{role}{measured})")
+        lines.append(
+            f"      {f'{variable.name}{value}':<24} # {variable.meaning} (per"
+            f" {variable.per}{role}{measured})"
+        )
     return lines
 
 

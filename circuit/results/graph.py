@@ -15,9 +15,9 @@ from biorrr.circuit.compile.matrices import Orientation
 def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
     """Return a networkx graph of ``blueprint``: all cells and all pathways with weights.
 
-    Nodes carry size, shape and the variables that can be recorded; edges carry the name of the matrix, sign, number of
-    synapses, the current and the learning rule. All attributes are plain text and numbers, so the graph can be written
-    as GraphML.
+    Nodes carry size, shape and the variables that can be recorded; edges carry the name of the
+    matrix, sign, number of synapses, the current and the learning rule. All attributes are plain
+    text and numbers, so the graph can be written as GraphML.
     """
     graph = nx.MultiDiGraph(name="circuit")
     for population in blueprint.parts.populations:
@@ -26,7 +26,9 @@ def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
                 population.name,
                 size=population.size,
                 shape=population.shape,
-                traces=" ".join(v.name for v in population.variables if v.role in ("activity", "input")),
+                traces=" ".join(
+                    v.name for v in population.variables if v.role in ("activity", "input")
+                ),
                 meaning=population.meaning,
             )
     for pathway in blueprint.parts.weighted:
@@ -58,15 +60,25 @@ def cell_graph(data: xr.Dataset) -> nx.MultiDiGraph:
     for population in circuit["populations"]:
         for index in range(1, population["size"] + 1):
             cells.add_node(
-                f"{population['name']} {index}", population=population["name"], index=index, shape=population["shape"]
+                f"{population['name']} {index}",
+                population=population["name"],
+                index=index,
+                shape=population["shape"],
             )
     for pathway in circuit["pathways"]:
-        turn = Orientation(size[pathway["source"]], size[pathway["target"]], bool(pathway["target_by_source"]))
+        turn = Orientation(
+            size[pathway["source"]], size[pathway["target"]], bool(pathway["target_by_source"])
+        )
         for place, weight in enumerate(turn.flat(data[pathway["weight"]].values[-1])):
             i, j = turn.ends(place)
             cells.add_edge(
-                f"{pathway['source']} {i + 1}", f"{pathway['target']} {j + 1}", key=pathway["name"],
-                pathway=pathway["name"], matrix=pathway["weight"], drives=pathway["drives"], sign=pathway["sign"],
+                f"{pathway['source']} {i + 1}",
+                f"{pathway['target']} {j + 1}",
+                key=pathway["name"],
+                pathway=pathway["name"],
+                matrix=pathway["weight"],
+                drives=pathway["drives"],
+                sign=pathway["sign"],
                 weight=float(weight),
-            )  # fmt: skip
+            )
     return cells

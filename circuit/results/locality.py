@@ -53,17 +53,22 @@ class Locality:
 
 
 def locality(parts: Parts, pathway: Pathway) -> Locality:
-    """Sort the variables that the rule of ``pathway`` reads, with its bound and steps, by where they live.
+    """Sort the variables that the rule of ``pathway`` reads, with its bound and steps, by where
+    they live.
 
     The pathway need not be among the ``parts`` of the circuit.
     """
     rule = pathway.judged or pathway.change
     codes = [rule, pathway.replay, pathway.bound, *(step.code for step in pathway.steps)]
     # Names that a rule computes itself are not among those that it reads.
-    read = {name for code in codes if code for name in names_in(code).read} | ({"w"} if pathway.plastic else set())
+    read = {name for code in codes if code for name in names_in(code).read} | (
+        {"w"} if pathway.plastic else set()
+    )
     read |= {"onset", "share", "closing"} if pathway.averaged else set()
     meanings = Meanings(parts.having(pathway))
-    where: dict[str, list[str]] = {place: [] for place in ("pre", "post", "own", "broadcast", "elsewhere")}
+    where: dict[str, list[str]] = {
+        place: [] for place in ("pre", "post", "own", "broadcast", "elsewhere")
+    }
     for name in sorted(read):
         found = meanings.find(pathway, name)
         where[found.place if found else "elsewhere"].append(found.variable if found else name)

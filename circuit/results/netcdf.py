@@ -13,7 +13,9 @@ import xarray as xr
 
 from biorrr.errors import InputError
 
-MOST_PACKED = 2000  # bytes of numbers in a byte of file: deflate, which packs them, cannot do more than 1032
+MOST_PACKED = (
+    2000  # bytes of numbers in a byte of file: deflate, which packs them, cannot do more than 1032
+)
 
 
 class UnsafeFileError(InputError):
@@ -23,11 +25,14 @@ class UnsafeFileError(InputError):
 def write_netcdf(data: xr.Dataset, path: Path) -> None:
     """Write ``data``, with its arrays compressed.
 
-    The file is made in memory and then written as a whole: HDF5 itself does not survive a disk that is full.
+    The file is made in memory and then written as a whole: HDF5 itself does not survive a disk that
+    is full.
     """
     data = data.copy()
     for variable in data.data_vars.values():
-        variable.encoding = {"zlib": True} if variable.ndim and variable.dtype.kind in "fiub" else {}
+        variable.encoding = (
+            {"zlib": True} if variable.ndim and variable.dtype.kind in "fiub" else {}
+        )
     file = io.BytesIO()
     with h5netcdf.File(file, "w") as target:
         data.dump_to_store(xr.backends.H5NetCDFStore(target))
@@ -35,7 +40,9 @@ def write_netcdf(data: xr.Dataset, path: Path) -> None:
 
 
 def read_netcdf(source: str | os.PathLike | BinaryIO) -> xr.Dataset:
-    """Read the dataset in the file ``source``, a path or an open file, into memory; no other file is opened for it."""
+    """Read the dataset in the file ``source``, a path or an open file, into memory; no other file
+    is opened for it.
+    """
     if isinstance(source, str | os.PathLike):
         with Path(source).open("rb") as file:
             return read_netcdf(file)
@@ -47,13 +54,16 @@ def read_netcdf(source: str | os.PathLike | BinaryIO) -> xr.Dataset:
     with xr.open_dataset(source, engine="h5netcdf", phony_dims="access") as data:
         if data.nbytes > MOST_PACKED * size:
             raise UnsafeFileError(
-                f"must hold all numbers it declares (got {size} bytes of file for {data.nbytes} bytes of numbers)"
+                f"must hold all numbers it declares (got {size} bytes of file for {data.nbytes}"
+                " bytes of numbers)"
             )
         return data.load()
 
 
 def is_held(group: h5py.Group, name: str) -> bool:
-    """Return True if ``name`` is held in the file itself: no link, no external storage, no virtual dataset."""
+    """Return True if ``name`` is held in the file itself: no link, no external storage, no virtual
+    dataset.
+    """
     if not isinstance(group.get(name, getlink=True), h5py.HardLink):
         return False
     found = group[name]
@@ -71,8 +81,9 @@ def _refuse_outside_storage(file: h5py.File) -> None:
         for name in group:
             if not is_held(group, name):
                 raise UnsafeFileError(
-                    f"all of it must be held in the file itself (got {name!r}, a link, external storage or a virtual "
-                    "dataset, which can read any other file); ask its sender for a plain copy"
+                    f"all of it must be held in the file itself (got {name!r}, a link, external"
+                    " storage or a virtual dataset, which can read any other file); ask its sender"
+                    " for a plain copy"
                 )
             if isinstance(group[name], h5py.Group):
                 groups.append(group[name])

@@ -1,4 +1,6 @@
-"""Results of a simulation: weights, snapshots and traces, and the answers of the learned circuit to new data."""
+"""Results of a simulation: weights, snapshots and traces, and the answers of the learned circuit to
+new data.
+"""
 
 from __future__ import annotations
 
@@ -25,19 +27,24 @@ if TYPE_CHECKING:
 
 
 class Run(RunFigures, Tabled):
-    """The outcome of :meth:`biorrr.circuit.Microcircuit.run` or of :meth:`biorrr.circuit.Circuit.run`.
+    """The outcome of :meth:`biorrr.circuit.Microcircuit.run` or of
+    :meth:`biorrr.circuit.Circuit.run`.
 
     Attributes
     ----------
     data
-        An :class:`xarray.Dataset`: weight snapshots along `snapshot` (with how many samples had been seen), traces
-        along `sample`, and everything that was set, as attributes. In the units of the data.
+        An :class:`xarray.Dataset`: weight snapshots along `snapshot` (with how many samples had
+        been seen), traces along `sample`, and everything that was set, as attributes. In the units
+        of the data.
     circuit
         The circuit that was run; None for a run that was read from a file.
     """
 
     def __init__(
-        self, data: xr.Dataset, circuit: RunnableCircuit | None = None, blueprint: Blueprint | None = None
+        self,
+        data: xr.Dataset,
+        circuit: RunnableCircuit | None = None,
+        blueprint: Blueprint | None = None,
     ) -> None:
         self.data, self.circuit, self._blueprint = data, circuit, blueprint
 
@@ -45,15 +52,24 @@ class Run(RunFigures, Tabled):
     def blueprint(self) -> Blueprint:
         """The circuit as it was run, with its sizes and what events needed."""
         if self._blueprint is None:
-            raise InputError("run: was read from a file, which does not bring the circuit along; give sizes instead")
+            raise InputError(
+                "run: was read from a file, which does not bring the circuit along; give sizes"
+                " instead"
+            )
         return self._blueprint
 
     @property
     def network(self):
-        """The Brian2 Network that was run (engines numpy and cython); see :attr:`Microcircuit.network`."""
-        networks = [] if self.circuit is None else self.circuit._engines.networks({self.blueprint.code})
+        """The Brian2 Network that was run (engines numpy and cython); see
+        :attr:`Microcircuit.network`.
+        """
+        networks = (
+            [] if self.circuit is None else self.circuit._engines.networks({self.blueprint.code})
+        )
         if not networks:
-            raise RunError("network: this run had none in this process; run with engine='numpy' or 'cython'")
+            raise RunError(
+                "network: this run had none in this process; run with engine='numpy' or 'cython'"
+            )
         return networks[-1]
 
     @property
@@ -83,7 +99,9 @@ class Run(RunFigures, Tabled):
 
     def _matrix(self, name: str) -> np.ndarray:
         if name not in self.data:
-            raise AttributeError(f"this circuit has no weights called {name}; it has {', '.join(self._pathways)}")
+            raise AttributeError(
+                f"this circuit has no weights called {name}; it has {', '.join(self._pathways)}"
+            )
         return self.data[name].values[-1]
 
     @property
@@ -96,12 +114,16 @@ class Run(RunFigures, Tabled):
         return json.loads(self.data.attrs["traces"])
 
     def inner_state(self) -> dict[str, np.ndarray]:
-        """Return weights and memories as the engine held them in the end, flat, by "part.variable"."""
+        """Return weights and memories as the engine held them in the end, flat, by
+        "part.variable".
+        """
         layout = json.loads(self.data.attrs["state_layout"])
         if not layout:
             return {}
         keys, sizes = zip(*layout, strict=True)
-        return dict(zip(keys, np.split(self.data["state"].values, np.cumsum(sizes)[:-1]), strict=True))
+        return dict(
+            zip(keys, np.split(self.data["state"].values, np.cumsum(sizes)[:-1]), strict=True)
+        )
 
     @property
     def samples(self) -> int:
@@ -110,68 +132,93 @@ class Run(RunFigures, Tabled):
 
     @property
     def cooled(self) -> bool:
-        """True where learning rates fell to zero by the last sample, which was announced as the last."""
+        """True where learning rates fell to zero by the last sample, which was announced as the
+        last.
+        """
         return bool(self.data.attrs.get("cooled", 0))
 
     @property
     def ended(self) -> str:
-        """The way it ended: "done", "stopped" by a callback, "interrupted" by Ctrl-C, or "diverged"."""
+        """The way it ended: "done", "stopped" by a callback, "interrupted" by Ctrl-C, or
+        "diverged".
+        """
         return self.data.attrs["ended"]
 
     @property
     def r_minus_qt(self) -> np.ndarray:
         """||Q' - R|| (Frobenius) at each snapshot, shape (snapshot,)."""
-        return np.linalg.norm(self.data["Q"].values.transpose(0, 2, 1) - self.data["R"].values, axis=(1, 2))
+        return np.linalg.norm(
+            self.data["Q"].values.transpose(0, 2, 1) - self.data["R"].values, axis=(1, 2)
+        )
 
     def transform(self, X) -> np.ndarray:
-        """Return the output z, (n_samples, k), of the learned circuit for ``X`` (n_samples, m) without instruction.
+        """Return the output z, (n_samples, k), of the learned circuit for ``X`` (n_samples, m)
+        without instruction.
 
-        In the paper's circuit that is X Vx. Where something else shapes the output, the circuit itself is run with
-        learning off; of a sample that is held, the output is averaged over its time.
+        In the paper's circuit that is X Vx. Where something else shapes the output, the circuit
+        itself is run with learning off; of a sample that is held, the output is averaged over its
+        time.
         """
         if "areas" in self.data.attrs:
             return self.infer(X)[-1]
         X = np.asarray(X)
         if X.ndim != 2 or X.shape[1] != len(self.Vx):
             raise InputError(
-                f"X: must have shape (n_samples, {len(self.Vx)}), the inputs of this run (got {X.shape}); "
-                "one sample is X[None]"
+                f"X: must have shape (n_samples, {len(self.Vx)}), the inputs of this run (got"
+                f" {X.shape}); one sample is X[None]"
             )
         if self.data.attrs.get("linear_output", 1):
             return (X - self.data["mean_x"].values) @ self.Vx
         if self.circuit is None:
             raise InputError(
-                f"transform: the output of this circuit is not X Vx ({self.data.attrs['departures']}), and a run read "
-                "from a file does not bring the circuit along; make the circuit and call circuit.run(X, Y, start=run, "
-                "plastic=False, order='sequential', record='z', every=1)"
+                "transform: the output of this circuit is not X Vx"
+                f" ({self.data.attrs['departures']}), and a run read from a file does not bring the"
+                " circuit along; make the circuit and call circuit.run(X, Y, start=run,"
+                " plastic=False, order='sequential', record='z', every=1)"
             )
         silent = np.zeros((len(X), len(self.Vy)))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # about columns that are constant: y is silent on purpose
+            warnings.simplefilter(
+                "ignore", UserWarning
+            )  # about columns that are constant: y is silent on purpose
             shown = self.circuit.run(
-                X - self.data["mean_x"].values, silent, start=self, plastic=False, order="sequential", record="z",
-                every=1, snapshots=1, progress=False,
-            )  # fmt: skip
+                X - self.data["mean_x"].values,
+                silent,
+                start=self,
+                plastic=False,
+                order="sequential",
+                record="z",
+                every=1,
+                snapshots=1,
+                progress=False,
+            )
         # The pass continues the order of samples where learning stopped: its rows are sorted back.
         z = shown.data["z"].values[np.argsort(shown.data["data_row"].values)]
         return z.mean(axis=1) if z.ndim == 3 else z
 
     def infer(self, X, Y=None) -> list[np.ndarray]:
-        """Return the settled outputs of all areas, (n_samples, k_i), for ``X`` (n_samples, m), ``Y`` (n_samples, n).
+        """Return the settled outputs of all areas, (n_samples, k_i), for ``X`` (n_samples, m),
+        ``Y`` (n_samples, n).
 
-        Without ``Y`` with y = 0 and inhibition on. The equilibrium is solved for as a linear system, exactly; it is
-        that of the learned weights, whatever else a departure would add.
+        Without ``Y`` with y = 0 and inhibition on. The equilibrium is solved for as a linear
+        system, exactly; it is that of the learned weights, whatever else a departure would add.
         """
         m = len(self.data["mean_x"])
         if np.ndim(X) != 2 or np.shape(X)[1] != m:
-            raise InputError(f"X: must have shape (n_samples, {m}), the inputs of this run (got {np.shape(X)})")
+            raise InputError(
+                f"X: must have shape (n_samples, {m}), the inputs of this run (got {np.shape(X)})"
+            )
         X = np.asarray(X, dtype=np.float64) - self.data["mean_x"].values
         n = len(self.data["mean_y"])
         if Y is None:
             return equilibrium(self.area_weights(), self.gains, X, np.zeros((len(X), n)))
         if np.shape(Y) != (len(X), n):
-            raise InputError(f"Y: must have shape {(len(X), n)}, as X and this run have (got {np.shape(Y)})")
-        return equilibrium(self.area_weights(), self.gains, X, np.asarray(Y) - self.data["mean_y"].values)
+            raise InputError(
+                f"Y: must have shape {(len(X), n)}, as X and this run have (got {np.shape(Y)})"
+            )
+        return equilibrium(
+            self.area_weights(), self.gains, X, np.asarray(Y) - self.data["mean_y"].values
+        )
 
     @property
     def gains(self) -> tuple[float, ...]:
@@ -179,40 +226,56 @@ class Run(RunFigures, Tabled):
         return tuple(self._areas()["gains"])
 
     def area_weights(self, snapshot: int = -1) -> list[AreaWeights]:
-        """Return the weights of every area with apical feedback at one of the snapshots, the last unless given."""
+        """Return the weights of every area with apical feedback at one of the snapshots, the last
+        unless given.
+        """
         return [
-            AreaWeights(*(self.data[name].values[snapshot] for name in names)) for names in self._areas()["weights"]
+            AreaWeights(*(self.data[name].values[snapshot] for name in names))
+            for names in self._areas()["weights"]
         ]
 
     def _areas(self) -> dict:
         if "areas" not in self.data.attrs:
-            raise InputError("infer: this circuit has no apical feedback, its output is transform(X); see Hierarchy")
+            raise InputError(
+                "infer: this circuit has no apical feedback, its output is transform(X); see"
+                " Hierarchy"
+            )
         return json.loads(self.data.attrs["areas"])
 
     def score(self, X, Y) -> float:
-        """Return R^2 of :meth:`predict` for ``X`` (n_samples, m), the mean over features of ``Y`` (n_samples, n)."""
+        """Return R^2 of :meth:`predict` for ``X`` (n_samples, m), the mean over features of ``Y``
+        (n_samples, n).
+        """
         from sklearn.metrics import r2_score
 
         Y = np.asarray(Y)
         return float(r2_score(Y[:, None] if Y.ndim == 1 else Y, self.predict(X)))
 
     def predict(self, X) -> np.ndarray:
-        """Return the circuit's prediction of Y, Sigma^-1 Vy z, for ``X`` (n_samples, m); shape (n_samples, n)."""
+        """Return the circuit's prediction of Y, Sigma^-1 Vy z, for ``X`` (n_samples, m); shape
+        (n_samples, n).
+        """
         if "readout" not in self.data:
             raise InputError("predict: this run has no readout; only runs of a Microcircuit have")
         return self.transform(X) @ self.data["readout"].values.T + self.data["mean_y"].values
 
     def save(self, path: str | os.PathLike, overwrite: bool = False) -> None:
-        """Write the run as NetCDF4, whole or not at all; a file that exists is kept unless ``overwrite`` is True."""
+        """Write the run as NetCDF4, whole or not at all; a file that exists is kept unless
+        ``overwrite`` is True.
+        """
         path = Path(path)
         if path.exists() and not overwrite:
-            raise FileExistsError(errno.EEXIST, "exists already; give another name, or overwrite=True", str(path))
+            raise FileExistsError(
+                errno.EEXIST, "exists already; give another name, or overwrite=True", str(path)
+            )
         with whole_file(path) as aside:
             write_netcdf(self.data, aside)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Run:
-        """Read a run that :meth:`save` wrote; a file that has its numbers from other files is refused."""
+        """Read a run that :meth:`save` wrote; a file that has its numbers from other files is
+        refused.
+        """
         try:
             run = cls(read_netcdf(path))
         except FileNotFoundError:
@@ -221,14 +284,20 @@ class Run(RunFigures, Tabled):
             raise InputError(f"{path}: {error}") from error
         except Exception as error:  # a damaged file fails in as many ways as HDF5 has parts
             raise InputError(f"{path}: not a saved run, or damaged ({error})") from error
-        missing = [name for name in ("circuit", "traces", "state_layout", "ended") if name not in run.data.attrs]
+        missing = [
+            name
+            for name in ("circuit", "traces", "state_layout", "ended")
+            if name not in run.data.attrs
+        ]
         if missing:
             raise InputError(f"{path}: not a saved run: no {', '.join(missing)} in it")
         try:
             run.data = run.data.set_coords("seen")  # not so in version 0.1
             _ = run.weights, run.traces, run.inner_state()
         except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
-            raise InputError(f"{path}: not a saved run, or damaged (its circuit is {error!r})") from error
+            raise InputError(
+                f"{path}: not a saved run, or damaged (its circuit is {error!r})"
+            ) from error
         return run
 
     def trace(self, name: str) -> np.ndarray:
@@ -262,5 +331,7 @@ class Run(RunFigures, Tabled):
         if "Q" in self.data and "R" in self.data:
             rows["||Q' - R||"] = f"{self.r_minus_qt[-1]:.3g}"
         rows["snapshots"] = str(sizes["snapshot"])
-        rows["traces"] = f"{', '.join(self.traces)}, of {sizes['sample']} samples" if self.traces else "none"
+        rows["traces"] = (
+            f"{', '.join(self.traces)}, of {sizes['sample']} samples" if self.traces else "none"
+        )
         return f"Run: {self.samples} samples on {attrs['engine']}, {self.ended}", rows

@@ -22,7 +22,8 @@ class RunFigures:
     circuit: RunnableCircuit | None
 
     def angles(self, X=None, Y=None, *, exact=None) -> xr.DataArray:
-        """Return the principal angles between learned and exact filters in degrees, (snapshot, angle), largest first.
+        """Return the principal angles between learned and exact filters in degrees, (snapshot,
+        angle), largest first.
 
         ``X``, ``Y`` and ``exact`` are as :meth:`plot_learning` takes them.
         """
@@ -33,7 +34,9 @@ class RunFigures:
         best = exact.Vx(self.data["Vx"].shape[-1])
         angles = [principal_angles(Vx, best) for Vx in self.data["Vx"].values]
         attrs = {"long_name": "angle between learned and exact filters", "units": "degrees"}
-        return xr.DataArray(angles, {"seen": self.data["seen"]}, ("snapshot", "angle"), "angles", attrs)
+        return xr.DataArray(
+            angles, {"seen": self.data["seen"]}, ("snapshot", "angle"), "angles", attrs
+        )
 
     def plot_learning(self, X=None, Y=None, *, exact=None, ax=None):
         """Draw the objective at each snapshot against its optimum; one axes.
@@ -41,9 +44,11 @@ class RunFigures:
         Parameters
         ----------
         X, Y
-            The data that were learned, (n_samples, m) and (n_samples, n): the exact solution needs them.
+            The data that were learned, (n_samples, m) and (n_samples, n): the exact solution needs
+            them.
         exact
-            In their place, their exact solution (:class:`biorrr.analysis.Yardstick`) where it is known already.
+            In their place, their exact solution (:class:`biorrr.analysis.Yardstick`) where it is
+            known already.
         ax
             Axes to draw into; new ones unless given.
         """
@@ -52,21 +57,33 @@ class RunFigures:
         return runs.learning_of(self.data, X, Y, exact, ax)
 
     def plot_angles(self, X=None, Y=None, *, exact=None, ax=None):
-        """Draw the angles between learned and exact filters at each snapshot; as :meth:`plot_learning`."""
+        """Draw the angles between learned and exact filters at each snapshot; as
+        :meth:`plot_learning`.
+        """
         from biorrr.analysis.figures.panels.learning import plot_angles
 
         return plot_angles(self.data["seen"].values, self.angles(X, Y, exact=exact).values, ax=ax)
 
     def plot_plateau(
-        self, X=None, Y=None, *, exact=None, samples=None, shown: int | None = None, neurons=None, ax=None
+        self,
+        X=None,
+        Y=None,
+        *,
+        exact=None,
+        samples=None,
+        shown: int | None = None,
+        neurons=None,
+        ax=None,
     ):
-        """Draw plateaus at the start, halfway and at the end of the run, with a, inhibition and z where recorded.
+        """Draw plateaus at the start, halfway and at the end of the run, with a, inhibition and z
+        where recorded.
 
         Parameters
         ----------
         X, Y
-            The data that were learned. With them, grey lines show what theory expects at the optimum: the
-            back-propagated error behind the plateau, the prediction of the distal current behind the inhibition.
+            The data that were learned. With them, grey lines show what theory expects at the
+            optimum: the back-propagated error behind the plateau, the prediction of the distal
+            current behind the inhibition.
         exact
             Their exact solution, where it is known already.
         samples
@@ -86,24 +103,29 @@ class RunFigures:
     def plot_symmetry(self, ax=None):
         """Draw ||Q' - R|| at each snapshot against the product of (1 - eta_q); one axes.
 
-        Rates between two recorded samples are interpolated: record with ``every=1`` where a few strong samples slow
-        learning down, as "auto" rates let them. Where no rates were recorded, those that the circuit was given are
-        used; fitted rates are then not known, and what is measured is drawn alone.
+        Rates between two recorded samples are interpolated: record with ``every=1`` where a few
+        strong samples slow learning down, as "auto" rates let them. Where no rates were recorded,
+        those that the circuit was given are used; fitted rates are then not known, and what is
+        measured is drawn alone.
         """
         from biorrr.analysis.figures import runs
 
         rates = getattr(self.circuit, "rates", None)
-        return runs.symmetry_of(self.data, ax, rates.q if isinstance(rates, Rates) and rates.q == rates.r else None)
+        return runs.symmetry_of(
+            self.data, ax, rates.q if isinstance(rates, Rates) and rates.q == rates.r else None
+        )
 
     def plot_filters(self, X=None, Y=None, pixels=None, *, exact=None, neurons=None, ax=None):
-        """Draw the learned filters Vx; with data, beside the exact ones, onto which they are turned.
+        """Draw the learned filters Vx; with data, beside the exact ones, onto which they are
+        turned.
 
         Parameters
         ----------
         X, Y, exact
             As :meth:`plot_plateau` takes them.
         pixels
-            Shape of a filter as a picture, (height, width), or (3, height, width) for colour; curves unless given.
+            Shape of a filter as a picture, (height, width), or (3, height, width) for colour;
+            curves unless given.
         neurons
             Which neurons, counted from 0; the first six unless given.
         ax : (1 or 2, neurons)
@@ -114,7 +136,9 @@ class RunFigures:
         return runs.filters_of(self.data, X, Y, pixels, exact, neurons, ax)
 
     def plot_eigenvalues(self, X=None, Y=None, *, exact=None, ax=None):
-        """Draw the eigenvalues of QQ' beside those that they equal at the optimum; as :meth:`plot_learning`."""
+        """Draw the eigenvalues of QQ' beside those that they equal at the optimum; as
+        :meth:`plot_learning`.
+        """
         from biorrr.analysis.figures import runs
 
         return runs.eigenvalues_of(self.data, X, Y, exact, ax)
@@ -132,7 +156,8 @@ class RunFigures:
         return plot_wiring(cell_graph(self.data), ax=ax)
 
     def plot_raster(self, shown: int = 12, neurons=None, ax=None):
-        """Draw the last samples as an electrode would see them: spikes, where the cells spike, and traces below.
+        """Draw the last samples as an electrode would see them: spikes, where the cells spike, and
+        traces below.
 
         Parameters
         ----------
@@ -152,9 +177,15 @@ class RunFigures:
             each = int(self.data.attrs["cells_each"])
             fired, cells = Spiking(each).raster(counts.reshape(-1, counts.shape[-1]))
             # Poisson cells fire at any moment of a tick alike.
-            spikes = fired + np.random.default_rng(self.data.attrs["seed"]).random(len(fired)), cells, each
+            spikes = (
+                fired + np.random.default_rng(self.data.attrs["seed"]).random(len(fired)),
+                cells,
+                each,
+            )
         return runs.raster_of(self.data, spikes, shown, neurons, ax)
 
     def _require(self, name: str) -> None:
         if name not in self.data:
-            raise InputError(f"{name}: was not recorded in this run; run again with record=({name!r}, ...)")
+            raise InputError(
+                f"{name}: was not recorded in this run; run again with record=({name!r}, ...)"
+            )

@@ -20,7 +20,8 @@ class Tabled:
     def _repr_html_(self) -> str:
         title, rows = self.table()
         cells = "".join(
-            f'<tr><th style="text-align:left">{escape(name)}</th><td style="text-align:left">{escape(said)}</td></tr>'
+            f'<tr><th style="text-align:left">{escape(name)}</th><td'
+            f' style="text-align:left">{escape(said)}</td></tr>'
             for name, said in rows.items()
         )
         return f"<table><caption>{escape(title)}</caption>{cells}</table>"

@@ -1,7 +1,8 @@
-"""Checkpoints: a run cut short at any moment goes on from its last one and ends where it would have ended anyway.
+"""Checkpoints: a run cut short at any moment goes on from its last one and ends where it would have
+ended anyway.
 
-Bit for bit, because a checkpoint holds the state as the engine holds it, in the circuit's own units, and because
-everything random follows from the seed and the sample count alone.
+Bit for bit, because a checkpoint holds the state as the engine holds it, in the circuit's own
+units, and because everything random follows from the seed and the sample count alone.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ class Checkpoint:
     def __post_init__(self) -> None:
         if not isinstance(self.path, str | os.PathLike):
             raise InputTypeError(
-                f"checkpoint: must be the path of a file, or Checkpoint(path, every) (got {self.path!r})"
+                "checkpoint: must be the path of a file, or Checkpoint(path, every) (got"
+                f" {self.path!r})"
             )
         object.__setattr__(self, "path", Path(self.path))
         check_fields(self)
@@ -78,36 +80,53 @@ class CheckpointFile:
         Seconds spent on the run by processes that were cut short.
     """
 
-    def __init__(self, checkpoint: Checkpoint, identity: dict[str, str], recorder: Recorder) -> None:
+    def __init__(
+        self, checkpoint: Checkpoint, identity: dict[str, str], recorder: Recorder
+    ) -> None:
         self.path, self.every, self.identity = checkpoint.path, checkpoint.every, identity
         self.series = {"snapshots": recorder.snapshots, "traces": recorder.traces}
         self.began = self.written = time.monotonic()
         self.earlier = 0.0
 
     def read(self, job: Job) -> Outcome | None:
-        """Give the recorder what was recorded; return how far ``job`` had come, or None where there is no file."""
+        """Give the recorder what was recorded; return how far ``job`` had come, or None where there
+        is no file.
+        """
         if not self.path.exists():
             return None
         try:
             # Opened here: np.load leaves a file that it finds damaged open.
             with self.path.open("rb") as file, np.load(file, allow_pickle=False) as held:
                 facts = json.loads(str(held["facts"]))
-                differing = [what for what, value in self.identity.items() if facts["identity"].get(what) != value]
+                differing = [
+                    what
+                    for what, value in self.identity.items()
+                    if facts["identity"].get(what) != value
+                ]
                 if differing:
                     raise CheckpointError(
-                        f"{self.path}: belongs to another run (what differs: {', '.join(differing)}); give what it was "
-                        "made with, or delete it to start over"
+                        f"{self.path}: belongs to another run (what differs:"
+                        f" {', '.join(differing)}); give what it was made with, or delete it to"
+                        " start over"
                     )
-                state = {name: exactly(held[f"state/{name}"], values.shape) for name, values in job.state.items()}
+                state = {
+                    name: exactly(held[f"state/{name}"], values.shape)
+                    for name, values in job.state.items()
+                }
                 for kind, series in self.series.items():
-                    series.add(held[f"{kind}/samples"], {name: held[f"{kind}/{name}"] for name in series.values})
+                    series.add(
+                        held[f"{kind}/samples"],
+                        {name: held[f"{kind}/{name}"] for name in series.values},
+                    )
                 outcome = Outcome(int(held["samples"]), state, str(facts["ended"]))
                 self.earlier = float(facts["seconds"])
                 if not job.start <= outcome.samples <= job.stop:
                     raise InputError("checkpoint: must hold samples of this run")
         except CheckpointError:
             raise
-        except Exception as error:  # a damaged file makes zipfile, NumPy and json raise a dozen kinds
+        except (
+            Exception
+        ) as error:  # a damaged file makes zipfile, NumPy and json raise a dozen kinds
             # Without their words: NumPy's advise to allow pickles, which may run code.
             raise CheckpointError(
                 f"{self.path}: not a checkpoint, or damaged or truncated; delete it to start over"
@@ -115,7 +134,9 @@ class CheckpointFile:
         return outcome
 
     def write_if_due(self, t: int, state: dict[str, np.ndarray]) -> None:
-        """Write the file, if it is time, for a run that has come to ``t`` samples and to ``state``."""
+        """Write the file, if it is time, for a run that has come to ``t`` samples and to
+        ``state``.
+        """
         if time.monotonic() - self.written >= self.every:
             self.write(Outcome(t, state, "interrupted"))
 
@@ -123,8 +144,10 @@ class CheckpointFile:
         """Write a new file and rename it, so that there is a whole one at every moment."""
         self.written = time.monotonic()
         facts = {
-            "ended": outcome.ended, "seconds": self.earlier + self.written - self.began, "identity": self.identity,
-        }  # fmt: skip
+            "ended": outcome.ended,
+            "seconds": self.earlier + self.written - self.began,
+            "identity": self.identity,
+        }
         arrays = {"facts": np.array(json.dumps(facts)), "samples": np.array(outcome.samples)}
         arrays |= {f"state/{name}": values for name, values in outcome.state.items()}
         for kind, series in self.series.items():
@@ -134,10 +157,11 @@ class CheckpointFile:
             with whole_file(self.path) as partial, partial.open("wb") as file:
                 np.savez(file, **arrays)  # type: ignore[arg-type]
         except OSError as error:
-            # The simulation itself needs no disk; perhaps there is room again by the next checkpoint.
+            # The simulation itself needs no disk; perhaps there is room again by the next
+            # checkpoint.
             warn(
-                f"{self.path}: no checkpoint at sample {outcome.samples} ({error.strerror}); the run goes on, and "
-                "the last good checkpoint stays"
+                f"{self.path}: no checkpoint at sample {outcome.samples} ({error.strerror}); the"
+                " run goes on, and the last good checkpoint stays"
             )
 
 
@@ -149,20 +173,26 @@ def identity_of(job: Job, engine: str, events: Sequence[Event]) -> dict[str, str
         "engine": engine,
         "circuit": _checksum(job.blueprint.code),
         "data": _checksum(*(feed.values for feed in feeds)),
-        "events": _checksum(*(value for event in events for value in (type(event), *vars(event).values()))),
+        "events": _checksum(
+            *(value for event in events for value in (type(event), *vars(event).values()))
+        ),
         "epochs, order or seed": _checksum(
             (shown.n_samples, shown.m, shown.replay, shown.seed, job.start, job.stop), shown.order
         ),
         "settings or initial weights": _checksum(
-            list(job.state), [(name, feed.gain) for name, feed in job.feeds.items()],
-            *(feed.mean for feed in feeds), *job.state.values(),
+            list(job.state),
+            [(name, feed.gain) for name, feed in job.feeds.items()],
+            *(feed.mean for feed in feeds),
+            *job.state.values(),
         ),
         "what is recorded": _checksum(job.recording, job.snapshots),
-    }  # fmt: skip
+    }
 
 
 def _checksum(*values) -> str:
-    """Return a checksum of ``values``: of arrays block by block, of others by the text that stands for them."""
+    """Return a checksum of ``values``: of arrays block by block, of others by the text that stands
+    for them.
+    """
     digest = hashlib.sha256()
     for value in values:
         if isinstance(value, np.ndarray):

@@ -1,4 +1,6 @@
-"""Lesions in the middle of a run: the run is cut into stretches, each with all that has happened before it."""
+"""Lesions in the middle of a run: the run is cut into stretches, each with all that has happened
+before it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,16 @@ from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.circuit.stimulus.data_checks import check_table
 from biorrr.circuit.stimulus.statistics import facts_of
 from biorrr.errors import InputError, InputTypeError
-from biorrr.models import CutInstruction, Event, Freeze, Parts, Silence, SilencedInterneurons, SwapData, departed
+from biorrr.models import (
+    CutInstruction,
+    Event,
+    Freeze,
+    Parts,
+    Silence,
+    SilencedInterneurons,
+    SwapData,
+    departed,
+)
 
 
 def advance(engine: Engine, job: Job, events: Sequence[Event], recorder: Recorder) -> Outcome:
@@ -58,10 +69,14 @@ def lesioned(job: Job, events: Sequence[Event], sample: int) -> Job:
 
 def as_events(events) -> tuple[Event, ...]:
     """Return ``events``, one or several, in the order of time."""
-    given = tuple(events) if isinstance(events, Iterable) and not isinstance(events, str) else (events,)
+    given = (
+        tuple(events) if isinstance(events, Iterable) and not isinstance(events, str) else (events,)
+    )
     for event in given:
         if not isinstance(event, Event):
-            raise InputTypeError(f"events: must be Silence, Freeze, CutInstruction or SwapData (got {event!r})")
+            raise InputTypeError(
+                f"events: must be Silence, Freeze, CutInstruction or SwapData (got {event!r})"
+            )
     return tuple(sorted(given, key=lambda event: event.at))
 
 
@@ -77,43 +92,62 @@ def silenceable(parts: Parts, populations: Iterable[str]) -> Parts:
     return departed(parts, map(SilencedInterneurons, populations))
 
 
-def check_events(events: Sequence[Event], first: int, last: int, blueprint: Blueprint, order) -> tuple[Event, ...]:
+def check_events(
+    events: Sequence[Event], first: int, last: int, blueprint: Blueprint, order
+) -> tuple[Event, ...]:
     """Return ``events``, each fit for a run of ``blueprint`` on samples ``first`` to ``last``."""
     weights, ports = [p.weight for p in blueprint.parts.weighted], ", ".join(blueprint.sizes)
     checked = []
     for event in events:
         if not first <= event.at < last:
-            raise InputError(f"events: must lie in [{first}, {last - 1}], the samples of this run (got {event!r})")
+            raise InputError(
+                f"events: must lie in [{first}, {last - 1}], the samples of this run (got"
+                f" {event!r})"
+            )
         if isinstance(event, Silence):
             count = int(blueprint.parts[event.population].size)
             if any(not 0 <= cell < count for cell in event.cells or ()):
-                raise InputError(f"Silence.cells: must lie in [0, {count - 1}], the interneurons (got {event.cells})")
+                raise InputError(
+                    f"Silence.cells: must lie in [0, {count - 1}], the interneurons (got"
+                    f" {event.cells})"
+                )
         if isinstance(event, Freeze) and event.weight not in weights:
             have = ", ".join(weights)
-            raise InputError(f"Freeze.weight: there are no weights called {event.weight!r}; there are {have}")
+            raise InputError(
+                f"Freeze.weight: there are no weights called {event.weight!r}; there are {have}"
+            )
         if isinstance(event, CutInstruction) and "y" not in blueprint.sizes:
             raise InputError(f"CutInstruction: cuts port y, and this circuit has {ports} alone")
-        checked.append(_checked_swap(event, blueprint, order) if isinstance(event, SwapData) else event)
+        checked.append(
+            _checked_swap(event, blueprint, order) if isinstance(event, SwapData) else event
+        )
     return tuple(checked)
 
 
 def _checked_swap(event: SwapData, blueprint: Blueprint, order) -> SwapData:
     """Return ``event`` with its data as arrays; refuse data that do not fit the run."""
     if set(blueprint.sizes) != {"x", "y"}:
-        raise InputError(f"SwapData: is for circuits with ports x and y (this one has {', '.join(blueprint.sizes)})")
+        raise InputError(
+            "SwapData: is for circuits with ports x and y (this one has"
+            f" {', '.join(blueprint.sizes)})"
+        )
     if any(port.changes != "sample" for port in blueprint.ports):
-        raise InputError("SwapData: is for tables of samples; put what comes later into the signal itself")
+        raise InputError(
+            "SwapData: is for tables of samples; put what comes later into the signal itself"
+        )
     X, Y = check_table("SwapData.X", event.X), check_table("SwapData.Y", event.Y)
     features = blueprint.sizes["x"], blueprint.sizes["y"]
     if len(X) != len(Y) or (X.shape[1], Y.shape[1]) != features:
         raise InputError(
-            f"SwapData: must have as many features as the data before, {' and '.join(map(str, features))}, and "
-            f"as many samples in X as in Y (got shapes {X.shape} and {Y.shape})"
+            "SwapData: must have as many features as the data before,"
+            f" {' and '.join(map(str, features))}, and as many samples in X as in Y (got shapes"
+            f" {X.shape} and {Y.shape})"
         )
     facts_of("SwapData.X", X)
     facts_of("SwapData.Y", Y)
     if not isinstance(order, str) and order.max() >= len(X):
         raise InputError(
-            f"SwapData: must have the rows that order asks for, up to {order.max()} (got {len(X)} samples)"
+            f"SwapData: must have the rows that order asks for, up to {order.max()} (got {len(X)}"
+            " samples)"
         )
     return SwapData(event.at, X=X, Y=Y)

@@ -1,4 +1,6 @@
-"""Runs that fail: activity that diverges, outputs that do not settle, and outputs that stay silent."""
+"""Runs that fail: activity that diverges, outputs that do not settle, and outputs that stay
+silent.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,9 @@ from biorrr.models import Departure, Settled
 if TYPE_CHECKING:
     from biorrr.circuit.results.run import Run
 
-# Output power along a direction, of which 1 is due, below which it is called silent. After 100,000 samples of the
-# problems of docs/rates.md, runs with more cells than x and y share latents had at most 0.23, few others below 0.25.
+# Output power along a direction, of which 1 is due, below which it is called silent. After 100,000
+# samples of the problems of docs/rates.md, runs with more cells than x and y share latents had at
+# most 0.23, few others below 0.25.
 _SILENT = 0.25
 _LONG = 10_000  # samples from which on a run is long enough to learn
 
@@ -40,15 +43,21 @@ class _FailedRun(BiorrrError, ArithmeticError):
 
 
 class Diverged(_FailedRun):
-    """Activity became infinite or not a number; ``run`` ends with the last sample at which everything was finite."""
+    """Activity became infinite or not a number; ``run`` ends with the last sample at which
+    everything was finite.
+    """
 
 
 class Unsettled(_FailedRun):
-    """Outputs that did not reach their equilibrium while a sample was held; ``run`` holds the results."""
+    """Outputs that did not reach their equilibrium while a sample was held; ``run`` holds the
+    results.
+    """
 
 
 def check_settled(departures: Iterable[Departure], run: Run, held: int) -> None:
-    """Raise where the outputs of ``run``, ``held`` for so many ticks, did not settle as ``departures`` ask."""
+    """Raise where the outputs of ``run``, ``held`` for so many ticks, did not settle as
+    ``departures`` ask.
+    """
     worst = run.data.attrs.get("worst_residual", 0.0)
     tolerance = min((d.tolerance for d in departures if isinstance(d, Settled)), default=math.inf)
     if worst <= tolerance:
@@ -59,14 +68,15 @@ def check_settled(departures: Iterable[Departure], run: Run, held: int) -> None:
     else:
         remedy = "the equilibrium is unstable: lower the rates, or the gains of the links above x"
     raise Unsettled(
-        f"outputs did not settle: the largest residual was {worst:.1e} of that of silence after {held} ticks, and "
-        f"{tolerance:.0e} is accepted; {remedy}",
+        f"outputs did not settle: the largest residual was {worst:.1e} of that of silence after"
+        f" {held} ticks, and {tolerance:.0e} is accepted; {remedy}",
         run,
     )
 
 
 def warn_of_silence(run: Run, feeds: Mapping[str, Feed]) -> None:
-    """Warn of directions of the outputs that are silent after a long run whose rates, fitted to the data, cooled down.
+    """Warn of directions of the outputs that are silent after a long run whose rates, fitted to the
+    data, cooled down.
 
     All of x is read only where the rows that are kept in memory say so.
     """
@@ -81,7 +91,7 @@ def warn_of_silence(run: Run, feeds: Mapping[str, Feed]) -> None:
         if not silent:
             return
     warn(
-        f"k: the outputs are silent along {silent} of {len(powers)} directions (the lowest power is {powers[0]:.2g}, "
-        f"and 1 is due): what x and y share there is too weak or too rare to be learned in {run.samples} samples; "
-        "reduce k, or give departures=[HomeostaticScaling()]"
+        f"k: the outputs are silent along {silent} of {len(powers)} directions (the lowest power is"
+        f" {powers[0]:.2g}, and 1 is due): what x and y share there is too weak or too rare to be"
+        f" learned in {run.samples} samples; reduce k, or give departures=[HomeostaticScaling()]"
     )

@@ -1,4 +1,6 @@
-"""The state a run starts from: weights, parameters and what cells and synapses remember, in the circuit's own units."""
+"""The state a run starts from: weights, parameters and what cells and synapses remember, in the
+circuit's own units.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,13 @@ def initial_state(
     start
         An earlier run to continue, whose weights and memories replace all others.
     """
-    units, weights = begin.units, {**begin.weights, **given_weights(given or {}, blueprint, begin.units)}
+    units, weights = (
+        begin.units,
+        {
+            **begin.weights,
+            **given_weights(given or {}, blueprint, begin.units),
+        },
+    )
     values = _Values(blueprint, units, seed, begin.parameters)
     kept = {} if start is None else _remembered(start, blueprint, units)
     state: dict[str, np.ndarray] = {}
@@ -88,7 +96,9 @@ def initial_state(
 
 
 def drawn_weights(
-    sizes: tuple[int, int, int, int], seed: int, start: tuple[float, float, float] = (0.01, 0.1, 1 / 3)
+    sizes: tuple[int, int, int, int],
+    seed: int,
+    start: tuple[float, float, float] = (0.01, 0.1, 1 / 3),
 ) -> dict[str, np.ndarray]:
     """Draw the microcircuit's initial matrices; return them by name, in the data's units.
 
@@ -99,24 +109,28 @@ def drawn_weights(
     seed
         Of the draw.
     start
-        Standard deviations of Vx and Vy, and the diagonal of Q and R; those that go with a timetable unless given.
+        Standard deviations of Vx and Vy, and the diagonal of Q and R; those that go with a
+        timetable unless given.
     """
     m, n, k, l = sizes
     size_x, size_y, q0 = start
     rng = generator(seed, WEIGHTS)
     drawn = {"Vx": size_x * rng.standard_normal((m, k)), "Vy": size_y * rng.standard_normal((n, k))}
-    # Q and R start unrelated but for a common direction. What they do not share is bounded, so QR keeps its sign.
+    # Q and R start unrelated but for a common direction. What they do not share is bounded, so QR
+    # keeps its sign.
     for name, shape in (("Q", (k, l)), ("R", (l, k))):
         drawn[name] = q0 * (np.eye(*shape) + 0.3 / math.sqrt(l) * rng.uniform(-1, 1, shape))
     return drawn
 
 
 def drawn_areas(layout: Sequence[Area], m: int, n: int, seed: int) -> dict[str, np.ndarray]:
-    """Draw initial matrices of areas with apical feedback; return them by name, in the circuit's own units.
+    """Draw initial matrices of areas with apical feedback; return them by name, in the circuit's
+    own units.
 
-    Areas begin by passing on random directions: outputs of variance 1 where inputs have it. Between areas A and W'
-    begin unrelated but for a common direction, as Q and R of the microcircuit do, and inhibition begins at the most
-    that it comes to there, so that the equilibrium is stable; R0 = Q0'.
+    Areas begin by passing on random directions: outputs of variance 1 where inputs have it. Between
+    areas A and W' begin unrelated but for a common direction, as Q and R of the microcircuit do,
+    and inhibition begins at the most that it comes to there, so that the equilibrium is stable; R0
+    = Q0'.
     """
     rng = generator(seed, WEIGHTS)
     sizes = [m, *(area.k for area in layout)]
@@ -129,32 +143,47 @@ def drawn_areas(layout: Sequence[Area], m: int, n: int, seed: int) -> dict[str, 
         else:
             U, _, V = np.linalg.svd(drawn, full_matrices=False)
             out[W] = U @ V
-            out[layout[place - 1].weights[1]] = (out[W] + 0.2 / math.sqrt(area.k) * rng.standard_normal(drawn.shape)).T
+            out[layout[place - 1].weights[1]] = (
+                out[W] + 0.2 / math.sqrt(area.k) * rng.standard_normal(drawn.shape)
+            ).T
         out[Q] = np.eye(area.k, area.interneurons)
         out[R] = out[Q].T.copy()
     return out
 
 
-def given_weights(given: Mapping[str, object], blueprint: Blueprint, units: Units) -> dict[str, np.ndarray]:
+def given_weights(
+    given: Mapping[str, object], blueprint: Blueprint, units: Units
+) -> dict[str, np.ndarray]:
     """Check matrices given by name in the data's units; return them in the circuit's own."""
     known = {p.weight: p for p in blueprint.parts.weighted}
     out = {}
     for name, values in given.items():
         if name not in known:
-            raise InputError(f"weights: there is no matrix called {name!r}; there are {', '.join(known)}")
+            raise InputError(
+                f"weights: there is no matrix called {name!r}; there are {', '.join(known)}"
+            )
         pathway = known[name]
         what = f"{name}0" if name in ("Vx", "Vy", "Q", "R") else f"weights[{name!r}]"
-        out[name] = check_weights(what, values, blueprint.orientations[pathway.name].shape) * units.scale(pathway.scale)
+        out[name] = check_weights(
+            what, values, blueprint.orientations[pathway.name].shape
+        ) * units.scale(pathway.scale)
     return out
 
 
 def _remembered(start: Run, blueprint: Blueprint, units: Units) -> dict[str, np.ndarray]:
-    """Return weights and memories that an earlier run ended with, as the engine holds them, by "part.variable"."""
+    """Return weights and memories that an earlier run ended with, as the engine holds them, by
+    "part.variable".
+    """
     ended = start.inner_state()
     kept = {}
     for quantity in blueprint.state:
-        # What is broadcast begins anew: the clock knows where it stands, and sums are those of this run.
-        remembers = quantity.variable.role == "memory" and quantity.variable.per != "circuit" and quantity.name != "w"
+        # What is broadcast begins anew: the clock knows where it stands, and sums are those of this
+        # run.
+        remembers = (
+            quantity.variable.role == "memory"
+            and quantity.variable.per != "circuit"
+            and quantity.name != "w"
+        )
         if remembers and len(ended.get(quantity.key, ())) == quantity.size:
             kept[quantity.key] = ended[quantity.key]
     for pathway in blueprint.parts.weighted:
@@ -162,9 +191,12 @@ def _remembered(start: Run, blueprint: Blueprint, units: Units) -> dict[str, np.
             continue
         scale = units.scale(pathway.scale)
         turn = blueprint.orientations[pathway.name]
-        flat = turn.flat(check_weights(f"start.{pathway.weight}", start.weights[pathway.weight], turn.shape))
+        flat = turn.flat(
+            check_weights(f"start.{pathway.weight}", start.weights[pathway.weight], turn.shape)
+        )
         inner = ended.get(f"{pathway.name}.w", np.empty(0))
-        # Bit for bit where nothing has changed since, neither the run's weights nor the units of the data.
+        # Bit for bit where nothing has changed since, neither the run's weights nor the units of
+        # the data.
         kept[f"{pathway.name}.w"] = inner if np.array_equal(inner / scale, flat) else flat * scale
     return kept
 
@@ -172,7 +204,9 @@ def _remembered(start: Run, blueprint: Blueprint, units: Units) -> dict[str, np.
 class _Values:
     """Values of parameters and memories, each found when another or the circuit needs it."""
 
-    def __init__(self, blueprint: Blueprint, units: Units, seed: int, parameters: Mapping[str, float]) -> None:
+    def __init__(
+        self, blueprint: Blueprint, units: Units, seed: int, parameters: Mapping[str, float]
+    ) -> None:
         self.blueprint, self.units, self.seed, self.parameters = blueprint, units, seed, parameters
         self.found: dict[str, np.ndarray] = {}
         self.open: list[str] = []
@@ -181,7 +215,9 @@ class _Values:
         """Return the values of ``quantity`` in the circuit's units, shape (size,)."""
         if quantity.key not in self.found:
             if quantity.key in self.open:
-                raise InputError(f"{quantity.key}.value: depends on itself, by way of {', '.join(self.open)}")
+                raise InputError(
+                    f"{quantity.key}.value: depends on itself, by way of {', '.join(self.open)}"
+                )
             self.open.append(quantity.key)
             variable = quantity.variable
             value = self.parameters.get(quantity.key, variable.value)
@@ -194,7 +230,11 @@ class _Values:
                 }
                 value = self._evaluated(value, self.blueprint.parts[quantity.part], known)
             value = plain(quantity.key, value, variable.unit)
-            scaled = np.asarray(value, dtype=np.float64) * self.units.scale(variable.scale) * in_si(variable.unit)
+            scaled = (
+                np.asarray(value, dtype=np.float64)
+                * self.units.scale(variable.scale)
+                * in_si(variable.unit)
+            )
             self.found[quantity.key] = np.broadcast_to(scaled, quantity.size).astype(np.float64)
             self.open.remove(quantity.key)
         return self.found[quantity.key]
@@ -207,7 +247,9 @@ class _Values:
         return np.broadcast_to(started, drawn.shape).astype(np.float64)
 
     def _evaluated(self, expression: str, part: Population | Pathway, known: Mapping[str, object]):
-        """Return the value of an expression of ``part``, given the names that are ``known``; others are variables."""
+        """Return the value of an expression of ``part``, given the names that are ``known``; others
+        are variables.
+        """
         names = dict(known)
         for name in names_in(expression).read:
             found = None if name in names else self.blueprint.meanings.find(part, name)
@@ -216,7 +258,11 @@ class _Values:
                 value = self.flat(other) / in_si(other.variable.unit)
                 if found.place in ("pre", "post"):
                     turn = self.blueprint.orientations[part.name]
-                    value = np.repeat(value, turn.targets) if found.place == "pre" else np.tile(value, turn.sources)
+                    value = (
+                        np.repeat(value, turn.targets)
+                        if found.place == "pre"
+                        else np.tile(value, turn.sources)
+                    )
                 names[name] = value[0] if value.size == 1 else value
         return evaluate(expression, names)
 

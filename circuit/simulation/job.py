@@ -27,7 +27,8 @@ class Job:
     start, stop
         First sample and the one after the last, counted from the first that the circuit has seen.
     state
-        Values by "part.variable", in the order of the blueprint's state: weights, flat, parameters and memories.
+        Values by "part.variable", in the order of the blueprint's state: weights, flat, parameters
+        and memories.
     recording
         What is recorded, and at which samples.
     snapshots
@@ -46,7 +47,10 @@ class Job:
     @property
     def ticks_per_sample(self) -> int:
         """Ticks for which a sample is held, and those of its replays."""
-        return self.blueprint.timing.held + self.presentation.replay * self.blueprint.timing.replay_held
+        return (
+            self.blueprint.timing.held
+            + self.presentation.replay * self.blueprint.timing.replay_held
+        )
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,8 @@ class Outcome:
     state
         Values by "part.variable" at that count.
     ended
-        "done", "stopped" (by a callback), "interrupted" (Ctrl-C) or "diverged" (during the sample after the last).
+        "done", "stopped" (by a callback), "interrupted" (Ctrl-C) or "diverged" (during the sample
+        after the last).
     """
 
     samples: int

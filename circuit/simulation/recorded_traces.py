@@ -13,9 +13,13 @@ from biorrr.errors import InputError, InputTypeError
 from biorrr.models import Population
 from biorrr.models.validation import whole_number
 
-# The default record: what a figure of plateaus needs, and enough to know the learning rates in between.
+# The default record: what a figure of plateaus needs, and enough to know the learning rates in
+# between.
 _STRETCHES, _STRETCH = 20, 50  # windows, and consecutive samples in each
-_SPARSE, _MOST_SPARSE = 100, 20_000  # one sample in so many, and how many of these a long run keeps at most
+_SPARSE, _MOST_SPARSE = (
+    100,
+    20_000,
+)  # one sample in so many, and how many of these a long run keeps at most
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,8 @@ class Recording:
 
 
 def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> Recording:
-    """Return the recording that ``record`` and ``every`` of :meth:`biorrr.circuit.Microcircuit.run` ask for.
+    """Return the recording that ``record`` and ``every`` of :meth:`biorrr.circuit.Microcircuit.run`
+    ask for.
 
     Raises
     ------
@@ -94,13 +99,22 @@ def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> 
         record = (record,)
     if not isinstance(record, (Mapping, Sequence, set, frozenset)):
         raise InputTypeError(
-            f"record: must be names of variables, or a dict of them (got {record!r}); () records nothing"
+            f"record: must be names of variables, or a dict of them (got {record!r}); () records"
+            " nothing"
         )
     asked = dict(record) if isinstance(record, Mapping) else dict.fromkeys(record, True)
-    traces = [_trace(str(name), chosen, blueprint) for name, chosen in asked.items() if chosen is not False]
+    traces = [
+        _trace(str(name), chosen, blueprint)
+        for name, chosen in asked.items()
+        if chosen is not False
+    ]
     if traces:
         # The rates belong to every record: rates "auto" are known from it alone.
-        rates = [q for q in blueprint.quantities if q.variable.per == "circuit" and q.name.startswith("eta_")]
+        rates = [
+            q
+            for q in blueprint.quantities
+            if q.variable.per == "circuit" and q.name.startswith("eta_")
+        ]
         traces += [
             Trace(q.name, q, None)
             for q in rates
@@ -109,28 +123,42 @@ def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> 
     recording = Recording(tuple(traces), *_check_every(every, first, last), first)
     rows = recording.room(first, last) * blueprint.timing.held
     check_memory(
-        "record", 8 * rows * sum(trace.columns for trace in traces),
+        "record",
+        8 * rows * sum(trace.columns for trace in traces),
         "record fewer cells or synapses, raise every, or record in windows",
-    )  # fmt: skip
+    )
     return recording
 
 
 def _trace(name: str, chosen, blueprint: Blueprint) -> Trace:
-    """Return the trace of the variable ``name``, of all cells or synapses or of those ``chosen``."""
+    """Return the trace of the variable ``name``, of all cells or synapses or of those
+    ``chosen``.
+    """
     part, _, variable = name.rpartition(".")
     for pathway in blueprint.parts.weighted:
         if name in (pathway.weight, f"{pathway.name}.w"):
             quantity = blueprint.by_key[f"{pathway.name}.w"]
-            return Trace(f"{pathway.weight}_trace", quantity, _places(name, chosen, quantity, blueprint))
-    found = [q for q in blueprint.quantities if q.name == variable and part in ("", q.part) and q.name != "w"]
+            return Trace(
+                f"{pathway.weight}_trace", quantity, _places(name, chosen, quantity, blueprint)
+            )
+    found = [
+        q
+        for q in blueprint.quantities
+        if q.name == variable and part in ("", q.part) and q.name != "w"
+    ]
     if not found:
         cells = [p.name for p in blueprint.parts.populations if p.shape]
-        active = [q for q in blueprint.quantities if q.part in cells and q.variable.role in ("activity", "input")]
+        active = [
+            q
+            for q in blueprint.quantities
+            if q.part in cells and q.variable.role in ("activity", "input")
+        ]
         names = [q.name for q in active]
         choices = [q.name if names.count(q.name) == 1 else q.key for q in active]
         choices += [p.weight for p in blueprint.parts.weighted]
         raise InputError(
-            f"record: cannot record {name!r}; choose from {', '.join(choices)}, or another variable in describe()"
+            f"record: cannot record {name!r}; choose from {', '.join(choices)}, or another variable"
+            " in describe()"
         )
     if len(found) > 1:
         keys = " or ".join(repr(q.key) for q in found)
@@ -141,15 +169,25 @@ def _trace(name: str, chosen, blueprint: Blueprint) -> Trace:
 
 
 def _places(name: str, chosen, quantity: Quantity, blueprint: Blueprint) -> tuple[int, ...] | None:
-    """Return places among Brian2's flat values of cells, or of synapses as (row, column) of their matrix."""
+    """Return places among Brian2's flat values of cells, or of synapses as (row, column) of their
+    matrix.
+    """
     if chosen is True:
         return None
     turn = blueprint.orientations[quantity.part] if quantity.variable.per == "synapse" else None
     shape = turn.shape if turn else (quantity.size,)
     places = np.asarray(chosen)
-    fits = places.dtype.kind in "iu" and len(places.shape) == len(shape) and places.shape[1:] in ((), (2,))
+    fits = (
+        places.dtype.kind in "iu"
+        and len(places.shape) == len(shape)
+        and places.shape[1:] in ((), (2,))
+    )
     if not fits or not len(places) or (places < 0).any() or (places >= shape).any():
-        what = f"(row, column) pairs within its shape {shape}" if turn else f"cells in [0, {quantity.size - 1}]"
+        what = (
+            f"(row, column) pairs within its shape {shape}"
+            if turn
+            else f"cells in [0, {quantity.size - 1}]"
+        )
         raise InputError(f"record: {name} must be True or a list of {what} (got {chosen!r})")
     return tuple((turn.places(places) if turn else places).tolist())
 
@@ -163,17 +201,23 @@ def _check_every(every, first: int, last: int) -> tuple[int | None, tuple[tuple[
         return whole_number("every", every, minimum=1, remedy=remedy), ()
     windows = np.asarray(every)
     if windows.ndim != 2 or windows.shape[1] != 2 or windows.dtype.kind not in "iu":
-        raise InputError(f"every: must be a whole number or a list of windows (first, last + 1) (got {every!r})")
+        raise InputError(
+            f"every: must be a whole number or a list of windows (first, last + 1) (got {every!r})"
+        )
     ordered = windows[np.argsort(windows[:, 0])]
     if (ordered[:, 0] >= ordered[:, 1]).any() or (ordered[1:, 0] < ordered[:-1, 1]).any():
         raise InputError(f"every: windows must not be empty and must not overlap (got {every!r})")
     if ordered[0, 0] < first or ordered[-1, 1] > last:
-        raise InputError(f"every: windows must lie in [{first}, {last}], the samples of this run (got {every!r})")
+        raise InputError(
+            f"every: windows must lie in [{first}, {last}], the samples of this run (got {every!r})"
+        )
     return None, tuple((int(begin), int(end)) for begin, end in ordered)
 
 
 def _stretches(first: int, last: int) -> tuple[tuple[int, int], ...]:
-    """Return windows of consecutive samples, evenly in log time, with the first and the last samples of the run."""
+    """Return windows of consecutive samples, evenly in log time, with the first and the last
+    samples of the run.
+    """
     if last - first <= _STRETCHES * _STRETCH:
         return ((first, last),)
     between = np.geomspace(_STRETCH, last - first - _STRETCH, _STRETCHES - 1).round().astype(int)

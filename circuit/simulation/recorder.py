@@ -23,7 +23,8 @@ def exactly(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 
 class Series:
-    """Rows of several variables, in arrays with room for all that are to come, which costs nothing until used.
+    """Rows of several variables, in arrays with room for all that are to come, which costs nothing
+    until used.
 
     Parameters
     ----------
@@ -39,7 +40,9 @@ class Series:
         self._count = 0
 
     def add(self, samples, values: Mapping[str, np.ndarray]) -> None:
-        """Append rows of every variable, (rows, columns), and the ``samples`` that they belong to, (rows,)."""
+        """Append rows of every variable, (rows, columns), and the ``samples`` that they belong to,
+        (rows,).
+        """
         first, self._count = self._count, self._count + len(samples)
         self._samples[first : self._count] = samples
         for name, held in self._values.items():
@@ -66,13 +69,14 @@ class Recorder:
     on_snapshot
         Called with (t, weights) at every snapshot; a true answer ends the run.
     on_progress
-        Called between two samples, now and then, with the sample count reached and the state at that count (values
-        by "part.variable", to be copied if kept).
+        Called between two samples, now and then, with the sample count reached and the state at
+        that count (values by "part.variable", to be copied if kept).
 
     Attributes
     ----------
     snapshots
-        Flat weights by pathway, each row after so many samples: the start, those that are due, the end.
+        Flat weights by pathway, each row after so many samples: the start, those that are due, the
+        end.
     traces
         Recorded variables by label, each row in one tick of a sample.
     stopped
@@ -87,13 +91,18 @@ class Recorder:
     ) -> None:
         self.on_snapshot, self.on_progress, self.stopped = on_snapshot, on_progress, False
         blueprint, recording = job.blueprint, job.recording
-        weights = {pathway.name: blueprint.by_key[f"{pathway.name}.w"].size for pathway in blueprint.parts.weighted}
+        weights = {
+            pathway.name: blueprint.by_key[f"{pathway.name}.w"].size
+            for pathway in blueprint.parts.weighted
+        }
         self.snapshots = Series(len(job.snapshots) + 2, weights)
         rows = recording.room(job.start, job.stop) * blueprint.timing.held
         self.traces = Series(rows, {trace.label: trace.columns for trace in recording.traces})
 
     def keep(self, t: int, state: Mapping[str, np.ndarray]) -> None:
-        """Keep the weights of ``state``, values by "part.variable", that the circuit has after ``t`` samples."""
+        """Keep the weights of ``state``, values by "part.variable", that the circuit has after
+        ``t`` samples.
+        """
         self.snapshots.add([t], {name: state[f"{name}.w"][None] for name in self.snapshots.values})
 
     def snapshot(self, t: int, weights: Weights) -> None:

@@ -1,4 +1,6 @@
-"""Temporary folders, for long signals and for compiled circuits, that are deleted even after a kill."""
+"""Temporary folders, for long signals and for compiled circuits, that are deleted even after a
+kill.
+"""
 
 from __future__ import annotations
 
@@ -48,8 +50,8 @@ class Scratch:
                 raise
             raise OSError(
                 error.errno or errno.ENOSPC,
-                f"{what} does not fit there ({error.strerror or error}); free some room, or set $TMPDIR to another "
-                "folder",
+                f"{what} does not fit there ({error.strerror or error}); free some room, or set"
+                " $TMPDIR to another folder",
                 str(self.path.parent),
             ) from error
 

@@ -77,7 +77,9 @@ def simulate(
     began = time.perf_counter()
     shown: Any = progress_bar(job.stop - job.start) if progress else nullcontext()
     with shown as bar:
-        recorder = Recorder(job, callback and (lambda t, flat: callback(t, outward(job.blueprint, units, flat))))
+        recorder = Recorder(
+            job, callback and (lambda t, flat: callback(t, outward(job.blueprint, units, flat)))
+        )
         kept, outcome, left = None, None, job
         if checkpoint is not None:
             place = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)  # type: ignore[arg-type]
@@ -95,23 +97,32 @@ def simulate(
             recorder.keep(job.start, job.state)
         else:
             left = replace(job, start=outcome.samples, state=outcome.state)
-        if outcome is None or not (outcome.ended == "done" or (outcome.ended == "stopped" and recorder.stops())):
+        if outcome is None or not (
+            outcome.ended == "done" or (outcome.ended == "stopped" and recorder.stops())
+        ):
             try:
                 outcome = advance(build(), left, events, recorder)
             finally:
                 check_unchanged(job.feeds)
-            if kept is not None and outcome.ended != "diverged":  # it diverges again, from the last checkpoint
+            if (
+                kept is not None and outcome.ended != "diverged"
+            ):  # it diverges again, from the last checkpoint
                 kept.write(outcome)
-    if outcome.ended != "diverged" and recorder.snapshots.samples[-1] < outcome.samples:  # cut short between two
+    if (
+        outcome.ended != "diverged" and recorder.snapshots.samples[-1] < outcome.samples
+    ):  # cut short between two
         recorder.keep(outcome.samples, outcome.state)
     if outcome.ended == "interrupted":
         warn(f"interrupted after {outcome.samples} samples; the run holds what was recorded")
     seconds = time.perf_counter() - began + (kept.earlier if kept is not None else 0.0)
-    return Simulated(lesioned(job, events, outcome.samples), outcome, recorder, units, engine, seconds)
+    return Simulated(
+        lesioned(job, events, outcome.samples), outcome, recorder, units, engine, seconds
+    )
 
 
 def stretch_of(epochs: int, epoch: int, start: Run | None) -> tuple[int, int]:
-    """Return the first sample of a run and the one after its last, counted from the first that the circuit saw.
+    """Return the first sample of a run and the one after its last, counted from the first that the
+    circuit saw.
 
     Parameters
     ----------
@@ -121,15 +132,22 @@ def stretch_of(epochs: int, epoch: int, start: Run | None) -> tuple[int, int]:
         The run that is continued.
     """
     if start is not None and not hasattr(start, "inner_state"):
-        raise InputTypeError(f"start: must be a Run (got {start!r}); Run.load reads one from a file")
+        raise InputTypeError(
+            f"start: must be a Run (got {start!r}); Run.load reads one from a file"
+        )
     first = 0 if start is None else start.samples
     last = first + epochs * epoch
     if last > LARGEST_WHOLE:
-        raise InputError(f"epochs: a circuit can count 2**53 samples (got {epochs} epochs, {last} samples in all)")
+        raise InputError(
+            f"epochs: a circuit can count 2**53 samples (got {epochs} epochs, {last} samples in"
+            " all)"
+        )
     return first, last
 
 
-def outward(blueprint: Blueprint, units: Units, flat: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def outward(
+    blueprint: Blueprint, units: Units, flat: Mapping[str, np.ndarray]
+) -> dict[str, np.ndarray]:
     """Return flat weights by pathway as matrices by their names, in the data's units."""
     scales = {p.weight: units.scale(p.scale) for p in blueprint.parts.weighted}
     return {name: matrix / scales[name] for name, matrix in blueprint.matrices(flat).items()}
@@ -141,7 +159,8 @@ def snapshot_samples(wanted, first: int, last: int) -> np.ndarray:
     Parameters
     ----------
     wanted
-        How many, evenly in log time from ``first``; ("linear", count) for evenly in samples; or the sample counts.
+        How many, evenly in log time from ``first``; ("linear", count) for evenly in samples; or the
+        sample counts.
     first, last
         First sample, and the one after the last.
     """
@@ -149,15 +168,24 @@ def snapshot_samples(wanted, first: int, last: int) -> np.ndarray:
     wanted = wanted[1] if linear else wanted
     if np.ndim(wanted) == 1 and not isinstance(wanted, str):
         counts = np.asarray(wanted)
-        if counts.dtype.kind not in "iu" or not len(counts) or counts.min() < first or counts.max() > last:
+        if (
+            counts.dtype.kind not in "iu"
+            or not len(counts)
+            or counts.min() < first
+            or counts.max() > last
+        ):
             raise InputError(
-                f"snapshots: sample counts must be whole numbers in [{first}, {last}], the samples of this run (got "
-                f"{wanted!r})"
+                f"snapshots: sample counts must be whole numbers in [{first}, {last}], the samples"
+                f" of this run (got {wanted!r})"
             )
         return np.unique([*counts[counts > first].tolist(), last])
-    count = whole_number("snapshots", wanted, minimum=1, remedy="; or ('linear', 50), or a list of sample counts")
+    count = whole_number(
+        "snapshots", wanted, minimum=1, remedy="; or ('linear', 50), or a list of sample counts"
+    )
     if count == 1:
         return np.array([last])
     samples = last - first
-    steps = np.linspace(samples / count, samples, count) if linear else np.geomspace(1, samples, count)
+    steps = (
+        np.linspace(samples / count, samples, count) if linear else np.geomspace(1, samples, count)
+    )
     return first + np.unique(np.round(steps).astype(np.int64).clip(1, samples))

@@ -31,16 +31,20 @@ def mapping(name: str, values) -> Mapping[str, Any]:
 
 
 def check_table(name: str, values) -> np.ndarray:
-    """Return ``values`` as a two-dimensional array of numbers, without reading them; memory maps are not copied."""
+    """Return ``values`` as a two-dimensional array of numbers, without reading them; memory maps
+    are not copied.
+    """
     refuse_units(name, values)
     if np.ma.is_masked(values):
         raise InputError(
-            f"{name}: has masked values, which would be learned as if they were data; drop or fill them in"
+            f"{name}: has masked values, which would be learned as if they were data; drop or fill"
+            " them in"
         )
     array = values if type(values) in (np.ndarray, np.memmap) else as_array(name, values)
     if array.dtype == object or array.dtype.kind not in "fiub":
         raise InputTypeError(
-            f"{name}: must hold real numbers (got an array of {array.dtype}); convert it to float first"
+            f"{name}: must hold real numbers (got an array of {array.dtype}); convert it to float"
+            " first"
         )
     if array.ndim != 2:
         raise InputError(
@@ -48,7 +52,9 @@ def check_table(name: str, values) -> np.ndarray:
             f"a single feature is {name}.reshape(-1, 1)"
         )
     if 0 in array.shape:
-        raise InputError(f"{name}: must have at least one sample and one feature (got shape {array.shape})")
+        raise InputError(
+            f"{name}: must have at least one sample and one feature (got shape {array.shape})"
+        )
     return array.astype(np.uint8) if array.dtype.kind == "b" else array
 
 
@@ -57,7 +63,9 @@ def as_array(name: str, values, dtype: type | None = None) -> np.ndarray:
     try:
         return np.asarray(values, dtype)
     except (TypeError, ValueError) as error:
-        raise InputTypeError(f"{name}: must be an array of numbers (got {values!r:.80}: {error})") from None
+        raise InputTypeError(
+            f"{name}: must be an array of numbers (got {values!r:.80}: {error})"
+        ) from None
 
 
 def file_facts(values: np.ndarray) -> tuple[str, int, int] | None:
@@ -80,19 +88,23 @@ def check_unchanged(feeds) -> None:
             continue  # deleted: the data are still there for those who have them open
         if now != feed.file:
             raise RunError(
-                f"{feed.file[0]}: the file changed while the run was reading it; nothing of this run can be relied on, "
-                "so run it again with a file that stays as it is"
+                f"{feed.file[0]}: the file changed while the run was reading it; nothing of this"
+                " run can be relied on, so run it again with a file that stays as it is"
             )
 
 
 def refuse_units(name: str, values) -> None:
-    """Refuse numbers with a physical unit: they mean something else in another unit, and it cannot be guessed."""
-    marks = (getattr(values, mark, None) for mark in ("dim", "units", "unit"))  # the first is Brian2's
+    """Refuse numbers with a physical unit: they mean something else in another unit, and it cannot
+    be guessed.
+    """
+    marks = (
+        getattr(values, mark, None) for mark in ("dim", "units", "unit")
+    )  # the first is Brian2's
     unit = next((found for found in marks if found is not None and not callable(found)), None)
     if unit is not None and not getattr(unit, "is_dimensionless", False):
         raise InputTypeError(
-            f"{name}: carries a physical unit ({unit}), and a circuit learns from plain numbers; divide by the unit "
-            f"you want it in first, for example {name} / mV"
+            f"{name}: carries a physical unit ({unit}), and a circuit learns from plain numbers;"
+            f" divide by the unit you want it in first, for example {name} / mV"
         )
 
 
@@ -103,19 +115,24 @@ def check_memory(name: str, need: float, remedy: str) -> None:
     room = psutil.virtual_memory().available
     if need > room:
         raise InputError(
-            f"{name}: would take {need / 1e9:.1f} GB of memory, and {room / 1e9:.1f} GB are free; {remedy}"
+            f"{name}: would take {need / 1e9:.1f} GB of memory, and {room / 1e9:.1f} GB are free;"
+            f" {remedy}"
         )
 
 
 def warn_of_columns(name: str, mean: np.ndarray, variance: np.ndarray, centred: bool) -> None:
     """Warn of constant columns, and of means that would be learned in place of the rest.
 
-    Columns that are always zero are silent inputs, such as the corners of pictures; they need no warning.
+    Columns that are always zero are silent inputs, such as the corners of pictures; they need no
+    warning.
     """
     constant = np.flatnonzero((variance <= 1e-24 * (mean**2 + variance.max())) & (mean != 0))
     if len(constant):
         which = ", ".join(map(str, constant[:5])) + (", ..." if len(constant) > 5 else "")
-        warn(f"{name}: {len(constant)} of {len(mean)} columns are constant ({which}); they carry no information")
+        warn(
+            f"{name}: {len(constant)} of {len(mean)} columns are constant ({which}); they carry no"
+            " information"
+        )
     if not centred and np.sqrt((mean**2).mean()) > 0.1 * np.sqrt(variance.mean()):
         warn(
             f"{name}: its mean is large beside its spread; the theory is for centred data: "
@@ -132,7 +149,9 @@ def check_order(order, n_samples: int, signal_in_time: bool) -> str | np.ndarray
         return "sequential" if signal_in_time else "shuffle"
     if isinstance(order, str):
         if order not in ("shuffle", "sequential"):
-            raise InputError(f"order: must be 'shuffle', 'sequential' or an index array (got {order!r})")
+            raise InputError(
+                f"order: must be 'shuffle', 'sequential' or an index array (got {order!r})"
+            )
         return order
     index = as_array("order", order)
     if index.ndim != 1 or index.dtype.kind not in "iu" or not len(index):
@@ -142,33 +161,41 @@ def check_order(order, n_samples: int, signal_in_time: bool) -> str | np.ndarray
         )
     if index.min() < 0 or index.max() >= n_samples:
         raise InputError(
-            f"order: must lie in [0, {n_samples - 1}], the rows of the data (got {index.min()} to {index.max()})"
+            f"order: must lie in [0, {n_samples - 1}], the rows of the data (got {index.min()} to"
+            f" {index.max()})"
         )
     return index.astype(np.int64)
 
 
 def warn_of_shuffling(order, departures, timing: Timing) -> None:
-    """Warn where samples come in random order and a rule looks back at earlier ones, which say nothing about them."""
-    if not (isinstance(order, str) and order == "shuffle") or any(isinstance(d, LateInstruction) for d in departures):
+    """Warn where samples come in random order and a rule looks back at earlier ones, which say
+    nothing about them.
+    """
+    if not (isinstance(order, str) and order == "shuffle") or any(
+        isinstance(d, LateInstruction) for d in departures
+    ):
         return
     for departure in departures:
         if departure.memory > timing.window:
             warn(
-                f"order: 'shuffle' presents samples in random order, in which the traces of {departure!r} have no "
-                "meaning; give order='sequential', or traces that are shorter than a sample is held"
+                "order: 'shuffle' presents samples in random order, in which the traces of"
+                f" {departure!r} have no meaning; give order='sequential', or traces that are"
+                " shorter than a sample is held"
             )
 
 
 def warn_of_rank(k: int, views: Mapping[str, np.ndarray]) -> None:
-    """Warn where rows of X or Y, by name, each (rows, features), span fewer than ``k`` directions."""
+    """Warn where rows of X or Y, by name, each (rows, features), span fewer than ``k``
+    directions.
+    """
     for name, rows in views.items():
         # A few random directions have the rank of the whole, up to their number.
         mixed = rows @ np.random.default_rng(0).standard_normal((rows.shape[1], k + 4))
         rank = int(np.linalg.matrix_rank(mixed)) if mixed.any() else 0
         if rank < k < len(rows):
             warn(
-                f"{name}: its rank is {rank}, below k = {k}; some pyramidal neurons have nothing to learn, and what "
-                f"they converge to has no meaning: reduce k to {max(rank, 1)}"
+                f"{name}: its rank is {rank}, below k = {k}; some pyramidal neurons have nothing to"
+                f" learn, and what they converge to has no meaning: reduce k to {max(rank, 1)}"
             )
 
 

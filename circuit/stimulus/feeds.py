@@ -35,13 +35,15 @@ class Feed:
     gain
         By which each sample is multiplied after that.
     held, ticks
-        Ticks for which a sample is held, and for which a row is shown: equal where every sample is one row.
+        Ticks for which a sample is held, and for which a row is shown: equal where every sample is
+        one row.
     in_time
         True for a signal in time, whose windows are the samples.
     labels
         Names of the features, where the data had any.
     file
-        Name, size and time of the file that the values are read from when the run begins; None for those in memory.
+        Name, size and time of the file that the values are read from when the run begins; None for
+        those in memory.
     """
 
     values: np.ndarray
@@ -62,7 +64,9 @@ class Feed:
     @property
     def unit_gain(self) -> float:
         """The gain that brings the data to a mean square of 1."""
-        power = (self.facts.variance if self.centred else self.facts.variance + self.facts.mean**2).mean()
+        power = (
+            self.facts.variance if self.centred else self.facts.variance + self.facts.mean**2
+        ).mean()
         return 1 / math.sqrt(power) if power else 1.0
 
     @property
@@ -71,12 +75,15 @@ class Feed:
         return len(self.values) * self.ticks // self.held
 
     def row(self, sample: int, tick: int) -> int:
-        """Return the row that is shown at a ``tick`` of the sample that is number ``sample`` of the data."""
+        """Return the row that is shown at a ``tick`` of the sample that is number ``sample`` of the
+        data.
+        """
         return sample if self.ticks == self.held else (sample * self.held + tick) // self.ticks
 
 
 def read_feeds(ports: Sequence[Port], X, Y, centre: bool, timing: Timing) -> dict[str, Feed]:
-    """Check the data that :meth:`biorrr.circuit.Microcircuit.run` is given; return them by port, without gains as yet.
+    """Check the data that :meth:`biorrr.circuit.Microcircuit.run` is given; return them by port,
+    without gains as yet.
 
     Parameters
     ----------
@@ -90,12 +97,16 @@ def read_feeds(ports: Sequence[Port], X, Y, centre: bool, timing: Timing) -> dic
         Of the circuit.
     """
     given = _by_port([port.name for port in ports], X, Y)
-    shown = {port: port if isinstance(X, Mapping) else port.upper() for port in given}  # as the user calls them
+    shown = {
+        port: port if isinstance(X, Mapping) else port.upper() for port in given
+    }  # as the user calls them
     feeds = {port: _feed(shown[port], data, centre, timing) for port, data in given.items()}
     lengths = {shown[port]: feed.samples for port, feed in feeds.items()}
     if len(set(lengths.values())) > 1:
         counts = " and ".join(map(str, lengths.values()))
-        raise InputError(f"{', '.join(lengths)}: must have as many samples as each other (got {counts})")
+        raise InputError(
+            f"{', '.join(lengths)}: must have as many samples as each other (got {counts})"
+        )
     return feeds
 
 
@@ -103,15 +114,20 @@ def _by_port(ports: list[str], X, Y) -> dict[str, Any]:
     """Return the data of each of ``ports``."""
     if isinstance(X, Mapping):
         if Y is not None or set(X) != set(ports):
-            raise InputError(f"inputs: must be data for {', '.join(ports)} (got {', '.join(map(str, X)) or 'none'})")
+            raise InputError(
+                f"inputs: must be data for {', '.join(ports)} (got"
+                f" {', '.join(map(str, X)) or 'none'})"
+            )
         return {name: X[name] for name in ports}
     if sorted(ports) != ["x", "y"]:
         raise InputTypeError(
-            f"X: must be a dict of the data of each port, {', '.join(ports)} (got {type(X).__name__}); X and Y are "
-            "for circuits with ports x and y"
+            f"X: must be a dict of the data of each port, {', '.join(ports)} (got"
+            f" {type(X).__name__}); X and Y are for circuits with ports x and y"
         )
     Y = Y[:, None] if isinstance(Y, np.ndarray) and Y.ndim == 1 else Y
-    Y = Y.to_frame() if hasattr(Y, "to_frame") and np.ndim(Y) == 1 else Y  # a column of a table keeps its name
+    Y = (
+        Y.to_frame() if hasattr(Y, "to_frame") and np.ndim(Y) == 1 else Y
+    )  # a column of a table keeps its name
     return {"x": X, "y": Y}
 
 
@@ -120,14 +136,15 @@ def _feed(name: str, data, centre: bool, timing: Timing) -> Feed:
     in_time = isinstance(data, TimeSeries)
     if in_time and timing.instant:
         raise InputError(
-            f"{name}: is a signal in time (TimeSeries), but in this circuit all is instant; give the circuit time, "
-            "such as departures=[Leaky(hold=100, dt=2)], or a table with one row per sample"
+            f"{name}: is a signal in time (TimeSeries), but in this circuit all is instant; give"
+            " the circuit time, such as departures=[Leaky(hold=100, dt=2)], or a table with one"
+            " row per sample"
         )
     values, ticks = data.rows(name, timing) if in_time else (check_table(name, data), timing.held)
     if len(values) * ticks < timing.held:
         raise InputError(
-            f"{name}: must last at least one window of {1000 * timing.window:g} ms, which Leaky(hold=...) sets "
-            f"(got {timing.tick * ticks * len(values):g} ms)"
+            f"{name}: must last at least one window of {1000 * timing.window:g} ms, which"
+            f" Leaky(hold=...) sets (got {timing.tick * ticks * len(values):g} ms)"
         )
     facts = facts_of(name, values, centre)
     if len(values) > 1:
@@ -137,9 +154,13 @@ def _feed(name: str, data, centre: bool, timing: Timing) -> Feed:
 
 
 def scaled(feeds: Mapping[str, Feed], blueprint: Blueprint, units: Units) -> dict[str, Feed]:
-    """Return ``feeds`` with their gains: data are given in the unit of the variable that they set."""
+    """Return ``feeds`` with their gains: data are given in the unit of the variable that they
+    set.
+    """
     out = {}
     for port in blueprint.ports:
         variable = blueprint.by_key[f"{port.population}.{port.variable}"].variable
-        out[port.name] = replace(feeds[port.name], gain=units.scale(variable.scale) * in_si(variable.unit))
+        out[port.name] = replace(
+            feeds[port.name], gain=units.scale(variable.scale) * in_si(variable.unit)
+        )
     return out

@@ -1,7 +1,7 @@
 """The order of presentation: samples, and spontaneous replay between them.
 
-Everything random is drawn here, in NumPy, from the seed and the place in the stream alone, so that a seed means the
-same on every engine and a run can be taken up at any sample.
+Everything random is drawn here, in NumPy, from the seed and the place in the stream alone, so that
+a seed means the same on every engine and a run can be taken up at any sample.
 """
 
 from __future__ import annotations
@@ -12,13 +12,18 @@ import numpy as np
 
 from biorrr.models.validation import whole_number
 
-# Which stream of random numbers: the seed alone would make weights, order and replay copies of one another.
+# Which stream of random numbers: the seed alone would make weights, order and replay copies of one
+# another.
 WEIGHTS, _ORDER, _REPLAY = range(3)
-_BLOCK = 2**16  # entries of permutations drawn together: to seed a generator takes as long as to draw 2,000
+_BLOCK = (
+    2**16
+)  # entries of permutations drawn together: to seed a generator takes as long as to draw 2,000
 
 
 def as_seed(name: str, seed) -> int:
-    """Return a whole number for ``seed``: itself, or one drawn by a NumPy generator; None draws a new one each time."""
+    """Return a whole number for ``seed``: itself, or one drawn by a NumPy generator; None draws a
+    new one each time.
+    """
     if seed is None:
         seed = np.random.default_rng()
     if isinstance(seed, np.random.Generator):
@@ -42,7 +47,8 @@ class Presentation:
     n_samples, m
         Shape of the data of the port that is replayed.
     order
-        "shuffle" (every epoch anew), "sequential", or an index array that is gone through again and again.
+        "shuffle" (every epoch anew), "sequential", or an index array that is gone through again and
+        again.
     replay
         Replays after each sample, B.
     seed
@@ -57,7 +63,9 @@ class Presentation:
     _permutations: dict = field(default_factory=dict, repr=False, compare=False)
 
     def rows(self, start: int, stop: int) -> np.ndarray:
-        """Return the rows of the data presented at samples ``start`` to ``stop``, shape (stop - start,)."""
+        """Return the rows of the data presented at samples ``start`` to ``stop``, shape (stop -
+        start,).
+        """
         if isinstance(self.order, np.ndarray):
             return self.order[np.arange(start, stop) % len(self.order)]
         if self.order == "sequential":
@@ -65,17 +73,21 @@ class Presentation:
         return self._shuffled(start, stop, self.n_samples, _ORDER)
 
     def shown(self, start: int, stop: int) -> np.ndarray:
-        """Return a row of the data for each sample, then -1 - i for each replay of an input i alone.
+        """Return a row of the data for each sample, then -1 - i for each replay of an input i
+        alone.
 
         Shape (stop - start, 1 + replay).
         """
         rows = self.rows(start, stop)[:, None]
-        # Each input once before any a second time: a new random permutation of all m when one is used up.
+        # Each input once before any a second time: a new random permutation of all m when one is
+        # used up.
         inputs = self._shuffled(start * self.replay, stop * self.replay, self.m, _REPLAY)
         return np.hstack([rows, -1 - inputs.reshape(stop - start, self.replay)])
 
     def _shuffled(self, start: int, stop: int, length: int, stream: int) -> np.ndarray:
-        """Return entries ``start`` to ``stop`` of one random permutation of ``length`` after another."""
+        """Return entries ``start`` to ``stop`` of one random permutation of ``length`` after
+        another.
+        """
         out = np.empty(stop - start, dtype=np.int64)
         at = start
         while at < stop:

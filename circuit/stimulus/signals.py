@@ -1,9 +1,10 @@
 """Inputs in time: a signal that drives a circuit from tick to tick, in place of a table of samples.
 
-A signal is given to ``run`` where a table would be: ``circuit.run(TimeSeries(x, dt=0.002), TimeSeries(y, dt=0.01))``.
-The circuit must have time itself (:class:`~biorrr.models.Leaky`): its `dt` is the tick, its `hold` the window over
-which plasticity averages, and one window of the signal is one sample to all that counts samples (rates, snapshots,
-`every`). All times here are seconds, or Brian2 times.
+A signal is given to ``run`` where a table would be: ``circuit.run(TimeSeries(x, dt=0.002),
+TimeSeries(y, dt=0.01))``. The circuit must have time itself (:class:`~biorrr.models.Leaky`): its
+`dt` is the tick, its `hold` the window over which plasticity averages, and one window of the signal
+is one sample to all that counts samples (rates, snapshots, `every`). All times here are seconds, or
+Brian2 times.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ class TimeSeries:
     values
         Shape (steps, features); memory maps are not copied, unless they are finer than the tick.
     dt
-        Seconds from one row to the next. Each row lasts until the next one; where rows are finer than the circuit's
-        tick, the mean over a tick is taken. One of the two must be a multiple of the other.
+        Seconds from one row to the next. Each row lasts until the next one; where rows are finer
+        than the circuit's tick, the mean over a tick is taken. One of the two must be a multiple of
+        the other.
     """
 
     values: np.ndarray = field(repr=False)
@@ -46,14 +48,16 @@ class TimeSeries:
 
     @classmethod
     def of_spikes(cls, times, indices, dt, n=None, duration=None, rate=1.0) -> TimeSeries:
-        """Return the spikes of fibres as a signal: their number in each row over ``rate`` times ``dt``.
+        """Return the spikes of fibres as a signal: their number in each row over ``rate`` times
+        ``dt``.
 
         A fibre that fires at ``rate`` thus has an input of 1 on average.
 
         Parameters
         ----------
         times, indices : (spikes,)
-            Time of each spike and number of its fibre, in any order, as ``t`` and ``i`` of a Brian2 ``SpikeMonitor``.
+            Time of each spike and number of its fibre, in any order, as ``t`` and ``i`` of a Brian2
+            ``SpikeMonitor``.
         dt
             Seconds that a row lasts: the circuit's tick, or a multiple of it.
         n
@@ -64,40 +68,58 @@ class TimeSeries:
             Spikes per second that stand for an input of 1.
         """
         times, indices = as_array("times", times, np.float64), as_array("indices", indices)
-        if times.ndim != 1 or times.shape != indices.shape or not len(times) or indices.dtype.kind not in "iu":
+        if (
+            times.ndim != 1
+            or times.shape != indices.shape
+            or not len(times)
+            or indices.dtype.kind not in "iu"
+        ):
             raise InputError(
-                "times, indices: must be a time and the whole number of a fibre for each spike (got arrays of shapes "
-                f"{times.shape} and {indices.shape}, of {times.dtype} and {indices.dtype})"
+                "times, indices: must be a time and the whole number of a fibre for each spike"
+                f" (got arrays of shapes {times.shape} and {indices.shape}, of {times.dtype} and"
+                f" {indices.dtype})"
             )
         n = int(indices.max()) + 1 if n is None else whole_number("n", n, minimum=1)
-        dt, duration = seconds("dt", dt), seconds("duration", times.max() if duration is None else duration)
-        if not (0 <= times.min() <= times.max() <= duration and 0 <= indices.min() <= indices.max() < n):
+        dt, duration = (
+            seconds("dt", dt),
+            seconds("duration", times.max() if duration is None else duration),
+        )
+        if not (
+            0 <= times.min() <= times.max() <= duration and 0 <= indices.min() <= indices.max() < n
+        ):
             raise InputError(
-                f"times, indices: must lie in [0, {duration:g}] s, the recording, and in [0, {n - 1}], the fibres (got "
-                f"{times.min():g} to {times.max():g} s and {indices.min()} to {indices.max()})"
+                f"times, indices: must lie in [0, {duration:g}] s, the recording, and in [0,"
+                f" {n - 1}], the fibres (got {times.min():g} to {times.max():g} s and"
+                f" {indices.min()} to {indices.max()})"
             )
         each = number_within("rate", rate, math.ulp(0)) * dt
         rows = max(math.ceil(min(duration / dt, 2.0**62) - _WHOLE), 1)
         check_memory("dt", 8 * rows * n, "give spikes in longer rows, or a shorter recording")
         counts = np.zeros((rows, n))
         # A spike at the end of the recording belongs to its last row.
-        np.add.at(counts, (np.minimum(times / dt * (1 + 1e-12), rows - 1).astype(np.int64), indices), 1.0)
+        np.add.at(
+            counts, (np.minimum(times / dt * (1 + 1e-12), rows - 1).astype(np.int64), indices), 1.0
+        )
         return cls(counts / each, dt)
 
     def rows(self, name: str, timing: Timing) -> tuple[np.ndarray, int]:
-        """Return rows that last a whole number of ticks of ``timing``, and that number; ``name`` is for errors."""
+        """Return rows that last a whole number of ticks of ``timing``, and that number; ``name`` is
+        for errors.
+        """
         values, tick = check_table(name, self.values), timing.seconds
         coarser, finer = _whole(self.dt / tick), _whole(tick / self.dt)
         if not coarser and not finer:
             raise InputError(
-                f"{name}: its rows must last a whole number of the circuit's ticks, or the other way round (got rows "
-                f"of {1000 * self.dt:g} ms and ticks of {1000 * tick:g} ms); set Leaky(dt=...) to suit, or resample"
+                f"{name}: its rows must last a whole number of the circuit's ticks, or the other"
+                f" way round (got rows of {1000 * self.dt:g} ms and ticks of {1000 * tick:g} ms);"
+                " set Leaky(dt=...) to suit, or resample"
             )
         steps, window = len(values) * (coarser or 1), timing.held * (1 if coarser else finer)
         if rest := steps % window if steps > window else 0:
             warn(
-                f"{name}: its last {1000 * rest * timing.window / window:g} ms do not fill a window of "
-                f"{1000 * timing.window:g} ms and are left out; give whole windows, which Leaky(hold=...) sets"
+                f"{name}: its last {1000 * rest * timing.window / window:g} ms do not fill a window"
+                f" of {1000 * timing.window:g} ms and are left out; give whole windows, which"
+                " Leaky(hold=...) sets"
             )
         if coarser:
             return values, coarser

@@ -1,4 +1,6 @@
-"""Facts about a table that a circuit needs beforehand, read block by block so that data on disk stay there."""
+"""Facts about a table that a circuit needs beforehand, read block by block so that data on disk
+stay there.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from biorrr.errors import InputError
 
 _CHUNK = 2**22  # values looked at together
 _ROWS = 1000  # samples that are kept for a closer look
-# The largest absolute value of data: sums of fourth powers, and the units between, must not overflow.
+# The largest absolute value of data: sums of fourth powers, and the units between, must not
+# overflow.
 _SMALLEST, _LARGEST = 1e-50, 1e50
 
 
@@ -30,7 +33,8 @@ class Facts:
     mean, variance : (features,)
         Of each column.
     power
-        Mean of the squared length of a row as it is presented, centred or not; 1 where all rows are zero.
+        Mean of the squared length of a row as it is presented, centred or not; 1 where all rows are
+        zero.
     some : (at most 1000, features)
         Evenly spaced rows.
     """
@@ -55,16 +59,16 @@ def facts_of(name: str, array: np.ndarray, centre: bool = False) -> Facts:
         if bad.any():
             row, column = np.argwhere(bad)[0]
             raise InputError(
-                f"{name}: must be finite (got {rows[row, column]} among the values of feature {column}); "
-                "drop or fill in such samples first"
+                f"{name}: must be finite (got {rows[row, column]} among the values of feature"
+                f" {column}); drop or fill in such samples first"
             )
         total += rows.sum(axis=0, dtype=np.float64)
         some.append(np.array(rows[-at % step :: step]))
         at += len(rows)
     if largest and not _SMALLEST <= largest <= _LARGEST:
         raise InputError(
-            f"{name}: its largest value must lie in [{_SMALLEST:g}, {_LARGEST:g}], so that squares of squares stay "
-            f"within floating point (got {largest:g}); give it in another unit"
+            f"{name}: its largest value must lie in [{_SMALLEST:g}, {_LARGEST:g}], so that squares"
+            f" of squares stay within floating point (got {largest:g}); give it in another unit"
         )
     mean, squares, power = total / len(array), np.zeros(array.shape[1]), 0.0
     shift = mean if centre else np.zeros_like(mean)

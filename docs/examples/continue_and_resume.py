@@ -1,6 +1,7 @@
 """Continue a run, and resume one that was cut short.
 
-``final=False`` keeps the learning rates up for a continuation. A checkpoint file lets a killed run go on bit for bit.
+``final=False`` keeps the learning rates up for a continuation. A checkpoint file lets a killed run
+go on bit for bit.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +16,9 @@ first = circuit.run(digits.X, digits.Y, epochs=5, final=False, progress=False)
 second = circuit.run(digits.X, digits.Y, epochs=5, start=first, progress=False)
 
 kept = circuit.run(digits.X, digits.Y, epochs=5, checkpoint="run.checkpoint", progress=False)
-again = circuit.run(digits.X, digits.Y, epochs=5, checkpoint="run.checkpoint", progress=False)  # nothing left to do
+again = circuit.run(
+    digits.X, digits.Y, epochs=5, checkpoint="run.checkpoint", progress=False
+)  # nothing left to do
 assert np.array_equal(kept.Vx, again.Vx)
 
 fig, ax = plt.subplots(figsize=(5, 4), layout="constrained")

@@ -1,7 +1,8 @@
 """Inject currents into a bursting cell in millivolts.
 
-Current into the dendrite turns single spikes into bursts: the probability that an event is a burst rises, while the
-rate of events hardly changes. The electrodes set the currents of the cells: declared as inputs, they are given as data.
+Current into the dendrite turns single spikes into bursts: the probability that an event is a burst
+rises, while the rate of events hardly changes. The electrodes set the currents of the cells:
+declared as inputs, they are given as data.
 """
 
 from dataclasses import replace
@@ -22,7 +23,9 @@ clock = with_values(HoldingClock(), held=duration / dt, tick=dt, lapse=dt / 1000
 circuit = Circuit([clock, replace(cells, variables=tuple(clamped))], [])
 injected = {"I_s": np.full((1, len(dendrite)), 400.0), "I_d": dendrite[None]}
 run = circuit.run(injected, record=("Vs", "event", "burst"), every=1, progress=False)
-bursts, events = (run.data[name].values[0].sum(axis=0).reshape(len(currents), -1) for name in ("burst", "event"))
+bursts, events = (
+    run.data[name].values[0].sum(axis=0).reshape(len(currents), -1) for name in ("burst", "event")
+)
 
 fig, axes = plt.subplots(1, 2, figsize=(8, 3.5), layout="constrained")
 axes[0].plot(run.data["time"], run.data["Vs"].values[0, :, -1], lw=0.7)

@@ -1,7 +1,7 @@
 """Put fixed rectified cells before the circuit.
 
-Linear neurons cannot solve exclusive-or. Random rectified cells expand the input, and the circuit then comes close to
-the exact solution of the expanded problem.
+Linear neurons cannot solve exclusive-or. Random rectified cells expand the input, and the circuit
+then comes close to the exact solution of the expanded problem.
 """
 
 import matplotlib.pyplot as plt
@@ -23,7 +23,12 @@ for name, inputs in {"two inputs": X, "40 rectified cells": expanded}.items():
 
 fig, ax = plt.subplots(figsize=(5, 4), layout="constrained")
 for place, who in enumerate(("circuit", "exact solution")):
-    ax.bar(np.arange(2) + 0.35 * place, [pair[place] for pair in scores.values()], width=0.35, label=who)
+    ax.bar(
+        np.arange(2) + 0.35 * place,
+        [pair[place] for pair in scores.values()],
+        width=0.35,
+        label=who,
+    )
 ax.set_xticks([0.175, 1.175], [*scores])
 ax.set(ylabel="R2 of exclusive-or", ylim=(0, 1))
 ax.legend()

@@ -1,6 +1,7 @@
 """Stack two areas with apical feedback.
 
-The lower area is taught by the plateaus of the upper one. Both settle to an equilibrium for each sample.
+The lower area is taught by the plateaus of the upper one. Both settle to an equilibrium for each
+sample.
 """
 
 import matplotlib.pyplot as plt

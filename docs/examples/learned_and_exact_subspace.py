@@ -1,6 +1,7 @@
 """Compare the learned subspace with the exact solution.
 
-Principal angles between the span of the learned filters and that of the exact ones fall during learning.
+Principal angles between the span of the learned filters and that of the exact ones fall during
+learning.
 """
 
 import matplotlib.pyplot as plt

@@ -13,7 +13,9 @@ circuit = Microcircuit(k=2, ridge=0.0073, cell="millivolts")
 run = circuit.run(digits.X[:300], digits.Y[:300], record=("plateau", "z"), every=1, progress=False)
 
 fig, axes = plt.subplots(2, 1, figsize=(7, 4), sharex=True, layout="constrained")
-for ax, name, label in zip(axes, ("plateau", "z"), ("teaching signal (bursts)", "output (events)"), strict=True):
+for ax, name, label in zip(
+    axes, ("plateau", "z"), ("teaching signal (bursts)", "output (events)"), strict=True
+):
     ax.plot(run.data["sample"], run.data[name], lw=0.8)
     ax.set_ylabel(label)
 axes[1].set_xlabel("sample")

@@ -13,7 +13,9 @@ digits = load("digits").centred()
 levels, costs = [0.0, 0.1, 0.2, 0.3, 0.4], []
 for sigma in levels:
     departures = [TransmissionNoise(sigma)] if sigma else []
-    run = Microcircuit(k=2, ridge=0.0073, departures=departures).run(digits.X, digits.Y, epochs=20, progress=False)
+    run = Microcircuit(k=2, ridge=0.0073, departures=departures).run(
+        digits.X, digits.Y, epochs=20, progress=False
+    )
     costs.append(100 * excess(run.Vx, digits.X, digits.Y, ridge=0.0073))
 
 fig, ax = plt.subplots(figsize=(5, 4), layout="constrained")

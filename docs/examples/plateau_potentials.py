@@ -1,6 +1,7 @@
 """Plot plateau potentials during learning.
 
-Inhibition comes to predict the distal current. The plateau is what remains: the error that teaches proximal synapses.
+Inhibition comes to predict the distal current. The plateau is what remains: the error that teaches
+proximal synapses.
 """
 
 import matplotlib.pyplot as plt

@@ -1,6 +1,7 @@
 """Verify that R becomes the transpose of Q.
 
-Weights from pyramidal cells to interneurons (R) and back (Q) start unrelated. Both learn by local rules, and
+Weights from pyramidal cells to interneurons (R) and back (Q) start unrelated. Both learn by local
+rules, and
 ||Q' - R|| falls as the product of (1 - eta_q).
 """
 

@@ -1,6 +1,7 @@
 """Run a circuit and compare it with the exact optimum.
 
-Two pyramidal neurons learn to predict which digit an image shows. The objective falls to its exact optimum.
+Two pyramidal neurons learn to predict which digit an image shows. The objective falls to its exact
+optimum.
 """
 
 import matplotlib.pyplot as plt

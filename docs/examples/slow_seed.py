@@ -1,9 +1,10 @@
 """See why one seed is slower than another.
 
-Each set of k exact filters is a fixed point of learning, and all but the set of the first k are saddles. From some
-initial weights the circuit comes close to one. Here it holds the sixth exact filter instead of the fifth (CCA of
-digits, five neurons). The less the two eigenvalues differ, the longer it stays. The excess at the saddle is their
-difference over the sum of the five largest, 1.6 %.
+Each set of k exact filters is a fixed point of learning, and all but the set of the first k are
+saddles. From some initial weights the circuit comes close to one. Here it holds the sixth exact
+filter instead of the fifth (CCA of digits, five neurons). The less the two eigenvalues differ, the
+longer it stays. The excess at the saddle is their difference over the sum of the five largest, 1.6
+%.
 """
 
 import matplotlib.pyplot as plt

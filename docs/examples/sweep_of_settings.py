@@ -1,6 +1,7 @@
 """Sweep a setting over seeds from a script.
 
-``biorrr sweep`` does the same from the command line, on all cores or on a cluster, and keeps every point.
+``biorrr sweep`` does the same from the command line, on all cores or on a cluster, and keeps every
+point.
 """
 
 import itertools
@@ -14,8 +15,12 @@ from biorrr.sims.data import load
 digits = load("digits").centred()
 rows = []
 for k, seed in itertools.product((1, 2, 4), range(3)):
-    run = Microcircuit(k=k, ridge=0.0073, seed=seed).run(digits.X, digits.Y, epochs=20, record=(), progress=False)
-    rows.append({"k": k, "seed": seed, "excess": 100 * excess(run.Vx, digits.X, digits.Y, ridge=0.0073)})
+    run = Microcircuit(k=k, ridge=0.0073, seed=seed).run(
+        digits.X, digits.Y, epochs=20, record=(), progress=False
+    )
+    rows.append(
+        {"k": k, "seed": seed, "excess": 100 * excess(run.Vx, digits.X, digits.Y, ridge=0.0073)}
+    )
 table = pd.DataFrame(rows)
 print(table.groupby("k")["excess"].describe()[["mean", "min", "max"]])
 

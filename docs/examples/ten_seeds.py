@@ -12,7 +12,9 @@ from biorrr.sims.data import load
 
 def largest_angle(seed):
     digits = load("digits").centred()
-    run = Microcircuit(k=2, ridge=0.0073, seed=seed).run(digits.X, digits.Y, epochs=10, progress=False)
+    run = Microcircuit(k=2, ridge=0.0073, seed=seed).run(
+        digits.X, digits.Y, epochs=10, progress=False
+    )
     return run.data["seen"].values, run.angles(digits.X, digits.Y).max("angle").values
 
 

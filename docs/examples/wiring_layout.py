@@ -12,6 +12,8 @@ graph = Microcircuit(k=2).wiring()
 place = nx.circular_layout(graph)
 
 fig, ax = plt.subplots(figsize=(6, 5), layout="constrained")
-nx.draw_networkx(graph, place, ax=ax, node_color="white", edgecolors="black", node_size=3000, font_size=8)
+nx.draw_networkx(
+    graph, place, ax=ax, node_color="white", edgecolors="black", node_size=3000, font_size=8
+)
 ax.axis("off")
 plt.show()

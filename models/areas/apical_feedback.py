@@ -1,11 +1,14 @@
-"""Areas with apical feedback: the plateau not only teaches, it drives the soma, and areas are stacked.
+"""Areas with apical feedback: the plateau not only teaches, it drives the soma, and areas are
+stacked.
 
-Golkar, Tesileanu, Bahroun, Sengupta & Chklovskii (NeurIPS 2022). In area i, between z_(i-1) below and z_(i+1) above,
+Golkar, Tesileanu, Bahroun, Sengupta & Chklovskii (NeurIPS 2022). In area i, between z_(i-1) below
+and z_(i+1) above,
 
     z_i = W_i' z_(i-1) + c_i plateau_i,    plateau_i = A_i' z_(i+1) - Q_i n_i,    n_i = R_i z_i,
 
-so outputs, interneurons and plateaus of a sample depend on one another: they settle, or follow as membranes let them
-(:class:`~biorrr.models.Settled`, :class:`~biorrr.models.Leaky`). As c falls to 0 this is the paper's circuit.
+so outputs, interneurons and plateaus of a sample depend on one another: they settle, or follow as
+membranes let them (:class:`~biorrr.models.Settled`, :class:`~biorrr.models.Leaky`). As c falls to 0
+this is the paper's circuit.
 """
 
 from __future__ import annotations
@@ -16,7 +19,13 @@ from dataclasses import dataclass, replace
 
 from biorrr.models.auto_rates import PLANNED_FOR_AREAS, plan_of_areas
 from biorrr.models.departure import Departure
-from biorrr.models.paper.neuromodulator import PLASTICITY, REGRESSION, Neuromodulator, broadcast_rates, broadcasting
+from biorrr.models.paper.neuromodulator import (
+    PLASTICITY,
+    REGRESSION,
+    Neuromodulator,
+    broadcast_rates,
+    broadcasting,
+)
 from biorrr.models.paper.neurons import Interneurons, PyramidalNeurons
 from biorrr.models.paper.synapses import (
     DistalSynapses,
@@ -30,7 +39,9 @@ from biorrr.models.variables import Step, Variable, broadcast
 
 
 def suffix(area: int) -> str:
-    """Return the ending of names that belong to ``area``, such as "_1"; empty where a circuit has but one."""
+    """Return the ending of names that belong to ``area``, such as "_1"; empty where a circuit has
+    but one.
+    """
     return f"_{area}" if area else ""
 
 
@@ -45,7 +56,8 @@ class Area:
     feedback
         Gain c of the plateau at the soma.
     number
-        Of the area in a hierarchy, from 1: it ends the names of its parts and rates. 0 in a microcircuit.
+        Of the area in a hierarchy, from 1: it ends the names of its parts and rates. 0 in a
+        microcircuit.
     last
         True if the instructive input teaches it, False if an area above does.
     """
@@ -58,8 +70,14 @@ class Area:
 
     @property
     def weights(self) -> tuple[str, ...]:
-        """Names of its matrices: proximal, distal, interneuron to pyramidal, pyramidal to interneuron."""
-        return tuple(f"{name}{self.number}" for name in "WAQR") if self.number else ("Vx", "Vy", "Q", "R")
+        """Names of its matrices: proximal, distal, interneuron to pyramidal, pyramidal to
+        interneuron.
+        """
+        return (
+            tuple(f"{name}{self.number}" for name in "WAQR")
+            if self.number
+            else ("Vx", "Vy", "Q", "R")
+        )
 
     @property
     def below(self) -> tuple[str, str]:
@@ -67,12 +85,18 @@ class Area:
         return (f"pyramidal{suffix(self.number - 1)}", "z") if self.number > 1 else ("sensory", "x")
 
     def _scale(self, scale: str) -> str:
-        """Return ``scale`` in the last area, whose currents and interneurons scale with the units of y; else 1."""
+        """Return ``scale`` in the last area, whose currents and interneurons scale with the units
+        of y; else 1.
+        """
         return scale if self.last else "1"
 
     def populations(self) -> tuple[Population, ...]:
         """Return its pyramidal neurons and interneurons."""
-        plain, inner, end = PyramidalNeurons(self.k), Interneurons(self.interneurons), suffix(self.number)
+        plain, inner, end = (
+            PyramidalNeurons(self.k),
+            Interneurons(self.interneurons),
+            suffix(self.number),
+        )
         taught, inhibiting = (
             tuple(replace(variable, scale=self._scale(variable.scale)) for variable in variables)
             for variables in (plain.variables[1:], inner.variables)
@@ -83,50 +107,92 @@ class Area:
                 Variable("z", "somatic output", role="memory"),
                 Variable("basal", "proximal current"),
                 *taught,
-                Variable("shortfall", "what the soma is driven by beyond its output", role="memory"),
-                Variable("power", "sum of squares of the cell's inhibitory weights", scale=self._scale("a")),
+                Variable(
+                    "shortfall", "what the soma is driven by beyond its output", role="memory"
+                ),
+                Variable(
+                    "power",
+                    "sum of squares of the cell's inhibitory weights",
+                    scale=self._scale("a"),
+                ),
             ),
-            steps=(*plain.steps, Step("apical", f"shortfall = basal + feedback{end} * plateau - z", replays=True)),
+            steps=(
+                *plain.steps,
+                Step("apical", f"shortfall = basal + feedback{end} * plateau - z", replays=True),
+            ),
             meaning="Two-compartment neurons whose plateau teaches and drives the soma.",
         )
         return tuple(
-            replace(cells, name=f"{cells.name}{end}", dimension=f"{cells.dimension}{end}", area=self.number)
+            replace(
+                cells,
+                name=f"{cells.name}{end}",
+                dimension=f"{cells.dimension}{end}",
+                area=self.number,
+            )
             for cells in (pyramidal, replace(inner, variables=inhibiting))
         )
 
     def pathways(self) -> tuple[Pathway, ...]:
-        """Return its proximal, distal, inhibitory and recruitment synapses, which bring variances to rho, not to 1."""
+        """Return its proximal, distal, inhibitory and recruitment synapses, which bring variances
+        to rho, not to 1.
+        """
         (below, low), end, (W, A, Q, R) = self.below, suffix(self.number), self.weights
         proximal = replace(
-            ProximalSynapses(), source=below, drives="basal", current=f"w * {low}_pre",
+            ProximalSynapses(),
+            source=below,
+            drives="basal",
+            current=f"w * {low}_pre",
             change=f"eta_x{end} * {low}_pre * plateau_post",
-            replay=f"eta_x{end} * replay_gain * {low}_pre * plateau_post", scale="z / x" if low == "x" else "1",
+            replay=f"eta_x{end} * replay_gain * {low}_pre * plateau_post",
+            scale="z / x" if low == "x" else "1",
             equation=f"d{W} = eta_x{end} {low} plateau'",
-        )  # fmt: skip
+        )
         distal = replace(
             DistalSynapses(),
-            change=f"eta_y{end} * (y_pre * (z_post - rho * s * a_post) - rho * (1 - s + s * ridge_y) * w)",
+            change=(
+                f"eta_y{end} * (y_pre * (z_post - rho * s * a_post) - rho * (1 - s + s * ridge_y)"
+                " * w)"
+            ),
             equation=f"d{A} = eta_y{end} (y (z - rho s a)' - rho (1 - s) {A})",
         )
         if not self.last:
             distal = replace(
-                distal, source=f"pyramidal{suffix(self.number + 1)}", current="w * z_pre", scale="1",
+                distal,
+                source=f"pyramidal{suffix(self.number + 1)}",
+                current="w * z_pre",
+                scale="1",
                 change=f"eta_y{end} * (z_pre * z_post - rho * w)",
-                replay=f"eta_y{end} * replay_gain * z_pre * z_post", equation=f"d{A} = eta_y{end} (z z' - rho {A})",
-            )  # fmt: skip
+                replay=f"eta_y{end} * replay_gain * z_pre * z_post",
+                equation=f"d{A} = eta_y{end} (z z' - rho {A})",
+            )
         inhibitory = replace(
-            InterneuronToPyramidal(), source=f"interneurons{end}", change=f"eta_q{end} * (z_post * n_pre - rho * w)",
-            replay=f"eta_q{end} * replay_gain * z_post * n_pre", scale=self._scale("a / n"),
-            equation=f"d{Q} = eta_q{end} (z n' - rho {Q})", sums=(("power", "w**2"),),
-        )  # fmt: skip
+            InterneuronToPyramidal(),
+            source=f"interneurons{end}",
+            change=f"eta_q{end} * (z_post * n_pre - rho * w)",
+            replay=f"eta_q{end} * replay_gain * z_post * n_pre",
+            scale=self._scale("a / n"),
+            equation=f"d{Q} = eta_q{end} (z n' - rho {Q})",
+            sums=(("power", "w**2"),),
+        )
         recruitment = replace(
-            PyramidalToInterneuron(), source=f"pyramidal{end}", change=f"eta_r{end} * (n_post * z_pre - rho * w)",
-            replay=f"eta_r{end} * replay_gain * n_post * z_pre", scale=self._scale("n / z"),
+            PyramidalToInterneuron(),
+            source=f"pyramidal{end}",
+            change=f"eta_r{end} * (n_post * z_pre - rho * w)",
+            replay=f"eta_r{end} * replay_gain * n_post * z_pre",
+            scale=self._scale("n / z"),
             equation=f"d{R} = eta_q{end} (n z' - rho {R})",
-        )  # fmt: skip
+        )
         return tuple(
-            replace(pathway, name=f"{pathway.name}{end}", weight=W, target=f"{pathway.target}{end}", area=self.number)
-            for pathway, W in zip((proximal, distal, inhibitory, recruitment), self.weights, strict=True)
+            replace(
+                pathway,
+                name=f"{pathway.name}{end}",
+                weight=W,
+                target=f"{pathway.target}{end}",
+                area=self.number,
+            )
+            for pathway, W in zip(
+                (proximal, distal, inhibitory, recruitment), self.weights, strict=True
+            )
         )
 
 
@@ -134,26 +200,41 @@ _OPEN_ENDED = plan_of_areas(math.inf)
 
 
 def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Population:
-    """Return the neuromodulator of all areas: with rates of a timetable, or fitted to the drive if ``rates`` is None.
+    """Return the neuromodulator of all areas: with rates of a timetable, or fitted to the drive if
+    ``rates`` is None.
 
-    Fitted rates keep every loop stable on its way to the optimum. Proximal learning is least mean squares with gain QR,
-    so its rate is divided by the mean power of the input and by trace(QQ'). One sample is bounded by its own power;
-    the bound falls more slowly than the rate, so that in the end every sample counts the same. Between areas A and W
-    drive each other up while their product exceeds QQ'; so Q follows faster than A, and its start, 1, is the largest it
-    comes to. A ridge above the power of x slows down what the first area learns from x; Q, which fades in areas that
-    have not found y yet, is slower by as much. :func:`~biorrr.models.auto_rates.plan_of_areas` has the numbers that
-    depend on the announced end.
+    Fitted rates keep every loop stable on its way to the optimum. Proximal learning is least mean
+    squares with gain QR, so its rate is divided by the mean power of the input and by trace(QQ').
+    One sample is bounded by its own power; the bound falls more slowly than the rate, so that in
+    the end every sample counts the same. Between areas A and W drive each other up while their
+    product exceeds QQ'; so Q follows faster than A, and its start, 1, is the largest it comes to. A
+    ridge above the power of x slows down what the first area learns from x; Q, which fades in areas
+    that have not found y yet, is slower by as much. :func:`~biorrr.models.auto_rates.plan_of_areas`
+    has the numbers that depend on the announced end.
     """
-    shared = [*REGRESSION, broadcast("rho", "variance that every output is brought to", "parameter", 1.0)]
+    shared = [
+        *REGRESSION,
+        broadcast("rho", "variance that every output is brought to", "parameter", 1.0),
+    ]
     for area in areas:
         end, scale = suffix(area.number), "z / a" if area.last else "1"
         shared += [
-            broadcast(f"feedback{end}", "gain of the plateau at the soma", "parameter", area.feedback, scale),
+            broadcast(
+                f"feedback{end}",
+                "gain of the plateau at the soma",
+                "parameter",
+                area.feedback,
+                scale,
+            ),
             broadcast(f"power_q{end}", "trace(QQ'), the gain of the inhibitory loop", "memory"),
         ]
     if rates is not None:
         own = zip(areas, rates, strict=True)
-        given = {f"{path}{suffix(area.number)}": getattr(each, path) for area, each in own for path in PLASTICITY}
+        given = {
+            f"{path}{suffix(area.number)}": getattr(each, path)
+            for area, each in own
+            for path in PLASTICITY
+        }
         return Neuromodulator(given, shared)
     lines = [
         "left = clip(1 - sample / last, 0, 1)",
@@ -163,15 +244,26 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
     ]
     for below, area in zip([None, *areas], areas, strict=False):
         end = suffix(area.number)
-        base, mean, ridge = ("base_w", f"{below.k} * rho", "0") if below else ("base_x", "power_x", "ridge_power")
+        base, mean, ridge = (
+            ("base_w", f"{below.k} * rho", "0") if below else ("base_x", "power_x", "ridge_power")
+        )
         lines += [
             f"wanted = {base} * fall / ({mean} + {ridge})",
-            f"eta_x{end} = clip(wanted, 0, bound / (energy_x{end} + {ridge} + 1e-300)) / clip(power_q{end}, 1, inf)",
-            f"eta_q{end} = clip(base_q * heard * fall, 0, 0.06 * learning / (energy_z{end} + 1e-300))",
+            (
+                f"eta_x{end} = clip(wanted, 0, bound / (energy_x{end} + {ridge} + 1e-300)) /"
+                f" clip(power_q{end}, 1, inf)"
+            ),
+            (
+                f"eta_q{end} = clip(base_q * heard * fall, 0, 0.06 * learning / (energy_z{end} +"
+                " 1e-300))"
+            ),
             f"eta_r{end} = eta_q{end}",
-            f"eta_y{end} = clip(base_y * fall, 0, 0.5 * learning / (1 - s + s * (energy_y + ridge_y)))"
-            if area.last
-            else f"eta_y{end} = 0.3 * eta_q{end}",
+            (
+                f"eta_y{end} = clip(base_y * fall, 0, 0.5 * learning / (1 - s + s * (energy_y +"
+                " ridge_y)))"
+                if area.last
+                else f"eta_y{end} = 0.3 * eta_q{end}"
+            ),
         ]
         shared += [
             broadcast(f"energy_x{end}", "power of the input from below"),
@@ -182,7 +274,10 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
         broadcast("learning", "0 for a pass with learning off", "parameter", 1.0),
         broadcast("power_x", "mean of |x|^2 over the data", "parameter", "cells('sensory')"),
         broadcast("ridge_power", "what the ridge adds to |x|^2", "parameter", scale="x**2"),
-        *(broadcast(name, meaning, "parameter", _OPEN_ENDED[name]) for name, meaning in PLANNED_FOR_AREAS.items()),
+        *(
+            broadcast(name, meaning, "parameter", _OPEN_ENDED[name])
+            for name, meaning in PLANNED_FOR_AREAS.items()
+        ),
     ]
     eta = broadcast_rates(f"{path}{suffix(area.number)}" for area in areas for path in PLASTICITY)
     step = Step("modulation", "\n".join(lines))
@@ -221,5 +316,7 @@ class ApicalFeedback(Departure):
                 ]
             if self.rates is None and area.last:
                 heard += [("instructive_power", "instructive", "energy_y", "y_pre**2", "drive")]
-            parts = parts.having(*(summed(name, source, "neuromodulator", *rest) for name, source, *rest in heard))
+            parts = parts.having(
+                *(summed(name, source, "neuromodulator", *rest) for name, source, *rest in heard)
+            )
         return parts

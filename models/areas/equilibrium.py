@@ -28,10 +28,11 @@ class AreaWeights(NamedTuple):
 
 
 def settling_matrix(areas: Sequence[AreaWeights], gains: Sequence[float]) -> np.ndarray:
-    """Return the matrix M of the equilibrium M z = drive, (cells, cells), cells of all areas one after another.
+    """Return the matrix M of the equilibrium M z = drive, (cells, cells), cells of all areas one
+    after another.
 
-    Row by row it says z_i + c_i Q_i R_i z_i - W_i' z_(i-1) - c_i A_i' z_(i+1) = drive, with c_i the gain of the link
-    above area i over that of the link below.
+    Row by row it says z_i + c_i Q_i R_i z_i - W_i' z_(i-1) - c_i A_i' z_(i+1) = drive, with c_i the
+    gain of the link above area i over that of the link below.
     """
     ends = np.cumsum([0, *(area.W.shape[1] for area in areas)])
     M = np.eye(ends[-1])
@@ -45,8 +46,12 @@ def settling_matrix(areas: Sequence[AreaWeights], gains: Sequence[float]) -> np.
     return M
 
 
-def equilibrium(areas: Sequence[AreaWeights], gains: Sequence[float], X: np.ndarray, Y: np.ndarray) -> list[np.ndarray]:
-    """Return settled outputs of all areas for ``X`` (n_samples, m), ``Y`` (n_samples, n): list of (n_samples, k_i)."""
+def equilibrium(
+    areas: Sequence[AreaWeights], gains: Sequence[float], X: np.ndarray, Y: np.ndarray
+) -> list[np.ndarray]:
+    """Return settled outputs of all areas for ``X`` (n_samples, m), ``Y`` (n_samples, n): list of
+    (n_samples, k_i).
+    """
     sizes = [area.W.shape[1] for area in areas]
     drive = np.zeros((len(X), sum(sizes)))
     drive[:, : sizes[0]] += X @ areas[0].W

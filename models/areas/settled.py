@@ -1,14 +1,18 @@
-"""Outputs that settle: while a sample is held, areas with apical feedback come to their equilibrium, then learn.
+"""Outputs that settle: while a sample is held, areas with apical feedback come to their
+equilibrium, then learn.
 
-The equilibrium solves M z = drive (:mod:`biorrr.models.areas.equilibrium`). Outputs come to it by Chebyshev's
-semi-iteration, which needs bounds of the eigenvalues of M. The upper one follows from the norms of the weights::
+The equilibrium solves M z = drive (:mod:`biorrr.models.areas.equilibrium`). Outputs come to it by
+Chebyshev's semi-iteration, which needs bounds of the eigenvalues of M. The upper one follows from
+the norms of the weights::
 
-    1 + c_i |Q_i| |R_i| + link to the area below + link to the area above,  link_i = sqrt(c_i |W_(i+1)| |A_i|)
+    1 + c_i |Q_i| |R_i| + link to the area below + link to the area above,  link_i = sqrt(c_i
+    |W_(i+1)| |A_i|)
 
-of that area i for which it is largest. The lower one is the smallest eigenvalue met while areas learned. It rises to
-that of one area fewer as feedback from y, c |Q|^2 / k in the last area, clamps that area; this is found by trial, not
-proven. Each norm is a sum of squares that cells take of their own synapses, and that a
-population called "settling" sums over cells; it broadcasts how fast outputs move.
+of that area i for which it is largest. The lower one is the smallest eigenvalue met while areas
+learned. It rises to that of one area fewer as feedback from y, c |Q|^2 / k in the last area, clamps
+that area; this is found by trial, not proven. Each norm is a sum of squares that cells take of
+their own synapses, and that a population called "settling" sums over cells; it broadcasts how fast
+outputs move.
 """
 
 from __future__ import annotations
@@ -25,28 +29,31 @@ from biorrr.models.parts import Parts, Pathway, Population, summed, with_values
 from biorrr.models.validation import Positive, number_within, whole_number
 from biorrr.models.variables import Step, Variable, broadcast
 
-# Ticks, and the smallest eigenvalue met while areas learned digits, V1-V2 and synthetic data, by the number of areas.
+# Ticks, and the smallest eigenvalue met while areas learned digits, V1-V2 and synthetic data, by
+# the number of areas.
 _USUAL = {0: (100, 1.0), 1: (100, 1.0), 2: (100, 0.15), 3: (200, 0.1)}
 _MOST_TICKS = 100_000  # a thousand times what two areas need
 
 
 @dataclass(frozen=True)
 class Settled(Departure):
-    """Each sample is held for a number of ticks in which outputs settle; weights change at the last.
+    """Each sample is held for a number of ticks in which outputs settle; weights change at the
+    last.
 
-    Outputs move towards their drive at a common pace, with a common inertia. Every sample begins at 0, so its outcome
-    depends on no other sample. Spontaneous replay settles in the same way.
+    Outputs move towards their drive at a common pace, with a common inertia. Every sample begins at
+    0, so its outcome depends on no other sample. Spontaneous replay settles in the same way.
 
     Parameters
     ----------
     ticks
         For which a sample is held; 100 for one and two areas and 200 for more unless given.
     tolerance
-        Largest residual at the last tick, relative to that of silence, with which a run is still accepted. The run's
-        attribute `worst_residual` has what came out.
+        Largest residual at the last tick, relative to that of silence, with which a run is still
+        accepted. The run's attribute `worst_residual` has what came out.
     softest
-        Lower bound of the eigenvalues; smaller ones settle more slowly. Unless given, 1, 0.15 and 0.1 for one, two and
-        more areas, and up to that of one area fewer where y clamps the last area.
+        Lower bound of the eigenvalues; smaller ones settle more slowly. Unless given, 1, 0.15 and
+        0.1 for one, two and more areas, and up to that of one area fewer where y clamps the last
+        area.
     """
 
     ticks: Annotated[int, partial(whole_number, minimum=2, maximum=_MOST_TICKS)] | None = None
@@ -54,7 +61,10 @@ class Settled(Departure):
     softest: Annotated[float, partial(number_within, low=1e-6, high=1)] | None = None
     gives = ("clock", "settling")
     requires = (
-        ("apical feedback", "outputs settle only with apical feedback; give feedback=c, c > 0, or use Hierarchy"),
+        (
+            "apical feedback",
+            "outputs settle only with apical feedback; give feedback=c, c > 0, or use Hierarchy",
+        ),
     )
     turn = 1
 
@@ -72,11 +82,15 @@ class Settled(Departure):
         parts = replace(parts, populations=(clock, pace, *others))  # they speak before outputs move
         for cells in pyramidal:
             power, residual = f"residual_power{suffix(cells.area)}", f"residual{suffix(cells.area)}"
-            heard = summed(power, cells.name, "settling", residual, "shortfall_pre**2", "modulation")
+            heard = summed(
+                power, cells.name, "settling", residual, "shortfall_pre**2", "modulation"
+            )
             parts = parts.having(cells.adding(*_MOVEMENT), heard)
         for kind, letter in (("recruitment", "r"), ("proximal", "w"), ("distal", "a")):
             for pathway in parts.all(kind=kind):
-                if parts[pathway.source].kind == "pyramidal":  # else it brings the data, and is no part of M
+                if (
+                    parts[pathway.source].kind == "pyramidal"
+                ):  # else it brings the data, and is no part of M
                     parts = _with_norm(parts, pathway, f"power_{letter}{suffix(pathway.area)}")
         return parts.having(*map(_at_the_last_tick, parts.everything))
 
@@ -112,15 +126,17 @@ def _stiffest(areas: list[int]) -> list[str]:
     }
     lines: list[str] = []
     for below, area in zip([None, *areas], areas, strict=False):
-        terms = [f"1 + feedback{suffix(area)} * sqrt(power_q{suffix(area)} * power_r{suffix(area)})"]
+        terms = [
+            f"1 + feedback{suffix(area)} * sqrt(power_q{suffix(area)} * power_r{suffix(area)})"
+        ]
         terms += [links[linked] for linked in (area, below) if linked in links]
         bound = " + ".join(terms)
         lines.append(f"stiffest = clip({bound}, stiffest, inf)" if lines else f"stiffest = {bound}")
     return lines
 
 
-# Chebyshev's semi-iteration on [lowest, stiffest] (Saad, Iterative methods for sparse linear systems, 12.1).
-# The first ratio, 1 / middle, is twice what the recursion makes of a ratio of 0.
+# Chebyshev's semi-iteration on [lowest, stiffest] (Saad, Iterative methods for sparse linear
+# systems, 12.1). The first ratio, 1 / middle, is twice what the recursion makes of a ratio of 0.
 _CHEBYSHEV = """
     onward = 1 / (2 * middle - chebyshev)
     inertia = onward * chebyshev
@@ -141,7 +157,9 @@ def _pacemaker(areas: list[int], softest: float, clamped: float, clamp: str) -> 
         "middle = (stiffest + lowest) / (2 * breadth)",
     ]
     norms = [f"{name}{suffix(area)}" for area in areas for name in ("power_r", "residual")]
-    norms += [f"power_w{suffix(area)}" for area in areas[1:]] + [f"power_a{suffix(area)}" for area in areas[:-1]]
+    norms += [f"power_w{suffix(area)}" for area in areas[1:]] + [
+        f"power_a{suffix(area)}" for area in areas[:-1]
+    ]
     residual = " + ".join(f"residual{suffix(area)}" for area in areas)
     return Population(
         1,
@@ -149,10 +167,18 @@ def _pacemaker(areas: list[int], softest: float, clamped: float, clamp: str) -> 
         (
             broadcast("pace", "how fast outputs follow their drive"),
             broadcast("inertia", "how much outputs keep of their movement"),
-            broadcast("chebyshev", "ratio of successive Chebyshev polynomials; 0 before the first", "memory"),
-            broadcast("breadth", "half the range of the eigenvalues of the equilibrium", "memory", 1.0),
+            broadcast(
+                "chebyshev",
+                "ratio of successive Chebyshev polynomials; 0 before the first",
+                "memory",
+            ),
+            broadcast(
+                "breadth", "half the range of the eigenvalues of the equilibrium", "memory", 1.0
+            ),
             broadcast("middle", "middle of that range, in units of breadth", "memory", 1.0),
-            broadcast("softest", "lower bound of the eigenvalues of the equilibrium", "parameter", softest),
+            broadcast(
+                "softest", "lower bound of the eigenvalues of the equilibrium", "parameter", softest
+            ),
             broadcast("clamped", "the same where y clamps the last area", "parameter", clamped),
             broadcast("silent", "squared residual of silence", "memory"),
             broadcast("worst", "largest relative residual so far", "memory"),
@@ -176,7 +202,13 @@ def _pacemaker(areas: list[int], softest: float, clamped: float, clamp: str) -> 
 
 
 def _at_the_last_tick(part: Population | Pathway) -> Population | Pathway:
-    """Return ``part`` whose weights and traces change at the last tick of what is presented, by that tick's values."""
-    steps = tuple(replace(step, at_end=step.at_end or step.phase == "eligibility") for step in part.steps)
+    """Return ``part`` whose weights and traces change at the last tick of what is presented, by
+    that tick's values.
+    """
+    steps = tuple(
+        replace(step, at_end=step.at_end or step.phase == "eligibility") for step in part.steps
+    )
     part = replace(part, steps=steps)
-    return part.times(change="closing", replay="replay_closing") if isinstance(part, Pathway) else part
+    return (
+        part.times(change="closing", replay="replay_closing") if isinstance(part, Pathway) else part
+    )

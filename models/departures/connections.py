@@ -16,7 +16,8 @@ from biorrr.models.variables import Variable, parameter
 
 @dataclass(frozen=True)
 class SparseConnections(Departure):
-    """Sparse wiring: only some of the possible synapses exist, and the weights of the others stay zero.
+    """Sparse wiring: only some of the possible synapses exist, and the weights of the others stay
+    zero.
 
     Parameters
     ----------
@@ -31,9 +32,14 @@ class SparseConnections(Departure):
     def altered(self, pathway: Pathway) -> Pathway:
         """Let only synapses that exist begin with a weight and change."""
         place, probability = self.alters.index(pathway.kind), getattr(self, pathway.kind)
-        drawn = f"int(uniform_draw(seed, {in_area(Stream.WIRING, pathway.area)}, {place}, i) < {probability!r})"
+        drawn = (
+            f"int(uniform_draw(seed, {in_area(Stream.WIRING, pathway.area)}, {place}, i) <"
+            f" {probability!r})"
+        )
         exists = parameter("connected", "1 where the synapse exists", drawn, per="synapse")
-        return pathway.adding(exists).times(start="connected", change="connected", replay="connected")
+        return pathway.adding(exists).times(
+            start="connected", change="connected", replay="connected"
+        )
 
 
 _KINDS = {"Vx": "proximal", "Vy": "distal", "Q": "inhibitory", "R": "recruitment"}
@@ -41,16 +47,17 @@ _KINDS = {"Vx": "proximal", "Vy": "distal", "Q": "inhibitory", "R": "recruitment
 
 @dataclass(frozen=True)
 class DalesLaw(Departure):
-    """Dale's law: all synapses that a cell makes keep one sign, and a weight that would cross zero stays there.
+    """Dale's law: all synapses that a cell makes keep one sign, and a weight that would cross zero
+    stays there.
 
-    Pyramidal cells excite (R, and what they send to other areas) and interneurons inhibit (Q); a random half of the
-    fibres that come from outside (Vx, Vy) is inhibitory.
+    Pyramidal cells excite (R, and what they send to other areas) and interneurons inhibit (Q); a
+    random half of the fibres that come from outside (Vx, Vy) is inhibitory.
 
     Parameters
     ----------
     weights
-        Names that the paper gives to the matrices whose weights keep their sign, among "Vx", "Vy", "Q" and "R". In a
-        hierarchy they stand for W, A, Q and R of each area.
+        Names that the paper gives to the matrices whose weights keep their sign, among "Vx", "Vy",
+        "Q" and "R". In a hierarchy they stand for W, A, Q and R of each area.
     """
 
     weights: tuple[Annotated[str, partial(one_of, choices=tuple(_KINDS))], ...]
@@ -63,14 +70,18 @@ class DalesLaw(Departure):
         """Give each fibre its polarity, and stop weights at zero."""
         for pathway in (pathway for kind in self.alters for pathway in parts.all(kind)):
             if pathway.bound:
-                raise InputError(f"the weights of {pathway.name} have a bound already, {pathway.bound}")
+                raise InputError(
+                    f"the weights of {pathway.name} have a bound already, {pathway.bound}"
+                )
             source, sign = parts[pathway.source], ""
             if source.kind not in ("pyramidal", "interneuron"):
                 sign, place = "polarity_pre * ", int(pathway.kind == "distal")
                 drawn = f"1 - 2 * int(uniform_draw(seed, {Stream.POLARITY}, {place}, i) >= 0.5)"
                 meaning = "sign of all synapses that the fibre makes"
                 if not source.has("polarity"):
-                    parts = parts.having(source.adding(Variable("polarity", meaning, role="parameter", value=drawn)))
+                    parts = parts.having(
+                        source.adding(Variable("polarity", meaning, role="parameter", value=drawn))
+                    )
             start, bound = f"{sign}abs({pathway.start})", f"{sign}clip({sign}w, 0, inf)"
             parts = parts.having(replace(pathway, start=start, bound=bound))
         return parts

@@ -34,29 +34,34 @@ class Holding(Departure):
         ticks = self.hold / self.dt if self.dt > 0 else 0.0
         if not 0.5 <= ticks < 2.0**53 or abs(ticks - round(ticks)) >= 1e-9:
             raise InputError(
-                f"{type(self).__name__}.hold: must be a whole number of ticks of dt = {self.dt:g} ms (got "
-                f"{self.hold:g} ms)"
+                f"{type(self).__name__}.hold: must be a whole number of ticks of dt = {self.dt:g}"
+                f" ms (got {self.hold:g} ms)"
             )
         object.__setattr__(self, "held", round(ticks))
 
     @property
     def clock(self) -> Population:
         """The clock of the circuit."""
-        return with_values(HoldingClock(), held=float(self.held), tick=self.dt, lapse=self.dt / 1000)
+        return with_values(
+            HoldingClock(), held=float(self.held), tick=self.dt, lapse=self.dt / 1000
+        )
 
 
 @dataclass(frozen=True)
 class Leaky(Holding):
-    """Membranes and dendrites that relax towards their drive while each sample is held for some time.
+    """Membranes and dendrites that relax towards their drive while each sample is held for some
+    time.
 
-    Weights change when a sample ends, by the mean of their rule over the time for which the sample was held. As the
-    time constants become short against `hold`, the circuit becomes the instant one, with an error of first order in
-    tau/hold. Spontaneous replay stays instant. Times are Brian2 quantities, or plain numbers in milliseconds.
+    Weights change when a sample ends, by the mean of their rule over the time for which the sample
+    was held. As the time constants become short against `hold`, the circuit becomes the instant
+    one, with an error of first order in tau/hold. Spontaneous replay stays instant. Times are
+    Brian2 quantities, or plain numbers in milliseconds.
 
     Parameters
     ----------
     tau_soma, tau_dendrite, tau_interneuron
-        Membrane time constants of somata, distal dendrites and interneurons; with 0 they follow at once.
+        Membrane time constants of somata, distal dendrites and interneurons; with 0 they follow at
+        once.
     tau_plateau
         Time constant of the plateau potential.
     hold
@@ -74,15 +79,21 @@ class Leaky(Holding):
     alters = ("pyramidal", "interneuron")
 
     def alter(self, parts: Parts) -> Parts:
-        """Give cells membranes, the circuit a clock that holds samples, and let plasticity integrate."""
+        """Give cells membranes, the circuit a clock that holds samples, and let plasticity
+        integrate.
+        """
         parts = super().alter(parts.having(self.clock))
-        return parts.having(*(replace(pathway, averaged=True) for pathway in parts.pathways if pathway.change))
+        return parts.having(
+            *(replace(pathway, averaged=True) for pathway in parts.pathways if pathway.change)
+        )
 
     def altered(self, cells: Population) -> Population:
         """Give cells their membranes; with apical feedback, somata follow the tick before."""
         if cells.kind == "interneuron":
             return cells.adding(
-                Variable("membrane", "membrane potential", role="memory", scale=cells.variable("n").scale),
+                Variable(
+                    "membrane", "membrane potential", role="memory", scale=cells.variable("n").scale
+                ),
                 _relaxation("membrane_step", self.tau_interneuron),
                 _relaxing("interneuron", "membrane", "membrane_step", "n"),
             )
@@ -92,10 +103,14 @@ class Leaky(Holding):
             _relaxing("membrane", "soma", "soma_step", "z"),
         )
         if cells.has("shortfall"):
-            soma = (Step("input", f"{'soma' if cells.has('soma') else 'z'} += soma_step * shortfall"),)
+            soma = (
+                Step("input", f"{'soma' if cells.has('soma') else 'z'} += soma_step * shortfall"),
+            )
         return cells.adding(
             Variable("dendrite", "excitation of the distal dendrite", role="memory", scale=scale),
-            Variable("hyperpolarisation", "inhibition of the distal dendrite", role="memory", scale=scale),
+            Variable(
+                "hyperpolarisation", "inhibition of the distal dendrite", role="memory", scale=scale
+            ),
             Variable("calcium", "the plateau as it rises and decays", role="memory", scale=scale),
             _relaxation("soma_step", self.tau_soma),
             _relaxation("dendrite_step", self.tau_dendrite),
@@ -113,5 +128,7 @@ def _relaxing(phase: str, membrane: str, step: str, activity: str) -> Step:
 
 
 def _relaxation(name: str, tau: float) -> Variable:
-    """Return how far a membrane of time constant ``tau`` relaxes in a tick: exact while its drive stands still."""
+    """Return how far a membrane of time constant ``tau`` relaxes in a tick: exact while its drive
+    stands still.
+    """
     return parameter(name, "relaxation per tick", f"relaxation({tau!r})")

@@ -1,8 +1,8 @@
 """Learning across time: traces of the recent past of cells, whose products teach.
 
 A trace is an average over the recent past, in which what lies longer back counts less: per tick,
-`trace += step * (activity - trace)` with step = 1 - exp(-tick/tau). For an activity that stands still it is that
-activity, whatever the tick.
+`trace += step * (activity - trace)` with step = 1 - exp(-tick/tau). For an activity that stands
+still it is that activity, whatever the tick.
 """
 
 from __future__ import annotations
@@ -19,27 +19,30 @@ from biorrr.models.variables import Step, Variable, parameter
 
 @dataclass(frozen=True)
 class Eligibility(Departure):
-    """Plasticity that reads traces in place of activities, so that a plateau can teach about earlier inputs.
+    """Plasticity that reads traces in place of activities, so that a plateau can teach about
+    earlier inputs.
 
-    With e a trace of the input, p of the plateau and o of the output, the rules become dVx = eta_x e p' and
-    dVy = eta_y (y (o - s a)' - (1 - s) Vy). The interneurons' rules stay as they are, and so does the ridge, because
-    spontaneous replay has no past. At the fixed point C_ey Vy = C_ex Vx QR: with white inputs and instruction d samples
-    late that is the plain circuit's subspace. Without `tau_output` the distal synapses would never learn what a late
-    instruction is about.
+    With e a trace of the input, p of the plateau and o of the output, the rules become dVx = eta_x
+    e p' and dVy = eta_y (y (o - s a)' - (1 - s) Vy). The interneurons' rules stay as they are, and
+    so does the ridge, because spontaneous replay has no past. At the fixed point C_ey Vy = C_ex Vx
+    QR: with white inputs and instruction d samples late that is the plain circuit's subspace.
+    Without `tau_output` the distal synapses would never learn what a late instruction is about.
 
     A time constant of 0 leaves that activity as it is; all 0 is the plain rule.
 
     Parameters
     ----------
     tau_x
-        Time constant of the trace of presynaptic activity: the time for which an input can wait for its plateau.
+        Time constant of the trace of presynaptic activity: the time for which an input can wait for
+        its plateau.
     tau_plateau
-        Time constant of the trace of the plateau: the time for which a plateau can wait for a later input.
+        Time constant of the trace of the plateau: the time for which a plateau can wait for a later
+        input.
     tau_output
         Time constant of the trace of the output that distal synapses read.
 
-    All three are seconds, or Brian2 times, where the dynamics have time (:class:`~biorrr.models.Leaky`), and samples
-    where activity is instant.
+    All three are seconds, or Brian2 times, where the dynamics have time
+    (:class:`~biorrr.models.Leaky`), and samples where activity is instant.
     """
 
     tau_x: Lasting = 0.0
@@ -48,7 +51,9 @@ class Eligibility(Departure):
     alters = ("proximal", "distal")
 
     def alter(self, parts: Parts) -> Parts:
-        """Keep the traces that are asked for, and let the rules of proximal and distal synapses read them."""
+        """Keep the traces that are asked for, and let the rules of proximal and distal synapses
+        read them.
+        """
         for pathway in parts.all(kind="proximal"):
             parts = _traced(parts, pathway.name, _presynaptic(pathway), "pre", self.tau_x)
             parts = _traced(parts, pathway.name, "plateau", "post", self.tau_plateau)
@@ -64,32 +69,52 @@ class Eligibility(Departure):
 
 def _presynaptic(pathway: Pathway) -> str:
     """Return the activity of the presynaptic cell that ``pathway`` transmits."""
-    read = [name.removesuffix("_pre") for name in names_in(pathway.current).read if name.endswith("_pre")]
+    read = [
+        name.removesuffix("_pre")
+        for name in names_in(pathway.current).read
+        if name.endswith("_pre")
+    ]
     return read[0] if read else "x"
 
 
 def _traced(parts: Parts, name: str, activity: str, side: str, tau: float) -> Parts:
-    """Let the rule of a pathway read a trace of ``activity`` of the cells on one ``side`` of its synapses."""
+    """Let the rule of a pathway read a trace of ``activity`` of the cells on one ``side`` of its
+    synapses.
+    """
     if not tau:
         return parts
     rule = parts[name]
     if f"{activity}_{side}" not in names_in(rule.change).read:
-        raise InputError(f"the rule of {name} does not read {activity}_{side}, so a trace of it would change nothing")
+        raise InputError(
+            f"the rule of {name} does not read {activity}_{side}, so a trace of it would change"
+            " nothing"
+        )
     population = rule.source if side == "pre" else rule.target
     # A pyramidal neuron of an area below has a trace of its output for its own distal synapses too.
     sent = side == "pre" and parts[population].kind == "pyramidal"
     trace = f"sent_{activity}_eligibility" if sent else f"{activity}_eligibility"
     change = renamed(rule.change, {f"{activity}_{side}": f"{trace}_{side}"})
-    return parts.having(with_trace(parts[population], activity, trace, tau), replace(rule, change=change))
+    return parts.having(
+        with_trace(parts[population], activity, trace, tau), replace(rule, change=change)
+    )
 
 
 def with_trace(cells: Population, activity: str, trace: str, tau: float) -> Population:
-    """Return ``cells`` that keep a ``trace`` of an ``activity`` of theirs, of time constant ``tau``."""
+    """Return ``cells`` that keep a ``trace`` of an ``activity`` of theirs, of time constant
+    ``tau``.
+    """
     declared = cells.variable(activity)
     if cells.has(trace):
         raise InputError(f"{cells.name} keeps a trace of the {declared.meaning} already")
     return cells.adding(
-        Variable(trace, f"eligibility trace of the {declared.meaning}", role="memory", scale=declared.scale),
-        parameter(f"{trace}_step", "relaxation of the trace per tick", f"1 - exp(-lapse / {tau!r})"),
+        Variable(
+            trace,
+            f"eligibility trace of the {declared.meaning}",
+            role="memory",
+            scale=declared.scale,
+        ),
+        parameter(
+            f"{trace}_step", "relaxation of the trace per tick", f"1 - exp(-lapse / {tau!r})"
+        ),
         Step("eligibility", f"{trace} += {trace}_step * ({activity} - {trace})"),
     )

@@ -86,6 +86,8 @@ class SilencedInterneurons(Departure):
         """Let only active cells speak."""
         cells = parts[self.population]
         said = [name for name in ("n", "interneuron_spikes", "carried") if cells.has(name)]
-        active = Variable("active", "0 for a cell that has fallen silent", role="parameter", value=1.0)
+        active = Variable(
+            "active", "0 for a cell that has fallen silent", role="parameter", value=1.0
+        )
         code = "\n".join(f"{name} = active * {name}" for name in said)
         return parts.having(cells.adding(active, Step("interneuron output", code, replays=True)))

@@ -1,4 +1,5 @@
-"""Shapes of a calcium plateau potential, given its drive (the distal current minus inhibition, a - Qn), and its reach.
+"""Shapes of a calcium plateau potential, given its drive (the distal current minus inhibition, a -
+Qn), and its reach.
 
 In spontaneous replay plateaus are always graded.
 """
@@ -16,7 +17,9 @@ from biorrr.models.random_draws import Stream, in_area
 from biorrr.models.validation import NotNegative, Positive, number_within
 from biorrr.models.variables import Step, parameter
 
-_Amplitude = Annotated[float, partial(number_within, low=math.ulp(0), remedy="; graded plateaus are the small limit")]
+_Amplitude = Annotated[
+    float, partial(number_within, low=math.ulp(0), remedy="; graded plateaus are the small limit")
+]
 
 
 class _Shape(Departure):
@@ -25,7 +28,8 @@ class _Shape(Departure):
     Attributes
     ----------
     code
-        The statement that makes plateaus; "{stream}" stands for the stream of random numbers of the area.
+        The statement that makes plateaus; "{stream}" stands for the stream of random numbers of the
+        area.
     """
 
     alters = ("pyramidal",)
@@ -35,14 +39,18 @@ class _Shape(Departure):
     def altered(self, cells: Population) -> Population:
         """Give pyramidal neurons the parameter, and the step that makes plateaus."""
         scale = cells.variable("plateau").scale
-        given = [parameter(name, f"{name} of the plateau", value, scale=scale) for name, value in vars(self).items()]
+        given = [
+            parameter(name, f"{name} of the plateau", value, scale=scale)
+            for name, value in vars(self).items()
+        ]
         code = self.code.format(stream=in_area(Stream.PLATEAU, cells.area))
         return cells.adding(*given, Step("plateau shape", code))
 
 
 @dataclass(frozen=True)
 class AllOrNone(_Shape):
-    """Plateaus of one size, whose number in a sample is Poisson distributed with mean |a - Qn| / amplitude.
+    """Plateaus of one size, whose number in a sample is Poisson distributed with mean |a - Qn| /
+    amplitude.
 
     Learning is then correct on average, and it is the less noisy the smaller the amplitude is.
 
@@ -53,7 +61,12 @@ class AllOrNone(_Shape):
     """
 
     amplitude: _Amplitude
-    excludes = (("settling", "plateaus are drawn anew in every tick, so outputs never settle; use Leaky(...)"),)
+    excludes = (
+        (
+            "settling",
+            "plateaus are drawn anew in every tick, so outputs never settle; use Leaky(...)",
+        ),
+    )
     code = (
         "plateau = sign(plateau) * amplitude / share * "
         "poisson_draw(abs(plateau) * share / amplitude, seed, {stream}, moment, i)"
@@ -72,17 +85,24 @@ class Sign(_Shape):
 
     amplitude: Positive
     excludes = (
-        ("settling", "a plateau that jumps from one size to another keeps outputs from settling; use Leaky(...)"),
+        (
+            "settling",
+            (
+                "a plateau that jumps from one size to another keeps outputs from settling; use"
+                " Leaky(...)"
+            ),
+        ),
     )
     code = "plateau = amplitude * sign(plateau)"
 
 
 @dataclass(frozen=True)
 class Rectified(_Shape):
-    """A plateau that is never negative: it rises from a resting level, and its deviation from that level teaches.
+    """A plateau that is never negative: it rises from a resting level, and its deviation from that
+    level teaches.
 
-    Inhibition can remove no more than the resting level, so the deviation is max(a - Qn, -baseline). With a high
-    resting level plateaus are graded again.
+    Inhibition can remove no more than the resting level, so the deviation is max(a - Qn,
+    -baseline). With a high resting level plateaus are graded again.
 
     Parameters
     ----------
@@ -96,18 +116,26 @@ class Rectified(_Shape):
 
 @dataclass(frozen=True)
 class ApicalDrive(Departure):
-    """A plateau that not only teaches, but also reaches the soma: the output gains ``gain`` times the plateau.
+    """A plateau that not only teaches, but also reaches the soma: the output gains ``gain`` times
+    the plateau.
 
-    The plateau comes after the interneurons have answered the proximal drive, so it changes the output that
-    plasticity sees, not the inhibition of the same sample.
+    The plateau comes after the interneurons have answered the proximal drive, so it changes the
+    output that plasticity sees, not the inhibition of the same sample.
     """
 
     gain: NotNegative
     alters = ("pyramidal",)
     gives = ("apical drive",)
-    excludes = (("apical feedback", "feedback brings the plateau to the soma already; choose its gain instead"),)
+    excludes = (
+        (
+            "apical feedback",
+            "feedback brings the plateau to the soma already; choose its gain instead",
+        ),
+    )
 
     def altered(self, cells: Population) -> Population:
         """Let the plateau add to the output."""
-        gain = parameter("apical_gain", "how much the plateau drives the output", self.gain, scale="z / a")
+        gain = parameter(
+            "apical_gain", "how much the plateau drives the output", self.gain, scale="z / a"
+        )
         return cells.adding(gain, Step("apical", "z += apical_gain * plateau"))

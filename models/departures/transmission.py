@@ -23,11 +23,13 @@ _STREAMS = {
 
 @dataclass(frozen=True)
 class TransmissionNoise(Departure):
-    """Noise of transmission: a synapse transmits w x (1 + sigma xi), xi Gaussian and new for each synapse and sample.
+    """Noise of transmission: a synapse transmits w x (1 + sigma xi), xi Gaussian and new for each
+    synapse and sample.
 
-    The sum over a cell's synapses is Gaussian too, with variance sigma^2 sum (w x)^2, so one draw per cell does for all
-    of them. Spontaneous replay is noiseless. Noise at three synapses in a row, of which each adds sigma^2, makes the
-    mean-square step of Vx larger: rates "auto" are lower by as much.
+    The sum over a cell's synapses is Gaussian too, with variance sigma^2 sum (w x)^2, so one draw
+    per cell does for all of them. Spontaneous replay is noiseless. Noise at three synapses in a
+    row, of which each adds sigma^2, makes the mean-square step of Vx larger: rates "auto" are lower
+    by as much.
 
     Parameters
     ----------
@@ -36,7 +38,9 @@ class TransmissionNoise(Departure):
     """
 
     sigma: NotNegative
-    excludes = (("settling", "noise is drawn anew in every tick, so outputs never settle; use Leaky(...)"),)
+    excludes = (
+        ("settling", "noise is drawn anew in every tick, so outputs never settle; use Leaky(...)"),
+    )
 
     def alter(self, parts: Parts) -> Parts:
         """Sum up the variance beside each current, and add the noise as the current arrives."""
@@ -57,14 +61,20 @@ class TransmissionNoise(Departure):
                 meaning, scale = f"variance of the {declared.meaning}", f"({declared.scale})**2"
                 cells = cells.adding(
                     Variable(f"{quantity}_variance", meaning, scale=scale),
-                    Step(phase, f"{quantity} += {spread} * gaussian_draw(seed, {stream}, moment, i)"),
+                    Step(
+                        phase, f"{quantity} += {spread} * gaussian_draw(seed, {stream}, moment, i)"
+                    ),
                 )
             parts = parts.having(cells)
         fitted = (cells for cells in parts.all("neuromodulator") if cells.has("step_noise"))
-        return parts.having(*(with_values(cells, step_noise=1 + 3 * self.sigma**2) for cells in fitted))
+        return parts.having(
+            *(with_values(cells, step_noise=1 + 3 * self.sigma**2) for cells in fitted)
+        )
 
 
-_Length = Annotated[int, partial(whole_number, minimum=0, maximum=1000)]  # each sample or tick is a memory of its own
+_Length = Annotated[
+    int, partial(whole_number, minimum=0, maximum=1000)
+]  # each sample or tick is a memory of its own
 
 
 @dataclass(frozen=True)
@@ -86,11 +96,14 @@ class _Delay(Departure):
         super().__post_init__()
         if self.samples and self.ticks:
             raise InputError(
-                f"{type(self).__name__}: must be a delay in samples or in ticks, not both (got {self.samples} and "
-                f"{self.ticks})"
+                f"{type(self).__name__}: must be a delay in samples or in ticks, not both (got"
+                f" {self.samples} and {self.ticks})"
             )
         if self.ticks:
-            reason = "the ticks in which outputs settle are not time; give the delay in samples, or use Leaky(...)"
+            reason = (
+                "the ticks in which outputs settle are not time; give the delay in samples, or use"
+                " Leaky(...)"
+            )
             object.__setattr__(self, "excludes", (("settling", reason),))
 
     def altered(self, cells: Population) -> Population:
@@ -99,27 +112,38 @@ class _Delay(Departure):
         if not line:
             return cells
         shift = [
-            f"{older} = closing * {newer} + (1 - closing) * {older}" if self.samples else f"{older} = {newer}"
+            (
+                f"{older} = closing * {newer} + (1 - closing) * {older}"
+                if self.samples
+                else f"{older} = {newer}"
+            )
             for older, newer in zip(line, [*line[1:], "undelayed"], strict=True)
         ]
         code = "\n".join([f"undelayed = {self.activity}", f"{self.activity} = {line[0]}", *shift])
         declared, unit = cells.variable(self.activity), "samples" if self.samples else "ticks"
         remembered = [
-            Variable(past, f"{declared.meaning}, {past[5:]} {unit} ago", role="memory", scale=declared.scale)
+            Variable(
+                past,
+                f"{declared.meaning}, {past[5:]} {unit} ago",
+                role="memory",
+                scale=declared.scale,
+            )
             for past in line
         ]
         return cells.adding(*remembered, Step(self.phase, code))
 
 
 class LoopDelay(_Delay):
-    """Late inhibition: interneurons answer with the activity that they had some samples, or ticks, ago.
+    """Late inhibition: interneurons answer with the activity that they had some samples, or ticks,
+    ago.
 
     Parameters
     ----------
     samples
         How many samples.
     ticks
-        How many ticks of a sample that is held, instead; more than the sample has reach back into those before it.
+        How many ticks of a sample that is held, instead; more than the sample has reach back into
+        those before it.
     """
 
     alters = ("interneuron",)
@@ -128,7 +152,8 @@ class LoopDelay(_Delay):
 
 
 class LateInstruction(_Delay):
-    """Late instruction: the distal dendrite receives the instruction of some samples, or ticks, ago.
+    """Late instruction: the distal dendrite receives the instruction of some samples, or ticks,
+    ago.
 
     Parameters
     ----------

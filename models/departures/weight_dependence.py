@@ -1,7 +1,8 @@
 """Behavioural-timescale plasticity whose sign depends on the weight (Milstein et al., eLife 2021).
 
-Weak synapses grow and strong ones shrink where a trace of the input overlaps with a trace of the plateau. It describes
-place cells of CA1; nothing in it compares a prediction with an instruction, so it does not solve the regression.
+Weak synapses grow and strong ones shrink where a trace of the input overlaps with a trace of the
+plateau. It describes place cells of CA1; nothing in it compares a prediction with an instruction,
+so it does not solve the regression.
 """
 
 from __future__ import annotations
@@ -31,12 +32,14 @@ _MEANINGS = {
 
 @dataclass(frozen=True)
 class WeightDependentPlasticity(Departure):
-    """Proximal synapses that follow dW/dt = (w_max - W) k+ q+(e P) - W k- q-(e P), within 0 and w_max.
+    """Proximal synapses that follow dW/dt = (w_max - W) k+ q+(e P) - W k- q-(e P), within 0 and
+    w_max.
 
-    e is a trace of the input and P one of the plateau, each over its peak; q+ and q- are sigmoids, rescaled to go from
-    0 at no overlap to 1 at full overlap. As q- rises at much smaller overlaps than q+, a plateau strengthens the weak
-    synapses whose inputs were active at about the same time, and weakens the strong ones, above all those whose inputs
-    were active some seconds off. Spontaneous replay does not change these synapses.
+    e is a trace of the input and P one of the plateau, each over its peak; q+ and q- are sigmoids,
+    rescaled to go from 0 at no overlap to 1 at full overlap. As q- rises at much smaller overlaps
+    than q+, a plateau strengthens the weak synapses whose inputs were active at about the same
+    time, and weakens the strong ones, above all those whose inputs were active some seconds off.
+    Spontaneous replay does not change these synapses.
 
     Parameters
     ----------
@@ -47,8 +50,8 @@ class WeightDependentPlasticity(Departure):
     k_plus, k_minus
         Rates of growth and decline at full overlap, per second (or sample).
     threshold_plus, threshold_minus, slope_plus, slope_minus
-        Of the two sigmoids 1/(1 + exp(-slope (overlap - threshold))). These and the rates and time constants are the
-        values fitted to CA1.
+        Of the two sigmoids 1/(1 + exp(-slope (overlap - threshold))). These and the rates and time
+        constants are the values fitted to CA1.
     peak_x, peak_plateau
         The peaks by which the traces are divided: the largest that they reach in an experiment.
     """
@@ -78,8 +81,9 @@ class WeightDependentPlasticity(Departure):
             source, target = parts[pathway.source], parts[pathway.target]
             if source.kind != "sensory":
                 raise InputError(
-                    f"{pathway.name} hears the outputs of {source.name}, which have either sign, and this rule is for "
-                    "sensory inputs; in a hierarchy, give InAreas(WeightDependentPlasticity(...), (1,))"
+                    f"{pathway.name} hears the outputs of {source.name}, which have either sign,"
+                    " and this rule is for sensory inputs; in a hierarchy, give"
+                    " InAreas(WeightDependentPlasticity(...), (1,))"
                 )
             parts = parts.having(
                 with_trace(source, "x", "x_eligibility", self.tau_x),
@@ -89,11 +93,19 @@ class WeightDependentPlasticity(Departure):
         return parts
 
     def _dependent(self, pathway: Pathway, scale: str) -> Pathway:
-        """Return ``pathway`` with synapses that read the overlap of both traces; plateaus have ``scale``."""
+        """Return ``pathway`` with synapses that read the overlap of both traces; plateaus have
+        ``scale``.
+        """
         own = [
             parameter("w_max", "largest weight", self.w_max, scale="z / x", per="pathway"),
             parameter("peak_x", "peak of the input's trace", self.peak_x, scale="x", per="pathway"),
-            parameter("peak_plateau", "peak of the plateau's trace", self.peak_plateau, scale=scale, per="pathway"),
+            parameter(
+                "peak_plateau",
+                "peak of the plateau's trace",
+                self.peak_plateau,
+                scale=scale,
+                per="pathway",
+            ),
             Variable("overlap", "of the traces of input and plateau, from 0 to 1", "synapse"),
         ]
         gains = {}
@@ -101,9 +113,18 @@ class WeightDependentPlasticity(Departure):
             sigmoid = f"1 / (1 + exp(-slope_{sign} * ({{}} - threshold_{sign})))".format
             values = {name: getattr(self, f"{name}_{sign}") for name in ("k", "threshold", "slope")}
             values |= {"floor": sigmoid(0), "ceiling": sigmoid(1)}
-            own += [parameter(f"{name}_{sign}", _MEANINGS[name], v, per="pathway") for name, v in values.items()]
-            gains[sign] = f"k_{sign} * ({sigmoid('overlap')} - floor_{sign}) / (ceiling_{sign} - floor_{sign})"
-        overlap = "overlap = clip(x_eligibility_pre * plateau_eligibility_post / (peak_x * peak_plateau), 0, 1)"
+            own += [
+                parameter(f"{name}_{sign}", _MEANINGS[name], v, per="pathway")
+                for name, v in values.items()
+            ]
+            gains[sign] = (
+                f"k_{sign} * ({sigmoid('overlap')} - floor_{sign}) / (ceiling_{sign} -"
+                f" floor_{sign})"
+            )
+        overlap = (
+            "overlap = clip(x_eligibility_pre * plateau_eligibility_post / (peak_x * peak_plateau),"
+            " 0, 1)"
+        )
         return replace(
             pathway.adding(*own, Step("eligibility", overlap)),
             change=f"sample_time * ((w_max - w) * {gains['plus']} - w * {gains['minus']})",

@@ -1,4 +1,6 @@
-"""Cells in millivolts: bursting pyramidal cells, somatostatin cells, and the circuit that is made of them."""
+"""Cells in millivolts: bursting pyramidal cells, somatostatin cells, and the circuit that is made
+of them.
+"""
 
 from biorrr.models.millivolts.bursting_cells import BurstingCells
 from biorrr.models.millivolts.cell_populations import Millivolts

@@ -1,17 +1,19 @@
-"""A pyramidal cell of two compartments whose dendrite makes calcium spikes: the cell of Naud & Sprekeler (2018).
+"""A pyramidal cell of two compartments whose dendrite makes calcium spikes: the cell of Naud &
+Sprekeler (2018).
 
-Naud & Sprekeler, "Sparse bursts optimize information transmission in a multiplexed neural code", PNAS 115:E6329. A
-spike travels back into the dendrite, and where the dendrite is depolarised enough it answers with a regenerative
-current, which makes the soma fire a burst. So the rate of events (spikes and bursts alike) follows the somatic current,
-and the share of events that are bursts follows the dendritic one::
+Naud & Sprekeler, "Sparse bursts optimize information transmission in a multiplexed neural code",
+PNAS 115:E6329. A spike travels back into the dendrite, and where the dendrite is depolarised enough
+it answers with a regenerative current, which makes the soma fire a burst. So the rate of events
+(spikes and bursts alike) follows the somatic current, and the share of events that are bursts
+follows the dendritic one::
 
     C_s dVs/dt = -C_s/tau_s (Vs - E_L) + g_s sigma(Vd) - b_s w_s + I_s
     C_d dVd/dt = -C_d/tau_d (Vd - E_L) + g_d sigma(Vd) + c_d K(t - spike) - a_d w_d + I_d
     sigma(Vd) = 1/(1 + exp(-(Vd - E_d)/D_d)),  K = 1 from 0.5 to 2.5 ms after a spike
     tau_wd dw_d/dt = Vd - E_L - w_d,  tau_ws dw_s/dt = -w_s,  w_s grows by 1 with each spike
 
-Each tick is a step of exponential Euler, of first order in the tick. Increments of the noise are uniform: over the
-noise's time constant they add up to what Gaussian ones do.
+Each tick is a step of exponential Euler, of first order in the tick. Increments of the noise are
+uniform: over the noise's time constant they add up to what Gaussian ones do.
 """
 
 from __future__ import annotations
@@ -20,8 +22,8 @@ from biorrr.models.parts import Population
 from biorrr.models.random_draws import Stream
 from biorrr.models.variables import Step, Variable, parameter
 
-# Values are those of Naud & Sprekeler 2018, and of the same cell in Payeur et al. 2021 (Nat. Neurosci. 24:1010), where
-# no other source is named.
+# Values are those of Naud & Sprekeler 2018, and of the same cell in Payeur et al. 2021 (Nat.
+# Neurosci. 24:1010), where no other source is named.
 _PARAMETERS = (
     parameter("C_s", "capacitance of the soma", 370.0, "pF"),
     parameter("tau_s", "membrane time constant of the soma", 16.0, "ms"),
@@ -43,9 +45,12 @@ _PARAMETERS = (
     parameter("a_d", "conductance of the dendrite's adaptation", 13.0, "nS"),
     parameter("tau_wd", "time constant of that adaptation", 30.0, "ms"),
     parameter("burst_gap", "interval below which two spikes belong to one burst", 16.0, "ms"),
-    # Of background synapses. Payeur et al. choose them so that Vs fluctuates by about 4 mV (Destexhe et al. 2003).
+    # Of background synapses. Payeur et al. choose them so that Vs fluctuates by about 4 mV
+    # (Destexhe et al. 2003).
     parameter("sigma_s", "standard deviation of the background current of the soma", 300.0, "pA"),
-    parameter("sigma_d", "standard deviation of the background current of the dendrite", 300.0, "pA"),
+    parameter(
+        "sigma_d", "standard deviation of the background current of the dendrite", 300.0, "pA"
+    ),
     parameter("tau_noise", "time constant of background currents", 2.0, "ms"),
 )
 _PER_TICK = (
@@ -53,23 +58,41 @@ _PER_TICK = (
     parameter("step_d", "relaxation of the dendrite per tick", "relaxation(tau_d)"),
     parameter("step_ws", "decay of the soma's adaptation per tick", "relaxation(tau_ws)"),
     parameter("step_wd", "relaxation of the dendrite's adaptation per tick", "relaxation(tau_wd)"),
-    parameter("keep_noise", "what is left of background currents after a tick", "1 - relaxation(tau_noise)"),
+    parameter(
+        "keep_noise",
+        "what is left of background currents after a tick",
+        "1 - relaxation(tau_noise)",
+    ),
     # Uniform numbers on an interval of length 1 have the variance 1/12.
-    parameter("fresh_noise", "size of what is new in them, in units of theirs", "sqrt(12 * (1 - keep_noise**2))"),
+    parameter(
+        "fresh_noise",
+        "size of what is new in them, in units of theirs",
+        "sqrt(12 * (1 - keep_noise**2))",
+    ),
 )
 _BEGIN = f"uniform_draw(seed, {Stream.SOMA_NOISE}, -1, i)"
 
 
 def BurstingCells(size: int | None = None) -> Population:
-    """Return cells with a calcium spike in the dendrite; `with_values(BurstingCells(), g_d=0.0)` takes it away."""
+    """Return cells with a calcium spike in the dendrite; `with_values(BurstingCells(), g_d=0.0)`
+    takes it away.
+    """
     return Population(
         size,
         name="bursting_cells",
         variables=(
             Variable("I_s", "current into the soma", unit="pA"),
             Variable("I_d", "current into the dendrite", unit="pA"),
-            Variable("Vs", "membrane potential of the soma", role="memory", value=f"E_L + 15 * {_BEGIN}", unit="mV"),
-            Variable("Vd", "membrane potential of the dendrite", role="memory", value="E_L", unit="mV"),
+            Variable(
+                "Vs",
+                "membrane potential of the soma",
+                role="memory",
+                value=f"E_L + 15 * {_BEGIN}",
+                unit="mV",
+            ),
+            Variable(
+                "Vd", "membrane potential of the dendrite", role="memory", value="E_L", unit="mV"
+            ),
             Variable("w_s", "adaptation of the soma, in spikes", role="memory"),
             Variable("w_d", "adaptation of the dendrite", role="memory", unit="mV"),
             Variable("noise_s", "background current of the soma", role="memory", unit="pA"),
@@ -112,7 +135,10 @@ def BurstingCells(size: int | None = None) -> Population:
                 """,
             ),
         ),
-        meaning="Pyramidal cells of two compartments, whose dendrite makes calcium spikes (Naud & Sprekeler 2018).",
+        meaning=(
+            "Pyramidal cells of two compartments, whose dendrite makes calcium spikes (Naud &"
+            " Sprekeler 2018)."
+        ),
         dimension="bursting_cell",
         shape="triangle",
     )

@@ -7,10 +7,10 @@ What the paper's circuit writes as numbers becomes currents and spikes::
     z = (rate of events - its mean) / event_slope          what the outputs say
     plateau = (rate of bursts - p rate of events) r.m.s. / (mean rate of events * burst_slope)
 
-with p the mean burst probability: bursts teach by how many more there are than is usual for so many events (Payeur et
-al. 2021). Rates are counted over a sample, from `latency` on, and weights change when it ends, by the paper's rules.
-Means and the r.m.s. of the distal current are those of the last samples: cells keep to their working point, as
-homeostasis does.
+with p the mean burst probability: bursts teach by how many more there are than is usual for so many
+events (Payeur et al. 2021). Rates are counted over a sample, from `latency` on, and weights change
+when it ends, by the paper's rules. Means and the r.m.s. of the distal current are those of the last
+samples: cells keep to their working point, as homeostasis does.
 """
 
 from __future__ import annotations
@@ -35,11 +35,13 @@ _BEFORE = 20  # samples in which cells find their means, before synapses learn
 
 @dataclass(frozen=True)
 class Millivolts(Holding):
-    """Populations of bursting cells and of somatostatin cells, in millivolts, milliseconds and picoamperes.
+    """Populations of bursting cells and of somatostatin cells, in millivolts, milliseconds and
+    picoamperes.
 
-    As the number of cells grows and gains become small, events and bursts follow the numbers of the paper's circuit,
-    with an error that falls with the root of the number of cells and, beyond that, with the gains. Spontaneous replay
-    stays instant. Times are Brian2 quantities, or plain numbers in milliseconds.
+    As the number of cells grows and gains become small, events and bursts follow the numbers of the
+    paper's circuit, with an error that falls with the root of the number of cells and, beyond that,
+    with the gains. Spontaneous replay stays instant. Times are Brian2 quantities, or plain numbers
+    in milliseconds.
 
     Parameters
     ----------
@@ -48,7 +50,8 @@ class Millivolts(Holding):
     hold
         Time for which each sample is held.
     latency
-        Time from the beginning of a sample after which spikes count, since cells still answer to the sample before.
+        Time from the beginning of a sample after which spikes count, since cells still answer to
+        the sample before.
     dt
         Length of a tick.
     filter
@@ -58,15 +61,17 @@ class Millivolts(Holding):
     rest_soma, gain_soma
         Current into the soma at rest, and what one unit of output adds to it, in pA.
     rest_dendrite, gain_dendrite
-        Current into the dendrite at rest, and what a distal current of the usual size adds to it, in pA.
+        Current into the dendrite at rest, and what a distal current of the usual size adds to it,
+        in pA.
     rest_interneuron, gain_interneuron
         Current into an interneuron at rest, and what outputs of the usual size add to it, in pA.
     event_slope, burst_slope, spike_slope
-        What one pA more adds to the rate of events, to the burst probability and to the rate of an interneuron, in Hz,
-        1 and Hz; measured with the cells as they are (docs/millivolts.md). They only set the units of what is read.
+        What one pA more adds to the rate of events, to the burst probability and to the rate of an
+        interneuron, in Hz, 1 and Hz; measured with the cells as they are (docs/millivolts.md). They
+        only set the units of what is read.
     cell, interneuron
-        The cells themselves, as parts that can be altered or replaced: those of outputs must have the variables I_s,
-        I_d, event, burst and calcium, and those of interneurons I_in and spike.
+        The cells themselves, as parts that can be altered or replaced: those of outputs must have
+        the variables I_s, I_d, event, burst and calcium, and those of interneurons I_in and spike.
     """
 
     population: PositiveCount = 100
@@ -91,19 +96,31 @@ class Millivolts(Holding):
     gives = ("clock", "shape of plateaus", "spikes")
     excludes = (
         ("apical drive", "the soma of a cell in millivolts feels its calcium current already"),
-        ("apical feedback", "the gain of a plateau at the soma is that of the cell's own calcium current"),
-        ("loop delay", "inhibition is carried by spikes, which synapses already pass on with a delay of their own"),
+        (
+            "apical feedback",
+            "the gain of a plateau at the soma is that of the cell's own calcium current",
+        ),
+        (
+            "loop delay",
+            (
+                "inhibition is carried by spikes, which synapses already pass on with a delay of"
+                " their own"
+            ),
+        ),
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.latency >= self.hold:
             raise InputError(
-                f"Millivolts.latency: must be shorter than hold = {self.hold:g} ms (got {self.latency:g} ms)"
+                f"Millivolts.latency: must be shorter than hold = {self.hold:g} ms (got"
+                f" {self.latency:g} ms)"
             )
 
     def alter(self, parts: Parts) -> Parts:
-        """Put populations of cells behind outputs and interneurons, and let weights change when a sample ends."""
+        """Put populations of cells behind outputs and interneurons, and let weights change when a
+        sample ends.
+        """
         parts = parts.having(self.clock)
         for cells in parts.all(kind="pyramidal"):
             parts = parts.having(*self._outputs(cells))
@@ -112,18 +129,26 @@ class Millivolts(Holding):
         for modulator in parts.all(kind="neuromodulator"):
             rates = tuple(replace(v, at_end=v.name.startswith("eta_")) for v in modulator.variables)
             parts = parts.having(replace(modulator, variables=rates))
-        for kind, said, phase in (("recruitment", "z", "output"), ("inhibitory", "n", "interneuron output")):
+        for kind, said, phase in (
+            ("recruitment", "z", "output"),
+            ("inhibitory", "n", "interneuron output"),
+        ):
             for pathway in parts.all(kind=kind):
-                # Outputs of unit variance make of an interneuron the root of the sum of squares of its weights.
+                # Outputs of unit variance make of an interneuron the root of the sum of squares of
+                # its weights.
                 strength = (("strength", "w**2"),) if kind == "recruitment" else ()
                 sums = tuple((filled, _carried(code, said)) for filled, code in pathway.sums)
                 carried = Variable("carried", "what reaches other cells", scale=said)
                 code = f"carried = waking * heard + (1 - waking) * {said}"
                 parts = parts.having(
-                    replace(pathway, current=_carried(pathway.current, said), sums=(*sums, *strength)),
+                    replace(
+                        pathway, current=_carried(pathway.current, said), sums=(*sums, *strength)
+                    ),
                     parts[pathway.source].adding(carried, Step(phase, code, replays=True)),
                 )
-        return parts.having(*(p.times(change=f"closing * int(sample >= {_BEFORE})") for p in parts.pathways))
+        return parts.having(
+            *(p.times(change=f"closing * int(sample >= {_BEFORE})") for p in parts.pathways)
+        )
 
     def _outputs(self, outputs: Population) -> tuple[Population | Pathway, ...]:
         """Return ``outputs`` that are what bursting cells say, and these cells."""
@@ -134,14 +159,27 @@ class Millivolts(Holding):
             _at_end(outputs, "z", "a", "inhibition", "plateau").adding(
                 *self._shared(each),
                 parameter("rest_soma", "current into the soma at rest", self.rest_soma, "pA"),
-                parameter("gain_soma", "current that one unit of output adds", self.gain_soma, "pA"),
-                parameter("rest_dendrite", "current into the dendrite at rest", self.rest_dendrite, "pA"),
                 parameter(
-                    "gain_dendrite", "current that a distal current of usual size adds", self.gain_dendrite, "pA"
+                    "gain_soma", "current that one unit of output adds", self.gain_soma, "pA"
                 ),
-                parameter("event_gain", "events that one unit of output adds", self.event_slope * self.gain_soma, "Hz"),
                 parameter(
-                    "burst_gain", "burst probability that a distal current of usual size adds",
+                    "rest_dendrite", "current into the dendrite at rest", self.rest_dendrite, "pA"
+                ),
+                parameter(
+                    "gain_dendrite",
+                    "current that a distal current of usual size adds",
+                    self.gain_dendrite,
+                    "pA",
+                ),
+                parameter(
+                    "event_gain",
+                    "events that one unit of output adds",
+                    self.event_slope * self.gain_soma,
+                    "Hz",
+                ),
+                parameter(
+                    "burst_gain",
+                    "burst probability that a distal current of usual size adds",
                     self.burst_slope * self.gain_dendrite,
                 ),
                 *OUTPUT_READINGS,
@@ -149,22 +187,44 @@ class Millivolts(Holding):
             replace(self.cell, size=each * int(outputs.size or 1)),
             _fan("out", "soma_currents", outputs.name, cells, currents, each, "cells"),
             _fan("in", "output_spikes", cells, outputs.name, counts, each, "output"),
-        )  # fmt: skip
+        )
 
     def _interneurons(self, inner: Population) -> tuple[Population | Pathway, ...]:
         """Return interneurons that are what somatostatin cells say, and these cells."""
-        each, cells, gain = self.interneuron_population, self.interneuron.name, self.gain_interneuron
+        each, cells, gain = (
+            self.interneuron_population,
+            self.interneuron.name,
+            self.gain_interneuron,
+        )
         currents, counts = {"I_in": "interneuron_current"}, {"spike_sum": "spike"}
         return (
             _at_end(inner, "n").adding(
                 *self._shared(each),
-                parameter("rest_interneuron", "current into an interneuron at rest", self.rest_interneuron, "pA"),
+                parameter(
+                    "rest_interneuron",
+                    "current into an interneuron at rest",
+                    self.rest_interneuron,
+                    "pA",
+                ),
                 parameter("gain_interneuron", "current that outputs of usual size add", gain, "pA"),
-                parameter("spike_gain", "spikes that outputs of usual size add", self.spike_slope * gain, "Hz"),
+                parameter(
+                    "spike_gain",
+                    "spikes that outputs of usual size add",
+                    self.spike_slope * gain,
+                    "Hz",
+                ),
                 *INTERNEURON_READINGS,
             ),
             replace(self.interneuron, size=each * int(inner.size or 1)),
-            _fan("out", "interneuron_currents", inner.name, cells, currents, each, "interneuron cells"),
+            _fan(
+                "out",
+                "interneuron_currents",
+                inner.name,
+                cells,
+                currents,
+                each,
+                "interneuron cells",
+            ),
             _fan("in", "interneuron_spikes", cells, inner.name, counts, each, "interneuron output"),
         )
 
@@ -173,14 +233,20 @@ class Millivolts(Holding):
         return (
             parameter("cells_each", "cells that stand for one", float(population)),
             parameter("latency", "ticks after which spikes count", self.latency / self.dt),
-            parameter("filter_step", "relaxation of synapses per tick", f"relaxation({self.filter!r})"),
-            parameter("homeostasis", "samples over which cells find their means", float(self.homeostasis)),
+            parameter(
+                "filter_step", "relaxation of synapses per tick", f"relaxation({self.filter!r})"
+            ),
+            parameter(
+                "homeostasis", "samples over which cells find their means", float(self.homeostasis)
+            ),
         )
 
 
 def _at_end(cells: Population, *names: str) -> Population:
     """Return ``cells`` of which the variables in ``names`` count when a sample ends."""
-    return replace(cells, variables=tuple(replace(v, at_end=v.name in names) for v in cells.variables))
+    return replace(
+        cells, variables=tuple(replace(v, at_end=v.name in names) for v in cells.variables)
+    )
 
 
 def _carried(code: str, said: str) -> str:
@@ -188,20 +254,43 @@ def _carried(code: str, said: str) -> str:
     return renamed(code, {f"{said}_pre": "carried_pre"})
 
 
-def _fan(direction: str, name: str, source: str, target: str, fills: dict[str, str], each: int, phase: str) -> Pathway:
+def _fan(
+    direction: str,
+    name: str,
+    source: str,
+    target: str,
+    fills: dict[str, str],
+    each: int,
+    phase: str,
+) -> Pathway:
     """Return a pathway between a population and the ``each`` cells that stand for every one of it.
 
-    It fans "out", and hands variables of ``source`` to the cells that stand for it, or "in", and sums variables over
-    the cells that stand for one of ``target``. It ``fills`` variables of the target with those of the source.
+    It fans "out", and hands variables of ``source`` to the cells that stand for it, or "in", and
+    sums variables over the cells that stand for one of ``target``. It ``fills`` variables of the
+    target with those of the source.
     """
     count = f"cells('{target}')"
     own = {
         "out": f"int(floor(i / {count}) == floor((i % {count}) / {each}))",
         "in": f"int(floor(floor(i / {count}) / {each}) == i % {count})",
     }
-    (first, *others) = ((filled, f"own * {said}_pre") for filled, said in fills.items())
+    first, *others = ((filled, f"own * {said}_pre") for filled, said in fills.items())
     return Pathway(
-        name, source, target, *first, phase, weighted=False, sums=tuple(others),
-        variables=(Variable("own", "1 where the cell stands for the other", "synapse", "parameter", own[direction]),),
+        name,
+        source,
+        target,
+        *first,
+        phase,
+        weighted=False,
+        sums=tuple(others),
+        variables=(
+            Variable(
+                "own",
+                "1 where the cell stands for the other",
+                "synapse",
+                "parameter",
+                own[direction],
+            ),
+        ),
         meaning=f"between {source} and {target}",
-    )  # fmt: skip
+    )

@@ -1,8 +1,9 @@
-"""Readings of cells in millivolts: an output or interneuron counts the spikes of its cells and makes numbers of them.
+"""Readings of cells in millivolts: an output or interneuron counts the spikes of its cells and
+makes numbers of them.
 
-An output drives the somata and dendrites of its cells, counts their events and bursts, and makes an activity of the one
-and a plateau of the other. An interneuron does the same with the spikes of its cells. Counting begins `latency` ticks
-after a sample came on.
+An output drives the somata and dendrites of its cells, counts their events and bursts, and makes an
+activity of the one and a plateau of the other. An interneuron does the same with the spikes of its
+cells. Counting begins `latency` ticks after a sample came on.
 """
 
 from __future__ import annotations
@@ -31,8 +32,13 @@ OUTPUT_READINGS = (
     Variable("inhibition_sum", "inhibition, summed since spikes count", role="memory", scale="a"),
     Variable("usual_events", "mean rate of events", role="memory", value=_REST_EVENTS, unit="Hz"),
     Variable("usual_bursts", "mean rate of bursts", role="memory", value=_REST_BURSTS, unit="Hz"),
-    Variable("usual_drive", "mean square of the distal current less inhibition", role="memory", value=1.0,
-             scale="a**2"),
+    Variable(
+        "usual_drive",
+        "mean square of the distal current less inhibition",
+        role="memory",
+        value=1.0,
+        scale="a**2",
+    ),
     Step(
         "membrane",
         """
@@ -71,7 +77,7 @@ OUTPUT_READINGS = (
         usual_drive += {_DRIVE_PACE} * (drive**2 - usual_drive)
         """,
     ),
-)  # fmt: skip
+)
 
 INTERNEURON_READINGS = (
     Variable("strength", "sum of squares of an interneuron's weights", scale="n**2"),
@@ -98,4 +104,4 @@ INTERNEURON_READINGS = (
         usual_spikes += {_PACE} * (spike_rate - usual_spikes)
         """,
     ),
-)  # fmt: skip
+)

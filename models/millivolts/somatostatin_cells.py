@@ -2,9 +2,10 @@
 
     C dV/dt = -C/tau (V - E_L) + I_in,  a spike at V_T, then V_r for the refractory time
 
-Under the noise of background synapses the firing rate is almost linear in the current. Values are round numbers of the
-order that reviews report for somatostatin cells (resting near -60 mV, input resistance tau/C of 200 MOhm, membrane time
-constants of 20 ms: Urban-Ciecko & Barth 2016, Nat. Rev. Neurosci. 17:401); they are not fitted to any one cell.
+Under the noise of background synapses the firing rate is almost linear in the current. Values are
+round numbers of the order that reviews report for somatostatin cells (resting near -60 mV, input
+resistance tau/C of 200 MOhm, membrane time constants of 20 ms: Urban-Ciecko & Barth 2016, Nat. Rev.
+Neurosci. 17:401); they are not fitted to any one cell.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ def SomatostatinCells(size: int | None = None) -> Population:
         variables=(
             Variable("I_in", "current into the cell", unit="pA"),
             Variable(
-                "V", "membrane potential", role="memory", unit="mV",
+                "V",
+                "membrane potential",
+                role="memory",
+                unit="mV",
                 value=f"E_L + 15 * uniform_draw(seed, {Stream.INTERNEURON_NOISE}, -1, i)",
             ),
             Variable("noise", "background current", role="memory", unit="pA"),
@@ -37,8 +41,16 @@ def SomatostatinCells(size: int | None = None) -> Population:
             parameter("sigma", "standard deviation of the background current", 100.0, "pA"),
             parameter("tau_noise", "time constant of the background current", 2.0, "ms"),
             parameter("step", "relaxation of the membrane per tick", "relaxation(tau)"),
-            parameter("keep_noise", "what is left of the background current after a tick", "1 - relaxation(tau_noise)"),
-            parameter("fresh_noise", "size of what is new in it, in units of it", "sqrt(12 * (1 - keep_noise**2))"),
+            parameter(
+                "keep_noise",
+                "what is left of the background current after a tick",
+                "1 - relaxation(tau_noise)",
+            ),
+            parameter(
+                "fresh_noise",
+                "size of what is new in it, in units of it",
+                "sqrt(12 * (1 - keep_noise**2))",
+            ),
         ),
         steps=(
             Step(
@@ -57,4 +69,4 @@ def SomatostatinCells(size: int | None = None) -> Population:
         ),
         meaning="Somatostatin-like interneurons: leaky integrate-and-fire cells.",
         dimension="somatostatin_cell",
-    )  # fmt: skip
+    )

@@ -20,15 +20,22 @@ _KEPT = (
     broadcast("held", "ticks for which a sample is held", "parameter", 1.0),
     broadcast("share", "part of a sample's time that one tick takes", "parameter", "1 / held"),
     broadcast(
-        "lapse", "time that a tick takes for what outlasts samples: in s, or in samples where all is instant",
-        "parameter", 1.0,
+        "lapse",
+        "time that a tick takes for what outlasts samples: in s, or in samples where all is"
+        " instant",
+        "parameter",
+        1.0,
     ),
     broadcast(
-        "sample_time", "time that a sample takes, in s, or in samples where all is instant or settles", "parameter",
+        "sample_time",
+        "time that a sample takes, in s, or in samples where all is instant or settles",
+        "parameter",
         "held * lapse",
     ),
-    parameter("tick", "length of a tick, infinite where all is instant", math.inf, "ms", per="circuit"),
-)  # fmt: skip
+    parameter(
+        "tick", "length of a tick, infinite where all is instant", math.inf, "ms", per="circuit"
+    ),
+)
 
 
 def _clock(meaning: str, code: str, *further: Variable) -> Population:
@@ -66,7 +73,9 @@ def HoldingClock() -> Population:
 
 
 def SettlingClock() -> Population:
-    """Return a clock that holds every sample and every replay for as many ticks as outputs need to settle."""
+    """Return a clock that holds every sample and every replay for as many ticks as outputs need to
+    settle.
+    """
     clock = _clock(
         "Counts the samples; every sample and every replay is held until outputs have settled.",
         """

@@ -1,4 +1,6 @@
-"""The parts of the paper's microcircuit (Fig. 1, with the supplement's decoupled interneuron synapses)."""
+"""The parts of the paper's microcircuit (Fig. 1, with the supplement's decoupled interneuron
+synapses).
+"""
 
 from __future__ import annotations
 
@@ -17,23 +19,32 @@ from biorrr.models.rates import Rate, Rates
 
 
 def microcircuit_parts(k: int, interneurons: int, rates: Rates | None = None) -> Parts:
-    """Return two-compartment pyramidal neurons, their interneurons and inputs, and the four pathways between them.
+    """Return two-compartment pyramidal neurons, their interneurons and inputs, and the four
+    pathways between them.
 
     Parameters
     ----------
     k, interneurons
         How many pyramidal neurons and interneurons.
     rates
-        The timetable of the learning rates; without it they are 0, until :class:`AdaptiveRates` fits them to the drive.
+        The timetable of the learning rates; without it they are 0, until :class:`AdaptiveRates`
+        fits them to the drive.
     """
     return Parts(
         populations=(
             Clock(),
-            Neuromodulator({path: Rate(0.0) if rates is None else getattr(rates, path) for path in PLASTICITY}),
+            Neuromodulator(
+                {path: Rate(0.0) if rates is None else getattr(rates, path) for path in PLASTICITY}
+            ),
             SensoryInput(),
             InstructiveInput(),
             PyramidalNeurons(k),
             Interneurons(interneurons),
         ),
-        pathways=(ProximalSynapses(), DistalSynapses(), InterneuronToPyramidal(), PyramidalToInterneuron()),
+        pathways=(
+            ProximalSynapses(),
+            DistalSynapses(),
+            InterneuronToPyramidal(),
+            PyramidalToInterneuron(),
+        ),
     )

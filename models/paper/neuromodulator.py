@@ -1,4 +1,6 @@
-"""The neuromodulator: it broadcasts learning rates, and what goes with them, to every synapse of a pathway alike."""
+"""The neuromodulator: it broadcasts learning rates, and what goes with them, to every synapse of a
+pathway alike.
+"""
 
 from __future__ import annotations
 
@@ -20,24 +22,45 @@ PLASTICITY = {
 REGRESSION = (
     broadcast("s", "0 is RRMSE, 1 is CCA", "parameter", scale="1 / a"),
     broadcast("ridge_y", "added to Cyy", "parameter", scale="y**2"),
-    broadcast("replay_gain", "plasticity in replay: ridge times inputs per replayed tick", "parameter", scale="x**2"),
+    broadcast(
+        "replay_gain",
+        "plasticity in replay: ridge times inputs per replayed tick",
+        "parameter",
+        scale="x**2",
+    ),
 )
 
 
 def broadcast_rates(paths: Iterable[str]) -> tuple[Variable, ...]:
-    """Return the rates eta_{path}; a path begins with a letter of :data:`PLASTICITY`, such as "x" or "x_1"."""
-    return tuple(broadcast(f"eta_{path}", f"rate of {PLASTICITY[path[0]]} plasticity") for path in paths)
+    """Return the rates eta_{path}; a path begins with a letter of :data:`PLASTICITY`, such as "x"
+    or "x_1".
+    """
+    return tuple(
+        broadcast(f"eta_{path}", f"rate of {PLASTICITY[path[0]]} plasticity") for path in paths
+    )
 
 
 def broadcasting(meaning: str, *spoken: Variable | Step) -> Population:
-    """Return the neuromodulator that broadcasts the variables among ``spoken``, which its steps set."""
+    """Return the neuromodulator that broadcasts the variables among ``spoken``, which its steps
+    set.
+    """
     return Population(1, "neuromodulator", meaning=meaning, shape="").adding(*spoken)
 
 
-def Neuromodulator(rates: Mapping[str, Rate], others: Iterable[Variable] = REGRESSION) -> Population:
-    """Return the timetable of ``rates`` by path, eta0/(1 + t/N), with ``others`` that the neuromodulator broadcasts."""
-    start = [broadcast(f"eta0_{p}", f"eta_{p} at the first sample", "parameter", r.eta0) for p, r in rates.items()]
-    half = [broadcast(f"N_{p}", f"samples after which eta_{p} has halved", "parameter", r.N) for p, r in rates.items()]
+def Neuromodulator(
+    rates: Mapping[str, Rate], others: Iterable[Variable] = REGRESSION
+) -> Population:
+    """Return the timetable of ``rates`` by path, eta0/(1 + t/N), with ``others`` that the
+    neuromodulator broadcasts.
+    """
+    start = [
+        broadcast(f"eta0_{p}", f"eta_{p} at the first sample", "parameter", r.eta0)
+        for p, r in rates.items()
+    ]
+    half = [
+        broadcast(f"N_{p}", f"samples after which eta_{p} has halved", "parameter", r.N)
+        for p, r in rates.items()
+    ]
     # In replay the sample count stands still, and so do the rates.
     step = Step("input", "\n".join(f"eta_{p} = eta0_{p} / (1 + sample / N_{p})" for p in rates))
     meaning = "Broadcasts the learning rates of a timetable, eta0 / (1 + t/N)."
@@ -48,7 +71,9 @@ _OPEN_ENDED = OPEN_ENDED.plan(k=1, s=0.0, drive=Drive.white(1, 1))
 
 
 def AdaptiveNeuromodulator() -> Population:
-    """Return the neuromodulator of rates fitted to the drive; :mod:`biorrr.models.auto_rates` says why they are so."""
+    """Return the neuromodulator of rates fitted to the drive; :mod:`biorrr.models.auto_rates` says
+    why they are so.
+    """
     return broadcasting(
         "Broadcasts learning rates fitted to the drive.",
         *broadcast_rates(PLASTICITY),
@@ -59,13 +84,33 @@ def AdaptiveNeuromodulator() -> Population:
         broadcast("trace_q", "trace(QQ'), the gain of the inhibitory loop"),
         broadcast("ridge_power", "what the ridge adds to |x|^2", "parameter", scale="x**2"),
         broadcast(
-            "power_x", "mean of |x|^2 over the data, with the ridge", "parameter", "cells('sensory')", scale="x**2"
+            "power_x",
+            "mean of |x|^2 over the data, with the ridge",
+            "parameter",
+            "cells('sensory')",
+            scale="x**2",
         ),
-        broadcast("typical_y", "power of y in a direction that is to be learned", "parameter", 1.0, scale="y**2"),
-        *(broadcast(name, meaning, "parameter", _OPEN_ENDED[name]) for name, meaning in PLANNED.items()),
-        broadcast("step_noise", "mean-square step of Vx, relative to that without departures", "parameter", 1.0),
+        broadcast(
+            "typical_y",
+            "power of y in a direction that is to be learned",
+            "parameter",
+            1.0,
+            scale="y**2",
+        ),
+        *(
+            broadcast(name, meaning, "parameter", _OPEN_ENDED[name])
+            for name, meaning in PLANNED.items()
+        ),
+        broadcast(
+            "step_noise",
+            "mean-square step of Vx, relative to that without departures",
+            "parameter",
+            1.0,
+        ),
         broadcast("outputs", "number of outputs", "parameter", 1.0),
-        broadcast("mean_power", f"|z|^2 per cell, averaged over about {MEMORY:g} samples", "memory"),
+        broadcast(
+            "mean_power", f"|z|^2 per cell, averaged over about {MEMORY:g} samples", "memory"
+        ),
         broadcast("learning", "0 for a pass with learning off", "parameter", 1.0),
         broadcast("eta_mean", "eta_q, averaged over the sample so far", "memory"),
         broadcast("log_retained", "log of the part of Q' - R that is left", "memory"),
@@ -114,7 +159,16 @@ class AdaptiveRates(Departure):
             AdaptiveNeuromodulator(),
             replace(inhibitory, sums=(*inhibitory.sums, ("power", "w**2"))),
             summed("sensory_drive", "sensory", "neuromodulator", "energy_x", "x_pre**2", "drive"),
-            summed("instructive_drive", "instructive", "neuromodulator", "energy_y", "y_pre**2", "drive"),
-            summed("output_drive", "pyramidal", "neuromodulator", "energy_z", "z_pre**2", "recruitment"),
+            summed(
+                "instructive_drive",
+                "instructive",
+                "neuromodulator",
+                "energy_y",
+                "y_pre**2",
+                "drive",
+            ),
+            summed(
+                "output_drive", "pyramidal", "neuromodulator", "energy_z", "z_pre**2", "recruitment"
+            ),
             summed("loop_gain", "pyramidal", "neuromodulator", "trace_q", "power_pre", "dendrite"),
         )

@@ -15,7 +15,9 @@ def PyramidalNeurons(size: int | None = None) -> Population:
             Variable("z", "somatic output"),  # Vx'x
             Variable("a", "distal current", scale="a"),  # Vy'y
             Variable("inhibition", "inhibition of the distal dendrite", scale="a"),  # Qn
-            Variable("plateau", "calcium plateau potential", scale="a"),  # travels down, teaches the proximal synapses
+            Variable(
+                "plateau", "calcium plateau potential", scale="a"
+            ),  # travels down, teaches the proximal synapses
         ),
         steps=(Step("plateau", "plateau = a - inhibition", replays=True),),
         meaning="Two-compartment neurons: the soma speaks, the distal dendrite teaches.",
@@ -25,12 +27,17 @@ def PyramidalNeurons(size: int | None = None) -> Population:
 
 
 def Interneurons(size: int | None = None) -> Population:
-    """Return somatostatin-like interneurons: driven by pyramidal output, they inhibit the distal dendrite."""
+    """Return somatostatin-like interneurons: driven by pyramidal output, they inhibit the distal
+    dendrite.
+    """
     return Population(
         size,
         name="interneurons",
         variables=(Variable("n", "interneuron activity", scale="n"),),  # Rz; Q'z once R has met Q'
-        meaning="Somatostatin-like interneurons: driven by pyramidal output, they inhibit the distal dendrite.",
+        meaning=(
+            "Somatostatin-like interneurons: driven by pyramidal output, they inhibit the distal"
+            " dendrite."
+        ),
         dimension="interneuron",
         kind="interneuron",
     )

@@ -1,8 +1,9 @@
 """The four pathways of the microcircuit, each current beside the rule that changes it.
 
-Names without `_pre` or `_post` other than the synapse's own `w` are broadcast to all synapses of a pathway alike: the
-rates `eta_...` and what goes with them (:mod:`biorrr.models.paper.neuromodulator`). In spontaneous replay, by which the
-ridge on Cxx stays local, Vx, Q and R learn without decay and Vy does not learn.
+Names without `_pre` or `_post` other than the synapse's own `w` are broadcast to all synapses of a
+pathway alike: the rates `eta_...` and what goes with them
+(:mod:`biorrr.models.paper.neuromodulator`). In spontaneous replay, by which the ridge on Cxx stays
+local, Vx, Q and R learn without decay and Vy does not learn.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from biorrr.models.parts import Pathway
 
 
 def ProximalSynapses() -> Pathway:
-    """Return Vx, from sensory fibres to the soma: plateau times input, not Hebbian, as the output plays no part."""
+    """Return Vx, from sensory fibres to the soma: plateau times input, not Hebbian, as the output
+    plays no part.
+    """
     return Pathway(
         name="proximal",
         weight="Vx",
@@ -30,7 +33,8 @@ def ProximalSynapses() -> Pathway:
 
 
 def DistalSynapses() -> Pathway:
-    """Return Vy, from instructive fibres to the distal dendrite. Hebbian with decay at s = 0, not Hebbian at s = 1.
+    """Return Vy, from instructive fibres to the distal dendrite. Hebbian with decay at s = 0, not
+    Hebbian at s = 1.
 
     A ridge on Cyy is plain decay, s*ridge_y.
     """
@@ -51,7 +55,9 @@ def DistalSynapses() -> Pathway:
 
 
 def PyramidalToInterneuron() -> Pathway:
-    """Return R, by which pyramidal output drives the interneurons: Hebbian with decay, it finds Q' by itself."""
+    """Return R, by which pyramidal output drives the interneurons: Hebbian with decay, it finds Q'
+    by itself.
+    """
     return Pathway(
         name="recruitment",
         weight="R",

@@ -8,4 +8,12 @@ from biorrr.models.theories.sacramento import Sacramento
 from biorrr.models.theories.theory import Theory
 from biorrr.models.theories.urbanczik_senn import UrbanczikSenn
 
-__all__ = ["BioCCA", "BioRRR", "BurstDependent", "FeedbackAlignment", "Sacramento", "Theory", "UrbanczikSenn"]
+__all__ = [
+    "BioCCA",
+    "BioRRR",
+    "BurstDependent",
+    "FeedbackAlignment",
+    "Sacramento",
+    "Theory",
+    "UrbanczikSenn",
+]

@@ -1,19 +1,21 @@
 """Bio-CCA: cells find what two inputs have in common, with lateral inhibition at equilibrium.
 
-Lipshutz, Bahroun, Golkar, Sengupta & Chklovskii (2021), "A biologically plausible neural network for multichannel
-canonical correlation analysis", Neural Computation 33 (preprint of 2020).
+Lipshutz, Bahroun, Golkar, Sengupta & Chklovskii (2021), "A biologically plausible neural network
+for multichannel canonical correlation analysis", Neural Computation 33 (preprint of 2020).
 
 Original, and here::
 
     a = Wx'x,  b = Wy'y,  dz/dt = a + b - Mz, which ends at z = M^-1 (a + b)
     dWx = 2 eta x (z - a)',  dWy = 2 eta y (z - b)',  dM = (eta/tau) (z z' - M),  tau = 0.1
 
-Simplified: nothing in the equations; noise of x and y stands for a ridge on Cxx and Cyy. The simulation does not wait
-for the equilibrium. It keeps N = M^-1, which changes with M by the formula of Sherman and Morrison, h = eta/tau::
+Simplified: nothing in the equations; noise of x and y stands for a ridge on Cxx and Cyy. The
+simulation does not wait for the equilibrium. It keeps N = M^-1, which changes with M by the formula
+of Sherman and Morrison, h = eta/tau::
 
     z = N (a + b),  u = Nz,   N + dN = (N - h u u' / (1 - h + h z'u)) / (1 - h)
 
-N stands in two pathways with the same weights, one for each of the two products. Locality is judged by the rule of M.
+N stands in two pathways with the same weights, one for each of the two products. Locality is judged
+by the rule of M.
 """
 
 from __future__ import annotations
@@ -25,7 +27,14 @@ import numpy as np
 
 from biorrr.models.parts import Parts, Pathway, summed
 from biorrr.models.random_draws import Stream
-from biorrr.models.theories.theory import Theory, drawn, noisy_fibres, pyramidal, sensory_fibres, timetable
+from biorrr.models.theories.theory import (
+    Theory,
+    drawn,
+    noisy_fibres,
+    pyramidal,
+    sensory_fibres,
+    timetable,
+)
 from biorrr.models.validation import Positive
 from biorrr.models.variables import Step, Variable, broadcast
 
@@ -50,41 +59,75 @@ class BioCCA(Theory):
     def parts(self, n: int) -> Parts:
         """Return cells with two dendritic compartments and lateral synapses."""
         cells = pyramidal(
-            self.k, Variable("a", "current of the basal compartment"),
-            Variable("apical", "current of the apical compartment"), Variable("drive", "both"),
+            self.k,
+            Variable("a", "current of the basal compartment"),
+            Variable("apical", "current of the apical compartment"),
+            Variable("drive", "both"),
             Variable("u", "output, passed through the lateral synapses once more"),
             Step("membrane", "drive = a + apical"),
-        )  # fmt: skip
+        )
         rates = (
-            broadcast("tau", "rate over that of lateral synapses", "parameter", self.tau), broadcast("zu", "z'u"),
-        )  # fmt: skip
+            broadcast("tau", "rate over that of lateral synapses", "parameter", self.tau),
+            broadcast("zu", "z'u"),
+        )
         shrink = "(1 - eta / tau + eta / tau * zu)"
         inverse = f"eta / tau / (1 - eta / tau) * (w - u_pre * u_post / {shrink})"
         rule = "eta / tau * (z_pre * z_post - w)"
-        instructive = noisy_fibres("instructive", "instruction", "y", "heard", self.ridge, Stream.OWN + 1)
+        instructive = noisy_fibres(
+            "instructive", "instruction", "y", "heard", self.ridge, Stream.OWN + 1
+        )
         return Parts(
             (timetable(self.rate, *rates), sensory_fibres(self.ridge), instructive, cells),
             (
                 Pathway(
-                    "proximal", "sensory", "pyramidal", "a", "w * x_pre", "drive", weight="Wx",
+                    "proximal",
+                    "sensory",
+                    "pyramidal",
+                    "a",
+                    "w * x_pre",
+                    "drive",
+                    weight="Wx",
                     change="2 * eta * x_pre * (z_post - a_post)",
                 ),
                 Pathway(
-                    "distal", "instructive", "pyramidal", "apical", "w * heard_pre", "drive", weight="Wy",
+                    "distal",
+                    "instructive",
+                    "pyramidal",
+                    "apical",
+                    "w * heard_pre",
+                    "drive",
+                    weight="Wy",
                     change="2 * eta * heard_pre * (z_post - apical_post)",
                 ),
                 Pathway(
-                    "lateral", "pyramidal", "pyramidal", "z", "w * drive_pre", "output", weight="N", change=inverse,
+                    "lateral",
+                    "pyramidal",
+                    "pyramidal",
+                    "z",
+                    "w * drive_pre",
+                    "output",
+                    weight="N",
+                    change=inverse,
                     judged=rule,
                 ),
                 Pathway(
-                    "again", "pyramidal", "pyramidal", "u", "w * z_pre", "recruitment", weight="N_again",
-                    change=inverse, judged=rule,
+                    "again",
+                    "pyramidal",
+                    "pyramidal",
+                    "u",
+                    "w * z_pre",
+                    "recruitment",
+                    weight="N_again",
+                    change=inverse,
+                    judged=rule,
                 ),
                 summed("power", "pyramidal", "neuromodulator", "zu", "z_pre * u_pre", "inhibition"),
             ),
-        )  # fmt: skip
+        )
 
     def start(self, m, n, seed):
         """Draw weights; M begins as the identity."""
-        return drawn(seed, Wx=(m, self.k), Wy=(n, self.k)) | {"N": np.eye(self.k), "N_again": np.eye(self.k)}
+        return drawn(seed, Wx=(m, self.k), Wy=(n, self.k)) | {
+            "N": np.eye(self.k),
+            "N_again": np.eye(self.k),
+        }

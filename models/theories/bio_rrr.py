@@ -1,15 +1,15 @@
 """Bio-RRR, the circuit of the paper, with the inputs and the rates of its rivals.
 
-Golkar, Lipshutz, Bahroun, Sengupta & Chklovskii (2020), "A simple normative network approximates local non-Hebbian
-learning in the cortex", NeurIPS 33.
+Golkar, Lipshutz, Bahroun, Sengupta & Chklovskii (2020), "A simple normative network approximates
+local non-Hebbian learning in the cortex", NeurIPS 33.
 
 Original, and here, with s = 0::
 
     z = Vx'x,  n = Rz,  plateau = Vy'y - Qn
     dVx = eta x plateau',  dVy = eta_y (y z' - Vy),  dQ = eta_q (z n' - Q),  dR = eta_q (n z' - R)
 
-Simplified: nothing. The ridge is noise of the sensory fibres, as in the other theories; ``Microcircuit`` makes it by
-replay.
+Simplified: nothing. The ridge is noise of the sensory fibres, as in the other theories;
+``Microcircuit`` makes it by replay.
 """
 
 from __future__ import annotations

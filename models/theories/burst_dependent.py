@@ -1,23 +1,27 @@
-"""Burst-dependent plasticity: the probability that a cell bursts, against its mean, teaches its synapses.
+"""Burst-dependent plasticity: the probability that a cell bursts, against its mean, teaches its
+synapses.
 
-Payeur, Guerguiev, Zenke, Richards & Naud (2021), "Burst-dependent synaptic plasticity can coordinate learning in
-hierarchical circuits", Nature Neuroscience 24.
+Payeur, Guerguiev, Zenke, Richards & Naud (2021), "Burst-dependent synaptic plasticity can
+coordinate learning in hierarchical circuits", Nature Neuroscience 24.
 
 Original (event rate e, burst rate b = p e, running means with a bar)::
 
-    p = sigma(apical current),  dW_ij = eta (b_i - pbar_i e_i) e~_j,  pbar = bbar/ebar
-    apical current = top-down bursts (depressing synapses) less inhibition that removes the effect of event rates
+    p = sigma(apical current),  dW_ij = eta (b_i - pbar_i e_i) e~_j,  pbar = bbar/ebar apical
+    current = top-down bursts (depressing synapses) less inhibition that removes the effect of event
+    rates
 
-Here rates are counted from their rest e0, at which p = 1/2, with (.)+ what is not negative and gain g = 0.3::
+Here rates are counted from their rest e0, at which p = 1/2, with (.)+ what is not negative and gain
+g = 0.3::
 
-    z = V'x,  y^ = Uz,  event rates e0 + z and e0 + y^
-    top cells burst with probability 1/2 + (y - y^)/e0, so their burst rate is  e0/2 + y^/2 + (y - y^)(1 + y^/e0)+
-    sent = (y - y^)(1 + y^/e0)+,  and y^/2 more where the event rate is not cancelled
-    p = sigma(g B'sent),  apical = (p - p_mean)(1 + z/e0)+ 4/g,   p_mean over 1000 samples
-    dV = eta x apical',  dU = eta ((y - y^)(1 + y^/e0)+ z' - decay U),  dB likewise
+    z = V'x,  y^ = Uz,  event rates e0 + z and e0 + y^ top cells burst with probability 1/2 + (y -
+    y^)/e0, so their burst rate is  e0/2 + y^/2 + (y - y^)(1 + y^/e0)+ sent = (y - y^)(1 + y^/e0)+,
+    and y^/2 more where the event rate is not cancelled p = sigma(g B'sent),  apical = (p -
+    p_mean)(1 + z/e0)+ 4/g,   p_mean over 1000 samples dV = eta x apical',  dU = eta ((y - y^)(1 +
+    y^/e0)+ z' - decay U),  dB likewise
 
-Simplified: ensemble rates without spikes or synaptic dynamics; presynaptic events are counted from their rest, too; the
-factor 4/g makes the gain of sigma at rest 1. Learned feedback follows Kolen & Pollack.
+Simplified: ensemble rates without spikes or synaptic dynamics; presynaptic events are counted from
+their rest, too; the factor 4/g makes the gain of sigma at rest 1. Learned feedback follows Kolen &
+Pollack.
 """
 
 from __future__ import annotations
@@ -41,7 +45,8 @@ class BurstDependent(Theory):
     resting
         Event rate at rest, in units of the output.
     cancelling
-        True where inhibition removes the event rate of top cells from what arrives at the apical dendrite.
+        True where inhibition removes the event rate of top cells from what arrives at the apical
+        dendrite.
     learned
         True where the feedback learns.
     decay
@@ -57,13 +62,17 @@ class BurstDependent(Theory):
     @property
     def name(self) -> str:  # type: ignore[override]
         """The theory, with what it lacks."""
-        return f"bursts{'' if self.learned else ', fixed'}{'' if self.cancelling else ', not cancelled'}"
+        fixed = "" if self.learned else ", fixed"
+        return f"bursts{fixed}{'' if self.cancelling else ', not cancelled'}"
 
     def parts(self, n: int) -> Parts:
         """Return bursting cells and top cells whose bursts carry the error."""
         top = Population(
-            None, "instructive", (
-                Variable("y", "instructive input", role="input"), Variable("guess", "prediction of y"),
+            None,
+            "instructive",
+            (
+                Variable("y", "instructive input", role="input"),
+                Variable("guess", "prediction of y"),
                 Variable("bursts", "burst rate beyond what the event rate explains"),
                 Variable("sent", "what reaches the apical dendrites"),
             ),
@@ -77,10 +86,13 @@ class BurstDependent(Theory):
                 ),
             ),
             dimension="instruction",
-        )  # fmt: skip
+        )
         cells = pyramidal(
-            self.k, Variable("current", "apical current"), Variable("p", "burst probability"),
-            Variable("p_mean", "its running mean", role="memory", value=0.5), Variable("apical", "bursts that teach"),
+            self.k,
+            Variable("current", "apical current"),
+            Variable("p", "burst probability"),
+            Variable("p_mean", "its running mean", role="memory", value=0.5),
+            Variable("apical", "bursts that teach"),
             Step(
                 "plateau",
                 """
@@ -89,19 +101,22 @@ class BurstDependent(Theory):
                 p_mean += (p - p_mean) / 1000
                 """,
             ),
-        )  # fmt: skip
+        )
         shared = {
-            "decay": self.decay if self.learned else 0.0, "resting": self.resting,
-            "cancelling": float(self.cancelling), "gain": 0.3,
-        }  # fmt: skip
+            "decay": self.decay if self.learned else 0.0,
+            "resting": self.resting,
+            "cancelling": float(self.cancelling),
+            "gain": 0.3,
+        }
         parameters = [broadcast(name, name, "parameter", value) for name, value in shared.items()]
         return Parts(
             (timetable(self.rate, *parameters), sensory_fibres(self.ridge), top, cells),
             (
-                proximal(), readout("bursts_post"),
+                proximal(),
+                readout("bursts_post"),
                 replace(feedback("sent_pre", "bursts_pre", self.learned), drives="current"),
             ),
-        )  # fmt: skip
+        )
 
     def start(self, m, n, seed):
         """Draw weights."""

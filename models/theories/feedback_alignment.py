@@ -1,15 +1,17 @@
 """Feedback alignment and back-propagation: an error travels down by feedback weights.
 
-Lillicrap et al. (2016), "Random synaptic feedback weights support error backpropagation for deep learning", Nature
-Communications 7; Guerguiev et al. (2017), "Towards deep learning with segregated dendrites", eLife 6, brought it to
-apical dendrites. Learned feedback: Kolen & Pollack (1994), "Backpropagation without weight transport".
+Lillicrap et al. (2016), "Random synaptic feedback weights support error backpropagation for deep
+learning", Nature Communications 7; Guerguiev et al. (2017), "Towards deep learning with segregated
+dendrites", eLife 6, brought it to apical dendrites. Learned feedback: Kolen & Pollack (1994),
+"Backpropagation without weight transport".
 
 Original (one hidden layer, f and g nonlinear)::
 
     h = f(Wx), y^ = g(U h), e = y - y^       dU = eta e h',  dW = eta ((B'e) f'(h)) x'
 
-Guerguiev et al., where fixed feedback Y drives the apical potential A and a sample has two phases, in the second of
-which y drives the top cells (r their rate, C the soma, plateau = sigma(mean of A) at the end of a phase)::
+Guerguiev et al., where fixed feedback Y drives the apical potential A and a sample has two phases,
+in the second of which y drives the top cells (r their rate, C the soma, plateau = sigma(mean of A)
+at the end of a phase)::
 
     A = Y r,    dW = eta sigma'(C) (plateau of the second phase - plateau of the first) PSP'
 
@@ -20,11 +22,13 @@ Here f and g are the identity and V = W'::
     feedback "learned":  dB = eta (e z' - decay B), so that B - U decays
     feedback "backprop": B = U at all times, decay = 0
 
-Simplified: no spikes and no time. With sigma linear and top cells that reach y, Guerguiev's difference of plateaus is
-B'(y - y^), with the same sign; here one error population stands for both phases.
+Simplified: no spikes and no time. With sigma linear and top cells that reach y, Guerguiev's
+difference of plateaus is B'(y - y^), with the same sign; here one error population stands for both
+phases.
 
-Back-propagation needs each feedback synapse to have the weight of another one, U. The simulation keeps a twin of U with
-the same start and the same changes; its locality is judged as what it is, a weight that is U.
+Back-propagation needs each feedback synapse to have the weight of another one, U. The simulation
+keeps a twin of U with the same start and the same changes; its locality is judged as what it is, a
+weight that is U.
 """
 
 from __future__ import annotations
@@ -63,22 +67,30 @@ class FeedbackAlignment(Theory):
         """Return cells, their input, and an output population that knows its error."""
         decay = self.decay if self.feedback == "learned" else 0.0
         output = Population(
-            None, "instructive", (
+            None,
+            "instructive",
+            (
                 Variable("y", "instructive input", role="input"),
                 Variable("guess", "prediction of y"),
                 Variable("error", "what the prediction misses"),
             ),
-            (Step("interneuron", "error = y - guess"),), dimension="instruction",
-        )  # fmt: skip
+            (Step("interneuron", "error = y - guess"),),
+            dimension="instruction",
+        )
         carried = feedback("error_pre", "error_pre", self.feedback != "fixed")
         carried = replace(carried, judged="U" if self.feedback == "backprop" else "")
         return Parts(
             (
-                timetable(self.rate, broadcast("decay", "decay of weights, over the rate", "parameter", decay)),
-                sensory_fibres(self.ridge), output, pyramidal(self.k, Variable("apical", "error by feedback")),
+                timetable(
+                    self.rate,
+                    broadcast("decay", "decay of weights, over the rate", "parameter", decay),
+                ),
+                sensory_fibres(self.ridge),
+                output,
+                pyramidal(self.k, Variable("apical", "error by feedback")),
             ),
             (proximal(), readout("error_post"), carried),
-        )  # fmt: skip
+        )
 
     def start(self, m, n, seed):
         """Draw weights; feedback of "backprop" begins as the readout."""
@@ -87,23 +99,47 @@ class FeedbackAlignment(Theory):
 
 
 def proximal(teaching: str = "apical_post") -> Pathway:
-    """Return V, from the sensory fibres to the soma: input times what the apical compartment teaches."""
+    """Return V, from the sensory fibres to the soma: input times what the apical compartment
+    teaches.
+    """
     return Pathway(
-        "proximal", "sensory", "pyramidal", "z", "w * x_pre", "drive", change=f"eta * x_pre * {teaching}", weight="Vx",
-    )  # fmt: skip
+        "proximal",
+        "sensory",
+        "pyramidal",
+        "z",
+        "w * x_pre",
+        "drive",
+        change=f"eta * x_pre * {teaching}",
+        weight="Vx",
+    )
 
 
 def readout(miss: str) -> Pathway:
     """Return U, by which cells predict y: the delta rule on ``miss``, with decay."""
     return Pathway(
-        "readout", "pyramidal", "instructive", "guess", "w * z_pre", "recruitment", target_by_source=True,
-        change=f"eta * ({miss} * z_pre - decay * w)", weight="U",
-    )  # fmt: skip
+        "readout",
+        "pyramidal",
+        "instructive",
+        "guess",
+        "w * z_pre",
+        "recruitment",
+        target_by_source=True,
+        change=f"eta * ({miss} * z_pre - decay * w)",
+        weight="U",
+    )
 
 
 def feedback(carried: str, miss: str, learned: bool) -> Pathway:
-    """Return B, which brings what is ``carried`` to the apical compartment, and learns as U does if ``learned``."""
+    """Return B, which brings what is ``carried`` to the apical compartment, and learns as U does if
+    ``learned``.
+    """
     return Pathway(
-        "feedback", "instructive", "pyramidal", "apical", f"w * {carried}", "inhibition",
-        change=f"eta * ({miss} * z_post - decay * w)" if learned else "", weight="B",
-    )  # fmt: skip
+        "feedback",
+        "instructive",
+        "pyramidal",
+        "apical",
+        f"w * {carried}",
+        "inhibition",
+        change=f"eta * ({miss} * z_post - decay * w)" if learned else "",
+        weight="B",
+    )

@@ -1,15 +1,16 @@
-"""The dendritic error microcircuit: interneurons predict the top-down drive, and what they miss teaches.
+"""The dendritic error microcircuit: interneurons predict the top-down drive, and what they miss
+teaches.
 
-Sacramento, Costa, Bengio & Senn (2018), "Dendritic cortical microcircuits approximate the backpropagation algorithm",
-NeurIPS 31.
+Sacramento, Costa, Bengio & Senn (2018), "Dendritic cortical microcircuits approximate the
+backpropagation algorithm", NeurIPS 31.
 
 Original (membrane potentials u, rates r = phi(u), compartments v, all leaky in time)::
 
-    v_A = W_PP(top-down) r_top + W_PI r_I               apical: top-down drive less what interneurons predict of it
-    du/dt = -g_lk u + g_B (v_B - u) + g_A (v_A - u)     soma of a hidden cell
-    dW_basal = eta (r - phi(v^_B)) r_below'             dendritic prediction of the soma, which v_A moves
-    dW_IP = eta (r_I - phi(v^_I)) r',  dW_PI = eta (v_rest - v_A) r_I'
-    top cells are nudged towards y; each interneuron is nudged by the top cell that it stands for
+    v_A = W_PP(top-down) r_top + W_PI r_I               apical: top-down drive less what
+    interneurons predict of it du/dt = -g_lk u + g_B (v_B - u) + g_A (v_A - u)     soma of a hidden
+    cell dW_basal = eta (r - phi(v^_B)) r_below'             dendritic prediction of the soma, which
+    v_A moves dW_IP = eta (r_I - phi(v^_I)) r',  dW_PI = eta (v_rest - v_A) r_I' top cells are
+    nudged towards y; each interneuron is nudged by the top cell that it stands for
 
 Here phi is the identity, and a sample is one sweep from x to the dendrite (l = nudge, i = 0.01)::
 
@@ -17,8 +18,9 @@ Here phi is the identity, and a sample is one sweep from x to the dendrite (l = 
     dV = eta x apical' / (l (1 - i)),  dU = eta ((u - Uz) z' / l - decay U),  dB likewise if learned
     dP = lateral eta (u - P z) z',  dS = lateral eta n apical'
 
-Simplified: no time, and no effect of the apical compartment on the soma, the limit of small g_A. It starts in the
-self-predicting state P = U, S = B. Top-down weights were fixed in the original; learned ones follow Kolen & Pollack.
+Simplified: no time, and no effect of the apical compartment on the soma, the limit of small g_A. It
+starts in the self-predicting state P = U, S = B. Top-down weights were fixed in the original;
+learned ones follow Kolen & Pollack.
 """
 
 from __future__ import annotations
@@ -66,48 +68,96 @@ class Sacramento(Theory):
         return f"Sacramento, {'learned' if self.learned else 'fixed'}"
 
     def parts(self, n: int) -> Parts:
-        """Return cells, ``n`` top cells that instruction nudges, and an interneuron for each of these."""
+        """Return cells, ``n`` top cells that instruction nudges, and an interneuron for each of
+        these.
+        """
         shared = {
-            "decay": self.decay if self.learned else 0.0, "lateral": self.lateral, "nudge": self.nudge, "leak": 0.01,
-        }  # fmt: skip
+            "decay": self.decay if self.learned else 0.0,
+            "lateral": self.lateral,
+            "nudge": self.nudge,
+            "leak": 0.01,
+        }
         top = Population(
-            None, "instructive", (
-                Variable("y", "instructive input", role="input"), Variable("guess", "prediction of y"),
-                Variable("u", "potential of the top cell"), Variable("miss", "what the prediction misses"),
+            None,
+            "instructive",
+            (
+                Variable("y", "instructive input", role="input"),
+                Variable("guess", "prediction of y"),
+                Variable("u", "potential of the top cell"),
+                Variable("miss", "what the prediction misses"),
             ),
             (Step("output", "u = (1 - nudge) * guess + nudge * y\nmiss = (u - guess) / nudge"),),
             dimension="instruction",
-        )  # fmt: skip
+        )
         interneurons = Population(
-            n, "interneurons", (
-                Variable("n", "interneuron activity"), Variable("predicted", "dendritic prediction"),
+            n,
+            "interneurons",
+            (
+                Variable("n", "interneuron activity"),
+                Variable("predicted", "dendritic prediction"),
                 Variable("taught", "potential of the top cell that it stands for"),
             ),
-            (Step("interneuron output", "n = (1 - leak) * predicted + leak * taught"),), dimension="interneuron",
-        )  # fmt: skip
+            (Step("interneuron output", "n = (1 - leak) * predicted + leak * taught"),),
+            dimension="interneuron",
+        )
         cells = pyramidal(
-            self.k, Variable("topdown", "drive by top cells"), Variable("inhibition", "its prediction"),
-            Variable("apical", "what is left of the drive"), Step("plateau", "apical = topdown - inhibition"),
-        )  # fmt: skip
+            self.k,
+            Variable("topdown", "drive by top cells"),
+            Variable("inhibition", "its prediction"),
+            Variable("apical", "what is left of the drive"),
+            Step("plateau", "apical = topdown - inhibition"),
+        )
         parameters = [broadcast(name, name, "parameter", value) for name, value in shared.items()]
         top_down = replace(feedback("u_pre", "miss_pre", self.learned), drives="topdown")
         return Parts(
-            (timetable(self.rate, *parameters), sensory_fibres(self.ridge), top, cells, interneurons),
             (
-                proximal("apical_post / (nudge * (1 - leak))"), replace(readout("miss_post"), phase="output"), top_down,
+                timetable(self.rate, *parameters),
+                sensory_fibres(self.ridge),
+                top,
+                cells,
+                interneurons,
+            ),
+            (
+                proximal("apical_post / (nudge * (1 - leak))"),
+                replace(readout("miss_post"), phase="output"),
+                top_down,
                 Pathway(
-                    "recruitment", "pyramidal", "interneurons", "predicted", "w * z_pre", "recruitment", weight="P",
-                    change="lateral * eta * (taught_post - predicted_post) * z_pre", target_by_source=True,
+                    "recruitment",
+                    "pyramidal",
+                    "interneurons",
+                    "predicted",
+                    "w * z_pre",
+                    "recruitment",
+                    weight="P",
+                    change="lateral * eta * (taught_post - predicted_post) * z_pre",
+                    target_by_source=True,
                 ),
-                Pathway("teaching", "instructive", "interneurons", "taught", "w * u_pre", "recruitment", weight="T"),
                 Pathway(
-                    "inhibitory", "interneurons", "pyramidal", "inhibition", "w * n_pre", "inhibition", weight="S",
-                    change="lateral * eta * n_pre * apical_post", sign=-1,
+                    "teaching",
+                    "instructive",
+                    "interneurons",
+                    "taught",
+                    "w * u_pre",
+                    "recruitment",
+                    weight="T",
+                ),
+                Pathway(
+                    "inhibitory",
+                    "interneurons",
+                    "pyramidal",
+                    "inhibition",
+                    "w * n_pre",
+                    "inhibition",
+                    weight="S",
+                    change="lateral * eta * n_pre * apical_post",
+                    sign=-1,
                 ),
             ),
-        )  # fmt: skip
+        )
 
     def start(self, m, n, seed):
-        """Draw weights in the self-predicting state: interneurons predict the top cells as these predict y."""
+        """Draw weights in the self-predicting state: interneurons predict the top cells as these
+        predict y.
+        """
         weights = drawn(seed, Vx=(m, self.k), U=(n, self.k), B=(n, self.k))
         return weights | {"P": weights["U"], "S": weights["B"], "T": np.eye(n)}

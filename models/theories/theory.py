@@ -1,7 +1,8 @@
 """The base of the rival theories: what they share, so that they differ in their learning alone.
 
-All have sensory fibres x, with noise of variance ridge, instructive fibres y, k pyramidal cells, and one rate, eta(t) =
-eta0/(1 + t/N), of which the rates of their pathways are multiples. All are linear, so that the optimum is known.
+All have sensory fibres x, with noise of variance ridge, instructive fibres y, k pyramidal cells,
+and one rate, eta(t) = eta0/(1 + t/N), of which the rates of their pathways are multiples. All are
+linear, so that the optimum is known.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from biorrr.models.variables import Step, Variable, broadcast, parameter
 class Theory(ABC):
     """A theory of learning in dendrites, as the parts of a circuit.
 
-    ``Circuit(**theory.layout(n))`` makes the circuit for instruction of n features, which begins with the weights that
-    :meth:`start` draws with its seed.
+    ``Circuit(**theory.layout(n))`` makes the circuit for instruction of n features, which begins
+    with the weights that :meth:`start` draws with its seed.
 
     Parameters
     ----------
@@ -41,7 +42,8 @@ class Theory(ABC):
     name, citation
         The theory, and where it was published.
     filters, readout
-        Names of the weights (m, k) by which cells hear x, and of those (n, k) that relate them to y.
+        Names of the weights (m, k) by which cells hear x, and of those (n, k) that relate them to
+        y.
     apical
         Variable of the pyramidal cells that their apical compartment carries.
     s
@@ -74,8 +76,11 @@ class Theory(ABC):
         """Return the arguments that make a Circuit of the theory."""
         parts = self.parts(n)
         return {
-            "populations": parts.populations, "pathways": parts.pathways, "inputs": self.ports, "draw": self._draw,
-        }  # fmt: skip
+            "populations": parts.populations,
+            "pathways": parts.pathways,
+            "inputs": self.ports,
+            "draw": self._draw,
+        }
 
     def _draw(self, sizes: Mapping[str, int], seed: int) -> dict[str, np.ndarray]:
         return self.start(sizes["x"], sizes["y"], seed)
@@ -86,37 +91,54 @@ def sensory_fibres(ridge: float) -> Population:
     return noisy_fibres("sensory", "input", "shown", "x", ridge, Stream.OWN)
 
 
-def noisy_fibres(name: str, dimension: str, shown: str, heard: str, ridge: float, stream: int) -> Population:
-    """Return fibres that carry what is ``shown``, with noise of variance ``ridge``, as the variable ``heard``."""
+def noisy_fibres(
+    name: str, dimension: str, shown: str, heard: str, ridge: float, stream: int
+) -> Population:
+    """Return fibres that carry what is ``shown``, with noise of variance ``ridge``, as the variable
+    ``heard``.
+    """
     return Population(
-        None, name, (
+        None,
+        name,
+        (
             Variable(shown, "input as it is shown", role="input"),
             Variable(heard, "input with noise"),
             parameter("noise", "standard deviation of the noise", float(ridge) ** 0.5),
         ),
         (Step("input", f"{heard} = {shown} + noise * gaussian_draw(seed, {stream}, moment, i)"),),
         dimension=dimension,
-    )  # fmt: skip
+    )
 
 
 def timetable(rate: Rate, *others: Variable) -> Population:
-    """Return the neuromodulator that broadcasts ``rate`` as eta, with ``others`` that it broadcasts too."""
+    """Return the neuromodulator that broadcasts ``rate`` as eta, with ``others`` that it broadcasts
+    too.
+    """
     return Population(
-        1, "neuromodulator", (
-            broadcast("eta", "learning rate"), *others,
+        1,
+        "neuromodulator",
+        (
+            broadcast("eta", "learning rate"),
+            *others,
             broadcast("eta0", "learning rate at the first sample", "parameter", rate.eta0),
             broadcast("halving", "samples after which the rate has halved", "parameter", rate.N),
         ),
-        (Step("input", "eta = eta0 / (1 + sample / halving)"),), "Broadcasts the learning rate.", shape="",
-    )  # fmt: skip
+        (Step("input", "eta = eta0 / (1 + sample / halving)"),),
+        "Broadcasts the learning rate.",
+        shape="",
+    )
 
 
 def pyramidal(k: int, *further: Variable | Step) -> Population:
     """Return ``k`` pyramidal cells with a somatic output z and ``further`` variables and steps."""
-    return Population(k, "pyramidal", (Variable("z", "somatic output"),), shape="triangle").adding(*further)
+    return Population(k, "pyramidal", (Variable("z", "somatic output"),), shape="triangle").adding(
+        *further
+    )
 
 
 def drawn(seed: int, **shapes: tuple[int, int]) -> dict[str, np.ndarray]:
-    """Return Gaussian matrices by name; those with m or n rows have columns of unit length on average."""
+    """Return Gaussian matrices by name; those with m or n rows have columns of unit length on
+    average.
+    """
     rng = np.random.default_rng(seed)
     return {name: rng.standard_normal(shape) / np.sqrt(shape[0]) for name, shape in shapes.items()}

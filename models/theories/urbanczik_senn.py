@@ -1,21 +1,25 @@
-"""Dendritic prediction of somatic spiking: a dendrite learns to predict a soma that a teacher nudges.
+"""Dendritic prediction of somatic spiking: a dendrite learns to predict a soma that a teacher
+nudges.
 
 Urbanczik & Senn (2014), "Learning by the dendritic prediction of somatic spiking", Neuron 81.
 
-Original (soma U, dendrite V_w, the share V* of it that reaches the soma, spikes S, a teacher's conductances g_E, g_I)::
+Original (soma U, dendrite V_w, the share V* of it that reaches the soma, spikes S, a teacher's
+conductances g_E, g_I)::
 
-    C dU/dt = -g_L U + g_D (V_w - U) + g_E (E_E - U) + g_I (E_I - U),  V_w = sum_i w_i PSP_i,  V* = V_w g_D/(g_D + g_L)
-    dw_i = eta (S - phi(V*)) h(V*) PSP_i, low-pass filtered,  h = phi'/phi
+    C dU/dt = -g_L U + g_D (V_w - U) + g_E (E_E - U) + g_I (E_I - U),  V_w = sum_i w_i PSP_i,  V* =
+    V_w g_D/(g_D + g_L) dw_i = eta (S - phi(V*)) h(V*) PSP_i, low-pass filtered,  h = phi'/phi
 
-At rest U = (1 - l) V* + l U_M, where the matching potential U_M and its share l follow from g_E and g_I. Here phi is
-the identity, rates stand for spikes, the teacher sets U_M, and l = nudge is a constant::
+At rest U = (1 - l) V* + l U_M, where the matching potential U_M and its share l follow from g_E and
+g_I. Here phi is the identity, rates stand for spikes, the teacher sets U_M, and l = nudge is a
+constant::
 
     v = V'x,  apical = B'y,  z = (1 - l) v + l apical,    dV = eta x (z - v)' / l
     teacher "fixed":    B stays as it was drawn
     teacher "Hebbian":  dB = eta (y v' - B diag(v^2)), Oja's rule of each cell
 
-Simplified: no time, no filter, no spikes, h constant, weights of either sign. The teacher combines the features of y,
-where the original left its origin open. Without inhibition between cells a Hebbian teacher tells all of them the same.
+Simplified: no time, no filter, no spikes, h constant, weights of either sign. The teacher combines
+the features of y, where the original left its origin open. Without inhibition between cells a
+Hebbian teacher tells all of them the same.
 """
 
 from __future__ import annotations
@@ -57,20 +61,35 @@ class UrbanczikSenn(Theory):
     def parts(self, n: int) -> Parts:
         """Return cells with a dendritic prediction v and a teacher."""
         cells = pyramidal(
-            self.k, Variable("v", "dendritic prediction"), Variable("apical", "current of the teacher"),
+            self.k,
+            Variable("v", "dendritic prediction"),
+            Variable("apical", "current of the teacher"),
             Step("membrane", "z = (1 - nudge) * v + nudge * apical"),
-        )  # fmt: skip
+        )
         rule = "eta * v_post * (y_pre - v_post * w)" if self.teacher == "Hebbian" else ""
         return Parts(
             (
-                timetable(self.rate, broadcast("nudge", "share of the teacher", "parameter", self.nudge)),
-                sensory_fibres(self.ridge), InstructiveInput(), cells,
+                timetable(
+                    self.rate, broadcast("nudge", "share of the teacher", "parameter", self.nudge)
+                ),
+                sensory_fibres(self.ridge),
+                InstructiveInput(),
+                cells,
             ),
             (
                 replace(proximal("(z_post - v_post) / nudge"), drives="v"),
-                Pathway("distal", "instructive", "pyramidal", "apical", "w * y_pre", "drive", change=rule, weight="B"),
+                Pathway(
+                    "distal",
+                    "instructive",
+                    "pyramidal",
+                    "apical",
+                    "w * y_pre",
+                    "drive",
+                    change=rule,
+                    weight="B",
+                ),
             ),
-        )  # fmt: skip
+        )
 
     def start(self, m, n, seed):
         """Draw weights."""

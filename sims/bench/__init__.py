@@ -1,4 +1,6 @@
-"""``biorrr bench``: the speed of the circuit, beside the code it replaces and beside the limits of the hardware."""
+"""``biorrr bench``: the speed of the circuit, beside the code it replaces and beside the limits of
+the hardware.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ from biorrr.sims.lab.quantities import Quantity
 from biorrr.sims.lab.settings import Settings, SettingsError, config_text, option, provenance
 
 CAPTION = (
-    "Time that one sample takes, for the simulated circuit and for the same equations as a plain loop in other "
-    "languages, at several sizes: the lower, the faster."
+    "Time that one sample takes, for the simulated circuit and for the same equations as a plain"
+    " loop in other languages, at several sizes: the lower, the faster."
 )
 SIZES = ("100x120x4", "784x16x16", "3072x100x8")  # inputs x instructions x outputs
 
@@ -24,9 +26,15 @@ SIZES = ("100x120x4", "784x16x16", "3072x100x8")  # inputs x instructions x outp
 class BenchSettings(Settings):
     """Settings of ``biorrr bench``."""
 
-    sizes: tuple[str, ...] = option(SIZES, "circuits to race, as inputs x instructions x outputs, such as 100x120x4")
-    repeats: int = option(5, "number of repeats of every measurement; the median counts", at_least=1)
-    quick: bool = option(False, "run only a shorter race, which takes less than 90 s once everything is compiled")
+    sizes: tuple[str, ...] = option(
+        SIZES, "circuits to race, as inputs x instructions x outputs, such as 100x120x4"
+    )
+    repeats: int = option(
+        5, "number of repeats of every measurement; the median counts", at_least=1
+    )
+    quick: bool = option(
+        False, "run only a shorter race, which takes less than 90 s once everything is compiled"
+    )
     clear_cache: bool = option(False, "delete all compiled circuits and measure nothing")
 
     def __post_init__(self) -> None:
@@ -34,14 +42,18 @@ class BenchSettings(Settings):
         for size in self.sizes:
             parts = size.split("x")
             if len(parts) != 3 or not all(part.isdecimal() and int(part) > 0 for part in parts):
-                raise SettingsError(f"sizes: must be three whole numbers such as 100x120x4 (got {size!r})")
+                raise SettingsError(
+                    f"sizes: must be three whole numbers such as 100x120x4 (got {size!r})"
+                )
 
 
 def bench(settings: BenchSettings, folder: RunFolder) -> None:
-    """Measure how fast the circuit is, and compare with the same equations in NumPy, numba, JAX, C and stock Brian2.
+    """Measure how fast the circuit is, and compare with the same equations in NumPy, numba, JAX, C
+    and stock Brian2.
 
-    Prints a table, and writes bench.json, summary.json and a figure. All on one thread; time per sample is the slope
-    between two run lengths, the median of several repeats. Other work on the machine disturbs it.
+    Prints a table, and writes bench.json, summary.json and a figure. All on one thread; time per
+    sample is the slope between two run lengths, the median of several repeats. Other work on the
+    machine disturbs it.
     """
     from biorrr.circuit.engines import cache
     from biorrr.sims.bench import measurements
@@ -50,7 +62,9 @@ def bench(settings: BenchSettings, folder: RunFolder) -> None:
 
     if settings.clear_cache:
         count, size = cache.clear()
-        print(f"deleted {count} compiled circuits, {size / 2**20:.1f} MB, from {cache.cache_folder()}")
+        print(
+            f"deleted {count} compiled circuits, {size / 2**20:.1f} MB, from {cache.cache_folder()}"
+        )
         return
     check_installed()
     origin = provenance("bench")
@@ -64,7 +78,9 @@ def bench(settings: BenchSettings, folder: RunFolder) -> None:
         with folder.filling(config_text(settings, origin)):
             with folder.writing(Entry("bench.json")) as path:
                 path.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
-            folder.write_figure("bench", "png", plot_speed(results, CONTESTANTS), name="bench", caption=CAPTION)
+            folder.write_figure(
+                "bench", "png", plot_speed(results, CONTESTANTS), name="bench", caption=CAPTION
+            )
             folder.write_summary(
                 [
                     Quantity("goals", len(goals)),
@@ -80,13 +96,18 @@ def bench(settings: BenchSettings, folder: RunFolder) -> None:
     print_race(results["speed"])
     for row in results.get("held_samples", ()):
         c, circuit = (row["microseconds"][name] for name in ("leaky_c_loop", "circuit"))
-        print(f"  {row['size']}, {row['ticks']} ticks of {row['inputs']}: C {c:.3g}, circuit {circuit:.3g}")
+        print(
+            f"  {row['size']}, {row['ticks']} ticks of {row['inputs']}: C {c:.3g}, circuit"
+            f" {circuit:.3g}"
+        )
     if "millivolts" in results:
         row = results["millivolts"]
-        c, circuit, brian2 = (row["microseconds"][name] for name in ("millivolt_c_loop", "circuit", "stock_brian2"))
+        c, circuit, brian2 = (
+            row["microseconds"][name] for name in ("millivolt_c_loop", "circuit", "stock_brian2")
+        )
         print(
-            f"  {row['size']}, {row['ticks']} ticks of {row['cells']} + {row['interneurons']} cells in millivolts: "
-            f"C {c:.0f}, circuit {circuit:.0f}, stock Brian2 {brian2:.0f}"
+            f"  {row['size']}, {row['ticks']} ticks of {row['cells']} + {row['interneurons']} cells"
+            f" in millivolts: C {c:.0f}, circuit {circuit:.0f}, stock Brian2 {brian2:.0f}"
         )
     print_table("goals", {goal.name: goal.verdict for goal in goals})
     print(f"written to {folder.path}")
@@ -96,10 +117,16 @@ def print_race(rows: list[dict[str, Any]]) -> None:
     """Print microseconds per sample, one line per size."""
     from biorrr.sims.bench.contestants import CONTESTANTS
 
-    print(f"{'microseconds per sample':22}" + "".join(f"{label:>10}" for label in CONTESTANTS.values()))
+    print(
+        f"{'microseconds per sample':22}"
+        + "".join(f"{label:>10}" for label in CONTESTANTS.values())
+    )
     for row in rows:
         times = (row["microseconds"].get(name) for name in CONTESTANTS)
-        print(f"  {row['size']:20}" + "".join(f"{'-' if us is None else format(us, '.3g'):>10}" for us in times))
+        print(
+            f"  {row['size']:20}"
+            + "".join(f"{'-' if us is None else format(us, '.3g'):>10}" for us in times)
+        )
 
 
 command = as_command(BenchSettings, bench)

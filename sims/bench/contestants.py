@@ -1,8 +1,9 @@
 """The circuit's equations, written in other ways: the code that ``biorrr bench`` races against.
 
-The contestants themselves are not installed. They are modules of this one, in the folder tests/bench/contestants of a
-clone. Each has one function ``prepare(task)``, which does all that is done once, compiling included, and returns a
-function that learns the samples of an index array from the task's start and returns the weights.
+The contestants themselves are not installed. They are modules of this one, in the folder
+tests/bench/contestants of a clone. Each has one function ``prepare(task)``, which does all that is
+done once, compiling included, and returns a function that learns the samples of an index array from
+the task's start and returns the weights.
 """
 
 from __future__ import annotations
@@ -35,13 +36,14 @@ def check_installed() -> None:
     """Check that the contestants are here, which only a clone has."""
     if not Path(*__path__).is_dir():
         raise SettingsError(
-            f"bench: its contestants are in a clone of the repository only (got no folder {Path(*__path__)}); "
-            "clone it and `pip install --editable .` there"
+            "bench: its contestants are in a clone of the repository only (got no folder"
+            f" {Path(*__path__)}); clone it and `pip install --editable .` there"
         )
 
 
 def prepare(task: Any, names: Iterable[str] = CONTESTANTS) -> dict[str, Learner]:
-    """Return contestants ready for ``task``: each learns the given number of samples and returns the weights.
+    """Return contestants ready for ``task``: each learns the given number of samples and returns
+    the weights.
 
     The one that needs JAX is left out where JAX is not installed.
     """

@@ -15,7 +15,8 @@ class Goal:
     name
         What is measured, in words, with its unit unless it is a ratio.
     measured
-        The figure; None where it could not be measured, which is also how a figure that is not finite is kept.
+        The figure; None where it could not be measured, which is also how a figure that is not
+        finite is kept.
     limit
         The largest value that reaches the goal.
     note
@@ -42,5 +43,8 @@ class Goal:
         if self.measured is None:
             text = "not measured"
         else:
-            text = f"{self.measured:.3g}, at most {self.limit:.3g}: {'reached' if self.reached else 'NOT reached'}"
+            text = (
+                f"{self.measured:.3g}, at most {self.limit:.3g}:"
+                f" {'reached' if self.reached else 'NOT reached'}"
+            )
         return f"{text} ({self.note})" if self.note else text

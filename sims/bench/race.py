@@ -14,11 +14,16 @@ from biorrr.sims.bench.time_per_sample import ratio, slopes
 HELD_SIZES = ("64x10x2", "100x120x4", "784x10x10")  # inputs x instructions x outputs
 _TIMES_C = 2.0  # at most, over a plain loop in C
 _LABELS = CONTESTANTS | {
-    "leaky_c_loop": "C", "settled_c_loop": "C", "millivolt_c_loop": "C", "stock_brian2": "stock Brian2",
-}  # fmt: skip
+    "leaky_c_loop": "C",
+    "settled_c_loop": "C",
+    "millivolt_c_loop": "C",
+    "stock_brian2": "stock Brian2",
+}
 
 
-def samples_of_one_tick(size: str, seconds: float, repeats: int) -> tuple[dict[str, Any], list[Goal]]:
+def samples_of_one_tick(
+    size: str, seconds: float, repeats: int
+) -> tuple[dict[str, Any], list[Goal]]:
     """Race the circuit of the paper at one size, m x n x k, against every other contestant."""
     return _race(size, Task(*_sizes(size)), tuple(CONTESTANTS), "", seconds, repeats)
 
@@ -26,23 +31,31 @@ def samples_of_one_tick(size: str, seconds: float, repeats: int) -> tuple[dict[s
 def held_samples(
     size: str, spiking: bool, seconds: float, repeats: int, ticks: int = 200
 ) -> tuple[dict[str, Any], list[Goal]]:
-    """Race circuit and C at one size: inputs stand still while a sample is held, or spike in every tick."""
+    """Race circuit and C at one size: inputs stand still while a sample is held, or spike in every
+    tick.
+    """
     inputs = "inputs that spike" if spiking else "held inputs"
     task = HeldTask(*_sizes(size), ticks=ticks, spiking=spiking)
     title = f", {ticks} ticks of {inputs}"
-    results, goals = _race(size, task, ("leaky_c_loop", "circuit"), title, seconds, repeats, samples=5)
+    results, goals = _race(
+        size, task, ("leaky_c_loop", "circuit"), title, seconds, repeats, samples=5
+    )
     return {**results, "ticks": ticks, "inputs": inputs}, goals
 
 
 def settling(seconds: float, repeats: int) -> tuple[dict[str, Any], list[Goal]]:
     """Race circuit and C in one area with apical feedback, whose samples settle."""
     task = SettledTask(64, 10, 4)
-    results, goals = _race("64x10x4", task, ("settled_c_loop", "circuit"), " settling", seconds, repeats)
+    results, goals = _race(
+        "64x10x4", task, ("settled_c_loop", "circuit"), " settling", seconds, repeats
+    )
     return {**results, "ticks": task.ticks}, goals
 
 
 def millivolts(size: str, seconds: float, repeats: int) -> tuple[dict[str, Any], list[Goal]]:
-    """Race circuit, C and stock Brian2 in millivolts; only the first two draw the same random numbers."""
+    """Race circuit, C and stock Brian2 in millivolts; only the first two draw the same random
+    numbers.
+    """
     task = MillivoltTask(*_sizes(size))
     names = ("millivolt_c_loop", "circuit", "stock_brian2")
     results, goals = _race(size, task, names, " in millivolts", seconds, repeats)
@@ -60,12 +73,19 @@ def _sizes(size: str) -> tuple[int, ...]:
 
 
 def _race(
-    size: str, task: Task, names: tuple[str, ...], title: str, seconds: float, repeats: int, samples: int = 50
+    size: str,
+    task: Task,
+    names: tuple[str, ...],
+    title: str,
+    seconds: float,
+    repeats: int,
+    samples: int = 50,
 ) -> tuple[dict[str, Any], list[Goal]]:
     """Return microseconds per sample of each contestant, and the goals of the circuit.
 
-    Weights after ``samples`` are compared with those of the first contestant. In millivolts a spike is a threshold:
-    after very many samples a rounding may flip one, and everything that follows differs.
+    Weights after ``samples`` are compared with those of the first contestant. In millivolts a spike
+    is a threshold: after very many samples a rounding may flip one, and everything that follows
+    differs.
     """
     learners = prepare(task, names)
     weights = {name: learn(samples) for name, learn in learners.items() if name != "stock_brian2"}

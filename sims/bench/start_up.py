@@ -23,7 +23,9 @@ X, Y = rng.standard_normal((1, 100)), rng.standard_normal((1, 120))
 print(undisturbed_seconds(lambda: circuit.run(X, Y, record=(), progress=False)), "brian2" in sys.modules)
 """
 _COMMAND_LINE = "from biorrr.sims.start import main; main()"
-_LIGHT = "import biorrr.analysis, sys; sys.exit('brian2' in sys.modules or 'matplotlib' in sys.modules)"
+_LIGHT = (
+    "import biorrr.analysis, sys; sys.exit('brian2' in sys.modules or 'matplotlib' in sys.modules)"
+)
 
 
 def start_up(repeats: int) -> tuple[dict[str, Any], list[Goal]]:
@@ -33,20 +35,33 @@ def start_up(repeats: int) -> tuple[dict[str, Any], list[Goal]]:
     first = float(np.median([float(seconds) for seconds, _ in firsts]))
     shell = {
         option: float(
-            np.median([undisturbed_seconds(lambda: _python("-c", _COMMAND_LINE, option)) for _ in range(repeats)])  # noqa: B023
+            np.median(
+                [
+                    undisturbed_seconds(lambda: _python("-c", _COMMAND_LINE, option))
+                    for _ in range(repeats)
+                ]
+            )
         )
         for option in ("--help", "--version")
     }
     heavy = subprocess.run([sys.executable, "-c", _LIGHT], check=False).returncode
     return {
-        "first_sample_after_imports": first, "cached_run_imports_brian2": firsts[-1][1] == "True", **shell,
+        "first_sample_after_imports": first,
+        "cached_run_imports_brian2": firsts[-1][1] == "True",
+        **shell,
     }, [
-        Goal("cached circuit in a new process: seconds from imports to the end of one sample", first, 1.0),
+        Goal(
+            "cached circuit in a new process: seconds from imports to the end of one sample",
+            first,
+            1.0,
+        ),
         Goal("biorrr --help, seconds", shell["--help"], 0.5),
         Goal("biorrr --version, seconds", shell["--version"], 0.5),
         Goal("importing biorrr.analysis loads Brian2 or matplotlib (0 is no)", float(heavy), 0.0),
-    ]  # fmt: skip
+    ]
 
 
 def _python(*arguments: str) -> str:
-    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, check=True
+    ).stdout

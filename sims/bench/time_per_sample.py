@@ -23,8 +23,8 @@ def wall_seconds(run: Callable[[], object]) -> float:
 def undisturbed_seconds(run: Callable[[], object]) -> float:
     """Time one call would take on a machine that does nothing else.
 
-    That is its wall time there, and here no more than the time that processors have spent on it, programs it has run
-    included: while other work holds a processor, only the wall clock goes on.
+    That is its wall time there, and here no more than the time that processors have spent on it,
+    programs it has run included: while other work holds a processor, only the wall clock goes on.
     """
     before = _processor_seconds()
     wall = wall_seconds(run)
@@ -48,8 +48,11 @@ def suitable_length(run: Callable[[int], object], seconds: float, shortest: int 
     return samples
 
 
-def slopes(runs: Mapping[str, Callable[[int], object]], seconds: float, repeats: int) -> dict[str, np.ndarray]:
-    """Seconds per sample of each of ``runs``, taking turns so that all meet the machine in the same moods.
+def slopes(
+    runs: Mapping[str, Callable[[int], object]], seconds: float, repeats: int
+) -> dict[str, np.ndarray]:
+    """Seconds per sample of each of ``runs``, taking turns so that all meet the machine in the same
+    moods.
 
     Returns
     -------

@@ -1,6 +1,7 @@
 """``biorrr doctor``: what to paste into a bug report.
 
-It says each thing as soon as it knows it, and goes on where one is broken: that is when it is asked for.
+It says each thing as soon as it knows it, and goes on where one is broken: that is when it is asked
+for.
 """
 
 from __future__ import annotations
@@ -11,9 +12,23 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 PACKAGES = (
-    "biorrr", "brian2", "numpy", "scipy", "scikit-learn", "numba", "xarray", "h5netcdf", "networkx", "matplotlib",
-    "typer", "pooch", "cython", "dask", "distributed", "pynwb",
-)  # fmt: skip
+    "biorrr",
+    "brian2",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "numba",
+    "xarray",
+    "h5netcdf",
+    "networkx",
+    "matplotlib",
+    "typer",
+    "pooch",
+    "cython",
+    "dask",
+    "distributed",
+    "pynwb",
+)
 
 
 def command() -> None:
@@ -92,4 +107,6 @@ def _data(name: str) -> str:
         called: not one.origin.files or any(file.found() for file in one.origin.files)
         for called, one in CATALOGUE.items()
     }
-    return ", ".join(called for called, here in found.items() if here is (name == "found")) or "none"
+    return (
+        ", ".join(called for called, here in found.items() if here is (name == "found")) or "none"
+    )

@@ -16,19 +16,50 @@ from biorrr.sims.lab.settings import Kind, Settings, key_of, kinds, listed_field
 
 # The options every experiment has beside its settings: name, type, default, option.
 FRAME = (
-    ("out", Path | None, None,
-     typer.Option("--out", help="run folder to fill", show_default="runs/<experiment>-<date>-<time>", metavar="DIR")),
-    ("force", bool, False, typer.Option("--force", help="replace the run that is already in the folder")),
-    ("config", Path | None, None,
-     typer.Option("--config", help="TOML file with settings, such as config.toml of a run", metavar="FILE")),
-    ("assignments", list[str] | None, None,
-     typer.Option("--set", help="one setting, in place of that of the config; may be repeated", metavar="KEY=VALUE")),
+    (
+        "out",
+        Path | None,
+        None,
+        typer.Option(
+            "--out",
+            help="run folder to fill",
+            show_default="runs/<experiment>-<date>-<time>",
+            metavar="DIR",
+        ),
+    ),
+    (
+        "force",
+        bool,
+        False,
+        typer.Option("--force", help="replace the run that is already in the folder"),
+    ),
+    (
+        "config",
+        Path | None,
+        None,
+        typer.Option(
+            "--config", help="TOML file with settings, such as config.toml of a run", metavar="FILE"
+        ),
+    ),
+    (
+        "assignments",
+        list[str] | None,
+        None,
+        typer.Option(
+            "--set",
+            help="one setting, in place of that of the config; may be repeated",
+            metavar="KEY=VALUE",
+        ),
+    ),
     ("debug", bool, False, typer.Option("--debug", help="show the traceback of an error")),
-)  # fmt: skip
+)
 
 
 def command(
-    cls: type[Settings], run: Callable[[Any, RunFolder], Any], name: str | None = None, about: str | None = None
+    cls: type[Settings],
+    run: Callable[[Any, RunFolder], Any],
+    name: str | None = None,
+    about: str | None = None,
 ) -> Callable[..., None]:
     """Make the function that typer turns into a command.
 
@@ -46,16 +77,33 @@ def command(
     experiment = name or run.__module__.rpartition(".")[2]
 
     # ``debug`` is only declared: main looks for it itself.
-    def call(out: Path | None, force: bool, config: Path | None, assignments: list[str] | None, debug: bool, **options):
-        os.environ.setdefault("MPLBACKEND", "agg")  # figures go to files: no window system is needed
+    def call(
+        out: Path | None,
+        force: bool,
+        config: Path | None,
+        assignments: list[str] | None,
+        debug: bool,
+        **options,
+    ):
+        os.environ.setdefault(
+            "MPLBACKEND", "agg"
+        )  # figures go to files: no window system is needed
         given = {name: value for name, value in options.items() if value not in (None, [])}
-        run(resolve(cls, config, assignments or (), given), RunFolder(experiment, out, force, config))
+        run(
+            resolve(cls, config, assignments or (), given),
+            RunFolder(experiment, out, force, config),
+        )
 
     parameters = [_parameter(field, *kinds(cls)[field.name]) for field in listed_fields(cls)]
     parameters += [_parameter(field, *types) for field, *types in data_options(cls)]
     for key, kind, default, made in FRAME:
         parameters.append(
-            inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, made])
+            inspect.Parameter(
+                key,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=default,
+                annotation=Annotated[kind, made],
+            )
         )
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -67,7 +115,9 @@ def command(
 def _parameter(
     field: dataclasses.Field[Any], kind: Any, optional: bool, many: bool, length: int | None
 ) -> inspect.Parameter:
-    """Make the parameter that typer makes an option of; None means that the user did not give it."""
+    """Make the parameter that typer makes an option of; None means that the user did not give
+    it.
+    """
     metadata = field.metadata
     key = key_of(field.name)
     default: Any = field.default
@@ -80,13 +130,20 @@ def _parameter(
         metavar=_metavar(kind, metadata),
         autocompletion=_completion(metadata),
         # A number in whose place a word may stand is read as either; settings refuse other words.
-        parser=(lambda text: parsed(kind, False, text)) if kind is float and metadata["choices"] else None,
+        parser=(
+            (lambda text: parsed(kind, False, text))
+            if kind is float and metadata["choices"]
+            else None
+        ),
     )
     if issubclass(kind, Settings):  # data: a name or a file, with options of its own beside it
         kind = str
     value: Any = tuple[(kind,) * length] if length else list[kind] if many else kind  # type: ignore[misc]
     return inspect.Parameter(
-        field.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[value | None, made]
+        field.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[value | None, made],
     )
 
 
@@ -98,9 +155,11 @@ def _metavar(kind: Any, metadata: Any) -> str | None:
 
 
 def data_options(cls: type[Settings]) -> list[tuple[Any, ...]]:
-    """Return the options beside --data: field, type, whether it may be None, whether it is a list, its length.
+    """Return the options beside --data: field, type, whether it may be None, whether it is a list,
+    its length.
 
-    They are the fields of all kinds of files that the settings take; options of named data sets are --set data.KEY.
+    They are the fields of all kinds of files that the settings take; options of named data sets are
+    --set data.KEY.
     """
     kind, _, many, _ = kinds(cls).get("data", Kind(str))
     if many or not issubclass(kind, Settings):
@@ -116,4 +175,6 @@ def data_options(cls: type[Settings]) -> list[tuple[Any, ...]]:
 def _completion(metadata: Mapping) -> Callable[[str], list[str]] | None:
     if not metadata["choices"]:
         return None
-    return lambda incomplete: [choice for choice in metadata["choices"] if choice.startswith(incomplete)]
+    return lambda incomplete: [
+        choice for choice in metadata["choices"] if choice.startswith(incomplete)
+    ]

@@ -1,4 +1,6 @@
-"""``biorrr report``: one self-contained HTML page of runs and sweeps, one or several side by side."""
+"""``biorrr report``: one self-contained HTML page of runs and sweeps, one or several side by
+side.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +15,26 @@ from biorrr.sims.lab.files import FolderError
 
 
 def command(
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="folders of runs or sweeps")],
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="DIR...", help="folders of runs or sweeps")
+    ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="file to write", metavar="FILE", show_default="report.html in the first DIR"),
+        typer.Option(
+            "--out",
+            help="file to write",
+            metavar="FILE",
+            show_default="report.html in the first DIR",
+        ),
     ] = None,
     debug: Annotated[bool, typer.Option("--debug", help="show the traceback of an error")] = False,
 ) -> None:
-    """Write a report page of runs and sweeps, to look at in a browser: one file that needs no network.
+    """Write a report page of runs and sweeps, to look at in a browser: one file that needs no
+    network.
 
-    It shows figures, claims, numbers and settings of a run, and figure and points of a sweep. Several folders stand
-    side by side. Only these folders are read, and no link in them is followed.
+    It shows figures, claims, numbers and settings of a run, and figure and points of a sweep.
+    Several folders stand side by side. Only these folders are read, and no link in them is
+    followed.
     """
     from biorrr.sims.page.document import page  # takes long to import, and --help need not wait
 

@@ -17,25 +17,31 @@ from biorrr.sims.sweeps.run import PLAN, resume_sweep
 
 
 def resume(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="folder of the run, or of the sweep")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="folder of the run, or of the sweep")
+    ],
     circuit: Annotated[
         str | None,
         typer.Option(
-            "--circuit", metavar="MODULE:FUNCTION|FILE.py:FUNCTION", help="your own function, if the run used one"
+            "--circuit",
+            metavar="MODULE:FUNCTION|FILE.py:FUNCTION",
+            help="your own function, if the run used one",
         ),
     ] = None,
     debug: Annotated[bool, typer.Option("--debug", help="show the traceback of an error")] = False,
 ) -> None:
     """Continue a run that was cut short, from its last checkpoint, or a sweep.
 
-    It ends bit for bit where it would have ended without the break. A run without a checkpoint starts over from its
-    config.toml. Of a sweep, the points that are finished stay as they are. A circuit of your own has to be named again:
-    nothing that a folder names is run by itself.
+    It ends bit for bit where it would have ended without the break. A run without a checkpoint
+    starts over from its config.toml. Of a sweep, the points that are finished stay as they are. A
+    circuit of your own has to be named again: nothing that a folder names is run by itself.
     """
     if inside(folder, PLAN).is_file() and not (folder / CONFIG).exists():
         return resume_sweep(folder, circuit)
     if not folder.is_dir():
-        raise FolderError(f"{folder}: must be the folder of a run or of a sweep (there is no such folder)")
+        raise FolderError(
+            f"{folder}: must be the folder of a run or of a sweep (there is no such folder)"
+        )
     held = ResumedFolder(folder)
     if not inside(held.begun, CONFIG).is_file():
         raise FolderError(f"{folder}: has no run to resume: there is no {CONFIG} in it")
@@ -57,7 +63,9 @@ def experiment_of(folder: Path) -> Any:
         command = find_command(name)
         if hasattr(command, "settings"):
             return command
-    raise FolderError(f"{folder}: {CONFIG} must name the experiment it is of (got {name!r}); is it a run folder?")
+    raise FolderError(
+        f"{folder}: {CONFIG} must name the experiment it is of (got {name!r}); is it a run folder?"
+    )
 
 
 command = resume

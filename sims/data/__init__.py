@@ -1,7 +1,7 @@
 """Data to learn from: named sets, fetched from their homes, and the user's own files.
 
-Data are values: ``Synthetic(m=40)``, ``Arrays("mine.npz")`` or ``Pair("session.nwb", source="V1", target="V2")`` say
-what to load, and their ``load()`` loads it.
+Data are values: ``Synthetic(m=40)``, ``Arrays("mine.npz")`` or ``Pair("session.nwb", source="V1",
+target="V2")`` say what to load, and their ``load()`` loads it.
 """
 
 from __future__ import annotations
@@ -19,27 +19,42 @@ from biorrr.sims.data.published import V1V2, Digits, MediaMill
 from biorrr.sims.data.values import Data, DataError, Samples
 
 __all__ = [
-    "CATALOGUE", "SMALL_DATA", "Arrays", "Data", "DataError", "Dataset", "Dendrites", "Pair", "Planted", "Plasticity",
-    "Samples", "Synthetic", "load",
-]  # fmt: skip
+    "CATALOGUE",
+    "SMALL_DATA",
+    "Arrays",
+    "Data",
+    "DataError",
+    "Dataset",
+    "Dendrites",
+    "Pair",
+    "Planted",
+    "Plasticity",
+    "Samples",
+    "Synthetic",
+    "load",
+]
 
 CATALOGUE: dict[str, type[NamedData]] = {
-    one.set_name: one for one in (Digits, Synthetic, V1V2, Planted, MediaMill, MNIST, FashionMNIST, CIFAR10, CIFAR100)
+    one.set_name: one
+    for one in (Digits, Synthetic, V1V2, Planted, MediaMill, MNIST, FashionMNIST, CIFAR10, CIFAR100)
 }
 
 
-def load(data: str | Path | Mapping[str, Any] | Samples, y: str | Path | None = None, **options: Any) -> Dataset:
+def load(
+    data: str | Path | Mapping[str, Any] | Samples, y: str | Path | None = None, **options: Any
+) -> Dataset:
     """Load data with X and Y.
 
     Parameters
     ----------
     data
-        A name of :data:`CATALOGUE`; the path of an .npz file with X and Y, of a .npy or .csv file with X, or of a
-        recording; a table, as config files hold it; or a value.
+        A name of :data:`CATALOGUE`; the path of an .npz file with X and Y, of a .npy or .csv file
+        with X, or of a recording; a table, as config files hold it; or a value.
     y
         Path of Y's file, where Y has its own.
     options
-        Fields of the value, e.g. ``m=40`` for synthetic, or ``source="VISp", target="VISl"`` for a recording.
+        Fields of the value, e.g. ``m=40`` for synthetic, or ``source="VISp", target="VISl"`` for a
+        recording.
 
     Examples
     --------

@@ -28,16 +28,26 @@ def first_bytes(path: Path) -> bytes:
 
 
 def is_nwb(path: Path) -> bool:
-    """Return True if a file is to be read as NWB: by its first bytes, or by its name where these are damaged."""
+    """Return True if a file is to be read as NWB: by its first bytes, or by its name where these
+    are damaged.
+    """
     return first_bytes(path) == HDF5_SIGNATURE or path.suffix.lower() == ".nwb"
 
 
 def read_npz(path: Path, needed: Sequence[str], known: Sequence[str] = ()) -> dict[str, np.ndarray]:
-    """Return the arrays called ``needed``, which must be in the .npz file, and those of ``known`` that are."""
+    """Return the arrays called ``needed``, which must be in the .npz file, and those of ``known``
+    that are.
+    """
     with open_regular(path) as file, readable(path, NOT_NUMPY), np.lib.npyio.NpzFile(file) as held:
         if not set(needed) <= set(held.files):
-            hint = "; two areas of a recording take --source and --target" if "areas" in held.files else ""
-            raise DataError(f"{path}: must hold {listed(needed)} (got {listed(sorted(held.files))}){hint}")
+            hint = (
+                "; two areas of a recording take --source and --target"
+                if "areas" in held.files
+                else ""
+            )
+            raise DataError(
+                f"{path}: must hold {listed(needed)} (got {listed(sorted(held.files))}){hint}"
+            )
         return {name: np.asanyarray(held[name]) for name in (*needed, *known) if name in held.files}
 
 
@@ -49,13 +59,20 @@ def read_samples(value: Arrays) -> Dataset:
     if first_bytes(path).startswith(b"PK") or path.suffix.lower() == ".npz":
         held = read_npz(path, ("X", "Y"))
         return Dataset(str(value), held["X"], held["Y"])
-    raise DataError(f"y: {path} is no .npz file with X and Y; if it holds X alone (.csv, .npy), name Y's file with --y")
+    raise DataError(
+        f"y: {path} is no .npz file with X and Y; if it holds X alone (.csv, .npy), name Y's file"
+        " with --y"
+    )
 
 
 def read_single(path: Path) -> np.ndarray:
-    """Read the array in a .npy file, as a memory map since it may be larger than memory, or in a .csv file."""
+    """Read the array in a .npy file, as a memory map since it may be larger than memory, or in a
+    .csv file.
+    """
     if (begin := first_bytes(path)).startswith(b"PK"):
-        raise DataError(f"{path}: must hold one array beside another file (got .npz, which holds several)")
+        raise DataError(
+            f"{path}: must hold one array beside another file (got .npz, which holds several)"
+        )
     if begin.startswith(b"\x93NUMPY") or path.suffix.lower() == ".npy":
         with readable(path, NOT_NUMPY):
             return np.lib.format.open_memmap(path, mode="r")
@@ -63,12 +80,17 @@ def read_single(path: Path) -> np.ndarray:
 
 
 def read_csv(path: Path) -> np.ndarray:
-    """Return numbers separated by commas, (rows, columns); a first line in which nothing is a number holds names.
+    """Return numbers separated by commas, (rows, columns); a first line in which nothing is a
+    number holds names.
 
-    What looks like an index, or may be either names or a sample, is refused: learned as an input, an index would spoil
-    the result without a word.
+    What looks like an index, or may be either names or a sample, is refused: learned as an input,
+    an index would spoil the result without a word.
     """
-    wanted, rows, columns = f"{path}: must be numbers separated by commas, as many in each row", [], None
+    wanted, rows, columns = (
+        f"{path}: must be numbers separated by commas, as many in each row",
+        [],
+        None,
+    )
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             lines = csv.reader(file)
@@ -80,16 +102,28 @@ def read_csv(path: Path) -> np.ndarray:
                     if not any(number is not None for number in numbers):
                         continue
                 if None in numbers:
-                    raise DataError(f"{wanted} (got {cells[numbers.index(None)][:40]!r} in line {lines.line_num})")
+                    raise DataError(
+                        f"{wanted} (got {cells[numbers.index(None)][:40]!r} in line"
+                        f" {lines.line_num})"
+                    )
                 if len(cells) != columns:
-                    raise DataError(f"{wanted} (got {len(cells)} in line {lines.line_num} and {columns} above it)")
+                    raise DataError(
+                        f"{wanted} (got {len(cells)} in line {lines.line_num} and {columns}"
+                        " above it)"
+                    )
                 rows.append(np.array(numbers))
     except (UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{wanted}, as UTF-8 text ({error})") from error
     values = np.array(rows).reshape(len(rows), columns or 0)
-    if len(values) > 2 and values.shape[1] > 1 and np.array_equal(values[:, 0], np.arange(len(values))):
-        raise DataError(f"{path}: must have inputs only (got a first column that counts the rows, like an index); "
-                        "leave it out")  # fmt: skip
+    if (
+        len(values) > 2
+        and values.shape[1] > 1
+        and np.array_equal(values[:, 0], np.arange(len(values)))
+    ):
+        raise DataError(
+            f"{path}: must have inputs only (got a first column that counts the rows, like an"
+            " index); leave it out"
+        )
     return values
 
 
@@ -99,8 +133,10 @@ def _refuse_index_names(path: Path, cells: list[str]) -> None:
     counted = cells[unnamed:] == [str(i) for i in range(len(cells) - unnamed)]
     if len(cells) > 1 and (counted or unnamed):
         what = "column names 0, 1, 2 ..." if counted else "a first column without a name"
-        raise DataError(f"{path}: must have inputs only, with names or without (got {what}); pandas "
-                        "saves it so with df.to_csv(path, index=False, header=False)")  # fmt: skip
+        raise DataError(
+            f"{path}: must have inputs only, with names or without (got {what}); pandas "
+            "saves it so with df.to_csv(path, index=False, header=False)"
+        )
 
 
 def _number(cell: str) -> float | None:

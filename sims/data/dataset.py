@@ -1,4 +1,6 @@
-"""Two views of the same samples, checked, with where they come from: what samples of any kind load as."""
+"""Two views of the same samples, checked, with where they come from: what samples of any kind load
+as.
+"""
 
 from __future__ import annotations
 
@@ -30,15 +32,16 @@ class Dataset:
     Y
         (T, n) float64, instructive inputs, row by row the same samples as ``X``.
     groups
-        (T,) int, trial of each sample: samples of one trial must be held out together. None where samples
-        are exchangeable.
+        (T,) int, trial of each sample: samples of one trial must be held out together. None where
+        samples are exchangeable.
     pixels
-        Shape of one input as a picture, (height, width) or (channels, height, width), where inputs are pixels.
+        Shape of one input as a picture, (height, width) or (channels, height, width), where inputs
+        are pixels.
     x_names, y_names
         Names of the m and of the n units, of recordings.
     strata
-        (T,) int, samples of the same condition and time bin, of recordings; their mean is the response to the
-        condition. None where the source knows no conditions.
+        (T,) int, samples of the same condition and time bin, of recordings; their mean is the
+        response to the condition. None where the source knows no conditions.
     x_rates, y_rates
         (m,), (n,), mean rate of each unit in Hz, where X and Y are made of spikes.
     used
@@ -70,13 +73,20 @@ class Dataset:
         if len(self.X) != len(self.Y):
             (rows_x, columns_x), (rows_y, columns_y) = self.X.shape, self.Y.shape
             raise DataError(
-                f"{self.name}: X and Y must have a row for each sample (got {rows_x} and {rows_y} rows); "
-                + (f"both have {columns_x} columns: transpose them" if columns_x == columns_y else "is one transposed?")
+                f"{self.name}: X and Y must have a row for each sample (got {rows_x} and {rows_y}"
+                " rows); "
+                + (
+                    f"both have {columns_x} columns: transpose them"
+                    if columns_x == columns_y
+                    else "is one transposed?"
+                )
             )
 
     @cached_property
     def checksum(self) -> str:
-        """Sha256 of the shapes and values of X and Y: the same numbers, the same checksum, whatever file held them."""
+        """Sha256 of the shapes and values of X and Y: the same numbers, the same checksum, whatever
+        file held them.
+        """
         digest = hashlib.sha256()
         for view in (self.X, self.Y):
             digest.update(repr(view.shape).encode())
@@ -98,8 +108,8 @@ class Dataset:
     def stand_in(self) -> tuple[np.ndarray, np.ndarray]:
         """X and Y with the covariances of the data, centred: all that scores need of them.
 
-        They are the centred samples. Of data too large for that they are the triangular factor, m + n made-up samples
-        found block by block: nothing is loaded whole, and nothing is squared.
+        They are the centred samples. Of data too large for that they are the triangular factor, m +
+        n made-up samples found block by block: nothing is loaded whole, and nothing is squared.
         """
         if self.fits_in_memory:
             centred = self.centred()
@@ -109,7 +119,10 @@ class Dataset:
         means = [view.mean(axis=0) for view in (self.X, self.Y)]
         factor = np.empty((0, sum(map(len, means))))
         for start in range(0, len(self.X), rows):
-            block = [view[start : start + rows] - mean for view, mean in zip((self.X, self.Y), means, strict=True)]
+            block = [
+                view[start : start + rows] - mean
+                for view, mean in zip((self.X, self.Y), means, strict=True)
+            ]
             factor = np.linalg.qr(np.vstack([factor, np.hstack(block)]), mode="r")
         factor *= np.sqrt(len(factor) / len(self.X))
         return factor[:, : len(means[0])], factor[:, len(means[0]) :]
@@ -123,7 +136,15 @@ class Dataset:
     def swapped(self) -> Dataset:
         """Exchange X and Y: the instructive input predicts the sensory one."""
         views = self.views[1], self.views[0]
-        return replace(self, X=self.Y, Y=self.X, x_names=self.y_names, y_names=self.x_names, views=views, pixels=None)
+        return replace(
+            self,
+            X=self.Y,
+            Y=self.X,
+            x_names=self.y_names,
+            y_names=self.x_names,
+            views=views,
+            pixels=None,
+        )
 
     def centred(self) -> Dataset:
         """Take the mean of each column off; the result is held in memory."""
@@ -131,9 +152,11 @@ class Dataset:
         return replace(self, X=self.X - self.X.mean(axis=0), Y=self.Y - self.Y.mean(axis=0))
 
     def check_unchanged(self) -> None:
-        """Refuse to go on if a file whose numbers are read only when they are needed has changed since it was loaded.
+        """Refuse to go on if a file whose numbers are read only when they are needed has changed
+        since it was loaded.
 
-        What is read from it then may be anything, and reading past the end of a file that was cut kills the process.
+        What is read from it then may be anything, and reading past the end of a file that was cut
+        kills the process.
         """
         check_stamps({path: self._stamps[path] for path in self._mapped()})  # type: ignore[attr-defined]
 
@@ -156,21 +179,25 @@ class Dataset:
         """Return ``values`` as a (T, columns) float64 array; refuse what cannot be one."""
         if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiub":
             kind = values.dtype if isinstance(values, np.ndarray) else type(values).__name__
-            raise DataError(f"{self.name}: {view} must be a full array of real numbers (got {kind})")
+            raise DataError(
+                f"{self.name}: {view} must be a full array of real numbers (got {kind})"
+            )
         if np.ma.is_masked(values):
             raise DataError(
-                f"{self.name}: {view} must have no masked values (got {np.ma.count_masked(values)}); drop or fill them"
+                f"{self.name}: {view} must have no masked values (got"
+                f" {np.ma.count_masked(values)}); drop or fill them"
             )
         if isinstance(values, np.ma.MaskedArray):
             values = np.asarray(values)
         if values.ndim != 2:
             raise DataError(
-                f"{self.name}: {view} must be two-dimensional, samples by columns (got shape {values.shape}); "
-                "a single column is an array of shape (samples, 1)"
+                f"{self.name}: {view} must be two-dimensional, samples by columns (got shape"
+                f" {values.shape}); a single column is an array of shape (samples, 1)"
             )
         if 0 in values.shape:
             raise DataError(
-                f"{self.name}: {view} must hold at least one sample and one column (got shape {values.shape})"
+                f"{self.name}: {view} must hold at least one sample and one column (got shape"
+                f" {values.shape})"
             )
         if values.dtype != np.float64:
             values = values.astype(np.float64)
@@ -185,7 +212,7 @@ class Dataset:
                     else ("be finite", "drop or fill such samples first")
                 )
                 raise DataError(
-                    f"{self.name}: {view} must {wanted} (got {value} at row {start + row}, column {column}, "
-                    f"counted from 0); {remedy}"
+                    f"{self.name}: {view} must {wanted} (got {value} at row {start + row}, column"
+                    f" {column}, counted from 0); {remedy}"
                 )
         return values

@@ -15,7 +15,9 @@ from biorrr.sims.words import brief
 
 @contextmanager
 def readable(path: Path | str, otherwise: str) -> Iterator[None]:
-    """Turn whatever a damaged file makes a library raise into a sentence: ``otherwise`` says what cannot be read."""
+    """Turn whatever a damaged file makes a library raise into a sentence: ``otherwise`` says what
+    cannot be read.
+    """
     try:
         yield
     except DataError:
@@ -25,22 +27,29 @@ def readable(path: Path | str, otherwise: str) -> Iterator[None]:
             raise DataError(
                 f"{path}: holds Python objects, which can run code and are never read; save numbers"
             ) from error
-        raise DataError(f"{path}: {otherwise}, perhaps damaged or truncated ({brief(error)})") from error
+        raise DataError(
+            f"{path}: {otherwise}, perhaps damaged or truncated ({brief(error)})"
+        ) from error
 
 
 def check_regular(path: Path) -> None:
-    """Refuse whatever is no regular file, such as a named pipe, whose reader would wait for ever."""
+    """Refuse whatever is no regular file, such as a named pipe, whose reader would wait for
+    ever.
+    """
     try:
         str(path).encode()
         mode = os.stat(path).st_mode
     except UnicodeEncodeError:
         raise DataError(
-            f"{os.fsencode(path)!r}: the name of a data file must be UTF-8, since config.toml holds it; rename it"
+            f"{os.fsencode(path)!r}: the name of a data file must be UTF-8, since config.toml holds"
+            " it; rename it"
         ) from None
     except (OSError, ValueError) as error:
         missing = isinstance(error, FileNotFoundError | NotADirectoryError)
         why = "no such file" if missing else getattr(error, "strerror", None) or str(error)
-        raise DataError(f"{path}: {why}; data are a name that `biorrr data` lists, or a file") from None
+        raise DataError(
+            f"{path}: {why}; data are a name that `biorrr data` lists, or a file"
+        ) from None
     if not stat.S_ISREG(mode):
         what = "a folder; export Zarr to HDF5" if stat.S_ISDIR(mode) else "a pipe, socket or device"
         raise DataError(f"{path}: must be a regular file (got {what})")
@@ -54,7 +63,9 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 def file_stamp(path: Path) -> tuple[int, ...] | None:
-    """Return numbers that change when the file at ``path`` is written or replaced; None where there is none."""
+    """Return numbers that change when the file at ``path`` is written or replaced; None where there
+    is none.
+    """
     try:
         found = os.stat(path)
     except OSError:
@@ -70,6 +81,6 @@ def check_stamps(stamps: Mapping[Path, tuple[int, ...] | None]) -> None:
     for path, stamp in stamps.items():
         if file_stamp(path) not in (stamp, None):
             raise DataError(
-                f"{path}: must stay as it is while it is in use (got another file, or one that was written to); "
-                "start again when it is whole"
+                f"{path}: must stay as it is while it is in use (got another file, or one that was"
+                " written to); start again when it is whole"
             )

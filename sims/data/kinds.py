@@ -1,4 +1,6 @@
-"""Data in files of the user's: X and Y, two areas of a recording, somas with dendrites, distal plasticity."""
+"""Data in files of the user's: X and Y, two areas of a recording, somas with dendrites, distal
+plasticity.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
 class Arrays(FileData, Samples):
     """X and Y in one .npz file, or each in a .npy or .csv file of its own."""
 
-    y: str | None = option(None, "file with Y, where --data holds X alone (.csv, .npy)", metavar="FILE", kw_only=False)
+    y: str | None = option(
+        None, "file with Y, where --data holds X alone (.csv, .npy)", metavar="FILE", kw_only=False
+    )
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -43,14 +47,19 @@ class Pair(FileData, Samples):
     align: str = option("start", "event at which time in the window is zero")
     window: tuple[float, float] | None = option(
         None,
-        "begin and end of the window in seconds; by default from the event to the end of the shortest trial",
+        "begin and end of the window in seconds; by default from the event to the end of the"
+        " shortest trial",
         metavar="BEGIN END",
     )
     bin: float = option(0.1, "width of a time bin in seconds", at_least=1e-4)
     lag: float = option(0.0, "seconds by which the target's window follows the source's")
-    condition: str | None = option(None, "column of the trials that holds the condition; several joined by +")
+    condition: str | None = option(
+        None, "column of the trials that holds the condition; several joined by +"
+    )
     minimum_rate: float = option(0.5, "leave out units with fewer spikes per second", at_least=0)
-    quality: str = option("good", "units to use, by the label of spike sorting", choices=("good", "all"))
+    quality: str = option(
+        "good", "units to use, by the label of spike sorting", choices=("good", "all")
+    )
     scale: str = option("none", "transform of spike counts", choices=("none", "sqrt"))
     area: str | None = option(None, "column that holds the area of a unit, if it is not found")
     trials: str | None = option(None, "table of trials or presentations, if there are several")
@@ -59,21 +68,35 @@ class Pair(FileData, Samples):
     def _read(self) -> Dataset:
         from biorrr.sims.recordings.opening import open_recording
 
-        return open_recording(self.file, area=self.area, trials=self.trials, series=self.series).take(self)
+        return open_recording(
+            self.file, area=self.area, trials=self.trials, series=self.series
+        ).take(self)
 
     def __str__(self) -> str:
-        return f"{self.file}, {self.source} to {self.target}" if self.source and self.target else self.file
+        return (
+            f"{self.file}, {self.source} to {self.target}"
+            if self.source and self.target
+            else self.file
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dendrites(FileData, Data):
     """Somas and dendrites of the same neurons, imaged together, in an .npz or NWB file."""
 
-    soma: str | None = option(None, "series of the somas in an NWB file; by default that with soma in its name")
-    dendrite: str | None = option(None, "series of the dendrites in an NWB file; by default that with dend in its name")
+    soma: str | None = option(
+        None, "series of the somas in an NWB file; by default that with soma in its name"
+    )
+    dendrite: str | None = option(
+        None, "series of the dendrites in an NWB file; by default that with dend in its name"
+    )
     error: str | None = option(None, "time series of the task's error in an NWB file")
-    role: str | None = option(None, "column of the somas' ROIs with their causal role, in an NWB file")
-    condition: str | None = option(None, "column of the trials that holds the condition, in an NWB file")
+    role: str | None = option(
+        None, "column of the somas' ROIs with their causal role, in an NWB file"
+    )
+    condition: str | None = option(
+        None, "column of the trials that holds the condition, in an NWB file"
+    )
 
     def _read(self) -> Measured:
         from biorrr.sims.recordings.dendrites import read_dendrites
@@ -83,10 +106,15 @@ class Dendrites(FileData, Data):
 
 @dataclass(frozen=True, kw_only=True)
 class Plasticity(FileData, Data):
-    """A record of distal plasticity in an .npz file: y, z, a, and the weights Vy whenever they were observed."""
+    """A record of distal plasticity in an .npz file: y, z, a, and the weights Vy whenever they were
+    observed.
+    """
 
     calcium: float | None = option(
-        None, "time constant of calcium in samples, if z and a are calcium", at_least=0.1, at_most=1e4
+        None,
+        "time constant of calcium in samples, if z and a are calcium",
+        at_least=0.1,
+        at_most=1e4,
     )
 
     def _read(self) -> Measured:

@@ -11,22 +11,30 @@ from biorrr.sims.data import CATALOGUE
 from biorrr.sims.data.named import Origin, folders
 
 OWN = (
-    "an .npz file with X and Y, x.csv with --y y.csv, x.npy with --y y.npy, or two areas of a recording, session.nwb "
-    "with --source VISp --target VISl"
+    "an .npz file with X and Y, x.csv with --y y.csv, x.npy with --y y.npy, or two areas of a"
+    " recording, session.nwb with --source VISp --target VISl"
 )
 
 
 def command(
     check: Annotated[
         Path | None,
-        typer.Option("--check", metavar="FILE", help="say what is in a recording, and the command to run on it"),
+        typer.Option(
+            "--check",
+            metavar="FILE",
+            help="say what is in a recording, and the command to run on it",
+        ),
     ] = None,
     trials: Annotated[
         str | None,
-        typer.Option("--trials", metavar="TABLE", help="table of trials to look at, where there are several"),
+        typer.Option(
+            "--trials", metavar="TABLE", help="table of trials to look at, where there are several"
+        ),
     ] = None,
 ) -> None:
-    """List the data sets: where from, licence, citation, whether found and where. Or look into a file of yours."""
+    """List the data sets: where from, licence, citation, whether found and where. Or look into a
+    file of yours.
+    """
     if check is not None:
         from biorrr.sims.recordings.contents import describe
 
@@ -53,4 +61,8 @@ def _found(origin: Origin) -> str:
     here = [path for file in origin.files if (path := file.found())]
     if here:
         return ", ".join(map(str, here))
-    return "no; downloaded when first used" if origin.files[0].sha256 else f"no; get it from {origin.files[0].url}"
+    return (
+        "no; downloaded when first used"
+        if origin.files[0].sha256
+        else f"no; get it from {origin.files[0].url}"
+    )

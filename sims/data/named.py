@@ -1,4 +1,6 @@
-"""Named data sets: where they come from, under which terms, and how their files are found or downloaded."""
+"""Named data sets: where they come from, under which terms, and how their files are found or
+downloaded.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,16 @@ from biorrr.sims.data.values import DataError, Samples
 
 
 def folders() -> list[Path]:
-    """Return the folders searched for data files, in order: ``$BIORRR_DATA`` where set, then the user's cache."""
+    """Return the folders searched for data files, in order: ``$BIORRR_DATA`` where set, then the
+    user's cache.
+    """
     import platformdirs
 
     named = os.environ.get("BIORRR_DATA")
-    return [*([Path(named).expanduser()] if named else []), platformdirs.user_cache_path("biorrr") / "data"]
+    return [
+        *([Path(named).expanduser()] if named else []),
+        platformdirs.user_cache_path("biorrr") / "data",
+    ]
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,8 @@ class SourceFile:
     url
         Where it is downloaded from.
     sha256
-        Checksum of what the url gives. A file without one is never downloaded: the user is told to fetch it.
+        Checksum of what the url gives. A file without one is never downloaded: the user is told to
+        fetch it.
     member
         The file's path inside the downloaded tar archive, where it comes in one.
     """
@@ -56,16 +64,21 @@ class SourceFile:
         what = f"{self.member} from {self.url}" if self.member else self.url
         remedy = f"get {what} and put it at {target} or at $BIORRR_DATA/{self.path}"
         if self.sha256 is None:
-            raise DataError(f"{self.path}: not found, and has no published checksum to download it by; {remedy}")
+            raise DataError(
+                f"{self.path}: not found, and has no published checksum to download it by; {remedy}"
+            )
         try:
             self._download(target)
         except ValueError as error:  # pooch found another checksum
             raise DataError(
-                f"{self.path}: {self.url} returned a different file from the one expected ({error}); {remedy}"
+                f"{self.path}: {self.url} returned a different file from the one expected"
+                f" ({error}); {remedy}"
             ) from error
         except (OSError, KeyError, tarfile.TarError) as error:
             reason = type(error).__name__
-            raise DataError(f"{self.path}: not found, and the download failed ({reason}); {remedy}") from error
+            raise DataError(
+                f"{self.path}: not found, and the download failed ({reason}); {remedy}"
+            ) from error
         return target
 
     def _download(self, target: Path) -> None:
@@ -76,7 +89,11 @@ class SourceFile:
         target.parent.mkdir(parents=True, exist_ok=True)
         print(f"downloading {self.url}", file=sys.stderr)
         downloaded = pooch.retrieve(
-            self.url, f"sha256:{self.sha256}", fname=name, path=target.parent, progressbar=sys.stderr.isatty()
+            self.url,
+            f"sha256:{self.sha256}",
+            fname=name,
+            path=target.parent,
+            progressbar=sys.stderr.isatty(),
         )
         if self.member:
             with tarfile.open(downloaded) as archive:
@@ -116,6 +133,10 @@ class NamedData(Samples):
 
     def __str__(self) -> str:
         usual = type(self)()
-        names = [one.name for one in dataclasses.fields(self) if getattr(self, one.name) != getattr(usual, one.name)]
+        names = [
+            one.name
+            for one in dataclasses.fields(self)
+            if getattr(self, one.name) != getattr(usual, one.name)
+        ]
         told = ", ".join(f"{name} {getattr(self, name)}" for name in names)
         return f"{self.name} ({told})" if told else self.name

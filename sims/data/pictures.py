@@ -1,4 +1,6 @@
-"""Sets of labelled pictures: MNIST and Fashion-MNIST in idx files, CIFAR in the authors' binary format."""
+"""Sets of labelled pictures: MNIST and Fashion-MNIST in idx files, CIFAR in the authors' binary
+format.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +21,25 @@ CIFAR_PIXELS = 3 * 32 * 32  # channel by channel
 
 
 def _idx_files(name: str, url: str, checksums: dict[str, str]) -> tuple[SourceFile, ...]:
-    return tuple(SourceFile(f"{name}/{file}", url + file, sha256) for file, sha256 in checksums.items())
+    return tuple(
+        SourceFile(f"{name}/{file}", url + file, sha256) for file, sha256 in checksums.items()
+    )
 
 
-def _archived_files(name: str, archive: str, sha256: str, members: tuple[str, ...]) -> tuple[SourceFile, ...]:
+def _archived_files(
+    name: str, archive: str, sha256: str, members: tuple[str, ...]
+) -> tuple[SourceFile, ...]:
     url = f"https://www.cs.toronto.edu/~kriz/{archive}"
-    return tuple(SourceFile(f"{name}/{member.split('/')[-1]}", url, sha256, member) for member in members)
+    return tuple(
+        SourceFile(f"{name}/{member.split('/')[-1]}", url, sha256, member) for member in members
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pictures(NamedData):
-    """Base of the sets of labelled pictures: pixels in [0, 1], (T, pixels), and one-hot labels, (T, classes)."""
+    """Base of the sets of labelled pictures: pixels in [0, 1], (T, pixels), and one-hot labels, (T,
+    classes).
+    """
 
     test_files: ClassVar[int] = 1  # of all files, which come first
     shape: ClassVar[tuple[int, ...]] = (3, 32, 32)
@@ -42,7 +52,10 @@ class Pictures(NamedData):
         paths = [file.fetch() for file in self.origin.files[chosen]]
         pixels, labels = self._pictures(paths)
         if labels.max() >= self.classes:
-            raise DataError(f"{paths[-1]}: labels must lie below {self.classes} (got {labels.max()}); it is damaged")
+            raise DataError(
+                f"{paths[-1]}: labels must lie below {self.classes} (got {labels.max()}); it is"
+                " damaged"
+            )
         Y = np.eye(self.classes)[labels]
         return Dataset(self.name, pixels / 255, Y, pixels=self.shape)
 
@@ -56,22 +69,39 @@ class MNIST(Pictures):
     """Handwritten digits of 28 x 28 pixels."""
 
     set_name, test_files, shape = "mnist", 2, (28, 28)
-    # The authors' own page, yann.lecun.com/exdb/mnist, no longer serves files; this mirror of the Computer Vision
-    # Foundation holds the same ones, as the checksums published from the original confirm.
+    # The authors' own page, yann.lecun.com/exdb/mnist, no longer serves files; this mirror of the
+    # Computer Vision Foundation holds the same ones, as the checksums published from the original
+    # confirm.
     origin = Origin(
-        summary="10,000 test (or split=train: 60,000) handwritten digits, 28 x 28 pixels -> one of 10 digits",
-        home="http://yann.lecun.com/exdb/mnist (served by storage.googleapis.com/cvdf-datasets/mnist)",
+        summary=(
+            "10,000 test (or split=train: 60,000) handwritten digits, 28 x 28 pixels -> one of 10"
+            " digits"
+        ),
+        home=(
+            "http://yann.lecun.com/exdb/mnist (served by"
+            " storage.googleapis.com/cvdf-datasets/mnist)"
+        ),
         licence="none stated by its authors; often given as CC BY-SA 3.0",
-        citation="LeCun, Bottou, Bengio & Haffner 1998, Gradient-based learning applied to document recognition, "
-        "Proc. IEEE 86:2278",
+        citation=(
+            "LeCun, Bottou, Bengio & Haffner 1998, Gradient-based learning applied to document"
+            " recognition, Proc. IEEE 86:2278"
+        ),
         files=_idx_files(
             "mnist",
             "https://storage.googleapis.com/cvdf-datasets/mnist/",
             {
-                "t10k-images-idx3-ubyte.gz": "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
-                "t10k-labels-idx1-ubyte.gz": "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
-                "train-images-idx3-ubyte.gz": "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
-                "train-labels-idx1-ubyte.gz": "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
+                "t10k-images-idx3-ubyte.gz": (
+                    "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6"
+                ),
+                "t10k-labels-idx1-ubyte.gz": (
+                    "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"
+                ),
+                "train-images-idx3-ubyte.gz": (
+                    "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609"
+                ),
+                "train-labels-idx1-ubyte.gz": (
+                    "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c"
+                ),
             },
         ),
     )
@@ -79,9 +109,14 @@ class MNIST(Pictures):
     def _pictures(self, paths: list[Path]) -> tuple[np.ndarray, np.ndarray]:
         (images_path, labels_path), (images, labels) = paths, map(read_idx, paths)
         if images.shape[1:] != self.shape or labels.ndim != 1:
-            raise DataError(f"{images_path}: must hold 28 x 28 pictures with a label each (got {images.shape})")
+            raise DataError(
+                f"{images_path}: must hold 28 x 28 pictures with a label each (got {images.shape})"
+            )
         if len(images) != len(labels):
-            raise DataError(f"{labels_path}: must hold a label for each of {len(images)} pictures (got {len(labels)})")
+            raise DataError(
+                f"{labels_path}: must hold a label for each of {len(images)} pictures (got"
+                f" {len(labels)})"
+            )
         return images.reshape(len(images), -1), labels
 
 
@@ -91,20 +126,33 @@ class FashionMNIST(MNIST):
 
     set_name = "fashion-mnist"
     origin = Origin(
-        summary="10,000 test (or split=train: 60,000) pictures of clothes, 28 x 28 pixels -> one of 10 kinds",
+        summary=(
+            "10,000 test (or split=train: 60,000) pictures of clothes, 28 x 28 pixels -> one of 10"
+            " kinds"
+        ),
         home="https://github.com/zalandoresearch/fashion-mnist",
         licence="MIT",
-        citation="Xiao, Rasul & Vollgraf 2017, Fashion-MNIST: a novel image dataset for benchmarking machine learning "
-        "algorithms, arXiv:1708.07747",
+        citation=(
+            "Xiao, Rasul & Vollgraf 2017, Fashion-MNIST: a novel image dataset for benchmarking"
+            " machine learning algorithms, arXiv:1708.07747"
+        ),
         files=_idx_files(
             "fashion-mnist",
             "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/b2617bb6d3ffa2e429640350f613e3291e10b141/"
             "data/fashion/",
             {
-                "t10k-images-idx3-ubyte.gz": "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073",
-                "t10k-labels-idx1-ubyte.gz": "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5",
-                "train-images-idx3-ubyte.gz": "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84",
-                "train-labels-idx1-ubyte.gz": "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845",
+                "t10k-images-idx3-ubyte.gz": (
+                    "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073"
+                ),
+                "t10k-labels-idx1-ubyte.gz": (
+                    "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5"
+                ),
+                "train-images-idx3-ubyte.gz": (
+                    "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84"
+                ),
+                "train-labels-idx1-ubyte.gz": (
+                    "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845"
+                ),
             },
         ),
     )
@@ -117,10 +165,16 @@ class CIFAR10(Pictures):
     set_name = "cifar10"
     label_bytes: ClassVar[int] = 1  # before the pixels of a picture; the last is the label
     origin = Origin(
-        summary="10,000 test (or split=train: 50,000) colour pictures, 3 x 32 x 32 pixels -> one of 10 things",
+        summary=(
+            "10,000 test (or split=train: 50,000) colour pictures, 3 x 32 x 32 pixels -> one of 10"
+            " things"
+        ),
         home="https://www.cs.toronto.edu/~kriz/cifar.html",
         licence="none stated",
-        citation="Krizhevsky 2009, Learning multiple layers of features from tiny images, technical report, U. Toronto",
+        citation=(
+            "Krizhevsky 2009, Learning multiple layers of features from tiny images, technical"
+            " report, U. Toronto"
+        ),
         files=_archived_files(
             "cifar10",
             "cifar-10-binary.tar.gz",
@@ -138,10 +192,12 @@ class CIFAR10(Pictures):
         for path in paths:
             if path.stat().st_size != pictures * record:
                 raise DataError(
-                    f"{path}: must be {pictures} pictures of {record} bytes (got {path.stat().st_size} bytes); "
-                    "it is damaged or truncated"
+                    f"{path}: must be {pictures} pictures of {record} bytes (got"
+                    f" {path.stat().st_size} bytes); it is damaged or truncated"
                 )
-        records = np.concatenate([np.fromfile(path, np.uint8) for path in paths]).reshape(-1, record)
+        records = np.concatenate([np.fromfile(path, np.uint8) for path in paths]).reshape(
+            -1, record
+        )
         return records[:, self.label_bytes :], records[:, self.label_bytes - 1]
 
 
@@ -151,10 +207,16 @@ class CIFAR100(CIFAR10):
 
     set_name, label_bytes, classes = "cifar100", 2, 100
     origin = Origin(
-        summary="10,000 test (or split=train: 50,000) colour pictures, 3 x 32 x 32 pixels -> one of 100 things",
+        summary=(
+            "10,000 test (or split=train: 50,000) colour pictures, 3 x 32 x 32 pixels -> one of 100"
+            " things"
+        ),
         home="https://www.cs.toronto.edu/~kriz/cifar.html",
         licence="none stated",
-        citation="Krizhevsky 2009, Learning multiple layers of features from tiny images, technical report, U. Toronto",
+        citation=(
+            "Krizhevsky 2009, Learning multiple layers of features from tiny images, technical"
+            " report, U. Toronto"
+        ),
         files=_archived_files(
             "cifar100",
             "cifar-100-binary.tar.gz",
@@ -165,7 +227,9 @@ class CIFAR100(CIFAR10):
 
 
 def read_idx(path: Path) -> np.ndarray:
-    """Read the uint8 array in a gzipped idx file: two zero bytes, type 8, number of dimensions, sizes, values."""
+    """Read the uint8 array in a gzipped idx file: two zero bytes, type 8, number of dimensions,
+    sizes, values.
+    """
     with readable(path, "not a readable gzip file"), gzip.open(path) as file:
         magic = file.read(4)
         if len(magic) < 4 or magic[:3] != b"\0\0\x08" or not 1 <= magic[3] <= 3:
@@ -174,5 +238,8 @@ def read_idx(path: Path) -> np.ndarray:
         values = file.read(math.prod(shape) + 1)  # one more than there should be
     if len(values) != math.prod(shape) or 0 in shape:
         size = "more" if len(values) > math.prod(shape) else len(values)
-        raise DataError(f"{path}: must hold {math.prod(shape)} bytes of shape {shape} (got {size}); it is truncated")
+        raise DataError(
+            f"{path}: must hold {math.prod(shape)} bytes of shape {shape} (got {size}); it is"
+            " truncated"
+        )
     return np.frombuffer(values, np.uint8).reshape(shape)

@@ -1,4 +1,6 @@
-"""Published data in formats of their own: digits, spike counts in V1 and V2, features and concepts of video frames."""
+"""Published data in formats of their own: digits, spike counts in V1 and V2, features and concepts
+of video frames.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ FEATURES, CONCEPTS = 120, 101  # of MediaMill
 
 @dataclass(frozen=True, kw_only=True)
 class Digits(NamedData):
-    """Handwritten digits that ship with scikit-learn: pixels in [0, 1], (1797, 64), and one-hot digits, (1797, 10)."""
+    """Handwritten digits that ship with scikit-learn: pixels in [0, 1], (1797, 64), and one-hot
+    digits, (1797, 10).
+    """
 
     set_name = "digits"
     origin = Origin(
@@ -46,15 +50,22 @@ class Digits(NamedData):
 
 @dataclass(frozen=True, kw_only=True)
 class V1V2(NamedData):
-    """Residual spike counts (Semedo et al. 2019): 79 V1 neurons, and 31 V2 neurons or 31 other V1 neurons."""
+    """Residual spike counts (Semedo et al. 2019): 79 V1 neurons, and 31 V2 neurons or 31 other V1
+    neurons.
+    """
 
     set_name = "v1v2"
     origin = Origin(
-        summary="79 V1 neurons -> 31 V2 neurons (or target=V1: 31 other V1 neurons), 400 trials x 10 bins",
+        summary=(
+            "79 V1 neurons -> 31 V2 neurons (or target=V1: 31 other V1 neurons), 400 trials x 10"
+            " bins"
+        ),
         home="https://github.com/joao-semedo/communication-subspace",
         licence="MIT",
-        citation="Semedo, Zandvakili, Machens, Yu & Kohn 2019, Cortical areas interact through a communication "
-        "subspace, Neuron 102:249",
+        citation=(
+            "Semedo, Zandvakili, Machens, Yu & Kohn 2019, Cortical areas interact through a"
+            " communication subspace, Neuron 102:249"
+        ),
         files=(
             SourceFile(
                 "v1v2/sample_data.mat",
@@ -75,7 +86,8 @@ class V1V2(NamedData):
             X, Y = held["X"], held[f"Y_{self.target}"]
         if X.shape != (4000, 79) or Y.shape != (4000, 31):
             raise DataError(
-                f"{path}: must hold X (4000, 79) and Y_{self.target} (4000, 31) (got {X.shape} and {Y.shape})"
+                f"{path}: must hold X (4000, 79) and Y_{self.target} (4000, 31) (got {X.shape} and"
+                f" {Y.shape})"
             )
         return Dataset("v1v2", X, Y, groups=np.arange(len(X)) // BINS_PER_TRIAL)
 
@@ -84,15 +96,17 @@ class V1V2(NamedData):
 class MediaMill(NamedData):
     """Features of video frames, (T, 120), and the concepts seen in them, (T, 101), each 0 or 1."""
 
-    # Mulan's home offers the set as a .rar archive, which Python cannot open, and publishes no checksum of it:
-    # the user unpacks it once.
+    # Mulan's home offers the set as a .rar archive, which Python cannot open, and publishes no
+    # checksum of it: the user unpacks it once.
     set_name = "mediamill"
     origin = Origin(
         summary="120 visual features of video frames -> 101 concepts",
         home="https://mulan.sourceforge.net/datasets-mlc.html",
         licence="none stated; for research",
-        citation="Snoek, Worring, van Gemert, Geusebroek & Smeulders 2006, The challenge problem for automated "
-        "detection of 101 semantic concepts in multimedia, ACM Multimedia, p. 421",
+        citation=(
+            "Snoek, Worring, van Gemert, Geusebroek & Smeulders 2006, The challenge problem for"
+            " automated detection of 101 semantic concepts in multimedia, ACM Multimedia, p. 421"
+        ),
         files=(
             SourceFile(
                 "mediamill/mediamill.arff",
@@ -122,14 +136,17 @@ def read_arff(path: Path) -> np.ndarray:
                 kinds.append(attribute["kind"].replace(" ", "").lower().replace("real", "numeric"))
         if kinds != ["numeric"] * FEATURES + ["{0,1}"] * CONCEPTS:
             raise DataError(
-                f"{path}: must have {FEATURES} numeric features and then {CONCEPTS} {{0,1}} classes (got "
-                f"{kinds.count('numeric')} and {kinds.count('{0,1}')} of {len(kinds)}); another set, or truncated?"
+                f"{path}: must have {FEATURES} numeric features and then {CONCEPTS} {{0,1}} classes"
+                f" (got {kinds.count('numeric')} and {kinds.count('{0,1}')} of {len(kinds)});"
+                " another set, or truncated?"
             )
         first = next((line for line in file if line.strip() and not line.startswith("%")), None)
         if first is None:
             raise DataError(f"{path}: has no row after @data; is it truncated?")
         if first.lstrip().startswith("{"):
-            raise DataError(f"{path}: rows must be dense, {len(kinds)} values each (got a sparse row)")
+            raise DataError(
+                f"{path}: rows must be dense, {len(kinds)} values each (got a sparse row)"
+            )
         values = np.loadtxt(chain([first], file), delimiter=",", comments="%", ndmin=2)
     if values.shape[1] != len(kinds):
         raise DataError(f"{path}: rows must have {len(kinds)} values (got {values.shape[1]})")

@@ -1,7 +1,7 @@
 """Data as values, which settings hold, configs write as tables, and which load themselves.
 
-A value names data and knows how to load them: a named data set, or a file with the options that say what to take of it.
-This module imports nothing heavy, so that ``--help`` need not wait.
+A value names data and knows how to load them: a named data set, or a file with the options that say
+what to take of it. This module imports nothing heavy, so that ``--help`` need not wait.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class DataError(InputError):
 class Data(Settings):
     """Base of all data values: frozen, checked by their fields, equal if their fields are equal.
 
-    Named data sets and classes without subclasses are the kinds of data. The others group kinds: a setting declared as
-    ``data: Samples`` takes every kind of samples.
+    Named data sets and classes without subclasses are the kinds of data. The others group kinds: a
+    setting declared as ``data: Samples`` takes every kind of samples.
     """
 
     set_name: ClassVar[str] = ""  # of a named data set
@@ -43,8 +43,9 @@ class Data(Settings):
     def load(self) -> Any:
         """Read the data.
 
-        The result has a ``name``, a ``checksum`` of its numbers, ``used`` (what was chosen in the file, by name) and
-        ``notes`` (what was left out or guessed). Files must not change while they are read.
+        The result has a ``name``, a ``checksum`` of its numbers, ``used`` (what was chosen in the
+        file, by name) and ``notes`` (what was left out or guessed). Files must not change while
+        they are read.
         """
         from biorrr.sims.data.files import check_stamps, file_stamp
 
@@ -56,7 +57,9 @@ class Data(Settings):
         return loaded
 
     def checksum(self) -> str:
-        """Return the checksum of the numbers, ``load().checksum``: take that where the data are loaded anyway."""
+        """Return the checksum of the numbers, ``load().checksum``: take that where the data are
+        loaded anyway.
+        """
         return self.load().checksum
 
     @property
@@ -68,10 +71,14 @@ class Data(Settings):
         raise NotImplementedError
 
     def plain(self) -> str | dict[str, Any]:
-        """Return the value as TOML holds it: a table, or a name alone where all options have their defaults."""
+        """Return the value as TOML holds it: a table, or a name alone where all options have their
+        defaults.
+        """
         if self.set_name and self == type(self)():
             return self.set_name
-        given = {key_of(field.name): getattr(self, field.name) for field in dataclasses.fields(self)}
+        given = {
+            key_of(field.name): getattr(self, field.name) for field in dataclasses.fields(self)
+        }
         table = {key: value for key, value in given.items() if value is not None}
         return {"name": self.set_name} | table if self.set_name else table
 
@@ -91,19 +98,23 @@ class Data(Settings):
         Parameters
         ----------
         given
-            A value; the name of a data set; the path of a file; or a table with ``name`` or ``file`` and options, as
-            :meth:`plain` makes it or as text in TOML. Nothing is read here: the options tell two areas of a recording
-            from X and Y.
+            A value; the name of a data set; the path of a file; or a table with ``name`` or
+            ``file`` and options, as :meth:`plain` makes it or as text in TOML. Nothing is read
+            here: the options tell two areas of a recording from X and Y.
         options
             Fields of the value, in place of those ``given``. Text is read as the field's type.
         """
         if isinstance(given, Data):
             if not isinstance(given, cls):
-                raise DataError(f"data: must be {cls.__name__} (got {given}, which is {type(given).__name__})")
+                raise DataError(
+                    f"data: must be {cls.__name__} (got {given}, which is {type(given).__name__})"
+                )
             return _made(type(given), vars(given) | dict(options))
         named = {one.set_name: one for one in cls.kinds() if one.set_name}
         files = [one for one in cls.kinds() if not one.set_name]
-        wanted = " or ".join(["a name that `biorrr data` lists"] * bool(named) + ["a file"] * bool(files))
+        wanted = " or ".join(
+            ["a name that `biorrr data` lists"] * bool(named) + ["a file"] * bool(files)
+        )
         fields = _table(given, named) | dict(options)
         place = fields.get("name", fields.get("file"))
         if not isinstance(place, str):
@@ -111,15 +122,21 @@ class Data(Settings):
         if fields.pop("name", None) in named:
             return _made(named[place], fields)
         hint = did_you_mean(place, named)
-        mistyped = hint and isinstance(given, str) and not Path(place).exists() and not Path(place).suffix
+        mistyped = (
+            hint and isinstance(given, str) and not Path(place).exists() and not Path(place).suffix
+        )
         if not files or "file" not in fields or mistyped:
-            raise DataError(f"{place}: no such data set or file" + (hint or f"; there are {', '.join(named)}"))
+            raise DataError(
+                f"{place}: no such data set or file" + (hint or f"; there are {', '.join(named)}")
+            )
         return _made(max(files, key=lambda one: len(fields.keys() & types_of(one).keys())), fields)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Samples(Data):
-    """Data with X and Y, which every circuit can learn: :meth:`load` returns a :class:`~biorrr.sims.data.Dataset`."""
+    """Data with X and Y, which every circuit can learn: :meth:`load` returns a
+    :class:`~biorrr.sims.data.Dataset`.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,14 +157,17 @@ class FileData(Settings):
 
 
 def _table(given: Any, named: Collection[str]) -> dict[str, Any]:
-    """Return data as a table of fields, with the name of a data set or the path of a file; empty if it is neither."""
+    """Return data as a table of fields, with the name of a data set or the path of a file; empty if
+    it is neither.
+    """
     text = str(given) if isinstance(given, str | Path) else ""
     if text.startswith("{"):
         try:
             given = tomllib.loads(f"data = {text}")["data"]
         except tomllib.TOMLDecodeError as error:
             raise SettingsError(
-                f'data: must be a table of TOML, such as {{name = "synthetic", m = 40}} (got {text}; {error})'
+                'data: must be a table of TOML, such as {name = "synthetic", m = 40} (got'
+                f" {text}; {error})"
             ) from None
     if isinstance(given, Mapping):
         return {str(key).replace("-", "_"): value for key, value in given.items()}

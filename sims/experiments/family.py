@@ -1,8 +1,8 @@
 """Follow the family of circuits from RRMSE (s = 0) to CCA (s = 1), learned beside exact.
 
-At every s: excess over the optimum, whitening, eigenvalues of QQ' beside those of M, the plateau of the first neuron
-beside the back-propagated error, and the distal rule, whose coefficients are fitted to the recorded changes
-of all distal synapses in a few hundred samples. Data are centred.
+At every s: excess over the optimum, whitening, eigenvalues of QQ' beside those of M, the plateau of
+the first neuron beside the back-propagated error, and the distal rule, whose coefficients are
+fitted to the recorded changes of all distal synapses in a few hundred samples. Data are centred.
 """
 
 from __future__ import annotations
@@ -44,7 +44,12 @@ from biorrr.sims.lazy import analysis, data_sets, np, xr
 RECORDED_SAMPLES = 300  # in which distal plasticity is recorded
 EIGENVALUES = 0.05  # relative deviation of an eigenvalue of QQ' from M's, on either side
 COEFFICIENTS = 1e-6  # deviation of a coefficient of the distal rule, on either side
-OF_SEEDS = ["excess", "whitening_error", "eigenvalues_QQ", "plateau_relative_error"]  # what differs between them
+OF_SEEDS = [
+    "excess",
+    "whitening_error",
+    "eigenvalues_QQ",
+    "plateau_relative_error",
+]  # what differs between them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,16 +57,24 @@ class FamilyExperimentSettings(FamilySettings):
     """Settings of ``biorrr family``."""
 
     s: tuple[float, ...] = option(
-        (0.0, 0.25, 0.5, 0.75, 1.0), "0 is RRMSE, 1 is CCA; may be repeated", short="s", at_least=0, at_most=1
+        (0.0, 0.25, 0.5, 0.75, 1.0),
+        "0 is RRMSE, 1 is CCA; may be repeated",
+        short="s",
+        at_least=0,
+        at_most=1,
     )
     seeds: int = seeds_option(3)
 
 
 CAPTIONS = {
-    "family": "The family between RRMSE (s = 0) and CCA (s = 1). Above: the plateau of the first neuron (black) on the "
-    "back-propagated error (grey), at three values of s. Below, against s: eigenvalues of QQ' (dots, one per seed) on "
-    "those of M (dashed); excess over the optimum; relative r.m.s. error of the plateau, one dot per neuron and seed; "
-    "and the coefficients of the distal rule as fitted to recorded changes (dots), on s and 1 - s + s ridge (dashed)."
+    "family": (
+        "The family between RRMSE (s = 0) and CCA (s = 1). Above: the plateau of the first neuron"
+        " (black) on the back-propagated error (grey), at three values of s. Below, against s:"
+        " eigenvalues of QQ' (dots, one per seed) on those of M (dashed); excess over the optimum;"
+        " relative r.m.s. error of the plateau, one dot per neuron and seed; and the coefficients"
+        " of the distal rule as fitted to recorded changes (dots), on s and 1 - s + s ridge"
+        " (dashed)."
+    )
 }
 
 
@@ -80,7 +93,9 @@ CAPTIONS = {
     },
 )
 def family(lab: Lab, settings: FamilyExperimentSettings) -> Findings:
-    """Let circuits learn at every s, record their distal plasticity, and compare them with the exact solution."""
+    """Let circuits learn at every s, record their distal plasticity, and compare them with the
+    exact solution.
+    """
     from biorrr.analysis.figures.family import plot_family
 
     settings = lab.set(s=tuple(dict.fromkeys(settings.s)))
@@ -93,12 +108,16 @@ def family(lab: Lab, settings: FamilyExperimentSettings) -> Findings:
     found = lab.map(learn, learners, data, exact)
     rules = lab.map(record_rule, settings.s, data)
 
-    results = join({s: [found[Learner(s, seed)] for seed in settings.every_seed] for s in settings.s}, rules)
+    results = join(
+        {s: [found[Learner(s, seed)] for seed in settings.every_seed] for s in settings.s}, rules
+    )
     results = results.assign_coords(seed=[*settings.every_seed])
     samples = settings.epochs * len(data.X)
     return Findings(
-        title=f"{data.name}: {settings.k} neurons, {settings.seeds} seeds, {samples:,} samples; data are centred; the "
-        "worst of all seeds and neurons",
+        title=(
+            f"{data.name}: {settings.k} neurons, {settings.seeds} seeds, {samples:,} samples; data"
+            " are centred; the worst of all seeds and neurons"
+        ),
         quantities=[
             *learned(data, settings),
             Quantity("seeds", settings.seeds),
@@ -114,17 +133,25 @@ def family(lab: Lab, settings: FamilyExperimentSettings) -> Findings:
     )
 
 
-def learn(job: Job, learner: Learner, data: data_sets.Dataset, exact: Mapping[float, analysis.Yardstick]) -> xr.Dataset:
+def learn(
+    job: Job, learner: Learner, data: data_sets.Dataset, exact: Mapping[float, analysis.Yardstick]
+) -> xr.Dataset:
     """Let a circuit learn, and compare it with the exact solution."""
     settings = job.settings
-    circuit = settings.make_circuit(k=settings.k, s=learner.s, ridge=settings.ridge, seed=learner.seed)
-    run = job.run(circuit, data.X, data.Y, epochs=settings.epochs, centre=True, record=(), snapshots=2)
+    circuit = settings.make_circuit(
+        k=settings.k, s=learner.s, ridge=settings.ridge, seed=learner.seed
+    )
+    run = job.run(
+        circuit, data.X, data.Y, epochs=settings.epochs, centre=True, record=(), snapshots=2
+    )
     weights = {name: getattr(run, name) for name in ("Vx", "Vy", "Q", "R")}
     cost = {name: run.data.attrs[name] for name in ("engine", "seconds")}
     return compare(weights, data.centred(), exact[learner.s]).assign_attrs(cost)
 
 
-def compare(weights: Mapping[str, np.ndarray], data: data_sets.Dataset, exact: analysis.Yardstick) -> xr.Dataset:
+def compare(
+    weights: Mapping[str, np.ndarray], data: data_sets.Dataset, exact: analysis.Yardstick
+) -> xr.Dataset:
     """Compare a circuit with weights Vx, Vy, Q, R with the exact solution, on centred data."""
     audit = analysis.audit_plateau(data.X, data.Y, **weights, ridge=exact.ridge)
     eigenvalues = np.linalg.eigvalsh(weights["Q"] @ weights["Q"].T)[::-1]
@@ -143,27 +170,41 @@ def compare(weights: Mapping[str, np.ndarray], data: data_sets.Dataset, exact: a
 
 
 def record_rule(job: Job, s: float, data: data_sets.Dataset) -> dict[str, float]:
-    """Fit the distal rule to the changes of all distal synapses in the first samples of a circuit."""
+    """Fit the distal rule to the changes of all distal synapses in the first samples of a
+    circuit.
+    """
     from biorrr.analysis.distal.rule import fit_distal_rule
 
     settings = job.settings
     circuit = settings.make_circuit(k=settings.k, s=s, ridge=settings.ridge, seed=settings.seed)
     order = np.random.default_rng(settings.seed).integers(len(data.X), size=RECORDED_SAMPLES)
     recorded = ("y", "z", "a", "Vy")
-    run = job.run(circuit, data.X, data.Y, order=order, record=recorded, every=1, snapshots=1, centre=True)
+    run = job.run(
+        circuit, data.X, data.Y, order=order, record=recorded, every=1, snapshots=1, centre=True
+    )
     Vy = run.data["Vy_trace"].values.reshape(RECORDED_SAMPLES, data.Y.shape[1], settings.k)
     y, z, a, eta = (run.data[name].values for name in ("y", "z", "a", "eta_y"))
     exact = {"own_current_exact": s, "decay_exact": 1 - s + s * settings.ridge}
     return fit_distal_rule(y, z, a, Vy, eta) | exact
 
 
-def join(found: Mapping[float, list[xr.Dataset]], rules: Mapping[float, Mapping[str, Any]]) -> xr.Dataset:
-    """Return all comparisons by s and seed, with the plateaus of the first seed and the distal rules."""
+def join(
+    found: Mapping[float, list[xr.Dataset]], rules: Mapping[float, Mapping[str, Any]]
+) -> xr.Dataset:
+    """Return all comparisons by s and seed, with the plateaus of the first seed and the distal
+    rules.
+    """
     each = [
-        xr.concat(seeds, "seed", data_vars=OF_SEEDS, coords="minimal", compat="override", combine_attrs="drop")
-        .assign({name: float(value) for name, value in rules[s].items()})
+        xr.concat(
+            seeds,
+            "seed",
+            data_vars=OF_SEEDS,
+            coords="minimal",
+            compat="override",
+            combine_attrs="drop",
+        ).assign({name: float(value) for name, value in rules[s].items()})
         for s, seeds in found.items()
-    ]  # fmt: skip
+    ]
     return xr.concat(each, dim="s").assign_coords(s=[*found])
 
 
@@ -173,8 +214,14 @@ def eigenvalue_deviations(results: xr.Dataset) -> xr.DataArray:
 
 
 def rule_deviation(results: xr.Dataset) -> float:
-    """Return the deviation of a coefficient of the distal rule that is farthest from 0, with its sign."""
-    return farthest(xr.concat([results[name] - results[f"{name}_exact"] for name in ("own_current", "decay")], "of"))
+    """Return the deviation of a coefficient of the distal rule that is farthest from 0, with its
+    sign.
+    """
+    return farthest(
+        xr.concat(
+            [results[name] - results[f"{name}_exact"] for name in ("own_current", "decay")], "of"
+        )
+    )
 
 
 def summary(results: xr.Dataset) -> list[Quantity]:
@@ -183,19 +230,24 @@ def summary(results: xr.Dataset) -> list[Quantity]:
         Quantity("excess_max", results["excess"].max().item(), PERCENT),
         Quantity("whitening_error_max", results["whitening_error"].max().item()),
         Quantity("eigenvalue_deviation", farthest(eigenvalue_deviations(results)), PERCENT),
-        Quantity("plateau_relative_error_max", results["plateau_relative_error"].max().item(), PERCENT),
+        Quantity(
+            "plateau_relative_error_max", results["plateau_relative_error"].max().item(), PERCENT
+        ),
         Quantity("distal_rule_deviation", rule_deviation(results)),
         Quantity("distal_rule_unexplained_max", results["unexplained"].max().item()),
     ]
 
 
 def in_words(one: xr.Dataset) -> str:
-    """Return the worst of all seeds and neurons at one s, and the distal rule, as a row of the table."""
+    """Return the worst of all seeds and neurons at one s, and the distal rule, as a row of the
+    table.
+    """
     worst = {quantity.name: quantity.text for quantity in summary(one)}
     return (
-        f"excess {worst['excess_max']}, whitening error {worst['whitening_error_max']}, eigenvalues off by "
-        f"{worst['eigenvalue_deviation']}, plateau off by {worst['plateau_relative_error_max']}, distal rule "
-        f"yz' - {readable(one['own_current'].item())} ya' - {readable(one['decay'].item())} Vy"
+        f"excess {worst['excess_max']}, whitening error {worst['whitening_error_max']}, eigenvalues"
+        f" off by {worst['eigenvalue_deviation']}, plateau off by"
+        f" {worst['plateau_relative_error_max']}, distal rule yz' -"
+        f" {readable(one['own_current'].item())} ya' - {readable(one['decay'].item())} Vy"
     )
 
 
@@ -206,24 +258,45 @@ def judge(results: xr.Dataset, unjudged: str, **about: Any) -> Iterator[Claim]:
         about["s"] = float(s)
         over: Any = partial(Claim.over_seeds, unjudged=unjudged, **about)
         yield over(
-            one["excess"].values, low=-1e-9, high=EXCESS, unit=PERCENT,
-            text="we derive novel algorithms for a family of RRR problems, which include RRMSE and CCA",
-            place='Sec. 1, "Introduction", Contributions; Sec. 3.2, "Parametrizing the projection matrix"',
+            one["excess"].values,
+            low=-1e-9,
+            high=EXCESS,
+            unit=PERCENT,
+            text=(
+                "we derive novel algorithms for a family of RRR problems, which include RRMSE"
+                " and CCA"
+            ),
+            place=(
+                'Sec. 1, "Introduction", Contributions; Sec. 3.2, "Parametrizing the projection'
+                ' matrix"'
+            ),
             run="excess of the circuit over the optimum at this s",
-        )  # fmt: skip
+        )
         yield over(one["whitening_error"].values, text=WHITE, place=WHITE_PLACE, high=WHITENING)
         yield over(
-            [farthest(seed) for seed in eigenvalue_deviations(one)], low=-EIGENVALUES, high=EIGENVALUES, unit=PERCENT,
+            [farthest(seed) for seed in eigenvalue_deviations(one)],
+            low=-EIGENVALUES,
+            high=EIGENVALUES,
+            unit=PERCENT,
             text="the eigenvalues of QQ' are the k largest of M",
             place='supplement C, "Saturation of the Bio-RRR inequality constraint"',
-        )  # fmt: skip
+        )
         worst = one["plateau_relative_error"].max("pyramidal").values
         run = "the interpretation holds for any s"
         yield over(worst, text=PLATEAU, place=PLACE, high=TOLERATED, unit=PERCENT, run=run)
         yield Claim(
-            text="the update rule for Vy linearly interpolates between these two cases and remains local",
-            place='Sec. 5.1, "Neural circuit"', value=rule_deviation(one), low=-COEFFICIENTS, high=COEFFICIENTS,
-            run=f"coefficients of y a' and Vy, fitted to recorded changes of all distal synapses in {RECORDED_SAMPLES} "
-            "samples, beside s and 1 - s (plus s ridge): deviation",
-            numbers={"share of the changes left unexplained": one["unexplained"].item()}, **about,
-        )  # fmt: skip
+            text=(
+                "the update rule for Vy linearly interpolates between these two cases and remains"
+                " local"
+            ),
+            place='Sec. 5.1, "Neural circuit"',
+            value=rule_deviation(one),
+            low=-COEFFICIENTS,
+            high=COEFFICIENTS,
+            run=(
+                "coefficients of y a' and Vy, fitted to recorded changes of all distal synapses in"
+                f" {RECORDED_SAMPLES} samples, beside s and 1 - s (plus s ridge): deviation"
+            ),
+            numbers={"share of the changes left unexplained": one["unexplained"].item()},
+            **about,
+        )

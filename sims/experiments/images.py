@@ -1,9 +1,10 @@
 """Compare Bio-RRMSE with backprop on picture classification.
 
-Backprop trains a two-layer network from the same weights, with the same pictures in the same order: Vx ~ N(0, 1)/100
-and Vy ~ N(0, 1)/10, from which the authors start both in their public demonstration. Pixels / 255, centred; labels as
-one-hot vectors; the rates of the supplement's table; 100,000 samples, 10 epochs of the 10,000 test pictures. The
-paper's claim is that the two are comparable, not that either is near the optimum.
+Backprop trains a two-layer network from the same weights, with the same pictures in the same order:
+Vx ~ N(0, 1)/100 and Vy ~ N(0, 1)/10, from which the authors start both in their public
+demonstration. Pixels / 255, centred; labels as one-hot vectors; the rates of the supplement's
+table; 100,000 samples, 10 epochs of the 10,000 test pictures. The paper's claim is that the two are
+comparable, not that either is near the optimum.
 """
 
 from __future__ import annotations
@@ -31,10 +32,16 @@ from biorrr.sims.races.heats import Heat, tracks_of
 from biorrr.sims.races.judgements import comparable
 from biorrr.sims.races.laps import CIRCUIT, Lap, race
 
-RANKS = {"mnist": 1, "fashion-mnist": 2, "cifar10": 4, "cifar100": 8}  # the paper's, one for each data set
+RANKS = {
+    "mnist": 1,
+    "fashion-mnist": 2,
+    "cifar10": 4,
+    "cifar100": 8,
+}  # the paper's, one for each data set
 BIO, BACKPROP = "Bio-RRMSE", "backprop"
 QUICK_STEPS = 3_000
-# The paper says "comparable" and prints no number: excesses differ by at most 5 % of the optimum, either way.
+# The paper says "comparable" and prints no number: excesses differ by at most 5 % of the optimum,
+# either way.
 COMPARABLE = 0.05
 PLACE = 'supplement F, "More numerical experiments"; Fig. 7, Table 1'
 
@@ -50,22 +57,28 @@ class ImagesSettings(ExperimentSettings):
     steps: int = option(100_000, "samples presented", at_least=1)
     ridge: float = option(0.1, "added to Cxx", at_least=0)
     simulation: bool = option(True, "also simulate the circuit itself")
-    quick: bool = option(False, f"{QUICK_STEPS} samples and two seeds: a first look, without verdicts")
+    quick: bool = option(
+        False, f"{QUICK_STEPS} samples and two seeds: a first look, without verdicts"
+    )
     s = 0.0  # RRMSE
 
 
 CAPTIONS = {
-    "images": "Excess over the optimum, in percent, against the number of samples seen, one panel for each set of "
-    "pictures: the simulated circuit, the paper's algorithm and a two-layer network trained by back-propagation, "
-    "each as the mean over seeds in a band of one standard deviation. All should fall, and the circuit about as "
-    "fast as back-propagation."
+    "images": (
+        "Excess over the optimum, in percent, against the number of samples seen, one panel for"
+        " each set of pictures: the simulated circuit, the paper's algorithm and a two-layer"
+        " network trained by back-propagation, each as the mean over seeds in a band of one"
+        " standard deviation. All should fall, and the circuit about as fast as back-propagation."
+    )
 }
 SHORT = {CIRCUIT: "circuit", BIO: "bio", BACKPROP: "backprop"}  # names of learners in the summary
 HEAT = Heat("rrmse", "online")
 
 
 def measure(settings: ImagesSettings) -> str:
-    """Return the name of the excess of the circuit, or of the algorithm without a circuit, on the first data set."""
+    """Return the name of the excess of the circuit, or of the algorithm without a circuit, on the
+    first data set.
+    """
     return f"{settings.data[0].name}_{'circuit' if settings.simulation else 'bio'}_excess"
 
 
@@ -84,7 +97,9 @@ def images(lab: Lab, settings: ImagesSettings) -> Findings:
     if settings.quick:
         settings = lab.set(steps=min(settings.steps, QUICK_STEPS), seeds=min(settings.seeds, 2))
     for pictures in settings.data:
-        lab.load(pictures)  # one after another, before anything is written: all of them would fill the memory
+        lab.load(
+            pictures
+        )  # one after another, before anything is written: all of them would fill the memory
     quantities: list[Quantity] = []
     claims: list[Claim] = []
     results: dict[str, Any] = {}
@@ -101,7 +116,10 @@ def images(lab: Lab, settings: ImagesSettings) -> Findings:
         claims.append(parity(name, curves, settings))
     joined = join(results, "data")
     return Findings(
-        title=f"Bio-RRMSE and backprop, {settings.steps:,} samples, {settings.seeds} seeds; pixels / 255, centred",
+        title=(
+            f"Bio-RRMSE and backprop, {settings.steps:,} samples, {settings.seeds} seeds; pixels /"
+            " 255, centred"
+        ),
         quantities=quantities,
         data={"run": joined},
         figures=[Figure("images", partial(plot_pictures_race, joined))],
@@ -112,7 +130,9 @@ def images(lab: Lab, settings: ImagesSettings) -> Findings:
 def line_up(data: data_sets.Dataset, settings: ImagesSettings) -> list[Lap]:
     """Return all laps on one data set."""
     rank = RANKS[data.name]
-    bio, ann = (models.Rates.paper(data.name, 0, rank, "online", whose) for whose in ("biorrr", "ann"))
+    bio, ann = (
+        models.Rates.paper(data.name, 0, rank, "online", whose) for whose in ("biorrr", "ann")
+    )
     runners: dict[str, tuple[Any, dict[str, Any], models.Rates]] = {
         CIRCUIT: (None, {}, bio),
         BIO: (analysis.OnlineBioRRR, {}, bio),
@@ -134,7 +154,10 @@ def parity(name: str, curves: Curves, settings: ImagesSettings) -> Claim:
         BIO,
         BACKPROP,
         COMPARABLE,
-        text="In all cases, the performance of Bio-RRMSE is comparable to the performance of backprop",
+        text=(
+            "In all cases, the performance of Bio-RRMSE is comparable to the performance of"
+            " backprop"
+        ),
         place=PLACE,
         run=f"{name}, {settings.steps:,} samples, {settings.seeds} seeds",
         data=name,
@@ -146,10 +169,16 @@ def summary(name: str, curves: Curves) -> list[Quantity]:
     """Return the final numbers of every learner on one data set."""
     found = []
     for (learner, rank), curve in curves.items():
-        excess, key, row = curve.excess[:, -1], f"{name}_{SHORT[learner]}", f"{name}, k = {rank}: {learner}"
+        excess, key, row = (
+            curve.excess[:, -1],
+            f"{name}_{SHORT[learner]}",
+            f"{name}, k = {rank}: {learner}",
+        )
         slowed = "rates x" if curve.fraction < 1 else ""
         found += [
-            Quantity(f"{key}_excess", excess.mean(), PERCENT, "excess", spread=excess.std(), row=row),
+            Quantity(
+                f"{key}_excess", excess.mean(), PERCENT, "excess", spread=excess.std(), row=row
+            ),
             Quantity(f"{key}_rates_fraction", curve.fraction, "", slowed, row=row),
         ]
     return found

@@ -1,9 +1,10 @@
 """Let the circuit learn data and compare it with the exact solution.
 
-Data are centred. A second circuit learns four fifths of the samples and predicts the others, as the exact solution
-does. Fills a run folder with the settings (config.toml), weights and traces (run.nc), excess and ||R - Q'|| during
-learning (learning.nc), final numbers (summary.json) and figures. With several seeds, run.nc is the first one's,
-run-<seed>.nc are the others', and the numbers are means with their spread.
+Data are centred. A second circuit learns four fifths of the samples and predicts the others, as the
+exact solution does. Fills a run folder with the settings (config.toml), weights and traces
+(run.nc), excess and ||R - Q'|| during learning (learning.nc), final numbers (summary.json) and
+figures. With several seeds, run.nc is the first one's, run-<seed>.nc are the others', and the
+numbers are means with their spread.
 """
 
 from __future__ import annotations
@@ -42,40 +43,56 @@ class LearnSettings(TrainingSettings):
     """Settings of ``biorrr learn``."""
 
     epochs: int | None = option(  # type: ignore[assignment]
-        None, f"number of passes over the data; 60 by default, {MILLIVOLT_EPOCHS} with cells in millivolts", at_least=1
+        None,
+        f"number of passes over the data; 60 by default, {MILLIVOLT_EPOCHS} with cells in"
+        " millivolts",
+        at_least=1,
     )
     cell: str = cell_option()
     ridge: float | None = option(
         None,
-        "added to Cxx and Cyy on the diagonal; 0.1 * trace(Cxx)/m by default; cv takes the one that predicts held-out "
-        "samples best",
+        "added to Cxx and Cyy on the diagonal; 0.1 * trace(Cxx)/m by default; cv takes the one that"
+        " predicts held-out samples best",
         at_least=0,
         choices=("cv",),
     )
 
 
 CAPTIONS = {
-    "learning_curve": "Objective of the circuit against the number of samples that it has seen. The lower the "
-    "objective, the more of the instructive input the outputs predict. The dashed line is the optimum, the lowest "
-    "value that so many neurons can reach: a circuit that has learned lies on it.",
-    "plateau": "Four signals of each neuron in stretches of consecutive samples at the start of learning, halfway "
-    "(where the circuit's prediction has come half the way to its final form) and at the end. The plateau (black) "
-    "is what inhibition (green) leaves of the distal current (orange). At the start inhibition has nothing to do "
-    "with the current; at the end it predicts it from the neuron's own output (blue), and what is left is the "
-    "error of the prediction. Grey lines are the theory: behind the plateau the back-propagated error, behind the "
-    "inhibition the best prediction of the current. Learning has succeeded where black lies on grey. All stretches "
-    "of a neuron share the two scales on the right, in the units of the signals; triangles mark values that are "
-    "too large for them.",
-    "filters": "Proximal weights of each neuron, above as learned, below as the exact solution has them. Any "
-    "rotation of the filters predicts equally well, so the learned ones were turned to lie as near as possible to "
-    "the exact ones. The two rows should look the same.",
-    "eigenvalues": "Eigenvalues of QQ', by which interneurons inhibit (diamonds), beside those of the matrix M of "
-    "the exact solution (bars), which say how much of the instructive input each filter can predict; minus the sum "
-    "of the first k is the optimum. Each diamond should come to lie at the top of its bar. Q "
-    "goes on to converge after the filters have found the right subspace, and as long as diamonds are off the "
-    "outputs are not yet of unit variance, but the objective does not suffer.",
-    "excess": "How far the objective lies above the optimum, in percent of the optimum, against the number of "
-    "samples seen: the mean over all seeds, in a band of one standard deviation.",
+    "learning_curve": (
+        "Objective of the circuit against the number of samples that it has seen. The lower the"
+        " objective, the more of the instructive input the outputs predict. The dashed line is the"
+        " optimum, the lowest value that so many neurons can reach: a circuit that has learned lies"
+        " on it."
+    ),
+    "plateau": (
+        "Four signals of each neuron in stretches of consecutive samples at the start of learning,"
+        " halfway (where the circuit's prediction has come half the way to its final form) and at"
+        " the end. The plateau (black) is what inhibition (green) leaves of the distal current"
+        " (orange). At the start inhibition has nothing to do with the current; at the end it"
+        " predicts it from the neuron's own output (blue), and what is left is the error of the"
+        " prediction. Grey lines are the theory: behind the plateau the back-propagated error,"
+        " behind the inhibition the best prediction of the current. Learning has succeeded where"
+        " black lies on grey. All stretches of a neuron share the two scales on the right, in the"
+        " units of the signals; triangles mark values that are too large for them."
+    ),
+    "filters": (
+        "Proximal weights of each neuron, above as learned, below as the exact solution has them."
+        " Any rotation of the filters predicts equally well, so the learned ones were turned to lie"
+        " as near as possible to the exact ones. The two rows should look the same."
+    ),
+    "eigenvalues": (
+        "Eigenvalues of QQ', by which interneurons inhibit (diamonds), beside those of the matrix M"
+        " of the exact solution (bars), which say how much of the instructive input each filter can"
+        " predict; minus the sum of the first k is the optimum. Each diamond should come to lie at"
+        " the top of its bar. Q goes on to converge after the filters have found the right"
+        " subspace, and as long as diamonds are off the outputs are not yet of unit variance, but"
+        " the objective does not suffer."
+    ),
+    "excess": (
+        "How far the objective lies above the optimum, in percent of the optimum, against the"
+        " number of samples seen: the mean over all seeds, in a band of one standard deviation."
+    ),
 }
 
 
@@ -104,27 +121,40 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
         predicted = lab.map(predict_held_out, [settings.seed], data)[settings.seed]
     courses, figures = join(runs, exact), draw(first, data, exact)
     if others:
-        draw_all = partial(analysis.plot_learning, courses["seen"], courses["excess"].values, label="circuit")
+        draw_all = partial(
+            analysis.plot_learning, courses["seen"], courses["excess"].values, label="circuit"
+        )
         figures.append(Figure("excess", draw_all))
     return Findings(
-        title=f"{data.name}: {len(data.X)} samples, {data.X.shape[1]} inputs, {data.Y.shape[1]} targets"
+        title=(
+            f"{data.name}: {len(data.X)} samples, {data.X.shape[1]} inputs, {data.Y.shape[1]}"
+            " targets"
+        )
         + (f", {settings.seeds} seeds" if others else "")
         + "; data are centred",
         quantities=[
             *learned(data, settings, settings.seeds),
             *scored([*runs.values()], exact),
-            *(Quantity(name, r2, "", HELD_OUT[name], row="held-out R2") for name, r2 in predicted.items()),
+            *(
+                Quantity(name, r2, "", HELD_OUT[name], row="held-out R2")
+                for name, r2 in predicted.items()
+            ),
         ],
-        data={"run" if run is first else f"run-{seed}": run for seed, run in runs.items()} | {"learning": courses},
+        data={"run" if run is first else f"run-{seed}": run for seed, run in runs.items()}
+        | {"learning": courses},
         figures=figures,
     )
 
 
 def best_ridge(data: data_sets.Dataset, settings: LearnSettings) -> float:
-    """Return the ridge with which the exact solution predicts held-out samples best; refuse data of one trial."""
+    """Return the ridge with which the exact solution predicts held-out samples best; refuse data of
+    one trial.
+    """
     folds = min(5, len(np.unique(data.trials)))
     if folds < 2:
-        raise SettingsError(f"ridge: cv needs two trials or more ({data.name} has one); give a number")
+        raise SettingsError(
+            f"ridge: cv needs two trials or more ({data.name} has one); give a number"
+        )
     X, Y = data.X, data.Y
     return analysis.choose_ridge(X, Y, settings.k, settings.s, folds=folds, groups=data.groups).best
 
@@ -140,23 +170,33 @@ def learn_samples(
     """Let a circuit learn ``X`` (n_samples, m) and ``Y`` (n_samples, n), as the settings ask."""
     settings = job.settings
     cell = cell_arguments(settings.cell)
-    circuit = settings.make_circuit(k=settings.k, s=settings.s, ridge=settings.ridge, seed=seed, **cell)
-    return job.run(circuit, X, Y, epochs=settings.epochs, centre=True, record=record, snapshots=snapshots)
+    circuit = settings.make_circuit(
+        k=settings.k, s=settings.s, ridge=settings.ridge, seed=seed, **cell
+    )
+    return job.run(
+        circuit, X, Y, epochs=settings.epochs, centre=True, record=record, snapshots=snapshots
+    )
 
 
-HELD_OUT = {"held_out_r2": "circuit", "held_out_r2_exact": "exact solution"}  # words of what is predicted
+HELD_OUT = {
+    "held_out_r2": "circuit",
+    "held_out_r2_exact": "exact solution",
+}  # words of what is predicted
 
 
 def can_hold_out(data: data_sets.Dataset, cell: str) -> bool:
-    """Return True if a second circuit can learn most trials: not with slow cells, nor data larger than memory."""
+    """Return True if a second circuit can learn most trials: not with slow cells, nor data larger
+    than memory.
+    """
     return cell != "millivolts" and data.fits_in_memory and len(np.unique(data.trials)) >= 5
 
 
 def predict_held_out(job: Job, seed: int, data: data_sets.Dataset) -> dict[str, float]:
-    """Return R2 on a random fifth of the trials of a circuit and of the exact solution that learned the others.
+    """Return R2 on a random fifth of the trials of a circuit and of the exact solution that learned
+    the others.
 
-    R2 is pooled over targets, about their means in the samples that were learned. The circuit's prediction is that of
-    its filters and readout, X Vx readout', whatever its cells are.
+    R2 is pooled over targets, about their means in the samples that were learned. The circuit's
+    prediction is that of its filters and readout, X Vx readout', whatever its cells are.
     """
     trials, trial_of = np.unique(data.trials, return_inverse=True)
     held_out = np.random.default_rng(seed).permutation(len(trials))[trial_of] < len(trials) // 5
@@ -177,8 +217,14 @@ def join(runs: dict[int, circuits.Run], exact: analysis.Yardstick) -> xr.Dataset
     """Return the excess and ||Q' - R|| of all runs, each (seed, snapshot)."""
     return xr.Dataset(
         {
-            "excess": (("seed", "snapshot"), np.stack([exact.excess(run.data["Vx"].values) for run in runs.values()])),
-            "r_minus_qt": (("seed", "snapshot"), np.stack([run.r_minus_qt for run in runs.values()])),
+            "excess": (
+                ("seed", "snapshot"),
+                np.stack([exact.excess(run.data["Vx"].values) for run in runs.values()]),
+            ),
+            "r_minus_qt": (
+                ("seed", "snapshot"),
+                np.stack([run.r_minus_qt for run in runs.values()]),
+            ),
             "seen": ("snapshot", runs[min(runs)].data["seen"].values),
         },
         coords={"seed": [*runs]},
@@ -186,11 +232,17 @@ def join(runs: dict[int, circuits.Run], exact: analysis.Yardstick) -> xr.Dataset
 
 
 def draw(run: circuits.Run, data: data_sets.Dataset, exact: analysis.Yardstick) -> list[Figure]:
-    """Return learning curve, plateaus through learning, filters and eigenvalues, as the run draws them in a script."""
+    """Return learning curve, plateaus through learning, filters and eigenvalues, as the run draws
+    them in a script.
+    """
     figures = [Figure("learning_curve", partial(run.plot_learning, exact=exact))]
-    if "plateau" in run.data and run.data.sizes["sample"] > 0:  # it may have ended before the first sample
+    if (
+        "plateau" in run.data and run.data.sizes["sample"] > 0
+    ):  # it may have ended before the first sample
         figures.append(Figure("plateau", partial(run.plot_plateau, data.X, data.Y, exact=exact)))
     if run.ended != "diverged":
-        figures.append(Figure("filters", partial(run.plot_filters, pixels=data.pixels, exact=exact)))
+        figures.append(
+            Figure("filters", partial(run.plot_filters, pixels=data.pixels, exact=exact))
+        )
         figures.append(Figure("eigenvalues", partial(run.plot_eigenvalues, exact=exact)))
     return figures

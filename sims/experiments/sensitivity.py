@@ -1,8 +1,9 @@
 """Vary the learning rates over two decades and see whether the performance depends on them.
 
-The supplement tries two decades of eta0 and of N, eta = eta0/(1 + t/N), from the largest eta0 that does not diverge
-downwards, for Bio-RRMSE and for the network trained by backprop, and finds neither very sensitive. Here every eta0 is
-tried with every N, and the excess over the optimum after all samples is drawn for each pair. Data are centred.
+The supplement tries two decades of eta0 and of N, eta = eta0/(1 + t/N), from the largest eta0 that
+does not diverge downwards, for Bio-RRMSE and for the network trained by backprop, and finds neither
+very sensitive. Here every eta0 is tried with every N, and the excess over the optimum after all
+samples is drawn for each pair. Data are centred.
 """
 
 from __future__ import annotations
@@ -35,8 +36,18 @@ from biorrr.sims.races.heats import Heat, Track, tracks_of
 from biorrr.sims.races.judgements import NEAR
 from biorrr.sims.races.laps import Lap, run_lap
 
-HALF_DECADES = (1, 0, -1, -2, -3, -4, -5)  # of eta0 over the printed one: beyond what is stable, and two decades below
-N = tuple(float(n) for n in (100, 316, 1_000, 3_162, 10_000))  # samples; the printed ones are 200 to 7000
+HALF_DECADES = (
+    1,
+    0,
+    -1,
+    -2,
+    -3,
+    -4,
+    -5,
+)  # of eta0 over the printed one: beyond what is stable, and two decades below
+N = tuple(
+    float(n) for n in (100, 316, 1_000, 3_162, 10_000)
+)  # samples; the printed ones are 200 to 7000
 ROWS = 5  # values of eta0 that two decades hold
 BIO, ANN = "Bio-RRMSE", "ANN"
 QUICK_STEPS = 10_000
@@ -47,8 +58,12 @@ PLACE = 'supplement E, "Numerical experiment details", RRMSE'
 class SensitivitySettings(ExperimentSettings):
     """Settings of ``biorrr sensitivity``."""
 
-    data: Samples = option("mediamill", "mediamill, for which the paper prints rates", metavar="NAME")
-    rows: int | None = option(None, "use the first so many rows of the data; all by default", at_least=2)
+    data: Samples = option(
+        "mediamill", "mediamill, for which the paper prints rates", metavar="NAME"
+    )
+    rows: int | None = option(
+        None, "use the first so many rows of the data; all by default", at_least=2
+    )
     k: tuple[int, ...] = option((1, 2, 4), "ranks, of 1, 2 and 4", short="k", at_least=1)
     seeds: int = seeds_option(3)
     steps: int = option(100_000, "samples presented", at_least=1)
@@ -58,24 +73,35 @@ class SensitivitySettings(ExperimentSettings):
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a grid: one algorithm at one rank with one eta0, ``half_decades`` from the printed one."""
+    """A row of a grid: one algorithm at one rank with one eta0, ``half_decades`` from the printed
+    one.
+    """
 
     algorithm: str
     k: int
     half_decades: int
 
     def rates(self, data: str, N: float) -> models.Rates:
-        """Return the printed rates with another eta0, all in proportion, that halve in N samples."""
-        printed = models.Rates.paper(data, 0, self.k, "online", "biorrr" if self.algorithm == BIO else "ann")
+        """Return the printed rates with another eta0, all in proportion, that halve in N
+        samples.
+        """
+        printed = models.Rates.paper(
+            data, 0, self.k, "online", "biorrr" if self.algorithm == BIO else "ann"
+        )
         scaled = printed.scaled(10 ** (self.half_decades / 2))
-        return models.Rates(*(models.Rate(getattr(scaled, pathway).eta0, N) for pathway in ("x", "y", "q", "r")))
+        return models.Rates(
+            *(models.Rate(getattr(scaled, pathway).eta0, N) for pathway in ("x", "y", "q", "r"))
+        )
 
 
 CAPTIONS = {
-    "sensitivity": "Excess over the optimum, in percent, after all samples, for every pair of the rate at the "
-    "start, eta0, and the number of samples in which rates halve, N: Bio-RRMSE above, the network trained by "
-    "back-propagation below, one column for each rank. If the choice did not matter, all squares would have the "
-    "same colour; dark ones have learned too slowly. The largest eta0 shown is the largest that never diverged."
+    "sensitivity": (
+        "Excess over the optimum, in percent, after all samples, for every pair of the rate at the"
+        " start, eta0, and the number of samples in which rates halve, N: Bio-RRMSE above, the"
+        " network trained by back-propagation below, one column for each rank. If the choice did"
+        " not matter, all squares would have the same colour; dark ones have learned too slowly."
+        " The largest eta0 shown is the largest that never diverged."
+    )
 }
 
 
@@ -88,7 +114,9 @@ CAPTIONS = {
     small={"k": (1,), "steps": 200, "seeds": 1},
 )
 def sensitivity(lab: Lab, settings: SensitivitySettings) -> Findings:
-    """Run Bio-RRMSE and backprop at every pair of eta0 and N, and measure how much the choice matters."""
+    """Run Bio-RRMSE and backprop at every pair of eta0 and N, and measure how much the choice
+    matters.
+    """
     from biorrr.analysis.figures.races import plot_sensitivity
 
     check_printed(settings)
@@ -96,15 +124,25 @@ def sensitivity(lab: Lab, settings: SensitivitySettings) -> Findings:
         settings = lab.set(steps=min(settings.steps, QUICK_STEPS), seeds=1)
     data = first_rows(lab.load(settings.data), settings.rows)
     check_rank(max(settings.k), data)
-    heat = Heat("rrmse", "online", swapped=isinstance(settings.data, MediaMill))  # the direction of the paper
+    heat = Heat(
+        "rrmse", "online", swapped=isinstance(settings.data, MediaMill)
+    )  # the direction of the paper
     track = tracks_of(data, [heat], settings.ridge)[heat]
 
-    rows = [Row(algorithm, k, step) for algorithm in (BIO, ANN) for k in settings.k for step in HALF_DECADES]
+    rows = [
+        Row(algorithm, k, step)
+        for algorithm in (BIO, ANN)
+        for k in settings.k
+        for step in HALF_DECADES
+    ]
     found = lab.map(run_row, rows, heat, track)
 
     results = join([found[row]["excess"] for row in rows], data.name, settings)
     each = [results.sel(algorithm=algorithm, k=k) for algorithm in (BIO, ANN) for k in settings.k]
-    what = f"{track.data.name}: {track.data.direction}; {settings.steps:,} samples, {settings.seeds} seeds"
+    what = (
+        f"{track.data.name}: {track.data.direction}; {settings.steps:,} samples, {settings.seeds}"
+        " seeds"
+    )
     known = {"data": track.data.name, "direction": track.data.direction, "steps": settings.steps}
     return Findings(
         title=what,
@@ -154,13 +192,17 @@ def check_printed(settings: SensitivitySettings) -> None:
 
 
 def run_row(job: Job, row: Row, heat: Heat, track: Track) -> dict[str, np.ndarray]:
-    """Return the excess at the end for every N and seed, (N, seeds); NaN where the learner diverged."""
+    """Return the excess at the end for every N and seed, (N, seeds); NaN where the learner
+    diverged.
+    """
     settings = job.settings
     algorithm = analysis.OnlineBioRRR if row.algorithm == BIO else analysis.TwoLayerANN
     excess = np.full((len(N), settings.seeds), np.nan)
     for (column, seed), _ in np.ndenumerate(excess):
         rates = row.rates(track.data.name, N[column])
-        lap = Lap(heat, row.algorithm, algorithm, row.k, settings.seed + seed, settings.steps, rates)
+        lap = Lap(
+            heat, row.algorithm, algorithm, row.k, settings.seed + seed, settings.steps, rates
+        )
         ran = run_lap(job, lap, {heat: track})
         if "diverged" not in ran:
             excess[column, seed] = track.exact.excess(ran["Vx"][-1])
@@ -168,7 +210,9 @@ def run_row(job: Job, row: Row, heat: Heat, track: Track) -> dict[str, np.ndarra
 
 
 def summary(grid: xr.Dataset) -> list[Quantity]:
-    """Return the best, median and worst excess of an algorithm at a rank, and the range of eta0 that is stable."""
+    """Return the best, median and worst excess of an algorithm at a rank, and the range of eta0
+    that is stable.
+    """
     mean, eta0 = grid["excess"].mean("seed", skipna=False).values, grid["eta0"].values
     found = {
         "best_excess": (np.nanmin(mean), PERCENT, "excess at best"),
@@ -180,20 +224,26 @@ def summary(grid: xr.Dataset) -> list[Quantity]:
     algorithm, k = str(grid["algorithm"].item()), int(grid["k"])
     row, key = f"{algorithm}, k = {k}", plain_name(algorithm, k)
     return [
-        Quantity(f"{key}_{name}", float(value), unit, words, row=row) for name, (value, unit, words) in found.items()
+        Quantity(f"{key}_{name}", float(value), unit, words, row=row)
+        for name, (value, unit, words) in found.items()
     ]
 
 
 def largest_stable(rows: Sequence[np.ndarray]) -> int:
-    """Return the index of the first of ``rows``, each (N, seeds) and of falling eta0, in which nothing diverges."""
-    return next((row for row, excess in enumerate(rows) if np.isfinite(excess).all()), len(rows) - 1)
+    """Return the index of the first of ``rows``, each (N, seeds) and of falling eta0, in which
+    nothing diverges.
+    """
+    return next(
+        (row for row, excess in enumerate(rows) if np.isfinite(excess).all()), len(rows) - 1
+    )
 
 
 def join(excess: Sequence[np.ndarray], data: str, settings: SensitivitySettings) -> xr.Dataset:
-    """Return the excess (algorithm, k, decade, N, seed) from the largest stable eta0 (algorithm, k, decade) downwards.
+    """Return the excess (algorithm, k, decade, N, seed) from the largest stable eta0 (algorithm, k,
+    decade) downwards.
 
-    ``excess``, each (N, seeds), are by algorithm, rank and falling eta0. Where fewer than two decades are stable, the
-    last are NaN.
+    ``excess``, each (N, seeds), are by algorithm, rank and falling eta0. Where fewer than two
+    decades are stable, the last are NaN.
     """
     shape = 2, len(settings.k), ROWS
     shown, eta0 = np.full((*shape, len(N), settings.seeds), np.nan), np.full(shape, np.nan)
@@ -206,5 +256,10 @@ def join(excess: Sequence[np.ndarray], data: str, settings: SensitivitySettings)
     dims = "algorithm", "k", "decade"
     return xr.Dataset(
         {"excess": ((*dims, "N", "seed"), shown), "eta0": (dims, eta0)},
-        {"algorithm": [BIO, ANN], "k": list(settings.k), "N": list(N), "seed": list(settings.every_seed)},
+        {
+            "algorithm": [BIO, ANN],
+            "k": list(settings.k),
+            "N": list(N),
+            "seed": list(settings.every_seed),
+        },
     )

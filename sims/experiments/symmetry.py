@@ -1,9 +1,9 @@
 """Show how the interneurons' two sets of weights, Q and R, find each other.
 
-From unrelated starts ||Q' - R|| falls as (1 - eta/tau)^T: measured against that for several eta/tau. A test of our own,
-of which the paper says nothing: whether circuits run away from starts where QR has a negative eigenvalue, so that
-inhibition excites until R has met Q'. None does on digits; with proximal plasticity five times as fast 4 of 8 did. Data
-are centred.
+From unrelated starts ||Q' - R|| falls as (1 - eta/tau)^T: measured against that for several
+eta/tau. A test of our own, of which the paper says nothing: whether circuits run away from starts
+where QR has a negative eigenvalue, so that inhibition excites until R has met Q'. None does on
+digits; with proximal plasticity five times as fast 4 of 8 did. Data are centred.
 """
 
 from __future__ import annotations
@@ -33,10 +33,12 @@ from biorrr.sims.lab import (
 from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, xr
 
 SNAPSHOTS = 60
-SMALLEST_RATIO = 1e-8  # of ||Q' - R|| to its start: the theory is held to TOLERANCE down to here, and seen to go on
+# of ||Q' - R|| to its start: the theory is held to TOLERANCE down to here, and seen to go on
+SMALLEST_RATIO = 1e-8
 TOLERANCE = 1e-6  # relative deviation from theory, either way
 PLACE = 'supplement D, "Decoupling the interneuron synapses"'
-# Rates of Vx and Vy, over what would undo a typical error in one sample. Proximal learning is stable below 2.
+# Rates of Vx and Vy, over what would undo a typical error in one sample. Proximal learning is
+# stable below 2.
 PROXIMAL, DISTAL = 0.2, 0.01
 
 
@@ -48,7 +50,10 @@ class SymmetrySettings(ExperimentSettings):
     k: int = option(2, "pyramidal neurons, and as many interneurons", short="k", at_least=1)
     s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
     etas: tuple[float, ...] = option(
-        (0.001, 0.003, 0.01, 0.03), "rates eta/tau of Q and R; may be repeated", at_least=1e-5, at_most=0.5
+        (0.001, 0.003, 0.01, 0.03),
+        "rates eta/tau of Q and R; may be repeated",
+        at_least=1e-5,
+        at_most=0.5,
     )
     ridge: float = option(0.0, "added to Cxx and Cyy", at_least=0)
     seeds: int = seeds_option(8)
@@ -79,12 +84,15 @@ class Trial:
 
 
 CAPTIONS = {
-    "symmetry": "How the weights R, from pyramidal cells to interneurons, find the transpose of Q, the weights "
-    "back, though both start at random and neither sees the other. Left: distance between the two, over its "
-    "start, at several learning rates and from several starts each (dots); the theory (dashed) has no free "
-    "parameter, and the dots should lie on it. Right: mean power of the output from the same starts (grey) and from "
-    "starts at which QR has a negative eigenvalue (orange), at the lowest rate: inhibition then excites at first, and "
-    "activity grows until R has met the transpose of Q. A run that diverges ends early."
+    "symmetry": (
+        "How the weights R, from pyramidal cells to interneurons, find the transpose of Q, the"
+        " weights back, though both start at random and neither sees the other. Left: distance"
+        " between the two, over its start, at several learning rates and from several starts each"
+        " (dots); the theory (dashed) has no free parameter, and the dots should lie on it. Right:"
+        " mean power of the output from the same starts (grey) and from starts at which QR has a"
+        " negative eigenvalue (orange), at the lowest rate: inhibition then excites at first, and"
+        " activity grows until R has met the transpose of Q. A run that diverges ends early."
+    )
 }
 
 
@@ -100,7 +108,9 @@ def symmetry(lab: Lab, settings: SymmetrySettings) -> Findings:
     """Follow Q and R from unrelated starts, and compare their meeting with theory."""
     from biorrr.analysis.figures.panels.symmetry import plot_meeting
 
-    settings = lab.set(engine=compiled_if_possible(settings.engine))  # each run is short, but there are many
+    settings = lab.set(
+        engine=compiled_if_possible(settings.engine)
+    )  # each run is short, but there are many
     data = lab.load(settings.data)
     check_rank(settings.k, data)
     exact = analysis.Yardstick(*data.stand_in, settings.s, settings.ridge)
@@ -109,16 +119,25 @@ def symmetry(lab: Lab, settings: SymmetrySettings) -> Findings:
 
     results = join(courses, settings)
     found = summary(results)
-    setup = {"data": data.name, "k": settings.k, "s": settings.s, "starts": settings.seeds, "engine": settings.engine}
+    setup = {
+        "data": data.name,
+        "k": settings.k,
+        "s": settings.s,
+        "starts": settings.seeds,
+        "engine": settings.engine,
+    }
     return Findings(
-        title=f"{data.name}: ||Q' - R|| from {settings.seeds} starts of each kind; data are centred",
+        title=(
+            f"{data.name}: ||Q' - R|| from {settings.seeds} starts of each kind; data are centred"
+        ),
         quantities=[*(Quantity(name, value) for name, value in setup.items()), *found.values()],
         data={"run": results},
         figures=[Figure("symmetry", partial(plot_meeting, results))],
         claims=[decay(settings, data.name, found)],
         own_tests=[
             Claim.about(
-                found["negative_diverged"], "no circuit runs away from a start where QR has a negative eigenvalue"
+                found["negative_diverged"],
+                "no circuit runs away from a start where QR has a negative eigenvalue",
             )
         ],
     )
@@ -134,20 +153,29 @@ def trials(settings: SymmetrySettings) -> list[Trial]:
     ]
 
 
-def follow(job: Job, trial: Trial, data: data_sets.Dataset, exact: analysis.Yardstick) -> dict[str, Any]:
+def follow(
+    job: Job, trial: Trial, data: data_sets.Dataset, exact: analysis.Yardstick
+) -> dict[str, Any]:
     """Follow one circuit.
 
-    Returns, each (snapshot,): samples seen, ||Q' - R|| over its start as measured and as predicted, the rounding
-    error to expect in it, and the mean power |z|^2 of the output; and whether it diverged.
+    Returns, each (snapshot,): samples seen, ||Q' - R|| over its start as measured and as predicted,
+    the rounding error to expect in it, and the mean power |z|^2 of the output; and whether it
+    diverged.
     """
     settings = job.settings
     circuit = settings.make_circuit(
-        k=settings.k, s=settings.s, ridge=settings.ridge, seed=trial.seed, rates=rates(settings, trial, data, exact),
+        k=settings.k,
+        s=settings.s,
+        ridge=settings.ridge,
+        seed=trial.seed,
+        rates=rates(settings, trial, data, exact),
         **unrelated(trial.seed, settings.k, exact, trial.negative),
-    )  # fmt: skip
+    )
     order = np.random.default_rng(trial.seed).integers(len(data.X), size=trial.samples)
     try:
-        run = job.run(circuit, data.X, data.Y, order=order, record=(), snapshots=SNAPSHOTS, centre=True)
+        run = job.run(
+            circuit, data.X, data.Y, order=order, record=(), snapshots=SNAPSHOTS, centre=True
+        )
     except circuits.Diverged as error:
         run = error.run
     weights = run.data
@@ -164,8 +192,12 @@ def follow(job: Job, trial: Trial, data: data_sets.Dataset, exact: analysis.Yard
     }
 
 
-def rates(settings: SymmetrySettings, trial: Trial, data: data_sets.Dataset, exact: analysis.Yardstick) -> models.Rates:
-    """Return constant rates: of Q and R as the trial has them, of Vx and Vy to suit the scale of the data."""
+def rates(
+    settings: SymmetrySettings, trial: Trial, data: data_sets.Dataset, exact: analysis.Yardstick
+) -> models.Rates:
+    """Return constant rates: of Q and R as the trial has them, of Vx and Vy to suit the scale of
+    the data.
+    """
     power_x, power_y = data.X.var(axis=0).sum(), data.Y.var(axis=0).sum()
     return models.Rates(
         x=models.Rate(PROXIMAL / (power_x * -exact.optimum(settings.k))),
@@ -174,7 +206,9 @@ def rates(settings: SymmetrySettings, trial: Trial, data: data_sets.Dataset, exa
     )
 
 
-def unrelated(seed: int, k: int, exact: analysis.Yardstick, negative: bool) -> dict[str, np.ndarray]:
+def unrelated(
+    seed: int, k: int, exact: analysis.Yardstick, negative: bool
+) -> dict[str, np.ndarray]:
     """Draw unrelated Q0 and R0, (k, k), of the size that Q has at the optimum.
 
     Pairs are drawn until QR has an eigenvalue with negative real part, or until it has none.
@@ -188,26 +222,36 @@ def unrelated(seed: int, k: int, exact: analysis.Yardstick, negative: bool) -> d
 
 
 def join(courses: Mapping[Trial, Mapping[str, Any]], settings: SymmetrySettings) -> xr.Dataset:
-    """Return what all trials have found, each (eigenvalues, eta, start, snapshot), NaN after a divergence."""
+    """Return what all trials have found, each (eigenvalues, eta, start, snapshot), NaN after a
+    divergence.
+    """
     dims, shape = ("eigenvalues", "eta", "start"), (2, len(settings.etas), settings.seeds)
     filled = {
-        name: np.full((*shape, SNAPSHOTS + 1), np.nan) for name in ("seen", "ratio", "predicted", "rounding", "power")
+        name: np.full((*shape, SNAPSHOTS + 1), np.nan)
+        for name in ("seen", "ratio", "predicted", "rounding", "power")
     }
     for place, course in zip(np.ndindex(shape), courses.values(), strict=True):
         for name, values in filled.items():
             values[place][: len(course[name])] = course[name]
     diverged = np.reshape([int(course["diverged"]) for course in courses.values()], shape)
     return xr.Dataset(
-        {name: ((*dims, "snapshot"), values) for name, values in filled.items()} | {"diverged": (dims, diverged)},
+        {name: ((*dims, "snapshot"), values) for name, values in filled.items()}
+        | {"diverged": (dims, diverged)},
         coords={
-            "eigenvalues": ["positive", "negative"], "eta": [*settings.etas], "start": [*settings.every_seed],
+            "eigenvalues": ["positive", "negative"],
+            "eta": [*settings.etas],
+            "start": [*settings.every_seed],
         },
-    )  # fmt: skip
+    )
 
 
 def summary(results: xr.Dataset) -> dict[str, Quantity]:
-    """Return the errors of the theory, the peaks of the output's power, and how many runs diverged, by name."""
-    error = (results["ratio"] / results["predicted"] - 1).where(results["predicted"] > SMALLEST_RATIO)
+    """Return the errors of the theory, the peaks of the output's power, and how many runs diverged,
+    by name.
+    """
+    error = (results["ratio"] / results["predicted"] - 1).where(
+        results["predicted"] > SMALLEST_RATIO
+    )
     usual = error.sel(eigenvalues="positive")
     # A run that diverges has weights so large that their difference is nothing but rounding error.
     resolved = error.where(results["predicted"] > results["rounding"]).sel(eigenvalues="negative")
@@ -215,18 +259,33 @@ def summary(results: xr.Dataset) -> dict[str, Quantity]:
     found: list[Quantity] = []
     for eta in results["eta"].values:
         row = f"eta/tau = {eta:g}"
-        peak, excited = (float(peaks.sel(eta=eta, eigenvalues=sign)) for sign in ("positive", "negative"))
+        peak, excited = (
+            float(peaks.sel(eta=eta, eigenvalues=sign)) for sign in ("positive", "negative")
+        )
         deviation = abs(farthest(usual.sel(eta=eta)))
         found += [
-            Quantity(f"relative_error_{eta:g}", deviation, "", "relative deviation from theory", row=row),
+            Quantity(
+                f"relative_error_{eta:g}", deviation, "", "relative deviation from theory", row=row
+            ),
             Quantity(f"negative_relative_error_{eta:g}", abs(farthest(resolved.sel(eta=eta)))),
             Quantity(f"peak_power_{eta:g}", peak, "", "peak output power", row=row),
-            Quantity(f"negative_peak_power_{eta:g}", excited, "", "with a negative eigenvalue of QR", row=row),
+            Quantity(
+                f"negative_peak_power_{eta:g}",
+                excited,
+                "",
+                "with a negative eigenvalue of QR",
+                row=row,
+            ),
         ]
     diverged, runaways = (int(count) for count in results["diverged"].sum(("eta", "start")))
-    # Starts with a negative eigenvalue are as unrelated as others, but one that runs away is none of the paper's.
+    # Starts with a negative eigenvalue are as unrelated as others, but one that runs away is none
+    # of the paper's.
     whole = resolved.where(results["diverged"].sel(eigenvalues="negative") == 0)
-    deviation = max(farthest(usual), farthest(whole, 0.0), key=lambda one: math.inf if math.isnan(one) else abs(one))
+    deviation = max(
+        farthest(usual),
+        farthest(whole, 0.0),
+        key=lambda one: math.inf if math.isnan(one) else abs(one),
+    )
     found += [
         Quantity("diverged", diverged),
         Quantity("negative_diverged", runaways, bound=(0, 0)),
@@ -237,7 +296,9 @@ def summary(results: xr.Dataset) -> dict[str, Quantity]:
 
 
 def farthest(deviations: xr.DataArray, of_none: float = math.nan) -> float:
-    """Return the deviation that is farthest from 0, with its sign; ``of_none`` where none is known."""
+    """Return the deviation that is farthest from 0, with its sign; ``of_none`` where none is
+    known.
+    """
     known = deviations.values[np.isfinite(deviations.values)]
     return float(known[np.argmax(np.abs(known))]) if len(known) else of_none
 
@@ -250,8 +311,10 @@ def decay(settings: SymmetrySettings, data: str, found: Mapping[str, Quantity]) 
         "the difference [between Q' and R] decays exponentially",
         place=PLACE,
         data=data,
-        run=f"||Q' - R|| beside (1 - eta/tau)^T, {settings.k} neurons, {runs} starts without and {runs} with a "
-        f"negative eigenvalue of QR, down to {SMALLEST_RATIO:g} of the start",
+        run=(
+            f"||Q' - R|| beside (1 - eta/tau)^T, {settings.k} neurons, {runs} starts without and"
+            f" {runs} with a negative eigenvalue of QR, down to {SMALLEST_RATIO:g} of the start"
+        ),
         value=math.nan if diverged else found["deviation"].value,
         numbers={"largest relative error": found["relative_error_max"].value, "diverged": diverged},
     )

@@ -1,9 +1,10 @@
 """Draw the circuit with the weights it has learned.
 
-Pyramidal cells are triangles with a proximal and a distal dendrite, interneurons circles; where an axon crosses a
-dendrite there is a synapse, an arrowhead if it raises its target and a bar if it lowers it, as large as it is strong.
-wiring.graphml holds populations, pathways and learning rules,
-synapses.graphml every cell and every learned weight; for each further seed there is a drawing and a graph more.
+Pyramidal cells are triangles with a proximal and a distal dendrite, interneurons circles; where an
+axon crosses a dendrite there is a synapse, an arrowhead if it raises its target and a bar if it
+lowers it, as large as it is strong. wiring.graphml holds populations, pathways and learning rules,
+synapses.graphml every cell and every learned weight; for each further seed there is a drawing and a
+graph more.
 """
 
 from __future__ import annotations
@@ -12,18 +13,32 @@ from functools import partial
 from typing import Any
 
 from biorrr.sims.data import SMALL_DATA
-from biorrr.sims.lab import PERCENT, Figure, Findings, Job, Lab, Quantity, check_rank, default_ridge, experiment
+from biorrr.sims.lab import (
+    PERCENT,
+    Figure,
+    Findings,
+    Job,
+    Lab,
+    Quantity,
+    check_rank,
+    default_ridge,
+    experiment,
+)
 from biorrr.sims.lab.training import TrainingSettings, learned
 from biorrr.sims.lazy import circuits, data_sets, nx
 
 CAPTIONS = {
-    "wiring": "The circuit after learning. Triangles are pyramidal cells, each between its basal dendrites (below) "
-    "and its apical dendrite (above); circles are interneurons. Horizontal lines are the axons of inputs and of "
-    "interneurons; beside each pyramidal cell rises its own axon, which crosses the dendrites of interneurons "
-    "(black). Where an axon crosses a dendrite there is a synapse: an arrowhead if activity in the axon raises the "
-    "target, a bar if it lowers it. Its size is the strength of the synapse; the legend gives the largest of each "
-    "pathway, and Q and R share a scale. Since R becomes Q transposed while inhibition has a minus sign, each "
-    "arrowhead of R has a bar of Q as its mirror image, and each bar an arrowhead."
+    "wiring": (
+        "The circuit after learning. Triangles are pyramidal cells, each between its basal"
+        " dendrites (below) and its apical dendrite (above); circles are interneurons. Horizontal"
+        " lines are the axons of inputs and of interneurons; beside each pyramidal cell rises its"
+        " own axon, which crosses the dendrites of interneurons (black). Where an axon crosses a"
+        " dendrite there is a synapse: an arrowhead if activity in the axon raises the target, a"
+        " bar if it lowers it. Its size is the strength of the synapse; the legend gives the"
+        " largest of each pathway, and Q and R share a scale. Since R becomes Q transposed while"
+        " inhibition has a minus sign, each arrowhead of R has a bar of Q as its mirror image, and"
+        " each bar an arrowhead."
+    )
 }
 
 
@@ -49,14 +64,20 @@ def wiring(lab: Lab, settings: TrainingSettings) -> Findings:
     populations = circuit_of(settings, settings.seed).wiring(data.X.shape[1], data.Y.shape[1])
     which = {seed: "" if settings.seeds == 1 else str(seed) for seed in runs}
     graphs = {
-        f"synapses{'-' if which[seed] else ''}{which[seed]}.graphml": partial(nx.write_graphml, cell_graph(run.data))
+        f"synapses{'-' if which[seed] else ''}{which[seed]}.graphml": partial(
+            nx.write_graphml, cell_graph(run.data)
+        )
         for seed, run in runs.items()
     }
     return Findings(
         title=f"{data.name}: after {first.samples} samples",
         quantities=[
             *learned(data, settings),
-            *(one for a, b, edge in populations.edges(data=True) for one in pathway(a, b, edge, first)),
+            *(
+                one
+                for a, b, edge in populations.edges(data=True)
+                for one in pathway(a, b, edge, first)
+            ),
             Quantity("samples", first.samples),
             Quantity("engine", first.data.attrs["engine"]),
             Quantity("seconds", first.data.attrs["seconds"]),
@@ -75,7 +96,9 @@ def circuit_of(settings: TrainingSettings, seed: int) -> Any:
 def learn_from(job: Job, seed: int, data: data_sets.Dataset) -> circuits.Run:
     """Let a circuit learn the data from a seed."""
     circuit = circuit_of(job.settings, seed)
-    return job.run(circuit, data.X, data.Y, epochs=job.settings.epochs, centre=True, record=(), snapshots=100)
+    return job.run(
+        circuit, data.X, data.Y, epochs=job.settings.epochs, centre=True, record=(), snapshots=100
+    )
 
 
 def pathway(source: str, target: str, edge: dict[str, Any], run: circuits.Run) -> list[Quantity]:

@@ -1,4 +1,5 @@
-"""The frame of every experiment: a lab, settings, run folder, checkpoints, processes, quantities and claims.
+"""The frame of every experiment: a lab, settings, run folder, checkpoints, processes, quantities
+and claims.
 
 All that an experiment needs of it is imported from here.
 """
@@ -10,10 +11,31 @@ from biorrr.sims.lab.declaration import Experiment, experiment
 from biorrr.sims.lab.findings import Figure, Findings
 from biorrr.sims.lab.lab import Job, Lab
 from biorrr.sims.lab.quantities import PERCENT, Quantity
-from biorrr.sims.lab.settings import ExperimentSettings, SettingsError, data_option, option, seeds_option
+from biorrr.sims.lab.settings import (
+    ExperimentSettings,
+    SettingsError,
+    data_option,
+    option,
+    seeds_option,
+)
 
 __all__ = [
-    "PERCENT", "Claim", "Experiment", "ExperimentSettings", "Figure", "Findings", "Job", "Lab", "Quantity",
-    "SettingsError", "check_rank", "compiled_if_possible", "completed", "data_option", "default_ridge", "experiment",
-    "option", "seeds_option",
-]  # fmt: skip
+    "PERCENT",
+    "Claim",
+    "Experiment",
+    "ExperimentSettings",
+    "Figure",
+    "Findings",
+    "Job",
+    "Lab",
+    "Quantity",
+    "SettingsError",
+    "check_rank",
+    "compiled_if_possible",
+    "completed",
+    "data_option",
+    "default_ridge",
+    "experiment",
+    "option",
+    "seeds_option",
+]

@@ -35,7 +35,8 @@ def carry_out(
     given
         Data that are loaded already, by their value.
     workers
-        Number of processes that run items side by side; one for each processor unless given, 1 for this one alone.
+        Number of processes that run items side by side; one for each processor unless given, 1 for
+        this one alone.
     """
     with Workplace(folder, given, workers or os.cpu_count() or 1) as workplace:
         lab = Lab(experiment, settings, workplace)
@@ -47,7 +48,8 @@ def carry_out(
                 raise InterruptedRunError(folder.way_on)
             folder.discard()
             raise StoppedError(
-                f"{findings.failure} (nothing is kept of it, and the earlier run in {folder.path} stays)"
+                f"{findings.failure} (nothing is kept of it, and the earlier run in {folder.path}"
+                " stays)"
             )
     # What was found comes first: figures take longer to draw than a short run takes.
     print_table(findings.title, findings.table)
@@ -56,16 +58,26 @@ def carry_out(
     print(*filter(None, findings.closing), sep="\n", end="\n" if any(findings.closing) else "")
     with suppress(OSError):  # nobody reads on: the results are kept all the same
         sys.stdout.flush()
-    engine = findings.numbers.get("engine")  # what "auto" was: the same engine repeats the run bit for bit
+    engine = findings.numbers.get(
+        "engine"
+    )  # what "auto" was: the same engine repeats the run bit for bit
     with folder.filling(lab.config(**({"engine": engine} if engine else {}))):
         for chapter, found in (("", findings), *findings.chapters.items()):
-            _write(folder, experiment_named(found.experiment, experiment), found, chapter, lab.settings.format)
+            _write(
+                folder,
+                experiment_named(found.experiment, experiment),
+                found,
+                chapter,
+                lab.settings.format,
+            )
         folder.write_summary(findings.every_quantity, findings.claims, findings.own_tests)
     print(f"written to {folder.path}")
     if findings.failure:
         saved = f"{findings.numbers['samples']} samples are in {folder.path}"
         if findings.failure == INTERRUPTED:
-            raise StoppedError(f"interrupted; {saved}; `biorrr resume {folder.path}` continues it", exit_code=130)
+            raise StoppedError(
+                f"interrupted; {saved}; `biorrr resume {folder.path}` continues it", exit_code=130
+            )
         raise StoppedError(f"{findings.failure} ({saved})")
     return findings
 
@@ -82,8 +94,12 @@ def experiment_named(name: str, default: Experiment) -> Experiment:
     return find_experiment(name) if name != default.name and name in experiment_names() else default
 
 
-def _write(folder: RunFolder, experiment: Experiment, findings: Findings, chapter: str, format: str) -> None:
-    """Write data, figures and files of an experiment, or of a chapter under names that tell it apart from others."""
+def _write(
+    folder: RunFolder, experiment: Experiment, findings: Findings, chapter: str, format: str
+) -> None:
+    """Write data, figures and files of an experiment, or of a chapter under names that tell it
+    apart from others.
+    """
     about: dict[str, Any] = {"experiment": findings.experiment, "chapter": chapter}
     for name, result in findings.data.items():
         stem = name if not chapter else chapter if name == "run" else f"{chapter}-{name}"
@@ -98,5 +114,7 @@ def _write(folder: RunFolder, experiment: Experiment, findings: Findings, chapte
 
 
 def apart(chapter: str, findings: Findings) -> str:
-    """Return what sets files of a chapter apart from those of other chapters of the same experiment."""
+    """Return what sets files of a chapter apart from those of other chapters of the same
+    experiment.
+    """
     return chapter.removeprefix(findings.experiment)

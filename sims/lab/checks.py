@@ -10,11 +10,14 @@ def check_rank(k: int, data: data_sets.Dataset) -> None:
     """Refuse more neurons than the data allow, and data that never change."""
     m, n = data.X.shape[1], data.Y.shape[1]
     if k > min(m, n):
-        raise SettingsError(f"k: must not exceed min(m, n) = {min(m, n)} of {data.name} (got {k}); reduce k")
+        raise SettingsError(
+            f"k: must not exceed min(m, n) = {min(m, n)} of {data.name} (got {k}); reduce k"
+        )
     for view in ("X", "Y"):
         if not np.ptp(getattr(data, view), axis=0).any():
             raise data_sets.DataError(
-                f"{data.name}: {view} must change from sample to sample (got the same row throughout)"
+                f"{data.name}: {view} must change from sample to sample (got the same row"
+                " throughout)"
             )
 
 

@@ -1,4 +1,6 @@
-"""The circuit that an experiment simulates: the paper's, or the one that a function of the user returns."""
+"""The circuit that an experiment simulates: the paper's, or the one that a function of the user
+returns.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,14 @@ class CircuitError(InputError):
 
 
 def make_circuit(named: str | None, **arguments: Any) -> Any:
-    """Make a circuit: a :class:`~biorrr.circuit.Microcircuit`, or what the function ``named`` returns for it.
+    """Make a circuit: a :class:`~biorrr.circuit.Microcircuit`, or what the function ``named``
+    returns for it.
 
     Parameters
     ----------
     named
-        ``module:function`` or ``path/to/file.py:function``, as the user has named it; None for the paper's circuit.
+        ``module:function`` or ``path/to/file.py:function``, as the user has named it; None for the
+        paper's circuit.
     arguments
         Those of :class:`~biorrr.circuit.Microcircuit`; the function is called with them.
     """
@@ -39,35 +43,56 @@ def make_circuit(named: str | None, **arguments: Any) -> Any:
         raise CircuitError(f"circuit: {named} failed ({type(error).__name__}: {error})") from error
     if isinstance(circuit, type) or not callable(getattr(circuit, "run", None)):
         got = circuit.__name__ if isinstance(circuit, type) else type(circuit).__name__
-        raise CircuitError(f"circuit: {named} must return a circuit, such as a Microcircuit (got {got})")
+        raise CircuitError(
+            f"circuit: {named} must return a circuit, such as a Microcircuit (got {got})"
+        )
     return circuit
 
 
 def check_circuit(what: str, used: str | None, given: str | None) -> None:
-    """Refuse to go on with ``what`` unless the user has ``given`` the function that it has ``used`` once more."""
+    """Refuse to go on with ``what`` unless the user has ``given`` the function that it has ``used``
+    once more.
+    """
     if used == given:
         return
     if used is None:
-        raise SettingsError(f"circuit: {what} has used none of your own (got {given}); leave --circuit out")
+        raise SettingsError(
+            f"circuit: {what} has used none of your own (got {given}); leave --circuit out"
+        )
     if given is None:
-        raise SettingsError(f"circuit: {what} has used {used}, which is run only if you name it: add --circuit {used}")
+        raise SettingsError(
+            f"circuit: {what} has used {used}, which is run only if you name it: add --circuit"
+            f" {used}"
+        )
     raise SettingsError(f"circuit: {what} has used {used} (got {given}); name the same one")
 
 
 @functools.cache
 def circuit_function(named: str) -> Callable[..., Any]:
-    """Import the function that ``named`` names. This runs the user's code: only what the user has named comes here."""
+    """Import the function that ``named`` names. This runs the user's code: only what the user has
+    named comes here.
+    """
     place, _, name = named.rpartition(":")
     if not place or not name:
-        raise SettingsError(f"circuit: must be module:function or path/to/file.py:function (got {named!r})")
+        raise SettingsError(
+            f"circuit: must be module:function or path/to/file.py:function (got {named!r})"
+        )
     is_file = place.endswith(".py")
     if is_file and not Path(place).is_file():
         raise SettingsError(f"circuit: no such file: {place}")
     try:
         module = _import_file(Path(place)) if is_file else _import_module(place)
     except (Exception, SystemExit) as error:
-        where = "" if is_file else "; a module must be importable wherever the circuit runs, also by workers elsewhere"
-        raise CircuitError(f"circuit: {place} cannot be imported ({type(error).__name__}: {error}){where}") from error
+        where = (
+            ""
+            if is_file
+            else (
+                "; a module must be importable wherever the circuit runs, also by workers elsewhere"
+            )
+        )
+        raise CircuitError(
+            f"circuit: {place} cannot be imported ({type(error).__name__}: {error}){where}"
+        ) from error
     function = getattr(module, name, None)
     if not callable(function):
         raise SettingsError(f"circuit: there is no function {name!r} in {place}")
@@ -101,7 +126,9 @@ def absolute(named: str | None) -> str | None:
 
 
 def compiled_if_possible(engine: str) -> str:
-    """Settle what engine "auto" is where many short runs share a circuit: compiling it pays, if there is a compiler."""
+    """Settle what engine "auto" is where many short runs share a circuit: compiling it pays, if
+    there is a compiler.
+    """
     from biorrr.circuit.engines.compiler import find_compiler
 
     if engine != "auto":

@@ -1,4 +1,6 @@
-"""Claims of the paper, each as a number with bounds that were fixed beforehand, and the verdict that follows."""
+"""Claims of the paper, each as a number with bounds that were fixed beforehand, and the verdict
+that follows.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,15 @@ QUICK = "a --quick run is a first look: it has not converged"
 
 
 def without_verdicts(claims: Sequence[Claim], why: str) -> list[Claim]:
-    """Return ``claims`` as they are if ``why`` is empty, and otherwise not judged, for that reason."""
+    """Return ``claims`` as they are if ``why`` is empty, and otherwise not judged, for that
+    reason.
+    """
     return [replace(claim, unjudged=claim.unjudged or why) for claim in claims]
 
 
 def median_interval(values: Any) -> tuple[float, float]:
-    """Return the 95 % confidence interval of the median from order statistics; up to five values give their range.
+    """Return the 95 % confidence interval of the median from order statistics; up to five values
+    give their range.
 
     Examples
     --------
@@ -47,15 +52,18 @@ class Claim:
     place
         Where it says so: section, figure or equation by name.
     data, s, k, case
-        The case to which the value belongs: data set, member of the family, rank, and anything else in words.
+        The case to which the value belongs: data set, member of the family, rank, and anything else
+        in words.
     run
         What was run to check it.
     value
-        The number on which the verdict rests; None where nothing can be measured. What is not a number is in no bounds.
+        The number on which the verdict rests; None where nothing can be measured. What is not a
+        number is in no bounds.
     spread
         Standard deviation of ``value`` over seeds, where it is a mean over seeds.
     interval
-        Confidence interval of ``value``, where it is a median over seeds. The claim is undecided if a bound lies in it.
+        Confidence interval of ``value``, where it is a median over seeds. The claim is undecided if
+        a bound lies in it.
     low, high
         Bounds, fixed before looking at the value; infinite on a side that the claim leaves open.
     better
@@ -65,15 +73,18 @@ class Claim:
     numbers
         What else the answer rests on: text and plain numbers.
     unjudged
-        Why there is no verdict, where there can be none: a run that has not converged can only say so.
+        Why there is no verdict, where there can be none: a run that has not converged can only say
+        so.
     setting
-        Why the claim has no verdict here: data or settings differ from the paper's in a way that decides it.
+        Why the claim has no verdict here: data or settings differ from the paper's in a way that
+        decides it.
     untestable
         Why the claim cannot be tested here at all.
 
     Examples
     --------
-    >>> claim = Claim(text="the circuit comes near the optimum", value=0.012, spread=0.003, high=0.05, unit="%")
+    >>> text = "the circuit comes near the optimum"
+    >>> claim = Claim(text=text, value=0.012, spread=0.003, high=0.05, unit="%")
     >>> claim.verdict, claim.measured, claim.bounds
     ('holds', '1.2 ± 0.3 %', 'at most 5 %')
     """
@@ -101,9 +112,13 @@ class Claim:
         if self.untestable:
             return
         if self.value is None:
-            raise InputError(f"Claim {self.text!r}: must have a value, unless it says why it is untestable")
+            raise InputError(
+                f"Claim {self.text!r}: must have a value, unless it says why it is untestable"
+            )
         if math.isinf(self.low) and math.isinf(self.high) and not self.unjudged:
-            raise InputError(f"Claim {self.text!r}: must have a bound, low or high: otherwise it cannot fail")
+            raise InputError(
+                f"Claim {self.text!r}: must have a bound, low or high: otherwise it cannot fail"
+            )
 
     @classmethod
     def about(cls, quantity: Quantity, text: str, **more: Any) -> Claim:
@@ -116,7 +131,11 @@ class Claim:
     @classmethod
     def over_seeds(cls, values: Any, **more: Any) -> Claim:
         """Make a claim about the median of one value for each seed; ``more`` are further fields."""
-        return cls(value=statistics.median(float(one) for one in values), interval=median_interval(values), **more)
+        return cls(
+            value=statistics.median(float(one) for one in values),
+            interval=median_interval(values),
+            **more,
+        )
 
     @property
     def verdict(self) -> str:
@@ -146,7 +165,10 @@ class Claim:
     @property
     def label(self) -> str:
         """The case in words, such as "digits, s = 0, k = 2"."""
-        s, k = ("" if self.s is None else f"s = {self.s:g}"), ("" if self.k is None else f"k = {self.k}")
+        s, k = (
+            ("" if self.s is None else f"s = {self.s:g}"),
+            ("" if self.k is None else f"k = {self.k}"),
+        )
         return ", ".join(filter(None, (self.data, s, k, self.case)))
 
     @property
@@ -157,7 +179,10 @@ class Claim:
         shown = readable(self.value, self.unit, self.spread, digits=3)
         if self.interval is None or self.interval[0] == self.interval[1]:
             return shown
-        least, most = (readable(end, PERCENT if self.unit == PERCENT else "", digits=3) for end in self.interval)
+        least, most = (
+            readable(end, PERCENT if self.unit == PERCENT else "", digits=3)
+            for end in self.interval
+        )
         return f"{shown} ({least} to {most})"
 
     @property
@@ -166,7 +191,13 @@ class Claim:
         low, high = (readable(bound, self.unit, digits=3) for bound in (self.low, self.high))
         if math.isfinite(self.low) and math.isfinite(self.high):
             return f"exactly {low}" if self.low == self.high else f"from {low} to {high}"
-        return f"at least {low}" if math.isfinite(self.low) else f"at most {high}" if math.isfinite(self.high) else ""
+        return (
+            f"at least {low}"
+            if math.isfinite(self.low)
+            else f"at most {high}"
+            if math.isfinite(self.high)
+            else ""
+        )
 
     @property
     def sentence(self) -> str:
@@ -175,18 +206,38 @@ class Claim:
 
     @property
     def basis(self) -> str:
-        """Value, bounds and further numbers behind the verdict, in words, and the reason where there is no verdict."""
-        behind = ", ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in self.numbers.items())
+        """Value, bounds and further numbers behind the verdict, in words, and the reason where
+        there is no verdict.
+        """
+        behind = ", ".join(
+            f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in self.numbers.items()
+        )
         measured = self.measured and f"{self.measured}, bound: {self.bounds}"
-        return "; ".join(filter(None, (measured, behind, self.untestable or self.unjudged or self.setting)))
+        return "; ".join(
+            filter(None, (measured, behind, self.untestable or self.unjudged or self.setting))
+        )
 
     def record(self) -> dict[str, Any]:
-        """Return the entry of summary.json: the claim, its verdict (``holds`` is null without one) and its numbers."""
-        said = {"place": self.place, "run": self.run, "unit": self.unit, "data": self.data, "case": self.case}
+        """Return the entry of summary.json: the claim, its verdict (``holds`` is null without one)
+        and its numbers.
+        """
+        said = {
+            "place": self.place,
+            "run": self.run,
+            "unit": self.unit,
+            "data": self.data,
+            "case": self.case,
+        }
         said |= {"reason": self.untestable or self.unjudged or self.setting}
         bounds = {"low": self.low, "high": self.high}
         least, most = self.interval or (None, None)
-        known = {"s": self.s, "k": self.k, "spread": self.spread, "interval_low": least, "interval_high": most}
+        known = {
+            "s": self.s,
+            "k": self.k,
+            "spread": self.spread,
+            "interval_low": least,
+            "interval_high": most,
+        }
         return (
             {"claim": self.text, "holds": self.holds, "verdict": self.verdict, "value": self.value}
             | {"sentence": self.sentence, "basis": self.basis}
@@ -198,7 +249,9 @@ class Claim:
 
 
 def print_claims(title: str, claims: Sequence[Claim]) -> None:
-    """Print each claim with its verdict and the numbers behind it below ``title``, if there are any."""
+    """Print each claim with its verdict and the numbers behind it below ``title``, if there are
+    any.
+    """
     if claims:
         print(title)
     for claim in claims:

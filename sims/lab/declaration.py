@@ -1,7 +1,7 @@
 """The decorator that makes an experiment of a function, and what it declares.
 
-Experiments live in ``sims/experiments``, one in each file or package, as a function of the same name. The file's
-existence makes it a command.
+Experiments live in ``sims/experiments``, one in each file or package, as a function of the same
+name. The file's existence makes it a command.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A function from a lab and settings to findings, with its declarations; see :func:`experiment`."""
+    """A function from a lab and settings to findings, with its declarations; see
+    :func:`experiment`.
+    """
 
     function: Callable[[Lab, Any], Findings]
     settings: type[ExperimentSettings]
@@ -44,7 +46,9 @@ class Experiment:
         return sys.modules[self.function.__module__].__doc__ or ""
 
     def measure_of(self, settings: Any) -> str:
-        """Return the name of the quantity that a sweep draws and compares, the lowest being the best."""
+        """Return the name of the quantity that a sweep draws and compares, the lowest being the
+        best.
+        """
         return self.measure if isinstance(self.measure, str) else self.measure(settings)
 
 
@@ -65,10 +69,11 @@ def experiment(
     Parameters
     ----------
     shows, takes, paper
-        What the experiment shows, how long it takes and where the paper has it: the row of the README's table.
+        What the experiment shows, how long it takes and where the paper has it: the row of the
+        README's table.
     measure
-        Name of the quantity that a sweep draws and compares, the lowest being the best; a function from settings to
-        the name where it depends on them.
+        Name of the quantity that a sweep draws and compares, the lowest being the best; a function
+        from settings to the name where it depends on them.
     not_swept
         Why the experiment cannot be swept, if it cannot.
     captions
@@ -80,8 +85,16 @@ def experiment(
     def declare(function: Callable[[Lab, Any], Findings]) -> Experiment:
         parameters = typing.get_type_hints(function, localns={"Lab": object, "Findings": object})
         return Experiment(
-            function, parameters["settings"], shows, takes, paper, measure, not_swept, captions or {}, small or {},
+            function,
+            parameters["settings"],
+            shows,
+            takes,
+            paper,
+            measure,
+            not_swept,
+            captions or {},
+            small or {},
             function.__name__,
-        )  # fmt: skip
+        )
 
     return declare

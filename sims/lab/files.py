@@ -18,7 +18,8 @@ class FolderError(InputError):
 
 
 def inside(folder: Path, *names: str) -> Path:
-    """Return the path of ``names`` in ``folder``; refuse all but regular files, folders and what is not there.
+    """Return the path of ``names`` in ``folder``; refuse all but regular files, folders and what is
+    not there.
 
     In a folder that was sent a link may lead anywhere, and whoever opens a pipe waits for good.
     """
@@ -34,7 +35,8 @@ def inside(folder: Path, *names: str) -> Path:
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
             kind = "a link, which may lead anywhere" if stat.S_ISLNK(mode) else "a pipe or a device"
             raise FolderError(
-                f"{path}: must be a file in the folder itself (got {kind}); delete it, or put a copy there"
+                f"{path}: must be a file in the folder itself (got {kind}); delete it, or put a"
+                " copy there"
             )
     return path
 

@@ -22,7 +22,8 @@ class Figure:
     draw
         Function without arguments that draws the figure and returns its axes.
     which
-        What sets the figure apart from others of the same name, as part of the name of its file: a seed, or an s.
+        What sets the figure apart from others of the same name, as part of the name of its file: a
+        seed, or an s.
     """
 
     name: str
@@ -78,12 +79,16 @@ class Findings:
 
     @property
     def every_quantity(self) -> list[Quantity]:
-        """All quantities, those of chapters with the chapter's name before their own and without words."""
+        """All quantities, those of chapters with the chapter's name before their own and without
+        words.
+        """
         own = [*self.quantities]
         for chapter, findings in self.chapters.items():
             before = chapter.replace("-", "_")
-            own += [Quantity(f"{before}_{one.name}", one.value, one.unit, spread=one.spread)
-                    for one in findings.every_quantity]  # fmt: skip
+            own += [
+                Quantity(f"{before}_{one.name}", one.value, one.unit, spread=one.spread)
+                for one in findings.every_quantity
+            ]
         return own
 
     @property

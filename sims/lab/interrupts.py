@@ -12,13 +12,16 @@ from typing import Any
 
 from biorrr.sims.start import leave_at_once
 
-_notes: int | None = None  # a pipe into which Python writes the number of every signal, whoever handles it
+_notes: int | None = (
+    None  # a pipe into which Python writes the number of every signal, whoever handles it
+)
 _pressed = 0  # times
 _raised = False
 
 
 def watch() -> None:
-    """Make Ctrl-C raise KeyboardInterrupt, again and again until :func:`heed`; :func:`pressed` knows of it.
+    """Make Ctrl-C raise KeyboardInterrupt, again and again until :func:`heed`; :func:`pressed`
+    knows of it.
 
     Where Ctrl-C is ignored, as by what a script starts in the background, it stays so.
     """
@@ -50,7 +53,9 @@ def _interrupt(signum: int, frame: FrameType | None) -> None:
 
 
 def _insist(signum: int, frame: FrameType | None) -> None:
-    """Raise KeyboardInterrupt unless it is on its way: a callback, or a library's ``except:``, may swallow it."""
+    """Raise KeyboardInterrupt unless it is on its way: a callback, or a library's ``except:``, may
+    swallow it.
+    """
     error = sys.exc_info()[1]
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
@@ -75,7 +80,9 @@ def pressed() -> bool:
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Hold Ctrl-C back until the block ends; processes and threads that are started in it never see one."""
+    """Hold Ctrl-C back until the block ends; processes and threads that are started in it never see
+    one.
+    """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

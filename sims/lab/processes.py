@@ -19,7 +19,9 @@ from typing import Any, TypeVar
 from biorrr.errors import BiorrrError, RunError
 from biorrr.sims.lab.interrupts import held_back
 
-TRIES = 4  # of an item whose processes die: one that needs too much memory must not be tried for ever
+TRIES = (
+    4  # of an item whose processes die: one that needs too much memory must not be tried for ever
+)
 DIED = f"a process died each of {TRIES} times; perhaps it ran out of memory"
 K = TypeVar("K")
 
@@ -27,12 +29,14 @@ _PR_SET_PDEATHSIG = 1  # of Linux's prctl
 
 
 class Workers:
-    """Processes that do the same work on many items; a context manager, at the end of which they are killed.
+    """Processes that do the same work on many items; a context manager, at the end of which they
+    are killed.
 
-    Experiments and sweeps on this machine share them. A single item is the work of this process. Other processes are
-    started when they are needed, by the default method of Python: where it forks, what ``work`` holds is shared and
-    not sent. They end with this process, however it ends, and ignore Ctrl-C, which this process handles. An item whose
-    process died is given to another. Warnings of the processes are repeated here.
+    Experiments and sweeps on this machine share them. A single item is the work of this process.
+    Other processes are started when they are needed, by the default method of Python: where it
+    forks, what ``work`` holds is shared and not sent. They end with this process, however it ends,
+    and ignore Ctrl-C, which this process handles. An item whose process died is given to another.
+    Warnings of the processes are repeated here.
 
     Parameters
     ----------
@@ -56,7 +60,9 @@ class Workers:
             self._end(connection)
 
     def run(self, items: Mapping[K, Any]) -> Iterator[tuple[K, Any]]:
-        """Yield each key of ``items`` with the result of its work, in the order in which they are finished."""
+        """Yield each key of ``items`` with the result of its work, in the order in which they are
+        finished.
+        """
         if min(self._most, len(items)) <= 1:
             yield from ((key, self._work(key, item)) for key, item in items.items())
             return
@@ -88,7 +94,10 @@ class Workers:
     def _occupy(self, busy: dict[Connection, tuple[K, Any]], waiting: deque[tuple[K, Any]]) -> None:
         """Give items that are waiting to processes that are not ``busy``."""
         while waiting and len(busy) < self._most:
-            free = next((connection for connection in self._processes if connection not in busy), None) or self._start()
+            free = (
+                next((connection for connection in self._processes if connection not in busy), None)
+                or self._start()
+            )
             try:
                 free.send(waiting[0])
             except OSError:  # it was killed while it had nothing to do
@@ -99,7 +108,9 @@ class Workers:
     def _start(self) -> Connection:
         context = get_context()
         ours, theirs = context.Pipe()
-        process = context.Process(target=_serve, args=(self._work, theirs, os.getpid()), daemon=True)  # type: ignore[attr-defined]
+        process = context.Process(
+            target=_serve, args=(self._work, theirs, os.getpid()), daemon=True
+        )  # type: ignore[attr-defined]
         with held_back():  # Ctrl-C reaches them too, and is for this process to heed
             process.start()
             theirs.close()
@@ -133,7 +144,9 @@ def _serve(work: Callable[[Any, Any], Any], orders: Connection, parent: int) -> 
                     result = work(key, item)
                 except BaseException as failure:
                     error = failure
-                    error.add_note(traceback.format_exc())  # of this process: an error is sent without it
+                    error.add_note(
+                        traceback.format_exc()
+                    )  # of this process: an error is sent without it
             said = [(str(one.message), one.category) for one in warned]
             try:
                 orders.send((result, error, said))

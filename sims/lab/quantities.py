@@ -1,4 +1,6 @@
-"""Quantities: numbers that an experiment has found, each declared once with its unit and its words."""
+"""Quantities: numbers that an experiment has found, each declared once with its unit and its
+words.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ PERCENT = "%"  # the unit of a fraction that is shown in percent
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number that an experiment has found; the summary, the table, the page, sweeps and claims all read it.
+    """A number that an experiment has found; the summary, the table, the page, sweeps and claims
+    all read it.
 
     Parameters
     ----------
@@ -53,18 +56,24 @@ class Quantity:
     @property
     def numbers(self) -> dict[str, Any]:
         """Entries of the summary."""
-        return {self.name: self.value} | ({} if self.spread is None else {f"{self.name}_std": self.spread})
+        return {self.name: self.value} | (
+            {} if self.spread is None else {f"{self.name}_std": self.spread}
+        )
 
 
 def readable(value: Any, unit: str = "", spread: float | None = None, digits: int = 4) -> str:
-    """Return a value with its spread and unit as text: a dash if it is not known, percent for fractions in percent."""
+    """Return a value with its spread and unit as text: a dash if it is not known, percent for
+    fractions in percent.
+    """
     value = value.item() if hasattr(value, "item") else value
     if value is None:
         return "-"
     scale, ending = (100, " %") if unit == PERCENT else (1, f" {unit}" if unit else "")
     if isinstance(value, str | bool) or (isinstance(value, int) and scale == 1):
         return f"{value}{ending}"
-    shown = f"{scale * value:.{digits}g}" if math.isfinite(value) else "∞" if value > 0 else "no number"
+    shown = (
+        f"{scale * value:.{digits}g}" if math.isfinite(value) else "∞" if value > 0 else "no number"
+    )
     return f"{shown}{f' ± {scale * spread:.2g}' if spread is not None else ''}{ending}"
 
 
@@ -85,7 +94,9 @@ def table_of(quantities: Iterable[Quantity]) -> dict[str, str]:
 
 
 def print_table(title: str, rows: Mapping[str, object]) -> None:
-    """Print ``rows``, label beside value, below a title; numbers to four digits, what is not known as a dash."""
+    """Print ``rows``, label beside value, below a title; numbers to four digits, what is not known
+    as a dash.
+    """
     width = max(map(len, rows), default=0)
     print(title)
     for label, value in rows.items():

@@ -1,4 +1,6 @@
-"""Settings of an experiment: one frozen dataclass from which options, configs and checks all follow."""
+"""Settings of an experiment: one frozen dataclass from which options, configs and checks all
+follow.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from biorrr.errors import InputError
 from biorrr.sims.lab.files import open_inside
 from biorrr.sims.words import did_you_mean
 
-PROVENANCE = "provenance"  # the table of a saved config that says what wrote it; the rest are settings
+PROVENANCE = (  # the table of a saved config that says what wrote it; the rest are settings
+    "provenance"
+)
 WORDS = {bool: "true or false", int: "a whole number", float: "a finite number", str: "text"}
 
 
@@ -49,7 +53,8 @@ def option(
     short
         One-letter option beside the long one.
     choices, at_least, at_most
-        The values allowed; bounds belong to the range. Choices of a number are words that may stand in its place.
+        The values allowed; bounds belong to the range. Choices of a number are words that may stand
+        in its place.
     metavar
         What stands for the value in the help, where its type does not say enough.
     kw_only
@@ -58,12 +63,20 @@ def option(
     return dataclasses.field(
         default=default,
         kw_only=kw_only,
-        metadata={"help": help, "short": short, "choices": choices, "bounds": (at_least, at_most), "metavar": metavar},
+        metadata={
+            "help": help,
+            "short": short,
+            "choices": choices,
+            "bounds": (at_least, at_most),
+            "metavar": metavar,
+        },
     )
 
 
 def data_option(default: Any, what: str = "") -> Any:
-    """Declare the data, or a tuple of several, that circuits learn unless told otherwise; ``what`` begins the help."""
+    """Declare the data, or a tuple of several, that circuits learn unless told otherwise; ``what``
+    begins the help.
+    """
     words = "a name that `biorrr data` lists, a file with X and Y, or a recording of two areas"
     several = "; may be repeated" if isinstance(default, tuple) else ""
     return option(default, f"{what and f'{what}: '}{words}{several}", metavar="NAME|FILE")
@@ -78,9 +91,9 @@ def seeds_option(default: int) -> Any:
 class Settings:
     """Base of the settings of every experiment.
 
-    Fields are made with :func:`option` and hold whole numbers, numbers, text, true or false, tuples of these, or None.
-    A field's name is the long option's name and the key in a config, with ``_`` for ``-``. Values are checked here,
-    wherever they come from.
+    Fields are made with :func:`option` and hold whole numbers, numbers, text, true or false, tuples
+    of these, or None. A field's name is the long option's name and the key in a config, with ``_``
+    for ``-``. Values are checked here, wherever they come from.
     """
 
     def __post_init__(self) -> None:
@@ -90,9 +103,15 @@ class Settings:
                 continue
             metadata = type(self).__dataclass_fields__[name].metadata
             if many:
-                if not isinstance(value, list | tuple) or not value or len(value) != (length or len(value)):
+                if (
+                    not isinstance(value, list | tuple)
+                    or not value
+                    or len(value) != (length or len(value))
+                ):
                     wanted = f"{length} values" if length else "a list of values"
-                    raise SettingsError(f"{key_of(name)}: must be {wanted} (got {value!r}); {metadata['help']}")
+                    raise SettingsError(
+                        f"{key_of(name)}: must be {wanted} (got {value!r}); {metadata['help']}"
+                    )
                 checked = tuple(_checked(name, kind, item, metadata) for item in value)
             else:
                 checked = _checked(name, kind, value, metadata)
@@ -102,7 +121,8 @@ class Settings:
     def every_data(self) -> tuple[Any, ...]:
         """Data that an experiment with these settings reads, as values that load themselves.
 
-        Where ``data`` are a recording of the user's, which need not be given, circuits learn a ``task``.
+        Where ``data`` are a recording of the user's, which need not be given, circuits learn a
+        ``task``.
         """
         data = getattr(self, "data", None) or getattr(self, "task", ())
         return data if isinstance(data, tuple) else (data,)
@@ -112,13 +132,17 @@ class Settings:
 class ExperimentSettings(Settings):
     """Settings of every experiment."""
 
-    engine: str = option("auto", "engine that simulates the circuit", choices=("auto", "numpy", "cython", "cpp"))
+    engine: str = option(
+        "auto", "engine that simulates the circuit", choices=("auto", "numpy", "cython", "cpp")
+    )
     seed: int = option(0, "seed of the initial weights and of the order of samples", at_least=0)
     seeds: int = seeds_option(1)
     format: str = option("png", "file format of the figures", choices=("png", "pdf", "svg"))
     checkpoint: float = option(30.0, "seconds between checkpoints", at_least=0)
     circuit: str | None = option(
-        None, "your own function that returns the circuit to be simulated", metavar="MODULE:FUNCTION|FILE.py:FUNCTION"
+        None,
+        "your own function that returns the circuit to be simulated",
+        metavar="MODULE:FUNCTION|FILE.py:FUNCTION",
     )
 
     @property
@@ -127,7 +151,9 @@ class ExperimentSettings(Settings):
         return range(self.seed, self.seed + self.seeds)
 
     def make_circuit(self, **arguments: Any) -> Any:
-        """Make the circuit to simulate, with ``arguments`` of :class:`~biorrr.circuit.Microcircuit`."""
+        """Make the circuit to simulate, with ``arguments`` of
+        :class:`~biorrr.circuit.Microcircuit`.
+        """
         from biorrr.sims.lab.circuits import make_circuit
 
         return make_circuit(self.circuit, **{"engine": self.engine} | arguments)
@@ -178,11 +204,16 @@ def _checked(name: str, kind: Any, value: Any, metadata: Mapping) -> Any:
     if type(value) is int and value.bit_length() > 63:
         raise SettingsError(f"{key_of(name)}: must fit 64 bits (got more); {metadata['help']}")
     if type(value) is not kind or (kind is float and not math.isfinite(value)):
-        words = " or ".join([WORDS[kind], *map(repr, choices)]) if choices and kind is float else WORDS[kind]
+        words = (
+            " or ".join([WORDS[kind], *map(repr, choices)])
+            if choices and kind is float
+            else WORDS[kind]
+        )
         raise SettingsError(f"{key_of(name)}: must be {words} (got {value!r}); {metadata['help']}")
     if choices and kind is not float:
         raise SettingsError(
-            f"{key_of(name)}: must be one of {', '.join(choices)} (got {value!r}){did_you_mean(str(value), choices)}"
+            f"{key_of(name)}: must be one of {', '.join(choices)} (got"
+            f" {value!r}){did_you_mean(str(value), choices)}"
         )
     low, high = metadata["bounds"]
     if kind in (int, float) and not low <= value <= high:
@@ -203,7 +234,8 @@ def resolve(
     given: Mapping[str, Any] = {},
     folder: Path | None = None,
 ) -> Settings:
-    """Make settings from, later ones winning: defaults, a config file, ``key=value`` assignments, options ``given``.
+    """Make settings from, later ones winning: defaults, a config file, ``key=value`` assignments,
+    options ``given``.
 
     ``folder`` is the run folder that the config lies in, where it is read from one.
     """
@@ -229,7 +261,9 @@ def resolve(
     for name, options in beside.items():
         known = values.get(name, cls.__dataclass_fields__[name].default)
         if known is None:
-            raise SettingsError(f"{key_of(next(iter(options)))}: is chosen of a file; name it with --{key_of(name)}")
+            raise SettingsError(
+                f"{key_of(next(iter(options)))}: is chosen of a file; name it with --{key_of(name)}"
+            )
         values[name] = kinds(cls)[name].type.made_from(known, options)  # type: ignore[attr-defined]
     return cls(**values)
 
@@ -259,18 +293,25 @@ def parsed(kind: type, many: bool, text: str) -> Any:
 
 
 def read_config(path: Path, folder: Path | None = None) -> dict[str, Any]:
-    """Read a TOML config: a file of the user's, or one in a run folder, which may be from others."""
+    """Read a TOML config: a file of the user's, or one in a run folder, which may be from
+    others.
+    """
     try:
         with path.open("rb") if folder is None else open_inside(folder, path.name) as file:
             return tomllib.load(file)
     except OSError as error:
         raise SettingsError(f"config: cannot read {path} ({error.strerror})") from error
-    except (ValueError, RecursionError) as error:  # what is not TOML, or not UTF-8, or nested without end
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # what is not TOML, or not UTF-8, or nested without end
         raise SettingsError(f"config: {path} is not valid TOML ({error})") from error
 
 
 def provenance(experiment: str, **more: str | bool) -> dict[str, Any]:
-    """Say what wrote a config: the experiment, the versions its results can depend on, and ``more``."""
+    """Say what wrote a config: the experiment, the versions its results can depend on, and
+    ``more``.
+    """
     from importlib.metadata import version
 
     return {
@@ -282,10 +323,14 @@ def provenance(experiment: str, **more: str | bool) -> dict[str, Any]:
 
 
 def config_text(settings: Settings, provenance: Mapping[str, Any]) -> str:
-    """Write the settings as TOML that :func:`resolve` reads back, with what made them in a table of its own."""
+    """Write the settings as TOML that :func:`resolve` reads back, with what made them in a table of
+    its own.
+    """
     import tomli_w
 
-    values = {key_of(field.name): getattr(settings, field.name) for field in listed_fields(type(settings))}
+    values = {
+        key_of(field.name): getattr(settings, field.name) for field in listed_fields(type(settings))
+    }
     values = {key: plain(value) for key, value in values.items() if value is not None}
     return tomli_w.dumps({**values, PROVENANCE: dict(provenance)})
 

@@ -11,13 +11,15 @@ from biorrr.sims.lab.quantities import PERCENT, Quantity
 from biorrr.sims.lab.settings import ExperimentSettings, data_option, option
 from biorrr.sims.lazy import analysis, circuits, data_sets, np
 
-# What the theory says of the optimum is seen only near it: on digits and V1-V2 (k = 2) plateaus come within 5 % of it
-# after a million samples and within 1 % after two.
+# What the theory says of the optimum is seen only near it: on digits and V1-V2 (k = 2) plateaus
+# come within 5 % of it after a million samples and within 1 % after two.
 CONVERGED_SAMPLES = 2_000_000
 JUDGED_SAMPLES = 1_000_000
 
 CELLS = ("algebraic", "leaky", "spiking", "millivolts")  # the rungs of biorrr.models.RUNGS
-MILLIVOLT_EPOCHS = 12  # cells in millivolts take a thousand times as long: on digits excess is 2 to 3 % by then
+MILLIVOLT_EPOCHS = (
+    12  # cells in millivolts take a thousand times as long: on digits excess is 2 to 3 % by then
+)
 
 
 def cell_option() -> Any:
@@ -35,7 +37,9 @@ class LearnerSettings(ExperimentSettings):
     """Settings of every circuit that learns."""
 
     data: Samples = data_option("digits")
-    k: int = option(2, "number of pyramidal neurons, which is the rank of the regression", short="k", at_least=1)
+    k: int = option(
+        2, "number of pyramidal neurons, which is the rank of the regression", short="k", at_least=1
+    )
     ridge: float | None = option(
         None, "added to Cxx and Cyy on the diagonal; 0.1 * trace(Cxx)/m by default", at_least=0
     )
@@ -51,21 +55,31 @@ class TrainingSettings(LearnerSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class FamilySettings(LearnerSettings):
-    """Settings of an experiment that trains circuits at several s, until they are near the optimum."""
+    """Settings of an experiment that trains circuits at several s, until they are near the
+    optimum.
+    """
 
-    s: tuple[float, ...] = option((0.0, 1.0), "0 is RRMSE, 1 is CCA; may be repeated", short="s", at_least=0, at_most=1)
+    s: tuple[float, ...] = option(
+        (0.0, 1.0), "0 is RRMSE, 1 is CCA; may be repeated", short="s", at_least=0, at_most=1
+    )
     epochs: int | None = option(
-        None, f"number of passes over the data; by default as many as make {CONVERGED_SAMPLES:,} samples", at_least=1
+        None,
+        f"number of passes over the data; by default as many as make {CONVERGED_SAMPLES:,} samples",
+        at_least=1,
     )
 
 
 def unjudged_because(settings: Any, samples: int) -> str:
-    """Return why the optimum is not judged, other cells than the paper's or too few samples; an empty text if it is."""
+    """Return why the optimum is not judged, other cells than the paper's or too few samples; an
+    empty text if it is.
+    """
     cell = getattr(settings, "cell", "algebraic")
     if cell != "algebraic":
         return f"the paper's claims are about algebraic cells, and these are {cell}"
     if samples < JUDGED_SAMPLES:
-        return f"{samples:,} samples are too few to come near the optimum; it takes {JUDGED_SAMPLES:,}"
+        return (
+            f"{samples:,} samples are too few to come near the optimum; it takes {JUDGED_SAMPLES:,}"
+        )
     return ""
 
 
@@ -83,19 +97,28 @@ def learned(data: data_sets.Dataset, settings: Any, seeds: int = 1) -> list[Quan
     s = every_s[0] if len(every_s) == 1 else ", ".join(f"{one:g}" for one in every_s)
     ridge = Quantity("ridge", settings.ridge, words="ridge added to Cxx and Cyy")
     return [
-        *(Quantity(name, value) for name, value in {"data": data.name, "k": settings.k, "s": s}.items()),
+        *(
+            Quantity(name, value)
+            for name, value in {"data": data.name, "k": settings.k, "s": s}.items()
+        ),
         ridge,
         *([Quantity("seeds", seeds)] if seeds > 1 else []),
     ]
 
 
 def baseline_quantities(exact: analysis.Yardstick, k: int, data: str = "") -> list[Quantity]:
-    """Return the excess of k filters that have not learned, for the row below an excess that was learned.
+    """Return the excess of k filters that have not learned, for the row below an excess that was
+    learned.
 
-    Give ``data`` where an experiment has several data sets, so that each has names and a row of its own.
+    Give ``data`` where an experiment has several data sets, so that each has names and a row of its
+    own.
     """
     found = analysis.baselines(exact, k)
-    name, row = (f"{data}_", f"{data}, excess without learning") if data else ("", "excess without learning")
+    name, row = (
+        (f"{data}_", f"{data}, excess without learning")
+        if data
+        else ("", "excess without learning")
+    )
     return [
         Quantity(f"{name}excess_{which}", excess, PERCENT, words, row=row)
         for which, excess, words in (
@@ -107,7 +130,9 @@ def baseline_quantities(exact: analysis.Yardstick, k: int, data: str = "") -> li
 
 
 def scored(runs: Sequence[circuits.Run], exact: analysis.Yardstick) -> list[Quantity]:
-    """Return how near runs came to the exact solution, and what they took; of several, mean, spread and largest."""
+    """Return how near runs came to the exact solution, and what they took; of several, mean, spread
+    and largest.
+    """
     each = [scores(run, exact) for run in runs]
     found = []
     for name, (unit, words) in SCORES.items():
@@ -124,7 +149,9 @@ def scored(runs: Sequence[circuits.Run], exact: analysis.Yardstick) -> list[Quan
     return [
         *found,
         *_symmetry(runs),
-        Quantity("samples", each[0]["samples"], "", "samples of each" if len(runs) > 1 else "samples"),
+        Quantity(
+            "samples", each[0]["samples"], "", "samples of each" if len(runs) > 1 else "samples"
+        ),
         Quantity("ended", each[0]["ended"]),
         Quantity("engine", each[0]["engine"], "", "engine"),
         Quantity("seconds", sum(one["seconds"] for one in each), "s", "time"),
@@ -132,16 +159,29 @@ def scored(runs: Sequence[circuits.Run], exact: analysis.Yardstick) -> list[Quan
 
 
 def _symmetry(runs: Sequence[circuits.Run]) -> list[Quantity]:
-    """Return ||R - Q'|| at first and at the end, for one row; of several runs the mean, and the largest at the end."""
+    """Return ||R - Q'|| at first and at the end, for one row; of several runs the mean, and the
+    largest at the end.
+    """
     first, last = (np.array([run.r_minus_qt[i] for run in runs]) for i in (0, -1))
     rounding = np.finfo(float).eps * min(np.linalg.norm(run.Q) for run in runs)
     reached = "to below rounding," if last.max() <= rounding else "to"
     row = "||R - Q'||"
     found = [
         Quantity("r_minus_qt_start", first.mean(), "", "from", row=row),
-        Quantity("r_minus_qt", last.mean(), "", reached, spread=last.std() if len(runs) > 1 else None, row=row),
+        Quantity(
+            "r_minus_qt",
+            last.mean(),
+            "",
+            reached,
+            spread=last.std() if len(runs) > 1 else None,
+            row=row,
+        ),
     ]
-    return found if len(runs) == 1 else [*found, Quantity("r_minus_qt_max", last.max(), "", "at most", row=row)]
+    return (
+        found
+        if len(runs) == 1
+        else [*found, Quantity("r_minus_qt_max", last.max(), "", "at most", row=row)]
+    )
 
 
 def scores(run: circuits.Run, exact: analysis.Yardstick) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""The page itself: markup, style and figures in one file without scripts, which asks nothing of the network."""
+"""The page itself: markup, style and figures in one file without scripts, which asks nothing of the
+network.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +28,16 @@ def page(folders: list[Path]) -> str:
     template = environment.from_string((ASSETS / "report.html").read_text(encoding="utf-8"))
     try:
         parts = [_gather(folder, MOST_BYTES // len(folders)) for folder in folders]
-        return template.render(parts=parts, style=(ASSETS / "report.css").read_text(encoding="utf-8"))
+        return template.render(
+            parts=parts, style=(ASSETS / "report.css").read_text(encoding="utf-8")
+        )
     except (FolderError, OSError):
         raise
     except Exception as error:  # what others have put into a file can be wrong in any way
         names = ", ".join(map(str, folders))
         raise FolderError(
-            f"{names}: must hold what an experiment leaves (got something else: {type(error).__name__}: {error}); run "
-            "it again"
+            f"{names}: must hold what an experiment leaves (got something else:"
+            f" {type(error).__name__}: {error}); run it again"
         ) from error
 
 
@@ -54,8 +58,11 @@ def shown(value: Any) -> str:
     return "" if value is None else str(value).replace(f"{Path.home()}/", "~/")
 
 
-def gather_figures(folder: Path, room: int, entries: Sequence[Entry]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the figures in ``folder`` as images that stand in the page, and the names of those that do not.
+def gather_figures(
+    folder: Path, room: int, entries: Sequence[Entry]
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the figures in ``folder`` as images that stand in the page, and the names of those
+    that do not.
 
     An svg is shown as an image too: what scripts it may hold do not run there.
 
@@ -64,7 +71,8 @@ def gather_figures(folder: Path, room: int, entries: Sequence[Entry]) -> tuple[l
     folder
         The run folder.
     room
-        Bytes that the figures may take; those that do not fit, those that no page can show, and links are left out.
+        Bytes that the figures may take; those that do not fit, those that no page can show, and
+        links are left out.
     entries
         Figures that the inventory of the folder lists.
     """
@@ -81,7 +89,9 @@ def gather_figures(folder: Path, room: int, entries: Sequence[Entry]) -> tuple[l
 
 
 def _uri(folder: Path, name: str, room: int) -> str | None:
-    """Return a figure as text for the page; None if it is no image, a link, or larger than ``room``."""
+    """Return a figure as text for the page; None if it is no image, a link, or larger than
+    ``room``.
+    """
     kind, beginning = KINDS.get(Path(name).suffix, (None, None))
     if kind is None:
         return None

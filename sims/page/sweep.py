@@ -21,8 +21,8 @@ FIGURE_OF_SWEEP = Entry(
     "sweep.png",
     FIGURE,
     "sweep",
-    "The number that the sweep is judged by, against the settings that vary: small grey points are single runs, large "
-    "ones (or cells) their mean over seeds, and the star is the lowest mean.",
+    "The number that the sweep is judged by, against the settings that vary: small grey points are"
+    " single runs, large ones (or cells) their mean over seeds, and the star is the lowest mean.",
 )
 
 
@@ -42,7 +42,9 @@ def gather_sweep(folder: Path) -> dict[str, Any]:
         raise FolderError(f"{folder}: {PLAN} must be the plan of a sweep ({error})") from error
     table = Ledger(folder).table(plan)
     if not table.rows:
-        raise FolderError(f"{folder}: no point of it is finished; `biorrr resume {folder}` continues it")
+        raise FolderError(
+            f"{folder}: no point of it is finished; `biorrr resume {folder}` continues it"
+        )
     counts, *further = table.report()
     over = " and ".join(map(key_of, plan.varied)) or "seeds"
 
@@ -51,17 +53,27 @@ def gather_sweep(folder: Path) -> dict[str, Any]:
         return value if isinstance(value, int | float) else math.inf
 
     rows = sorted(table.rows, key=measured)[: MOST_CELLS // len(table.rows[0])]
-    circuits = dict.fromkeys(filter(None, (getattr(point, "circuit", None) for point in plan.points)))
+    circuits = dict.fromkeys(
+        filter(None, (getattr(point, "circuit", None) for point in plan.points))
+    )
     return {
         "name": folder.resolve().name,
         "when": when(folder / PLAN),
-        "sentence": f"A sweep of “{plan.experiment}” over {over}: {counts}"
-        f"{' and running' if is_in_use(folder) else ''}.",
+        "sentence": (
+            f"A sweep of “{plan.experiment}” over {over}: {counts}"
+            f"{' and running' if is_in_use(folder) else ''}."
+        ),
         "lines": further,
         "figures": [FIGURE_OF_SWEEP] if os.path.lexists(folder / FIGURE_OF_SWEEP.file) else [],
         "points": rows,
-        "order": f"The lowest {plan.measure} comes first."
-        + (f" {len(table.rows) - len(rows)} more points are in {TABLE}." if len(rows) < len(table.rows) else ""),
+        "order": (
+            f"The lowest {plan.measure} comes first."
+            + (
+                f" {len(table.rows) - len(rows)} more points are in {TABLE}."
+                if len(rows) < len(table.rows)
+                else ""
+            )
+        ),
         "settings": plan.source,
         "versions": origin if isinstance(origin, dict) else {},
         "command": f"biorrr sweep {PLAN} --out .",

@@ -37,7 +37,9 @@ class Curve:
 Curves = dict[tuple[str, int], Curve]  # of one heat, by learner and rank
 
 
-def score(laps: list[Mapping[str, np.ndarray]], exact: analysis.Yardstick, fraction: float) -> Curve:
+def score(
+    laps: list[Mapping[str, np.ndarray]], exact: analysis.Yardstick, fraction: float
+) -> Curve:
     """Join the laps of a learner at one rank, over seeds."""
     # A learner that converges early stops early: its last filters stand for the rest.
     longest = max((lap["t"] for lap in laps), key=len)
@@ -60,14 +62,19 @@ def score(laps: list[Mapping[str, np.ndarray]], exact: analysis.Yardstick, fract
 
 
 def as_dataset(curves: Mapping[tuple[str, int], Curve], first_seed: int) -> xr.Dataset:
-    """Return all curves of a heat, padded with NaN to the longest: dimensions learner, k, seed, snapshot."""
+    """Return all curves of a heat, padded with NaN to the longest: dimensions learner, k, seed,
+    snapshot.
+    """
     learners = list(dict.fromkeys(learner for learner, _ in curves))
     ranks = list(dict.fromkeys(k for _, k in curves))
     seeds = len(next(iter(curves.values())).seconds)
     longest = max(len(curve.t) for curve in curves.values())
     names = ("objective", "excess", "whitening_error", "passes", "seconds")
     filled = {name: np.full((len(learners), len(ranks), seeds, longest), np.nan) for name in names}
-    t, fraction = np.full((len(learners), len(ranks), longest), np.nan), np.full((len(learners), len(ranks)), np.nan)
+    t, fraction = (
+        np.full((len(learners), len(ranks), longest), np.nan),
+        np.full((len(learners), len(ranks)), np.nan),
+    )
     for (learner, k), curve in curves.items():
         place = learners.index(learner), ranks.index(k)
         for name in names:
@@ -86,7 +93,9 @@ def as_dataset(curves: Mapping[tuple[str, int], Curve], first_seed: int) -> xr.D
 
 
 def join(datasets: Mapping[str, xr.Dataset], dim: str) -> xr.Dataset:
-    """Join datasets of curves along a new dimension ``dim``, padded with NaN to the longest; a single one has none."""
+    """Join datasets of curves along a new dimension ``dim``, padded with NaN to the longest; a
+    single one has none.
+    """
     joined = [one.assign_coords({dim: name}) for name, one in datasets.items()]
     if len(joined) == 1:
         return joined[0]

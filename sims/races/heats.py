@@ -1,4 +1,6 @@
-"""Heats: which regression is raced, how samples arrive, and which view of the data predicts the other."""
+"""Heats: which regression is raced, how samples arrive, and which view of the data predicts the
+other.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,10 @@ class Heat:
         return f"Bio-{self.objective.upper()}"
 
     def __str__(self) -> str:
-        return f"{self.objective.upper()}, {self.setting}, {'Y predicts X' if self.swapped else 'X predicts Y'}"
+        return (
+            f"{self.objective.upper()}, {self.setting},"
+            f" {'Y predicts X' if self.swapped else 'X predicts Y'}"
+        )
 
 
 @dataclass(frozen=True)

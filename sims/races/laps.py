@@ -1,4 +1,6 @@
-"""Laps: one learner, once. A learner of which a seed diverges runs again, all seeds, with smaller rates."""
+"""Laps: one learner, once. A learner of which a seed diverges runs again, all seeds, with smaller
+rates.
+"""
 
 from __future__ import annotations
 
@@ -91,8 +93,8 @@ def race(lab: Lab, laps: Iterable[Lap], tracks: Mapping[Heat, Track]) -> dict[He
 def run_lap(job: Job, lap: Lap, tracks: Mapping[Heat, Track]) -> dict[str, Any]:
     """Run one lap.
 
-    Returns steps done, (S,), passes through the data and CPU seconds until then, (S,), and filters then, (S, m, k); or
-    the reason why it diverged.
+    Returns steps done, (S,), passes through the data and CPU seconds until then, (S,), and filters
+    then, (S, m, k); or the reason why it diverged.
     """
     from threadpoolctl import threadpool_limits
 
@@ -100,15 +102,23 @@ def run_lap(job: Job, lap: Lap, tracks: Mapping[Heat, Track]) -> dict[str, Any]:
     for view in (track.data.X, track.data.Y):
         view.setflags(write=False)  # so that checkpoints need their checksum but once
     with threadpool_limits(1), np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*columns are constant")  # as the paper's data have them
+        warnings.filterwarnings(
+            "ignore", message=".*columns are constant"
+        )  # as the paper's data have them
         try:
-            return run_circuit(job, lap, track) if lap.algorithm is None else run_algorithm(job, lap, track)
+            return (
+                run_circuit(job, lap, track)
+                if lap.algorithm is None
+                else run_algorithm(job, lap, track)
+            )
         except (circuits.Diverged, FloatingPointError) as error:
             return {"diverged": str(error)}
 
 
 def run_circuit(job: Job, lap: Lap, track: Track) -> dict[str, np.ndarray]:
-    """Run the circuit itself, simulated synapse by synapse, with R and Q apart and the ridge by replay."""
+    """Run the circuit itself, simulated synapse by synapse, with R and Q apart and the ridge by
+    replay.
+    """
     from biorrr.analysis.algorithms.estimator import shuffled_passes
     from biorrr.analysis.algorithms.weights import PAPER, initial_weights
     from biorrr.models.auto_rates import Drive, Policy
@@ -121,14 +131,25 @@ def run_circuit(job: Job, lap: Lap, track: Track) -> dict[str, np.ndarray]:
     start = PAPER if lap.rates else Drive.of(X, Y, (ridge, ridge)).start(n, s, Policy.of(lap.steps))
     Vx, Vy, Q = initial_weights((m, n, lap.k), start, drawn, None, None, None)
     circuit = settings.make_circuit(
-        k=lap.k, s=s, rates=lap.rates or "auto", ridge=ridge, engine=compiled_if_possible(settings.engine),
-        seed=lap.seed, Vx0=Vx, Vy0=Vy, Q0=Q, R0=Q.T,
-    )  # fmt: skip
+        k=lap.k,
+        s=s,
+        rates=lap.rates or "auto",
+        ridge=ridge,
+        engine=compiled_if_possible(settings.engine),
+        seed=lap.seed,
+        Vx0=Vx,
+        Vy0=Vy,
+        Q0=Q,
+        R0=Q.T,
+    )
     circuit.build(m, n)
-    circuit.run(X, Y, order=order[:1], snapshots=1, record=(), progress=False)  # warms up: the first run pays for more
+    circuit.run(
+        X, Y, order=order[:1], snapshots=1, record=(), progress=False
+    )  # warms up: the first run pays for more
     began, clock = perf_counter(), _cpu_seconds()
     run = job.run(circuit, X, Y, order=order, snapshots=SNAPSHOTS, record=())
-    # Of a lap that was cut short only the wall time is known until then: as much CPU time as in the rest of it.
+    # Of a lap that was cut short only the wall time is known until then: as much CPU time as in the
+    # rest of it.
     share = max(1.0, run.data.attrs["seconds"] / (perf_counter() - began))
     seen = run.data["seen"].values
     seconds = share * (_cpu_seconds() - clock) * seen / lap.steps
@@ -142,7 +163,12 @@ def run_algorithm(job: Job, lap: Lap, track: Track) -> dict[str, np.ndarray]:
     if "s" in lap.algorithm().get_params():
         chosen["s"] = lap.heat.s
     learner = lap.algorithm(
-        k=lap.k, ridge=job.settings.ridge, steps=lap.steps, snapshots=SNAPSHOTS, random_state=lap.seed, **chosen
+        k=lap.k,
+        ridge=job.settings.ridge,
+        steps=lap.steps,
+        snapshots=SNAPSHOTS,
+        random_state=lap.seed,
+        **chosen,
     )
     return learner.fit(track.data.X, track.data.Y).path_._asdict()
 

@@ -1,4 +1,6 @@
-"""Activity of units in time, read unit by unit and only where it is asked for: spike times, or sampled traces."""
+"""Activity of units in time, read unit by unit and only where it is asked for: spike times, or
+sampled traces.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ import numpy as np
 
 from biorrr.sims.data.values import DataError
 
-TOLERANCE = 1e-6  # of a sampling interval: a sample on the edge of a bin belongs to it, whatever rounding says
+# of a sampling interval: a sample on the edge of a bin belongs to it, whatever rounding says
+TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,9 @@ class Windows:
 
     @property
     def edges(self) -> np.ndarray:
-        """Seconds, (trials, bins + 1); a bin holds what comes from its own edge on and before the next."""
+        """Seconds, (trials, bins + 1); a bin holds what comes from its own edge on and before the
+        next.
+        """
         return self.starts[:, None] + self.width * np.arange(self.bins + 1)
 
     def count(self, times: np.ndarray) -> np.ndarray:
@@ -53,7 +58,9 @@ class SpikeTrains:
 
     read: Callable[[int], np.ndarray]
 
-    counted: ClassVar[bool] = True  # values are numbers of spikes, so that a mean rate means something
+    counted: ClassVar[bool] = (
+        True  # values are numbers of spikes, so that a mean rate means something
+    )
 
     def span(self) -> tuple[float, float]:
         """Return an infinite span: it is not known without reading all spikes."""
@@ -65,8 +72,9 @@ class SpikeTrains:
             times = np.asarray(self.read(unit), dtype=float)
             if not np.isfinite(times).all():
                 raise DataError(
-                    f"unit {unit}: spike times must be finite (got {int((~np.isfinite(times)).sum())} that are not); "
-                    "export them again, or leave the unit out"
+                    f"unit {unit}: spike times must be finite (got"
+                    f" {int((~np.isfinite(times)).sum())} that are not); export them again, or"
+                    " leave the unit out"
                 )
             yield windows.count(times)
 
@@ -96,24 +104,33 @@ class Series:
     counts: bool = False
 
     def binned(self, units: Sequence[int], windows: Windows) -> np.ndarray:
-        """Return the mean of the samples in each bin (the sum for counts), (trials * bins, units)."""
+        """Return the mean of the samples in each bin (the sum for counts), (trials * bins,
+        units).
+        """
         interval = 1 / self.rate
         if windows.width < interval * (1 - TOLERANCE):
             raise DataError(
                 f"bin: must not be shorter than the {interval:g} s between samples of {self.name} "
                 f"(got {windows.width:g} s)"
             )
-        first = np.searchsorted(self.times, windows.edges - TOLERANCE * interval)  # sample of each bin
+        first = np.searchsorted(
+            self.times, windows.edges - TOLERANCE * interval
+        )  # sample of each bin
         if (empty := (np.diff(first) == 0).any(axis=1)).any():
             raise DataError(
-                f"{self.name}: each bin must hold a sample (got none in a bin of the trial that begins at "
-                f"{windows.starts[empty.argmax()]:g} s); use a longer bin, or leave the trial out"
+                f"{self.name}: each bin must hold a sample (got none in a bin of the trial that"
+                f" begins at {windows.starts[empty.argmax()]:g} s); use a longer bin, or leave the"
+                " trial out"
             )
         columns = slice(min(units), max(units) + 1)
         binned = np.empty((len(first), windows.bins, len(units)))
-        for trial in np.argsort(windows.starts):  # in the order of time: compressed chunks are opened once
+        for trial in np.argsort(
+            windows.starts
+        ):  # in the order of time: compressed chunks are opened once
             begin, *inner, end = first[trial]
-            piece = np.asarray(self.data[begin:end, columns], dtype=float)[:, np.asarray(units) - columns.start]
+            piece = np.asarray(self.data[begin:end, columns], dtype=float)[
+                :, np.asarray(units) - columns.start
+            ]
             binned[trial] = np.add.reduceat(piece, np.array([begin, *inner]) - begin, axis=0)
         binned = binned if self.counts else binned / np.diff(first)[..., None]
         return binned.reshape(-1, len(units))
@@ -121,7 +138,9 @@ class Series:
 
 @dataclass(frozen=True)
 class Traces:
-    """Sampled activity of one or several series, each with its own units, numbered through in this order."""
+    """Sampled activity of one or several series, each with its own units, numbered through in this
+    order.
+    """
 
     series: tuple[Series, ...]
 
@@ -131,7 +150,9 @@ class Traces:
         return all(one.counts for one in self.series)
 
     def span(self) -> tuple[float, float]:
-        """Return the first and last moment, in seconds, that all series share; a sample lasts until the next."""
+        """Return the first and last moment, in seconds, that all series share; a sample lasts until
+        the next.
+        """
         return (
             float(max(one.times[0] for one in self.series)),
             float(min(one.times[-1] + 1 / one.rate for one in self.series)),

@@ -17,7 +17,9 @@ FEWEST = 10  # units of an area that is proposed
 
 
 def describe(path: Path, trials: str | None = None) -> str:
-    """Return areas, units, trials, events and conditions of the recording at ``path``, and a command."""
+    """Return areas, units, trials, events and conditions of the recording at ``path``, and a
+    command.
+    """
     tables = ""
     if is_nwb(path):
         found = {name: len(table) for name, table in trial_tables(open_nwb(path)).items()}
@@ -34,8 +36,12 @@ def describe(path: Path, trials: str | None = None) -> str:
         **({"tables": tables} if tables else {}),
         "trials": f"{len(recording.trials)} in {recording.trials.name}",
         "events": listed(_event(name, times) for name, times in recording.trials.times.items()),
-        "conditions": listed(_column(name, values) for name, values in recording.trials.columns.items()),
-        "found in": "; ".join(f"{name}: {where}" for name, where in recording.used.items()) or "arrays",
+        "conditions": listed(
+            _column(name, values) for name, values in recording.trials.columns.items()
+        ),
+        "found in": (
+            "; ".join(f"{name}: {where}" for name, where in recording.used.items()) or "arrays"
+        ),
         "to note": "; ".join([*recording.notes, *low]) or "nothing",
         "run": _command(path, recording, trials),
     }
@@ -58,8 +64,21 @@ def _column(name: str, values: np.ndarray) -> str:
 
 def _command(path: Path, recording: Recording, trials: str | None) -> str:
     """Return a command that fits the file, with its two largest areas."""
-    areas = [name for name in recording.units_of_areas() if name not in ("unknown", "root", "void", "nan")]
+    areas = [
+        name
+        for name in recording.units_of_areas()
+        if name not in ("unknown", "root", "void", "nan")
+    ]
     if len(areas) < 2:
         return f"none: two areas are needed, and there is {listed(areas)}"
-    words = ["biorrr", "communication", "--data", str(path), "--source", areas[0], "--target", areas[1]]
+    words = [
+        "biorrr",
+        "communication",
+        "--data",
+        str(path),
+        "--source",
+        areas[0],
+        "--target",
+        areas[1],
+    ]
     return shlex.join(words if trials is None else [*words, "--trials", trials])

@@ -1,8 +1,8 @@
 """A rehearsal of reading an HDF5 file, run as a script in a process of its own.
 
-A damaged file can make the HDF5 library crash or loop for ever, which no exception handler helps against. The rehearsal
-touches what a reader may touch: all objects, all attributes, and all values of arrays that are not large. Whatever is
-raised is left to the reader to say.
+A damaged file can make the HDF5 library crash or loop for ever, which no exception handler helps
+against. The rehearsal touches what a reader may touch: all objects, all attributes, and all values
+of arrays that are not large. Whatever is raised is left to the reader to say.
 """
 
 import sys

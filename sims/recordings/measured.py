@@ -16,8 +16,11 @@ from biorrr.sims.data.values import DataError
 from biorrr.sims.words import printable
 
 
-def checked_numbers(file: str, name: str, values: np.ndarray, *ndim: int, nan: bool = False) -> np.ndarray:
-    """Return ``values`` as floats of one of the numbers of dimensions given, whose squares are finite.
+def checked_numbers(
+    file: str, name: str, values: np.ndarray, *ndim: int, nan: bool = False
+) -> np.ndarray:
+    """Return ``values`` as floats of one of the numbers of dimensions given, whose squares are
+    finite.
 
     With ``nan``, values that were not measured may be NaN.
     """
@@ -25,13 +28,18 @@ def checked_numbers(file: str, name: str, values: np.ndarray, *ndim: int, nan: b
     if values.dtype.kind not in "fiub":
         raise DataError(f"{file}: {name} must be real numbers (got {printable(values.dtype)})")
     if values.ndim not in ndim or 0 in values.shape:
-        wanted = " or ".join(("one number", "one axis", "two axes", "three axes")[one] for one in ndim)
-        raise DataError(f"{file}: {name} must have {wanted}, and not be empty (got shape {values.shape})")
+        wanted = " or ".join(
+            ("one number", "one axis", "two axes", "three axes")[one] for one in ndim
+        )
+        raise DataError(
+            f"{file}: {name} must have {wanted}, and not be empty (got shape {values.shape})"
+        )
     values = values.astype(float)
     good = np.abs(values) <= LARGEST
     if not (good | np.isnan(values) if nan else good).all():
         raise DataError(
-            f"{file}: {name} must be finite numbers within {LARGEST:g} of 0; leave out what was not recorded"
+            f"{file}: {name} must be finite numbers within {LARGEST:g} of 0; leave out what was not"
+            " recorded"
         )
     return values
 

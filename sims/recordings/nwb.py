@@ -1,6 +1,7 @@
 """Neurodata Without Borders files: their tables, time series and trials.
 
-HDF5 is read directly: only what is asked for, and without the classes that a file's own extensions would define.
+HDF5 is read directly: only what is asked for, and without the classes that a file's own extensions
+would define.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def kind_of(group: Group) -> str:
     return printable(group.attribute("neurodata_type") or "")
 
 
-# -- tables ------------------------------------------------------------------------------------------------------------
+# -- tables ----------------------------------------------------------------------------------------
 
 
 class Table:
@@ -43,8 +44,8 @@ class Table:
     Parameters
     ----------
     group
-        Group of the columns, each an array with one entry per row. A ragged column has its entries in one array and
-        the ends of the rows in another, called ``<column>_index``.
+        Group of the columns, each an array with one entry per row. A ragged column has its entries
+        in one array and the ends of the rows in another, called ``<column>_index``.
     """
 
     def __init__(self, group: Group) -> None:
@@ -53,16 +54,24 @@ class Table:
     def __len__(self) -> int:
         ids = self.group.array("id")
         if ids.ndim != 1:
-            raise DataError(f"{self.file}: {ids.name} must have one entry per row (got shape {ids.shape})")
+            raise DataError(
+                f"{self.file}: {ids.name} must have one entry per row (got shape {ids.shape})"
+            )
         return len(ids)
 
     def _is_plain(self, column: str) -> bool:
         held = self.group.array(column)
-        one_each = held.ndim == 1 and len(held) == len(self) and not self.group.has_array(f"{column}_index")
+        one_each = (
+            held.ndim == 1
+            and len(held) == len(self)
+            and not self.group.has_array(f"{column}_index")
+        )
         return one_each and held.is_readable
 
     def columns(self) -> list[str]:
-        """Return the names of the columns with one number or text per row, as the table lists them."""
+        """Return the names of the columns with one number or text per row, as the table lists
+        them.
+        """
         declared = self.group.attribute("colnames")
         names = [str(as_text(name)) for name in np.ravel([] if declared is None else declared)]
         return [name for name in names if self.group.has_array(name) and self._is_plain(name)]
@@ -72,8 +81,8 @@ class Table:
         if not self._is_plain(column):
             shape = self.group.array(column).shape
             raise DataError(
-                f"{self.file}: {column} of {self.name} must have one number or text for each of {len(self)} rows (got "
-                f"shape {shape})"
+                f"{self.file}: {column} of {self.name} must have one number or text for each of"
+                f" {len(self)} rows (got shape {shape})"
             )
         return self.group.array(column)[()]
 
@@ -81,23 +90,30 @@ class Table:
         """Return a column of numbers as floats, (rows,)."""
         values = self.read(column)
         if values.dtype.kind not in "fiub":
-            raise DataError(f"{self.file}: {column} of {self.name} must be numbers (got {values.dtype})")
+            raise DataError(
+                f"{self.file}: {column} of {self.name} must be numbers (got {values.dtype})"
+            )
         return values.astype(float)
 
     def ends(self, column: str) -> np.ndarray:
-        """Return the ends of the rows of a ragged column, (rows,): ascending places in the array of its entries."""
+        """Return the ends of the rows of a ragged column, (rows,): ascending places in the array of
+        its entries.
+        """
         index, entries = self.group.array(f"{column}_index"), self.group.array(column)
         ends = index.numbers(1)
         ascending = (np.diff(ends, prepend=0) >= 0).all()
         if len(ends) != len(self) or not ascending or (len(ends) and ends[-1] > len(entries)):
             raise DataError(
-                f"{self.file}: {index.name} must have an end for each of {len(self)} rows, in ascending order, up to "
-                f"{len(entries)} entries (got {len(ends)} ends{'' if ascending else ', not ascending'}); damaged?"
+                f"{self.file}: {index.name} must have an end for each of {len(self)} rows, in"
+                f" ascending order, up to {len(entries)} entries (got {len(ends)}"
+                f" ends{'' if ascending else ', not ascending'}); damaged?"
             )
         return ends.astype(np.int64)
 
     def references(self, column: str) -> tuple[Table, np.ndarray]:
-        """Return the table that a column points into, and the numbers of rows there that are its entries."""
+        """Return the table that a column points into, and the numbers of rows there that are its
+        entries.
+        """
         held = self.group.array(column)
         table = Table(self.group.target(held.attribute("table")))
         rows, numbers = len(table), held.numbers(1)
@@ -110,13 +126,15 @@ class Table:
         return table, numbers.astype(np.int64)
 
 
-# -- time series -------------------------------------------------------------------------------------------------------
+# -- time series -----------------------------------------------------------------------------------
 
 
 def series_in(root: Group) -> list[Group]:
     """Return all time series of numbers in a file, of one or more dimensions, each once."""
     held = [(group, group.get("data")) for group in root.walk() if "data" in group.names()]
-    return [group for group, data in held if isinstance(data, Array) and data.is_number and data.ndim]
+    return [
+        group for group, data in held if isinstance(data, Array) and data.is_number and data.ndim
+    ]
 
 
 def series_named(series: list[Group], name: str) -> list[Group]:
@@ -132,25 +150,33 @@ def times_of(series: Group) -> tuple[np.ndarray, float]:
     samples = len(data)
     if isinstance(held := series.get("timestamps"), Array):
         times = held.numbers(1)
-        if len(times) != samples or samples < 2 or not np.isfinite(times).all() or not (np.diff(times) > 0).all():
+        if (
+            len(times) != samples
+            or samples < 2
+            or not np.isfinite(times).all()
+            or not (np.diff(times) > 0).all()
+        ):
             raise DataError(
-                f"{series.file}: {held.name} must have an ascending time for each of {samples} samples, at least two "
-                f"(got {len(times)})"
+                f"{series.file}: {held.name} must have an ascending time for each of {samples}"
+                f" samples, at least two (got {len(times)})"
             )
         return times, float(1 / np.median(np.diff(times)))
     if not isinstance(held := series.get("starting_time"), Array):
-        raise DataError(f"{series.file}: {series.name} must have timestamps, or a starting_time with a rate")
+        raise DataError(
+            f"{series.file}: {series.name} must have timestamps, or a starting_time with a rate"
+        )
     start, rate = float(held.numbers(0)), held.attribute("rate")
     with held.guard("attribute rate of "):
         rate = float(np.asarray(np.nan if rate is None else rate, dtype=float).reshape(()))
     if not (np.isfinite(start) and np.isfinite(rate) and rate > 0):
         raise DataError(
-            f"{series.file}: {held.name} must be a finite time with a positive rate (got {start:g} s, rate {rate:g})"
+            f"{series.file}: {held.name} must be a finite time with a positive rate (got {start:g}"
+            f" s, rate {rate:g})"
         )
     return start + np.arange(samples) / rate, rate
 
 
-# -- trials ------------------------------------------------------------------------------------------------------------
+# -- trials ----------------------------------------------------------------------------------------
 
 
 def trial_tables(root: Group) -> dict[str, Table]:
@@ -158,7 +184,12 @@ def trial_tables(root: Group) -> dict[str, Table]:
     intervals = root.group("intervals")
     groups = intervals.groups() if intervals is not None else []
     found = {group.last_name: Table(group) for group in groups if group.has_array("start_time")}
-    return dict(sorted(found.items(), key=lambda item: (item[0] != "trials", item[0] in NOT_TRIALS, -len(item[1]))))
+    return dict(
+        sorted(
+            found.items(),
+            key=lambda item: (item[0] != "trials", item[0] in NOT_TRIALS, -len(item[1])),
+        )
+    )
 
 
 def find_trials(root: Group, named: str | None) -> Trials:
@@ -177,7 +208,9 @@ def find_trials(root: Group, named: str | None) -> Trials:
         if "trials" in found:
             found = ["trials"]
         if not found:
-            raise DataError(f"{root.file}: must hold a table of trials or presentations (got {there})")
+            raise DataError(
+                f"{root.file}: must hold a table of trials or presentations (got {there})"
+            )
         if len(found) > 1:
             raise DataError(f"trials: choose a table of {root.file}; there are {there}")
     table = tables[found[0]]
@@ -192,7 +225,9 @@ def _table_of_trials(table: Table) -> Trials:
     others = {}
     start = times["start_time"]
     if not np.isfinite(start).any():
-        raise DataError(f"{table.file}: start_time of {table.name} must hold times (got none that is finite)")
+        raise DataError(
+            f"{table.file}: start_time of {table.name} must hold times (got none that is finite)"
+        )
     for name in table.columns():
         if name in times:
             continue
@@ -205,8 +240,14 @@ def _table_of_trials(table: Table) -> Trials:
 
 
 def _are_moments(values: np.ndarray, start: np.ndarray, stop: np.ndarray) -> bool:
-    """Return True if numbers are times of the session: nearly all lie within their own trial, and not all are early."""
+    """Return True if numbers are times of the session: nearly all lie within their own trial, and
+    not all are early.
+    """
     known = np.isfinite(values) & np.isfinite(start)
     within = (values >= start - SLACK) & (values <= stop + SLACK)
     first = start[np.isfinite(start)][0]
-    return bool(known.sum() > 1 and within[known].mean() > 0.9 and start[known].max() > SLACK + np.abs(first))
+    return bool(
+        known.sum() > 1
+        and within[known].mean() > 0.9
+        and start[known].max() > SLACK + np.abs(first)
+    )

@@ -1,4 +1,6 @@
-"""A recording of units in several areas, from which pairs of areas are taken, bin by bin and trial by trial."""
+"""A recording of units in several areas, from which pairs of areas are taken, bin by bin and trial
+by trial.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,12 @@ class Recording:
 
     @classmethod
     def from_nwb(
-        cls, path: str | Path, *, area: str | None = None, trials: str | None = None, series: str | None = None
+        cls,
+        path: str | Path,
+        *,
+        area: str | None = None,
+        trials: str | None = None,
+        series: str | None = None,
     ) -> Recording:
         """Open a Neurodata Without Borders file; what is in it is read when :meth:`pair` needs it.
 
@@ -74,12 +81,13 @@ class Recording:
         path
             Path of the file, in HDF5.
         area
-            Column that says in which area a unit is, of the units or of their electrodes. Unless given:
-            ``beryl_location``, ``area``, ``location`` and their like, whichever is there.
+            Column that says in which area a unit is, of the units or of their electrodes. Unless
+            given: ``beryl_location``, ``area``, ``location`` and their like, whichever is there.
         trials
             Table of intervals; ``trials`` where there is one, or the only one there is.
         series
-            Time series to take in place of spikes; where there are no spikes, dF/F or the series there are.
+            Time series to take in place of spikes; where there are no spikes, dF/F or the series
+            there are.
         """
         from biorrr.sims.recordings.opening import recording_in_nwb
 
@@ -109,13 +117,15 @@ class Recording:
         conditions
             (trials,) condition of each trial, or several columns by name.
         counts
-            True if values are spike counts, which add up in wider bins; others are averaged. By default values are
-            counts if none is negative.
+            True if values are spike counts, which add up in wider bins; others are averaged. By
+            default values are counts if none is negative.
         """
         activity, areas = np.asarray(activity), np.asarray(areas)
         if activity.dtype.kind not in "fiub" or activity.ndim != 3 or not activity.size:
             got = f"shape {activity.shape}, {printable(activity.dtype)}"
-            raise DataError(f"{name}: activity must be numbers, trials by bins by units (got {got})")
+            raise DataError(
+                f"{name}: activity must be numbers, trials by bins by units (got {got})"
+            )
         trials, bins, units = activity.shape
         if areas.shape != (units,) or areas.dtype.kind not in "USiu":
             got = f"shape {areas.shape}, {printable(areas.dtype)}"
@@ -126,37 +136,55 @@ class Recording:
         starts = moments[::bins]
         summed = bool((activity >= 0).all()) if counts is None else bool(counts)
         series = Series(name, activity.reshape(trials * bins, units), moments, 1 / bin, summed)
-        named = conditions if isinstance(conditions, Mapping) or conditions is None else {"condition": conditions}
+        named = (
+            conditions
+            if isinstance(conditions, Mapping) or conditions is None
+            else {"condition": conditions}
+        )
         columns = {column: np.asarray(values) for column, values in (named or {}).items()}
         for column, values in columns.items():
             if values.shape != (trials,):
-                raise DataError(f"{name}: {column} must have one entry per trial, {trials} (got shape {values.shape})")
+                raise DataError(
+                    f"{name}: {column} must have one entry per trial, {trials} (got shape"
+                    f" {values.shape})"
+                )
         table = Trials({"start_time": starts, "stop_time": starts + bins * bin}, columns)
-        return cls(name, np.array([str(as_text(area)) for area in areas.tolist()]), Traces((series,)), table)
+        return cls(
+            name,
+            np.array([str(as_text(area)) for area in areas.tolist()]),
+            Traces((series,)),
+            table,
+        )
 
     def __repr__(self) -> str:
-        there = f"{self.listed_areas}; {len(self.trials)} trials, events {listed(self.trials.times)}"
+        there = (
+            f"{self.listed_areas}; {len(self.trials)} trials, events {listed(self.trials.times)}"
+        )
         return f"Recording {self.name}: {there}"
 
     @property
     def listed_areas(self) -> str:
         """Areas with their numbers of units, in words."""
-        return listed(f"{name} ({counted(count, 'unit')})" for name, count in self.units_of_areas().items())
+        return listed(
+            f"{name} ({counted(count, 'unit')})" for name, count in self.units_of_areas().items()
+        )
 
     def units_of_areas(self) -> dict[str, int]:
         """Return the number of units in each area, the largest first."""
         return dict(Counter(self.areas.tolist()).most_common())
 
     def pair(self, source: str, target: str, **options: Any) -> Dataset:
-        """Return the binned activity of two areas; ``options`` are fields of :class:`~biorrr.sims.data.Pair`.
+        """Return the binned activity of two areas; ``options`` are fields of
+        :class:`~biorrr.sims.data.Pair`.
 
-        An area may stand for its layers: ``VISp`` for ``VISp1``, ``VISp2/3`` and so on, where these are told apart.
-        Trials without a condition are left out, and so are those that are the only one of their condition.
+        An area may stand for its layers: ``VISp`` for ``VISp1``, ``VISp2/3`` and so on, where these
+        are told apart. Trials without a condition are left out, and so are those that are the only
+        one of their condition.
 
         Returns
         -------
-        A :class:`~biorrr.sims.data.Dataset` with trials as ``groups`` and condition and bin as ``strata``; its
-        ``used`` says what was chosen, and its ``notes`` what was left out.
+        A :class:`~biorrr.sims.data.Dataset` with trials as ``groups`` and condition and bin as
+        ``strata``; its ``used`` says what was chosen, and its ``notes`` what was left out.
         """
         return self.take(Pair.made_from(self.name, {"source": source, "target": target} | options))
 
@@ -164,18 +192,22 @@ class Recording:
         """Return the binned activity of the two areas that ``pair`` names; see :meth:`pair`."""
         for side, area in (("source", pair.source), ("target", pair.target)):
             if not area:
-                raise DataError(f"{side}: choose an area of {self.name}; there are {self.listed_areas}")
+                raise DataError(
+                    f"{side}: choose an area of {self.name}; there are {self.listed_areas}"
+                )
         source, target = str(pair.source), str(pair.target)
         notes = list(self.notes)
         sides = {"source": source, "target": target}
         units = {side: self._units(area, side, pair.quality, notes) for side, area in sides.items()}
         if both := set(units["source"]) & set(units["target"]):
             raise DataError(
-                f"target: must share no unit with the source (got {len(both)} in both, {source} and {target})"
+                f"target: must share no unit with the source (got {len(both)} in both, {source} and"
+                f" {target})"
             )
         if pair.condition is None and self.trials.columns:
             notes.append(
-                f"all trials are treated as one condition; --condition groups them, by {listed(self.trials.columns)}"
+                "all trials are treated as one condition; --condition groups them, by"
+                f" {listed(self.trials.columns)}"
             )
         used = dict(self.used)
         windows, conditions = align(self.trials, self.activity.span(), pair, used, notes)
@@ -183,7 +215,9 @@ class Recording:
         views: dict[str, Any] = {}
         for side, shift in (("source", 0.0), ("target", pair.lag)):
             shifted = replace(windows, starts=windows.starts + shift)
-            views[side] = self._binned(units[side], shifted, side, pair.minimum_rate, pair.scale, notes)
+            views[side] = self._binned(
+                units[side], shifted, side, pair.minimum_rate, pair.scale, notes
+            )
         (X, x_units, x_rates), (Y, y_units, y_rates) = views.values()
         for (side, area), kept in zip(sides.items(), (x_units, y_units), strict=True):
             used[side] = f"{area}, {counted(len(kept), 'unit')}"
@@ -202,29 +236,37 @@ class Recording:
             views=(f"units in {source}", f"units in {target}"),
         )
 
-    # -- units ---------------------------------------------------------------------------------------------------------
+    # -- units -------------------------------------------------------------------------------------
 
     def _units(self, area: str, side: str, quality: str, notes: list[str]) -> list[int]:
         """Return the numbers of the units of an area."""
         chosen = self.areas == area
         if not chosen.any():
             layers = [
-                name for name in self.units_of_areas() if name.startswith(area) and LAYERS.fullmatch(name[len(area) :])
+                name
+                for name in self.units_of_areas()
+                if name.startswith(area) and LAYERS.fullmatch(name[len(area) :])
             ]
             chosen = np.isin(self.areas, layers)
             if layers:
                 notes.append(f"{area} is {listed(sorted(layers))} together")
         if not chosen.any():
             hint = did_you_mean(area, self.units_of_areas(), cutoff=0.5)
-            raise DataError(f"{side}: no units in area {area!r} of {self.name}{hint}; there are {self.listed_areas}")
+            raise DataError(
+                f"{side}: no units in area {area!r} of {self.name}{hint}; there are"
+                f" {self.listed_areas}"
+            )
         if quality == "good" and self.good is not None:
             poor = int((chosen & ~self.good).sum())
             if poor == chosen.sum():
                 raise DataError(
-                    f"{side}: none of the {poor} units in {area} is of good quality; --quality all keeps them"
+                    f"{side}: none of the {poor} units in {area} is of good quality; --quality all"
+                    " keeps them"
                 )
             if poor:
-                notes.append(f"{poor} of {int(chosen.sum())} units in {area} left out, not of good quality")
+                notes.append(
+                    f"{poor} of {int(chosen.sum())} units in {area} left out, not of good quality"
+                )
             chosen = chosen & self.good
         return np.flatnonzero(chosen).tolist()
 
@@ -233,9 +275,17 @@ class Recording:
         return tuple(f"{area} {ids[unit]}" for unit in units)
 
     def _binned(
-        self, units: list[int], windows: Windows, side: str, minimum_rate: float, scale: str, notes: list[str]
+        self,
+        units: list[int],
+        windows: Windows,
+        side: str,
+        minimum_rate: float,
+        scale: str,
+        notes: list[str],
     ) -> tuple[np.ndarray, list[int], np.ndarray | None]:
-        """Return binned activity (trials * bins, units), the units that are in it, and their mean rates."""
+        """Return binned activity (trials * bins, units), the units that are in it, and their mean
+        rates.
+        """
         from biorrr.circuit.simulation.progress import progress_bar
 
         binned = np.empty((len(windows.starts) * windows.bins, len(units)), order="F")
@@ -252,7 +302,9 @@ class Recording:
                 elif column.min() == column.max():
                     left_out["that never change within the windows"] += 1
                 elif self.activity.counted and rate < minimum_rate:
-                    left_out[f"that fire less than {minimum_rate:g} spikes per second within the windows"] += 1
+                    left_out[
+                        f"that fire less than {minimum_rate:g} spikes per second within the windows"
+                    ] += 1
                 else:
                     binned[:, len(kept)] = _scaled(column, scale, side)
                     kept.append(unit)
@@ -260,9 +312,13 @@ class Recording:
         for why, count in left_out.items():
             notes.append(f"{count} of {len(units)} {side} units left out, {why}")
         if len(kept) < 2:
-            why = "; ".join(f"{count} left out {why}" for why, count in left_out.items()) or "there are no more"
+            why = (
+                "; ".join(f"{count} left out {why}" for why, count in left_out.items())
+                or "there are no more"
+            )
             raise DataError(
-                f"{side}: must have at least two units to be a population (got {len(kept)} of {len(units)}: {why})"
+                f"{side}: must have at least two units to be a population (got {len(kept)} of"
+                f" {len(units)}: {why})"
             )
         return binned[:, : len(kept)], kept, np.array(rates) if self.activity.counted else None
 
@@ -270,6 +326,9 @@ class Recording:
 def _scaled(column: np.ndarray, scale: str, side: str) -> np.ndarray:
     if scale == "sqrt":
         if column.min() < 0:
-            raise DataError(f"scale: sqrt needs counts, which are not negative (got {column.min():g} in the {side})")
+            raise DataError(
+                f"scale: sqrt needs counts, which are not negative (got {column.min():g} in the"
+                f" {side})"
+            )
         return np.sqrt(column)
     return column

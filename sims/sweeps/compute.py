@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from biorrr.sims.data import Dataset
 
 Entry = dict[str, Any]
-_GONE = "sweep: the scheduler is gone; finished points are kept; the same command goes on with the rest"
+_GONE = (
+    "sweep: the scheduler is gone; finished points are kept; the same command goes on with the rest"
+)
 
 
 def compute(
@@ -49,7 +51,8 @@ def compute(
     plan, points
         The sweep, and which of its points.
     data
-        Loaded data by their values; each goes to a Dask worker once, however many points it computes.
+        Loaded data by their values; each goes to a Dask worker once, however many points it
+        computes.
     workers
         Number of processes on this machine; None for one per processor, 0 for this process alone.
     scheduler
@@ -59,7 +62,9 @@ def compute(
     """
     if scheduler is None:
         work = partial(_compute_here, plan.experiment, data)
-        with Workers(work, os.cpu_count() or 1 if workers is None else workers, lost=_failed(DIED)) as pool:
+        with Workers(
+            work, os.cpu_count() or 1 if workers is None else workers, lost=_failed(DIED)
+        ) as pool:
             yield from pool.run({settings: folders.get(settings) for settings in points})
         return
     try:
@@ -68,8 +73,12 @@ def compute(
         raise StoppedError(_GONE, exit_code=1) from error
 
 
-def _compute_here(experiment: str, data: dict[Any, Dataset], settings: Settings, folder: Path | None) -> Entry:
-    return compute_point(experiment, settings, folder, *(data[value] for value in settings.every_data))
+def _compute_here(
+    experiment: str, data: dict[Any, Dataset], settings: Settings, folder: Path | None
+) -> Entry:
+    return compute_point(
+        experiment, settings, folder, *(data[value] for value in settings.every_data)
+    )
 
 
 def _compute_on_dask(plan, points, data, scheduler, folders) -> Iterator[tuple[Settings, Entry]]:
@@ -77,13 +86,19 @@ def _compute_on_dask(plan, points, data, scheduler, folders) -> Iterator[tuple[S
 
     with _quiet(), _client(scheduler) as client, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sending large graph")
-        # As tasks rather than scattered: when all workers that hold the data have died, they are sent again.
-        sent = {value: client.submit(_pass_on, held, key=f"data-{held.checksum}") for value, held in data.items()}
+        # As tasks rather than scattered: when all workers that hold the data have died, they are
+        # sent again.
+        sent = {
+            value: client.submit(_pass_on, held, key=f"data-{held.checksum}")
+            for value, held in data.items()
+        }
         futures = {
             client.submit(
                 compute_point,
                 plan.experiment,
-                replace(settings, circuit=absolute(settings.circuit)),  # workers may be in another folder
+                replace(
+                    settings, circuit=absolute(settings.circuit)
+                ),  # workers may be in another folder
                 folders[settings].absolute() if settings in folders else None,
                 *map(sent.get, settings.every_data),
                 pure=False,
@@ -107,18 +122,26 @@ def compute_point(experiment: str, settings: Any, folder: Path | None, *data: Da
     """Compute one point; a failure is an entry too."""
     try:
         printed = io.StringIO()  # tables and progress of every point
-        with warnings.catch_warnings(), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        with (
+            warnings.catch_warnings(),
+            contextlib.redirect_stdout(printed),
+            contextlib.redirect_stderr(printed),
+        ):
             warnings.simplefilter("ignore")  # said once for the whole sweep, and not by every point
             given = dict(zip(settings.every_data, data, strict=True))
             if folder is None:
                 findings = evaluate(find_experiment(experiment), settings, given)
             else:
                 run_folder = RunFolder(experiment, folder, force=True)
-                findings = carry_out(find_experiment(experiment), settings, run_folder, given, workers=1)
+                findings = carry_out(
+                    find_experiment(experiment), settings, run_folder, given, workers=1
+                )
     except (Exception, SystemExit) as error:
         if getattr(error, "exit_code", None) == 130:  # interrupted, and no fault of the point's
             raise KeyboardInterrupt from error
-        return _failed(f"{error}" if isinstance(error, BiorrrError) else f"{type(error).__name__}: {error}")
+        return _failed(
+            f"{error}" if isinstance(error, BiorrrError) else f"{type(error).__name__}: {error}"
+        )
     return {
         "status": "done",
         "reason": None,
@@ -131,10 +154,14 @@ def compute_point(experiment: str, settings: Any, folder: Path | None, *data: Da
 def check_scheduler(scheduler: str) -> None:
     """Refuse at once to begin without Dask, or with an address at which nothing listens."""
     if importlib.util.find_spec("distributed") is None:
-        raise SettingsError("scheduler: needs distributed, which is not installed; pip install 'biorrr[cluster]'")
+        raise SettingsError(
+            "scheduler: needs distributed, which is not installed; pip install 'biorrr[cluster]'"
+        )
     host, _, port = scheduler.rpartition("://")[2].rpartition(":")
     if not host or not port.isdecimal():
-        raise SettingsError(f"scheduler: must be an address such as tcp://127.0.0.1:8786 (got {scheduler!r})")
+        raise SettingsError(
+            f"scheduler: must be an address such as tcp://127.0.0.1:8786 (got {scheduler!r})"
+        )
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=5).close()
     except (OSError, OverflowError, UnicodeError) as error:
@@ -164,7 +191,11 @@ def _failed(reason: str) -> Entry:
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     """Keep Dask from logging: the table and the last lines report on workers that come and go."""
-    names = [name for name in logging.root.manager.loggerDict if name.split(".")[0] in ("distributed", "tornado")]
+    names = [
+        name
+        for name in logging.root.manager.loggerDict
+        if name.split(".")[0] in ("distributed", "tornado")
+    ]
     before = {name: logging.getLogger(name).level for name in (*names, "asyncio")}
     for name in before:
         logging.getLogger(name).setLevel(logging.CRITICAL)

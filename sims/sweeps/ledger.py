@@ -1,4 +1,6 @@
-"""The results of a sweep so far: one small file for each finished point, and the table made of them."""
+"""The results of a sweep so far: one small file for each finished point, and the table made of
+them.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ class Table:
     plan
         The sweep.
     rows
-        Settings, seed, status, numbers and reason of each point, by name; every row has every column.
+        Settings, seed, status, numbers and reason of each point, by name; every row has every
+        column.
     unit
         Unit of the plan's measure.
     """
@@ -45,31 +48,44 @@ class Table:
 
     @property
     def means(self) -> dict[tuple, float]:
-        """The measure at each combination of the settings that vary, averaged over the seeds that gave one."""
+        """The measure at each combination of the settings that vary, averaged over the seeds that
+        gave one.
+        """
         found: dict[tuple, list[float]] = {}
         for row in self.rows:
-            value, point = row.get(self.plan.measure), tuple(row[key_of(name)] for name in self.plan.varied)
+            value, point = (
+                row.get(self.plan.measure),
+                tuple(row[key_of(name)] for name in self.plan.varied),
+            )
             if isinstance(value, int | float):
                 found.setdefault(point, []).append(value)
         return {point: sum(values) / len(values) for point, values in found.items()}
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the means against the one or two settings that vary; None where there is nothing to draw."""
+        """Draw the means against the one or two settings that vary; None where there is nothing to
+        draw.
+        """
         from biorrr.analysis.figures.sweep import plot_means
 
         plan, means = self.plan, self.means
         if not means or len(plan.varied) not in (1, 2):
             return None
-        return plot_means(plan.measure, self.rows, [*map(key_of, plan.varied)], means, problem=plan.problem, ax=ax)
+        return plot_means(
+            plan.measure, self.rows, [*map(key_of, plan.varied)], means, problem=plan.problem, ax=ax
+        )
 
     def report(self) -> list[str]:
-        """Return lines that say how far the sweep has come, what failed and why, and the best point of each problem."""
+        """Return lines that say how far the sweep has come, what failed and why, and the best point
+        of each problem.
+        """
         plan, failed = self.plan, self.failed
         lines = [
-            f"{len(plan.points)} points: {len(self.rows) - len(failed)} done, {len(failed)} failed, "
-            f"{len(plan.points) - len(self.rows)} left"
+            f"{len(plan.points)} points: {len(self.rows) - len(failed)} done, {len(failed)} failed,"
+            f" {len(plan.points) - len(self.rows)} left"
         ]
-        for reason, times in Counter(str(row["reason"]) for row in failed).most_common(SHOWN_FAILURES):
+        for reason, times in Counter(str(row["reason"]) for row in failed).most_common(
+            SHOWN_FAILURES
+        ):
             lines.append(f"failed {times} times: {reason}")
         problems: dict[tuple, list[dict[str, Any]]] = {}
         for row in self.rows:
@@ -77,19 +93,23 @@ class Table:
                 problems.setdefault(tuple(row[name] for name in plan.problem), []).append(row)
         for rows in [*problems.values()][:SHOWN_PROBLEMS]:
             best = min(rows, key=lambda row: row[plan.measure])
-            where = ", ".join(f"{name} {best[name]}" for name in (*map(key_of, plan.varied), "seed"))
+            where = ", ".join(
+                f"{name} {best[name]}" for name in (*map(key_of, plan.varied), "seed")
+            )
             value = readable(best[plan.measure], self.unit)
             lines.append(f"lowest {plan.measure} of a single point {value} at {where}")
         if len(problems) > SHOWN_PROBLEMS:
-            lines.append(f"and so on for {len(problems)} problems, which differ in {', '.join(plan.problem)}")
+            lines.append(
+                f"and so on for {len(problems)} problems, which differ in {', '.join(plan.problem)}"
+            )
         return lines
 
 
 class Ledger:
     """The finished points in a folder, by their settings.
 
-    A point is written the moment it is finished, whole or not at all. The table is only ever made from the points, so
-    a damaged table loses nothing.
+    A point is written the moment it is finished, whole or not at all. The table is only ever made
+    from the points, so a damaged table loses nothing.
 
     Parameters
     ----------
@@ -106,7 +126,8 @@ class Ledger:
         return inside(self.folder, POINTS, f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.json")
 
     def read(self, plan: Plan, settings: Settings) -> dict[str, Any] | None:
-        """Return what is known of a point: status, reason, data_sha256, numbers and units; None if not finished.
+        """Return what is known of a point: status, reason, data_sha256, numbers and units; None if
+        not finished.
 
         A damaged file is as good as none: the point is computed again.
         """
@@ -129,14 +150,23 @@ class Ledger:
         """Return the finished points of ``plan``."""
         entries = [(settings, self.read(plan, settings)) for settings in plan.points]
         finished = [(settings, entry) for settings, entry in entries if entry is not None]
-        # A failed point has no numbers, and the others must not lose theirs by it: every row has every column.
-        numbers = {name: None for _, entry in finished for name in (plan.measure, *entry["numbers"])}
+        # A failed point has no numbers, and the others must not lose theirs by it: every row has
+        # every column.
+        numbers = {
+            name: None for _, entry in finished for name in (plan.measure, *entry["numbers"])
+        }
         rows, unit = [], ""
         for settings, entry in finished:
-            chosen = {key_of(name): _cell(getattr(settings, name)) for name in (*plan.given, "seed")}
+            chosen = {
+                key_of(name): _cell(getattr(settings, name)) for name in (*plan.given, "seed")
+            }
             found = {name: entry["numbers"].get(name) for name in numbers if name not in chosen}
             rows.append({**chosen, "status": entry["status"], **found, "reason": entry["reason"]})
-            unit = unit or (str(entry["units"].get(plan.measure, "")) if isinstance(entry["units"], dict) else "")
+            unit = unit or (
+                str(entry["units"].get(plan.measure, ""))
+                if isinstance(entry["units"], dict)
+                else ""
+            )
         return Table(plan, rows, unit)
 
     def write_table(self, plan: Plan) -> Table:

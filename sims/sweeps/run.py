@@ -19,7 +19,10 @@ from biorrr.sims.sweeps.plan import Plan, make_plan, read_plan
 if TYPE_CHECKING:
     import pandas
 
-PLAN, RUNS = "sweep.toml", "runs"  # in the sweep's folder: what it was made from, and run folders of its points
+PLAN, RUNS = (
+    "sweep.toml",
+    "runs",
+)  # in the sweep's folder: what it was made from, and run folders of its points
 
 
 def sweep(
@@ -33,14 +36,16 @@ def sweep(
 ) -> pandas.DataFrame:
     """Run an experiment at many points and return the table of results.
 
-    In a script, call it under ``if __name__ == "__main__":``, since workers on this machine import the script.
+    In a script, call it under ``if __name__ == "__main__":``, since workers on this machine import
+    the script.
 
     Parameters
     ----------
     out
         Folder of the sweep. Points that are finished in it are not computed again.
     workers
-        How many processes on this machine; one per processor unless given, 0 for this process alone.
+        How many processes on this machine; one per processor unless given, 0 for this process
+        alone.
     scheduler
         Address of a Dask scheduler to use instead.
     folders
@@ -48,8 +53,8 @@ def sweep(
     retry
         Compute failed points again.
     points
-        What to run: ``experiment``, ``seeds``, ``measure``, ``fixed`` and either ``grid`` or ``list``; see
-        :func:`biorrr.sims.sweeps.plan.make_plan`.
+        What to run: ``experiment``, ``seeds``, ``measure``, ``fixed`` and either ``grid`` or
+        ``list``; see :func:`biorrr.sims.sweeps.plan.make_plan`.
     """
     import pandas
 
@@ -59,10 +64,16 @@ def sweep(
 
 def command(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="TOML file that says what to vary (see the example above)")
+        Path,
+        typer.Argument(
+            metavar="FILE", help="TOML file that says what to vary (see the example above)"
+        ),
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="folder of the sweep", show_default="runs/sweep-<file>")
+        Path | None,
+        typer.Option(
+            "--out", metavar="DIR", help="folder of the sweep", show_default="runs/sweep-<file>"
+        ),
     ] = None,
     workers: Annotated[
         int | None,
@@ -74,7 +85,10 @@ def command(
         ),
     ] = None,
     scheduler: Annotated[
-        str | None, typer.Option("--scheduler", metavar="ADDRESS", help="address of a Dask scheduler to use instead")
+        str | None,
+        typer.Option(
+            "--scheduler", metavar="ADDRESS", help="address of a Dask scheduler to use instead"
+        ),
     ] = None,
     circuit: Annotated[
         str | None,
@@ -84,17 +98,20 @@ def command(
             help="your own function that returns the circuit to be simulated",
         ),
     ] = None,
-    folders: Annotated[bool, typer.Option("--folders", help="write a run folder for each point")] = False,
+    folders: Annotated[
+        bool, typer.Option("--folders", help="write a run folder for each point")
+    ] = False,
     retry: Annotated[bool, typer.Option("--retry", help="compute failed points again")] = False,
     status: Annotated[
-        bool, typer.Option("--status", help="report how far the sweep has come, and do nothing else")
+        bool,
+        typer.Option("--status", help="report how far the sweep has come, and do nothing else"),
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="show the traceback of an error")] = False,
 ) -> None:
     """Run an experiment over many settings and seeds, and collect the results in one table.
 
-    Points that are finished are never computed again: the same command continues an interrupted sweep. This file runs
-    `biorrr learn` at nine points with three seeds each:
+    Points that are finished are never computed again: the same command continues an interrupted
+    sweep. This file runs `biorrr learn` at nine points with three seeds each:
 
     \b
         experiment = "learn"
@@ -117,13 +134,15 @@ def command(
 
 
 def resume_sweep(out: Path, circuit: str | None) -> None:
-    """Continue the sweep in a folder as it was begun; refuse one that began with other data, or another circuit."""
+    """Continue the sweep in a folder as it was begun; refuse one that began with other data, or
+    another circuit.
+    """
     plan = read_plan(out / PLAN, folder=out)
     used = {getattr(settings, "circuit", None) for settings in plan.points}
     if len(used) > 1:
         raise SettingsError(
-            f"circuit: the sweep in {out} has used several; to run them, name the plan: biorrr sweep {out / PLAN} "
-            f"--out {out}"
+            f"circuit: the sweep in {out} has used several; to run them, name the plan: biorrr"
+            f" sweep {out / PLAN} --out {out}"
         )
     check_circuit(f"the sweep in {out}", used.pop(), circuit)
     ledger = Ledger(out)
@@ -168,18 +187,22 @@ def _carry_out(
         known = entry is not None and (failed or entry["data_sha256"] == checksum)
         if entry and not known and resumed:
             raise FolderError(
-                f"data: changed since the sweep in {out} began (another checksum); put back what they were, or compute "
-                f"all points again: biorrr sweep {out / PLAN} --out {out}"
+                f"data: changed since the sweep in {out} began (another checksum); put back what"
+                f" they were, or compute all points again: biorrr sweep {out / PLAN} --out {out}"
             )
         if not known or (retry and failed):
             left.append(settings)
     kept = {s: inside(out, RUNS, ledger.path(plan, s).stem) for s in left} if folders else {}
-    bar = progress_bar(len(plan.points), " points", "sweeping", initial=len(plan.points) - len(left))
+    bar = progress_bar(
+        len(plan.points), " points", "sweeping", initial=len(plan.points) - len(left)
+    )
     # A table means that nothing is left to do, unless an interruption has left one of some points.
     inside(out, TABLE).unlink(missing_ok=True)
     try:
         with bar:
-            for settings, entry in compute(plan, left, data, workers, scheduler, kept) if left else ():
+            for settings, entry in (
+                compute(plan, left, data, workers, scheduler, kept) if left else ()
+            ):
                 ledger.write(plan, settings, entry)
                 bar.update()
         axes = ledger.table(plan).plot()
@@ -205,4 +228,6 @@ def _report(plan: Plan, out: Path, finished: bool) -> None:
     if (out / TABLE).exists():
         print(f"  table {out / TABLE}")
     if finished and table.failed and len(table.failed) == len(table.rows):
-        raise StoppedError(f"sweep: all {len(table.failed)} points failed; correct the cause and add --retry")
+        raise StoppedError(
+            f"sweep: all {len(table.failed)} points failed; correct the cause and add --retry"
+        )

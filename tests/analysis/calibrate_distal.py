@@ -1,4 +1,5 @@
-"""Power, coverage and change of weights of planned experiments, written to docs/calibration/distal.json.
+"""Power, coverage and change of weights of planned experiments, written to
+docs/calibration/distal.json.
 
 Run it from the root of the repository, with the number of experiments at each point: ``python
 tests/analysis/calibrate_distal.py 100``.
@@ -20,13 +21,18 @@ ARTEFACT = 0.2
 
 
 def planned(every, weight_noise, experiments):
-    """Return power, least coverage and largest change at s = 0 and 1: 20 synapses on 2 neurons, 50 changes."""
+    """Return power, least coverage and largest change at s = 0 and 1: 20 synapses on 2 neurons, 50
+    changes.
+    """
     design = Design(20, 50, weight_noise, neurons=2, every=every)
     found = [try_design(design, s, experiments, seed=0) for s in MEMBERS]
     return {
-        "every": every, "weight_noise": weight_noise, "power": min(one.tells for one in found),
-        "covers": min(one.covers for one in found), "change": round(max(one.change for one in found), 4),
-    }  # fmt: skip
+        "every": every,
+        "weight_noise": weight_noise,
+        "power": min(one.tells for one in found),
+        "covers": min(one.covers for one in found),
+        "change": round(max(one.change for one in found), 4),
+    }
 
 
 def artefact(s, told, experiments):
@@ -45,7 +51,9 @@ def artefact(s, told, experiments):
 if __name__ == "__main__":
     number = int(sys.argv[1])
     stored = {"experiments": number, "planned": [], "artefact": []}
-    stored["artefact"] = [artefact(s, told, number) for told in (False, True) for s in (0.0, 0.5, 1.0)]
+    stored["artefact"] = [
+        artefact(s, told, number) for told in (False, True) for s in (0.0, 0.5, 1.0)
+    ]
     for every in EVERY:
         for weight_noise in WEIGHT_NOISES:
             stored["planned"].append(planned(every, weight_noise, number))

@@ -1,8 +1,10 @@
-"""Recordings of somas and dendrites in which nothing relates a dendrite's own signal to the error, role or learning.
+"""Recordings of somas and dendrites in which nothing relates a dendrite's own signal to the error,
+role or learning.
 
-Eight neurons and four components of the error, 500 trials of about half a second at 10 Hz. Somas take part in the task:
-the error is a target less what the somas drive, so that it is correlated with them. What a dendrite adds to its soma
-is drawn independently of all that. Each kind of null makes these signals hard to tell from related ones.
+Eight neurons and four components of the error, 500 trials of about half a second at 10 Hz. Somas
+take part in the task: the error is a target less what the somas drive, so that it is correlated
+with them. What a dendrite adds to its soma is drawn independently of all that. Each kind of null
+makes these signals hard to tell from related ones.
 """
 
 import numpy as np
@@ -22,11 +24,16 @@ def draw(kind, seed, own="unrelated", noise=0.5):
     kind
         One of :data:`KINDS`.
     own
-        Signal of the dendrites beyond their somas: "unrelated" to everything, one for each neuron, or "broadcast", the
-        first component of the target for all neurons. The second is the null of specificity alone.
+        Signal of the dendrites beyond their somas: "unrelated" to everything, one for each neuron,
+        or "broadcast", the first component of the target for all neurons. The second is the null of
+        specificity alone.
     """
     rng = np.random.default_rng([KINDS.index(kind), own == "broadcast", seed])
-    lengths = rng.integers(2, 16, TRIALS * 5 // 8) if kind == "variable trials" else np.full(TRIALS, FRAMES)
+    lengths = (
+        rng.integers(2, 16, TRIALS * 5 // 8)
+        if kind == "variable trials"
+        else np.full(TRIALS, FRAMES)
+    )
     trial = np.repeat(np.arange(len(lengths)), lengths)
     T, trials = len(trial), len(lengths)
     kinds, chances = 12, None
@@ -49,14 +56,19 @@ def draw(kind, seed, own="unrelated", noise=0.5):
             return white + rng.standard_normal((kinds, columns))[condition]
         return white
 
-    tuning = rng.standard_normal((kinds, N)) + 2 * random_walk(trials, kinds * N, rng).reshape(trials, kinds, N)
+    tuning = rng.standard_normal((kinds, N)) + 2 * random_walk(trials, kinds * N, rng).reshape(
+        trials, kinds, N
+    )
     soma = signals(N) + tuning[trial, condition]
     role = rng.standard_normal((N, J))
     target, beyond = signals(J), signals(N)
     if kind == "bleaching and learning":
         course = np.linspace(0, 1, T)[:, None]
         soma = soma * rng.uniform(0.5, 2, N) ** course + 2 * course
-        target, beyond = (target + 2) * np.exp(-2 * course), beyond * np.exp(-course * rng.uniform(0.5, 2, N))
+        target, beyond = (
+            (target + 2) * np.exp(-2 * course),
+            beyond * np.exp(-course * rng.uniform(0.5, 2, N)),
+        )
     outcome = np.maximum(soma, 0) if kind == "nonlinear dendrite" else soma
     error = target - 0.5 * outcome @ role / np.sqrt(N)
     if own == "broadcast":
@@ -66,22 +78,36 @@ def draw(kind, seed, own="unrelated", noise=0.5):
         copied = standard(np.exp(0.7 * copied))
     decays = (DECAY, 3 * DECAY if kind == "different kinetics" else DECAY)
     calcium = [
-        standard(trace(one, decay)) for one, decay in zip((soma, copied + standard(beyond)), decays, strict=True)
+        standard(trace(one, decay))
+        for one, decay in zip((soma, copied + standard(beyond)), decays, strict=True)
     ]
     if kind == "bleaching and learning":
         calcium = [one * np.exp(-course) + 3 * np.exp(-2 * course) for one in calcium]
     calcium = [one + noise * rng.standard_normal(one.shape) for one in calcium]
-    return DendriticRecording(*calcium, RATE, error, role, condition, 1 if kind == "variable trials" else FRAMES)
+    return DendriticRecording(
+        *calcium, RATE, error, role, condition, 1 if kind == "variable trials" else FRAMES
+    )
 
 
 KINDS = (
-    "independent trials", "slow 2 s", "slow 6 s", "slow 20 s", "drift", "bleaching and learning", "heavy tails",
-    "unequal conditions", "tuned conditions", "variable trials", "different kinetics", "nonlinear dendrite",
-)  # fmt: skip
+    "independent trials",
+    "slow 2 s",
+    "slow 6 s",
+    "slow 20 s",
+    "drift",
+    "bleaching and learning",
+    "heavy tails",
+    "unequal conditions",
+    "tuned conditions",
+    "variable trials",
+    "different kinetics",
+    "nonlinear dendrite",
+)
 
 
 def autocorrelated(T, columns, frames, rng):
-    """Return signals (T, columns) of unit variance whose autocorrelation decays within some frames."""
+    """Return signals (T, columns) of unit variance whose autocorrelation decays within some
+    frames."""
     kept = np.exp(-1 / frames)
     steps = np.sqrt(1 - kept**2) * rng.standard_normal((T, columns))
     return lfilter([1], [1, -kept], steps, axis=0, zi=kept * rng.standard_normal((1, columns)))[0]

@@ -1,4 +1,6 @@
-"""What holds for every algorithm: it reaches its optimum and never beats it, and it is a good scikit-learn citizen."""
+"""What holds for every algorithm: it reaches its optimum and never beats it, and it is a good
+scikit-learn citizen.
+"""
 
 import contextlib
 import pickle
@@ -49,13 +51,19 @@ def centred(A):
 
 
 def draw_problem(rng, max_size=20, condition=30.0):
-    """Centred X (n_samples, m) and Y (n_samples, n) of unit scale, and k: well-conditioned, otherwise of any kind."""
+    """Centred X (n_samples, m) and Y (n_samples, n) of unit scale, and k: well-conditioned,
+    otherwise of any kind.
+    """
     m, n = rng.integers(2, max_size + 1, size=2)
     k, rank = rng.integers(1, min(m, n, 4) + 1), rng.integers(1, min(m, n) + 1)
     n_samples = int(rng.choice([400, 1000, 3000]))
     axes, _ = np.linalg.qr(rng.standard_normal((m, m)))
     deviations = np.sqrt(np.exp(rng.uniform(0, np.log(condition), m)))
-    sources = rng.standard_normal((n_samples, m)) if rng.random() < 0.5 else rng.standard_t(5, (n_samples, m))
+    sources = (
+        rng.standard_normal((n_samples, m))
+        if rng.random() < 0.5
+        else rng.standard_t(5, (n_samples, m))
+    )
     X = sources @ (axes * deviations).T
     signal = X @ rng.standard_normal((m, rank)) @ rng.standard_normal((rank, n))
     Y = signal / signal.std() * rng.choice([0.5, 1.0, 2.0]) + rng.standard_normal((n_samples, n))
@@ -76,7 +84,9 @@ def check_reaches_optimum(estimator, X, Y, s, bound):
 @pytest.mark.parametrize("cls", BATCH)
 def test_batch_algorithms_reach_their_optimum_by_default(cls, seed):
     X, Y, k = draw_problem(np.random.default_rng(seed))
-    check_reaches_optimum(made(cls, False, k=k, random_state=seed), X, Y, [0.0, 1.0, 0.5, 1.0][seed], BATCH_EXCESS)
+    check_reaches_optimum(
+        made(cls, False, k=k, random_state=seed), X, Y, [0.0, 1.0, 0.5, 1.0][seed], BATCH_EXCESS
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -89,11 +99,15 @@ def test_online_algorithms_reach_their_optimum_by_default(cls, seed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 130))
-@pytest.mark.parametrize(("cls", "online"), [(c, False) for c in BATCH] + [(c, True) for c in ONLINE])
+@pytest.mark.parametrize(
+    ("cls", "online"), [(c, False) for c in BATCH] + [(c, True) for c in ONLINE]
+)
 def test_they_do_so_on_many_more_problems(cls, online, seed):
     X, Y, k = draw_problem(np.random.default_rng(seed), max_size=30)
     estimator = made(cls, online, k=k, random_state=seed, ridge=[0.0, 0.1][seed % 2])
-    check_reaches_optimum(estimator, X, Y, [0.0, 0.5, 1.0][seed % 3], STOCHASTIC_EXCESS if online else BATCH_EXCESS)
+    check_reaches_optimum(
+        estimator, X, Y, [0.0, 0.5, 1.0][seed % 3], STOCHASTIC_EXCESS if online else BATCH_EXCESS
+    )
 
 
 @given(
@@ -157,7 +171,9 @@ def test_transform_predict_and_score(estimator, data):
     assert estimator.score(X, Y) == pytest.approx(exact.score(X, Y), abs=0.02)
     with pytest.raises(ValueError, match=r"X has 5 features, but .* is expecting 6 features"):
         estimator.transform(X[:, :5])
-    with pytest.raises(ValueError, match=r"k: must be a whole number from 1 to min\(m, n\) = 4 \(got 5\)"):
+    with pytest.raises(
+        ValueError, match=r"k: must be a whole number from 1 to min\(m, n\) = 4 \(got 5\)"
+    ):
         clone(estimator).set_params(k=5).fit(X, Y)
     with pytest.raises(ValueError, match=r"ridge: must be .* \(got -1\)"):
         clone(estimator).set_params(ridge=-1).fit(X, Y)
@@ -191,7 +207,10 @@ def test_filters_along_the_way(estimator, data):
 def test_partial_fit_in_pieces_equals_one_go_and_survives_pickling(estimator, data):
     X, Y = data
     # The first piece sets the scale of initial weights; how the rest is cut does not matter.
-    whole, pieces = clone(estimator).partial_fit(X[:40], Y[:40]), clone(estimator).partial_fit(X[:40], Y[:40])
+    whole, pieces = (
+        clone(estimator).partial_fit(X[:40], Y[:40]),
+        clone(estimator).partial_fit(X[:40], Y[:40]),
+    )
     whole.partial_fit(X[40:], Y[40:])
     for start, stop in ((40, 41), (41, 140), (140, 300)):
         pieces = pickle.loads(pickle.dumps(pieces)).partial_fit(X[start:stop], Y[start:stop])
@@ -236,7 +255,9 @@ def test_rates_that_follow_the_data_do_so_at_any_scale(cls, rng):
     learned = cls(k=k, random_state=0).fit(X, Y)
     scaled = cls(k=k, random_state=0).fit(1e-3 * X, 1e4 * Y)
     # For s = 0 the whole trajectory is the same, in other units.
-    np.testing.assert_allclose(1e-3 * scaled.Vx_, learned.Vx_, rtol=1e-4, atol=1e-6 * np.abs(learned.Vx_).max())
+    np.testing.assert_allclose(
+        1e-3 * scaled.Vx_, learned.Vx_, rtol=1e-4, atol=1e-6 * np.abs(learned.Vx_).max()
+    )
 
 
 def test_inner_loops_are_compiled_where_nothing_can_be_kept(monkeypatch):
@@ -259,12 +280,21 @@ def test_masked_values_are_refused(cls, rng):
     masked = np.ma.masked_greater(X, 2)
     for data, name in (((masked, Y), "X"), ((X, masked), "y")):
         with pytest.raises(
-            ValueError, match=rf"{name}: must have no masked values, which would count as data \(got \d+\)"
+            ValueError,
+            match=rf"{name}: must have no masked values, which would count as data \(got \d+\)",
         ):
             cls().fit(*data)
-        with contextlib.suppress(AttributeError), pytest.raises(ValueError, match="must have no masked values"):
+        with (
+            contextlib.suppress(AttributeError),
+            pytest.raises(ValueError, match="must have no masked values"),
+        ):
             cls().partial_fit(*data)
     fitted = ReducedRankRegression(k=1).fit(np.ma.array(X), Y)
-    for use in (fitted.transform, fitted.predict, lambda X: fitted.score(X, Y), lambda Y: fitted.score(X, Y)):
+    for use in (
+        fitted.transform,
+        fitted.predict,
+        lambda X: fitted.score(X, Y),
+        lambda Y: fitted.score(X, Y),
+    ):
         with pytest.raises(ValueError, match="must have no masked values"):
             use(masked)

@@ -1,4 +1,6 @@
-"""Tables of false-positive rates, power and coverage on the docs pages, compared with the stored calibrations."""
+"""Tables of false-positive rates, power and coverage on the docs pages, compared with the stored
+calibrations.
+"""
 
 import json
 import sys
@@ -16,18 +18,23 @@ def instructive_table():
 
 
 def planned_table():
-    """Return the rows of docs/distal.md: power and coverage by noise of the weights and samples between looks."""
+    """Return the rows of docs/distal.md: power and coverage by noise of the weights and samples
+    between looks.
+    """
     for one in json.loads((DOCS / "calibration" / "distal.json").read_text())["planned"]:
         yield (
-            f"| {one['weight_noise']:.0%} | {one['every']} | {one['change']:.1%} | {one['power']:.0%} | "
-            f"{one['covers']:.0%} |"
+            f"| {one['weight_noise']:.0%} | {one['every']} | {one['change']:.1%} |"
+            f" {one['power']:.0%} | {one['covers']:.0%} |"
         )
 
 
 def artefact_table():
     """Return the rows of docs/distal.md: coverage where z and a share an artefact."""
     for one in json.loads((DOCS / "calibration" / "distal.json").read_text())["artefact"]:
-        yield f"| {one['s']:g} | {'noise and correlation' if one['told'] else 'nothing'} | {one['covers']:.0%} |"
+        yield (
+            f"| {one['s']:g} | {'noise and correlation' if one['told'] else 'nothing'} |"
+            f" {one['covers']:.0%} |"
+        )
 
 
 @pytest.mark.parametrize(

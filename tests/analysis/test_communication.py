@@ -1,4 +1,6 @@
-"""Prediction between populations from moments: the same as from the data, and controls that say no when they should."""
+"""Prediction between populations from moments: the same as from the data, and controls that say no
+when they should.
+"""
 
 import numpy as np
 import pytest
@@ -23,13 +25,17 @@ TRIALS, BINS, M, N = 60, 5, 12, 7
 
 @pytest.fixture(scope="module")
 def data():
-    """X, Y, trials, strata: three conditions with means of their own, and two dimensions that X and Y share."""
+    """X, Y, trials, strata: three conditions with means of their own, and two dimensions that X and
+    Y share.
+    """
     rng = np.random.default_rng(0)
     trials = np.repeat(np.arange(TRIALS), BINS)
     condition = np.resize([0, 1, 2], TRIALS)[trials]
     strata = condition * BINS + np.tile(np.arange(BINS), TRIALS)
     X = rng.standard_normal((TRIALS * BINS, M))
-    Y = X @ rng.standard_normal((M, 2)) @ rng.standard_normal((2, N)) / 2 + 3 * rng.standard_normal((len(X), N))
+    Y = X @ rng.standard_normal((M, 2)) @ rng.standard_normal((2, N)) / 2 + 3 * rng.standard_normal(
+        (len(X), N)
+    )
     means = 5 * rng.standard_normal((strata.max() + 1, M + N))
     return X + means[strata, :M], Y + means[strata, M:], trials, strata
 
@@ -40,7 +46,9 @@ def data():
 def test_moments_give_what_the_data_give(data, s, ridge, residual):
     X, Y, trials, strata = data
     strata = strata if residual else None
-    folds = trial_folds(trials, 5, conditions=None if strata is None else strata // BINS, random_state=0)
+    folds = trial_folds(
+        trials, 5, conditions=None if strata is None else strata // BINS, random_state=0
+    )
     from_data = RankCV(s=s, ridge=ridge, cv=PredefinedSplit(folds)).fit(X, Y, strata=strata)
     moments = FoldMoments.of(X, Y, folds, strata)
     found = predict_held_out(moments, range(M), range(M, M + N), s=s, ridge=ridge)
@@ -56,7 +64,9 @@ def test_moments_of_units_that_say_the_same(data, ridge):
     X = np.hstack([X, X[:, :3] + X[:, 3:6]])
     folds = trial_folds(trials, 5, random_state=0)
     from_data = RankCV(ridge=ridge, cv=PredefinedSplit(folds)).fit(X, Y)
-    found = predict_held_out(FoldMoments.of(X, Y, folds), range(M + 3), range(M + 3, M + 3 + N), ridge=ridge)
+    found = predict_held_out(
+        FoldMoments.of(X, Y, folds), range(M + 3), range(M + 3, M + 3 + N), ridge=ridge
+    )
     np.testing.assert_allclose(found.r2, from_data.r2_, rtol=1e-6)
 
 
@@ -66,7 +76,9 @@ def test_moments_of_some_units_are_those_of_data_without_the_others(data):
     source, target = [0, 3, 4, 9], [1, 5]
     some = FoldMoments.of(X[:, source], Y[:, target], folds, strata)
     expected = predict_held_out(some, range(4), range(4, 6), ridge=0.1)
-    found = predict_held_out(FoldMoments.of(X, Y, folds, strata), source, [M + unit for unit in target], ridge=0.1)
+    found = predict_held_out(
+        FoldMoments.of(X, Y, folds, strata), source, [M + unit for unit in target], ridge=0.1
+    )
     np.testing.assert_allclose(found.r2, expected.r2, rtol=1e-10)
 
 
@@ -78,8 +90,12 @@ def test_residuals_know_nothing_of_held_out_trials(data):
     for fold in moments.folds:
         train, test = folds != fold, folds == fold
         expected = np.hstack([X, Y])
-        expected = expected[test] - np.stack([expected[train & (strata == one)].mean(axis=0) for one in strata[test]])
-        np.testing.assert_allclose(moments.held_out(fold)[0], expected.T @ expected, rtol=1e-9, atol=1e-9)
+        expected = expected[test] - np.stack(
+            [expected[train & (strata == one)].mean(axis=0) for one in strata[test]]
+        )
+        np.testing.assert_allclose(
+            moments.held_out(fold)[0], expected.T @ expected, rtol=1e-9, atol=1e-9
+        )
 
 
 def test_a_stratum_with_one_sample_in_the_training_data_has_that_as_its_mean():
@@ -97,7 +113,9 @@ def test_folds_keep_trials_together_and_spread_conditions(data):
     for condition in range(3):
         sizes = np.bincount(folds[strata // BINS == condition], minlength=7) // BINS
         assert sizes.max() - sizes.min() <= 1
-    with pytest.raises(ValueError, match=r"folds: must lie between 2 and the number of trials, 60 \(got 61\)"):
+    with pytest.raises(
+        ValueError, match=r"folds: must lie between 2 and the number of trials, 60 \(got 61\)"
+    ):
         trial_folds(trials, 61)
 
 
@@ -134,7 +152,10 @@ def test_matched_units_fire_like_the_target():
     few = matched_units(source[:10], target, rng)
     assert (len(few.source), len(few.within), len(few.across)) == (5, 5, 5)
     assert [len(units) for units in matched_units(source[:2], target, rng)] == [1, 1, 1]
-    with pytest.raises(ValueError, match=r"source: must have at least two units for a within-area control \(got 1\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"source: must have at least two units for a within-area control \(got 1\)",
+    ):
         matched_units(source[:1], target, rng)
 
 
@@ -156,7 +177,9 @@ def test_lags_are_found():
 
 def test_removing_predictive_dimensions_removes_what_they_predict(data):
     X, Y, trials, strata = data
-    moments = FoldMoments.of(X, Y, trial_folds(trials, 5, conditions=strata // BINS, random_state=0), strata)
+    moments = FoldMoments.of(
+        X, Y, trial_folds(trials, 5, conditions=strata // BINS, random_state=0), strata
+    )
     source, target = np.arange(M), np.arange(M, M + N)
     own = removed_dimensions(moments, source, target, 4, ridge=0.1)
     full = predict_held_out(moments, source, target, ridge=0.1)
@@ -165,16 +188,18 @@ def test_removing_predictive_dimensions_removes_what_they_predict(data):
 
 
 def test_factor_analysis_is_that_of_scikit_learn(rng):
-    X = rng.standard_normal((2000, 3)) @ rng.standard_normal((3, 12)) + rng.uniform(0.5, 2, 12) * rng.standard_normal(
-        (2000, 12)
-    )
+    X = rng.standard_normal((2000, 3)) @ rng.standard_normal((3, 12)) + rng.uniform(
+        0.5, 2, 12
+    ) * rng.standard_normal((2000, 12))
     X -= X.mean(axis=0)
     loadings, private = fit_factors(X.T @ X / len(X), 3)
     by_em = FactorAnalysis(3, tol=1e-8, max_iter=5000).fit(X)
-    assert log_likelihood(X.T @ X / len(X), loadings @ loadings.T + np.diag(private)) == pytest.approx(
-        by_em.score(X), abs=1e-3
+    assert log_likelihood(
+        X.T @ X / len(X), loadings @ loadings.T + np.diag(private)
+    ) == pytest.approx(by_em.score(X), abs=1e-3)
+    np.testing.assert_allclose(
+        loadings @ loadings.T + np.diag(private), by_em.get_covariance(), atol=0.02
     )
-    np.testing.assert_allclose(loadings @ loadings.T + np.diag(private), by_em.get_covariance(), atol=0.02)
 
 
 @pytest.mark.parametrize("dimensions", [0, 1, 4])

@@ -17,7 +17,8 @@ def data(rng):
 
 
 def squared_error(Vx, Vy, C):
-    """Mean squared error of Vy Vx'x, up to what does not depend on the weights; the ridge is in C."""
+    """Mean squared error of Vy Vx'x, up to what does not depend on the weights; the ridge is in
+    C."""
     return np.trace(Vy @ Vx.T @ C.xx @ Vx @ Vy.T) - 2 * np.trace(Vy.T @ C.xy.T @ Vx)
 
 
@@ -36,7 +37,9 @@ class TestTwoLayerANN:
             (Vy0, ann.Vy_, lambda V: squared_error(Vx0, V, C)),
         ):
             steps = np.eye(V0.size).reshape(-1, *V0.shape) * h
-            gradient = np.array([error(V0 + e) - error(V0 - e) for e in steps]).reshape(V0.shape) / (2 * h)
+            gradient = np.array([error(V0 + e) - error(V0 - e) for e in steps]).reshape(
+                V0.shape
+            ) / (2 * h)
             np.testing.assert_allclose((V - V0) / eta, -gradient / 2, rtol=1e-5, atol=1e-7)
 
     def test_the_compiled_loop_is_backprop(self, data, rng):
@@ -58,7 +61,9 @@ class TestTwoLayerANN:
         X, Y = data
         ann = TwoLayerANN(2, ridge=3.0, online=False, random_state=0).fit(X, Y)
         C = covariances(X, Y, 3.0)
-        A = linalg.solve(C.xx, C.xy)  # ridge regression; its best rank-2 part in the metric of Cxx is the prediction
+        A = linalg.solve(
+            C.xx, C.xy
+        )  # ridge regression; its best rank-2 part in the metric of Cxx is the prediction
         U, sigma, Wt = linalg.svd(symmetric_power(C.xx, 0.5) @ A)
         best = symmetric_power(C.xx, -0.5) @ (U[:, :2] * sigma[:2]) @ Wt[:2]
         np.testing.assert_allclose(ann.Vx_ @ ann.Vy_.T, best, atol=1e-6)
@@ -70,11 +75,14 @@ class TestIQMD:
         C, yardstick = covariances(X, Y, 0.1), Yardstick(X, Y, 0, 0.1)
         ratios = yardstick.eigenvalues[1:] / yardstick.eigenvalues[:-1]
         k = int(ratios.argmax()) + 1  # where convergence is slowest
-        iqmd = IQMD(k, ridge=0.1, online=False, steps=40, tol=0, snapshots=range(1, 41), random_state=0)
+        iqmd = IQMD(
+            k, ridge=0.1, online=False, steps=40, tol=0, snapshots=range(1, 41), random_state=0
+        )
         path = iqmd.fit(X, Y).path_
         best = [squared_error(Vx, C.xy.T @ Vx @ linalg.inv(Vx.T @ C.xx @ Vx), C) for Vx in path.Vx]
         assert (np.diff(best) < 1e-12).all()
-        # A power iteration on M: angles shrink by the ratio of eigenvalues, the excess by its square.
+        # A power iteration on M: angles shrink by the ratio of eigenvalues, the excess by its
+        # square.
         excess = yardstick.excess(path.Vx)
         ratio = ratios.max() ** 2
         steps = (excess > 1e-11) & (path.t > 5)
@@ -92,7 +100,9 @@ class TestIQMD:
         np.testing.assert_allclose(online._inverse, inverse, rtol=1e-8, atol=1e-12)
         # and so the prediction is that of the batch algorithm
         offline = IQMD(2, ridge=ridge, online=False, random_state=0).fit(X, Y)
-        np.testing.assert_allclose(online.Vx_ @ online.Vy_.T, offline.Vx_ @ offline.Vy_.T, atol=0.02)
+        np.testing.assert_allclose(
+            online.Vx_ @ online.Vy_.T, offline.Vx_ @ offline.Vy_.T, atol=0.02
+        )
 
 
 class TestCanonicalDirections:
@@ -105,7 +115,9 @@ class TestCanonicalDirections:
         np.testing.assert_allclose(cca.Vx_.T @ C.xx @ cca.Vx_, np.eye(3), atol=1e-10)
         np.testing.assert_allclose(cca.Wy_.T @ C.yy @ cca.Wy_, np.eye(3), atol=1e-10)
         correlations = linalg.svdvals(cca.Vx_.T @ C.xy @ cca.Wy_)
-        np.testing.assert_allclose(correlations**2, Yardstick(X, Y, 1, ridge).eigenvalues[:3], rtol=1e-4)
+        np.testing.assert_allclose(
+            correlations**2, Yardstick(X, Y, 1, ridge).eigenvalues[:3], rtol=1e-4
+        )
 
     def test_ccalin_finds_all_components_there_are(self, data):
         X, Y = data
@@ -116,12 +128,20 @@ class TestCanonicalDirections:
         X, Y = data
         rho = np.sqrt(Yardstick(X, Y, 1).eigenvalues[0])
         for gap in (0.1, 0.02):
-            assert rho < SAA(2, gap=gap, tol=0, steps=100, random_state=0).fit(X, Y).shift_ < rho + 3 * gap
+            assert (
+                rho
+                < SAA(2, gap=gap, tol=0, steps=100, random_state=0).fit(X, Y).shift_
+                < rho + 3 * gap
+            )
 
 
 class TestMSG:
-    @pytest.mark.parametrize(("make", "rank"), [(MSGCCA, 6), (CappedMSG, 6), (lambda k: CappedMSG(k, cap=2), 2)])
-    def test_m_stays_where_singular_values_are_at_most_1_and_sum_to_at_most_k(self, data, make, rank):
+    @pytest.mark.parametrize(
+        ("make", "rank"), [(MSGCCA, 6), (CappedMSG, 6), (lambda k: CappedMSG(k, cap=2), 2)]
+    )
+    def test_m_stays_where_singular_values_are_at_most_1_and_sum_to_at_most_k(
+        self, data, make, rank
+    ):
         X, Y = data
         msg = make(2)
         for start in range(100, 800, 100):

@@ -1,6 +1,8 @@
-"""How often the 95 % interval of s contains s, over 500 simulated experiments in each of many conditions.
+"""How often the 95 % interval of s contains s, over 500 simulated experiments in each of many
+conditions.
 
-The table of docs/distal.md is what this prints with ``pytest -s -m slow tests/analysis/test_coverage.py``.
+The table of docs/distal.md is what this prints with ``pytest -s -m slow
+tests/analysis/test_coverage.py``.
 """
 
 import numpy as np
@@ -29,7 +31,10 @@ CONDITIONS = {
     "10 changes": {"samples": 10},
     "5 changes": {"samples": 5},
     **{f"noise 20 % in {name} alone": {"noise": {name: 0.2}} for name in QUANTITIES},
-    **{f"noise 20 % in {name} alone, one neuron": {"noise": {name: 0.2}, "k": 1} for name in QUANTITIES},
+    **{
+        f"noise 20 % in {name} alone, one neuron": {"noise": {name: 0.2}, "k": 1}
+        for name in QUANTITIES
+    },
     "noise 20 % in z alone, and known": {"noise": {"z": 0.2}, "known": True},
     "noise 20 % in all, and known": {"noise": 0.2, "known": True},
 }
@@ -37,28 +42,44 @@ CONDITIONS = {
 
 def experiments(s, k, n, samples, noise, every=1, observed_synapses=None, N=np.inf, known=False):
     """Intervals (EXPERIMENTS, 2) of simulated experiments."""
-    rng, when, seen = np.random.default_rng(1), every * np.arange(samples + 1), slice(observed_synapses)
+    rng, when, seen = (
+        np.random.default_rng(1),
+        every * np.arange(samples + 1),
+        slice(observed_synapses),
+    )
     fractions = noise if isinstance(noise, dict) else dict.fromkeys(QUANTITIES, noise)
     ends = []
-    for y, z, a, Vy in zip(*simulate_circuits(s, n, k, samples * every, EXPERIMENTS, seed=0, N=N), strict=True):
+    for y, z, a, Vy in zip(
+        *simulate_circuits(s, n, k, samples * every, EXPERIMENTS, seed=0, N=N), strict=True
+    ):
         clean = between_observations(y[:, seen], z, a, Vy[when][:, seen], when)
         noisy = DistalRecordings(
-            *(observed(one, fractions.get(name, 0.0), rng) for name, one in zip(QUANTITIES, clean, strict=True))
+            *(
+                observed(one, fractions.get(name, 0.0), rng)
+                for name, one in zip(QUANTITIES, clean, strict=True)
+            )
         )
         # Known as a fraction of what is recorded, noise included.
-        recorded = {name: fraction / np.sqrt(1 + fraction**2) for name, fraction in fractions.items()}
+        recorded = {
+            name: fraction / np.sqrt(1 + fraction**2) for name, fraction in fractions.items()
+        }
         found = infer_s(*noisy, noise=recorded if known else None)
         ends.append((found.low, found.high))
     return np.array(ends)
 
 
-TOO_LOW = pytest.mark.xfail(reason="one neuron's rate takes up the noise in a: 76 % at s = 0.5", strict=True)
+TOO_LOW = pytest.mark.xfail(
+    reason="one neuron's rate takes up the noise in a: 76 % at s = 0.5", strict=True
+)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "condition",
-    [pytest.param(name, marks=TOO_LOW if name == "noise 20 % in a alone, one neuron" else ()) for name in CONDITIONS],
+    [
+        pytest.param(name, marks=TOO_LOW if name == "noise 20 % in a alone, one neuron" else ())
+        for name in CONDITIONS
+    ],
 )
 def test_coverage(condition):
     asked = USUAL | CONDITIONS[condition]
@@ -71,6 +92,9 @@ def test_coverage(condition):
         tells = np.mean((low > 0) | (high < 1))
         misled = np.mean({0.0: low > 0, 1.0: high < 1}.get(s, (low > 1) | (high < 0)))
         width = np.median(high - low)
-        row.append(f"{covers[-1]:.1%}, {tells:.0%}, {misled:.1%}, {'infinite' if np.isinf(width) else f'{width:.2g}'}")
+        row.append(
+            f"{covers[-1]:.1%}, {tells:.0%}, {misled:.1%},"
+            f" {'infinite' if np.isinf(width) else f'{width:.2g}'}"
+        )
     print("| " + " | ".join(row) + " |")
     assert min(covers) >= 0.92  # three standard deviations of a binomial of 500 below 0.95

@@ -1,4 +1,6 @@
-"""Planned experiments on distal plasticity: circuits, and the shares of them that tell, cover and mislead."""
+"""Planned experiments on distal plasticity: circuits, and the shares of them that tell, cover and
+mislead.
+"""
 
 import numpy as np
 import pytest
@@ -20,7 +22,9 @@ def test_circuits_follow_the_rule(s):
 
 
 def loop(design, s, experiments, seed):
-    """Return tells, misleads and covers of a design at s = 0 or 1, observed and inferred in a plain loop."""
+    """Return tells, misleads and covers of a design at s = 0 or 1, observed and inferred in a plain
+    loop.
+    """
     rng, found = np.random.default_rng(seed), []
     n, steps = max(power.FIBRES, design.synapses), design.samples * design.every
     y, z, a, Vy = power.simulate_circuits(s, n, design.neurons, steps, experiments, seed)
@@ -41,7 +45,9 @@ def loop(design, s, experiments, seed):
 
 @pytest.mark.parametrize("s", [0.0, 1.0])
 def test_shares_are_those_of_a_plain_loop(s):
-    """Forty experiments against forty others: shares of a binomial differ by at most 0.3, in three standard errors."""
+    """Forty experiments against forty others: shares of a binomial differ by at most 0.3, in three
+    standard errors.
+    """
     for design in (Design(5, 12, 0.002, every=10), Design(5, 4, 0.01, every=10)):
         found = power.try_design(design, s, 40, seed=0)
         tells, misleads, covers = loop(design, s, 40, seed=1)
@@ -53,7 +59,11 @@ def test_shares_are_those_of_a_plain_loop(s):
 def test_more_samples_and_synapses_tell_more():
     few, many, single = (
         power.try_design(design, 1.0, 20, seed=0).tells
-        for design in (Design(5, 4, 0.01, every=10), Design(5, 60, 0.01, every=10), Design(1, 60, 0.01, every=10))
+        for design in (
+            Design(5, 4, 0.01, every=10),
+            Design(5, 60, 0.01, every=10),
+            Design(1, 60, 0.01, every=10),
+        )
     )
     assert few < 0.3 < 0.6 < many
     assert single == 0  # a single synapse never tells
@@ -66,12 +76,17 @@ def test_an_s_between_the_ends_is_told_from_either():
 
 
 def test_a_design_that_is_too_large_is_refused():
-    with pytest.raises(InputError, match=r"design: synapses \(at least 40\) times samples times every times neurons"):
+    with pytest.raises(
+        InputError,
+        match=r"design: synapses \(at least 40\) times samples times every times neurons",
+    ):
         Design(20, 5000, 0.05, every=100)
 
 
 def test_noise_of_the_weights_is_that_of_a_look():
-    """Weights known to 5 %, which change by less between two looks, tell nothing; looking rarely tells."""
+    """Weights known to 5 %, which change by less between two looks, tell nothing; looking rarely
+    tells.
+    """
     often = power.try_design(Design(20, 50, 0.05, neurons=2), 1.0, 10, seed=0)
     assert often.change < 0.03
     assert often.tells <= 0.2

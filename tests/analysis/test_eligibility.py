@@ -44,7 +44,9 @@ def test_the_pairing_curve_is_the_overlap_of_the_traces():
 def test_a_fit_recovers_both_time_constants(tau_x, tau_plateau):
     curve = pairing_curve(LAGS, PULSES, 0.3, tau_x, tau_plateau)
     noisy = curve * (1 + 0.01 * np.random.default_rng(1).standard_normal(len(LAGS)))
-    assert fit_time_constants(LAGS, noisy, PULSES[-1], 0.3) == pytest.approx((tau_x, tau_plateau), rel=0.05)
+    assert fit_time_constants(LAGS, noisy, PULSES[-1], 0.3) == pytest.approx(
+        (tau_x, tau_plateau), rel=0.05
+    )
 
 
 def test_a_curve_without_flanks_has_no_time_constants():
@@ -64,14 +66,17 @@ def test_weights_after_laps_are_sums_over_the_kernel():
 
 def test_place_and_width_of_a_field():
     positions = np.arange(180.0)
-    away = np.minimum(np.abs(positions - 3.3), 180 - np.abs(positions - 3.3))  # across the seam of the track
+    away = np.minimum(
+        np.abs(positions - 3.3), 180 - np.abs(positions - 3.3)
+    )  # across the seam of the track
     place, width = field_place_and_width(np.exp(-0.5 * (away / 20) ** 2), 180.0)
     assert place == pytest.approx(3.3, abs=0.05)
     assert width == pytest.approx(2 * math.sqrt(2 * math.log(2)) * 20, rel=0.01)
 
 
 def test_the_fixed_point_of_white_sequences_is_the_regression():
-    """Late by two samples, the subspace is that of the exact solution; a wrong delay has another."""
+    """Late by two samples, the subspace is that of the exact solution; a wrong delay has
+    another."""
     rng = np.random.default_rng(3)
     X = rng.standard_normal((200_000, 5)) * [2, 1, 1, 0.7, 0.5]
     Y = X @ rng.standard_normal((5, 4)) + 0.5 * rng.standard_normal((200_000, 4))

@@ -16,7 +16,9 @@ from biorrr.analysis import ReducedRankRegression, Yardstick
 from biorrr.analysis.regression.covariance import covariances, sigma_inverse, symmetric_power
 
 S_VALUES = st.floats(0, 1, allow_subnormal=False)
-RIDGES = st.one_of(st.just(0.0), st.floats(1e-3, 10), st.tuples(st.floats(1e-3, 1), st.floats(1e-3, 1)))
+RIDGES = st.one_of(
+    st.just(0.0), st.floats(1e-3, 10), st.tuples(st.floats(1e-3, 1), st.floats(1e-3, 1))
+)
 
 
 def centred(A):
@@ -43,8 +45,12 @@ def test_filters_are_white_and_ordered_and_reach_the_optimum(problem):
     np.testing.assert_allclose(rrr.Vx_.T @ C.xx @ rrr.Vx_, np.eye(k), atol=1e-9)
     root = symmetric_power(C.xx, -0.5) @ C.xy  # M as supplement C writes it
     M = root @ linalg.solve(sigma_inverse(C.yy, s), root.T, assume_a="pos")
-    np.testing.assert_allclose(rrr.eigenvalues_, linalg.eigvalsh(M)[::-1][: len(rrr.eigenvalues_)], atol=1e-9 * len(M))
-    np.testing.assert_allclose(sigma_inverse(C.yy, s) @ rrr.Vy_, C.xy.T @ rrr.Vx_, atol=1e-9 * np.abs(C.xy).max())
+    np.testing.assert_allclose(
+        rrr.eigenvalues_, linalg.eigvalsh(M)[::-1][: len(rrr.eigenvalues_)], atol=1e-9 * len(M)
+    )
+    np.testing.assert_allclose(
+        sigma_inverse(C.yy, s) @ rrr.Vy_, C.xy.T @ rrr.Vx_, atol=1e-9 * np.abs(C.xy).max()
+    )
     np.testing.assert_allclose(rrr.readout_, C.xy.T @ rrr.Vx_, atol=1e-9 * np.abs(C.xy).max())
     assert rrr.objective_ == pytest.approx(Yardstick(X, Y, s, ridge).objective(rrr.Vx_), rel=1e-9)
     assert rrr.objective_ == pytest.approx(-rrr.eigenvalues_[:k].sum())
@@ -63,7 +69,8 @@ def test_no_filters_beat_the_optimum(problem, seed, log_step):
 @given(problems(), st.integers(0, 2**32 - 1))
 @settings(max_examples=40, deadline=None)
 def test_no_rank_k_regression_predicts_better(problem, seed):
-    # The same optimum seen from Eq. 1: ||Y - PX||^2 in the Sigma_s norm over all P of rank k, ridge included.
+    # The same optimum seen from Eq. 1: ||Y - PX||^2 in the Sigma_s norm over all P of rank k, ridge
+    # included.
     X, Y, k, s, ridge = problem
     C = covariances(X, Y, ridge)
     rrr = ReducedRankRegression(k, s=s, ridge=ridge).fit(X, Y)
@@ -108,7 +115,9 @@ def test_full_rank_is_least_squares(problem):
     ridge_x = np.ravel(ridge)[0]
     full = ReducedRankRegression(min(X.shape[1], Y.shape[1]), s=s, ridge=ridge).fit(X, Y)
     expected = Ridge(alpha=ridge_x * len(X)) if ridge_x else LinearRegression()
-    np.testing.assert_allclose(full.predict(X), expected.fit(X, Y).predict(X).reshape(Y.shape), atol=1e-6)
+    np.testing.assert_allclose(
+        full.predict(X), expected.fit(X, Y).predict(X).reshape(Y.shape), atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("ridge", [0.0, (0.1, 0.3)])
@@ -147,7 +156,9 @@ def test_an_ill_conditioned_Cxx_costs_no_accuracy(s, rng):
     reference = ReducedRankRegression(2, s=s).fit(sources, Y)
     rrr = ReducedRankRegression(2, s=s).fit(sources @ mixing.T, Y)
     np.testing.assert_allclose(rrr.eigenvalues_, reference.eigenvalues_, rtol=1e-7)
-    np.testing.assert_allclose(rrr.predict(sources @ mixing.T), reference.predict(sources), atol=1e-7)
+    np.testing.assert_allclose(
+        rrr.predict(sources @ mixing.T), reference.predict(sources), atol=1e-7
+    )
 
 
 @pytest.mark.parametrize("s", [0.0, 0.4, 1.0])
@@ -156,19 +167,25 @@ def test_more_inputs_than_samples_with_ridge(s, rng):
     C = covariances(X, Y, 0.1)
     rrr = ReducedRankRegression(20, s=s, ridge=0.1).fit(X, Y)
     np.testing.assert_allclose(rrr.Vx_.T @ C.xx @ rrr.Vx_, np.eye(20), atol=1e-10)
-    np.testing.assert_allclose(rrr.predict(X), X @ linalg.solve(C.xx, C.xy) + Y.mean(axis=0), atol=1e-10)
+    np.testing.assert_allclose(
+        rrr.predict(X), X @ linalg.solve(C.xx, C.xy) + Y.mean(axis=0), atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("s", [0.0, 0.4, 1.0])
 def test_a_singular_Cxx_without_ridge_takes_the_pseudo_inverse(s, rng):
     sources = rng.standard_normal((100, 4))
     X = centred(sources @ rng.standard_normal((4, 9)))  # nine channels, rank four
-    Y = centred(sources @ rng.standard_normal((4, 6)))  # six channels, rank four: Cyy is singular too
+    Y = centred(
+        sources @ rng.standard_normal((4, 6))
+    )  # six channels, rank four: Cyy is singular too
     C = covariances(X, Y)
     rrr = ReducedRankRegression(4, s=s).fit(X, Y)
     assert np.abs(rrr.Vx_).max() < 1e3
     np.testing.assert_allclose(rrr.Vx_.T @ C.xx @ rrr.Vx_, np.eye(4), atol=1e-10)
-    np.testing.assert_allclose(rrr.Vx_, linalg.pinv(X) @ (X @ rrr.Vx_), atol=1e-10)  # nothing in the null space
+    np.testing.assert_allclose(
+        rrr.Vx_, linalg.pinv(X) @ (X @ rrr.Vx_), atol=1e-10
+    )  # nothing in the null space
     np.testing.assert_allclose(rrr.predict(X), Y, atol=1e-10)
     # Beyond the rank of Cxx there is no white filter to be had, and none is made up.
     assert not ReducedRankRegression(6, s=s).fit(X, Y).Vx_[:, 4:].any()
@@ -176,8 +193,13 @@ def test_a_singular_Cxx_without_ridge_takes_the_pseudo_inverse(s, rng):
 
 def test_means_are_kept_and_new_data_is_centred_by_them(rng):
     X, Y = rng.standard_normal((60, 4)) + 5, rng.standard_normal((60, 3)) - 2
-    rrr, centred_rrr = ReducedRankRegression(2).fit(X, Y), ReducedRankRegression(2).fit(centred(X), centred(Y))
-    np.testing.assert_allclose(rrr.predict(X[:3]), centred_rrr.predict(X[:3] - X.mean(0)) + Y.mean(0), atol=1e-12)
+    rrr, centred_rrr = (
+        ReducedRankRegression(2).fit(X, Y),
+        ReducedRankRegression(2).fit(centred(X), centred(Y)),
+    )
+    np.testing.assert_allclose(
+        rrr.predict(X[:3]), centred_rrr.predict(X[:3] - X.mean(0)) + Y.mean(0), atol=1e-12
+    )
 
 
 @parametrize_with_checks([ReducedRankRegression(ridge=0.01)])
@@ -193,7 +215,9 @@ def test_clone_pipeline_and_names(rng):
     assert pipeline.transform(X).shape == (50, 2)
     assert pipeline.score(X, Y) > 0
     assert list(rrr.get_feature_names_out()) == ["reducedrankregression0", "reducedrankregression1"]
-    with pytest.raises(ValueError, match="X has 3 features, but ReducedRankRegression is expecting 4"):
+    with pytest.raises(
+        ValueError, match="X has 3 features, but ReducedRankRegression is expecting 4"
+    ):
         rrr.transform(X[:, :3])
     with pytest.raises(NotFittedError):
         clone(rrr).predict(X)
@@ -204,17 +228,25 @@ def test_clone_pipeline_and_names(rng):
     [
         (
             {"k": 4},
-            r"k: must be a whole number from 1 to min\(m, n\) = 3 \(got 4\); X has m = 5 columns and Y has n = 3",
+            (
+                r"k: must be a whole number from 1 to min\(m, n\) = 3 \(got 4\); X has m = 5"
+                r" columns and Y has n = 3"
+            ),
         ),
         ({"k": 1.5}, r"k: must be a whole number .* \(got 1.5\)"),
         ({"s": 1.5}, r"s: must lie in \[0, 1\] \(got 1.5\); 0 is RRMSE, 1 is CCA"),
-        ({"ridge": -1}, r"ridge: must be a number >= 0, or a pair of them for Cxx and Cyy \(got -1\)"),
+        (
+            {"ridge": -1},
+            r"ridge: must be a number >= 0, or a pair of them for Cxx and Cyy \(got -1\)",
+        ),
         ({"ridge": (1, 2, 3)}, r"ridge: must be a number >= 0, or a pair"),
     ],
 )
 def test_errors_name_the_limit_the_value_and_the_remedy(settings_, message, rng):
     with pytest.raises(ValueError, match=message):
-        ReducedRankRegression(**settings_).fit(rng.standard_normal((20, 5)), rng.standard_normal((20, 3)))
+        ReducedRankRegression(**settings_).fit(
+            rng.standard_normal((20, 5)), rng.standard_normal((20, 3))
+        )
 
 
 @pytest.mark.parametrize("s", [0.0, 0.4, 1.0])
@@ -223,20 +255,29 @@ def test_factored_covariances_and_factored_data_agree(monkeypatch, rng, s, n_sam
     X, Y = rng.standard_normal((n_samples, m)), rng.standard_normal((n_samples, n))
     k, filters = 4, rng.standard_normal((6, m, 4))
     fast = Yardstick(X, Y, s, ridge=0.1)
-    monkeypatch.setattr("biorrr.analysis.regression.yardstick._factored_covariances", lambda *_: None)
+    monkeypatch.setattr(
+        "biorrr.analysis.regression.yardstick._factored_covariances", lambda *_: None
+    )
     sound = Yardstick(X, Y, s, ridge=0.1)
     np.testing.assert_allclose(fast.eigenvalues, sound.eigenvalues, atol=1e-12)
     np.testing.assert_allclose(fast.objective(filters), sound.objective(filters), rtol=1e-10)
-    np.testing.assert_allclose(fast.whitening_error(filters), sound.whitening_error(filters), rtol=1e-10)
+    np.testing.assert_allclose(
+        fast.whitening_error(filters), sound.whitening_error(filters), rtol=1e-10
+    )
     np.testing.assert_allclose(fast.Vx(k) @ fast.Vy(k).T, sound.Vx(k) @ sound.Vy(k).T, atol=1e-9)
-    np.testing.assert_allclose(fast.Vx(k) @ fast.readout(k).T, sound.Vx(k) @ sound.readout(k).T, atol=1e-9)
+    np.testing.assert_allclose(
+        fast.Vx(k) @ fast.readout(k).T, sound.Vx(k) @ sound.readout(k).T, atol=1e-9
+    )
 
 
 def test_a_ridge_too_small_to_help_is_no_less_exact(rng):
-    # The ridge is 1e-16 of the largest variance: covariances cannot hold it, singular vectors of the data can.
+    # The ridge is 1e-16 of the largest variance: covariances cannot hold it, singular vectors of
+    # the data can.
     X = centred(rng.standard_normal((100, 6))) * np.logspace(0, -7, 6)
     Y = centred(X[:, -2:] / np.logspace(0, -7, 6)[-2:] + 0.1 * rng.standard_normal((100, 2)))
     rrr = ReducedRankRegression(2, ridge=(1e-16, 0)).fit(X, Y)
-    stacked = np.vstack([X / 10, 1e-8 * np.eye(6)])  # ridge regression as least squares, without Cxx
+    stacked = np.vstack(
+        [X / 10, 1e-8 * np.eye(6)]
+    )  # ridge regression as least squares, without Cxx
     expected = X @ linalg.lstsq(stacked, np.vstack([Y / 10, np.zeros((6, 2))]), cond=0)[0]
     np.testing.assert_allclose(rrr.predict(X), expected, atol=1e-6)

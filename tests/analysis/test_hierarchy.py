@@ -1,4 +1,6 @@
-"""Areas with apical feedback, solved exactly: the eigenproblem, the hierarchy, and scores that can say no."""
+"""Areas with apical feedback, solved exactly: the eigenproblem, the hierarchy, and scores that can
+say no.
+"""
 
 import numpy as np
 import pytest
@@ -18,7 +20,9 @@ def data():
 
 @pytest.mark.parametrize(("c", "rho", "ridge"), [(0.3, 1.0, 0.0), (2.0, 0.7, 0.5)])
 def test_one_area_is_an_eigenproblem(c, rho, ridge, data):
-    """Written out in the space of samples: Z is sqrt(rho T) times eigenvectors of YY'/T + (rho/c) P_X."""
+    """Written out in the space of samples: Z is sqrt(rho T) times eigenvectors of YY'/T + (rho/c)
+    P_X.
+    """
     X, Y, T, k = *data, len(data[0]), 2
     tall = np.vstack([X, np.sqrt(T * ridge) * np.eye(6)])
     taught = np.vstack([Y, np.zeros((6, 4))])
@@ -52,7 +56,8 @@ def test_every_start_leads_to_the_same_value_and_nothing_near_is_better(areas, d
     rng = np.random.default_rng(1)
     for size in (1e-3, 0.03, 1.0):
         other = [
-            f + size * np.abs(f).max() * rng.standard_normal(f.shape) * (np.abs(f).sum(0) > 0) for f in best.filters
+            f + size * np.abs(f).max() * rng.standard_normal(f.shape) * (np.abs(f).sum(0) > 0)
+            for f in best.filters
         ]
         assert yardstick.excess(other, best) > 0
 
@@ -69,7 +74,9 @@ def test_a_direction_below_the_threshold_is_silent(data):
 
 @pytest.mark.parametrize("areas", [(2,), (3, 2)])
 def test_weights_at_the_optimum_settle_to_it_and_stay(areas, data):
-    """At the fixed point A meets W', and plateaus are uncorrelated with their input and are what theory says."""
+    """At the fixed point A meets W', and plateaus are uncorrelated with their input and are what
+    theory says.
+    """
     X, Y = data
     gains = (1.0, 0.8, 1.3)[: len(areas) + 1]
     yardstick = HierarchyYardstick(X, Y, gains, rho=0.9)
@@ -84,8 +91,12 @@ def test_weights_at_the_optimum_settle_to_it_and_stay(areas, data):
         assert np.abs(below.T @ plateau).max() / len(X) < 1e-6
         np.testing.assert_allclose(above.T @ z / len(X), 0.9 * w["A"], atol=1e-6)
         c = gains[i + 1] / gains[i]
-        np.testing.assert_allclose(plateau_theory(w["A"], w["Q"], c, below, above), plateau, atol=1e-5)
-        assert not np.allclose(plateau_theory(w["A"], w["Q"], 2 * c, below, above), plateau, atol=1e-3)
+        np.testing.assert_allclose(
+            plateau_theory(w["A"], w["Q"], c, below, above), plateau, atol=1e-5
+        )
+        assert not np.allclose(
+            plateau_theory(w["A"], w["Q"], 2 * c, below, above), plateau, atol=1e-3
+        )
     if len(areas) == 2:
         np.testing.assert_allclose(weights[0]["A"].T, weights[1]["W"], atol=1e-6)
 

@@ -1,4 +1,6 @@
-"""Four questions to somas and dendrites: planted signals are found, controls are not, and chance errs in 5 %."""
+"""Four questions to somas and dendrites: planted signals are found, controls are not, and chance
+errs in 5 %.
+"""
 
 import sys
 from dataclasses import replace
@@ -10,9 +12,20 @@ import pytest
 from scipy.stats import t as student
 
 from biorrr.analysis.imaging import imaged
-from biorrr.analysis.instructive import QUESTIONS, Answer, DendriticRecording, ask, dendritic_residual
+from biorrr.analysis.instructive import (
+    QUESTIONS,
+    Answer,
+    DendriticRecording,
+    ask,
+    dendritic_residual,
+)
 from biorrr.analysis.instructive.cautions import LEVEL as WITHHELD
-from biorrr.analysis.instructive.chance import exchanged, flipped_sums, own_against_others, sums_within
+from biorrr.analysis.instructive.chance import (
+    exchanged,
+    flipped_sums,
+    own_against_others,
+    sums_within,
+)
 from biorrr.analysis.instructive.residual import error_beyond_somas
 from biorrr.analysis.instructive.signals import running_mean, signals_of, window
 
@@ -24,7 +37,9 @@ NOISE = 0.5
 
 
 def planted(carries="teaching", seed=0, trials=500, N=6, J=4, stimuli=12, noise=NOISE):
-    """Neurons whose dendrites carry the error weighted by their role, which changes their response; or a control."""
+    """Neurons whose dendrites carry the error weighted by their role, which changes their response;
+    or a control.
+    """
     rng = np.random.default_rng(seed)
     role = rng.standard_normal((N, J))
     stimulus = rng.integers(stimuli, size=trials)
@@ -44,7 +59,9 @@ def planted(carries="teaching", seed=0, trials=500, N=6, J=4, stimuli=12, noise=
         "opposite": -taught / taught.std(axis=0),
     }[carries]
     calcium = [imaged(one, FRAMES, DECAY * RATE, noise, rng) for one in (soma, own + signal)]
-    return DendriticRecording(*calcium, RATE, np.repeat(error, FRAMES, 0), role, np.repeat(stimulus, FRAMES))
+    return DendriticRecording(
+        *calcium, RATE, np.repeat(error, FRAMES, 0), role, np.repeat(stimulus, FRAMES)
+    )
 
 
 def ask_one(question, recording):
@@ -67,7 +84,10 @@ def test_planted_teaching_signals_are_found():
 @pytest.mark.parametrize(
     ("carries", "expected"),
     [
-        ("broadcast", {"specific": False, "informative": True, "signed": False, "predictive": False}),
+        (
+            "broadcast",
+            {"specific": False, "informative": True, "signed": False, "predictive": False},
+        ),
         ("shuffled", {"specific": True, "informative": True, "signed": False, "predictive": False}),
         ("soma", {"specific": False, "informative": False, "signed": False, "predictive": False}),
         ("opposite", {"specific": True, "informative": True, "signed": False, "predictive": False}),
@@ -87,7 +107,11 @@ def test_what_is_not_known_is_not_asked():
     assert blind["signed"].yes is None
     assert "causal role is not known" in str(ask_one("signed", replace(recording, role=None)))
     few = DendriticRecording(
-        recording.soma[:, :4], recording.dendrite[:, :4], RATE, recording.error[:, 0], [1, 1, -1, -1]
+        recording.soma[:, :4],
+        recording.dendrite[:, :4],
+        RATE,
+        recording.error[:, 0],
+        [1, 1, -1, -1],
     )
     assert "can be exchanged in 6 ways, and it takes at least 20" in ask_one("signed", few).unasked
     one = DendriticRecording(recording.soma[:, :1], recording.dendrite[:, :1], RATE)
@@ -104,7 +128,9 @@ def test_one_signed_error_is_signed():
     assert len(np.unique(recording.role)) == 2
     answer = ask_one("signed", recording)
     assert answer.yes
-    assert not ask_one("signed", replace(recording, role=np.roll([1, 1, 1, 1, -1, -1, -1, -1], 2))).yes
+    assert not ask_one(
+        "signed", replace(recording, role=np.roll([1, 1, 1, 1, -1, -1, -1, -1], 2))
+    ).yes
 
 
 def test_the_residual_has_nothing_of_the_soma_however_noisy():
@@ -114,17 +140,24 @@ def test_the_residual_has_nothing_of_the_soma_however_noisy():
     assert np.abs(dendritic_residual(soma, dendrite).T @ z / len(z)).max() < 0.03
     by_least_squares = dendritic_residual(soma, dendrite, smooth=False)
     assert np.diag(by_least_squares.T @ z / len(z)).min() > 0.5  # it subtracts half of it
-    error = error_beyond_somas(soma, z @ rng.standard_normal((3, 2)) + rng.standard_normal((len(z), 2)))
+    error = error_beyond_somas(
+        soma, z @ rng.standard_normal((3, 2)) + rng.standard_normal((len(z), 2))
+    )
     assert np.abs(error.T @ z / len(z)).max() < 0.03
 
 
 def test_somas_without_memory_are_refused():
     rng = np.random.default_rng(0)
     rows = DendriticRecording(*rng.standard_normal((2, 400, 4)), 10.0)
-    assert "somas must carry over from one frame to the next" in ask(rows, DECAY)["specific"].unasked
+    assert (
+        "somas must carry over from one frame to the next" in ask(rows, DECAY)["specific"].unasked
+    )
     assert ask(rows, 0.0)["specific"].p > 0
     same = DendriticRecording(rows.soma, rows.soma[:, ::-1], 10.0)
-    assert "dendrite of neuron 0 is a linear combination of the somas" in ask(same, 0.0)["specific"].unasked
+    assert (
+        "dendrite of neuron 0 is a linear combination of the somas"
+        in ask(same, 0.0)["specific"].unasked
+    )
 
 
 def test_chance():
@@ -139,7 +172,9 @@ def test_chance():
     assert np.abs(flipped[:, None] - every).max(axis=(2, 3)).min(axis=1).max() < 1e-9
     association = np.eye(8) + 0.01 * rng.standard_normal((8, 8))
     assert exchanged(association) == pytest.approx(1 / 500)
-    assert exchanged(np.ones((8, 1)) * np.arange(8.0)) == 1.0  # the same for all: as a broadcast signal
+    assert (
+        exchanged(np.ones((8, 1)) * np.arange(8.0)) == 1.0
+    )  # the same for all: as a broadcast signal
     np.testing.assert_allclose(own_against_others(np.eye(3)), 1.0)
 
 
@@ -148,19 +183,32 @@ def test_chance():
     [
         ({"soma": np.ones(300)}, "soma: must have the axes frames by neurons"),
         ({"dendrite": np.ones((300, 3))}, "dendrite: must have the shape of soma"),
-        ({"soma": np.ones((9, 300)), "dendrite": np.ones((9, 300))}, "must have at least 6000 frames.*transposed"),
-        ({"soma": np.full((300, 2), np.nan)}, "soma: must be finite, within 1e.50 of 0 .got nan at 0, 0"),
+        (
+            {"soma": np.ones((9, 300)), "dendrite": np.ones((9, 300))},
+            "must have at least 6000 frames.*transposed",
+        ),
+        (
+            {"soma": np.full((300, 2), np.nan)},
+            "soma: must be finite, within 1e.50 of 0 .got nan at 0, 0",
+        ),
         ({"soma": np.ones((300, 2))}, "soma: must change over time .* in neuron 0"),
         ({"rate": 0.0}, "rate: must be a positive number"),
         ({"error": np.arange(9.0)}, "error: must have one row per frame, 300 .got 9"),
         ({"error": np.ones(300)}, "error: must change over time"),
         ({"error": np.array(["a"] * 300)}, "error: must hold real numbers"),
         ({"role": [1.0]}, r"role: must have one row per neuron .* \(2, 1\) .got \(1, 1\)"),
-        ({"condition": np.linspace(0, 1, 300)}, "condition: must be one whole number per frame, 300"),
+        (
+            {"condition": np.linspace(0, 1, 300)},
+            "condition: must be one whole number per frame, 300",
+        ),
     ],
 )
 def test_what_is_no_recording(changed, sentence):
-    whole = {"soma": np.random.default_rng(0).standard_normal((300, 2)), "rate": 10.0, "error": np.arange(300.0)}
+    whole = {
+        "soma": np.random.default_rng(0).standard_normal((300, 2)),
+        "rate": 10.0,
+        "error": np.arange(300.0),
+    }
     whole["dendrite"] = whole["soma"] + 1
     DendriticRecording(**whole)
     with pytest.raises(ValueError, match=sentence):
@@ -181,12 +229,19 @@ def test_slow_signals_do_not_pass_for_informative_ones(kind):
 
 
 def test_signs_that_no_test_of_chance_can_help():
-    """Other kinetics and few conditions withhold the answers that they make wrong; nonlinearity is a caution."""
+    """Other kinetics and few conditions withhold the answers that they make wrong; nonlinearity is
+    a caution.
+    """
     kinetics = ask(draw("different kinetics", 0), DECAY)
-    assert all("other kinetics or a lag" in kinetics[q].unasked for q in ("specific", "informative", "signed"))
+    assert all(
+        "other kinetics or a lag" in kinetics[q].unasked
+        for q in ("specific", "informative", "signed")
+    )
     assert np.isnan(kinetics["signed"].p)
     tuned = ask(draw("tuned conditions", 0), DECAY)
-    assert all("both depend on the condition" in tuned[q].unasked for q in ("specific", "informative"))
+    assert all(
+        "both depend on the condition" in tuned[q].unasked for q in ("specific", "informative")
+    )
     assert kinetics["predictive"].p > 0
     assert tuned["signed"].p > 0
     nonlinear = ask(draw("nonlinear dendrite", 0), DECAY)
@@ -214,11 +269,17 @@ def test_the_running_mean_leaves_white_noise_uncorrelated_from_frame_to_frame():
 
 @pytest.mark.slow
 def test_chance_errs_in_one_of_twenty():
-    """400 planted experiments per question: rates within three standard deviations of what they are set to.
+    """400 planted experiments per question: rates within three standard deviations of what they are
+    set to.
 
     A withheld answer is no false positive, but here there is no reason to withhold one.
     """
-    null = {"specific": "broadcast", "informative": "soma", "signed": "broadcast", "predictive": "soma"}
+    null = {
+        "specific": "broadcast",
+        "informative": "soma",
+        "signed": "broadcast",
+        "predictive": "soma",
+    }
     for question, carries in null.items():
         answers = [ask_one(question, planted(carries, seed=seed)) for seed in range(400)]
         for rate, wrong in (
@@ -229,7 +290,9 @@ def test_chance_errs_in_one_of_twenty():
 
 
 def test_the_effect_on_later_activity_by_its_definition():
-    """Means of conditions in ten blocks, correlations by NumPy, and a jackknife that leaves out one block at a time."""
+    """Means of conditions in ten blocks, correlations by NumPy, and a jackknife that leaves out one
+    block at a time.
+    """
     recording = planted(seed=3)
     signals, answer = signals_of(recording, DECAY), ask_one("predictive", recording)
     residual = signals.residual / np.linalg.norm(signals.residual, axis=0)
@@ -252,7 +315,9 @@ def test_the_effect_on_later_activity_by_its_definition():
     assert 60 < len(points) < 96  # some conditions do not return in three successive blocks
 
     def effect(left_out=None):
-        taught, changed = (np.array([one[i] for one in points if one[0] != left_out]) for i in (1, 2))
+        taught, changed = (
+            np.array([one[i] for one in points if one[0] != left_out]) for i in (1, 2)
+        )
         each = np.corrcoef(taught.T, changed.T)[:N, N:]
         return np.array([each[i, i] - np.delete(each[i], i).mean() for i in range(N)])
 

@@ -37,16 +37,24 @@ def test_objective_is_the_quantity_the_paper_plots(data, s, rng):
     expected = -np.trace(white.T @ C.xy @ linalg.solve(sigma_inverse(C.yy, s), C.xy.T) @ white)
     assert objective(Vx, X, Y, s, RIDGE) == pytest.approx(expected, rel=1e-12)
     optimum = Yardstick(X, Y, s, RIDGE).optimum(3)
-    assert excess(Vx, X, Y, s, RIDGE) == pytest.approx((expected - optimum) / abs(optimum), rel=1e-12)
+    assert excess(Vx, X, Y, s, RIDGE) == pytest.approx(
+        (expected - optimum) / abs(optimum), rel=1e-12
+    )
 
 
 def test_objective_sees_the_span_alone(data, rng):
     yardstick = Yardstick(*data, 0.5, RIDGE)
     Vx = rng.standard_normal((7, 3))
-    assert yardstick.objective(Vx @ rng.standard_normal((3, 3))) == pytest.approx(yardstick.objective(Vx), rel=1e-10)
+    assert yardstick.objective(Vx @ rng.standard_normal((3, 3))) == pytest.approx(
+        yardstick.objective(Vx), rel=1e-10
+    )
     # A filter repeated adds nothing, and one that is silent neither.
-    assert yardstick.objective(Vx[:, [0, 1, 1]]) == pytest.approx(yardstick.objective(Vx[:, :2]), rel=1e-10)
-    assert yardstick.objective(Vx * [1, 1, 0]) == pytest.approx(yardstick.objective(Vx[:, :2]), rel=1e-10)
+    assert yardstick.objective(Vx[:, [0, 1, 1]]) == pytest.approx(
+        yardstick.objective(Vx[:, :2]), rel=1e-10
+    )
+    assert yardstick.objective(Vx * [1, 1, 0]) == pytest.approx(
+        yardstick.objective(Vx[:, :2]), rel=1e-10
+    )
 
 
 def test_snapshots_score_as_they_do_one_by_one(data, rng):
@@ -89,8 +97,11 @@ def test_principal_angles_in_the_two_metrics(rng):
     theta = 0.3
     A, B = np.eye(4)[:, :2], np.eye(4)[:, :2].copy()
     B[:, 1] = np.cos(theta) * np.eye(4)[1] + np.sin(theta) * np.eye(4)[2]
-    np.testing.assert_allclose(principal_angles(A, B @ rng.standard_normal((2, 2))), [np.degrees(theta), 0], atol=1e-5)
-    # Where the input varies tenfold along the first axis, the same two filters have nearly the same output.
+    np.testing.assert_allclose(
+        principal_angles(A, B @ rng.standard_normal((2, 2))), [np.degrees(theta), 0], atol=1e-5
+    )
+    # Where the input varies tenfold along the first axis, the same two filters have nearly the same
+    # output.
     X = linalg.qr(rng.standard_normal((50, 2)), mode="economic")[0] * [10, 1]
     first, diagonal = [[1.0], [0.0]], [[1.0], [1.0]]
     assert principal_angles(first, diagonal) == pytest.approx([45])
@@ -121,21 +132,32 @@ def test_r2_pools_responses():
     assert r2(Y, Y.mean(axis=0) + np.zeros((2, 2))) == 0
     assert r2(Y, [[1, 11], [3, 10]]) == 1 - 1 / 2
     assert r2(Y, [[1, 11], [3, 10]], baseline=[0, 0]) == 1 - 1 / 210
-    with pytest.raises(ValueError, match=r"predicted: must have the shape of Y, \(2, 2\) \(got \(2, 1\)\)"):
+    with pytest.raises(
+        ValueError, match=r"predicted: must have the shape of Y, \(2, 2\) \(got \(2, 1\)\)"
+    ):
         r2(Y, Y[:, :1])
 
 
 def test_errors_name_what_came_and_what_was_expected(data):
     X, Y = data
-    with pytest.raises(ValueError, match=r"Vx: must have shape \(..., 7, k\) with k from 1 to 5 \(got \(6, 2\)\)"):
+    with pytest.raises(
+        ValueError, match=r"Vx: must have shape \(..., 7, k\) with k from 1 to 5 \(got \(6, 2\)\)"
+    ):
         objective(np.ones((6, 2)), X, Y)
-    with pytest.raises(ValueError, match=r"Y: must have a row for each of the 80 rows of X \(got 79\)"):
+    with pytest.raises(
+        ValueError, match=r"Y: must have a row for each of the 80 rows of X \(got 79\)"
+    ):
         objective(np.ones((7, 2)), X, Y[1:])
-    with pytest.raises(ValueError, match=r"X: must be two-dimensional.*\(got shape \(80,\)\); one channel is X"):
+    with pytest.raises(
+        ValueError, match=r"X: must be two-dimensional.*\(got shape \(80,\)\); one channel is X"
+    ):
         objective(np.ones((1, 1)), X[:, 0], Y)
     with pytest.raises(ValueError, match=r"Y: must be finite \(got 1 NaN or infinite values\)"):
         objective(np.ones((7, 2)), X, np.where(Y[0, 0] == Y, np.nan, Y))
-    with pytest.raises(ValueError, match=r"V: must have a row for each of the 7 columns of X \(got shape \(6, 2\)\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"V: must have a row for each of the 7 columns of X \(got shape \(6, 2\)\)",
+    ):
         principal_angles(np.ones((6, 2)), np.ones((7, 2)), X)
 
 
@@ -143,12 +165,16 @@ def test_masked_values_are_refused(data, rng):
     X, Y = data
     Vx, masked = rng.standard_normal((7, 3)), np.ma.masked_greater(X, X.max() - 0.1)
     for score in (
-        lambda: objective(Vx, masked, Y), lambda: excess(Vx, masked, Y), lambda: whitening_error(Vx, masked),
-        lambda: principal_angles(Vx, Vx, masked), lambda: r2(masked, X),
+        lambda: objective(Vx, masked, Y),
+        lambda: excess(Vx, masked, Y),
+        lambda: whitening_error(Vx, masked),
+        lambda: principal_angles(Vx, Vx, masked),
+        lambda: r2(masked, X),
         lambda: backpropagated_error(masked, Y, Vx, Y.T[:, :3], Vx),
-    ):  # fmt: skip
+    ):
         with pytest.raises(
-            ValueError, match=r"[XY]: must have no masked values, .* \(got 1\); drop or fill them first"
+            ValueError,
+            match=r"[XY]: must have no masked values, .* \(got 1\); drop or fill them first",
         ):
             score()
 
@@ -172,7 +198,9 @@ def test_baselines_where_there_is_no_further_filter(data):
     assert (one_target.random_plane, one_target.exchange) == (0.5, 1)
 
 
-@pytest.mark.parametrize(("name", "expected"), [("digits", (2.3, 11.9, 1.3)), ("v1v2", (31.2, 34.1, 13.7))])
+@pytest.mark.parametrize(
+    ("name", "expected"), [("digits", (2.3, 11.9, 1.3)), ("v1v2", (31.2, 34.1, 13.7))]
+)
 def test_baselines_of_data(name, expected):
     if name == "v1v2" and not os.environ.get("BIORRR_DATA"):
         pytest.skip("needs v1v2/sample_data.mat of Semedo et al. (2019) in $BIORRR_DATA")

@@ -14,13 +14,15 @@ def test_every_public_name_can_be_had(name):
 
 
 def test_a_misspelt_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match=r"module 'biorrr.analysis' has no attribute 'infer_t'"):
+    with pytest.raises(
+        AttributeError, match=r"module 'biorrr.analysis' has no attribute 'infer_t'"
+    ):
         biorrr.analysis.infer_t  # noqa: B018
 
 
 def test_importing_the_room_loads_neither_simulator_nor_plots():
     check = (
-        "import sys, biorrr.analysis as room; names = dir(room);"
-        "print([m for m in ('brian2', 'matplotlib', 'sklearn', 'scipy', 'numba') if m in sys.modules])"
+        "import sys, biorrr.analysis as room; names = dir(room);print([m for m in ('brian2',"
+        " 'matplotlib', 'sklearn', 'scipy', 'numba') if m in sys.modules])"
     )
     assert subprocess.check_output([sys.executable, "-c", check], text=True).strip() == "[]"

@@ -20,7 +20,11 @@ def data(rng):
 def test_three_iterations_by_hand(data, rng):
     X, Y = data
     rates = Rates(Rate(0.1, 10), Rate(0.05), Rate(0.02, 5))
-    Vx, Vy, Q = rng.standard_normal((5, 2)), rng.standard_normal((4, 2)), rng.standard_normal((2, 3))
+    Vx, Vy, Q = (
+        rng.standard_normal((5, 2)),
+        rng.standard_normal((4, 2)),
+        rng.standard_normal((2, 3)),
+    )
     starts = {"Vx0": Vx, "Vy0": Vy, "Q0": Q}
     bio = OfflineBioRRR(k=2, s=0.3, ridge=(0.1, 0.2), rates=rates, steps=3, **starts).fit(X, Y)
     Cxx, Cxy, Cyy = covariances(X, Y, (0.1, 0.2))
@@ -42,10 +46,14 @@ def test_it_stops_where_supplement_c_says_the_optimum_is(data):
     np.testing.assert_allclose(bio.Vx_.T @ Cxx @ bio.Vx_, np.eye(2), atol=1e-6)
     eigenvalues = np.linalg.eigvalsh(bio.Q_ @ bio.Q_.T)[::-1]
     np.testing.assert_allclose(eigenvalues, Yardstick(X, Y, 0.5, 0.1).eigenvalues[:2], rtol=1e-6)
-    assert OfflineBioRRR(k=2, steps=1500, tol=0, random_state=0).fit(X, Y).path_.t.tolist() == [1500]
+    assert OfflineBioRRR(k=2, steps=1500, tol=0, random_state=0).fit(X, Y).path_.t.tolist() == [
+        1500
+    ]
 
 
-@pytest.mark.skipif("BIORRR_DATA" not in os.environ, reason="needs MediaMill: set BIORRR_DATA to the data folder")
+@pytest.mark.skipif(
+    "BIORRR_DATA" not in os.environ, reason="needs MediaMill: set BIORRR_DATA to the data folder"
+)
 @pytest.mark.parametrize("s", [0, 1])
 @pytest.mark.parametrize("k", [1, 2, pytest.param(4, marks=pytest.mark.slow)])
 def test_the_papers_rates_reach_the_optimum_on_mediamill(s, k):

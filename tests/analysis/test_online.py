@@ -1,4 +1,6 @@
-"""Alg. 2: the compiled loop against the paper's equations, the ridge, R beside Q, the paper's rates on real data."""
+"""Alg. 2: the compiled loop against the paper's equations, the ridge, R beside Q, the paper's rates
+on real data.
+"""
 
 import os
 
@@ -19,9 +21,11 @@ def outer(a, b):
 
 
 def twin(X, Y, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, last=None, known=None):
-    """Alg. 2 in plain NumPy, as the docstring of OnlineBioRRR writes it; returns the weights after the last sample.
+    """Alg. 2 in plain NumPy, as the docstring of OnlineBioRRR writes it; returns the weights after
+    the last sample.
 
-    Rates "auto" know the samples ``known`` (those presented unless given) and the end ``last`` beforehand.
+    Rates "auto" know the samples ``known`` (those presented unless given) and the end ``last``
+    beforehand.
     """
     (m, k), (presented_x, presented_y), (X, Y) = Vx.shape, (X, Y), known or (X, Y)
     Cxx, Cyy = X.T @ X / len(X), Y.T @ Y / len(Y)
@@ -29,7 +33,9 @@ def twin(X, Y, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, last=None, known=None):
     # trace(Cxx^2) from pairs of different samples
     squares = (np.sum((X @ X.T) ** 2) - np.sum(np.sum(X**2, axis=1) ** 2)) / (len(X) * (len(X) - 1))
     D = np.clip(np.trace(Cxx) ** 2 / squares, 1, m)
-    D = np.trace(Cxx_ridged) ** 2 / (np.trace(Cxx) ** 2 / D + 2 * ridge_x * np.trace(Cxx) + m * ridge_x**2)
+    D = np.trace(Cxx_ridged) ** 2 / (
+        np.trace(Cxx) ** 2 / D + 2 * ridge_x * np.trace(Cxx) + m * ridge_x**2
+    )
     power = 0.0
     for t, (x, y) in enumerate(zip(presented_x, presented_y, strict=True)):
         z, a = Vx.T @ x, Vy.T @ y
@@ -38,7 +44,9 @@ def twin(X, Y, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, last=None, known=None):
             x2, y2 = x @ x + m * ridge_x, y @ y + ridge_y
             wanted_q = 0.06 / np.sqrt(k + 3) / (1 + np.sqrt(k) * D / 60) / (1 + t / 5000)
             b = (np.trace(Cyy) / len(Cyy) + ridge_y) ** 0.2 * strongest**0.8
-            eta_x = min(0.8 / np.trace(Cxx_ridged) / (1 + t / 3500 / np.sqrt(k)), 1 / x2) / np.trace(Q @ Q.T)
+            eta_x = min(
+                0.8 / np.trace(Cxx_ridged) / (1 + t / 3500 / np.sqrt(k)), 1 / x2
+            ) / np.trace(Q @ Q.T)
             eta_y = min(0.75 / np.sqrt(k) * wanted_q / (1 - s + s * b), 0.5 / (1 - s + s * y2))
             eta_q = eta_r = min(wanted_q, 0.3 / (z @ z))
         elif rates == "auto":
@@ -46,12 +54,16 @@ def twin(X, Y, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, last=None, known=None):
             power += (z @ z / k - power) / 400
             interneuron, distal = 0.0055 + 0.007 * s, 0.6 - 0.24 * s
             hurry = min(1e5 / last, 30)
-            wanted_q = hurry ** (0.7 - 0.3 * s) * interneuron / np.sqrt(k + 3) / (1 + k**0.75 * D / 200)
+            wanted_q = (
+                hurry ** (0.7 - 0.3 * s) * interneuron / np.sqrt(k + 3) / (1 + k**0.75 * D / 200)
+            )
             wanted_q *= left * np.clip(power, min(0.13 * hurry**0.7, 1), 1)
             b = (np.trace(Cyy) / len(Cyy) + ridge_y) ** 0.835 * strongest**0.165
             wanted_x = left**1.5 * 1.4 * min(k * D / 18.7, 1) ** 1.5 / np.trace(Cxx_ridged)
             eta_x = min(wanted_x, left**0.5 * min(1.2, 0.6 * k) / x2) / np.trace(Q @ Q.T)
-            eta_y = min(distal / k**0.75 * wanted_q / (1 - s + s * b), left**0.5 * 0.1 / (1 - s + s * y2))
+            eta_y = min(
+                distal / k**0.75 * wanted_q / (1 - s + s * b), left**0.5 * 0.1 / (1 - s + s * y2)
+            )
             eta_q = eta_r = min(wanted_q, left**0.5 * 0.1 / (z @ z))
         else:
             eta_x, eta_y, eta_q, eta_r = rates.x(t), rates.y(t), rates.q(t), rates.r(t)
@@ -86,7 +98,9 @@ def test_the_compiled_loop_is_the_papers_algorithm(seed, s, ridge, rates):
     }
     bio = OnlineBioRRR(int(k), s=s, ridge=ridge, rates=rates, **starts).partial_fit(X, Y)
     for learned, expected in zip(
-        (bio.Vx_, bio.Vy_, bio.Q_, bio.R_), twin(X, Y, *starts.values(), s, *ridge, rates), strict=True
+        (bio.Vx_, bio.Vy_, bio.Q_, bio.R_),
+        twin(X, Y, *starts.values(), s, *ridge, rates),
+        strict=True,
     ):
         np.testing.assert_allclose(learned, expected, rtol=1e-12, atol=1e-12)
 
@@ -99,7 +113,9 @@ def test_fit_knows_its_end_and_cools_down(rng, s):
     starts |= {"Q0": np.eye(2) / 2, "R0": np.eye(2) / 3}
     bio = OnlineBioRRR(2, s=s, ridge=0.1, steps=400, random_state=4, **starts).fit(X, Y)
     order = shuffled_passes(len(X), 400, np.random.RandomState(4))
-    expected = twin(X[order], Y[order], *starts.values(), s, 0.1, 0.1, "auto", last=400, known=(X, Y))
+    expected = twin(
+        X[order], Y[order], *starts.values(), s, 0.1, 0.1, "auto", last=400, known=(X, Y)
+    )
     for learned, weights in zip((bio.Vx_, bio.Vy_, bio.Q_, bio.R_), expected, strict=True):
         np.testing.assert_allclose(learned, weights, rtol=1e-9, atol=1e-12)
 
@@ -109,9 +125,12 @@ def test_q_is_shared_unless_r_is_its_own(rng):
     rates = Rates(Rate(0.02), Rate(0.02), Rate(0.01, 1000))
     shared = OnlineBioRRR(k=2, ridge=0.1, rates=rates, random_state=0).partial_fit(X, Y)
     np.testing.assert_array_equal(shared.R_, shared.Q_.T)
-    # R meets Q' as supplement D says: the distance shrinks by 1 - eta at each sample, whatever the data and the ridge.
+    # R meets Q' as supplement D says: the distance shrinks by 1 - eta at each sample, whatever the
+    # data and the ridge.
     Q0, R0 = np.eye(2) / 3, np.array([[0.5, 0.1], [-0.1, 0.4]])
-    apart = OnlineBioRRR(k=2, ridge=0.1, rates=rates, random_state=0, Q0=Q0, R0=R0).partial_fit(X, Y)
+    apart = OnlineBioRRR(k=2, ridge=0.1, rates=rates, random_state=0, Q0=Q0, R0=R0).partial_fit(
+        X, Y
+    )
     left = np.prod(1 - rates.q(np.arange(400)))
     np.testing.assert_allclose(apart.Q_.T - apart.R_, left * (Q0.T - R0), rtol=1e-9)
 
@@ -121,7 +140,10 @@ def test_the_ridge_is_that_of_the_objective(rng):
     Y = X @ rng.standard_normal((6, 5)) + rng.standard_normal((2000, 5))
     X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)
     for ridge in (1.0, (2.0, 0.1)):
-        learned = [OnlineBioRRR(k=2, s=0.7, ridge=ridge, random_state=seed).fit(X, Y).Vx_ for seed in range(3)]
+        learned = [
+            OnlineBioRRR(k=2, s=0.7, ridge=ridge, random_state=seed).fit(X, Y).Vx_
+            for seed in range(3)
+        ]
         assert Yardstick(X, Y, 0.7, ridge).excess(learned).max() < 0.005
         assert Yardstick(X, Y, 0.7, ridge).whitening_error(learned).mean() < 0.01
         assert Yardstick(X, Y, 0.7, 0.0).excess(learned).min() > 0.01  # and of no other
@@ -129,7 +151,9 @@ def test_the_ridge_is_that_of_the_objective(rng):
 
 def test_divergence_is_an_error_that_says_what_to_do(rng):
     X, Y = rng.standard_normal((2, 500, 4))
-    with pytest.raises(FloatingPointError, match=r"OnlineBioRRR: .* diverged by t = \d+\); lower the rates"):
+    with pytest.raises(
+        FloatingPointError, match=r"OnlineBioRRR: .* diverged by t = \d+\); lower the rates"
+    ):
         OnlineBioRRR(rates=Rates(Rate(50), Rate(50), Rate(50)), random_state=0).fit(X, Y)
 
 
@@ -139,7 +163,10 @@ def test_divergence_is_an_error_that_says_what_to_do(rng):
         ({"rates": "fast"}, r"rates: must be a Rates or \"auto\" \(got 'fast'\)"),
         ({"rates": 0.1}, r"rates: must be a Rates or \"auto\" \(got 0.1\)"),
         ({"s": 1.5}, r"s: must lie in \[0, 1\] \(got 1.5\)"),
-        ({"Vx0": np.ones((3, 1))}, r"Vx0: must be finite, of shape \(4, 1\) \(got shape \(3, 1\)\)"),
+        (
+            {"Vx0": np.ones((3, 1))},
+            r"Vx0: must be finite, of shape \(4, 1\) \(got shape \(3, 1\)\)",
+        ),
         ({"Q0": np.ones((2, 1))}, r"Q0: must be finite, of shape \(1, 1\)"),
         ({"R0": np.ones((1, 2))}, r"R0: must be finite, of shape \(1, 1\)"),
     ],
@@ -157,7 +184,9 @@ def test_silent_inputs_do_no_harm(rng):
     assert np.isfinite(bio.Vx_).all()
 
 
-@pytest.mark.skipif("BIORRR_DATA" not in os.environ, reason="needs MediaMill: set BIORRR_DATA to the data folder")
+@pytest.mark.skipif(
+    "BIORRR_DATA" not in os.environ, reason="needs MediaMill: set BIORRR_DATA to the data folder"
+)
 @pytest.mark.parametrize("s", [0, 1])
 @pytest.mark.parametrize(("k", "bound", "seeds"), [(1, 0.001, 3), (2, 0.001, 5), (4, 0.005, 9)])
 def test_the_papers_rates_reach_the_optimum_on_mediamill(s, k, bound, seeds):
@@ -167,12 +196,13 @@ def test_the_papers_rates_reach_the_optimum_on_mediamill(s, k, bound, seeds):
     yardstick = Yardstick(data.X, data.Y, s, ridge=0.1)
     rates = Rates.paper("mediamill", s, k)
     runs = [
-        OnlineBioRRR(k, s=s, ridge=0.1, rates=rates, random_state=seed).fit(data.X, data.Y) for seed in range(seeds)
+        OnlineBioRRR(k, s=s, ridge=0.1, rates=rates, random_state=seed).fit(data.X, data.Y)
+        for seed in range(seeds)
     ]
     excess = [yardstick.excess(run.Vx_) for run in runs]
-    # At these rates a weak component's inhibition sometimes dies out early and takes longer than 1e5 samples to
-    # return: of 60 seeds, 2 (s = 0) and 5 (s = 1) stay above the bound at k = 4, and 3 and 2 at k = 2. Hence the
-    # median.
+    # At these rates a weak component's inhibition sometimes dies out early and takes longer than
+    # 1e5 samples to return: of 60 seeds, 2 (s = 0) and 5 (s = 1) stay above the bound at k = 4, and
+    # 3 and 2 at k = 2. Hence the median.
     assert np.median(excess) < bound
     if k == 1:
         assert max(excess) < bound

@@ -46,9 +46,15 @@ def test_image_table_and_backprop():
         ({"dataset": "mnst", "s": 0, "k": 1}, "dataset: must be one of mediamill, mnist"),
         ({"dataset": "mediamill", "s": 0.5, "k": 1}, r"s: must be one of 0, 1 .* \(got 0.5\)"),
         ({"dataset": "mnist", "s": 0, "k": 2}, r"k: must be one of 1 .* \(got 2\)"),
-        ({"dataset": "mnist", "s": 0, "k": 1, "setting": "offline"}, "setting: must be one of online"),
+        (
+            {"dataset": "mnist", "s": 0, "k": 1, "setting": "offline"},
+            "setting: must be one of online",
+        ),
         ({"dataset": "mediamill", "s": 1, "k": 1, "algorithm": "ann"}, "s: must be one of 0 "),
-        ({"dataset": "mnist", "s": 0, "k": 1, "algorithm": "iqmd"}, "algorithm: must be one of biorrr, ann"),
+        (
+            {"dataset": "mnist", "s": 0, "k": 1, "algorithm": "iqmd"},
+            "algorithm: must be one of biorrr, ann",
+        ),
     ],
 )
 def test_a_combination_the_paper_does_not_print_says_what_it_prints(asked, message):

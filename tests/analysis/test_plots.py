@@ -44,12 +44,18 @@ def test_learning_draws_mean_and_spread_over_seeds_and_the_optimum(rng):
     ax = plot_learning(SAMPLES, objective, optimum=-1.0, label="circuit")
     curve, optimum = ax.lines
     np.testing.assert_allclose(curve.get_ydata(), objective.mean(axis=0))
-    np.testing.assert_array_equal(curve.get_xdata(), [5, 10, 100, 1000])  # 0 has no place on a logarithmic axis
+    np.testing.assert_array_equal(
+        curve.get_xdata(), [5, 10, 100, 1000]
+    )  # 0 has no place on a logarithmic axis
     assert optimum.get_ydata() == [-1, -1]
     band = ax.collections[0].get_paths()[0].vertices[:, 1]
     assert band.max() == pytest.approx((objective.mean(axis=0) + objective.std(axis=0)).max())
     plot_learning(SAMPLES, objective[0], optimum=-1.0, label="another", ax=ax)
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["circuit", "optimum", "another"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "circuit",
+        "optimum",
+        "another",
+    ]
 
 
 def test_learning_without_an_optimum_is_excess_on_a_logarithmic_axis():
@@ -74,7 +80,9 @@ def test_pictures_race_has_a_panel_for_each_data_set(rng):
     mnist, cifar = plot_pictures_race(results).axes
     circuit, ann = mnist.lines[:2]
     assert [circuit.get_label(), ann.get_label()] == ["circuit", "ANN"]
-    np.testing.assert_allclose(circuit.get_ydata(), 100 * excess[0, 0].mean(axis=0)[1:])  # t = 0 has no place
+    np.testing.assert_allclose(
+        circuit.get_ydata(), 100 * excess[0, 0].mean(axis=0)[1:]
+    )  # t = 0 has no place
     assert ann.get_color() == cifar.lines[1].get_color() != circuit.get_color()
     assert ann.get_marker() != circuit.get_marker()
     assert mnist.get_yscale() == "log"
@@ -85,7 +93,11 @@ def test_meeting_of_runs_that_end_at_different_samples():
     ratio = np.array([[1.0, 0.5, 0.1, np.nan], [1, 0.7, np.nan, np.nan]])
     course = ("eigenvalues", "eta", "start", "snapshot")
     results = xr.Dataset(
-        {"seen": (course, [[seen]] * 2), "ratio": (course, [[ratio]] * 2), "power": (course, [[ratio], [2 * ratio]])},
+        {
+            "seen": (course, [[seen]] * 2),
+            "ratio": (course, [[ratio]] * 2),
+            "power": (course, [[ratio], [2 * ratio]]),
+        },
         {"eigenvalues": ["positive", "negative"], "eta": [0.1]},
     )
     meeting, power = plot_meeting(results)
@@ -102,7 +114,9 @@ def signals_of(panel):
 
 
 def test_plateau_has_a_row_for_each_neuron_and_a_column_for_each_stage(rng):
-    traces = dict(zip(("plateau", "a", "inhibition", "z"), rng.standard_normal((4, 50, 3)), strict=True))
+    traces = dict(
+        zip(("plateau", "a", "inhibition", "z"), rng.standard_normal((4, 50, 3)), strict=True)
+    )
     stages = {"start": traces, "end": {name: 2 * trace for name, trace in traces.items()}}
     axes = plot_plateau(stages, at={"start": np.arange(50), "end": np.arange(1500, 1550)})
     assert axes.shape == (3, 2)
@@ -113,7 +127,10 @@ def test_plateau_has_a_row_for_each_neuron_and_a_column_for_each_stage(rng):
         COLOURS[colour] for colour in ("plateau", "distal", "Q", "proximal")
     ]
     # Signals of the distal dendrite keep their proportions, and stages share their scales.
-    first, last = ([line.get_ydata() + level for level, line in enumerate(signals_of(panel))] for panel in (start, end))
+    first, last = (
+        [line.get_ydata() + level for level, line in enumerate(signals_of(panel))]
+        for panel in (start, end)
+    )
     np.testing.assert_allclose(first[0] * traces["a"][:, 1], first[1] * traces["plateau"][:, 1])
     np.testing.assert_allclose(last, 2 * np.array(first), atol=1e-12)
 
@@ -122,15 +139,21 @@ def test_a_transient_does_not_flatten_the_end_and_is_marked_where_it_is_cut(rng)
     usual = rng.choice([-1.0, 1.0], size=(50, 1))
     axes = plot_plateau({"start": {"plateau": 100 * usual}, "end": {"plateau": usual}})
     heights = signals_of(axes[0, 1])[0].get_ydata()
-    np.testing.assert_allclose(heights, usual[:, 0] / 6.3)  # three times as large would fill the lane
-    up, down = ([line for line in axes[0, 0].lines if line.get_marker() == marker] for marker in "^v")
+    np.testing.assert_allclose(
+        heights, usual[:, 0] / 6.3
+    )  # three times as large would fill the lane
+    up, down = (
+        [line for line in axes[0, 0].lines if line.get_marker() == marker] for marker in "^v"
+    )
     assert len(up[0].get_xdata()) == (usual > 0).sum()
     assert len(down[0].get_xdata()) == (usual < 0).sum()
     assert "cut off" in [text.get_text() for text in axes[0, 1].get_legend().get_texts()]
 
 
 def test_samples_that_do_not_follow_one_another_are_not_joined(rng):
-    (panel,) = plot_plateau({"end": {"plateau": rng.standard_normal((20, 1))}}, at={"end": np.arange(0, 2000, 100)})[0]
+    (panel,) = plot_plateau(
+        {"end": {"plateau": rng.standard_normal((20, 1))}}, at={"end": np.arange(0, 2000, 100)}
+    )[0]
     assert not signals_of(panel)
     assert panel.get_xlabel() == "sample (one in 100)"
 
@@ -142,18 +165,38 @@ def test_stages_lie_at_the_start_halfway_and_at_the_end():
     V = course[:, None, None] ** 0.5 * np.ones((1, 1, 1))
     stages = stages_of_learning(samples, {"plateau": plateau}, seen, V, V)
     assert [(title, *stage.samples[[0, -1]]) for title, stage in stages.items()] == [
-        ("start of learning", 0, 49), ("halfway", 1000, 1049), ("end of learning", 5000, 5049),
-    ]  # fmt: skip
+        ("start of learning", 0, 49),
+        ("halfway", 1000, 1049),
+        ("end of learning", 5000, 5049),
+    ]
     assert all((np.diff(stage.samples) == 1).all() for stage in stages.values())
     sparse = stages_of_learning(samples[::60], {"plateau": plateau[::60]}, seen, V, V)
     assert not any((np.diff(stage.samples) == 1).any() for stage in sparse.values())
 
 
 def test_halfway_is_half_of_the_distance_of_the_prediction(rng):
-    """As in the product Vy Vx' that is formed here, with Vx and Vy on courses of their own, and a way back."""
-    (Vx, Vy), travelled = (rng.standard_normal((2, size, 3)) for size in (5, 4)), [0, 0.1, 0.6, 0.3, 0.55, 0.9, 1]
-    weights = [V[0] + np.reshape(travelled, (-1, 1, 1)) ** power * (V[1] - V[0]) for V, power in ((Vx, 1), (Vy, 3))]
-    distance = np.linalg.norm(np.einsum("sik,sjk->sij", *weights) - weights[0][-1] @ weights[1][-1].T, axis=(1, 2))
+    """As in the product Vy Vx' that is formed here, with Vx and Vy on courses of their own, and a
+    way back.
+    """
+    (Vx, Vy), travelled = (
+        (rng.standard_normal((2, size, 3)) for size in (5, 4)),
+        [
+            0,
+            0.1,
+            0.6,
+            0.3,
+            0.55,
+            0.9,
+            1,
+        ],
+    )
+    weights = [
+        V[0] + np.reshape(travelled, (-1, 1, 1)) ** power * (V[1] - V[0])
+        for V, power in ((Vx, 1), (Vy, 3))
+    ]
+    distance = np.linalg.norm(
+        np.einsum("sik,sjk->sij", *weights) - weights[0][-1] @ weights[1][-1].T, axis=(1, 2)
+    )
     near = distance <= distance[0] / 2
     assert halfway(*weights) == next(place for place in range(len(near)) if near[place:].all())
     assert halfway(weights[0][:1], weights[1][:1]) is None
@@ -164,10 +207,16 @@ def test_theory_of_a_stage_is_the_error_carried_back_by_its_own_distal_weights(r
     X, Y = rng.standard_normal((80, 4)), rng.standard_normal((80, 3))
     exact = Yardstick(X, Y, ridge=0.1)
     samples, V = np.arange(60), np.ones((2, Y.shape[1], 1))
-    (start, end) = stages_of_learning(
-        samples, {"plateau": samples[:, None]}, [0, 30], np.ones((2, X.shape[1], 1)), V * [[[1.0]], [[2.0]]], shown=30,
-        data=(X[:60], Y[:60]), exact=exact,
-    ).values()  # fmt: skip
+    start, end = stages_of_learning(
+        samples,
+        {"plateau": samples[:, None]},
+        [0, 30],
+        np.ones((2, X.shape[1], 1)),
+        V * [[[1.0]], [[2.0]]],
+        shown=30,
+        data=(X[:60], Y[:60]),
+        exact=exact,
+    ).values()
     audit = audit_plateau(X, Y, np.ones((X.shape[1], 1)), V[0], np.ones((1, 1)), ridge=0.1)
     np.testing.assert_allclose(start.theory["plateau"], audit.error[:30], atol=1e-12)
     np.testing.assert_allclose(end.theory["inhibition"], 2 * audit.prediction[30:60], atol=1e-12)
@@ -179,7 +228,9 @@ def test_symmetry_is_logarithmic():
     predicted, measured = ax.lines
     drawn = SAMPLES[SAMPLES > 0]  # a logarithmic axis has no place for sample 0
     np.testing.assert_array_equal(measured.get_xdata(), drawn)
-    np.testing.assert_allclose(measured.get_ydata() / predicted.get_ydata(), np.exp(-drawn / 100 + drawn / 101))
+    np.testing.assert_allclose(
+        measured.get_ydata() / predicted.get_ydata(), np.exp(-drawn / 100 + drawn / 101)
+    )
 
 
 def test_symmetry_ends_where_rounding_error_begins():
@@ -200,7 +251,9 @@ def test_filters_as_pictures_and_as_curves(rng):
     curves = plot_filters(learned, exact)
     assert curves.shape == (1, 3)
     np.testing.assert_array_equal(curves[0, 1].lines[0].get_ydata(), learned[:, 1])
-    colour = plot_filters(rng.standard_normal((12, 1)), pixels=(3, 2, 2))[0, 0].images[0].get_array()
+    colour = (
+        plot_filters(rng.standard_normal((12, 1)), pixels=(3, 2, 2))[0, 0].images[0].get_array()
+    )
     assert colour.shape == (2, 2, 3)
     assert colour.min() >= 0
     assert colour.max() <= 1
@@ -236,11 +289,17 @@ def test_axes_of_ones_own_get_our_style_and_leave_none_behind():
 def test_axes_of_another_shape_are_refused(rng):
     _, axes = plt.subplots(1, 2)
     trace = {"plateau": rng.standard_normal((20, 3))}
-    with pytest.raises(ValueError, match=r"ax: must be axes of shape \(3, 1\), one row for each neuron, one"):
+    with pytest.raises(
+        ValueError, match=r"ax: must be axes of shape \(3, 1\), one row for each neuron, one"
+    ):
         plot_plateau({"end": trace}, ax=axes)
-    with pytest.raises(ValueError, match=r"ax: must be one axes \(got an array of shape \(2,\)\); pass one of them"):
+    with pytest.raises(
+        ValueError, match=r"ax: must be one axes \(got an array of shape \(2,\)\); pass one of them"
+    ):
         plot_learning(SAMPLES, SAMPLES, ax=axes)
-    with pytest.raises(TypeError, match=r"ax: must be axes of matplotlib \(got 3\); plt.subplots makes them"):
+    with pytest.raises(
+        TypeError, match=r"ax: must be axes of matplotlib \(got 3\); plt.subplots makes them"
+    ):
         plot_learning(SAMPLES, SAMPLES, ax=3)
 
 
@@ -249,13 +308,19 @@ def test_raster_puts_each_spike_at_its_time_and_cell_above_the_traces(rng):
     traces = {"plateau": rng.standard_normal((8, 2)), "z": rng.standard_normal((8, 2))}
     fired, cells = [1.0, 3.0, 8.0], [0, 4, 5]
     spikes = (fired, cells, 3)  # three cells stand for each neuron
-    raster, *panels = plot_raster(time, traces, onsets=[0.0, 4.0], unit="time (ms)", spikes=spikes, neurons=["A", "B"])
+    raster, *panels = plot_raster(
+        time, traces, onsets=[0.0, 4.0], unit="time (ms)", spikes=spikes, neurons=["A", "B"]
+    )
     (drawn,) = (line for line in raster.lines if line.get_marker() == "|")
     np.testing.assert_array_equal(drawn.get_xydata(), np.transpose([fired, cells]))
     assert [tick.get_text() for tick in raster.get_yticklabels()] == ["A,\n3 cells", "B,\n3 cells"]
-    np.testing.assert_array_equal(raster.get_yticks(), [1, 4])  # the middle one of each neuron's cells
+    np.testing.assert_array_equal(
+        raster.get_yticks(), [1, 4]
+    )  # the middle one of each neuron's cells
     assert raster.get_ylim() == (5.5, -0.5)  # from the top, half a cell around
-    assert [line.get_ydata()[0] for line in raster.lines if line.get_color() == "0.5"] == [2.5]  # between A and B
+    assert [line.get_ydata()[0] for line in raster.lines if line.get_color() == "0.5"] == [
+        2.5
+    ]  # between A and B
     assert raster.get_ylabel() == "spikes"
     ratios = raster.get_gridspec().get_height_ratios()
     assert ratios[0] == pytest.approx(0.35 + 2 * 0.5)  # inches: half of one for each neuron
@@ -277,7 +342,10 @@ def test_power_of_instructive_stands_beside_false_positive_rates_with_their_exac
     from scipy.stats import beta
 
     results = xr.Dataset(
-        {"power": (("noise", "question"), [[1.0, 0.9], [0.5, 0.2]]), "error_rate": ("question", [0.05, np.nan])},
+        {
+            "power": (("noise", "question"), [[1.0, 0.9], [0.5, 0.2]]),
+            "error_rate": ("question", [0.05, np.nan]),
+        },
         {"noise": [0.5, 2.0], "words": ("question", ["first", "second"])},
         {"imaging_noise": 1.0, "experiments": 40},
     )
@@ -285,23 +353,34 @@ def test_power_of_instructive_stands_beside_false_positive_rates_with_their_exac
     handles, labels = first.get_legend_handles_labels()
     assert labels == ["power", "false-positive rate"]
     np.testing.assert_array_equal(handles[0].get_xydata(), [[0.5, 1.0], [2.0, 0.5]])
-    (point, _, (bar,)) = handles[1].lines
+    point, _, (bar,) = handles[1].lines
     np.testing.assert_allclose(point.get_xydata(), [[1.0, 0.05]])
     expected = beta.ppf(0.025, 2, 39), beta.ppf(0.975, 3, 38)  # of 2 in 40
     np.testing.assert_allclose(bar.get_segments()[0], [[1.0, expected[0]], [1.0, expected[1]]])
     assert second.get_legend_handles_labels()[1] == ["power"]
     assert [panel.get_title(loc="left") for panel in (first, second)] == ["first", "second"]
-    assert (first.get_xlabel(), first.get_ylabel()) == ("imaging noise / signal", "share that says yes")
+    assert (first.get_xlabel(), first.get_ylabel()) == (
+        "imaging noise / signal",
+        "share that says yes",
+    )
 
 
 def test_agreement_is_the_median_over_seeds_and_neurons_in_a_band_of_all(rng):
     sizes = {"seed": 4, "snapshot": 3, "stage": 2, "row": 50, "pyramidal": 2}
     course, trace = ("seed", "snapshot", "pyramidal"), ("stage", "row", "pyramidal")
-    shapes = {"plateau_correlation": course, "plateau_relative_error": course, "recorded_plateau": trace,
-              "expected_plateau": trace, "recorded_plateau_relative_error": ("seed", "stage", "pyramidal"),
-              "plateau_relative_error_no_inhibition": ("seed", "pyramidal"),
-              "plateau_relative_error_other_inhibition": ("seed", "pyramidal")}  # fmt: skip
-    drawn = {name: (dims, rng.uniform(0.1, 1, [sizes[dim] for dim in dims])) for name, dims in shapes.items()}
+    shapes = {
+        "plateau_correlation": course,
+        "plateau_relative_error": course,
+        "recorded_plateau": trace,
+        "expected_plateau": trace,
+        "recorded_plateau_relative_error": ("seed", "stage", "pyramidal"),
+        "plateau_relative_error_no_inhibition": ("seed", "pyramidal"),
+        "plateau_relative_error_other_inhibition": ("seed", "pyramidal"),
+    }
+    drawn = {
+        name: (dims, rng.uniform(0.1, 1, [sizes[dim] for dim in dims]))
+        for name, dims in shapes.items()
+    }
     results = xr.Dataset(drawn, {"seen": ("snapshot", [10, 100, 1000])})
     scatter, correlation, error, nulls = plot_agreement(results, 0.25)
     assert scatter.get_ylabel() == "plateau $a - Qn$"
@@ -314,10 +393,15 @@ def test_agreement_is_the_median_over_seeds_and_neurons_in_a_band_of_all(rng):
     assert [text.get_text() for text in error.get_legend().get_texts()] == ["25%"]
     conditions = ["as it is", "without\ninhibition", "with that of\nother samples"]
     assert [tick.get_text() for tick in nulls.get_xticklabels()] == conditions
-    after = [results["recorded_plateau_relative_error"].isel(stage=-1), results["plateau_relative_error_no_inhibition"],
-             results["plateau_relative_error_other_inhibition"]]  # fmt: skip
+    after = [
+        results["recorded_plateau_relative_error"].isel(stage=-1),
+        results["plateau_relative_error_no_inhibition"],
+        results["plateau_relative_error_other_inhibition"],
+    ]
     for place, (line, values) in enumerate(zip(nulls.lines[:3], after, strict=True)):
-        np.testing.assert_array_equal(line.get_xydata(), [[place, value] for value in values.values.ravel()])
+        np.testing.assert_array_equal(
+            line.get_xydata(), [[place, value] for value in values.values.ravel()]
+        )
     titles = ["after learning", "through learning", "through learning", "plateau, after learning"]
     assert [panel.get_title(loc="left") for panel in (scatter, correlation, error, nulls)] == titles
     labels = ["correlation with theory", "relative r.m.s. error", "relative r.m.s. error"]
@@ -326,12 +410,23 @@ def test_agreement_is_the_median_over_seeds_and_neurons_in_a_band_of_all(rng):
 
 def test_family_puts_each_number_at_its_s(rng):
     s = [0.0, 0.5, 1.0]
-    shapes = {"excess": ("s", "seed"), "plateau_relative_error": ("s", "seed", "pyramidal"), "own_current": ("s",),
-              "decay": ("s",), "own_current_exact": ("s",), "decay_exact": ("s",), "eigenvalues_M": ("s", "component"),
-              "eigenvalues_QQ": ("s", "seed", "component"), "plateau": ("s", "row", "pyramidal"),
-              "error": ("s", "row", "pyramidal")}  # fmt: skip
+    shapes = {
+        "excess": ("s", "seed"),
+        "plateau_relative_error": ("s", "seed", "pyramidal"),
+        "own_current": ("s",),
+        "decay": ("s",),
+        "own_current_exact": ("s",),
+        "decay_exact": ("s",),
+        "eigenvalues_M": ("s", "component"),
+        "eigenvalues_QQ": ("s", "seed", "component"),
+        "plateau": ("s", "row", "pyramidal"),
+        "error": ("s", "row", "pyramidal"),
+    }
     sizes = {"s": 3, "seed": 2, "pyramidal": 2, "component": 2, "row": 70}
-    drawn = {name: (dims, rng.uniform(0.5, 1, [sizes[dim] for dim in dims])) for name, dims in shapes.items()}
+    drawn = {
+        name: (dims, rng.uniform(0.5, 1, [sizes[dim] for dim in dims]))
+        for name, dims in shapes.items()
+    }
     results = xr.Dataset(drawn, {"s": s})
     *above, eigenvalues, excess, error, rule = plot_family(results)
     assert [panel.get_title(loc="left") for panel in above] == ["s = 0", "s = 0.5", "s = 1"]
@@ -339,7 +434,12 @@ def test_family_puts_each_number_at_its_s(rng):
         lines = {line.get_label(): line.get_ydata() for line in panel.lines}
         np.testing.assert_array_equal(lines["plateau"], plateau[:60, 0])
         np.testing.assert_array_equal(lines["back-propagated error"], wrong[:60, 0])
-    below = {"eigenvalues": eigenvalues, "excess": excess, "error of plateaus": error, "distal rule": rule}
+    below = {
+        "eigenvalues": eigenvalues,
+        "excess": excess,
+        "error of plateaus": error,
+        "distal rule": rule,
+    }
     for title, panel in below.items():
         assert (panel.get_title(loc="left"), panel.get_xlabel()) == (title, "s")
     for panel, name in ((excess, "excess"), (error, "plateau_relative_error")):
@@ -356,7 +456,10 @@ def test_sensitivity_writes_each_excess_in_percent_where_its_rates_are():
     results = xr.Dataset(
         {
             "excess": ((*dims, "N", "seed"), np.stack([excess, excess], axis=-1)),
-            "eta0": (dims, [[[0.1, 0.2, np.nan]], [[1.0, 3.0, 10.0]]]),  # of the first only two values were stable
+            "eta0": (
+                dims,
+                [[[0.1, 0.2, np.nan]], [[1.0, 3.0, 10.0]]],
+            ),  # of the first only two values were stable
         },
         {"algorithm": ["Bio-RRR", "ANN"], "k": [1], "N": [10.0, 2000.0]},
     )
@@ -368,13 +471,18 @@ def test_sensitivity_writes_each_excess_in_percent_where_its_rates_are():
         ["0.1", "0.2"],
         ["1", "3", "10"],
     ]
-    assert [one.get_title(loc="left") for one in (first, second)] == ["Bio-RRR, $k = 1$", "ANN, $k = 1$"]
+    assert [one.get_title(loc="left") for one in (first, second)] == [
+        "Bio-RRR, $k = 1$",
+        "ANN, $k = 1$",
+    ]
     assert (first.get_xlabel(), first.get_ylabel()) == ("$N$ (samples)", "$\\eta_0$ of $V_x$")
     assert bar.get_ylabel() == "excess over the optimum (%)"
 
 
 def test_theory_beside_a_run_is_that_of_centred_data(rng):
-    """A run that centres its data is compared with theory for the centred data, whatever their means."""
+    """A run that centres its data is compared with theory for the centred data, whatever their
+    means.
+    """
     from biorrr.analysis.figures.runs import stages
     from biorrr.circuit import Microcircuit
 
@@ -383,7 +491,12 @@ def test_theory_beside_a_run_is_that_of_centred_data(rng):
     drawn = []
     for shift in (0.0, 5.0):
         circuit = Microcircuit(2, engine="numpy", ridge=0.0, seed=1)
-        how = {"record": ("plateau", "a", "inhibition", "z"), "every": 1, "centre": True, "progress": False}
+        how = {
+            "record": ("plateau", "a", "inhibition", "z"),
+            "every": 1,
+            "centre": True,
+            "progress": False,
+        }
         run = circuit.run(X + shift, Y - shift, **how)
         drawn.append(stages(run.data, X + shift, Y - shift))
     assert [*drawn[0]] == [*drawn[1]]

@@ -16,7 +16,9 @@ from biorrr.analysis import RankCV, ReducedRankRegression
 @pytest.mark.parametrize("rank", [1, 3])
 def test_finds_the_rank_that_made_the_data(s, rank, rng):
     X = rng.standard_normal((1500, 10))
-    Y = X @ rng.standard_normal((10, rank)) @ rng.standard_normal((rank, 8)) + rng.standard_normal((1500, 8))
+    Y = X @ rng.standard_normal((10, rank)) @ rng.standard_normal((rank, 8)) + rng.standard_normal(
+        (1500, 8)
+    )
     chosen = RankCV(s=s, random_state=0).fit(X, Y)
     assert chosen.k_ == rank
     np.testing.assert_array_equal(chosen.Vx_, ReducedRankRegression(rank, s=s).fit(X, Y).Vx_)
@@ -48,7 +50,8 @@ def test_held_out_r2_is_that_of_separate_fits(rng):
 
 
 def test_groups_are_held_out_whole():
-    # Y repeats within a group and has nothing to do with X: only a model that saw the group can predict it.
+    # Y repeats within a group and has nothing to do with X: only a model that saw the group can
+    # predict it.
     rng = np.random.default_rng(1)
     groups = np.repeat(np.arange(40), 10)
     X = rng.standard_normal((40, 30))[groups] + 0.01 * rng.standard_normal((400, 30))
@@ -65,7 +68,9 @@ def test_a_seed_fixes_the_folds(rng):
 
 
 def test_data_without_variance_is_refused(rng):
-    with pytest.raises(ValueError, match=r"y: must vary in at least two held-out folds \(got 0 of 10\); lower cv"):
+    with pytest.raises(
+        ValueError, match=r"y: must vary in at least two held-out folds \(got 0 of 10\); lower cv"
+    ):
         RankCV().fit(rng.standard_normal((30, 4)), np.ones((30, 2)))
 
 

@@ -8,7 +8,10 @@ from biorrr.analysis import OnlineBioRRR, ReducedRankRegression, choose_ridge
 
 def noisy(rng, n_samples=80):
     X = rng.standard_normal((n_samples, 30)) * np.geomspace(3, 0.3, 30)
-    return X + 1, X[:, :2] @ rng.standard_normal((2, 5)) + 5 * rng.standard_normal((n_samples, 5)) - 3
+    return (
+        X + 1,
+        X[:, :2] @ rng.standard_normal((2, 5)) + 5 * rng.standard_normal((n_samples, 5)) - 3,
+    )
 
 
 @pytest.mark.parametrize("s", [0.0, 0.4, 1.0])
@@ -29,7 +32,9 @@ def test_scores_from_moments_are_those_of_fitting_each_fold(rng, s):
 
 
 def test_trials_are_held_out_whole(rng):
-    """Samples of a trial are copies: held out one by one, copies left behind would make the smallest ridge best."""
+    """Samples of a trial are copies: held out one by one, copies left behind would make the
+    smallest ridge best.
+    """
     X, Y = (np.repeat(view, 4, axis=0) for view in noisy(rng))
     trials = np.repeat(np.arange(80), 4)
     assert choose_ridge(X, Y, 2, groups=trials).best > choose_ridge(X, Y, 2).best
@@ -72,5 +77,7 @@ def test_errors_say_what_was_expected(rng, arguments, message):
     X, Y = noisy(rng)
     with pytest.raises(ValueError, match=message):
         choose_ridge(X, Y, 2, **arguments)
-    with pytest.raises(ValueError, match='ridge: must be a number >= 0, a pair of them for Cxx and Cyy, or "cv"'):
+    with pytest.raises(
+        ValueError, match='ridge: must be a number >= 0, a pair of them for Cxx and Cyy, or "cv"'
+    ):
         ReducedRankRegression(2, ridge="best").fit(X, Y)

@@ -8,10 +8,12 @@ from biorrr.errors import InputError
 
 
 def draw_views(correlations, m=8, n=6, n_samples=20_000, seed=200):
-    """Draw centred views whose latents, mixed at random, have these canonical correlations, and no others.
+    """Draw centred views whose latents, mixed at random, have these canonical correlations, and no
+    others.
 
-    The condition number is 30, with one direction of little variance: the hardest of those for which both learners are
-    said to come close. Seeds from 200 on were not used to choose rates or conditions.
+    The condition number is 30, with one direction of little variance: the hardest of those for
+    which both learners are said to come close. Seeds from 200 on were not used to choose rates or
+    conditions.
     """
     rng = np.random.default_rng(seed)
     rho = np.array([*correlations, *np.zeros(min(m, n) - len(correlations))])
@@ -39,7 +41,9 @@ def test_it_finds_the_exact_directions_of_both_views(make, ridge, seed):
 @pytest.mark.parametrize("make", [GenOja, AdaptiveBioCCA])
 def test_the_scale_of_the_data_does_not_matter(make):
     X, Y = draw_views([0.9, 0.7], n_samples=1000)
-    one, other = (make(2, random_state=0, steps=500).fit(*views) for views in ((X, Y), (100 * X, 0.01 * Y)))
+    one, other = (
+        make(2, random_state=0, steps=500).fit(*views) for views in ((X, Y), (100 * X, 0.01 * Y))
+    )
     np.testing.assert_allclose(100 * other.Vx_, one.Vx_, rtol=1e-6)
     np.testing.assert_allclose(0.01 * other.Wy_, one.Wy_, rtol=1e-6)
 
@@ -52,14 +56,18 @@ def test_as_many_outputs_are_used_as_correlations_exceed_the_threshold(threshold
     assert found.rank_ == rank
     output = np.linalg.eigvalsh(np.cov((X @ found.Vx_ + Y @ found.Wy_).T))[::-1]
     if threshold:
-        # On 30 other seeds the power was 1 with a standard deviation of 0.09; four of them are allowed here.
+        # On 30 other seeds the power was 1 with a standard deviation of 0.09; four of them are
+        # allowed here.
         np.testing.assert_allclose(output[:rank], 1, atol=0.36)
         np.testing.assert_allclose(output[rank:], 0, atol=0.01)
 
 
 @pytest.mark.parametrize(
     "learner",
-    [GenOja(2, beta0=0.005, N=np.inf, random_state=0), AdaptiveBioCCA(2, eta0=0.05, N=np.inf, random_state=0)],
+    [
+        GenOja(2, beta0=0.005, N=np.inf, random_state=0),
+        AdaptiveBioCCA(2, eta0=0.05, N=np.inf, random_state=0),
+    ],
 )
 def test_with_constant_rates_it_follows_statistics_that_change_halfway(learner):
     before, after = draw_views([0.9, 0.8], seed=203), draw_views([0.9, 0.8], seed=204)

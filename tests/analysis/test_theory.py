@@ -1,4 +1,6 @@
-"""Plateau, multiplier and symmetry: exact where the theory is exact, and seen to fail where it should."""
+"""Plateau, multiplier and symmetry: exact where the theory is exact, and seen to fail where it
+should.
+"""
 
 import tracemalloc
 
@@ -21,7 +23,9 @@ def data(rng):
 def optimum(X, Y, s, ridge, k=3):
     """Vx, Vy and Q at the optimum, turned by a rotation of the neurons that theory leaves free."""
     yardstick = Yardstick(X, Y, s, ridge)
-    turn, mix = (linalg.qr(np.random.default_rng(seed).standard_normal((k, k)))[0] for seed in (1, 2))
+    turn, mix = (
+        linalg.qr(np.random.default_rng(seed).standard_normal((k, k)))[0] for seed in (1, 2)
+    )
     Q = turn.T @ np.diag(np.sqrt(yardstick.eigenvalues[:k])) @ mix
     return yardstick.Vx(k) @ turn, yardstick.Vy(k) @ turn, Q
 
@@ -29,7 +33,10 @@ def optimum(X, Y, s, ridge, k=3):
 @pytest.mark.parametrize(("s", "ridge"), FAMILY)
 def test_at_the_optimum_the_plateau_is_the_backpropagated_error(data, s, ridge):
     audit = audit_plateau(*data, *optimum(*data, s, ridge), ridge=ridge)
-    for agreement in (audit.plateau_and_error, Agreement.between(audit.inhibition, audit.prediction)):
+    for agreement in (
+        audit.plateau_and_error,
+        Agreement.between(audit.inhibition, audit.prediction),
+    ):
         np.testing.assert_allclose(agreement.correlation, 1, atol=1e-10)
         np.testing.assert_allclose(agreement.relative_error, 0, atol=1e-10)
 
@@ -58,7 +65,9 @@ def test_snapshots_are_audited_together(data, rng):
     assert audit.plateau.shape == (2, 300, 3)
     assert audit.plateau_and_error.correlation.shape == (2, 3)
     last = audit_plateau(*data, *(W[1] for W in weights))
-    np.testing.assert_allclose(audit.plateau_and_error.correlation[1], last.plateau_and_error.correlation)
+    np.testing.assert_allclose(
+        audit.plateau_and_error.correlation[1], last.plateau_and_error.correlation
+    )
 
 
 def test_a_silent_neuron_agrees_with_nothing(data):
@@ -69,7 +78,9 @@ def test_a_silent_neuron_agrees_with_nothing(data):
 
 @pytest.fixture
 def interneurons(rng):
-    """Snapshots of unrelated Q and R under the Hebbian rules of supplement D, driven by random activity."""
+    """Snapshots of unrelated Q and R under the Hebbian rules of supplement D, driven by random
+    activity.
+    """
 
     def learn(rate, T, first=0):
         Q, R = rng.standard_normal((2, 3)), rng.standard_normal((3, 2))
@@ -116,21 +127,28 @@ def test_a_prediction_of_zero_is_not_compared():
 
 def test_symmetry_errors(interneurons):
     Q, R, seen = interneurons(Rate(0.1), 30)
-    with pytest.raises(ValueError, match=r"must have shapes \(S, k, l\), \(S, l, k\) and \(S,\) \(got .*\); S counts"):
+    with pytest.raises(
+        ValueError,
+        match=r"must have shapes \(S, k, l\), \(S, l, k\) and \(S,\) \(got .*\); S counts",
+    ):
         symmetry_decay(Q, Q, seen, 0.1)
     with pytest.raises(ValueError, match="samples: must not decrease"):
         symmetry_decay(Q, R, seen[::-1], 0.1)
 
 
 def test_the_theory_of_symmetry_needs_no_memory_for_samples():
-    """Two thousand million samples would be 15 GiB; 16 million, which take no time, would be 130 MB."""
+    """Two thousand million samples would be 15 GiB; 16 million, which take no time, would be 130
+    MB.
+    """
     Q, seen = np.ones((3, 2, 2)), [0, 1000, 2 * 10**9]
     samples = np.linspace(0, 2 * 10**9, 100).astype(int)
     tracemalloc.start()
     symmetry_decay(Q, -Q, [0, 1000, 2**24], lambda t: np.interp(t, samples, np.full(100, 1e-9)))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert symmetry_decay(Q, -Q, seen, 1e-9).predicted[-1] == pytest.approx(4 * np.exp(-2), rel=1e-6)
+    assert symmetry_decay(Q, -Q, seen, 1e-9).predicted[-1] == pytest.approx(
+        4 * np.exp(-2), rel=1e-6
+    )
     assert peak < 8e6
 
 

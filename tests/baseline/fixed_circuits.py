@@ -1,4 +1,6 @@
-"""Fixed circuits, one for every kind of circuit and departure, and a few numbers of what each has learned."""
+"""Fixed circuits, one for every kind of circuit and departure, and a few numbers of what each has
+learned.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ def learned(circuit: Any, samples: int = 300, epochs: int = 2, **options: Any) -
     return circuit.run(data["X"], data["Y"], epochs=epochs, progress=False, **options)
 
 
-def microcircuit(*departures: Departure, run: Mapping[str, Any] | None = None, **settings: Any) -> Callable[[], Run]:
+def microcircuit(
+    *departures: Departure, run: Mapping[str, Any] | None = None, **settings: Any
+) -> Callable[[], Run]:
     """Return a function that makes a microcircuit with these departures and lets it learn."""
     settings = {"k": 2, "engine": "numpy", "seed": 3} | settings
     return lambda: learned(Microcircuit(departures=departures, **settings), **(run or {}))
@@ -69,10 +73,17 @@ def hierarchy(**settings: Any) -> Callable[[], Run]:
 def oja() -> Run:
     """Let one cell of a plain circuit learn the first principal component of x by Oja's rule."""
     rule = Pathway(
-        "oja", "sensory", "cell", drives="z", current="w * x_pre", phase="drive",
+        "oja",
+        "sensory",
+        "cell",
+        drives="z",
+        current="w * x_pre",
+        phase="drive",
         change="0.01 * z_post * (x_pre - z_post * w)",
-    )  # fmt: skip
-    circuit = Circuit([SensoryInput(), Population(1, "cell", [Variable("z", "output")])], [rule], engine="numpy")
+    )
+    circuit = Circuit(
+        [SensoryInput(), Population(1, "cell", [Variable("z", "output")])], [rule], engine="numpy"
+    )
     return circuit.run({"x": regression()["X"]}, progress=False)
 
 
@@ -98,7 +109,9 @@ CIRCUITS: dict[str, Callable[[], Run]] = {
     "cell-leaky": microcircuit(cell="leaky", engine="cpp", run={"samples": 100}),
     "spiking": microcircuit(Spiking(20), LEAKY, engine="cpp", run={"samples": 100}),
     "cell-spiking": microcircuit(cell="spiking", engine="cpp", run={"samples": 50}),
-    "millivolts": microcircuit(cell=Millivolts(population=20, interneuron_population=10), engine="cpp", run=FEW),
+    "millivolts": microcircuit(
+        cell=Millivolts(population=20, interneuron_population=10), engine="cpp", run=FEW
+    ),
     "all-or-none": microcircuit(AllOrNone(1.0)),
     "sign": microcircuit(Sign(0.5)),
     "rectified": microcircuit(Rectified(0.5)),
@@ -108,10 +121,14 @@ CIRCUITS: dict[str, Callable[[], Run]] = {
     "loop-delay": microcircuit(LoopDelay(1), rates=SLOW, run=IN_SEQUENCE),
     "loop-delay-ticks": microcircuit(LoopDelay(ticks=3), LEAKY, engine="cpp"),
     "late-instruction": microcircuit(LateInstruction(2), rates=SLOW, run=IN_SEQUENCE),
-    "eligibility": microcircuit(LateInstruction(2), Eligibility(4.0, 0.0, 4.0), rates=SLOW, run=IN_SEQUENCE),
+    "eligibility": microcircuit(
+        LateInstruction(2), Eligibility(4.0, 0.0, 4.0), rates=SLOW, run=IN_SEQUENCE
+    ),
     "weight-dependent": microcircuit(WeightDependentPlasticity(), rates=SLOW, run=IN_SEQUENCE),
     "apical-drive": microcircuit(ApicalDrive(0.05)),
-    "several": microcircuit(SparseConnections(0.8, 0.8), TransmissionNoise(0.1), DalesLaw(("Q", "R")), ridge=0.1),
+    "several": microcircuit(
+        SparseConnections(0.8, 0.8), TransmissionNoise(0.1), DalesLaw(("Q", "R")), ridge=0.1
+    ),
     "feedback": microcircuit(feedback=0.5, engine="cpp"),
     "feedback-ridge": microcircuit(feedback=0.5, rho=0.7, ridge=0.1, engine="cpp"),
     "two-areas": hierarchy(),
@@ -123,7 +140,9 @@ CIRCUITS: dict[str, Callable[[], Run]] = {
 
 
 def measure_circuit(name: str) -> dict[str, float]:
-    """Run a circuit; return norm, first and last entry of each final weight matrix, and the norm of its plateaus."""
+    """Run a circuit; return norm, first and last entry of each final weight matrix, and the norm of
+    its plateaus.
+    """
     run = CIRCUITS[name]()
     found = {}
     for weight, values in sorted(run.weights.items()):

@@ -9,7 +9,9 @@ import numpy as np
 
 
 def regression(samples: int = 300) -> dict[str, np.ndarray]:
-    """Draw X (samples, 8) and Y (samples, 6), centred and of unit variance, of which three directions are predicted."""
+    """Draw X (samples, 8) and Y (samples, 6), centred and of unit variance, of which three
+    directions are predicted.
+    """
     rng = np.random.default_rng(0)
     X = rng.standard_normal((samples, 8)) * np.linspace(1.5, 0.5, 8)
     Y = X[:, :3] @ rng.standard_normal((3, 6)) + 0.3 * rng.standard_normal((samples, 6))
@@ -22,11 +24,18 @@ def two_areas() -> dict[str, Any]:
     latent = rng.standard_normal((24, 5, 1))
     activity = rng.standard_normal((24, 5, 14)) + latent * rng.uniform(0.5, 1.5, 14)
     areas = np.array(["V1"] * 9 + ["V2"] * 5)
-    return {"activity": np.exp(0.5 * activity), "areas": areas, "bin": 0.1, "conditions": np.arange(24) % 3}
+    return {
+        "activity": np.exp(0.5 * activity),
+        "areas": areas,
+        "bin": 0.1,
+        "conditions": np.arange(24) % 3,
+    }
 
 
 def distal_plasticity() -> dict[str, np.ndarray]:
-    """Draw y (200, 5), z (200, 2) and a (200, 2), and let Vy (201, 5, 2) follow the rule of s = 0.5 with noise."""
+    """Draw y (200, 5), z (200, 2) and a (200, 2), and let Vy (201, 5, 2) follow the rule of s = 0.5
+    with noise.
+    """
     rng = np.random.default_rng(2)
     y, z, a = rng.standard_normal((200, 5)), rng.standard_normal((200, 2)), np.zeros((200, 2))
     Vy = 0.3 * rng.standard_normal((201, 5, 2))
@@ -37,16 +46,28 @@ def distal_plasticity() -> dict[str, np.ndarray]:
 
 
 def dendrites() -> dict[str, Any]:
-    """Draw 1200 frames of five somas and of dendrites that carry the error weighted by their role."""
+    """Draw 1200 frames of five somas and of dendrites that carry the error weighted by their
+    role."""
     rng = np.random.default_rng(3)
-    calcium = np.apply_along_axis(np.convolve, 0, rng.standard_normal((1200, 8)), np.exp(-np.arange(20) / 5), "same")
+    calcium = np.apply_along_axis(
+        np.convolve, 0, rng.standard_normal((1200, 8)), np.exp(-np.arange(20) / 5), "same"
+    )
     role, soma, error = rng.standard_normal((5, 3)), calcium[:, :5], calcium[:, 5:]
     dendrite = soma + error @ role.T + rng.standard_normal(soma.shape)
-    return {"soma": soma + rng.standard_normal(soma.shape), "dendrite": dendrite, "rate": 10.0, "error": error,
-            "role": role, "condition": np.repeat(np.arange(240) % 8, 5)}  # fmt: skip
+    return {
+        "soma": soma + rng.standard_normal(soma.shape),
+        "dendrite": dendrite,
+        "rate": 10.0,
+        "error": error,
+        "role": role,
+        "condition": np.repeat(np.arange(240) % 8, 5),
+    }
 
 
 # Commands run in a folder that has these files.
 FILES: dict[str, Callable[[], Mapping[str, Any]]] = {
-    "small.npz": regression, "areas.npz": two_areas, "distal.npz": distal_plasticity, "dendrites.npz": dendrites,
-}  # fmt: skip
+    "small.npz": regression,
+    "areas.npz": two_areas,
+    "distal.npz": distal_plasticity,
+    "dendrites.npz": dendrites,
+}

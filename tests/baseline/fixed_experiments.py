@@ -23,8 +23,9 @@ NO_DATA = "needs the real data files; set BIORRR_DATA to their folder"
 class Experiment:
     """One command line, and the numbers of it that are kept.
 
-    Left out of every summary: words (verdicts, names, engines), ``claims`` and ``own_tests`` (sentences about numbers
-    that stand beside them), and all that is measured in seconds of the machine (``TIMES``).
+    Left out of every summary: words (verdicts, names, engines), ``claims`` and ``own_tests``
+    (sentences about numbers that stand beside them), and all that is measured in seconds of the
+    machine (``TIMES``).
 
     Attributes
     ----------
@@ -33,7 +34,8 @@ class Experiment:
     real_data
         Whether it cannot run without the files in $BIORRR_DATA.
     offline
-        Whether it is kept from finding or loading any data files, so that it does the same on every machine.
+        Whether it is kept from finding or loading any data files, so that it does the same on every
+        machine.
     results
         Whether the means of the arrays in run.nc are kept too, where the summary has few numbers.
     without
@@ -61,35 +63,48 @@ EXPERIMENTS = {
         without=("relative_error", "negative_relative_error", "deviation"),
     ),
     "wiring": Experiment(f"wiring {SMALL} --set epochs=2 --engine numpy"),
-    "family": Experiment(f"family {SMALL} --set epochs=2 --set s=[0.0,0.4,1.0] --seeds 2 --engine cpp"),
+    "family": Experiment(
+        f"family {SMALL} --set epochs=2 --set s=[0.0,0.4,1.0] --seeds 2 --engine cpp"
+    ),
     "compare": Experiment(f"compare {SMALL} --set k=[1,2] --set steps=600 --seeds 2 --engine cpp"),
     "compare-cca-offline": Experiment(
-        f"compare {SMALL} --set k=[2] --set steps=400 --set objective=cca --set setting=offline --seeds 2"
+        f"compare {SMALL} --set k=[2] --set steps=400 --set objective=cca --set setting=offline"
+        " --seeds 2"
     ),
-    "images": Experiment("images --set data=['mnist'] --set steps=300 --seeds 1 --engine cpp", real_data=True),
+    "images": Experiment(
+        "images --set data=['mnist'] --set steps=300 --seeds 1 --engine cpp", real_data=True
+    ),
     "sensitivity": Experiment("sensitivity --set k=[1] --set steps=2000 --seeds 1", real_data=True),
     # The chapters that need no data files.
     "paper": Experiment(
         "paper --set quick=true --seeds 1 --engine cpp",
         offline=True,
-        without=("symmetry_relative_error", "symmetry_negative_relative_error", "symmetry_deviation"),
+        without=(
+            "symmetry_relative_error",
+            "symmetry_negative_relative_error",
+            "symmetry_deviation",
+        ),
     ),
     "communication": Experiment(
-        "communication --data areas.npz --source V1 --target V2 --set ranks=[1,2] --set folds=2 --set epochs=3 "
-        "--set draws=3 --set shuffles=5 --engine cpp"
+        "communication --data areas.npz --source V1 --target V2 --set ranks=[1,2] --set folds=2"
+        " --set epochs=3 --set draws=3 --set shuffles=5 --engine cpp"
     ),
-    "hierarchy": Experiment(f"hierarchy {SMALL} --set areas=[3,2] --set samples=6000 --seeds 2 --engine cpp"),
+    "hierarchy": Experiment(
+        f"hierarchy {SMALL} --set areas=[3,2] --set samples=6000 --seeds 2 --engine cpp"
+    ),
     "robustness": Experiment(
         "robustness --set data=['small.npz'] --set samples=900 --seeds 2 --engine cpp "
         "--set departures=['dale','noise','connections','lesion']",
         results=True,
     ),
     "theories": Experiment(
-        "theories --set data=['small.npz'] --set samples=900 --set rates=[0.1] --set imaged=1 --set imaged_k=4 "
-        "--set trials=200 --seeds 2 --engine cpp --set theories=['backprop','bursts','Bio-CCA','Bio-RRR']",
+        "theories --set data=['small.npz'] --set samples=900 --set rates=[0.1] --set imaged=1 --set"
+        " imaged_k=4 --set trials=200 --seeds 2 --engine cpp --set"
+        " theories=['backprop','bursts','Bio-CCA','Bio-RRR']",
     ),
-    # Errors are small differences of numbers that are kept, and as precise as the fit's stopping rule. Without traces
-    # nothing is learned from late instruction, and where the circuit strays to is decided by rounding.
+    # Errors are small differences of numbers that are kept, and as precise as the fit's stopping
+    # rule. Without traces nothing is learned from late instruction, and where the circuit strays to
+    # is decided by rounding.
     "timing": Experiment(
         f"timing {SMALL} --set delays=[0,2] --set quick=true --seeds 1 --engine cpp",
         without=(
@@ -104,22 +119,27 @@ EXPERIMENTS = {
     "distal": Experiment("distal --task small.npz --set cells=3 --seeds 1 --engine numpy"),
     "distal-recording": Experiment("distal --data distal.npz"),
     "distal-plan": Experiment(
-        "distal --set plan=true --set synapses=5 --set samples=4 --set weight_noise=0.002 --set every=10 "
-        "--set experiments=10"
+        "distal --set plan=true --set synapses=5 --set samples=4 --set weight_noise=0.002 --set"
+        " every=10 --set experiments=10"
     ),
     "instructive": Experiment("instructive --set quick=true --set trials=600 --engine cpp"),
     "instructive-recording": Experiment("instructive --data dendrites.npz"),
 }
 
 
-def numbers(found: Mapping[str, Any], without: tuple[str, ...] = (), prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the numbers of a summary by name; those of a dictionary or list in it as ``name.key``."""
+def numbers(
+    found: Mapping[str, Any], without: tuple[str, ...] = (), prefix: str = ""
+) -> Iterator[tuple[str, Any]]:
+    """Yield the numbers of a summary by name; those of a dictionary or list in it as
+    ``name.key``."""
     for key, value in found.items():
         name = f"{prefix}{key}"
         if any(time in name for time in TIMES) or name in SENTENCES or name.startswith(without):
             continue
         if isinstance(value, dict | list):
-            yield from numbers(value if isinstance(value, dict) else dict(enumerate(value)), without, f"{name}.")
+            yield from numbers(
+                value if isinstance(value, dict) else dict(enumerate(value)), without, f"{name}."
+            )
         elif not isinstance(value, str):
             yield name, value
 
@@ -132,7 +152,9 @@ def measure_experiment(name: str) -> dict[str, Any]:
             np.savez(Path(place, file), **draw())
         installed = Path(sys.executable).with_name("biorrr")
         command = [str(installed), *experiment.command.split(), "--out", "run"]
-        environment = os.environ | {"OMP_NUM_THREADS": "1"}  # sums do not depend on the number of cores
+        environment = os.environ | {
+            "OMP_NUM_THREADS": "1"
+        }  # sums do not depend on the number of cores
         if experiment.offline:
             nowhere = "http://127.0.0.1:9"
             environment |= {
@@ -141,18 +163,30 @@ def measure_experiment(name: str) -> dict[str, Any]:
                 "http_proxy": nowhere,
                 "https_proxy": nowhere,
             }
-        done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=place, env=environment, capture_output=True, text=True, check=False
+        )
         if done.returncode:
-            raise RuntimeError(f"biorrr {experiment.command}: ended with code {done.returncode}\n{done.stderr}")
-        found = dict(numbers(json.loads(Path(place, "run", "summary.json").read_text()), experiment.without))
+            raise RuntimeError(
+                f"biorrr {experiment.command}: ended with code {done.returncode}\n{done.stderr}"
+            )
+        found = dict(
+            numbers(json.loads(Path(place, "run", "summary.json").read_text()), experiment.without)
+        )
         return found | (means(Path(place, "run", "run.nc")) if experiment.results else {})
 
 
 def means(path: Path) -> dict[str, float]:
     """Return the mean of every array of numbers in a file, over its finite entries."""
     with xr.open_dataset(path, engine="h5netcdf") as results:
-        arrays = {name: array.values for name, array in results.data_vars.items() if array.dtype.kind == "f"}
-    return {f"mean {name}": float(values[np.isfinite(values)].mean()) for name, values in arrays.items()}
+        arrays = {
+            name: array.values
+            for name, array in results.data_vars.items()
+            if array.dtype.kind == "f"
+        }
+    return {
+        f"mean {name}": float(values[np.isfinite(values)].mean()) for name, values in arrays.items()
+    }
 
 
 def lacks_data(name: str) -> bool:

@@ -1,8 +1,9 @@
-"""Numbers of fixed experiments and fixed circuits, kept in two files and compared by ``tests/test_baseline.py``.
+"""Numbers of fixed experiments and fixed circuits, kept in two files and compared by
+``tests/test_baseline.py``.
 
 ``python tests/baseline/make.py`` writes both files anew; names after it choose the entries to write
-(``python tests/baseline/make.py learn leaky``). Do that only where numbers are meant to move, and say why in the
-commit.
+(``python tests/baseline/make.py learn leaky``). Do that only where numbers are meant to move, and
+say why in the commit.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ ROUNDING = 1e-12
 class Baseline:
     """Kept numbers of one kind: their file, how they are made, and how far they may move.
 
-    A number may move by ``tolerance`` times its size; below ``ROUNDING`` it is the rounding error of larger numbers.
+    A number may move by ``tolerance`` times its size; below ``ROUNDING`` it is the rounding error
+    of larger numbers.
     """
 
     path: Path
@@ -44,12 +46,17 @@ class Baseline:
         for name in names:
             start = time.perf_counter()
             entries[name] = self.measure(name)
-            print(f"{name}: {len(entries[name])} numbers, {time.perf_counter() - start:.1f} s", flush=True)
+            print(
+                f"{name}: {len(entries[name])} numbers, {time.perf_counter() - start:.1f} s",
+                flush=True,
+            )
         in_order = {name: entries[name] for name in self.names if name in entries}
         self.path.write_text(json.dumps(in_order, indent=1) + "\n")
 
     def moved(self, name: str) -> list[str]:
-        """Measure an entry and return one line for every number that moved or vanished; new ones are no fault."""
+        """Measure an entry and return one line for every number that moved or vanished; new ones
+        are no fault.
+        """
         kept, found = self.kept()[name], self.measure(name)
         lines = [f"{key}: was {kept[key]}, is gone" for key in kept if key not in found]
         for key in kept.keys() & found.keys():
@@ -58,7 +65,10 @@ class Baseline:
                 if before is not now:
                     lines.append(f"{key}: was {before}, is {now}")
             elif not abs(now - before) <= self.tolerance * abs(before) + ROUNDING:
-                lines.append(f"{key}: was {before!r}, is {now!r} (relative difference {_relative(before, now):.1e})")
+                lines.append(
+                    f"{key}: was {before!r}, is {now!r} (relative difference"
+                    f" {_relative(before, now):.1e})"
+                )
         return sorted(lines)
 
 
@@ -67,16 +77,23 @@ def _relative(before: float, now: float) -> float:
 
 
 BASELINES = {
-    "experiments": Baseline(FOLDER / "experiments.json", tuple(EXPERIMENTS), measure_experiment, 1e-6),
+    "experiments": Baseline(
+        FOLDER / "experiments.json", tuple(EXPERIMENTS), measure_experiment, 1e-6
+    ),
     "circuits": Baseline(FOLDER / "circuits.json", tuple(CIRCUITS), measure_circuit, 1e-9),
 }
 
 
 def main(chosen: list[str]) -> None:
-    """Write the entries of these names, or all; those that need data files which are not here stay as they are."""
+    """Write the entries of these names, or all; those that need data files which are not here stay
+    as they are.
+    """
     unknown = set(chosen).difference(*(baseline.names for baseline in BASELINES.values()))
     if unknown:
-        raise SystemExit(f"names: must be among {', '.join((*EXPERIMENTS, *CIRCUITS))} (got {', '.join(unknown)})")
+        raise SystemExit(
+            f"names: must be among {', '.join((*EXPERIMENTS, *CIRCUITS))} (got"
+            f" {', '.join(unknown)})"
+        )
     for baseline in BASELINES.values():
         wanted = [name for name in baseline.names if not chosen or name in chosen]
         missing = [name for name in wanted if name in EXPERIMENTS and lacks_data(name)]

@@ -1,4 +1,6 @@
-"""The equations as a plain NumPy loop, circuits small enough to compile quickly, and where compiled code goes."""
+"""The equations as a plain NumPy loop, circuits small enough to compile quickly, and where compiled
+code goes.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -63,7 +65,15 @@ class Loop:
         z, a = self.Vx.T @ x, self.Vy.T @ y
         n = self.R @ z
         inhibition = self.Q @ n
-        return {"x": x, "y": y, "z": z, "a": a, "n": n, "inhibition": inhibition, "plateau": a - inhibition}
+        return {
+            "x": x,
+            "y": y,
+            "z": z,
+            "a": a,
+            "n": n,
+            "inhibition": inhibition,
+            "plateau": a - inhibition,
+        }
 
 
 @pytest.fixture(scope="session")
@@ -71,16 +81,36 @@ def current_clamp():
     """Injects currents into cells."""
 
     def clamp(
-        soma, dendrite, *, cell: Population | None = None, cells: int = 20, duration: float, dt: float = 0.1, record=(),
+        soma,
+        dendrite,
+        *,
+        cell: Population | None = None,
+        cells: int = 20,
+        duration: float,
+        dt: float = 0.1,
+        record=(),
         engine: str = "auto",
-    ) -> Run:  # fmt: skip
-        """Inject constant currents, in pA, into so many cells at each level of soma and dendrite; times in ms."""
-        I_s, I_d = (np.repeat(level, cells)[None] for level in np.broadcast_arrays(np.ravel(soma), np.ravel(dendrite)))
+    ) -> Run:
+        """Inject constant currents, in pA, into so many cells at each level of soma and dendrite;
+        times in ms.
+        """
+        I_s, I_d = (
+            np.repeat(level, cells)[None]
+            for level in np.broadcast_arrays(np.ravel(soma), np.ravel(dendrite))
+        )
         cell = cell or BurstingCells()
-        injected = tuple(replace(v, role="input") if v.name in ("I_s", "I_d") else v for v in cell.variables)
-        clock = with_values(HoldingClock(), held=float(round(duration / dt)), tick=dt, lapse=dt / 1000)
-        circuit = Circuit([clock, replace(cell, size=I_s.size, variables=injected)], [], engine=engine)
-        return circuit.run({"I_s": I_s, "I_d": I_d}, record=record, every=1, snapshots=1, progress=False)
+        injected = tuple(
+            replace(v, role="input") if v.name in ("I_s", "I_d") else v for v in cell.variables
+        )
+        clock = with_values(
+            HoldingClock(), held=float(round(duration / dt)), tick=dt, lapse=dt / 1000
+        )
+        circuit = Circuit(
+            [clock, replace(cell, size=I_s.size, variables=injected)], [], engine=engine
+        )
+        return circuit.run(
+            {"I_s": I_s, "I_d": I_d}, record=record, every=1, snapshots=1, progress=False
+        )
 
     return clamp
 
@@ -115,14 +145,18 @@ def weights():
 
 @pytest.fixture(scope="session")
 def make_circuit(weights):
-    """Builds each circuit once: ``make_circuit(engine, l=3, **settings)`` with the loop's rates and weights."""
+    """Builds each circuit once: ``make_circuit(engine, l=3, **settings)`` with the loop's rates and
+    weights.
+    """
     built = {}
 
     def make(engine, l=3, **settings):
         key = (engine, l, *sorted(settings.items()))
         if key not in built:
             start = {f"{name}0": w for name, w in weights(l).items()}
-            built[key] = Microcircuit(K, interneurons=l, engine=engine, **{"rates": RATES, **start, **settings})
+            built[key] = Microcircuit(
+                K, interneurons=l, engine=engine, **{"rates": RATES, **start, **settings}
+            )
         return built[key]
 
     return make

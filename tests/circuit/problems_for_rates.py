@@ -1,8 +1,9 @@
 """Problems on which rates "auto" are judged.
 
-``python tests/circuit/problems_for_rates.py 600`` prints the table of docs/rates.md; names after the seed choose
-rows, and the name of a departure, such as ``HomeostaticScaling``, adds it to the circuits. Every seed (here 600, 601
-and 602) draws new data, new initial weights and a new order of samples.
+``python tests/circuit/problems_for_rates.py 600`` prints the table of docs/rates.md; names after
+the seed choose rows, and the name of a departure, such as ``HomeostaticScaling``, adds it to the
+circuits. Every seed (here 600, 601 and 602) draws new data, new initial weights and a new order of
+samples.
 """
 
 from __future__ import annotations
@@ -20,11 +21,15 @@ SAMPLES, ROWS = 100_000, 20_000
 
 
 def shared(rng, count, m, n, noise=0.5, noise_y=None, latents=None):
-    """Return X (rows, m) and Y (rows, n) that have ``count`` latents in common, Gaussian ones unless given."""
+    """Return X (rows, m) and Y (rows, n) that have ``count`` latents in common, Gaussian ones
+    unless given.
+    """
     latents = rng.standard_normal((ROWS, count)) if latents is None else latents
     to_x, to_y = (rng.standard_normal((count, size)) / np.sqrt(count) for size in (m, n))
     X = latents @ to_x + noise * rng.standard_normal((ROWS, m))
-    return X, latents @ to_y + (noise if noise_y is None else noise_y) * rng.standard_normal((ROWS, n))
+    return X, latents @ to_y + (noise if noise_y is None else noise_y) * rng.standard_normal(
+        (ROWS, n)
+    )
 
 
 def white(rng):
@@ -48,7 +53,9 @@ def bursts(rng, share, size, background):
 
 
 def sparse(rng):
-    """Return data whose ten latents are each active in one sample of fifty, with half of the inputs missing."""
+    """Return data whose ten latents are each active in one sample of fifty, with half of the inputs
+    missing.
+    """
     active = rng.random((ROWS, 10)) < 0.02
     X, Y = shared(rng, 10, 50, 20, noise=0.1, latents=5 * active * rng.standard_normal((ROWS, 10)))
     return X * (rng.random(X.shape) < 0.5), Y
@@ -57,7 +64,10 @@ def sparse(rng):
 def counts(rng):
     """Return counts whose log rates have ten latents in common."""
     latents = rng.standard_normal((ROWS, 10))
-    rates = (np.exp(np.clip(latents @ (0.4 * rng.standard_normal((10, size))) - 1, None, 4)) for size in (60, 25))
+    rates = (
+        np.exp(np.clip(latents @ (0.4 * rng.standard_normal((10, size))) - 1, None, 4))
+        for size in (60, 25)
+    )
     return tuple(rng.poisson(rate).astype(float) for rate in rates)
 
 
@@ -68,23 +78,43 @@ def scaled(data, scales):
 
 PROBLEMS = {
     "white, 300 to 40": ((1, 5), white),
-    "t-tailed latents, 30 to 12": ((1, 5), lambda r: shared(r, 4, 30, 12, latents=r.standard_t(3, (ROWS, 4)))),
+    "t-tailed latents, 30 to 12": (
+        (1, 5),
+        lambda r: shared(r, 4, 30, 12, latents=r.standard_t(3, (ROWS, 4))),
+    ),
     "t-tailed noise, 30 to 12": ((1, 5), noisy_tails),
     "Gaussian, 10 to 8": ((1, 5), lambda r: shared(r, 4, 10, 8)),
     "Gaussian, 60 to 30": ((1, 5, 8), lambda r: shared(r, 10, 60, 30, noise=1)),
-    "uneven scales, 40 to 20": ((1, 5), lambda r: scaled(shared(r, 8, 40, 20), np.exp(r.standard_normal(40)))),
-    "binary, 50 to 20": ((1, 5, 8), lambda r: tuple((d > 0.5).astype(float) for d in shared(r, 10, 50, 20))),
+    "uneven scales, 40 to 20": (
+        (1, 5),
+        lambda r: scaled(shared(r, 8, 40, 20), np.exp(r.standard_normal(40))),
+    ),
+    "binary, 50 to 20": (
+        (1, 5, 8),
+        lambda r: tuple((d > 0.5).astype(float) for d in shared(r, 10, 50, 20)),
+    ),
     "sparse, 50 to 20": ((1, 3, 8), sparse),
     "rare bursts, 40 to 15": ((1, 3, 8), lambda r: bursts(r, 0.03, 5, 0.1)),
     "bursts over noise, 40 to 15": ((1, 3, 8), lambda r: bursts(r, 0.05, 3, 0.3)),
     "spike counts, 60 to 25": ((1, 3, 8), counts),
-    "Laplace, 25 to 15": ((1, 3, 8), lambda r: shared(r, 8, 25, 15, latents=r.laplace(size=(ROWS, 8)))),
+    "Laplace, 25 to 15": (
+        (1, 3, 8),
+        lambda r: shared(r, 8, 25, 15, latents=r.laplace(size=(ROWS, 8))),
+    ),
     "low rank, 80 to 40": (
         (1, 3, 8),
-        lambda r: shared(r, 12, 80, 40, 0.05, 0.5, r.standard_normal((ROWS, 12)) / np.sqrt(np.arange(1, 13))),
+        lambda r: shared(
+            r, 12, 80, 40, 0.05, 0.5, r.standard_normal((ROWS, 12)) / np.sqrt(np.arange(1, 13))
+        ),
     ),
-    "ill-conditioned, 40 to 15": ((1, 3, 8), lambda r: scaled(shared(r, 10, 40, 15), np.logspace(0, -2, 40))),
-    "150 samples, 60 to 20": ((1, 3, 8), lambda r: tuple(data[:150] for data in shared(r, 10, 60, 20))),
+    "ill-conditioned, 40 to 15": (
+        (1, 3, 8),
+        lambda r: scaled(shared(r, 10, 40, 15), np.logspace(0, -2, 40)),
+    ),
+    "150 samples, 60 to 20": (
+        (1, 3, 8),
+        lambda r: tuple(data[:150] for data in shared(r, 10, 60, 20)),
+    ),
     "m < n, 9 to 70": ((1, 3, 8), lambda r: shared(r, 9, 9, 70)),
     "digits": ((1, 5, 8), None),
     "v1v2": ((1, 5, 8), None),
@@ -110,13 +140,19 @@ def drawn(name, seed):
 
 
 def reached(X, Y, k, s, seed, departures=()):
-    """Return excess, whitening error and largest power of the output relative to that of the exact solution."""
+    """Return excess, whitening error and largest power of the output relative to that of the exact
+    solution.
+    """
     ridge = 0.1 * float(np.square(X).mean())
     exact, rng = Yardstick(X, Y, s, ridge), np.random.default_rng(seed)
-    order = np.concatenate([rng.permutation(len(X)) for _ in range(-(-SAMPLES // len(X)))])[:SAMPLES]
+    order = np.concatenate([rng.permutation(len(X)) for _ in range(-(-SAMPLES // len(X)))])[
+        :SAMPLES
+    ]
     circuit = Microcircuit(k, s=s, ridge=ridge, engine="cpp", seed=seed, departures=departures)
     try:
-        run = circuit.run(X, Y, order=order, record=(), snapshots=("linear", SAMPLES // 100), progress=False)
+        run = circuit.run(
+            X, Y, order=order, record=(), snapshots=("linear", SAMPLES // 100), progress=False
+        )
     except Diverged:
         return np.inf, np.inf, np.inf
     Cxx = X.T @ X / len(X)
@@ -125,19 +161,22 @@ def reached(X, Y, k, s, seed, departures=()):
 
 
 def main(first, names):
-    """Print a row for each problem: how many runs miss, by which bound, and the worst of all runs."""
+    """Print a row for each problem: how many runs miss, by which bound, and the worst of all
+    runs."""
     warnings.filterwarnings("ignore", message=".*(columns are constant|outputs are silent)")
     departures = [getattr(models, name)() for name in names if name not in PROBLEMS]
     for name in [name for name in names if name in PROBLEMS] or PROBLEMS:
         ks = PROBLEMS[name][0]
         problems = [(k, s, seed) for seed in range(first, first + 3) for k in ks for s in (0, 1)]
-        found = np.array([reached(*drawn(name, seed), k, s, seed, departures) for k, s, seed in problems])
+        found = np.array(
+            [reached(*drawn(name, seed), k, s, seed, departures) for k, s, seed in problems]
+        )
         above = found > (0.02, 0.02, 5)
         bounds = ", ".join(map(str, above.sum(axis=0)))
         excess, whitening, power = found.max(axis=0)
         print(
-            f"| {name} | {', '.join(map(str, ks))} | {above.any(axis=1).sum()} of {len(found)} | {bounds} "
-            f"| {100 * excess:.2f} %, {whitening:.3f}, {power:.1f} |",
+            f"| {name} | {', '.join(map(str, ks))} | {above.any(axis=1).sum()} of {len(found)} |"
+            f" {bounds} | {100 * excess:.2f} %, {whitening:.3f}, {power:.1f} |",
             flush=True,
         )
 

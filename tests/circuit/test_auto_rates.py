@@ -30,7 +30,9 @@ def starts(X, Y, k, s, ridge=0.0):
 
 @pytest.mark.parametrize(("k", "interneurons"), [(1, 1), (2, 2), (2, 5), (8, 8)])
 def test_no_seed_starts_without_inhibition(k, interneurons):
-    """Proximal learning has the gain QR: where an eigenvalue is near zero or negative, outputs run away at first."""
+    """Proximal learning has the gain QR: where an eigenvalue is near zero or negative, outputs run
+    away at first.
+    """
     for seed in range(2000):
         drawn = drawn_weights((1, 1, k, interneurons), seed, (1.0, 1.0, 1.0))
         gains = np.linalg.eigvals(drawn["Q"] @ drawn["R"])
@@ -55,7 +57,9 @@ def test_they_cool_down_together(s, data):
     X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)
     given = starts(X, Y, 2, s)
     order = shuffled_passes(len(X), 1500, np.random.RandomState(5))
-    run = Microcircuit(2, s=s, engine="numpy", **given).run(X, Y, order=order, record=("z",), every=1, progress=False)
+    run = Microcircuit(2, s=s, engine="numpy", **given).run(
+        X, Y, order=order, record=("z",), every=1, progress=False
+    )
     same_numbers(run, OnlineBioRRR(2, s=s, steps=1500, random_state=5, **given).fit(X, Y), given)
     rates = {name: run.data[name].values for name in ("eta_x", "eta_y", "eta_q", "eta_r")}
     np.testing.assert_array_equal(rates["eta_q"], rates["eta_r"])
@@ -66,7 +70,9 @@ def test_they_cool_down_together(s, data):
 def same_numbers(run, algorithm, given):
     for name in WEIGHTS:
         learned = getattr(run, name)
-        np.testing.assert_allclose(learned, getattr(algorithm, f"{name}_"), rtol=1e-9, atol=1e-12 * abs(learned).max())
+        np.testing.assert_allclose(
+            learned, getattr(algorithm, f"{name}_"), rtol=1e-9, atol=1e-12 * abs(learned).max()
+        )
         assert abs(learned - given[f"{name}0"]).max() > 0.1 * abs(learned).max()
 
 
@@ -82,28 +88,40 @@ def test_only_an_end_that_is_not_announced_may_be_moved(arguments, data):
         continued = circuit.run(X, Y, epochs=2, start=half, final=False, **options)
         ended = circuit.run(X, Y, epochs=2, start=half, **options)
     np.testing.assert_array_equal(continued.Vx, open_ended.Vx)
-    assert [run.cooled for run in (half, open_ended, continued, ended)] == [False, False, False, True]
+    assert [run.cooled for run in (half, open_ended, continued, ended)] == [
+        False,
+        False,
+        False,
+        True,
+    ]
     assert abs(ended.Vx - open_ended.Vx).max() > 0
-    with pytest.warns(UserWarning, match="start: that run was final, and its rates have fallen to zero"):
+    with pytest.warns(
+        UserWarning, match="start: that run was final, and its rates have fallen to zero"
+    ):
         circuit.run(X, Y, start=ended, **options)
 
 
 def test_rates_that_are_given_are_used_as_they_stand(data):
     X, Y = data[0][:50], data[1][:50]
     circuit = Microcircuit(2, rates=Rates(Rate(0.01), Rate(0.01), Rate(0.01)), engine="numpy")
-    final, open_ended = (circuit.run(X, Y, final=final, record=(), progress=False) for final in (True, False))
+    final, open_ended = (
+        circuit.run(X, Y, final=final, record=(), progress=False) for final in (True, False)
+    )
     np.testing.assert_array_equal(final.Vx, open_ended.Vx)
     assert not final.cooled
 
 
 def test_a_run_that_is_stopped_has_not_cooled_down(data):
-    run = Microcircuit(2, engine="numpy").run(*data, callback=lambda seen, weights: seen > 10, progress=False)
+    run = Microcircuit(2, engine="numpy").run(
+        *data, callback=lambda seen, weights: seen > 10, progress=False
+    )
     assert run.ended == "stopped"
     assert not run.cooled
 
 
 def overshoot(run, exact, X):
-    """Largest mean of |z|^2 over 1,000 consecutive samples, relative to that of the exact solution."""
+    """Largest mean of |z|^2 over 1,000 consecutive samples, relative to that of the exact
+    solution."""
     power = np.square(run.data["z"].values).sum(axis=1)
     means = np.convolve(power, np.full(1000, 1 / 1000), "valid")
     return means.max() / np.square(X @ exact.Vx(run.Vx.shape[1])).sum(axis=1).mean()
@@ -131,7 +149,9 @@ def white(rng):
     ],
 )
 def test_it_learns_whitens_and_does_not_overshoot(name, k, s):
-    """In 100,000 samples on the circuit itself: rates that let a direction starve or flare up do not pass."""
+    """In 100,000 samples on the circuit itself: rates that let a direction starve or flare up do
+    not pass.
+    """
     if name == "white":
         X, Y = white(np.random.default_rng(0))
     else:
@@ -143,7 +163,9 @@ def test_it_learns_whitens_and_does_not_overshoot(name, k, s):
     ridge = 0.1 * float(np.square(X).mean())
     exact = Yardstick(X, Y, s, ridge)
     circuit = Microcircuit(k, s=s, ridge=ridge, engine="cpp", seed=1)
-    order = np.concatenate([np.random.default_rng(i).permutation(len(X)) for i in range(-(-100_000 // len(X)))])
+    order = np.concatenate(
+        [np.random.default_rng(i).permutation(len(X)) for i in range(-(-100_000 // len(X)))]
+    )
     run = circuit.run(X, Y, order=order[:100_000], record=("z",), every=1, progress=False)
     assert exact.excess(run.Vx) < 0.02
     assert exact.whitening_error(run.Vx) < 0.02
@@ -151,18 +173,27 @@ def test_it_learns_whitens_and_does_not_overshoot(name, k, s):
     if name == "digits":
         # The measures can say no: with inhibition frozen as it starts, nothing whitens the filters.
         frozen = circuit.run(
-            X, Y, order=order[:20_000], events=[Freeze(0, "Q"), Freeze(0, "R")], record=(), progress=False
+            X,
+            Y,
+            order=order[:20_000],
+            events=[Freeze(0, "Q"), Freeze(0, "R")],
+            record=(),
+            progress=False,
         )
         assert exact.whitening_error(frozen.Vx) > 0.3
 
 
 def test_rare_events_do_not_make_outputs_overshoot():
-    """One sample in twenty carries nearly all of the power; without heed of it, outputs reach 58 times theirs."""
+    """One sample in twenty carries nearly all of the power; without heed of it, outputs reach 58
+    times theirs.
+    """
     rng = np.random.default_rng(0)
     latents = rng.standard_normal((5000, 4)) * 3 * (rng.random((5000, 1)) < 0.05)
     X = latents @ rng.standard_normal((4, 20)) + 0.3 * rng.standard_normal((5000, 20))
     Y = latents @ rng.standard_normal((4, 8)) + 0.3 * rng.standard_normal((5000, 8))
-    learner = OnlineBioRRR(k=2, s=1.0, ridge=0.1, steps=100_000, random_state=0, snapshots=np.arange(0, 100_000, 100))
+    learner = OnlineBioRRR(
+        k=2, s=1.0, ridge=0.1, steps=100_000, random_state=0, snapshots=np.arange(0, 100_000, 100)
+    )
     path = learner.fit(X, Y).path_.Vx
     power = np.square(X @ path).sum(axis=2).mean(axis=1)
     assert power.max() < 5 * np.square(X @ Yardstick(X, Y, 1.0, 0.1).Vx(2)).sum(axis=1).mean()

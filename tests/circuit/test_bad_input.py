@@ -34,9 +34,15 @@ def spoiled(value):
         ({"ridge": -0.1}, "ridge: must be finite and at least 0 (got -0.1)"),
         ({"ridge": (0.1, -1)}, "ridge: must be finite and at least 0 (got -1)"),
         ({"ridge": np.inf}, "ridge: must be finite and at least 0 (got inf)"),
-        ({"ridge": (1, 2, 3)}, "ridge: must be a number or a pair, for Cxx and Cyy (got (1, 2, 3))"),
+        (
+            {"ridge": (1, 2, 3)},
+            "ridge: must be a number or a pair, for Cxx and Cyy (got (1, 2, 3))",
+        ),
         ({"replay": 0}, "replay: must be a whole number, at least 1 (got 0)"),
-        ({"engine": "cuda"}, "engine: must be one of 'auto', 'numpy', 'cython', 'cpp' (got 'cuda')"),
+        (
+            {"engine": "cuda"},
+            "engine: must be one of 'auto', 'numpy', 'cython', 'cpp' (got 'cuda')",
+        ),
         ({"seed": -1}, "seed: must be a whole number, at least 0 (got -1)"),
     ],
 )
@@ -67,7 +73,11 @@ def test_settings(settings, text):
             TypeError,
             "rates: must be 'auto', Rates(...), or one Rates(...) for each area (got 0.1)",
         ),
-        (lambda: Microcircuit(s="0.5"), TypeError, "s: must be a number (got '0.5'); 0 is RRMSE, 1 is CCA"),
+        (
+            lambda: Microcircuit(s="0.5"),
+            TypeError,
+            "s: must be a number (got '0.5'); 0 is RRMSE, 1 is CCA",
+        ),
     ],
 )
 def test_rates(build, error, text):
@@ -78,15 +88,47 @@ def test_rates(build, error, text):
 @pytest.mark.parametrize(
     ("data", "error", "text"),
     [
-        ((spoiled(np.nan), Y), ValueError, "X: must be finite (got nan among the values of feature 2); drop or"),
-        ((X, spoiled(-np.inf)), ValueError, "Y: must be finite (got -inf among the values of feature 2); drop or"),
+        (
+            (spoiled(np.nan), Y),
+            ValueError,
+            "X: must be finite (got nan among the values of feature 2); drop or",
+        ),
+        (
+            (X, spoiled(-np.inf)),
+            ValueError,
+            "Y: must be finite (got -inf among the values of feature 2); drop or",
+        ),
         ((X, Y[:19]), ValueError, "X, Y: must have as many samples as each other (got 20 and 19)"),
-        ((X[:, 0], Y), ValueError, "X: must be two-dimensional, (samples, features) (got shape (20,)); a single"),
-        ((X, Y[None]), ValueError, "Y: must be two-dimensional, (samples, features) (got shape (1, 20, 3)); "),
-        ((X[:0], Y[:0]), ValueError, "X: must have at least one sample and one feature (got shape (0, 3))"),
-        ((X, Y[:, :0]), ValueError, "Y: must have at least one sample and one feature (got shape (20, 0))"),
-        ((X.astype(object), Y), TypeError, "X: must hold real numbers (got an array of object); convert it to float"),
-        ((X + 1j, Y), TypeError, "X: must hold real numbers (got an array of complex128); convert it to float"),
+        (
+            (X[:, 0], Y),
+            ValueError,
+            "X: must be two-dimensional, (samples, features) (got shape (20,)); a single",
+        ),
+        (
+            (X, Y[None]),
+            ValueError,
+            "Y: must be two-dimensional, (samples, features) (got shape (1, 20, 3)); ",
+        ),
+        (
+            (X[:0], Y[:0]),
+            ValueError,
+            "X: must have at least one sample and one feature (got shape (0, 3))",
+        ),
+        (
+            (X, Y[:, :0]),
+            ValueError,
+            "Y: must have at least one sample and one feature (got shape (20, 0))",
+        ),
+        (
+            (X.astype(object), Y),
+            TypeError,
+            "X: must hold real numbers (got an array of object); convert it to float",
+        ),
+        (
+            (X + 1j, Y),
+            TypeError,
+            "X: must hold real numbers (got an array of complex128); convert it to float",
+        ),
         ((X.astype(str), Y), TypeError, "X: must hold real numbers (got an array of <U"),
     ],
 )
@@ -103,12 +145,27 @@ def test_data(data, error, text):
         ({"snapshots": 0}, "snapshots: must be a whole number, at least 1 (got 0)"),
         ({"order": [0, 20]}, "order: must lie in [0, 19], the rows of the data (got 0 to 20)"),
         ({"order": [-1, 3]}, "order: must lie in [0, 19], the rows of the data (got -1 to 3)"),
-        ({"order": [0.5]}, "order: an index array must be one-dimensional whole numbers, at least one (got float64"),
-        ({"order": np.array([], int)}, "order: an index array must be one-dimensional whole numbers, at least one"),
-        ({"order": "random"}, "order: must be 'shuffle', 'sequential' or an index array (got 'random')"),
+        (
+            {"order": [0.5]},
+            (
+                "order: an index array must be one-dimensional whole numbers, at least one (got"
+                " float64"
+            ),
+        ),
+        (
+            {"order": np.array([], int)},
+            "order: an index array must be one-dimensional whole numbers, at least one",
+        ),
+        (
+            {"order": "random"},
+            "order: must be 'shuffle', 'sequential' or an index array (got 'random')",
+        ),
         (
             {"record": "v"},
-            "record: cannot record 'v'; choose from x, y, z, a, inhibition, plateau, power, n, Vx, Vy, Q, R, ",
+            (
+                "record: cannot record 'v'; choose from x, y, z, a, inhibition, plateau, power, n,"
+                " Vx, Vy, Q, R, "
+            ),
         ),
     ],
 )
@@ -118,19 +175,28 @@ def test_run_settings(settings, text):
 
 
 def test_circuits_beyond_memory():
-    """Two weights of each of a billion interneurons, either way; before, drawing them ended the process."""
+    """Two weights of each of a billion interneurons, either way; before, drawing them ended the
+    process.
+    """
     with refuses(ValueError, "circuit: would take 128.0 GB of memory, and "):
         Microcircuit(k=2, interneurons=10**9).run(X, Y)
 
 
 def test_k_above_the_rank():
-    with refuses(ValueError, "k: upper bound is min(m, n) = 3, the rank of the data (got 4); reduce k"):
+    with refuses(
+        ValueError, "k: upper bound is min(m, n) = 3, the rank of the data (got 4); reduce k"
+    ):
         Microcircuit(4).run(X, Y)
 
 
 @pytest.mark.parametrize(
     ("name", "shape", "expected"),
-    [("Vx0", (2, 3), (3, 2)), ("Vy0", (3,), (3, 2)), ("Q0", (3, 2), (2, 3)), ("R0", (2, 3), (3, 2))],
+    [
+        ("Vx0", (2, 3), (3, 2)),
+        ("Vy0", (3,), (3, 2)),
+        ("Q0", (3, 2), (2, 3)),
+        ("R0", (2, 3), (3, 2)),
+    ],
 )
 def test_initial_weights_of_the_wrong_shape(name, shape, expected):
     with refuses(ValueError, f"{name}: must have shape {expected} (got {shape})"):
@@ -150,7 +216,9 @@ def test_start_of_another_circuit():
 
 def test_constant_columns_are_warned_of():
     constant = np.column_stack([X[:, :2] - X[:, :2].mean(0), np.full(20, 0.5)])
-    with pytest.warns(UserWarning, match=r"^X: 1 of 3 columns are constant \(2\); they carry no information"):
+    with pytest.warns(
+        UserWarning, match=r"^X: 1 of 3 columns are constant \(2\); they carry no information"
+    ):
         Microcircuit(2, engine="numpy").run(constant, Y, centre=True)
 
 
@@ -161,5 +229,7 @@ def test_silent_columns_are_not_warned_of(recwarn):
 
 
 def test_large_means_are_warned_of():
-    with pytest.warns(UserWarning, match=r"^Y: its mean is large beside its spread; .* or run with centre=True"):
+    with pytest.warns(
+        UserWarning, match=r"^Y: its mean is large beside its spread; .* or run with centre=True"
+    ):
         Microcircuit(2, engine="numpy").run(X - X.mean(0), Y + 3)

@@ -13,7 +13,13 @@ from biorrr.circuit import Microcircuit
 
 def state_of_brian2():
     device = get_device()
-    return device, device.build_on_run, dict(device.build_options), device.defaultclock.dt, brian2.prefs.as_file
+    return (
+        device,
+        device.build_on_run,
+        dict(device.build_options),
+        device.defaultclock.dt,
+        brian2.prefs.as_file,
+    )
 
 
 @pytest.fixture
@@ -33,16 +39,20 @@ def test_half_prepared_standalone_simulation_stays(data, own_standalone, make_ci
     for engine in ("numpy", "cpp"):
         make_circuit(engine, s=0.3).run(data[0][:50], data[1][:50])
         assert state_of_brian2() == before
-        # What was prepared is all there, in its order; Brian2 itself says once more what the clock's dt is.
+        # What was prepared is all there, in its order; Brian2 itself says once more what the
+        # clock's dt is.
         assert own_standalone.main_queue[: len(queue)] == queue
-        assert {entry[0] for entry in own_standalone.main_queue[len(queue) :]} <= {"set_by_single_value"}
+        assert {entry[0] for entry in own_standalone.main_queue[len(queue) :]} <= {
+            "set_by_single_value"
+        }
         assert own_standalone.arrays == arrays
     assert group.variables["v"].device is own_standalone
 
 
 @pytest.fixture
 def own_preferences(tmp_path, monkeypatch):
-    """A person who simulates in single precision on many threads, and has no compiled circuit yet."""
+    """A person who simulates in single precision on many threads, and has no compiled circuit
+    yet."""
     monkeypatch.setenv("BIORRR_CACHE", str(tmp_path))
     own = {"core.default_float_dtype": np.float32, "devices.cpp_standalone.openmp_threads": 4}
     before = {name: brian2.prefs[name] for name in own}
@@ -62,7 +72,9 @@ def test_device_and_preferences_are_the_person_s_own(data, weights, make_loop, o
     before = state_of_brian2()
     for engine in ("numpy", "cpp"):
         start = {f"{name}0": w for name, w in weights(2).items()}
-        run = Microcircuit(2, s=0.3, rates=loop.rates, engine=engine, **start).run(X, Y, order="sequential")
+        run = Microcircuit(2, s=0.3, rates=loop.rates, engine=engine, **start).run(
+            X, Y, order="sequential"
+        )
         np.testing.assert_allclose(run.Vx, loop.Vx, rtol=0, atol=1e-12)
         assert state_of_brian2() == before
 
@@ -71,10 +83,12 @@ def test_device_and_preferences_are_the_person_s_own(data, weights, make_loop, o
 def test_numbers_do_not_depend_on_preferences(engine, data, make_circuit, monkeypatch, tmp_path):
     """Neither those that a program is built under nor those that it is found under."""
     own = {
-        "core.default_integer_dtype": np.int64, "codegen.loop_invariant_optimisations": False,
-        "codegen.cpp.extra_compile_args_gcc": ["-w", "-O0"], "codegen.generators.cpp.flush_denormals": True,
+        "core.default_integer_dtype": np.int64,
+        "codegen.loop_invariant_optimisations": False,
+        "codegen.cpp.extra_compile_args_gcc": ["-w", "-O0"],
+        "codegen.generators.cpp.flush_denormals": True,
         "legacy.refractory_timing": True,
-    }  # fmt: skip
+    }
     X, Y = data[0][:50], data[1][:50]
     plain = make_circuit(engine, s=0.3).run(X, Y, progress=False)
     before = {name: brian2.prefs[name] for name in own}
@@ -95,11 +109,17 @@ def test_own_monitor_in_the_network(data):
     X, Y = data[0][:60], data[1][:60]
     circuit = Microcircuit(2, engine="numpy").build(6, 4)
     pyramidal = circuit.network["pyramidal"]
-    monitor = brian2.StateMonitor(pyramidal, "plateau", record=True, when="end", clock=pyramidal.clock)
+    monitor = brian2.StateMonitor(
+        pyramidal, "plateau", record=True, when="end", clock=pyramidal.clock
+    )
     circuit.network.add(monitor)
     run = circuit.run(X, Y, every=1)
-    scale = monitor.plateau[0, 0] / run.data["plateau"].values[0, 0]  # the network works in its own units
-    np.testing.assert_allclose(monitor.plateau.T, scale * run.data["plateau"].values, rtol=1e-9, atol=1e-12)
+    scale = (
+        monitor.plateau[0, 0] / run.data["plateau"].values[0, 0]
+    )  # the network works in its own units
+    np.testing.assert_allclose(
+        monitor.plateau.T, scale * run.data["plateau"].values, rtol=1e-9, atol=1e-12
+    )
 
 
 def test_a_second_run_begins_afresh(data):
@@ -110,7 +130,9 @@ def test_a_second_run_begins_afresh(data):
 
 
 def test_no_network_before_it_is_built():
-    with pytest.raises(RuntimeError, match=r"^network: nothing is built in this process yet; call circuit.build"):
+    with pytest.raises(
+        RuntimeError, match=r"^network: nothing is built in this process yet; call circuit.build"
+    ):
         _ = Microcircuit(2).network
 
 
@@ -119,5 +141,8 @@ def test_warnings_stay_python_s():
     """Brian2 takes them for its log when it is imported; a person's script shows them as before."""
     told = "import warnings; from biorrr.circuit.engines.brian2_import import import_brian2;"
     told += "before = warnings.showwarning;"
-    told += "import_brian2(); import sys; sys.exit('brian2' not in sys.modules or warnings.showwarning is not before)"
+    told += (
+        "import_brian2(); import sys; sys.exit('brian2' not in sys.modules or warnings.showwarning"
+        " is not before)"
+    )
     assert subprocess.run([sys.executable, "-c", told], check=False).returncode == 0

@@ -10,11 +10,14 @@ from biorrr.circuit.engines import brian2_private, choice
 
 
 def test_the_installed_brian2_is_one_of_those_that_were_checked():
-    """Python 3.11 has 2.9, Python 3.12 has 2.10, Python 3.13 has 2.10 and 2.11: `make test-pythons` tries them."""
+    """Python 3.11 has 2.9, Python 3.12 has 2.10, Python 3.13 has 2.10 and 2.11: `make test-pythons`
+    tries them.
+    """
     version = brian2_private.installed_brian2()
     assert brian2_private.is_tested(version), (
-        f"Brian2 {version} has not been checked: run `make test-pythons` with it and, if all tests but this one pass, "
-        "add it to TESTED in circuit/engines/brian2_private.py and to install_requires in setup.cfg"
+        f"Brian2 {version} has not been checked: run `make test-pythons` with it and, if all tests"
+        " but this one pass, add it to TESTED in circuit/engines/brian2_private.py and to"
+        " install_requires in setup.cfg"
     )
 
 
@@ -28,7 +31,9 @@ def another_brian2(monkeypatch):
 
 def test_outside_the_tested_range_auto_warns_and_uses_numpy(another_brian2, data, monkeypatch):
     monkeypatch.setattr(choice, "_WORTH_COMPILING", 50)
-    with pytest.warns(UserWarning, match=r"Brian2 2\.12\.0 has not been tested with engine 'cpp' \(2\.9, 2\.10"):
+    with pytest.warns(
+        UserWarning, match=r"Brian2 2\.12\.0 has not been tested with engine 'cpp' \(2\.9, 2\.10"
+    ):
         run = Microcircuit(2).run(data[0][:100], data[1][:100])
     assert run.data.attrs["engine"] == "numpy"
 
@@ -36,9 +41,10 @@ def test_outside_the_tested_range_auto_warns_and_uses_numpy(another_brian2, data
 def test_outside_the_tested_range_cpp_refuses(another_brian2, data):
     with pytest.raises(choice.EngineUnavailable) as caught:
         Microcircuit(2, engine="cpp").run(*data)
-    assert str(caught.value) == (
-        "engine 'cpp': Brian2 2.12.0 has not been tested with engine 'cpp' (2.9, 2.10, 2.11 have); install one of "
-        "those, or use engine='numpy'"
+    assert (
+        str(caught.value)
+        == "engine 'cpp': Brian2 2.12.0 has not been tested with engine 'cpp' (2.9, 2.10, 2.11"
+        " have); install one of those, or use engine='numpy'"
     )
 
 
@@ -59,7 +65,10 @@ def _build_cpp():
     [
         (
             lambda patch: patch.delattr(rendering, "CPPNodeRenderer"),
-            r"brian2\.parsing\.rendering must have CPPNodeRenderer, which the engines rely on \(got none\)",
+            (
+                r"brian2\.parsing\.rendering must have CPPNodeRenderer, which the engines rely on"
+                r" \(got none\)"
+            ),
         ),
         (
             lambda patch: patch.setitem(rendering.CPPNodeRenderer.expression_ops, "GtE", "ge"),
@@ -67,13 +76,17 @@ def _build_cpp():
             r"\(got 'f\(a, INFINITY\) \* \(b ge c\)'\)",
         ),
         (
-            lambda patch: patch.setattr(rendering.CPPNodeRenderer, "render_Name", lambda self, node: node.id.upper()),
+            lambda patch: patch.setattr(
+                rendering.CPPNodeRenderer, "render_Name", lambda self, node: node.id.upper()
+            ),
             r"must translate 'a \+ b \* \(c - 1\.0\)' to 'a \+ \(b \* \(c - 1\.0\)\)' \(got 'A \+ ",
         ),
     ],
     ids=["translator", "operator", "names"],
 )
-def test_a_name_that_brian2_spells_differently_stops_the_build(change, message, empty_cache, monkeypatch):
+def test_a_name_that_brian2_spells_differently_stops_the_build(
+    change, message, empty_cache, monkeypatch
+):
     change(monkeypatch)
     with pytest.raises(brian2_private.Brian2Changed, match=message):
         _build_cpp()
@@ -82,7 +95,11 @@ def test_a_name_that_brian2_spells_differently_stops_the_build(change, message, 
 def test_names_that_are_only_needed_now_and_then(monkeypatch):
     with monkeypatch.context() as patch:
         patch.delattr(BrianLogger, "tmp_log")
-        with pytest.raises(brian2_private.Brian2Changed, match="must have tmp_log, which the engines rely on"):
+        with pytest.raises(
+            brian2_private.Brian2Changed, match="must have tmp_log, which the engines rely on"
+        ):
             brian2_private.end_log()
-    with pytest.raises(brian2_private.Brian2Changed, match="must have summed_updaters, which the engines rely on"):
+    with pytest.raises(
+        brian2_private.Brian2Changed, match="must have summed_updaters, which the engines rely on"
+    ):
         brian2_private.summing_step(brian2.defaultclock, "v")

@@ -1,4 +1,6 @@
-"""Compiled circuits are kept by all that shapes the code, built once, and built again where they are damaged."""
+"""Compiled circuits are kept by all that shapes the code, built once, and built again where they
+are damaged.
+"""
 
 import os
 import subprocess
@@ -79,7 +81,10 @@ def build(path):
     print("built")
 print(cache.find_or_build("key", build).read_bytes())
 """
-    both = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    both = [
+        subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
     said = [process.communicate(timeout=60)[0] for process in both]
     assert sum("built" in text for text in said) == 1
     assert all("a program" in text for text in said)
@@ -132,12 +137,19 @@ def test_clear(folder):
 
 
 def key(m=6, n=4, **settings):
-    return cache.key_of(standalone._description(Microcircuit(**{"k": 2, **settings}).blueprint(m, n)))
+    return cache.key_of(
+        standalone._description(Microcircuit(**{"k": 2, **settings}).blueprint(m, n))
+    )
 
 
 def test_what_does_not_shape_the_code_shares_a_build():
     rates = Rates(x=Rate(0.1), y=Rate(0.1), q=Rate(0.1))
-    others = {"rates": Rates(x=Rate(0.2, 100), y=Rate(0.1), q=Rate(0.3)), "s": 0.5, "seed": 3, "ridge": 0.1}
+    others = {
+        "rates": Rates(x=Rate(0.2, 100), y=Rate(0.1), q=Rate(0.3)),
+        "s": 0.5,
+        "seed": 3,
+        "ridge": 0.1,
+    }
     assert {key(rates=rates, **{"s": 0.0, "seed": 0}), key(**others)} == {key(rates=rates)}
 
 
@@ -157,7 +169,9 @@ def test_flags_and_compiler_are_part_of_the_key(monkeypatch):
 
 def test_a_cached_run_does_without_brian2(data, make_circuit):
     X, Y = data
-    make_circuit("cpp", s=0.0).run(X[:10], Y[:10], progress=False)  # builds it, if no other test has
+    make_circuit("cpp", s=0.0).run(
+        X[:10], Y[:10], progress=False
+    )  # builds it, if no other test has
     script = """
 import sys
 import numpy as np
@@ -169,7 +183,9 @@ circuit = Microcircuit(k=2, interneurons=3, engine="cpp", rates=rates)
 circuit.run(rng.standard_normal((50, 6)), rng.standard_normal((50, 4)), progress=False)
 sys.exit("brian2" in sys.modules)
 """
-    assert subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=False).returncode == 0
+    assert (
+        subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=False).returncode == 0
+    )
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become other users")

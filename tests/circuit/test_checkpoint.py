@@ -1,4 +1,6 @@
-"""Checkpoints: a run cut anywhere ends bit for bit where the straight one ends; a file that does not fit is refused."""
+"""Checkpoints: a run cut anywhere ends bit for bit where the straight one ends; a file that does
+not fit is refused.
+"""
 
 import functools
 import json
@@ -35,7 +37,9 @@ def data():
 @functools.cache
 def circuit(engine, **changes):
     """A small circuit, built once."""
-    return Microcircuit(**({"k": 2, "s": 0.5, "ridge": 0.1, "replay": 2, "engine": engine, "seed": 3} | changes))
+    return Microcircuit(
+        **({"k": 2, "s": 0.5, "ridge": 0.1, "replay": 2, "engine": engine, "seed": 3} | changes)
+    )
 
 
 def assert_same(run, other):
@@ -48,7 +52,9 @@ def assert_same(run, other):
 
 
 def cut(path, samples, engine, data, monkeypatch, **options):
-    """Leave at ``path`` the checkpoint of a run that was interrupted after ``samples`` or a little more."""
+    """Leave at ``path`` the checkpoint of a run that was interrupted after ``samples`` or a little
+    more.
+    """
 
     def interrupt(t, weights):
         if t >= samples:
@@ -67,7 +73,10 @@ def cut(path, samples, engine, data, monkeypatch, **options):
 def test_a_run_cut_anywhere_ends_where_the_straight_one_ends(engine, data, tmp_path, monkeypatch):
     options = {"epochs": 2, "every": 7, "record": ("plateau", "z"), "snapshots": 60}
     straight = circuit(engine).run(*data, **options)
-    cuts = [cut(tmp_path / "c.npz", after, engine, data, monkeypatch, **options) for after in (50, 100, 150)]
+    cuts = [
+        cut(tmp_path / "c.npz", after, engine, data, monkeypatch, **options)
+        for after in (50, 100, 150)
+    ]
     assert cuts == sorted(set(cuts))
     resumed = circuit(engine).run(*data, checkpoint=tmp_path / "c.npz", **options)
     assert_same(resumed, straight)
@@ -118,7 +127,9 @@ def test_segments_stay_short_however_rare_traces_are(data, monkeypatch):
     monkeypatch.setattr(
         standalone.StandaloneEngine,
         "_run_segment",
-        lambda self, folder, job, data: lengths.append(job.stop - job.start) or run_segment(self, folder, job, data),
+        lambda self, folder, job, data: (
+            lengths.append(job.stop - job.start) or run_segment(self, folder, job, data)
+        ),
     )
     run = circuit("cpp").run(*data, every=10**6)
     assert lengths[0] == 50
@@ -126,11 +137,16 @@ def test_segments_stay_short_however_rare_traces_are(data, monkeypatch):
 
 
 def test_stopped_by_a_callback_stays_stopped(data, tmp_path):
-    stopped = circuit("numpy").run(*data, callback=lambda t, weights: t > 20, checkpoint=tmp_path / "c.npz")
+    stopped = circuit("numpy").run(
+        *data, callback=lambda t, weights: t > 20, checkpoint=tmp_path / "c.npz"
+    )
     assert stopped.ended == "stopped"
-    again = circuit("numpy").run(*data, callback=lambda t, weights: t > 20, checkpoint=tmp_path / "c.npz")
+    again = circuit("numpy").run(
+        *data, callback=lambda t, weights: t > 20, checkpoint=tmp_path / "c.npz"
+    )
     assert_same(again, stopped)
-    # A run that nobody stops any more is not done: it goes on, and ends where the straight one ends.
+    # A run that nobody stops any more is not done: it goes on, and ends where the straight one
+    # ends.
     whole = circuit("numpy").run(*data, checkpoint=tmp_path / "c.npz")
     assert_same(whole, circuit("numpy").run(*data))
 
@@ -151,7 +167,9 @@ def test_another_run_is_refused(data, tmp_path, monkeypatch, what, changes, opti
     if changes.get("engine") == "cython" and find_compiler() is None:
         pytest.skip("needs a C++ compiler")
     cut(tmp_path / "c.npz", 30, "numpy", data, monkeypatch, epochs=2)
-    with pytest.raises(CheckpointError, match=rf"c\.npz: belongs to another run \(what differs: .*{what}"):
+    with pytest.raises(
+        CheckpointError, match=rf"c\.npz: belongs to another run \(what differs: .*{what}"
+    ):
         circuit(**({"engine": "numpy"} | changes)).run(
             *data, **({"epochs": 2} | options), checkpoint=tmp_path / "c.npz"
         )
@@ -163,12 +181,15 @@ def test_changed_data_are_refused(data, tmp_path, monkeypatch):
     X[[0, 1]] = X[[1, 0]]
     # With rates fitted to the data the initial weights may differ too.
     with pytest.raises(
-        CheckpointError, match=r"\(what differs: data\b.*\); give what it was made with, or delete it to start"
+        CheckpointError,
+        match=r"\(what differs: data\b.*\); give what it was made with, or delete it to start",
     ):
         circuit("numpy").run(X, data[1], epochs=2, checkpoint=tmp_path / "c.npz")
 
 
-@pytest.mark.parametrize("damage", ["empty", "text", "truncated", "flipped", "member missing", "pickle", "shape"])
+@pytest.mark.parametrize(
+    "damage", ["empty", "text", "truncated", "flipped", "member missing", "pickle", "shape"]
+)
 def test_damaged_file_is_refused_and_nothing_in_it_is_run(data, tmp_path, monkeypatch, damage):
     path = tmp_path / "c.npz"
     cut(path, 30, "numpy", data, monkeypatch, epochs=2)
@@ -212,7 +233,8 @@ def test_disk_full_is_said_and_the_run_goes_on(data, tmp_path, monkeypatch):
 
     monkeypatch.setattr(np, "savez", full)
     with pytest.warns(
-        UserWarning, match=r"c\.npz: no checkpoint at sample \d+ \(No space left on device\); the run goes on"
+        UserWarning,
+        match=r"c\.npz: no checkpoint at sample \d+ \(No space left on device\); the run goes on",
     ):
         run = circuit("numpy").run(*data, epochs=2, checkpoint=tmp_path / "c.npz")
     assert run.samples == 240
@@ -224,7 +246,9 @@ def test_checkpoints_come_as_often_as_told(data, tmp_path, monkeypatch):
     saved = []
     savez = np.savez
     monkeypatch.setattr(
-        np, "savez", lambda file, **arrays: saved.append(int(arrays["samples"])) or savez(file, **arrays)
+        np,
+        "savez",
+        lambda file, **arrays: saved.append(int(arrays["samples"])) or savez(file, **arrays),
     )
     circuit("numpy").run(*data, checkpoint=Checkpoint(tmp_path / "a.npz", every=0))
     assert saved == [*range(1, 121), 120]

@@ -1,4 +1,6 @@
-"""Circuits of any parts: two areas with named ports, equal to a plain loop, saved, continued and looked at."""
+"""Circuits of any parts: two areas with named ports, equal to a plain loop, saved, continued and
+looked at.
+"""
 
 import pickle
 
@@ -17,17 +19,40 @@ def two_areas(engine="numpy", rate=ETA, **settings):
     populations = [
         Population(name="retina", variables=[Variable("light", "light", role="input")]),
         Population(name="elsewhere", variables=[Variable("truth", "what it is", role="input")]),
-        Population(3, "V1", [Variable("u", "output"), Variable("past", "output before", role="memory")],
-                   [Step("output", "past = 0.5 * past + 0.5 * u", replays=True)]),
+        Population(
+            3,
+            "V1",
+            [Variable("u", "output"), Variable("past", "output before", role="memory")],
+            [Step("output", "past = 0.5 * past + 0.5 * u", replays=True)],
+        ),
         Population(2, "V2", [Variable("v", "output"), Variable("told", "teaching")]),
-    ]  # fmt: skip
+    ]
     pathways = [
-        Pathway("first", "retina", "V1", "u", "w * light_pre", "drive", "rate * u_post * (light_pre - u_post * w)",
-                variables=[rate], weight="A"),
-        Pathway("second", "V1", "V2", "v", "w * u_pre", "recruitment", "rate * past_pre * (told_post - v_post)",
-                variables=[rate], weight="B", target_by_source=True),
+        Pathway(
+            "first",
+            "retina",
+            "V1",
+            "u",
+            "w * light_pre",
+            "drive",
+            "rate * u_post * (light_pre - u_post * w)",
+            variables=[rate],
+            weight="A",
+        ),
+        Pathway(
+            "second",
+            "V1",
+            "V2",
+            "v",
+            "w * u_pre",
+            "recruitment",
+            "rate * past_pre * (told_post - v_post)",
+            variables=[rate],
+            weight="B",
+            target_by_source=True,
+        ),
         Pathway("teaching", "elsewhere", "V2", "told", "w * truth_pre", "drive", weight="C"),
-    ]  # fmt: skip
+    ]
     inputs = {"image": "retina.light", "label": "elsewhere.truth"}
     return Circuit(populations, pathways, inputs, engine=engine, **settings)
 
@@ -43,7 +68,11 @@ def inputs():
 @pytest.fixture(scope="module")
 def weights():
     rng = np.random.default_rng(1)
-    return {"A": 0.3 * rng.standard_normal((5, 3)), "B": 0.3 * rng.standard_normal((2, 3)), "C": np.eye(2)}
+    return {
+        "A": 0.3 * rng.standard_normal((5, 3)),
+        "B": 0.3 * rng.standard_normal((2, 3)),
+        "C": np.eye(2),
+    }
 
 
 @pytest.mark.parametrize("engine", ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)])
@@ -54,7 +83,9 @@ def test_it_equals_a_plain_loop(engine, inputs, weights):
         v, past = B @ u, 0.5 * past + 0.5 * u
         B = B + ETA * np.outer(told - v, past)
         A = A + ETA * u * (light[:, None] - u * A)
-    run = two_areas(engine).run(inputs, order="sequential", weights=weights, record=("v", "told"), progress=False)
+    run = two_areas(engine).run(
+        inputs, order="sequential", weights=weights, record=("v", "told"), progress=False
+    )
     np.testing.assert_allclose(run.weights["A"], A, rtol=0, atol=1e-12)
     np.testing.assert_allclose(run.weights["B"], B, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(run.weights["C"], np.eye(2))
@@ -72,7 +103,9 @@ def test_the_smallest_circuit_that_learns(engine, inputs, weights):
     rule = f"{ETA} * u_post * (light_pre - u_post * w)"
     retina = Population(name="retina", variables=[Variable("light", "light", role="input")])
     oja = Pathway("first", "retina", "V1", "u", "w * light_pre", "drive", rule, weight="A")
-    circuit = Circuit([retina, Population(1, "V1", [Variable("u", "output")])], [oja], engine=engine)
+    circuit = Circuit(
+        [retina, Population(1, "V1", [Variable("u", "output")])], [oja], engine=engine
+    )
     start = {"A": weights["A"][:, :1]}
     run = circuit.run({"light": inputs["image"]}, order="sequential", weights=start, progress=False)
     np.testing.assert_allclose(run.weights["A"], A, rtol=0, atol=1e-12)
@@ -83,13 +116,19 @@ def test_it_is_continued_saved_and_pickled(inputs, weights, tmp_path):
     whole = circuit.run(inputs, epochs=2, weights=weights, progress=False)
     first = circuit.run(inputs, weights=weights, progress=False)
     first.save(tmp_path / "run.nc")
-    rest = pickle.loads(pickle.dumps(circuit)).run(inputs, start=Run.load(tmp_path / "run.nc"), progress=False)
+    rest = pickle.loads(pickle.dumps(circuit)).run(
+        inputs, start=Run.load(tmp_path / "run.nc"), progress=False
+    )
     for name in ("A", "B"):
         np.testing.assert_array_equal(rest.weights[name], whole.weights[name])
     assert "2 V2" in repr(first)
-    with pytest.raises(AttributeError, match="this circuit has no weights called Vx; it has A, B, C"):
+    with pytest.raises(
+        AttributeError, match="this circuit has no weights called Vx; it has A, B, C"
+    ):
         _ = first.Vx
-    with pytest.raises(ValueError, match="predict: this run has no readout; only runs of a Microcircuit have"):
+    with pytest.raises(
+        ValueError, match="predict: this run has no readout; only runs of a Microcircuit have"
+    ):
         first.predict(inputs["image"])
 
 

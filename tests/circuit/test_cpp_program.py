@@ -1,4 +1,6 @@
-"""The C++ program computes what the Brian2 network computes, and passes over what has nothing to say."""
+"""The C++ program computes what the Brian2 network computes, and passes over what has nothing to
+say.
+"""
 
 from dataclasses import replace
 
@@ -38,13 +40,17 @@ EXACT = {"rtol": 0, "atol": 1e-12}
     ids=lambda value: getattr(value, "name", ""),
 )
 def test_what_silences_plasticity(pathway, silent):
-    assert {name for name in names_in(pathway.change).read if vanishes(pathway.change, name)} == silent
+    assert {
+        name for name in names_in(pathway.change).read if vanishes(pathway.change, name)
+    } == silent
 
 
 @pytest.mark.parametrize("engine", ["numpy", "cpp"])
 def test_a_rule_that_changes_nothing(data, engine):
     X, Y = data[0][:40], data[1][:40]
-    circuit = Microcircuit(2, pathways=[replace(DistalSynapses(), change="0 * eta_y * w")], engine=engine)
+    circuit = Microcircuit(
+        2, pathways=[replace(DistalSynapses(), change="0 * eta_y * w")], engine=engine
+    )
     run = circuit.run(X, Y, progress=False)
     np.testing.assert_array_equal(run.data["Vy"][-1], run.data["Vy"][0])
     assert np.any(run.data["Vx"][-1] != run.data["Vx"][0])
@@ -52,13 +58,19 @@ def test_a_rule_that_changes_nothing(data, engine):
 
 @pytest.mark.parametrize("engine", ["numpy", "cpp"])
 def test_a_circuit_without_weights(data, engine):
-    run = Circuit([SensoryInput(6)], [], engine=engine).run({"x": data[0][:40]}, record="x", every=1, progress=False)
+    run = Circuit([SensoryInput(6)], [], engine=engine).run(
+        {"x": data[0][:40]}, record="x", every=1, progress=False
+    )
     np.testing.assert_array_equal(run.data["x"], data[0][run.data["data_row"]])
 
 
 def test_silent_fibres_and_factors_that_are_zero_are_skipped():
-    """In the code itself, with departures that wrap the rule too: a mistake here would cost speed, not correctness."""
-    circuit = Microcircuit(2, engine="cpp", departures=[SparseConnections(0.5, 0.5), DalesLaw(("Vx",))])
+    """In the code itself, with departures that wrap the rule too: a mistake here would cost speed,
+    not correctness.
+    """
+    circuit = Microcircuit(
+        2, engine="cpp", departures=[SparseConnections(0.5, 0.5), DalesLaw(("Vx",))]
+    )
     source = write_source(circuit.blueprint(6, 4).code)
 
     def of(name):
@@ -89,9 +101,13 @@ def test_exp_of_one_cell_at_a_time_gives_the_same(tmp_path, monkeypatch, current
         monkeypatch.setattr(compiler, "FLAGS", (*compiler.FLAGS, *flags))
         run = current_clamp(600.0, 300.0, engine="cpp", **settings)
         for variable in settings["record"]:
-            np.testing.assert_allclose(run.data[variable], expected.data[variable], rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(
+                run.data[variable], expected.data[variable], rtol=1e-12, atol=1e-12
+            )
     (program,) = (tmp_path / "elsewhere" / "circuits").glob("circuit-*")
-    assert b"v_exp" not in program.read_bytes()  # with which the name of glibc's exp of several values ends
+    assert (
+        b"v_exp" not in program.read_bytes()
+    )  # with which the name of glibc's exp of several values ends
 
 
 LANGUAGE = """
@@ -109,9 +125,15 @@ CELLS = Population(
     (Step("input", LANGUAGE),),
 )
 SHARED = Population(
-    9, "cells", (Variable("x", role="input"), Variable("level", per="population", role="memory"), Variable("v")),
+    9,
+    "cells",
+    (
+        Variable("x", role="input"),
+        Variable("level", per="population", role="memory"),
+        Variable("v"),
+    ),
     (Step("input", "level = 0.5 * level + 1\nv = level * x"),),
-)  # fmt: skip
+)
 
 
 @pytest.fixture
@@ -132,10 +154,14 @@ def test_the_equation_language_is_the_same_on_every_engine(cells, nine_inputs):
     np.testing.assert_allclose(v[1], v[0], **EXACT)
 
 
-@pytest.mark.parametrize("code", ["v = x\nlevel = 0.5 * level", "level = x\nv = x"], ids=["after", "from a cell"])
+@pytest.mark.parametrize(
+    "code", ["v = x\nlevel = 0.5 * level", "level = x\nv = x"], ids=["after", "from a cell"]
+)
 def test_what_cells_share_is_set_first_and_from_shared_values(code, nine_inputs):
     cells = replace(SHARED, steps=(Step("input", code),))
-    with pytest.raises(ValueError, match=r"^cells\.level: is one for all, so a step must set it before"):
+    with pytest.raises(
+        ValueError, match=r"^cells\.level: is one for all, so a step must set it before"
+    ):
         Circuit([cells], [], engine="cpp").run({"x": nine_inputs}, progress=False)
 
 
@@ -144,9 +170,15 @@ def test_cells_of_a_pathway_are_counted_in_its_code(data):
     sensory = SensoryInput(6)
     target = Population(3, "target", (Variable("u"),))
     pathway = Pathway(
-        "fan", "sensory", "target", "u", "w * x_pre + mark", "drive", variables=(Variable("mark", per="synapse"),),
+        "fan",
+        "sensory",
+        "target",
+        "u",
+        "w * x_pre + mark",
+        "drive",
+        variables=(Variable("mark", per="synapse"),),
         steps=(Step("input", "mark = 10 * i + j / 4"),),
-    )  # fmt: skip
+    )
     u = [
         Circuit([sensory, target], [pathway], engine=engine)
         .run({"x": data[0][:20]}, record="u", every=1, progress=False)

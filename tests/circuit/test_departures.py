@@ -1,4 +1,6 @@
-"""Departures from the paper's circuit: each has the paper's as its limit, and all engines draw the same chance."""
+"""Departures from the paper's circuit: each has the paper's as its limit, and all engines draw the
+same chance.
+"""
 
 import math
 
@@ -60,8 +62,12 @@ def learn(few, make_circuit):
 
     def run(*departures, engine="numpy", samples=FEW, record=(), every=1, **settings):
         X, Y = few
-        circuit = make_circuit(engine, s=0.3, ridge=0.1, replay=2, seed=5, departures=departures, **settings)
-        return circuit.run(X, Y, order=np.arange(samples), record=record, every=every, progress=False)
+        circuit = make_circuit(
+            engine, s=0.3, ridge=0.1, replay=2, seed=5, departures=departures, **settings
+        )
+        return circuit.run(
+            X, Y, order=np.arange(samples), record=record, every=every, progress=False
+        )
 
     return run
 
@@ -111,7 +117,9 @@ def test_small_plateaus_come_near_graded_ones_like_the_root_of_their_size(learn)
         drive = (run.data["a"] - run.data["inhibition"]).values
         scatter = (run.data["plateau"].values - drive) ** 2 / (size * np.abs(drive))
         # The fourth moment of a Poisson number gives the scatter's own variance, 2 + A/|d|.
-        assert scatter.mean() == pytest.approx(1, abs=4 * math.sqrt((2 + size / np.abs(drive)).mean() / scatter.size))
+        assert scatter.mean() == pytest.approx(
+            1, abs=4 * math.sqrt((2 + size / np.abs(drive)).mean() / scatter.size)
+        )
         errors.append(distance(run, learn()))
     order = np.polyfit(np.log(sizes), np.log(errors), 1)[0]
     assert order == pytest.approx(0.5, abs=0.1)
@@ -121,7 +129,9 @@ def test_small_plateaus_come_near_graded_ones_like_the_root_of_their_size(learn)
 def test_large_populations_come_near_analog_cells_like_the_root_of_their_size(learn):
     # So high a baseline that no activity is cut off.
     sizes = np.array([10**2, 10**4, 10**6])
-    errors = [distance(learn(Spiking(int(size), 30), samples=60), learn(samples=60)) for size in sizes]
+    errors = [
+        distance(learn(Spiking(int(size), 30), samples=60), learn(samples=60)) for size in sizes
+    ]
     order = np.polyfit(np.log(sizes), np.log(errors), 1)[0]
     assert order == pytest.approx(-0.5, abs=0.12)
 
@@ -129,7 +139,10 @@ def test_large_populations_come_near_analog_cells_like_the_root_of_their_size(le
 def test_leaky_dynamics_come_near_instant_ones_at_first_order(learn):
     taus = (1.0, 0.25)
     errors = [
-        distance(learn(Leaky(tau, tau, tau, tau, hold=40, dt=tau / 2), samples=15), learn(samples=15)) for tau in taus
+        distance(
+            learn(Leaky(tau, tau, tau, tau, hold=40, dt=tau / 2), samples=15), learn(samples=15)
+        )
+        for tau in taus
     ]
     order = np.log(errors[0] / errors[1]) / np.log(taus[0] / taus[1])
     assert order == pytest.approx(1, abs=0.12)
@@ -142,7 +155,9 @@ def test_all_or_none_plateaus_teach_the_graded_change_on_average(amplitude, few,
     X, Y = few
     still = {"rates": Rates(x=Rate(1e-9), y=Rate(0), q=Rate(0)), "s": 0.3}
     shown = np.zeros(3000, int)
-    graded = make_circuit("numpy", **still).run(X, Y, order=shown[:1], record="plateau", progress=False)
+    graded = make_circuit("numpy", **still).run(
+        X, Y, order=shown[:1], record="plateau", progress=False
+    )
     circuit = make_circuit("numpy", **still, departures=(AllOrNone(amplitude),))
     run = circuit.run(X, Y, order=shown, record="plateau", every=1, progress=False)
     plateau = run.data["plateau"].values
@@ -158,18 +173,27 @@ def test_sign_and_rectified_plateaus(learn):
     drive = learn(Sign(0.5), record=("a", "inhibition", "plateau")).data
     np.testing.assert_array_equal(drive["plateau"], 0.5 * np.sign(drive["a"] - drive["inhibition"]))
     drive = learn(Rectified(0.1), record=("a", "inhibition", "plateau")).data
-    np.testing.assert_array_equal(drive["plateau"], np.maximum(drive["a"] - drive["inhibition"], -0.1))
+    np.testing.assert_array_equal(
+        drive["plateau"], np.maximum(drive["a"] - drive["inhibition"], -0.1)
+    )
 
 
 def test_everything_at_once_is_what_a_plain_loop_computes(few, make_circuit):
-    """The departures that act at once, all together, against their definition in NumPy (no replay)."""
+    """The departures that act at once, all together, against their definition in NumPy (no
+    replay)."""
     X, Y = few
     circuit = make_circuit("numpy", s=0.3, seed=5, departures=EVERYTHING)
-    run = circuit.run(X, Y, order="sequential", record=("z", "n", "plateau", "spikes"), every=1, progress=False)
-    start = circuit.run(X, Y, order="sequential", snapshots=1, record=(), progress=False).data.isel(snapshot=0)
+    run = circuit.run(
+        X, Y, order="sequential", record=("z", "n", "plateau", "spikes"), every=1, progress=False
+    )
+    start = circuit.run(X, Y, order="sequential", snapshots=1, record=(), progress=False).data.isel(
+        snapshot=0
+    )
     Vx, Vy, Q, R = (start[name].values for name in WEIGHTS)
     exists = {name: start[name].values != 0 for name in ("Vx", "Vy")}
-    polarity = {name: np.sign(start[name].values.sum(axis=1, keepdims=True)) for name in ("Vx", "Vy")}
+    polarity = {
+        name: np.sign(start[name].values.sum(axis=1, keepdims=True)) for name in ("Vx", "Vy")
+    }
     sigma, past = 0.2, [np.zeros(3)] * 2
 
     def transmitted(w, x, stream):
@@ -192,7 +216,9 @@ def test_everything_at_once_is_what_a_plain_loop_computes(few, make_circuit):
         plateau = 0.3 * np.sign(drive) * plateaus
         z = z + 0.2 * plateau
         for name, value in (("z", z), ("n", n), ("plateau", plateau), ("spikes", spikes)):
-            np.testing.assert_allclose(run.data[name].values[t], value, **EXACT, err_msg=f"{name} of sample {t}")
+            np.testing.assert_allclose(
+                run.data[name].values[t], value, **EXACT, err_msg=f"{name} of sample {t}"
+            )
         Vx = Vx + exists["Vx"] * eta["x"] * np.outer(x, plateau)
         Vy = Vy + exists["Vy"] * eta["y"] * (np.outer(y, z - 0.3 * a) - 0.7 * Vy)
         Q = np.maximum(Q + eta["q"] * (np.outer(z, n) - Q), 0)
@@ -210,10 +236,13 @@ def test_engines_agree_on_everything_at_once(engine, learn, monkeypatch):
     told = {"samples": 60, "every": 9, "rates": "auto"}
     recorded = ("z", "n", "plateau", "spikes", "interneuron_spikes")
     reference, run = (
-        learn(*EVERYTHING, Leaky(hold=20, dt=4), engine=e, record=recorded, **told) for e in ("numpy", engine)
+        learn(*EVERYTHING, Leaky(hold=20, dt=4), engine=e, record=recorded, **told)
+        for e in ("numpy", engine)
     )
     for name in (*WEIGHTS, *recorded):
-        np.testing.assert_allclose(run.data[name], reference.data[name], rtol=0, atol=1e-11, err_msg=name)
+        np.testing.assert_allclose(
+            run.data[name], reference.data[name], rtol=0, atol=1e-11, err_msg=name
+        )
     assert run.data["plateau"].dims == ("sample", "time", "pyramidal")
     assert run.data["time"].values.tolist() == [4, 8, 12, 16, 20]
 
@@ -252,23 +281,44 @@ def test_rules_stay_local():
             {"departures": [Leaky(), Leaky(hold=20)]},
             r"departures: Leaky\(\.\.\.\) and Leaky\(\.\.\.\): both give the clock; leave out one",
         ),
-        ({"plateau": Sign(1)}, r"plateau: is not an argument of Microcircuit; use departures=\[AllOrNone"),
-        ({"dynamics": Leaky()}, r"dynamics: is not an argument of Microcircuit; use departures=\[Leaky"),
-        ({"coding": Spiking()}, r"coding: is not an argument of Microcircuit; use departures=\[Spiking"),
-        ({"apical_gain": 0.1}, r"apical_gain: is not an argument of Microcircuit; use departures=\[ApicalDrive"),
+        (
+            {"plateau": Sign(1)},
+            r"plateau: is not an argument of Microcircuit; use departures=\[AllOrNone",
+        ),
+        (
+            {"dynamics": Leaky()},
+            r"dynamics: is not an argument of Microcircuit; use departures=\[Leaky",
+        ),
+        (
+            {"coding": Spiking()},
+            r"coding: is not an argument of Microcircuit; use departures=\[Spiking",
+        ),
+        (
+            {"apical_gain": 0.1},
+            r"apical_gain: is not an argument of Microcircuit; use departures=\[ApicalDrive",
+        ),
         (
             {"connection_probability": 0.1},
-            r"connection_probability: is not an argument of Microcircuit; use departures=\[SparseConnections",
+            (
+                r"connection_probability: is not an argument of Microcircuit; use"
+                r" departures=\[SparseConnections"
+            ),
         ),
         ({"dale": ("Q",)}, r"dale: is not an argument of Microcircuit; use departures=\[DalesLaw"),
         (
             {"transmission_noise": 0.1},
-            r"transmission_noise: is not an argument of Microcircuit; use departures=\[TransmissionNoise",
+            (
+                r"transmission_noise: is not an argument of Microcircuit; use"
+                r" departures=\[TransmissionNoise"
+            ),
         ),
         ({"delay": 1}, r"delay: is not an argument of Microcircuit; use departures=\[LoopDelay"),
         (
             {"ridge_by": "noise"},
-            "ridge_by: is not an argument of Microcircuit; use ridge=, which is always made by replay",
+            (
+                "ridge_by: is not an argument of Microcircuit; use ridge=, which is always made by"
+                " replay"
+            ),
         ),
     ],
 )

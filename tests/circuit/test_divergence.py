@@ -1,4 +1,5 @@
-"""A run that grows beyond bounds stops, says where and what to lower, and keeps what was recorded."""
+"""A run that grows beyond bounds stops, says where and what to lower, and keeps what was
+recorded."""
 
 import numpy as np
 import pytest
@@ -12,13 +13,16 @@ HASTY = Rates(x=Rate(0.4), y=Rate(0.02), q=Rate(0.3))
 @pytest.mark.parametrize("engine", ["numpy", "cpp"])
 @pytest.mark.parametrize("replay", [0, 2])
 def test_what_is_left_of_a_diverged_run(engine, replay, data, make_circuit):
-    circuit = make_circuit(engine, rates=HASTY, **({"ridge": 0.1, "replay": replay} if replay else {}))
+    circuit = make_circuit(
+        engine, rates=HASTY, **({"ridge": 0.1, "replay": replay} if replay else {})
+    )
     with pytest.raises(Diverged) as caught:
         circuit.run(*data, record=("x", "z", "plateau"), every=1, snapshots=2000)
     run = caught.value.run
     assert run.ended == "diverged"
-    assert str(caught.value) == (
-        f"the circuit diverged at sample {run.samples}: activity is no longer finite; "
+    assert (
+        str(caught.value)
+        == f"the circuit diverged at sample {run.samples}: activity is no longer finite; "
         "lower eta_x, the rate of proximal plasticity, first (rates.x), or eta_q (rates.q)"
     )
     assert 0 < run.samples < 1000

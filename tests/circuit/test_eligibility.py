@@ -1,4 +1,6 @@
-"""Learning across time: eligibility traces, late instruction, plasticity whose sign depends on the weight."""
+"""Learning across time: eligibility traces, late instruction, plasticity whose sign depends on the
+weight.
+"""
 
 import warnings
 
@@ -7,7 +9,15 @@ import pytest
 
 from biorrr.circuit import Microcircuit
 from biorrr.circuit.stimulus.presentation import Presentation
-from biorrr.models import Eligibility, LateInstruction, Leaky, LoopDelay, Rate, Rates, WeightDependentPlasticity
+from biorrr.models import (
+    Eligibility,
+    LateInstruction,
+    Leaky,
+    LoopDelay,
+    Rate,
+    Rates,
+    WeightDependentPlasticity,
+)
 
 ENGINES = ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)]
 WEIGHTS = ("Vx", "Vy", "Q", "R")
@@ -21,7 +31,9 @@ def step(tau, lapse=1.0):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_products_of_traces_teach(engine, data, make_circuit, make_loop):
-    """Instruction two samples late, a ridge by replay, which has no past, and s between the two regressions."""
+    """Instruction two samples late, a ridge by replay, which has no past, and s between the two
+    regressions.
+    """
     X, Y = data[0][:300], data[1][:300]
     loop = make_loop(s=0.3, ridge=0.2)
     e, p, o = np.zeros(6), np.zeros(2), np.zeros(2)
@@ -46,7 +58,9 @@ def test_products_of_traces_teach(engine, data, make_circuit, make_loop):
             loop.R = loop.R + eta["r"] * gain * np.outer(echo["n"], echo["z"])
     departures = (LateInstruction(2), TRACES)
     circuit = make_circuit(engine, s=0.3, ridge=0.2, replay=4, seed=7, departures=departures)
-    run = circuit.run(X, Y, order="sequential", record=("x_eligibility", "z_eligibility"), every=1, progress=False)
+    run = circuit.run(
+        X, Y, order="sequential", record=("x_eligibility", "z_eligibility"), every=1, progress=False
+    )
     for name in WEIGHTS:
         np.testing.assert_allclose(getattr(run, name), getattr(loop, name), **EXACT, err_msg=name)
     np.testing.assert_allclose(run.data["x_eligibility"].values[-1], e, **EXACT)
@@ -55,7 +69,9 @@ def test_products_of_traces_teach(engine, data, make_circuit, make_loop):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_traces_count_in_seconds_where_dynamics_have_time(engine, data, make_circuit, make_loop):
-    """Samples held for four ticks of 5 ms, membranes without delay: the loop's rule, averaged over the ticks."""
+    """Samples held for four ticks of 5 ms, membranes without delay: the loop's rule, averaged over
+    the ticks.
+    """
     X, Y = data[0][:60], data[1][:60]
     loop = make_loop(s=0.3)
     e, p, o = np.zeros(6), np.zeros(2), np.zeros(2)
@@ -72,16 +88,23 @@ def test_traces_count_in_seconds_where_dynamics_have_time(engine, data, make_cir
         loop.Vx, loop.Vy = loop.Vx + eta["x"] * dVx, loop.Vy + eta["y"] * dVy
         loop.Q = loop.Q + eta["q"] * (np.outer(seen["z"], seen["n"]) - loop.Q)
         loop.R = loop.R + eta["r"] * (np.outer(seen["n"], seen["z"]) - loop.R)
-    circuit = make_circuit(engine, s=0.3, departures=(Eligibility(0.05, 0.02, 0.03), Leaky(0, 0, 0, 0, hold=20, dt=5)))
+    circuit = make_circuit(
+        engine, s=0.3, departures=(Eligibility(0.05, 0.02, 0.03), Leaky(0, 0, 0, 0, hold=20, dt=5))
+    )
     run = circuit.run(X, Y, order="sequential", record=(), progress=False)
     for name in WEIGHTS:
         np.testing.assert_allclose(getattr(run, name), getattr(loop, name), **EXACT, err_msg=name)
 
 
 def test_without_time_constants_nothing_changes(data, make_circuit):
-    plain, none = make_circuit("numpy", s=0.3), make_circuit("numpy", s=0.3, departures=(Eligibility(),))
+    plain, none = (
+        make_circuit("numpy", s=0.3),
+        make_circuit("numpy", s=0.3, departures=(Eligibility(),)),
+    )
     assert none.parts == plain.parts
-    one, other = (circuit.run(*data, order=np.arange(100), progress=False) for circuit in (plain, none))
+    one, other = (
+        circuit.run(*data, order=np.arange(100), progress=False) for circuit in (plain, none)
+    )
     for name in (*WEIGHTS, "plateau"):
         np.testing.assert_array_equal(one.data[name], other.data[name])
 
@@ -89,12 +112,23 @@ def test_without_time_constants_nothing_changes(data, make_circuit):
 @pytest.mark.parametrize("engine", [pytest.param("numpy", marks=pytest.mark.slow), "cpp"])
 def test_traces_are_resumed_bit_for_bit(engine, data, make_circuit, tmp_path):
     X, Y = data[0][:200], data[1][:200]
-    circuit = make_circuit(engine, s=0.3, ridge=0.2, replay=4, seed=7, departures=(LateInstruction(2), TRACES))
-    options = {"order": "sequential", "record": ("plateau_eligibility",), "every": 9, "progress": False}
+    circuit = make_circuit(
+        engine, s=0.3, ridge=0.2, replay=4, seed=7, departures=(LateInstruction(2), TRACES)
+    )
+    options = {
+        "order": "sequential",
+        "record": ("plateau_eligibility",),
+        "every": 9,
+        "progress": False,
+    }
     straight = circuit.run(X, Y, **options)
-    stopped = circuit.run(X, Y, callback=lambda t, _: t > 60, checkpoint=tmp_path / "c.npz", **options)
+    stopped = circuit.run(
+        X, Y, callback=lambda t, _: t > 60, checkpoint=tmp_path / "c.npz", **options
+    )
     assert stopped.samples < 200
-    resumed = circuit.run(X, Y, callback=lambda t, _: False, checkpoint=tmp_path / "c.npz", **options)
+    resumed = circuit.run(
+        X, Y, callback=lambda t, _: False, checkpoint=tmp_path / "c.npz", **options
+    )
     for name in (*WEIGHTS, "plateau_eligibility"):
         np.testing.assert_array_equal(straight.data[name], resumed.data[name], err_msg=name)
     half = circuit.run(X[:100], Y[:100], order="sequential", progress=False)
@@ -104,7 +138,9 @@ def test_traces_are_resumed_bit_for_bit(engine, data, make_circuit, tmp_path):
 
 def test_a_trace_of_what_comes_in_random_order_is_warned_of(data, make_circuit):
     X, Y = data[0][:10], data[1][:10]
-    with pytest.warns(UserWarning, match=r"order: 'shuffle' presents .* Eligibility\(.*order='sequential'"):
+    with pytest.warns(
+        UserWarning, match=r"order: 'shuffle' presents .* Eligibility\(.*order='sequential'"
+    ):
         make_circuit("numpy", departures=(TRACES,)).run(X, Y, progress=False)
     within = make_circuit("numpy", departures=(Eligibility(0.01), Leaky(hold=20, dt=5)))
     with warnings.catch_warnings():
@@ -116,7 +152,9 @@ def test_a_trace_of_what_comes_in_random_order_is_warned_of(data, make_circuit):
 
 @pytest.mark.parametrize("engine", ["numpy", "cpp"])
 def test_delays_within_a_held_sample(engine, data, make_circuit, make_loop):
-    """Inhibition three ticks late and instruction two, in samples of four ticks: the last sample's at first."""
+    """Inhibition three ticks late and instruction two, in samples of four ticks: the last sample's
+    at first.
+    """
     X, Y = data[0][:40], data[1][:40]
     loop = make_loop(s=0.3)
     said, told = [np.zeros(3)] * 3, [np.zeros(4)] * 2
@@ -148,17 +186,27 @@ def test_delays_within_a_held_sample(engine, data, make_circuit, make_loop):
 
 
 def test_rules_stay_local():
-    assert all(rule.local for rule in Microcircuit(2, departures=[TRACES, LateInstruction(3)]).locality())
-    assert all(rule.local for rule in Microcircuit(2, departures=[WeightDependentPlasticity()]).locality())
+    assert all(
+        rule.local for rule in Microcircuit(2, departures=[TRACES, LateInstruction(3)]).locality()
+    )
+    assert all(
+        rule.local for rule in Microcircuit(2, departures=[WeightDependentPlasticity()]).locality()
+    )
 
 
 def weight_dependent(engine, Vx0, X, Y, **changes):
     """A cell whose plateau is its instruction, in ticks of 10 ms."""
     none = Rate(0.0)
     circuit = Microcircuit(
-        1, rates=Rates(x=none, y=none, q=none), Vx0=Vx0, Vy0=[[1.0]], Q0=[[0.0]], R0=[[0.0]], engine=engine,
+        1,
+        rates=Rates(x=none, y=none, q=none),
+        Vx0=Vx0,
+        Vy0=[[1.0]],
+        Q0=[[0.0]],
+        R0=[[0.0]],
+        engine=engine,
         departures=[WeightDependentPlasticity(**changes), Leaky(0, 0, 0, 0, hold=10, dt=10)],
-    )  # fmt: skip
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of constant columns and large means
         return circuit.run(X, Y, order="sequential", record=("overlap",), every=1, progress=False)
@@ -187,17 +235,23 @@ def test_weight_dependence_is_milsteins(engine):
 
 
 def test_strong_weights_shrink_where_weak_ones_grow():
-    """The same input before the same plateau, once for each initial weight; at small overlap all but zero shrink."""
+    """The same input before the same plateau, once for each initial weight; at small overlap all
+    but zero shrink.
+    """
     start = np.linspace(0, 1, 6)
     X, Y = np.zeros((600, 6)), np.zeros((600, 1))
     X[:50], Y[60:90] = 1.0, 1.0
-    change = weight_dependent("numpy", start[:, None], X, Y, peak_x=step(1.66, 0.5), peak_plateau=step(0.44, 0.3))
+    change = weight_dependent(
+        "numpy", start[:, None], X, Y, peak_x=step(1.66, 0.5), peak_plateau=step(0.44, 0.3)
+    )
     grown = change.Vx[:, 0] - start
     assert grown[0] > 0.1
     assert grown[-1] < -0.1
     assert (np.diff(grown) < 0).all()
     Y = np.roll(Y, 300, axis=0)
-    far = weight_dependent("numpy", start[:, None], X, Y, peak_x=step(1.66, 0.5), peak_plateau=step(0.44, 0.3))
+    far = weight_dependent(
+        "numpy", start[:, None], X, Y, peak_x=step(1.66, 0.5), peak_plateau=step(0.44, 0.3)
+    )
     assert (far.Vx[2:, 0] < start[2:]).all()
 
 
@@ -205,9 +259,18 @@ def test_strong_weights_shrink_where_weak_ones_grow():
     ("make", "text"),
     [
         (lambda: Eligibility(-1.0), r"Eligibility.tau_x: must be finite and at least 0 \(got -1\)"),
-        (lambda: LateInstruction(0.5), r"LateInstruction.samples: must be a whole number, at least 0 \(got 0.5\)"),
-        (lambda: LoopDelay(1, ticks=2), r"LoopDelay: must be a delay in samples or in ticks, not both \(got 1 and 2\)"),
-        (lambda: WeightDependentPlasticity(w_max=0), "WeightDependentPlasticity.w_max: must be finite and positive"),
+        (
+            lambda: LateInstruction(0.5),
+            r"LateInstruction.samples: must be a whole number, at least 0 \(got 0.5\)",
+        ),
+        (
+            lambda: LoopDelay(1, ticks=2),
+            r"LoopDelay: must be a delay in samples or in ticks, not both \(got 1 and 2\)",
+        ),
+        (
+            lambda: WeightDependentPlasticity(w_max=0),
+            "WeightDependentPlasticity.w_max: must be finite and positive",
+        ),
     ],
 )
 def test_errors_say_what_to_do(make, text):

@@ -1,4 +1,5 @@
-"""The circuit is the paper's four update rules: every weight and every activity, on every engine."""
+"""The circuit is the paper's four update rules: every weight and every activity, on every
+engine."""
 
 import numpy as np
 import pytest
@@ -46,13 +47,19 @@ def test_two_ridges(data, make_circuit, make_loop):
     loop = make_loop(s=0.3, ridge=0.5)
     for x, y in zip(X, Y, strict=True):
         loop.present(x, y)
-    assert_equal_weights(make_circuit("cpp", s=0.3, ridge=(0.0, 0.5)).run(X, Y, order="sequential"), loop)
+    assert_equal_weights(
+        make_circuit("cpp", s=0.3, ridge=(0.0, 0.5)).run(X, Y, order="sequential"), loop
+    )
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("ridge", [0.0, 0.2])
-def test_traces_and_snapshots_are_those_of_their_sample(engine, ridge, data, make_circuit, make_loop):
-    """Traces at every 7th sample are what the loop did there; a snapshot after t samples holds the loop's weights."""
+def test_traces_and_snapshots_are_those_of_their_sample(
+    engine, ridge, data, make_circuit, make_loop
+):
+    """Traces at every 7th sample are what the loop did there; a snapshot after t samples holds the
+    loop's weights.
+    """
     X, Y = data
     X, Y = X[:200], Y[:200]
     shown = Presentation(200, X.shape[1], "sequential", replay=4, seed=7).shown(0, 200)
@@ -68,7 +75,9 @@ def test_traces_and_snapshots_are_those_of_their_sample(engine, ridge, data, mak
     for name in TRACES:
         expected = [activities[t][name] for t in range(0, 200, 7)]
         np.testing.assert_allclose(run.data[name].values, expected, **EXACT, err_msg=name)
-    np.testing.assert_allclose(run.data["eta_x"].values, circuit.rates.x(run.data["sample"].values), rtol=1e-14)
+    np.testing.assert_allclose(
+        run.data["eta_x"].values, circuit.rates.x(run.data["sample"].values), rtol=1e-14
+    )
 
     seen = run.data["seen"].values
     assert seen[0] == 0
@@ -76,7 +85,9 @@ def test_traces_and_snapshots_are_those_of_their_sample(engine, ridge, data, mak
     assert len(seen) == 1 + 10
     for place, t in enumerate(seen):
         for name in WEIGHTS:
-            np.testing.assert_allclose(run.data[name].values[place], after[t][name], **EXACT, err_msg=f"{name} at {t}")
+            np.testing.assert_allclose(
+                run.data[name].values[place], after[t][name], **EXACT, err_msg=f"{name} at {t}"
+            )
 
 
 def test_snapshots_lie_evenly_in_log_time(data, make_circuit):

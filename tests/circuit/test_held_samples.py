@@ -1,4 +1,6 @@
-"""While a sample is held, what stands still is not computed again; the outcome is that of a loop over all ticks."""
+"""While a sample is held, what stands still is not computed again; the outcome is that of a loop
+over all ticks.
+"""
 
 import math
 from dataclasses import dataclass, replace
@@ -34,10 +36,17 @@ HELD, SAMPLES, M, N, L = 10, 30, 5, 4, 3
 RULES = {
     "paper": {},
     # A sum of products, some factors held and some not.
-    "oja": {"pathways": (replace(DistalSynapses(), change="eta_y * (y_pre * z_post - z_post**2 * w)"),)},
+    "oja": {
+        "pathways": (replace(DistalSynapses(), change="eta_y * (y_pre * z_post - z_post**2 * w)"),)
+    },
     # What moves is inside a function with what is held: nothing to take apart.
     "saturating": {
-        "pathways": (replace(ProximalSynapses(), change="eta_x * tanh(3 * x_pre * plateau_post) - 0.01 * eta_x * w"),)
+        "pathways": (
+            replace(
+                ProximalSynapses(),
+                change="eta_x * tanh(3 * x_pre * plateau_post) - 0.01 * eta_x * w",
+            ),
+        )
     },
 }
 
@@ -53,7 +62,10 @@ def views():
 def weights(k):
     rng = np.random.default_rng(3)
     shapes = {"Vx": (M, k), "Vy": (N, k), "Q": (k, L), "R": (L, k)}
-    return {name: 0.3 * rng.standard_normal(shape) + (name in "QR") * np.eye(*shape) for name, shape in shapes.items()}
+    return {
+        name: 0.3 * rng.standard_normal(shape) + (name in "QR") * np.eye(*shape)
+        for name, shape in shapes.items()
+    }
 
 
 def circuit(engine="numpy", k=2, s=0.3, rule="paper", **settings):
@@ -64,8 +76,12 @@ def circuit(engine="numpy", k=2, s=0.3, rule="paper", **settings):
 
 
 def loop(X, Y, k, s, rule):
-    """The circuit as a plain loop over samples and all ticks of each; weights, and traces of every tick."""
-    step = {cell: 1 - math.exp(-1 / tau) for cell, tau in (("z", 4), ("a", 3), ("n", 2), ("plateau", 5))}
+    """The circuit as a plain loop over samples and all ticks of each; weights, and traces of every
+    tick.
+    """
+    step = {
+        cell: 1 - math.exp(-1 / tau) for cell, tau in (("z", 4), ("a", 3), ("n", 2), ("plateau", 5))
+    }
     Vx, Vy, Q, R = weights(k).values()
     z, a, n, inhibition, plateau = (np.zeros(size) for size in (k, k, L, k, k))
     kept = {"z": [], "plateau": []}
@@ -78,8 +94,16 @@ def loop(X, Y, k, s, rule):
             n = n + step["n"] * (R @ z - n)
             inhibition = inhibition + step["a"] * (Q @ n - inhibition)
             plateau = plateau + step["plateau"] * (a - inhibition - plateau)
-            taught = np.outer(x, plateau) if rule != "saturating" else np.tanh(3 * np.outer(x, plateau)) - 0.01 * Vx
-            hebbian = np.outer(y, z) - z**2 * Vy if rule == "oja" else np.outer(y, z - s * a) - (1 - s) * Vy
+            taught = (
+                np.outer(x, plateau)
+                if rule != "saturating"
+                else np.tanh(3 * np.outer(x, plateau)) - 0.01 * Vx
+            )
+            hebbian = (
+                np.outer(y, z) - z**2 * Vy
+                if rule == "oja"
+                else np.outer(y, z - s * a) - (1 - s) * Vy
+            )
             asked["Vx"] = asked["Vx"] + eta["x"] * taught / HELD
             asked["Vy"] = asked["Vy"] + eta["y"] * hebbian / HELD
             asked["Q"] = asked["Q"] + eta["q"] * (np.outer(z, n) - Q) / HELD
@@ -87,7 +111,9 @@ def loop(X, Y, k, s, rule):
             for name, value in (("z", z), ("plateau", plateau)):
                 kept[name].append(value)
         Vx, Vy, Q, R = (w + asked[name] for name, w in zip(asked, (Vx, Vy, Q, R), strict=True))
-    traces = {name: np.reshape(values, (len(X), HELD, *values[0].shape)) for name, values in kept.items()}
+    traces = {
+        name: np.reshape(values, (len(X), HELD, *values[0].shape)) for name, values in kept.items()
+    }
     return {"Vx": Vx, "Vy": Vy, "Q": Q, "R": R}, traces
 
 
@@ -103,7 +129,10 @@ def loop(X, Y, k, s, rule):
             for s in (0.0, 0.5, 1.0)
             for engine in ("numpy", "cpp", "cython")
         ),
-        *(pytest.param(2, 0.3, rule, "cython", marks=pytest.mark.slow) for rule in ("oja", "saturating")),
+        *(
+            pytest.param(2, 0.3, rule, "cython", marks=pytest.mark.slow)
+            for rule in ("oja", "saturating")
+        ),
     ],
 )
 def test_the_circuit_is_a_loop_over_all_ticks(k, s, rule, engine, views):
@@ -147,7 +176,9 @@ def test_an_instant_circuit_has_nothing_to_keep():
 
 def test_the_range_of_eigenvalues_is_found_once():
     settling = Microcircuit(2, rates=RATES, feedback=0.5).blueprint(M, N)
-    assert [action.gate for action in settling.program if "settling.breadth" in action.writes] == ["presented"]
+    assert [action.gate for action in settling.program if "settling.breadth" in action.writes] == [
+        "presented"
+    ]
 
 
 @dataclass(frozen=True)
@@ -157,7 +188,9 @@ class SpikingFibres(Departure):
     alters = ("sensory",)
 
     def altered(self, fibres):
-        return fibres.adding(Step("input", "x = 2 * x * int(uniform_draw(seed, 1000, moment, i) < 0.5)"))
+        return fibres.adding(
+            Step("input", "x = 2 * x * int(uniform_draw(seed, 1000, moment, i) < 0.5)")
+        )
 
 
 @dataclass(frozen=True)
@@ -182,18 +215,27 @@ RESTLESS = {
     "synapses that remember": {"departures": (Restless(),), "ridge": 0.1, "replay": 2},
     "everything": {
         "departures": (
-            SparseConnections(0.8, 0.7), TransmissionNoise(0.2), LoopDelay(2), Spiking(10, baseline=3), AllOrNone(0.3),
-            ApicalDrive(0.2), DalesLaw(("Vx", "Vy", "Q", "R")),
+            SparseConnections(0.8, 0.7),
+            TransmissionNoise(0.2),
+            LoopDelay(2),
+            Spiking(10, baseline=3),
+            AllOrNone(0.3),
+            ApicalDrive(0.2),
+            DalesLaw(("Vx", "Vy", "Q", "R")),
         ),
     },
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", list(RESTLESS))
 def test_less_work_gives_what_all_the_work_gives(name, views, monkeypatch):
     def learn():
         made = circuit(**RESTLESS[name])
-        record = ("z", "plateau", *(["largest", "last"] if name == "synapses that remember" else []))
+        record = (
+            "z",
+            "plateau",
+            *(["largest", "last"] if name == "synapses that remember" else []),
+        )
         return made.run(*views, order="sequential", record=record, every=3, progress=False).data
 
     found = learn()
@@ -216,12 +258,18 @@ def test_a_step_at_the_end_of_a_sample_happens_in_its_last_tick(engine, views):
     last, plateau = run.data["last"].values, run.data["plateau"].values
     expected = views[0][:, :, None] * plateau[:, -1, None, :]
     np.testing.assert_allclose(last[:, -1], expected, **EXACT)
-    np.testing.assert_array_equal(last[1:, :-1], np.broadcast_to(last[:-1, -1:], last[1:, :-1].shape))
+    np.testing.assert_array_equal(
+        last[1:, :-1], np.broadcast_to(last[:-1, -1:], last[1:, :-1].shape)
+    )
 
 
 def test_a_run_after_one_that_diverged_begins_anew(views):
     made = circuit()
     before = made.run(*views, progress=False)
     with pytest.raises(Diverged):
-        made.run(*views, weights={name: 1e200 * before.weights[name] for name in ("Q", "R")}, progress=False)
+        made.run(
+            *views,
+            weights={name: 1e200 * before.weights[name] for name in ("Q", "R")},
+            progress=False,
+        )
     np.testing.assert_array_equal(made.run(*views, progress=False).Vx, before.Vx)

@@ -1,4 +1,6 @@
-"""Areas with apical feedback: the circuit against plain loops, by the same settling ticks and by an exact solve."""
+"""Areas with apical feedback: the circuit against plain loops, by the same settling ticks and by an
+exact solve.
+"""
 
 import math
 import warnings
@@ -50,13 +52,19 @@ def starts(areas, m=5, n=3):
 
 
 def named(weights):
-    return {f"{name}{i}": w for i, area in enumerate(weights, 1) for name, w in zip("WAQR", area, strict=True)}
+    return {
+        f"{name}{i}": w
+        for i, area in enumerate(weights, 1)
+        for name, w in zip("WAQR", area, strict=True)
+    }
 
 
 class Loop:
     """The equations of the areas, sample after sample."""
 
-    def __init__(self, weights, gains, rho=1.0, s=0.0, ridge=0.0, softest=(1.0, 0.15, 0.1), ticks=TICKS):
+    def __init__(
+        self, weights, gains, rho=1.0, s=0.0, ridge=0.0, softest=(1.0, 0.15, 0.1), ticks=TICKS
+    ):
         self.weights, self.gains, self.rho, self.s, self.ridge = list(weights), gains, rho, s, ridge
         self.softest, self.clamped = softest[len(weights) - 1], softest[max(len(weights) - 2, 0)]
         self.ticks, self.t = ticks, 0
@@ -65,7 +73,10 @@ class Loop:
         """Outputs after so many ticks of Chebyshev's semi-iteration (Saad, Algorithm 12.1)."""
         M, norm = settling_matrix(self.weights, self.gains), np.linalg.norm
         c = [high / low for low, high in zip(self.gains[:-1], self.gains[1:], strict=True)]
-        link = [math.sqrt(c[i] * norm(self.weights[i + 1].W) * norm(self.weights[i].A)) for i in range(len(c) - 1)]
+        link = [
+            math.sqrt(c[i] * norm(self.weights[i + 1].W) * norm(self.weights[i].A))
+            for i in range(len(c) - 1)
+        ]
         around = [sum(link[max(i - 1, 0) : i + 1]) for i in range(len(c))]
         hi = max(1 + c[i] * norm(w.Q) * norm(w.R) + around[i] for i, w in enumerate(self.weights))
         top = self.weights[-1].Q
@@ -90,13 +101,17 @@ class Loop:
         return [z[0] for z in equilibrium(self.weights, self.gains, x[None], y[None])]
 
     def present(self, x, y, outputs, replayed=()):
-        """Learn from a sample whose ``outputs`` are given by a method of this loop, and from what is replayed."""
+        """Learn from a sample whose ``outputs`` are given by a method of this loop, and from what
+        is replayed.
+        """
         eta = {path: getattr(RATES, path)(self.t) for path in "xyqr"}
         z = outputs(x, y)
         kept = self._learn(x, y, z, eta, 1.0, 1.0)
         for i in replayed:
             e, silence = np.eye(len(x))[i], np.zeros(len(y))
-            self._learn(e, silence, outputs(e, silence), eta, self.ridge * len(x) / len(replayed), 0.0)
+            self._learn(
+                e, silence, outputs(e, silence), eta, self.ridge * len(x) / len(replayed), 0.0
+            )
         self.t += 1
         return z, kept
 
@@ -107,7 +122,9 @@ class Loop:
             a, n = w.A.T @ above, w.R @ own
             plateau = a - w.Q @ n
             s = self.s if i == len(z) - 1 else 0.0
-            taught = gain * np.outer(above, own) - self.rho * decay * (s * np.outer(above, a) + (1 - s) * w.A)
+            taught = gain * np.outer(above, own) - self.rho * decay * (
+                s * np.outer(above, a) + (1 - s) * w.A
+            )
             new.append(
                 AreaWeights(
                     w.W + eta["x"] * gain * np.outer(below, plateau),
@@ -118,7 +135,9 @@ class Loop:
             )
             plateaus.append(plateau)
         if not decay:
-            new[-1] = new[-1]._replace(A=self.weights[-1].A)  # y is silent in replay, and its synapses do not learn
+            new[-1] = new[-1]._replace(
+                A=self.weights[-1].A
+            )  # y is silent in replay, and its synapses do not learn
         self.weights = new
         return plateaus
 
@@ -126,13 +145,19 @@ class Loop:
 def circuit(count, engine="numpy", **settings):
     areas, gains = SHAPES[count]
     return Hierarchy(
-        areas, gains, rates=RATES, engine=engine, **{"departures": (Settled(TICKS, tolerance=1.0),), **settings}
+        areas,
+        gains,
+        rates=RATES,
+        engine=engine,
+        **{"departures": (Settled(TICKS, tolerance=1.0),), **settings},
     )
 
 
 def learn(hierarchy, data, **options):
     given = named(starts(hierarchy.areas))
-    return hierarchy.run(*data, order="sequential", weights=given, progress=False, **{"every": 1, **options})
+    return hierarchy.run(
+        *data, order="sequential", weights=given, progress=False, **{"every": 1, **options}
+    )
 
 
 ENGINES = ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)]
@@ -148,8 +173,12 @@ def test_settled_areas_equal_a_loop_of_the_same_ticks(count, engine, data):
     for t, (x, y) in enumerate(zip(*data, strict=True)):
         z, plateaus = loop.present(x, y, loop.settled)
         for i in range(count):
-            np.testing.assert_allclose(run.data[f"pyramidal_{i + 1}_z"][t], z[i], rtol=0, atol=1e-12)
-            np.testing.assert_allclose(run.data[f"pyramidal_{i + 1}_plateau"][t], plateaus[i], rtol=0, atol=1e-12)
+            np.testing.assert_allclose(
+                run.data[f"pyramidal_{i + 1}_z"][t], z[i], rtol=0, atol=1e-12
+            )
+            np.testing.assert_allclose(
+                run.data[f"pyramidal_{i + 1}_plateau"][t], plateaus[i], rtol=0, atol=1e-12
+            )
     for name, expected in named(loop.weights).items():
         np.testing.assert_allclose(run.weights[name], expected, rtol=0, atol=1e-12, err_msg=name)
 
@@ -158,7 +187,8 @@ def test_settled_areas_equal_a_loop_of_the_same_ticks(count, engine, data):
 @pytest.mark.parametrize("count", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 def test_settled_areas_equal_an_exact_solve_to_the_tolerance(count, engine, data):
     loop = Loop(starts(SHAPES[count][0]), SHAPES[count][1])
-    # Proximal and distal weights of three areas that are unrelated make eigenvalues complex, which settle more slowly.
+    # Proximal and distal weights of three areas that are unrelated make eigenvalues complex, which
+    # settle more slowly.
     ticks = 300 if count == 3 else None
     run = learn(circuit(count, engine, departures=(Settled(ticks),)), data, snapshots=1)
     for x, y in zip(*data, strict=True):
@@ -187,10 +217,20 @@ def test_replay_settles_too(engine, data):
 def test_without_feedback_it_is_the_circuit_of_the_paper(data):
     rng = np.random.default_rng(5)
     start = {
-        "Vx0": 0.3 * rng.standard_normal((5, 2)), "Vy0": 0.3 * rng.standard_normal((3, 2)),
-        "Q0": np.eye(2) + 0.1 * rng.standard_normal((2, 2)), "R0": np.eye(2) + 0.1 * rng.standard_normal((2, 2)),
-    }  # fmt: skip
-    settings = {"k": 2, "s": 0.4, "ridge": 0.1, "replay": 2, "rates": RATES, "engine": "numpy", **start}
+        "Vx0": 0.3 * rng.standard_normal((5, 2)),
+        "Vy0": 0.3 * rng.standard_normal((3, 2)),
+        "Q0": np.eye(2) + 0.1 * rng.standard_normal((2, 2)),
+        "R0": np.eye(2) + 0.1 * rng.standard_normal((2, 2)),
+    }
+    settings = {
+        "k": 2,
+        "s": 0.4,
+        "ridge": 0.1,
+        "replay": 2,
+        "rates": RATES,
+        "engine": "numpy",
+        **start,
+    }
     told = {"order": "sequential", "progress": False, "snapshots": 1}
     plain = Microcircuit(**settings).run(*data, **told)
     fed = Microcircuit(feedback=1e-14, **settings).run(*data, **told)
@@ -217,7 +257,11 @@ def test_leaky_areas_come_to_the_settled_ones_as_time_constants_fall(data):
     settled = learn(circuit(2, departures=(Settled(),)), few, snapshots=1)
     away = []
     for tau in (2.0, 1.0, 0.5):
-        run = learn(circuit(2, departures=(Leaky(tau, tau, tau, tau, hold=40.0, dt=tau / 2),)), few, snapshots=1)
+        run = learn(
+            circuit(2, departures=(Leaky(tau, tau, tau, tau, hold=40.0, dt=tau / 2),)),
+            few,
+            snapshots=1,
+        )
         away.append(max(np.abs(run.weights[name] - w).max() for name, w in settled.weights.items()))
     # Of first order in tau/hold.
     assert away[1] < 0.65 * away[0]
@@ -225,7 +269,9 @@ def test_leaky_areas_come_to_the_settled_ones_as_time_constants_fall(data):
 
 
 def test_outputs_that_do_not_settle_are_refused(data):
-    with pytest.raises(Unsettled, match=r"the largest residual was .* after 8 ticks, and 1e-08 is accepted; "):
+    with pytest.raises(
+        Unsettled, match=r"the largest residual was .* after 8 ticks, and 1e-08 is accepted; "
+    ):
         learn(circuit(2, departures=(Settled(8),)), data)
 
 
@@ -238,10 +284,19 @@ def test_infer_is_what_the_circuit_settles_to(data, tmp_path):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             passed = hierarchy.run(
-                data[0], shown, start=run, plastic=False, order="sequential", record=record, every=1, progress=False
+                data[0],
+                shown,
+                start=run,
+                plastic=False,
+                order="sequential",
+                record=record,
+                every=1,
+                progress=False,
             )
         for i in (1, 2):
-            np.testing.assert_allclose(passed.data[f"pyramidal_{i}_z"], inferred[i - 1], rtol=0, atol=1e-8)
+            np.testing.assert_allclose(
+                passed.data[f"pyramidal_{i}_z"], inferred[i - 1], rtol=0, atol=1e-8
+            )
         for name, w in run.weights.items():
             np.testing.assert_array_equal(passed.weights[name], w)
     run.save(tmp_path / "run.nc")
@@ -254,7 +309,9 @@ def test_infer_is_what_the_circuit_settles_to(data, tmp_path):
 
 
 def test_a_run_in_two_parts_and_from_a_checkpoint_is_the_run(data, tmp_path):
-    hierarchy = Hierarchy((3, 2), engine="numpy", ridge=0.1, replay=2, departures=(Settled(TICKS, 1.0),))
+    hierarchy = Hierarchy(
+        (3, 2), engine="numpy", ridge=0.1, replay=2, departures=(Settled(TICKS, 1.0),)
+    )
     told = {"progress": False, "snapshots": 1, "final": False}
     whole = hierarchy.run(*data, epochs=2, **told)
     first = hierarchy.run(*data, checkpoint=tmp_path / "c.npz", **told)
@@ -272,11 +329,21 @@ def test_events_and_what_is_shown(data):
     assert np.abs(run.weights["A1"] - free.weights["A1"]).max() > 1e-4
     with pytest.raises(ValueError, match="weights called 'A7'"):
         learn(hierarchy, data, events=[Freeze(10, "A7")])
-    silent = learn(hierarchy, data, events=[Silence(10, population="interneurons_1")], record="interneurons_1.n")
+    silent = learn(
+        hierarchy,
+        data,
+        events=[Silence(10, population="interneurons_1")],
+        record="interneurons_1.n",
+    )
     assert not silent.data["interneurons_1_n"][10:].any()
     assert silent.data["interneurons_1_n"][:10].all()
     assert all(verdict.local for verdict in hierarchy.locality())
-    assert set(hierarchy.wiring(5, 3)) >= {"pyramidal_1", "interneurons_2", "sensory", "instructive"}
+    assert set(hierarchy.wiring(5, 3)) >= {
+        "pyramidal_1",
+        "interneurons_2",
+        "sensory",
+        "instructive",
+    }
     assert "gains" in repr(hierarchy)
     assert "A2" in hierarchy.describe(5, 3)
 
@@ -286,7 +353,10 @@ def test_events_and_what_is_shown(data):
     [
         ({"areas": ()}, "areas: must have at least one area"),
         ({"areas": (2, 0)}, r"areas: must be a whole number, at least 1 \(got 0\)"),
-        ({"gains": (1, 1)}, "gains: must be 3 numbers, one for each link from x to the first of 2 areas up to y"),
+        (
+            {"gains": (1, 1)},
+            "gains: must be 3 numbers, one for each link from x to the first of 2 areas up to y",
+        ),
         ({"gains": (1, 0, 1)}, r"gains: must be finite and at least 1e-300 \(got 0\)"),
         ({"interneurons": (4, 1)}, r"interneurons: must be a whole number, at least 2 \(got 1\)"),
         ({"ridge": 0.1, "departures": [Leaky()]}, "ridge: replay must settle"),
@@ -314,7 +384,9 @@ def test_what_does_not_go_with_feedback(settings, said):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("areas", "gains"), [((2,), (1.0, 0.5)), ((4, 3, 2), (1.0, 1.0, 1.0, 0.5))])
+@pytest.mark.parametrize(
+    ("areas", "gains"), [((2,), (1.0, 0.5)), ((4, 3, 2), (1.0, 1.0, 1.0, 0.5))]
+)
 def test_the_rules_reach_the_optimum_and_a_handicapped_circuit_does_not(areas, gains):
     from biorrr.analysis import HierarchyYardstick
     from biorrr.models import settled_filters
@@ -354,13 +426,19 @@ def test_a_weak_link_to_y_is_learned(c, bound):
     X, Y = digits.data / 16, np.eye(10)[digits.target]
     X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)
     gains = (1.0, 1.0, c)
-    run = Hierarchy((4, 2), gains, engine="cpp", seed=11).run(X, Y, epochs=111, progress=False, snapshots=1)
-    assert HierarchyYardstick(X, Y, gains).excess(settled_filters(run.area_weights(), gains)) < bound
+    run = Hierarchy((4, 2), gains, engine="cpp", seed=11).run(
+        X, Y, epochs=111, progress=False, snapshots=1
+    )
+    assert (
+        HierarchyYardstick(X, Y, gains).excess(settled_filters(run.area_weights(), gains)) < bound
+    )
 
 
 @pytest.mark.slow
 def test_a_ridge_above_the_power_of_x_does_not_silence_inhibition():
-    """Digits at seven times their power: with interneurons as fast as without a ridge, 72 and 75 % are missed."""
+    """Digits at seven times their power: with interneurons as fast as without a ridge, 72 and 75 %
+    are missed.
+    """
     from biorrr.analysis import HierarchyYardstick
     from biorrr.models import settled_filters
     from biorrr.sims.data import load

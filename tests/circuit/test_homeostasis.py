@@ -31,7 +31,9 @@ def test_the_rule_is_what_a_plain_loop_computes(engine, data, make_circuit, make
     circuit = make_circuit(engine, s=0.3, ridge=0.2, replay=4, seed=7, departures=SCALING)
     run = circuit.run(X, Y, order="sequential", record=(), progress=False)
     for name in ("Vx", "Vy", "Q", "R"):
-        np.testing.assert_allclose(getattr(run, name), getattr(loop, name), rtol=0, atol=1e-12, err_msg=name)
+        np.testing.assert_allclose(
+            getattr(run, name), getattr(loop, name), rtol=0, atol=1e-12, err_msg=name
+        )
 
 
 def test_every_rule_stays_local():
@@ -41,7 +43,9 @@ def test_every_rule_stays_local():
 
 @pytest.fixture(scope="module")
 def two_latents():
-    """2,000 samples of two views that have two latents in common; X (2000, 8), Y (2000, 6), centred."""
+    """2,000 samples of two views that have two latents in common; X (2000, 8), Y (2000, 6),
+    centred.
+    """
     rng = np.random.default_rng(0)
     latents = rng.standard_normal((2000, 2))
     X = latents @ rng.standard_normal((2, 8)) + 0.5 * rng.standard_normal((2000, 8))
@@ -49,24 +53,40 @@ def two_latents():
     return X - X.mean(axis=0), Y - Y.mean(axis=0)
 
 
-SILENT = r"k: the outputs are silent along 1 of 3 directions .* reduce k, or give departures=\[HomeostaticScaling\(\)\]"
+SILENT = (
+    r"k: the outputs are silent along 1 of 3 directions .* reduce k, or give"
+    r" departures=\[HomeostaticScaling\(\)\]"
+)
 
 
 @pytest.mark.parametrize("s", [0.0, 1.0])
 def test_a_third_output_is_silent_and_said_to_be_unless_cells_scale(s, two_latents):
     ridge = 0.1 * float(np.square(two_latents[0]).mean())
     exact = Yardstick(*two_latents, s, ridge)
-    settings, options = {"s": s, "ridge": ridge, "engine": "cpp"}, {"epochs": 50, "record": (), "progress": False}
+    settings, options = (
+        {"s": s, "ridge": ridge, "engine": "cpp"},
+        {
+            "epochs": 50,
+            "record": (),
+            "progress": False,
+        },
+    )
     with pytest.warns(UserWarning, match=SILENT):
         plain = Microcircuit(3, **settings).run(*two_latents, **options)
-    scaled = Microcircuit(3, departures=SCALING, **settings).run(*two_latents, **options)  # a warning would be an error
+    scaled = Microcircuit(3, departures=SCALING, **settings).run(
+        *two_latents, **options
+    )  # a warning would be an error
     assert exact.whitening_error(scaled.Vx) < 0.02 < exact.whitening_error(plain.Vx)
     assert exact.excess(scaled.Vx) < 0.02
 
 
-@pytest.mark.parametrize("given", [{"final": False}, {"epochs": 4}, {"events": [CutInstruction(9_000)]}], ids=repr)
+@pytest.mark.parametrize(
+    "given", [{"final": False}, {"epochs": 4}, {"events": [CutInstruction(9_000)]}], ids=repr
+)
 def test_runs_that_need_not_have_learned_are_not_warned_of(given, two_latents):
-    """Those that go on, those below 10,000 samples, and those whose outputs an event may have silenced."""
+    """Those that go on, those below 10,000 samples, and those whose outputs an event may have
+    silenced.
+    """
     circuit = Microcircuit(3, engine="cpp")
     with pytest.warns(UserWarning, match=SILENT):
         circuit.run(*two_latents, epochs=5, record=(), progress=False)
@@ -76,7 +96,9 @@ def test_runs_that_need_not_have_learned_are_not_warned_of(given, two_latents):
 def test_outputs_that_speak_in_rows_which_are_not_kept_are_not_silent(two_latents):
     """Of 2,000 rows every other one is kept in memory: here the weak ones."""
     X, Y = (np.where(np.arange(2000)[:, None] % 2, values, values / 4) for values in two_latents)
-    Microcircuit(2, engine="cpp").run(X, Y, epochs=10, centre=True, record=(), progress=False)  # a warning is an error
+    Microcircuit(2, engine="cpp").run(
+        X, Y, epochs=10, centre=True, record=(), progress=False
+    )  # a warning is an error
 
 
 def test_the_two_interneuron_weights_still_meet_by_the_formula(data):

@@ -32,7 +32,9 @@ print(run.ended, run.samples)
 
 @pytest.mark.parametrize("engine", ["numpy", "cpp"])
 def test_ctrl_c(engine, make_circuit, data, tmp_path):
-    make_circuit(engine).run(data[0][:2], data[1][:2])  # compiled, so that the script starts to learn at once
+    make_circuit(engine).run(
+        data[0][:2], data[1][:2]
+    )  # compiled, so that the script starts to learn at once
     learning = subprocess.Popen(
         [sys.executable, "-c", SCRIPT, engine, str(tmp_path / "run.nc")],
         cwd=tmp_path,
@@ -64,5 +66,7 @@ def test_ctrl_c_that_is_ignored_stays_ignored(tmp_path):
         "from biorrr.circuit.engines.brian2_import import import_brian2; import_brian2()\n"
         "os.kill(os.getpid(), signal.SIGINT); print('still here')"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
     assert (done.returncode, done.stdout) == (0, "still here\n"), done.stderr

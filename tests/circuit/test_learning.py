@@ -11,11 +11,15 @@ RIDGE = 0.1
 
 
 def mean_updates(units, wanted, s, X, Y):
-    """Mean of dVx and dVy over the data, in the circuit's units and at the exact solution in the data's units."""
+    """Mean of dVx and dVy over the data, in the circuit's units and at the exact solution in the
+    data's units.
+    """
     exact = ReducedRankRegression(k=2, s=wanted, ridge=RIDGE).fit(X, Y)
     parts = Microcircuit(2).parts
     scale = {pathway.weight: units.scale(pathway.scale) for pathway in parts.pathways}
-    inner = {variable.name: units.scale(variable.scale) for variable in parts["neuromodulator"].variables}
+    inner = {
+        variable.name: units.scale(variable.scale) for variable in parts["neuromodulator"].variables
+    }
     Vx, Vy = exact.Vx_ * scale["Vx"], exact.Vy_ * scale["Vy"]
     Lambda = np.diag(exact.eigenvalues_[:2]) * scale["Q"] * scale["R"]  # QR at the optimum
     x, y = units.scale("x") * X, units.scale("y") * Y
@@ -28,7 +32,9 @@ def mean_updates(units, wanted, s, X, Y):
 
 @pytest.mark.parametrize("s", [0.0, 0.3, 0.9, 1.0])
 def test_gains_leave_the_optimum_where_it_is(s, data):
-    """At the exact solution all learning stands still, whatever the gains (Eqs. 9 to 11 with the ridge)."""
+    """At the exact solution all learning stands still, whatever the gains (Eqs. 9 to 11 with the
+    ridge).
+    """
     units = Units.of_gains(gain_x=0.2, gain_y=7.0, s=s)
     for update in mean_updates(units, s, s, *data):
         np.testing.assert_allclose(update, 0, atol=1e-10)

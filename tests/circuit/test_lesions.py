@@ -16,7 +16,14 @@ def run(data, make_circuit):
     def run(events, engine="numpy", record=("n", "a"), **settings):
         circuit = make_circuit(engine, s=0.3, **settings)
         return circuit.run(
-            X, Y, order="sequential", record=record, every=1, snapshots=40, events=events, progress=False
+            X,
+            Y,
+            order="sequential",
+            record=record,
+            every=1,
+            snapshots=40,
+            events=events,
+            progress=False,
         )
 
     return run
@@ -27,7 +34,9 @@ def test_events_that_change_nothing_leave_the_run_as_it_is(run, data):
     cut, straight = run([SwapData(75, X=X, Y=Y)]), run([])
     assert cut.data["sample"].values.tolist() == list(range(150))
     for name in (*WEIGHTS, "seen", "n"):
-        np.testing.assert_allclose(cut.data[name], straight.data[name], rtol=0, atol=1e-13, err_msg=name)
+        np.testing.assert_allclose(
+            cut.data[name], straight.data[name], rtol=0, atol=1e-13, err_msg=name
+        )
 
 
 def test_silenced_interneurons_say_nothing(run):
@@ -61,13 +70,19 @@ def test_swapped_data_are_learned_like_those_of_a_run_that_goes_on(data, run, ma
     first = circuit.run(data[0][:100], data[1][:100], order="sequential", progress=False)
     later = circuit.run(X, Y, order=np.arange(100, 150) % len(X), start=first, progress=False)
     for name in WEIGHTS:
-        np.testing.assert_allclose(getattr(swapped, name), getattr(later, name), rtol=0, atol=1e-12, err_msg=name)
+        np.testing.assert_allclose(
+            getattr(swapped, name), getattr(later, name), rtol=0, atol=1e-12, err_msg=name
+        )
 
 
 def test_a_callback_ends_a_run_between_two_events(data, make_circuit):
     X, Y = data[0][:150], data[1][:150]
     done = make_circuit("numpy", s=0.3).run(
-        X, Y, events=[Freeze(10, "Q"), Freeze(20, "R")], callback=lambda t, weights: t >= 10, progress=False
+        X,
+        Y,
+        events=[Freeze(10, "Q"), Freeze(20, "R")],
+        callback=lambda t, weights: t >= 10,
+        progress=False,
     )
     assert done.data.attrs["ended"] == "stopped"
     assert 10 <= done.samples < 20
@@ -78,15 +93,26 @@ def test_lesions_are_the_same_on_the_compiled_circuit(run):
     events = [Silence(40, cells=(0,)), Freeze(60, "Vy"), CutInstruction(100)]
     one, other = run(events), run(events, "cpp")
     for name in (*WEIGHTS, "n", "a"):
-        np.testing.assert_allclose(one.data[name], other.data[name], rtol=0, atol=1e-12, err_msg=name)
+        np.testing.assert_allclose(
+            one.data[name], other.data[name], rtol=0, atol=1e-12, err_msg=name
+        )
 
 
 @pytest.mark.parametrize(
     ("event", "text"),
     [
-        (Freeze(150, "Q"), r"events: must lie in \[0, 149\], the samples of this run \(got Freeze\(at=150"),
-        (Silence(3, cells=(7,)), r"Silence.cells: must lie in \[0, 2\], the interneurons \(got \(7,\)\)"),
-        (SwapData(3, X=np.ones((5, 2)), Y=np.ones((5, 4))), "SwapData: must have as many features as the data before"),
+        (
+            Freeze(150, "Q"),
+            r"events: must lie in \[0, 149\], the samples of this run \(got Freeze\(at=150",
+        ),
+        (
+            Silence(3, cells=(7,)),
+            r"Silence.cells: must lie in \[0, 2\], the interneurons \(got \(7,\)\)",
+        ),
+        (
+            SwapData(3, X=np.ones((5, 2)), Y=np.ones((5, 4))),
+            "SwapData: must have as many features as the data before",
+        ),
         ("silence", "events: must be Silence, Freeze, CutInstruction or SwapData .got 'silence'"),
     ],
 )

@@ -1,4 +1,6 @@
-"""The circuit as graph, as text, and the verdict on its rules: all made from the objects that are simulated."""
+"""The circuit as graph, as text, and the verdict on its rules: all made from the objects that are
+simulated.
+"""
 
 from dataclasses import replace
 
@@ -29,12 +31,16 @@ def test_wiring(circuit):
         "Q": ("interneurons", "pyramidal", -1, 6),
         "R": ("pyramidal", "interneurons", +1, 6),
     }
-    assert {f["weight"]: f["rule"] for _, _, f in graph.edges(data=True)}["Vx"] == "eta_x * x_pre * plateau_post"
+    assert {f["weight"]: f["rule"] for _, _, f in graph.edges(data=True)}[
+        "Vx"
+    ] == "eta_x * x_pre * plateau_post"
 
 
 def test_wiring_can_be_written(circuit, tmp_path):
     nx.write_graphml(circuit.wiring(6, 4), tmp_path / "wiring.graphml")
-    assert set(nx.read_graphml(tmp_path / "wiring.graphml").nodes) == set(circuit.wiring(6, 4).nodes)
+    assert set(nx.read_graphml(tmp_path / "wiring.graphml").nodes) == set(
+        circuit.wiring(6, 4).nodes
+    )
 
 
 def test_description_holds_every_equation(circuit):
@@ -46,10 +52,16 @@ def test_description_holds_every_equation(circuit):
         for said in (pathway.current, pathway.change, pathway.replay, pathway.equation):
             assert said in text
     # In the order of a tick: what drives the soma comes before what inhibits the dendrite.
-    assert text.index("  proximal, Vx") < text.index("  recruitment, R") < text.index("  inhibitory, Q")
+    assert (
+        text.index("  proximal, Vx")
+        < text.index("  recruitment, R")
+        < text.index("  inhibitory, Q")
+    )
 
 
-@pytest.mark.parametrize("rates", [Rates(Rate(1), Rate(1), Rate(1)), "auto"], ids=["timetable", "auto"])
+@pytest.mark.parametrize(
+    "rates", [Rates(Rate(1), Rate(1), Rate(1)), "auto"], ids=["timetable", "auto"]
+)
 def test_every_rule_is_local(rates):
     verdicts = {v.pathway: v for v in Microcircuit(2, rates=rates).locality()}
     assert all(v.local for v in verdicts.values())
@@ -61,11 +73,15 @@ def test_every_rule_is_local(rates):
     }
     # The rates are the same for all synapses of a pathway, and reported as that.
     assert verdicts["proximal"].broadcast == ("eta_x", "replay_gain")
-    assert str(verdicts["proximal"]).startswith("proximal: local; reads pre x; post plateau; own w; broadcast eta_x")
+    assert str(verdicts["proximal"]).startswith(
+        "proximal: local; reads pre x; post plateau; own w; broadcast eta_x"
+    )
 
 
 def test_the_naive_rule_is_not_local():
-    """The rule that follows from a Lagrange multiplier multiplies two sets of weights (supplement B)."""
+    """The rule that follows from a Lagrange multiplier multiplies two sets of weights (supplement
+    B).
+    """
     naive = replace(ProximalSynapses(), change="eta_x * x_pre * (a_post - x * Vx * Lagrange)")
     verdict = locality(Microcircuit(2).parts, naive)
     assert not verdict.local
@@ -74,4 +90,9 @@ def test_the_naive_rule_is_not_local():
 
 
 def test_circuit_reports_on_itself(circuit):
-    assert [v.pathway for v in circuit.locality()] == ["proximal", "distal", "inhibitory", "recruitment"]
+    assert [v.pathway for v in circuit.locality()] == [
+        "proximal",
+        "distal",
+        "inhibitory",
+        "recruitment",
+    ]

@@ -1,4 +1,6 @@
-"""Cells in millivolts: the cell against an ODE solver, the circuit against a plain loop, units, and what it learns."""
+"""Cells in millivolts: the cell against an ODE solver, the circuit against a plain loop, units, and
+what it learns.
+"""
 
 import warnings
 from dataclasses import dataclass, replace
@@ -29,11 +31,15 @@ RATES = Rates(x=Rate(0.004, 900), y=Rate(0.02, 700), q=Rate(0.008, 1500), r=Rate
 ENGINES = ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)]
 
 
-# -- the cell ----------------------------------------------------------------------------------------------------------
+# -- the cell --------------------------------------------------------------------------------------
 
 
-def solved(soma: float, dendrite: float, duration: float, start: tuple[float, float]) -> tuple[list[float], np.ndarray]:
-    """Spike times and the final (Vs, Vd, w_s, w_d) of a cell without noise, by scipy, from spike to spike."""
+def solved(
+    soma: float, dendrite: float, duration: float, start: tuple[float, float]
+) -> tuple[list[float], np.ndarray]:
+    """Spike times and the final (Vs, Vd, w_s, w_d) of a cell without noise, by scipy, from spike to
+    spike.
+    """
 
     def slope(t, state, last, resting):
         Vs, Vd, ws, wd = state
@@ -49,13 +55,20 @@ def solved(soma: float, dendrite: float, duration: float, start: tuple[float, fl
     crossing.terminal, crossing.direction = True, 1
     t, last, spikes, state = 0.0, -1e3, [], np.array([*start, 0.0, 0.0])
     while t < duration:
-        # Where the right-hand side jumps: when the spike arrives in the dendrite and has passed, and after rest.
+        # Where the right-hand side jumps: when the spike arrives in the dendrite and has passed,
+        # and after rest.
         jumps = [last + 0.5, last + 2.5, last + 3.0, duration]
         until = min(jump for jump in jumps if jump > t + 1e-12)
         done = solve_ivp(
-            slope, (t, until), state, args=(last, t < last + 3.0 - 1e-12), events=crossing, rtol=1e-9, atol=1e-9,
+            slope,
+            (t, until),
+            state,
+            args=(last, t < last + 3.0 - 1e-12),
+            events=crossing,
+            rtol=1e-9,
+            atol=1e-9,
             max_step=0.5,
-        )  # fmt: skip
+        )
         t, state = done.t[-1], done.y[:, -1]
         if done.status == 1:
             last = t
@@ -68,13 +81,20 @@ def solved(soma: float, dendrite: float, duration: float, start: tuple[float, fl
 def clamped(current_clamp):
     """Injects currents into one cell without noise."""
     quiet = {"cell": QUIET, "cells": 1, "engine": "numpy", "record": ("Vs", "Vd", "spike")}
-    return lambda soma, dendrite, duration, dt: current_clamp(soma, dendrite, duration=duration, dt=dt, **quiet)
+    return lambda soma, dendrite, duration, dt: current_clamp(
+        soma, dendrite, duration=duration, dt=dt, **quiet
+    )
 
 
 def firing(run: Run, levels: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rate of events in Hz and probability that an event is a burst, at each level, after the first 300 ms."""
+    """Rate of events in Hz and probability that an event is a burst, at each level, after the first
+    300 ms.
+    """
     time = run.data["time"].values
-    counts = {name: run.data[name].values[0, time > 300].sum(axis=0).reshape(levels, -1) for name in ("event", "burst")}
+    counts = {
+        name: run.data[name].values[0, time > 300].sum(axis=0).reshape(levels, -1)
+        for name in ("event", "burst")
+    }
     rates = 1000 * counts["event"].mean(axis=1) / (time[-1] - 300)
     return rates, counts["burst"].sum(axis=1) / np.maximum(counts["event"].sum(axis=1), 1)
 
@@ -109,8 +129,12 @@ def test_spikes_of_a_bursting_cell_come_when_the_ODE_says(clamped):
 
 def test_without_the_back_propagating_spike_a_cell_does_not_burst(current_clamp):
     deaf = with_values(BurstingCells(), c_d=0.0)
-    run = current_clamp(500.0, 205.0, cell=deaf, cells=10, duration=1300.0, dt=0.5, record=("event", "burst"))
-    whole = current_clamp(500.0, 205.0, cells=10, duration=1300.0, dt=0.5, record=("event", "burst"))
+    run = current_clamp(
+        500.0, 205.0, cell=deaf, cells=10, duration=1300.0, dt=0.5, record=("event", "burst")
+    )
+    whole = current_clamp(
+        500.0, 205.0, cells=10, duration=1300.0, dt=0.5, record=("event", "burst")
+    )
     assert firing(run, 1)[1].item() < 0.2
     assert firing(whole, 1)[1].item() > 0.4
 
@@ -119,7 +143,9 @@ def test_without_the_back_propagating_spike_a_cell_does_not_burst(current_clamp)
 def test_bursts_follow_the_dendritic_current_and_events_the_somatic_one(current_clamp):
     """What DESIGN says of the cell: nearly linear from -50 to 290 pA at a steady rate of events."""
     dendrite = np.array([-50.0, 35.0, 120.0, 205.0, 290.0])
-    rates, probability = firing(current_clamp(400.0, dendrite, cells=60, duration=6300.0, record=("event", "burst")), 5)
+    rates, probability = firing(
+        current_clamp(400.0, dendrite, cells=60, duration=6300.0, record=("event", "burst")), 5
+    )
     line = np.polyval(np.polyfit(dendrite, probability, 1), dendrite)
     assert np.abs(probability - line).max() < 0.06
     assert probability[0] < 0.15
@@ -127,12 +153,14 @@ def test_bursts_follow_the_dendritic_current_and_events_the_somatic_one(current_
     assert rates.min() > 4
     assert rates.max() < 7
     soma = np.array([300.0, 400.0, 500.0, 600.0])
-    rates, probability = firing(current_clamp(soma, 120.0, cells=60, duration=6300.0, record=("event", "burst")), 4)
+    rates, probability = firing(
+        current_clamp(soma, 120.0, cells=60, duration=6300.0, record=("event", "burst")), 4
+    )
     assert (np.diff(rates) > 0.8).all()
     assert np.ptp(probability) < 0.1
 
 
-# -- the circuit -------------------------------------------------------------------------------------------------------
+# -- the circuit -----------------------------------------------------------------------------------
 
 
 @dataclass
@@ -147,7 +175,12 @@ class Cells:
     seed: int
 
     def __post_init__(self):
-        k, l, P, Pi = self.Vx.shape[1], self.Q.shape[1], self.made.population, self.made.interneuron_population
+        k, l, P, Pi = (
+            self.Vx.shape[1],
+            self.Q.shape[1],
+            self.made.population,
+            self.made.interneuron_population,
+        )
         cells, others = np.arange(k * P), np.arange(l * Pi)
         self.Vs = -70 + 15 * uniform_draw(self.seed, 10, -1, cells)
         self.Vd = np.full(k * P, -70.0)
@@ -166,11 +199,22 @@ class Cells:
 
     def present(self, x, y, eta):
         made, dt = self.made, self.made.dt
-        k, l, P, Pi = self.Vx.shape[1], self.Q.shape[1], made.population, made.interneuron_population
+        k, l, P, Pi = (
+            self.Vx.shape[1],
+            self.Q.shape[1],
+            made.population,
+            made.interneuron_population,
+        )
         drive, a = self.Vx.T @ x, self.Vy.T @ y
         unit = np.sqrt(np.square(self.R).sum(axis=1)) + 1e-300
         count, latency = round(made.hold / dt), made.latency / dt
-        events, bursts, spikes, inhibition_sum, inhibition = np.zeros(k), np.zeros(k), np.zeros(l), np.zeros(k), None
+        events, bursts, spikes, inhibition_sum, inhibition = (
+            np.zeros(k),
+            np.zeros(k),
+            np.zeros(l),
+            np.zeros(k),
+            None,
+        )
         keep = np.exp(-dt / 2)
         fresh = np.sqrt(12 * (1 - keep**2))
         heard = 1 - np.exp(-dt / made.filter)
@@ -186,12 +230,16 @@ class Cells:
             sigma = 1 / (1 + np.exp(-(self.Vd + 38) / 6))
             arrived = (self.since + dt / 2 > 0.5) & (self.since + dt / 2 < 2.5)
             soma = -70 + 16 / 370 * (1300 * sigma - 200 * self.ws + I_s + self.ns)
-            dendrite = -70 + 7 / 170 * (1200 * sigma + 2600 * arrived - 13 * self.wd + I_d + self.nd)
+            dendrite = -70 + 7 / 170 * (
+                1200 * sigma + 2600 * arrived - 13 * self.wd + I_d + self.nd
+            )
             self.wd = self.wd + (1 - np.exp(-dt / 30)) * (self.Vd + 70 - self.wd)
             self.ws = np.exp(-dt / 100) * self.ws
             self.Vd = self.Vd + (1 - np.exp(-dt / 7)) * (dendrite - self.Vd)
             self.since = self.since + dt
-            self.Vs = np.where(self.since + dt / 2 > 3, self.Vs + (1 - np.exp(-dt / 16)) * (soma - self.Vs), -70.0)
+            self.Vs = np.where(
+                self.since + dt / 2 > 3, self.Vs + (1 - np.exp(-dt / 16)) * (soma - self.Vs), -70.0
+            )
             fired = self.Vs > -50
             event = fired & (self.since + dt / 2 > 16)
             burst = fired & ~event & (self.bursting == 0)
@@ -206,10 +254,14 @@ class Cells:
             counted = max(tick + 1 - latency, 1)
             events, bursts = events + counts * event, bursts + counts * burst
             gain_z = made.event_slope * made.gain_soma
-            self.z_heard = self.z_heard + heard * ((1000 * event / dt - self.events) / gain_z - self.z_heard)
+            self.z_heard = self.z_heard + heard * (
+                (1000 * event / dt - self.events) / gain_z - self.z_heard
+            )
             z = (1000 * events / (counted * dt) - self.events) / gain_z
             I_in = np.repeat(
-                made.rest_interneuron + made.gain_interneuron * np.clip(self.R @ self.z_heard / unit, -5, 5), Pi
+                made.rest_interneuron
+                + made.gain_interneuron * np.clip(self.R @ self.z_heard / unit, -5, 5),
+                Pi,
             )
             u = uniform_draw(self.seed, 11, moment, np.arange(l * Pi))
             self.ni = keep * self.ni + 100 * fresh * (u - 0.5)
@@ -221,7 +273,9 @@ class Cells:
             fired = fired.reshape(l, Pi).sum(axis=1) / Pi
             spikes = spikes + counts * fired
             gain_n = unit / (made.spike_slope * made.gain_interneuron)
-            self.n_heard = self.n_heard + heard * (gain_n * (1000 * fired / dt - self.spikes) - self.n_heard)
+            self.n_heard = self.n_heard + heard * (
+                gain_n * (1000 * fired / dt - self.spikes) - self.n_heard
+            )
             n = gain_n * (1000 * spikes / (counted * dt) - self.spikes)
             self.inhibited = self.Q @ self.n_heard
             inhibition_sum = inhibition_sum + counts * self.inhibited
@@ -231,7 +285,10 @@ class Cells:
         plateau = np.sqrt(self.drive) * unusual / (made.burst_slope * made.gain_dendrite)
         pace = max(1 / (self.sample + 11), 1 / made.homeostasis)
         self.spikes = self.spikes + pace * (1000 * spikes / (counted * dt) - self.spikes)
-        self.events, self.bursts = self.events + pace * (E - self.events), self.bursts + pace * (B - self.bursts)
+        self.events, self.bursts = (
+            self.events + pace * (E - self.events),
+            self.bursts + pace * (B - self.bursts),
+        )
         self.drive = self.drive + max(1 / (self.sample + 1), 1 / made.homeostasis) * (
             (a - inhibition) ** 2 - self.drive
         )
@@ -255,7 +312,12 @@ def small_data():
 def test_the_circuit_is_its_equations(engine):
     X, Y = small_data()
     run = Microcircuit(2, rates=RATES, cell=SMALL, engine=engine, seed=4).run(
-        X, Y, order="sequential", record=("z", "n", "plateau", "inhibition"), every=1, progress=False
+        X,
+        Y,
+        order="sequential",
+        record=("z", "n", "plateau", "inhibition"),
+        every=1,
+        progress=False,
     )
     begin = {name: run.data[name].values[0] for name in ("Vx", "Vy", "Q", "R")}
     loop = Cells(**begin, made=SMALL, seed=4)
@@ -280,7 +342,9 @@ def test_a_run_goes_on_where_another_ended(engine):
     order = np.arange(30)
     whole = circuit.run(X, Y, order=order, record=("Vs", "z"), every=1, progress=False)
     first = circuit.run(X, Y, order=order[:24], record=(), progress=False)
-    second = circuit.run(X, Y, order=order[24:], start=first, record=("Vs", "z"), every=1, progress=False)
+    second = circuit.run(
+        X, Y, order=order[24:], start=first, record=("Vs", "z"), every=1, progress=False
+    )
     for name in ("Vx", "Vy", "Q", "R"):
         np.testing.assert_array_equal(getattr(second, name), getattr(whole, name))
     np.testing.assert_array_equal(second.data["Vs"].values, whole.data["Vs"].values[24:])
@@ -296,8 +360,10 @@ def test_traces_have_units_and_one_value_per_sample_or_per_tick(tmp_path):
     assert run.data["Vs"].dims == ("sample", "time", "bursting_cell")
     assert run.data["Vs"].shape == (3, 60, 8)
     assert {name: run.data[name].attrs["units"] for name in ("Vs", "calcium", "z")} == {
-        "Vs": "mV", "calcium": "pA", "z": "1",
-    }  # fmt: skip
+        "Vs": "mV",
+        "calcium": "pA",
+        "z": "1",
+    }
     assert -90 < run.data["Vd"].values.min() < run.data["Vs"].values.max() <= -50
     assert run.data["time"].values[-1] == 30
     run.save(tmp_path / "run.nc")
@@ -334,7 +400,9 @@ def test_units_that_do_not_agree_are_refused(right, wrong, said, current_clamp):
     (step,) = BurstingCells().steps
     assert right in step.code
     odd = replace(BurstingCells(), steps=(replace(step, code=step.code.replace(right, wrong)),))
-    with pytest.raises(ValueError, match=r"bursting_cells: units do not agree in phase 'cells'") as error:
+    with pytest.raises(
+        ValueError, match=r"bursting_cells: units do not agree in phase 'cells'"
+    ) as error:
         current_clamp(0.0, 0.0, cell=odd, cells=1, duration=2.0, engine="numpy")
     assert said in str(error.value)
 
@@ -342,7 +410,9 @@ def test_units_that_do_not_agree_are_refused(right, wrong, said, current_clamp):
 def test_currents_of_the_wrong_dimension_are_refused(current_clamp):
     odd = replace(
         BurstingCells(),
-        variables=tuple(replace(v, unit="mV") if v.name == "I_d" else v for v in BurstingCells().variables),
+        variables=tuple(
+            replace(v, unit="mV") if v.name == "I_d" else v for v in BurstingCells().variables
+        ),
     )
     with pytest.raises(ValueError, match="units do not agree"):
         current_clamp(0.0, 0.0, cell=odd, cells=1, duration=2.0, engine="numpy")
@@ -350,7 +420,9 @@ def test_currents_of_the_wrong_dimension_are_refused(current_clamp):
 
 @pytest.mark.slow
 def test_noise_falls_with_the_number_of_cells():
-    """Towards the rung below: over noise of different seeds, the variance of what is read goes as one over cells."""
+    """Towards the rung below: over noise of different seeds, the variance of what is read goes as
+    one over cells.
+    """
     X, Y = small_data()
     variances = []
     for cells in (25, 100, 400):
@@ -358,7 +430,14 @@ def test_noise_falls_with_the_number_of_cells():
         said = []
         for seed in range(4):
             run = Microcircuit(2, rates=RATES, cell=made, engine="cpp", seed=seed, **START).run(
-                X, Y, epochs=2, order="sequential", plastic=False, record=("z", "plateau"), every=1, progress=False
+                X,
+                Y,
+                epochs=2,
+                order="sequential",
+                plastic=False,
+                record=("z", "plateau"),
+                every=1,
+                progress=False,
             )
             said.append([run.data["z"].values[40:], run.data["plateau"].values[40:]])
         variances.append(np.var(said, axis=0).mean(axis=(1, 2)))
@@ -396,7 +475,7 @@ def test_digits_are_learned_and_without_calcium_they_are_not():
     assert left["no calcium"] > 2 * left["whole"]
 
 
-# -- the ladder --------------------------------------------------------------------------------------------------------
+# -- the ladder ------------------------------------------------------------------------------------
 
 
 def test_one_argument_climbs_the_ladder():
@@ -411,22 +490,37 @@ def test_one_argument_climbs_the_ladder():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"cell": "milivolts"}, "cell: must be one of 'algebraic', 'leaky', 'spiking', 'millivolts'"),
+        (
+            {"cell": "milivolts"},
+            "cell: must be one of 'algebraic', 'leaky', 'spiking', 'millivolts'",
+        ),
         (
             {"cell": "leaky", "departures": [Leaky(hold=400)]},
-            r"departures: Leaky\(\.\.\.\) and Leaky\(\.\.\.\): both give the clock; leave out one of them",
+            (
+                r"departures: Leaky\(\.\.\.\) and Leaky\(\.\.\.\): both give the clock; leave out"
+                r" one of them"
+            ),
         ),
         (
             {"cell": "millivolts", "departures": [Spiking()]},
-            r"departures: Millivolts\(\.\.\.\) and Spiking\(.*\): both give the spikes; leave out one of them",
+            (
+                r"departures: Millivolts\(\.\.\.\) and Spiking\(.*\): both give the spikes; leave"
+                r" out one of them"
+            ),
         ),
         (
             {"cell": "millivolts", "departures": [LoopDelay(1)]},
-            r"Millivolts\(\.\.\.\) does not go with LoopDelay\(samples=1, ticks=0\): inhibition is carried by spikes",
+            (
+                r"Millivolts\(\.\.\.\) does not go with LoopDelay\(samples=1, ticks=0\): inhibition"
+                r" is carried by spikes"
+            ),
         ),
         (
             {"cell": "millivolts", "feedback": 1.0},
-            r"Millivolts\(\.\.\.\) does not go with ApicalFeedback\(\.\.\.\): the gain of a plateau at the soma is",
+            (
+                r"Millivolts\(\.\.\.\) does not go with ApicalFeedback\(\.\.\.\): the gain of a"
+                r" plateau at the soma is"
+            ),
         ),
     ],
 )
@@ -450,8 +544,14 @@ def test_millivolts_says_what_is_wrong(arguments, said):
 
 def test_the_shares_of_two_pathways_have_the_unit_of_what_they_drive():
     made = Microcircuit(2, cell=SMALL).blueprint(5, 3)
-    more = [replace(made.parts[name], name=f"more_{name}") for name in ("soma_currents", "output_spikes")]
-    units = {array.key: array.variable.unit for array in replace(made, parts=made.parts.having(*more)).arrays}
+    more = [
+        replace(made.parts[name], name=f"more_{name}")
+        for name in ("soma_currents", "output_spikes")
+    ]
+    units = {
+        array.key: array.variable.unit
+        for array in replace(made, parts=made.parts.having(*more)).arrays
+    }
     for name in ("soma_currents", "more_soma_currents"):
         assert units[f"bursting_cells.I_s_by_{name}"] == "pA"
     for name in ("output_spikes", "more_output_spikes"):

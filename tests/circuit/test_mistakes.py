@@ -1,4 +1,5 @@
-"""What is wrong with a circuit is said in one sentence when the circuit is made, not inside Brian2."""
+"""What is wrong with a circuit is said in one sentence when the circuit is made, not inside
+Brian2."""
 
 import re
 import subprocess
@@ -29,7 +30,13 @@ def cells(*variables, size=2, steps=()):
 
 
 def to_vip(**changes):
-    given = {"source": "pyramidal", "target": "vip", "drives": "v", "current": "w * z_pre", "phase": "recruitment"}
+    given = {
+        "source": "pyramidal",
+        "target": "vip",
+        "drives": "v",
+        "current": "w * z_pre",
+        "phase": "recruitment",
+    }
     return Pathway("to_vip", **(given | changes))
 
 
@@ -37,40 +44,55 @@ V = Variable("v", "activity")
 MISTAKES = {
     "a name that nobody declares": (
         {"pathways": [replace(DistalSynapses(), change="slope * y_pre * z_post")]},
-        "distal.change: reads slope, which nothing declares; add Variable('slope', ...) to distal, with a "
-        "value where it "
-        "is a parameter",
+        (
+            "distal.change: reads slope, which nothing declares; add Variable('slope', ...) to"
+            " distal, with a value where it is a parameter"
+        ),
     ),
     "a rule that is not local": (
         {"pathways": [replace(ProximalSynapses(), change="eta_x * x_pre * plateau")]},
-        "proximal.change: reads plateau, which belongs to pyramidal and is not local: a synapse knows its "
-        "weight w, its "
-        "own variables, what its two cells have and what is broadcast; write plateau_pre or plateau_post for "
-        "that of its "
-        "own two cells",
+        (
+            "proximal.change: reads plateau, which belongs to pyramidal and is not local: a synapse"
+            " knows its weight w, its own variables, what its two cells have and what is broadcast;"
+            " write plateau_pre or plateau_post for that of its own two cells"
+        ),
     ),
     "a rule that reads other weights": (
         {"pathways": [replace(ProximalSynapses(), change="eta_x * x_pre * Q")]},
         "proximal.change: reads Q, which belongs to inhibitory and is not local: a synapse knows",
     ),
     "the supplement's rule that is not local": (
-        {"pathways": [replace(ProximalSynapses(), change="eta_x * x_pre * (a_post - x * Vx * Lagrange)")]},
-        "proximal.change: reads Lagrange, which nothing declares; add Variable('Lagrange', ...) to proximal,",
+        {
+            "pathways": [
+                replace(ProximalSynapses(), change="eta_x * x_pre * (a_post - x * Vx * Lagrange)")
+            ]
+        },
+        (
+            "proximal.change: reads Lagrange, which nothing declares; add Variable('Lagrange', ...)"
+            " to proximal,"
+        ),
     ),
     "an order that cannot be satisfied": (
         {
             "populations": [
-                replace(PyramidalNeurons(), steps=(Step("output", "plateau = a - inhibition", replays=True),))
+                replace(
+                    PyramidalNeurons(),
+                    steps=(Step("output", "plateau = a - inhibition", replays=True),),
+                )
             ]
         },
-        "pyramidal: reads inhibition of pyramidal in phase 'output', but it is computed only in phase "
-        "'inhibition' of the "
-        "same tick; move one of them, or declare inhibition as memory to read that of the tick before",
+        (
+            "pyramidal: reads inhibition of pyramidal in phase 'output', but it is computed only in"
+            " phase 'inhibition' of the same tick; move one of them, or declare inhibition as"
+            " memory to read that of the tick before"
+        ),
     ),
     "a population that does not exist": (
         {"pathways": [to_vip()]},
-        "to_vip.target: there is no population called 'vip'; there are clock, neuromodulator, sensory, instructive, "
-        "pyramidal, interneurons",
+        (
+            "to_vip.target: there is no population called 'vip'; there are clock, neuromodulator,"
+            " sensory, instructive, pyramidal, interneurons"
+        ),
     ),
     "a current into nothing": (
         {"populations": [cells(V)], "pathways": [to_vip(drives="u")]},
@@ -78,8 +100,10 @@ MISTAKES = {
     ),
     "an activity that nothing computes": (
         {"populations": [cells(V)]},
-        "vip.v: is an activity that nothing computes; add a step or a pathway that drives it, or declare it as a "
-        "parameter",
+        (
+            "vip.v: is an activity that nothing computes; add a step or a pathway that drives it,"
+            " or declare it as a parameter"
+        ),
     ),
     "a parameter that is assigned to": (
         {"populations": [cells(Variable("v", role="parameter"), steps=[Step("output", "v = 2")])]},
@@ -87,12 +111,17 @@ MISTAKES = {
     ),
     "a broadcast that somebody else changes": (
         {"populations": [cells(Variable("v", role="memory"), steps=[Step("output", "eta_x = v")])]},
-        "vip: a step assigns to eta_x, which belongs to neuromodulator; a part changes its own variables only",
+        (
+            "vip: a step assigns to eta_x, which belongs to neuromodulator; a part changes its own"
+            " variables only"
+        ),
     ),
     "cells that listen without a pathway": (
         {"populations": [cells(V, steps=[Step("output", "v = z")])]},
-        "vip.steps[0]: reads z, which belongs to pyramidal; cells know their own variables and what is broadcast, and "
-        "need a Pathway to hear of others",
+        (
+            "vip.steps[0]: reads z, which belongs to pyramidal; cells know their own variables and"
+            " what is broadcast, and need a Pathway to hear of others"
+        ),
     ),
     "two broadcasts of one name": (
         {"populations": [cells(Variable("eta_x", per="circuit", role="parameter"), size=1)]},
@@ -101,21 +130,38 @@ MISTAKES = {
     **{
         f"a variable called {name}": (
             {
-                "pathways": [replace(DistalSynapses(), variables=(Variable(name, per="synapse", role="memory"),))],
+                "pathways": [
+                    replace(
+                        DistalSynapses(), variables=(Variable(name, per="synapse", role="memory"),)
+                    )
+                ],
                 **more,
             },
-            f"distal.{name}: has the name of a variable that the clock broadcasts, by which samples are held and "
-            "weights change; give yours another name",
+            (
+                f"distal.{name}: has the name of a variable that the clock broadcasts, by which"
+                " samples are held and weights change; give yours another name"
+            ),
         )
-        for name, more in {"onset": {}, "share": {}, "closing": {}, "elapsed": {"departures": [Leaky()]}}.items()
+        for name, more in {
+            "onset": {},
+            "share": {},
+            "closing": {},
+            "elapsed": {"departures": [Leaky()]},
+        }.items()
     },
     "two matrices of one name": (
         {"populations": [cells(V)], "pathways": [to_vip(weight="R")]},
         "R: names the weights of two pathways; give one of them another name",
     ),
     "a value that changes": (
-        {"populations": [cells(V, Variable("u", role="parameter", value="2 * v"))], "pathways": [to_vip()]},
-        "vip.u.value: reads v, which is not a parameter; a value is found once, before the circuit runs",
+        {
+            "populations": [cells(V, Variable("u", role="parameter", value="2 * v"))],
+            "pathways": [to_vip()],
+        },
+        (
+            "vip.u.value: reads v, which is not a parameter; a value is found once, before the"
+            " circuit runs"
+        ),
     ),
     "pyramidal neurons of another number": (
         {"populations": [PyramidalNeurons(3)]},
@@ -123,11 +169,23 @@ MISTAKES = {
     ),
     "a departure applied twice": (
         {"departures": [ApicalDrive(0.1), ApicalDrive(0.2)]},
-        "departures: ApicalDrive(gain=0.1) and ApicalDrive(gain=0.2): both give the apical drive; leave out one",
+        (
+            "departures: ApicalDrive(gain=0.1) and ApicalDrive(gain=0.2): both give the apical"
+            " drive; leave out one"
+        ),
     ),
-    "a name with a space": ({"name": "my circuit"}, "name: must be a name without spaces (got 'my circuit')"),
-    "what is not a departure": ({"departures": ["noise"]}, "departures: must be Departure(...) (got 'noise')"),
-    "what is not a pathway": ({"pathways": [PyramidalNeurons()]}, "pathways: must be Pathway(...) (got "),
+    "a name with a space": (
+        {"name": "my circuit"},
+        "name: must be a name without spaces (got 'my circuit')",
+    ),
+    "what is not a departure": (
+        {"departures": ["noise"]},
+        "departures: must be Departure(...) (got 'noise')",
+    ),
+    "what is not a pathway": (
+        {"pathways": [PyramidalNeurons()]},
+        "pathways: must be Pathway(...) (got ",
+    ),
 }
 
 
@@ -142,7 +200,10 @@ def test_one_sentence_when_the_circuit_is_made(mistake):
 def test_a_departure_that_does_not_fit():
     with pytest.raises(
         ValueError,
-        match=r"ApicalDrive\(gain=0.1\): needs a part of kind 'pyramidal', and this circuit has clock, sensory",
+        match=(
+            r"ApicalDrive\(gain=0.1\): needs a part of kind 'pyramidal', and this circuit has"
+            r" clock, sensory"
+        ),
     ):
         Circuit([SensoryInput(3)], [], departures=[ApicalDrive(0.1)])
 
@@ -154,14 +215,22 @@ def test_a_departure_that_does_not_fit():
             lambda: Circuit([SensoryInput()], [], inputs={"x": "sensory.z"}),
             "must be a variable declared with role 'input'",
         ),
-        (lambda: Circuit([SensoryInput()], [], inputs={}), "inputs: nothing sets sensory.x; name a port for each"),
+        (
+            lambda: Circuit([SensoryInput()], [], inputs={}),
+            "inputs: nothing sets sensory.x; name a port for each",
+        ),
         (
             lambda: Circuit([SensoryInput(3)], []).run({"x": np.eye(2)}, centre=True),
             r"x: must have 3 features, the cells of sensory \(got 2\)",
         ),
-        (lambda: Circuit([SensoryInput(3)], []).run({"y": np.ones((5, 3))}), r"inputs: must be data for x \(got y\)"),
         (
-            lambda: Circuit([SensoryInput(3), Population(name="vip")], []).run({"x": np.eye(3)}, centre=True),
+            lambda: Circuit([SensoryInput(3)], []).run({"y": np.ones((5, 3))}),
+            r"inputs: must be data for x \(got y\)",
+        ),
+        (
+            lambda: Circuit([SensoryInput(3), Population(name="vip")], []).run(
+                {"x": np.eye(3)}, centre=True
+            ),
             "vip.size: must be given, because no data say how many cells there are",
         ),
     ],
@@ -173,10 +242,13 @@ def test_ports_and_sizes(make, text):
 
 def test_values_that_depend_on_each_other():
     circular = cells(
-        Variable("u", role="parameter", value="1 + v"), Variable("v", role="parameter", value="2 * u")
-    )  # fmt: skip
+        Variable("u", role="parameter", value="1 + v"),
+        Variable("v", role="parameter", value="2 * u"),
+    )
     with pytest.raises(ValueError, match=r"vip.u.value: depends on itself, by way of vip.u, vip.v"):
-        Microcircuit(2, populations=[circular], engine="numpy").run(np.eye(3), np.eye(3), centre=True)
+        Microcircuit(2, populations=[circular], engine="numpy").run(
+            np.eye(3), np.eye(3), centre=True
+        )
 
 
 def test_a_circuit_is_frozen():
@@ -190,8 +262,9 @@ def test_a_circuit_is_frozen():
 def test_nothing_of_this_needs_brian2():
     """A circuit is checked before Brian2 is even imported."""
     script = (
-        "import sys; from biorrr.circuit import Microcircuit; from biorrr.models import Leaky, Spiking\n"
-        "Microcircuit(2, departures=[Leaky(), Spiking()]).describe(4, 3); sys.exit('brian2' in sys.modules)"
+        "import sys; from biorrr.circuit import Microcircuit; from biorrr.models import Leaky,"
+        " Spiking\nMicrocircuit(2, departures=[Leaky(), Spiking()]).describe(4, 3);"
+        " sys.exit('brian2' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
@@ -206,6 +279,13 @@ def test_inhibition_that_comes_from_two_places_adds_up():
         X, Y, centre=True, plastic=False, record="inhibition", every=1, progress=False
     )
     two = Microcircuit(2, rates=rates, engine="numpy", Q0=Q0, pathways=[second]).run(
-        X, Y, centre=True, plastic=False, record="inhibition", every=1, progress=False, weights={"Q2": Q0}
+        X,
+        Y,
+        centre=True,
+        plastic=False,
+        record="inhibition",
+        every=1,
+        progress=False,
+        weights={"Q2": Q0},
     )
     np.testing.assert_allclose(one.data["inhibition"], two.data["inhibition"], rtol=1e-12)

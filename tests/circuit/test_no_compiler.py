@@ -22,7 +22,9 @@ def no_compiler(tmp_path, monkeypatch):
 def test_auto_falls_back_and_says_so_once(no_compiler, data, monkeypatch):
     monkeypatch.setattr(choice, "_WORTH_COMPILING", 50)
     X, Y = data[0][:100], data[1][:100]
-    with pytest.warns(UserWarning, match="no C\\+\\+ compiler found, so this runs on Brian2's numpy target") as said:
+    with pytest.warns(
+        UserWarning, match="no C\\+\\+ compiler found, so this runs on Brian2's numpy target"
+    ) as said:
         run = Microcircuit(2).run(X, Y)
     assert run.data.attrs["engine"] == "numpy"
     (warning,) = [w for w in said if "apt install g++" in str(w.message)]
@@ -42,8 +44,15 @@ def test_short_runs_need_no_word(no_compiler, data):
 def test_asking_for_it_is_an_error_that_helps(engine, no_compiler, data):
     with pytest.raises(choice.EngineUnavailable) as caught:
         Microcircuit(2, engine=engine).run(*data)
-    assert str(caught.value).startswith(f"engine '{engine}': no C++ compiler found; install a C++ compiler (Debian and")
-    for remedy in ("apt install g++", "dnf install gcc-c++", "xcode-select --install", "conda install cxx-compiler"):
+    assert str(caught.value).startswith(
+        f"engine '{engine}': no C++ compiler found; install a C++ compiler (Debian and"
+    )
+    for remedy in (
+        "apt install g++",
+        "dnf install gcc-c++",
+        "xcode-select --install",
+        "conda install cxx-compiler",
+    ):
         assert remedy in str(caught.value)
 
 

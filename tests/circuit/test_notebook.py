@@ -39,14 +39,19 @@ def test_a_circuit_is_a_table():
     assert circuit._repr_html_().count("<tr>") == 7
     departing = repr(Microcircuit(2, departures=[LoopDelay(1), Rectified()]))
     assert "  departures    LoopDelay(samples=1, ticks=0); Rectified(" in departing
-    assert "DalesLaw(weights=(&#x27;Q&#x27;, " in Microcircuit(2, departures=[DalesLaw(("Q", "R"))])._repr_html_()
+    assert (
+        "DalesLaw(weights=(&#x27;Q&#x27;, "
+        in Microcircuit(2, departures=[DalesLaw(("Q", "R"))])._repr_html_()
+    )
 
 
 def test_a_run_is_a_table(run):
     lines = repr(run).splitlines()
     assert lines[0] == "Run: 600 samples on numpy, done"
     assert lines[1].split("  ")[-1] == "5 sensory, 3 instructive"
-    assert lines[-1].endswith("z, a, inhibition, plateau, eta_x, eta_y, eta_q, eta_r, of 600 samples")
+    assert lines[-1].endswith(
+        "z, a, inhibition, plateau, eta_x, eta_y, eta_q, eta_r, of 600 samples"
+    )
     assert run._repr_html_().count("<tr>") == len(lines) - 1
 
 
@@ -61,21 +66,31 @@ def test_learning_is_drawn_on_data_as_the_run_saw_them(run, data):
 
 
 def test_plateaus_are_drawn_with_what_was_recorded(run, data):
-    signals = [line for line in run.plot_plateau(shown=20)[1, 0].lines if line.get_drawstyle() == "steps-mid"]
+    signals = [
+        line
+        for line in run.plot_plateau(shown=20)[1, 0].lines
+        if line.get_drawstyle() == "steps-mid"
+    ]
     assert len(signals) == 4
     plain = Microcircuit(1, engine="numpy").run(*data, record="plateau", order=np.arange(30))
     axes = plain.plot_plateau()
     assert axes.shape == (1, 1)
     (signal,) = (line for line in axes[0, 0].lines if line.get_drawstyle() == "steps-mid")
     recorded = plain.data["plateau"].values[:, 0]
-    np.testing.assert_allclose(signal.get_ydata(), recorded / (2.1 * np.abs(recorded).max()), rtol=1e-12)
+    np.testing.assert_allclose(
+        signal.get_ydata(), recorded / (2.1 * np.abs(recorded).max()), rtol=1e-12
+    )
 
 
 def test_by_default_what_a_figure_needs_is_recorded(data):
-    run = Microcircuit(2, engine="numpy").run(*data, order=np.arange(2000) % len(data[0]), progress=False)
+    run = Microcircuit(2, engine="numpy").run(
+        *data, order=np.arange(2000) % len(data[0]), progress=False
+    )
     axes = run.plot_plateau(*data)
     assert axes.shape == (2, 3)
-    assert [line.get_drawstyle() for line in axes[0, 0].lines].count("steps-mid") == 4 + 2  # and theory behind two
+    assert [line.get_drawstyle() for line in axes[0, 0].lines].count(
+        "steps-mid"
+    ) == 4 + 2  # and theory behind two
     samples = run.data["sample"].values
     assert samples[:50].tolist() == list(range(50))
     assert samples[-50:].tolist() == list(range(1950, 2000))
@@ -89,7 +104,9 @@ def test_neurons_that_are_not_there_cannot_be_drawn(run, neurons):
 
 
 def test_time_is_in_milliseconds_where_samples_are_held(data):
-    held = Microcircuit(1, departures=(Leaky(),), engine="numpy").run(*data, order=np.arange(20), progress=False)
+    held = Microcircuit(1, departures=(Leaky(),), engine="numpy").run(
+        *data, order=np.arange(20), progress=False
+    )
     panel = held.plot_plateau()[0, -1]
     assert panel.get_xlabel() == "time (ms)"
     trace = max((line.get_xdata() for line in panel.lines), key=len)
@@ -103,22 +120,30 @@ def test_symmetry_is_drawn_with_its_prediction(run):
 
 def test_what_was_not_recorded_cannot_be_drawn(data):
     run = Microcircuit(1, engine="numpy").run(*data, record=())
-    with pytest.raises(ValueError, match=r"plateau: was not recorded in this run; run again with record=\('plateau'"):
+    with pytest.raises(
+        ValueError,
+        match=r"plateau: was not recorded in this run; run again with record=\('plateau'",
+    ):
         run.plot_plateau()
-    unequal = Microcircuit(1, rates=Rates(Rate(0.01), Rate(0.01), Rate(0.02), Rate(0.01)), engine="numpy")
+    unequal = Microcircuit(
+        1, rates=Rates(Rate(0.01), Rate(0.01), Rate(0.02), Rate(0.01)), engine="numpy"
+    )
     with pytest.raises(ValueError, match="rates: those of Q and R must be equal"):
         unequal.run(*data).plot_symmetry()
 
 
 @pytest.mark.slow
 def test_a_notebook_shows_tables_and_every_figure(tmp_path):
-    """In a real kernel, which sets up its figures when the first is drawn; nothing else stands between the cells."""
+    """In a real kernel, which sets up its figures when the first is drawn; nothing else stands
+    between the cells.
+    """
     nbclient = pytest.importorskip("nbclient", reason="needs the extra docs")
     pytest.importorskip("ipykernel", reason="needs the extra docs")
     from nbformat.v4 import new_code_cell, new_notebook
 
     begin = (
-        "import numpy as np; from biorrr.circuit import Microcircuit; X = np.random.default_rng(0).normal(size=(40, 3))"
+        "import numpy as np; from biorrr.circuit import Microcircuit; X ="
+        " np.random.default_rng(0).normal(size=(40, 3))"
     )
     cells = [
         f"{begin}; circuit = Microcircuit(1, engine='numpy'); circuit",
@@ -129,5 +154,8 @@ def test_a_notebook_shows_tables_and_every_figure(tmp_path):
     ]
     notebook = new_notebook(cells=[new_code_cell(cell) for cell in cells])
     nbclient.NotebookClient(notebook, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    shown = [[sorted(output.get("data", {"text": 0})) for output in cell.outputs] for cell in notebook.cells]
+    shown = [
+        [sorted(output.get("data", {"text": 0})) for output in cell.outputs]
+        for cell in notebook.cells
+    ]
     assert shown == [[["text/html", "text/plain"]]] * 2 + [[["image/png", "text/plain"]]] * 3

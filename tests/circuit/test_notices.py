@@ -1,4 +1,6 @@
-"""Notices while Brian2 is imported and the circuit is compiled: in the log, and shown by commands on a terminal."""
+"""Notices while Brian2 is imported and the circuit is compiled: in the log, and shown by commands
+on a terminal.
+"""
 
 import os
 import pty
@@ -26,7 +28,10 @@ def _run(tmp_path, *command, **streams):
 
 
 def test_a_script_finds_them_in_the_log(tmp_path):
-    logged = "import logging; logging.basicConfig(level='INFO', format='%(name)s: %(message)s'); " + SCRIPT
+    logged = (
+        "import logging; logging.basicConfig(level='INFO', format='%(name)s: %(message)s'); "
+        + SCRIPT
+    )
     done = _run(tmp_path, "-W", "ignore", "-c", logged, capture_output=True, text=True)
     assert [line for line in done.stderr.splitlines() if line.startswith("biorrr: ")] == [
         f"biorrr: {one}" for one in SAID

@@ -1,4 +1,6 @@
-"""Runs as NWB files: what is in them is what was recorded, and the inspector finds nothing that counts."""
+"""Runs as NWB files: what is in them is what was recorded, and the inspector finds nothing that
+counts.
+"""
 
 import sys
 
@@ -17,7 +19,9 @@ def data():
 
 @pytest.fixture(scope="module")
 def run(data):
-    return Microcircuit(2, engine="numpy").run(*data, record=("x", "y", "z", "plateau"), every=3, centre=True)
+    return Microcircuit(2, engine="numpy").run(
+        *data, record=("x", "y", "z", "plateau"), every=3, centre=True
+    )
 
 
 def test_traces_and_stimulus(run, tmp_path):
@@ -30,7 +34,10 @@ def test_traces_and_stimulus(run, tmp_path):
         np.testing.assert_array_equal(file.stimulus["x"].data[:], run.data["x"].values)
         plateau = file.processing["simulation"]["plateau"]
         np.testing.assert_array_equal(plateau.data[:], run.data["plateau"].values)
-        assert (plateau.starting_time, plateau.rate) == (0, 1 / 3)  # every third sample, of one second each
+        assert (plateau.starting_time, plateau.rate) == (
+            0,
+            1 / 3,
+        )  # every third sample, of one second each
         assert plateau.description == "calcium plateau potential"
 
 
@@ -49,14 +56,20 @@ def test_the_inspector_finds_nothing_that_counts(run, tmp_path):
     inspector = pytest.importorskip("nwbinspector", reason="needs nwbinspector")
     run.to_nwb(tmp_path / "run.nwb")
     counts = inspector.Importance.BEST_PRACTICE_VIOLATION
-    found = inspector.inspect_nwbfile(nwbfile_path=tmp_path / "run.nwb", importance_threshold=counts)
-    assert [finding.message for finding in found] == ["Subject species is missing."]  # a simulation has none
+    found = inspector.inspect_nwbfile(
+        nwbfile_path=tmp_path / "run.nwb", importance_threshold=counts
+    )
+    assert [finding.message for finding in found] == [
+        "Subject species is missing."
+    ]  # a simulation has none
 
 
 def test_nothing_to_write(data, tmp_path):
     pytest.importorskip("pynwb", reason="needs the extra nwb")
     run = Microcircuit(1, engine="numpy").run(*data, record=(), centre=True)
-    with pytest.raises(ValueError, match="to_nwb: the run recorded no traces; run again with record="):
+    with pytest.raises(
+        ValueError, match="to_nwb: the run recorded no traces; run again with record="
+    ):
         run.to_nwb(tmp_path / "run.nwb")
 
 

@@ -1,4 +1,6 @@
-"""One run for every circuit: nothing that a circuit has done before changes what it does or says next."""
+"""One run for every circuit: nothing that a circuit has done before changes what it does or says
+next.
+"""
 
 import re
 import warnings
@@ -37,9 +39,14 @@ def views():
 
 def oja(**settings):
     rule = Pathway(
-        "oja", "sensory", "cell", drives="z", current="w * x_pre", phase="drive",
+        "oja",
+        "sensory",
+        "cell",
+        drives="z",
+        current="w * x_pre",
+        phase="drive",
         change="0.01 * z_post * (x_pre - z_post * w)",
-    )  # fmt: skip
+    )
     cell = Population(1, "cell", [Variable("z", "output")])
     return Circuit([SensoryInput(), cell], [rule], engine="numpy", **settings)
 
@@ -48,7 +55,10 @@ def oja(**settings):
 def test_auto_decides_from_the_work_of_each_run(views, monkeypatch):
     monkeypatch.setattr(choice, "_WORTH_COMPILING", 100)
     circuit = Microcircuit(2, rates=RATES)
-    engines = [circuit.run(*views, epochs=epochs, progress=False).data.attrs["engine"] for epochs in (1, 3, 1)]
+    engines = [
+        circuit.run(*views, epochs=epochs, progress=False).data.attrs["engine"]
+        for epochs in (1, 3, 1)
+    ]
     assert engines == ["numpy", "cpp", "numpy"]
 
 
@@ -62,7 +72,9 @@ def test_a_circuit_describes_itself_and_not_its_last_run(views):
     assert "active" in circuit.describe(run=run)
     assert "sensory (5)" in circuit.describe(run=run)
     assert circuit.wiring(run=run).nodes["sensory"]["size"] == 5
-    assert [str(rule) for rule in circuit.locality(run)] == [str(rule) for rule in circuit.locality()]
+    assert [str(rule) for rule in circuit.locality(run)] == [
+        str(rule) for rule in circuit.locality()
+    ]
 
 
 def test_networks_are_those_of_their_runs(views):
@@ -81,12 +93,28 @@ def test_networks_are_those_of_their_runs(views):
 @pytest.mark.parametrize(
     ("make", "events", "said"),
     [
-        (oja, [Silence(3)], "Silence.population: must be interneurons of this circuit .* it has none"),
+        (
+            oja,
+            [Silence(3)],
+            "Silence.population: must be interneurons of this circuit .* it has none",
+        ),
         (oja, [Silence(3, population="nobody")], r"Silence.population: must be .*\(got 'nobody'\)"),
         (oja, [CutInstruction(3)], "CutInstruction: cuts port y, and this circuit has x alone"),
-        (oja, [SwapData(3, X=np.ones((4, 5)), Y=np.ones((4, 3)))], "SwapData: is for circuits with ports x and y"),
-        (lambda: Microcircuit(2, engine="numpy"), [Silence(3, population="sensory")], "it has interneurons"),
-        (lambda: Hierarchy((2, 2), engine="numpy"), [Silence(3)], "it has interneurons_1, interneurons_2"),
+        (
+            oja,
+            [SwapData(3, X=np.ones((4, 5)), Y=np.ones((4, 3)))],
+            "SwapData: is for circuits with ports x and y",
+        ),
+        (
+            lambda: Microcircuit(2, engine="numpy"),
+            [Silence(3, population="sensory")],
+            "it has interneurons",
+        ),
+        (
+            lambda: Hierarchy((2, 2), engine="numpy"),
+            [Silence(3)],
+            "it has interneurons_1, interneurons_2",
+        ),
     ],
 )
 def test_events_that_do_not_fit_are_refused_in_a_sentence(make, events, said, views):
@@ -105,7 +133,9 @@ def test_a_hierarchy_warns_of_shuffled_samples_too(views):
 def test_data_are_read_twice_before_the_simulation(views, monkeypatch):
     reads = []
     chunks = statistics.chunks
-    monkeypatch.setattr(statistics, "chunks", lambda array: reads.append(array.shape[1]) or chunks(array))
+    monkeypatch.setattr(
+        statistics, "chunks", lambda array: reads.append(array.shape[1]) or chunks(array)
+    )
     Microcircuit(2, engine="numpy").run(*views, progress=False)
     assert reads.count(5) == 2
 
@@ -125,7 +155,9 @@ def test_data_are_read_twice_before_the_simulation(views, monkeypatch):
 def test_scales_are_parsed_once(views, monkeypatch):
     parsed = []
     evaluate = units.evaluate
-    monkeypatch.setattr(units, "evaluate", lambda text, names: parsed.append(text) or evaluate(text, names))
+    monkeypatch.setattr(
+        units, "evaluate", lambda text, names: parsed.append(text) or evaluate(text, names)
+    )
     Microcircuit(2, engine="numpy").run(*views, progress=False)
     assert parsed
     assert len(parsed) == len(set(parsed))
@@ -147,7 +179,10 @@ def test_matrices_turn_and_turn_back():
 
 def test_x_and_y_or_a_dict_of_them(views):
     circuit = Microcircuit(2, engine="numpy")
-    one, other = circuit.run(*views, progress=False), circuit.run(dict(zip("xy", views, strict=True)), progress=False)
+    one, other = (
+        circuit.run(*views, progress=False),
+        circuit.run(dict(zip("xy", views, strict=True)), progress=False),
+    )
     np.testing.assert_array_equal(one.Vx, other.Vx)
     with pytest.raises(TypeError, match="X: must be a dict of the data of each port, x"):
         oja().run(views[0])
@@ -156,7 +191,10 @@ def test_x_and_y_or_a_dict_of_them(views):
 def test_seeds_as_scikit_learn_takes_them(views):
     drawn = [Microcircuit(2, seed=None).seed for _ in range(2)]
     assert drawn[0] != drawn[1]
-    assert Microcircuit(2, seed=np.random.default_rng(3)).seed == Microcircuit(2, seed=np.random.default_rng(3)).seed
+    assert (
+        Microcircuit(2, seed=np.random.default_rng(3)).seed
+        == Microcircuit(2, seed=np.random.default_rng(3)).seed
+    )
     assert isinstance(Hierarchy(seed=np.random.RandomState(3)).seed, int)
     run = Microcircuit(2, engine="numpy").run(*views, seed=np.random.default_rng(3), progress=False)
     assert run.data.attrs["seed"] == Microcircuit(2, seed=np.random.default_rng(3)).seed
@@ -192,9 +230,17 @@ def test_samples_seen_are_a_coordinate(views):
 def test_plateaus_of_chosen_samples_and_neurons(views):
     run = Microcircuit(2, engine="numpy").run(*views, epochs=4, every=[(100, 200)], progress=False)
     axes = run.plot_plateau(samples=(120, 150), neurons=[1])
-    assert axes.ravel()[0].get_title(loc="left") + axes.ravel()[0].get_title() == "samples 120 to 149"
-    assert "neuron 1" in [text.get_text() for text in axes.ravel()[0].texts] + [axes.ravel()[0].get_ylabel()]
-    titles = [title for axis in run.plot_plateau().ravel() if (title := axis.get_title(loc="left") + axis.get_title())]
+    assert (
+        axes.ravel()[0].get_title(loc="left") + axes.ravel()[0].get_title() == "samples 120 to 149"
+    )
+    assert "neuron 1" in [text.get_text() for text in axes.ravel()[0].texts] + [
+        axes.ravel()[0].get_ylabel()
+    ]
+    titles = [
+        title
+        for axis in run.plot_plateau().ravel()
+        if (title := axis.get_title(loc="left") + axis.get_title())
+    ]
     assert titles
     assert all(re.fullmatch(r"samples 1\d\d to 1\d\d", title) for title in titles)
     with pytest.raises(ValueError, match="samples: none of 0 to 49 was recorded"):
@@ -204,9 +250,16 @@ def test_plateaus_of_chosen_samples_and_neurons(views):
 def test_symmetry_without_traces_and_without_a_sample_zero(views):
     run = Microcircuit(2, rates=RATES, engine="numpy").run(*views, record=(), progress=False)
     ax = run.plot_symmetry()
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["predicted, $\\prod(1-\\eta_q)$", "measured"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "predicted, $\\prod(1-\\eta_q)$",
+        "measured",
+    ]
     assert min(line.get_xdata().min() for line in ax.lines) == 1
-    alone = Microcircuit(2, engine="numpy").run(*views, record=(), snapshots=[40], progress=False).plot_symmetry()
+    alone = (
+        Microcircuit(2, engine="numpy")
+        .run(*views, record=(), snapshots=[40], progress=False)
+        .plot_symmetry()
+    )
     assert [text.get_text() for text in alone.get_legend().get_texts()] == ["measured"]
     assert alone.lines[0].get_xdata().tolist() == [40, 60]
 
@@ -226,7 +279,9 @@ def test_a_misspelt_name_is_put_right():
     from biorrr.models import ProximalSynapses
 
     with pytest.raises(ValueError, match=r"reads platau_post, .*did you mean plateau_post\?"):
-        Microcircuit(2, pathways=[replace(ProximalSynapses(), change="eta_x * x_pre * platau_post")])
+        Microcircuit(
+            2, pathways=[replace(ProximalSynapses(), change="eta_x * x_pre * platau_post")]
+        )
 
 
 def test_data_of_too_low_a_rank_are_warned_of(views):
@@ -249,4 +304,6 @@ def test_files_of_the_version_before_open(views):
     circuit = Microcircuit(1, s=0.5, ridge=0.1, engine="numpy")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert circuit.run(views[0][:, :3], views[1][:, :2], start=run, progress=False).samples == 90
+        assert (
+            circuit.run(views[0][:, :3], views[1][:, :2], start=run, progress=False).samples == 90
+        )

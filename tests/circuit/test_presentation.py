@@ -60,6 +60,9 @@ def test_same_seed_same_bits(engine, data):
 
 def test_a_seed_means_the_same_on_every_engine(data):
     X, Y = data
-    runs = [Microcircuit(2, ridge=0.1, engine=engine, seed=5).run(X[:300], Y[:300]) for engine in ("numpy", "cpp")]
+    runs = [
+        Microcircuit(2, ridge=0.1, engine=engine, seed=5).run(X[:300], Y[:300])
+        for engine in ("numpy", "cpp")
+    ]
     for name in ("Vx", "Vy", "Q", "R", "plateau", "eta_x"):
         np.testing.assert_allclose(runs[0].data[name], runs[1].data[name], rtol=1e-9, atol=1e-12)

@@ -21,7 +21,9 @@ def data():
     return X, X[:, :2] @ rng.standard_normal((2, 4)) + 0.3 * rng.standard_normal((400, 4))
 
 
-@pytest.mark.filterwarnings("ignore")  # scikit-learn's checks give constant columns and large means on purpose
+@pytest.mark.filterwarnings(
+    "ignore"
+)  # scikit-learn's checks give constant columns and large means on purpose
 @parametrize_with_checks([MicrocircuitRegressor(epochs=3, engine="numpy")])
 def test_it_follows_the_conventions_of_scikit_learn(estimator, check):
     check(estimator)
@@ -30,14 +32,22 @@ def test_it_follows_the_conventions_of_scikit_learn(estimator, check):
 def test_it_predicts_as_well_as_the_exact_solution(data):
     exact = ReducedRankRegression(k=2).fit(*data)
     learned = MicrocircuitRegressor(k=2, epochs=60, random_state=0).fit(*data)
-    assert learned.score(*data) == pytest.approx(r2_score(data[1], exact.predict(data[0])), abs=0.002)
+    assert learned.score(*data) == pytest.approx(
+        r2_score(data[1], exact.predict(data[0])), abs=0.002
+    )
     assert learned.transform(data[0]).shape == (400, 2)
-    np.testing.assert_allclose(learned.transform(data[0]), (data[0] - data[0].mean(0)) @ learned.run_.Vx, atol=1e-12)
+    np.testing.assert_allclose(
+        learned.transform(data[0]), (data[0] - data[0].mean(0)) @ learned.run_.Vx, atol=1e-12
+    )
 
 
 def test_a_pipeline_a_grid_and_clones_take_it(data):
-    model = MicrocircuitRegressor(epochs=2, engine="numpy", departures=(AllOrNone(0.1),), random_state=1)
-    search = GridSearchCV(make_pipeline(PCA(4), model), {"microcircuitregressor__k": [1, 2]}, cv=2).fit(*data)
+    model = MicrocircuitRegressor(
+        epochs=2, engine="numpy", departures=(AllOrNone(0.1),), random_state=1
+    )
+    search = GridSearchCV(
+        make_pipeline(PCA(4), model), {"microcircuitregressor__k": [1, 2]}, cv=2
+    ).fit(*data)
     assert search.predict(data[0]).shape == (400, 4)
     assert clone(model).get_params() == model.get_params()
 

@@ -34,7 +34,8 @@ def test_two_runs_are_one_run(engine, order, data, make_circuit):
 
 
 def test_fitted_rates_go_on_where_they_were(data, make_circuit):
-    """Bit for bit: what the engine held goes on, not what was brought to the data's units and back."""
+    """Bit for bit: what the engine held goes on, not what was brought to the data's units and
+    back."""
     X, Y = data
     circuit = make_circuit("cpp", l=2, s=0.3, rates="auto")
     whole = circuit.run(X, Y, epochs=2, final=False)
@@ -47,12 +48,17 @@ def test_fitted_rates_go_on_where_they_were(data, make_circuit):
 @pytest.mark.parametrize("rates", ["timetable", "auto"])
 def test_without_plasticity_nothing_changes(engine, rates, data, make_circuit):
     X, Y = data[0][:100], data[1][:100]
-    circuit = make_circuit(engine, **(SETTINGS if rates == "timetable" else {"l": 2, "s": 0.3, "rates": "auto"}))
+    circuit = make_circuit(
+        engine, **(SETTINGS if rates == "timetable" else {"l": 2, "s": 0.3, "rates": "auto"})
+    )
     learned = circuit.run(X, Y)
     run = circuit.run(X, Y, order="sequential", plastic=False, start=learned, record="z", every=1)
     for name in WEIGHTS:
-        np.testing.assert_allclose(run.data[name].values, np.broadcast_to(getattr(learned, name), run.data[name].shape),
-                                   rtol=1e-15)  # fmt: skip
+        np.testing.assert_allclose(
+            run.data[name].values,
+            np.broadcast_to(getattr(learned, name), run.data[name].shape),
+            rtol=1e-15,
+        )
     np.testing.assert_allclose(run.data["z"].values, run.transform(X), rtol=1e-10, atol=1e-12)
 
 
@@ -75,12 +81,17 @@ def test_transform_and_predict(run, data):
     X, Y = data
     np.testing.assert_allclose(run.transform(X), X @ run.Vx, rtol=1e-12)
     Sigma_inverse = 0.3 * (Y.T @ Y / len(Y) + 0.1 * np.eye(4)) + 0.7 * np.eye(4)
-    np.testing.assert_allclose(run.predict(X), X @ run.Vx @ (Sigma_inverse @ run.Vy).T, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(
+        run.predict(X), X @ run.Vx @ (Sigma_inverse @ run.Vy).T, rtol=1e-10, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("shape", [(7,), (4, 3)])
 def test_data_of_another_width_are_refused(shape, run):
-    with pytest.raises(ValueError, match=rf"X: must have shape \(n_samples, {len(run.Vx)}\), the inputs of this run"):
+    with pytest.raises(
+        ValueError,
+        match=rf"X: must have shape \(n_samples, {len(run.Vx)}\), the inputs of this run",
+    ):
         run.predict(np.zeros(shape))
 
 
@@ -128,7 +139,10 @@ def test_loading_what_is_not_a_run(tmp_path):
     with pytest.raises(ValueError, match=r"cut\.nc: not a saved run, or damaged"):
         Run.load(tmp_path / "cut.nc")
     xr.Dataset({"Vx": ("a", [1.0])}).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
-    with pytest.raises(ValueError, match=r"other\.nc: not a saved run: no circuit, traces, state_layout, ended in it"):
+    with pytest.raises(
+        ValueError,
+        match=r"other\.nc: not a saved run: no circuit, traces, state_layout, ended in it",
+    ):
         Run.load(tmp_path / "other.nc")
     with pytest.raises(FileNotFoundError, match=r"no such file: '.*none.nc'$"):
         Run.load(tmp_path / "none.nc")
@@ -136,7 +150,9 @@ def test_loading_what_is_not_a_run(tmp_path):
 
 @pytest.mark.parametrize("rows", [slice(0, 7), slice(3, 40)])
 def test_outputs_of_held_samples_stand_in_the_order_of_the_rows(rows):
-    """However many samples the circuit had seen: the pass with learning off begins at the first row."""
+    """However many samples the circuit had seen: the pass with learning off begins at the first
+    row.
+    """
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((40, 5)), rng.standard_normal((40, 3))
     run = Microcircuit(k=2, departures=[Leaky(hold=200, dt=5)], engine="numpy").run(

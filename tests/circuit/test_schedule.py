@@ -1,4 +1,6 @@
-"""What happens within a tick: the order Brian2 itself reports, and circuits whose order cannot be satisfied."""
+"""What happens within a tick: the order Brian2 itself reports, and circuits whose order cannot be
+satisfied.
+"""
 
 import brian2
 import pytest
@@ -9,7 +11,10 @@ def test_order_within_a_tick(rates, make_circuit):
     settings = {"rates": "auto"} if rates == "auto" else {}
     circuit = make_circuit("numpy", 2, s=0.3, **settings).build(6, 4)
     entries = brian2.scheduling_summary(circuit.network).entries
-    order = [entry.name for entry in sorted(entries, key=lambda e: (_slot(circuit, e.when), e.order, e.name))]
+    order = [
+        entry.name
+        for entry in sorted(entries, key=lambda e: (_slot(circuit, e.when), e.order, e.name))
+    ]
 
     def place(*names):
         return [order.index(name) for name in names]
@@ -21,12 +26,18 @@ def test_order_within_a_tick(rates, make_circuit):
         "inhibitory_summed_variable_inhibition_post",
     )
     (plateau,) = place("pyramidal_plateau_0")
-    plasticity = place("proximal_change", "distal_change", "recruitment_change", "inhibitory_change")
+    plasticity = place(
+        "proximal_change", "distal_change", "recruitment_change", "inhibitory_change"
+    )
     assert max(z, a) < n < inhibition < plateau < min(plasticity)
     assert place("clock_input_0")[0] < min(z, a)
     if rates == "auto":
         (fitted,) = place("neuromodulator_modulation_0")
-        assert max(place("loop_gain_summed_variable_trace_q_post")[0], plateau) < fitted < min(plasticity)
+        assert (
+            max(place("loop_gain_summed_variable_trace_q_post")[0], plateau)
+            < fitted
+            < min(plasticity)
+        )
     else:
         assert place("clock_input_0")[0] < place("neuromodulator_input_0")[0] < min(z, a)
 

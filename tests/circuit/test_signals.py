@@ -14,7 +14,9 @@ QUICK = {"progress": False, "record": ()}
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_series_moves_from_tick_to_tick(engine, data, make_circuit, make_loop):
-    """x changes in every tick of 5 ms, y in every second one; somata of 7 ms; plasticity averages over 20 ms."""
+    """x changes in every tick of 5 ms, y in every second one; somata of 7 ms; plasticity averages
+    over 20 ms.
+    """
     X, Y = data[0][:160], data[1][:80]
     loop, soma = make_loop(s=0.3), np.zeros(2)
     for t in range(40):
@@ -36,7 +38,9 @@ def test_a_series_moves_from_tick_to_tick(engine, data, make_circuit, make_loop)
         for name, path, change in zip(WEIGHTS, "xyqr", zip(*changes, strict=True), strict=True):
             setattr(loop, name, getattr(loop, name) + eta[path] * np.mean(change, axis=0))
     circuit = make_circuit(engine, s=0.3, departures=(Leaky(7, 0, 0, 0, hold=20, dt=5),))
-    run = circuit.run(TimeSeries(X, 0.005), TimeSeries(Y, 0.01), record=("x", "y", "z"), every=1, progress=False)
+    run = circuit.run(
+        TimeSeries(X, 0.005), TimeSeries(Y, 0.01), record=("x", "y", "z"), every=1, progress=False
+    )
     for name in WEIGHTS:
         np.testing.assert_allclose(getattr(run, name), getattr(loop, name), **EXACT, err_msg=name)
     np.testing.assert_array_equal(run.trace("x"), X)
@@ -50,17 +54,27 @@ def test_a_series_that_stands_still_is_a_table(engine, data, make_circuit):
     import brian2
 
     X, Y = data[0][:30], data[1][:30]
-    circuit = make_circuit(engine, s=0.3, ridge=0.2, replay=2, departures=(Leaky(7, 0, 0, 0, hold=20, dt=5),))
+    circuit = make_circuit(
+        engine, s=0.3, ridge=0.2, replay=2, departures=(Leaky(7, 0, 0, 0, hold=20, dt=5),)
+    )
     table = circuit.run(X, Y, order="sequential", **QUICK)
     timed = lambda array: TimeSeries(array.values, array.dt)  # noqa: E731
     for signals in (
         (TimeSeries(X, 0.02), Y),
-        (TimeSeries(np.repeat(X, 8, axis=0), 2.5 * brian2.ms), TimeSeries(np.repeat(Y, 4, axis=0), 0.005)),
-        (timed(brian2.TimedArray(X, dt=20 * brian2.ms)), timed(brian2.TimedArray(Y, dt=20 * brian2.ms))),
+        (
+            TimeSeries(np.repeat(X, 8, axis=0), 2.5 * brian2.ms),
+            TimeSeries(np.repeat(Y, 4, axis=0), 0.005),
+        ),
+        (
+            timed(brian2.TimedArray(X, dt=20 * brian2.ms)),
+            timed(brian2.TimedArray(Y, dt=20 * brian2.ms)),
+        ),
     ):
         run = circuit.run(*signals, **QUICK)
         for name in WEIGHTS:
-            np.testing.assert_allclose(getattr(run, name), getattr(table, name), **EXACT, err_msg=name)
+            np.testing.assert_allclose(
+                getattr(run, name), getattr(table, name), **EXACT, err_msg=name
+            )
 
 
 def relay(engine):
@@ -69,7 +83,15 @@ def relay(engine):
 
     clock = with_values(HoldingClock(), held=5.0, tick=2.0, lapse=0.002)
     cell = Population(1, "cell", [Variable("z", "output")])
-    drive = Pathway("relay", "sensory", "cell", drives="z", current="w * x_pre", phase="drive", start="1 + 0 * w")
+    drive = Pathway(
+        "relay",
+        "sensory",
+        "cell",
+        drives="z",
+        current="w * x_pre",
+        phase="drive",
+        start="1 + 0 * w",
+    )
     return Circuit([clock, SensoryInput(), cell], [drive], engine=engine)
 
 
@@ -110,7 +132,12 @@ def test_continuous_inputs_become_the_algebraic_circuit_to_first_order(data, mak
     for tau in (4.0, 2.0, 1.0):
         left = np.exp(-0.5 * np.arange(200) / tau)[:, None]
         moving = [
-            np.concatenate([now + left * (before - now) for before, now in zip([0 * v[0], *v], v, strict=False)])
+            np.concatenate(
+                [
+                    now + left * (before - now)
+                    for before, now in zip([0 * v[0], *v], v, strict=False)
+                ]
+            )
             for v in (X, Y)
         ]
         run = circuit.run(*(TimeSeries(v, 0.0005) for v in moving), **QUICK)
@@ -120,20 +147,27 @@ def test_continuous_inputs_become_the_algebraic_circuit_to_first_order(data, mak
 
 
 def poisson(values, rate, seed, dt=0.0005, held=200):
-    """Return values as Poisson spikes of pairs of fibres, one of each sign, which end at the same synapses."""
+    """Return values as Poisson spikes of pairs of fibres, one of each sign, which end at the same
+    synapses.
+    """
     means = np.repeat(values, held, axis=0) * rate * dt
     spikes = np.random.default_rng(seed).poisson(np.abs(means))
     return TimeSeries(np.sign(means) * spikes / (rate * dt), dt)
 
 
 def test_spiking_inputs_become_the_algebraic_circuit(data, make_circuit):
-    """Scatter falls as one over the root of the rate; the bias, from spikes that meet themselves, as one over it."""
+    """Scatter falls as one over the root of the rate; the bias, from spikes that meet themselves,
+    as one over it.
+    """
     X, Y = data[0][:100], data[1][:100]
     exact = make_circuit("cpp", s=0.3).run(X, Y, order="sequential", **QUICK)
     circuit = make_circuit("cpp", s=0.3, departures=(Leaky(0, 0, 0, 0, hold=100, dt=0.5),))
     scatter, bias = [], []
     for rate in (1e4, 1.6e5):
-        runs = [circuit.run(poisson(X, rate, 2 * i), poisson(Y, rate, 2 * i + 1), **QUICK) for i in range(24)]
+        runs = [
+            circuit.run(poisson(X, rate, 2 * i), poisson(Y, rate, 2 * i + 1), **QUICK)
+            for i in range(24)
+        ]
         errors = np.stack([run.Vx - exact.Vx for run in runs])
         scatter.append(np.linalg.norm(errors.std(axis=0)))
         bias.append(np.linalg.norm(errors.mean(axis=0)))
@@ -152,7 +186,9 @@ def test_signals_are_resumed_and_continued(data, make_circuit, tmp_path):
 
 def test_figures_and_nwb_carry_seconds(data, make_circuit, tmp_path):
     circuit = make_circuit("numpy", s=0.3, departures=(Leaky(hold=5, dt=5),))
-    run = circuit.run(TimeSeries(data[0][:40], 0.005), TimeSeries(data[1][:40], 0.005), every=1, progress=False)
+    run = circuit.run(
+        TimeSeries(data[0][:40], 0.005), TimeSeries(data[1][:40], 0.005), every=1, progress=False
+    )
     assert run.plot_plateau()[-1, 0].get_xlabel() == "time (s)"
     assert run.data["start_time"].values[-1] == pytest.approx(0.195)
     pynwb = pytest.importorskip("pynwb", reason="needs the extra nwb")
@@ -164,13 +200,34 @@ def test_figures_and_nwb_carry_seconds(data, make_circuit, tmp_path):
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda X: TimeSeries(X, -1), r"TimeSeries.dt: must be finite and positive \(got -1\); a plain number is in s"),
-        (lambda X: TimeSeries(X, 0.007), r"X: its rows must last a whole number .*rows of 7 ms and ticks of 5 ms"),
-        (lambda X: TimeSeries(X[:2], 0.005), r"X: must last at least one window of 20 ms, .* \(got 10 ms\)"),
-        (lambda X: TimeSeries(X[:8], 0.005), r"X, Y: must have as many samples as each other \(got 2 and 40\)"),
-        (lambda X: TimeSeries.of_spikes([0.1, 0.2], [0], 1), r"must be a time and .* shapes \(2,\) and \(1,\)"),
-        (lambda X: TimeSeries.of_spikes([0.1], [7], 1, n=6), r"must lie in .* in \[0, 5\], the fibres .* 7 to 7"),
-        (lambda X: TimeSeries.of_spikes([-0.1], [0], 1, duration=1), r"must lie in \[0, 1\] s, .*got -0.1 to -0.1 s"),
+        (
+            lambda X: TimeSeries(X, -1),
+            r"TimeSeries.dt: must be finite and positive \(got -1\); a plain number is in s",
+        ),
+        (
+            lambda X: TimeSeries(X, 0.007),
+            r"X: its rows must last a whole number .*rows of 7 ms and ticks of 5 ms",
+        ),
+        (
+            lambda X: TimeSeries(X[:2], 0.005),
+            r"X: must last at least one window of 20 ms, .* \(got 10 ms\)",
+        ),
+        (
+            lambda X: TimeSeries(X[:8], 0.005),
+            r"X, Y: must have as many samples as each other \(got 2 and 40\)",
+        ),
+        (
+            lambda X: TimeSeries.of_spikes([0.1, 0.2], [0], 1),
+            r"must be a time and .* shapes \(2,\) and \(1,\)",
+        ),
+        (
+            lambda X: TimeSeries.of_spikes([0.1], [7], 1, n=6),
+            r"must lie in .* in \[0, 5\], the fibres .* 7 to 7",
+        ),
+        (
+            lambda X: TimeSeries.of_spikes([-0.1], [0], 1, duration=1),
+            r"must lie in \[0, 1\] s, .*got -0.1 to -0.1 s",
+        ),
         (lambda X: TimeSeries.of_spikes([9.0], [0], 1e-12), "dt: would take 72000.0 GB of memory"),
     ],
 )
@@ -181,5 +238,7 @@ def test_errors_say_what_to_do(make, text, data, make_circuit):
 
 
 def test_without_time_there_are_no_signals(data):
-    with pytest.raises(ValueError, match=r"X: is a signal in time \(TimeSeries\), .*departures=\[Leaky"):
+    with pytest.raises(
+        ValueError, match=r"X: is a signal in time \(TimeSeries\), .*departures=\[Leaky"
+    ):
         Microcircuit(2).run(TimeSeries(data[0], 0.01), data[1])

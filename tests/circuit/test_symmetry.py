@@ -1,4 +1,6 @@
-"""R meets Q' by itself, exactly as fast as the theory says (supplement D, "Decoupling the interneuron synapses")."""
+"""R meets Q' by itself, exactly as fast as the theory says (supplement D, "Decoupling the
+interneuron synapses").
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,6 @@
-"""Rival theories: each equals a plain loop of its equations, resumes bit for bit, is judged, and obeys its law."""
+"""Rival theories: each equals a plain loop of its equations, resumes bit for bit, is judged, and
+obeys its law.
+"""
 
 from dataclasses import replace
 
@@ -9,19 +11,34 @@ from biorrr.analysis import Yardstick, fixed_feedback_law, participation_ratio, 
 from biorrr.circuit import Checkpoint, Circuit
 from biorrr.errors import InputError
 from biorrr.models import Rate, gaussian_draw
-from biorrr.models.theories import BioCCA, BioRRR, BurstDependent, FeedbackAlignment, Sacramento, UrbanczikSenn
+from biorrr.models.theories import (
+    BioCCA,
+    BioRRR,
+    BurstDependent,
+    FeedbackAlignment,
+    Sacramento,
+    UrbanczikSenn,
+)
 
 M, N, K, FEW = 6, 4, 2, 120
 RATE, RIDGE = Rate(0.01, 300), 0.1
 THEORIES = {
     theory.name: theory
     for theory in (
-        FeedbackAlignment(feedback="fixed"), FeedbackAlignment(feedback="learned"),
-        FeedbackAlignment(feedback="backprop"), Sacramento(learned=False), Sacramento(),
-        BurstDependent(learned=False), BurstDependent(cancelling=False), BurstDependent(),
-        UrbanczikSenn(teacher="fixed"), UrbanczikSenn(teacher="Hebbian"), BioCCA(), BioRRR(distal=0.5, inhibitory=2.0),
+        FeedbackAlignment(feedback="fixed"),
+        FeedbackAlignment(feedback="learned"),
+        FeedbackAlignment(feedback="backprop"),
+        Sacramento(learned=False),
+        Sacramento(),
+        BurstDependent(learned=False),
+        BurstDependent(cancelling=False),
+        BurstDependent(),
+        UrbanczikSenn(teacher="fixed"),
+        UrbanczikSenn(teacher="Hebbian"),
+        BioCCA(),
+        BioRRR(distal=0.5, inhibitory=2.0),
     )
-}  # fmt: skip
+}
 
 
 def theory_called(name, rate=RATE):
@@ -34,7 +51,9 @@ def data():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((300, M)) * [2.0, 1.5, 1.0, 0.7, 0.5, 0.5]
     Y = X @ rng.standard_normal((M, N)) * 0.6 + 0.3 * rng.standard_normal((300, N))
-    return tuple((one - one.mean(0)) / np.sqrt(np.square(one - one.mean(0)).mean()) for one in (X, Y))
+    return tuple(
+        (one - one.mean(0)) / np.sqrt(np.square(one - one.mean(0)).mean()) for one in (X, Y)
+    )
 
 
 def learn(theory, data, engine="numpy", samples=FEW, **options):
@@ -44,7 +63,7 @@ def learn(theory, data, engine="numpy", samples=FEW, **options):
     return circuit.run(*data, order=order, weights=start, progress=False, **options), start, order
 
 
-# -- the equations as the files print them ---------------------------------------------------------------------------
+# -- the equations as the files print them ---------------------------------------------------------
 
 
 def feedback_loop(theory, w, x, y, eta):
@@ -52,7 +71,10 @@ def feedback_loop(theory, w, x, y, eta):
     error = y - w["U"] @ z
     B = w["U"] if theory.feedback == "backprop" else w["B"]
     apical, decay = B.T @ error, 0.3 if theory.feedback == "learned" else 0.0
-    new = {"Vx": w["Vx"] + eta * np.outer(x, apical), "U": w["U"] + eta * (np.outer(error, z) - decay * w["U"])}
+    new = {
+        "Vx": w["Vx"] + eta * np.outer(x, apical),
+        "U": w["U"] + eta * (np.outer(error, z) - decay * w["U"]),
+    }
     if theory.feedback == "learned":
         new["B"] = w["B"] + eta * (np.outer(error, z) - decay * w["B"])
     return z, apical, new
@@ -102,7 +124,8 @@ def urbanczik_senn_loop(theory, w, x, y, eta):
 
 
 def bio_cca_loop(theory, w, x, y, eta):
-    """The equations with M itself, whose equilibrium is solved for; the circuit keeps its inverse."""
+    """The equations with M itself, whose equilibrium is solved for; the circuit keeps its
+    inverse."""
     M = w.get("M", np.eye(K))
     a, b = w["Wx"].T @ x, w["Wy"].T @ y
     z = np.linalg.solve(M, a + b)
@@ -126,9 +149,13 @@ def bio_rrr_loop(theory, w, x, y, eta):
 
 
 LOOPS = {
-    FeedbackAlignment: feedback_loop, Sacramento: sacramento_loop, BurstDependent: bursts_loop,
-    UrbanczikSenn: urbanczik_senn_loop, BioCCA: bio_cca_loop, BioRRR: bio_rrr_loop,
-}  # fmt: skip
+    FeedbackAlignment: feedback_loop,
+    Sacramento: sacramento_loop,
+    BurstDependent: bursts_loop,
+    UrbanczikSenn: urbanczik_senn_loop,
+    BioCCA: bio_cca_loop,
+    BioRRR: bio_rrr_loop,
+}
 
 
 @pytest.mark.parametrize("engine", ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)])
@@ -139,7 +166,9 @@ def test_it_equals_a_plain_loop_of_its_equations(name, engine, data):
     step, noise = LOOPS[type(theory)], np.sqrt(RIDGE)
     for t, row in enumerate(order):
         x = data[0][row] + noise * gaussian_draw(3, 1000, t, np.arange(M))
-        y = data[1][row] + (noise * gaussian_draw(3, 1001, t, np.arange(N)) if name == "Bio-CCA" else 0)
+        y = data[1][row] + (
+            noise * gaussian_draw(3, 1001, t, np.arange(N)) if name == "Bio-CCA" else 0
+        )
         z, apical, changed = step(theory, weights, x, y, RATE(t))
         weights = weights | changed
         np.testing.assert_allclose(run.data["z"][t], z, rtol=0, atol=1e-12)
@@ -153,7 +182,9 @@ def test_it_equals_a_plain_loop_of_its_equations(name, engine, data):
 
 @pytest.mark.parametrize("name", THEORIES)
 def test_its_circuit_begins_with_its_own_weights(name, data):
-    """Those of the seed of the circuit or of the run; matrices that are given replace their own alone."""
+    """Those of the seed of the circuit or of the run; matrices that are given replace their own
+    alone.
+    """
     theory = theory_called(name)
     circuit = Circuit(**theory.layout(N), engine="numpy", seed=3)
 
@@ -172,16 +203,30 @@ def test_its_circuit_begins_with_its_own_weights(name, data):
 @pytest.mark.parametrize(
     ("draw", "sentence"),
     [
-        (3, r"draw: must be a function of the numbers of features by port and of the seed, or None \(got 3\)"),
-        (lambda: {}, r"draw: must be a function of the numbers of features by port and of the seed, or None"),
+        (
+            3,
+            (
+                r"draw: must be a function of the numbers of features by port and of the seed, or"
+                r" None \(got 3\)"
+            ),
+        ),
+        (
+            lambda: {},
+            r"draw: must be a function of the numbers of features by port and of the seed, or None",
+        ),
         (lambda sizes, seed: 3, r"draw: must be a dict of values by name \(got 3\)"),
         (lambda sizes, seed: {"Z": 1}, r"weights: there is no matrix called 'Z'; there are Vx, B"),
-        (lambda sizes, seed: {"B": np.ones((sizes["x"], K))}, r"weights\['B'\]: must have shape \(4, 2\)"),
+        (
+            lambda sizes, seed: {"B": np.ones((sizes["x"], K))},
+            r"weights\['B'\]: must have shape \(4, 2\)",
+        ),
     ],
 )
 def test_wrong_first_weights_get_a_sentence(draw, sentence, data):
     with pytest.raises((InputError, TypeError), match=sentence):
-        Circuit(**theory_called("Urbanczik-Senn, fixed").layout(N) | {"draw": draw}, engine="numpy").run(*data)
+        Circuit(
+            **theory_called("Urbanczik-Senn, fixed").layout(N) | {"draw": draw}, engine="numpy"
+        ).run(*data)
 
 
 @pytest.mark.parametrize("name", THEORIES)
@@ -198,7 +243,9 @@ def test_it_resumes_from_a_checkpoint_bit_for_bit(name, data, tmp_path):
         learn(theory, data, record=("z", theory.apical), checkpoint=where, callback=stop)
     resumed, *_ = learn(theory, data, record=("z", theory.apical), checkpoint=where)
     for variable in straight.data.variables:
-        np.testing.assert_array_equal(resumed.data[variable], straight.data[variable], err_msg=variable)
+        np.testing.assert_array_equal(
+            resumed.data[variable], straight.data[variable], err_msg=variable
+        )
 
 
 @pytest.mark.parametrize("name", THEORIES)
@@ -219,12 +266,17 @@ def test_fixed_feedback_obeys_law_1(name, data):
 
 
 def test_feedback_of_another_shape_is_refused_in_words(data):
-    with pytest.raises(InputError, match=r"B: must have a row for each of the 4 columns of Y \(got shape \(3, 2\)\)"):
+    with pytest.raises(
+        InputError,
+        match=r"B: must have a row for each of the 4 columns of Y \(got shape \(3, 2\)\)",
+    ):
         fixed_feedback_law(np.ones((3, 2)), *data)
 
 
 def test_a_hebbian_teacher_obeys_law_2(data):
-    run, *_ = learn(theory_called("Urbanczik-Senn, Hebbian", Rate(0.006, 10_000)), data, "cpp", samples=100_000)
+    run, *_ = learn(
+        theory_called("Urbanczik-Senn, Hebbian", Rate(0.006, 10_000)), data, "cpp", samples=100_000
+    )
     exact = Yardstick(*data, 0.0, RIDGE)
     assert participation_ratio(exact.gram(run.weights["Vx"])) < 0.55 * K
     assert principal_angles(run.weights["Vx"][:, :1], exact.Vx(1), data[0], RIDGE).max() < 10

@@ -1,4 +1,6 @@
-"""The example of two instructive areas onto one: equal to a loop, and at the optimum of the sum, not of a joined y."""
+"""The example of two instructive areas onto one: equal to a loop, and at the optimum of the sum,
+not of a joined y.
+"""
 
 import importlib.util
 from pathlib import Path
@@ -22,9 +24,12 @@ def test_it_equals_a_loop(example):
     circuit = example.two_instructive_areas(2, engine="numpy")
     rng = np.random.default_rng(1)
     start = {
-        "Vx": 0.1 * rng.standard_normal((5, 2)), "Vy_V2": 0.1 * rng.standard_normal((3, 2)),
-        "Vy_MT": 0.1 * rng.standard_normal((3, 2)), "Q": np.eye(2), "R": np.eye(2),
-    }  # fmt: skip
+        "Vx": 0.1 * rng.standard_normal((5, 2)),
+        "Vy_V2": 0.1 * rng.standard_normal((3, 2)),
+        "Vy_MT": 0.1 * rng.standard_normal((3, 2)),
+        "Q": np.eye(2),
+        "R": np.eye(2),
+    }
     few = {name: values[:40] - values[:40].mean(0) for name, values in example.views().items()}
     run = circuit.run(few, order="sequential", weights=start, progress=False)
     Vx, V2, MT, Q, R = start.values()
@@ -50,6 +55,7 @@ def test_it_solves_the_sum_and_not_the_joined_instruction(example):
     circuit = example.two_instructive_areas(1, engine="cpp")
     run = circuit.run(data, epochs=60, weights={"Q": np.eye(1), "R": np.eye(1)}, progress=False)
     assert exact.excess(run.weights["Vx"]) < 0.02
-    # One area alone, and one current for both with s = 1, are other problems: the score tells them apart.
+    # One area alone, and one current for both with s = 1, are other problems: the score tells them
+    # apart.
     assert exact.excess(ReducedRankRegression(1, s=1.0).fit(X, np.hstack(both)).Vx_) > 0.3
     assert exact.excess(ReducedRankRegression(1, s=1.0, ridge=0.1).fit(X, both[1]).Vx_) > 0.3

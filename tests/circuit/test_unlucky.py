@@ -1,4 +1,6 @@
-"""Unlucky and hostile surroundings: odd caches, compilers and numbers, files that change, threads, logs."""
+"""Unlucky and hostile surroundings: odd caches, compilers and numbers, files that change, threads,
+logs.
+"""
 
 import os
 import shutil
@@ -32,7 +34,7 @@ def few(data):
     return data[0][:60], data[1][:60]
 
 
-# -- numbers ---------------------------------------------------------------------------------------------------------
+# -- numbers ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("scale", [1e-50, 1e-30, 1e30, 1e49])
@@ -53,19 +55,33 @@ def test_magnitudes_that_are_accepted_are_learned(scale, s, few):
 @pytest.mark.parametrize("scale", [1e-200, 1e-60, 1e80, 1e160])
 def test_others_are_refused(scale, few):
     X, Y = few
-    with pytest.raises(ValueError, match=r"Y: its largest value must lie in \[1e-50, 1e\+50\], .* another unit"):
+    with pytest.raises(
+        ValueError, match=r"Y: its largest value must lie in \[1e-50, 1e\+50\], .* another unit"
+    ):
         Microcircuit(2).run(X, Y * scale)
 
 
 @pytest.mark.parametrize(
     ("make", "options", "text"),
     [
-        ({"seed": 2**70}, {}, r"seed: must be a whole number, at most 2\*\*53 \(got 1180591620717411303424\)"),
+        (
+            {"seed": 2**70},
+            {},
+            r"seed: must be a whole number, at most 2\*\*53 \(got 1180591620717411303424\)",
+        ),
         ({}, {"seed": 2**70}, r"seed: must be a whole number, at most 2\*\*53"),
         ({}, {"epochs": 10**18}, r"epochs: must be a whole number, at most 2\*\*53"),
-        ({}, {"epochs": 2**50}, r"epochs: a circuit can count 2\*\*53 samples \(got 1125899906842624 epochs"),
+        (
+            {},
+            {"epochs": 2**50},
+            r"epochs: a circuit can count 2\*\*53 samples \(got 1125899906842624 epochs",
+        ),
         ({}, {"plastic": 2}, r"plastic: must be True or False \(got 2\)"),
-        ({}, {"start": "run.nc"}, r"start: must be a Run \(got 'run.nc'\); Run.load reads one from a file"),
+        (
+            {},
+            {"start": "run.nc"},
+            r"start: must be a Run \(got 'run.nc'\); Run.load reads one from a file",
+        ),
     ],
 )
 def test_settings_that_no_run_can_have(make, options, text, few):
@@ -74,13 +90,22 @@ def test_settings_that_no_run_can_have(make, options, text, few):
 
 
 def test_a_numpy_truth_is_a_truth(few):
-    assert Microcircuit(2, engine="numpy").run(*few, plastic=np.True_, progress=False).data.attrs["plastic"] == 1
+    assert (
+        Microcircuit(2, engine="numpy")
+        .run(*few, plastic=np.True_, progress=False)
+        .data.attrs["plastic"]
+        == 1
+    )
 
 
-# -- runs that continue others ---------------------------------------------------------------------------------------
+# -- runs that continue others ---------------------------------------------------------------------
 
 CONTINUED = {
-    f"{name}, {rates}, s = {s}": {"s": s, **departure, **({} if rates == "auto" else {"rates": RATES})}
+    f"{name}, {rates}, s = {s}": {
+        "s": s,
+        **departure,
+        **({} if rates == "auto" else {"rates": RATES}),
+    }
     for rates in ("auto", "timetable")
     for s in (0.0, 0.3, 1.0)
     for name, departure in {
@@ -89,14 +114,23 @@ CONTINUED = {
         "leaky": {"departures": [Leaky(hold=8, dt=2)]},
         "spiking": {"departures": [Spiking(10), AllOrNone(0.3)]},
         "noise, delay": {
-            "departures": [SparseConnections(0.7, 0.7), TransmissionNoise(0.1), LoopDelay(2), DalesLaw(("Vx", "Q"))]
+            "departures": [
+                SparseConnections(0.7, 0.7),
+                TransmissionNoise(0.1),
+                LoopDelay(2),
+                DalesLaw(("Vx", "Q")),
+            ]
         },
     }.items()
 }
 
 
 @pytest.mark.parametrize(
-    "name", [name if "s = 0.3" in name else pytest.param(name, marks=pytest.mark.slow) for name in CONTINUED]
+    "name",
+    [
+        name if "s = 0.3" in name else pytest.param(name, marks=pytest.mark.slow)
+        for name in CONTINUED
+    ],
 )
 def test_a_run_that_continues_another_ends_bit_for_bit_where_one_run_ends(name, few):
     circuit = Microcircuit(2, engine="numpy", **CONTINUED[name])
@@ -110,7 +144,7 @@ def test_a_run_that_continues_another_ends_bit_for_bit_where_one_run_ends(name, 
     np.testing.assert_array_equal(rest.data["state"], whole.data["state"])
 
 
-# -- files -----------------------------------------------------------------------------------------------------------
+# -- files -----------------------------------------------------------------------------------------
 
 
 @needs_compiler
@@ -130,11 +164,13 @@ def test_data_that_change_while_a_run_reads_them_are_noticed(what, tmp_path, dat
                 file.seek(1000)
                 file.write(bytes(1000))
 
-    with pytest.raises(RuntimeError, match=r"X.npy: the file changed while the run was reading it; .* run it again"):
+    with pytest.raises(
+        RuntimeError, match=r"X.npy: the file changed while the run was reading it; .* run it again"
+    ):
         Microcircuit(2, engine="cpp").run(X, Y, callback=spoil, record=(), progress=False)
 
 
-# -- cache and compiler ----------------------------------------------------------------------------------------------
+# -- cache and compiler ----------------------------------------------------------------------------
 
 
 @needs_compiler
@@ -227,7 +263,11 @@ def test_a_full_folder_is_named(what, tmp_path):
     if what == "temporary folder":
         del folders["BIORRR_CACHE"]  # where the tests keep theirs
     done = subprocess.run(
-        [sys.executable, "-c", FULL, what], env={**os.environ, **folders}, capture_output=True, text=True, check=False
+        [sys.executable, "-c", FULL, what],
+        env={**os.environ, **folders},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     said = done.stderr.strip().splitlines()[-1]
     assert done.returncode == 1
@@ -239,7 +279,7 @@ def test_a_full_folder_is_named(what, tmp_path):
         assert "$TMPDIR" in said
 
 
-# -- the process -----------------------------------------------------------------------------------------------------
+# -- the process -----------------------------------------------------------------------------------
 
 THREADS = """
 import sys, threading
@@ -274,7 +314,12 @@ def test_threads_share_brian2_and_circuits_without_harm(processes):
     expected = [*(f"line {i}" for i in range(200)), "equal"]
     for first in range(0, processes, 2):
         running = [
-            subprocess.Popen([sys.executable, "-c", THREADS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            subprocess.Popen(
+                [sys.executable, "-c", THREADS],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
             for _ in range(min(2, processes - first))
         ]
         for process in running:
@@ -292,7 +337,9 @@ def test_brian2_s_log_leaves_no_files_and_takes_no_errors(tmp_path):
         "assert sys.excepthook is before\n"
         "os._exit(0)\n"  # as killed
     )
-    subprocess.run([sys.executable, "-c", script], env={**os.environ, "TMPDIR": str(tmp_path)}, check=True)
+    subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, "TMPDIR": str(tmp_path)}, check=True
+    )
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith("brian")] == []
 
 

@@ -1,4 +1,6 @@
-"""Wrong arguments: the result is right, or one sentence says what is wrong, soon and in little memory."""
+"""Wrong arguments: the result is right, or one sentence says what is wrong, soon and in little
+memory.
+"""
 
 import contextlib
 import inspect
@@ -57,11 +59,57 @@ RATES = Rates(Rate(0.01), Rate(0.01), Rate(0.01))
 ROOM = 6 * 2**30  # bytes that a call may ask for beyond what the process has
 # None of these is right for every argument; where one is, the call must work.
 VALUES = (
-    None, True, False, -1, 0, 1, 3, 0.5, -0.5, 1e-320, 1e300, 10**9, 10**30, float("inf"), -float("inf"), float("nan"),
-    1j, "", "x", "auto", "1", b"x", [], [1], [-1], (1, 2, 3), ("a", "b"), {}, {"x": 1}, {1}, object(), len, int,
-    Path("x"), np.float32(2), np.int64(2), np.array(1.0), np.array([1.0, np.nan]), np.zeros((2, 2)), np.array([["a"]]),
-    RATES, [None], [[1, 2], [3]], Leaky(), [Leaky()], "Vx", ("Vx", "Q"), np.zeros((0, 3)), range(3), iter(()),
-)  # fmt: skip
+    None,
+    True,
+    False,
+    -1,
+    0,
+    1,
+    3,
+    0.5,
+    -0.5,
+    1e-320,
+    1e300,
+    10**9,
+    10**30,
+    float("inf"),
+    -float("inf"),
+    float("nan"),
+    1j,
+    "",
+    "x",
+    "auto",
+    "1",
+    b"x",
+    [],
+    [1],
+    [-1],
+    (1, 2, 3),
+    ("a", "b"),
+    {},
+    {"x": 1},
+    {1},
+    object(),
+    len,
+    int,
+    Path("x"),
+    np.float32(2),
+    np.int64(2),
+    np.array(1.0),
+    np.array([1.0, np.nan]),
+    np.zeros((2, 2)),
+    np.array([["a"]]),
+    RATES,
+    [None],
+    [[1, 2], [3]],
+    Leaky(),
+    [Leaky()],
+    "Vx",
+    ("Vx", "Q"),
+    np.zeros((0, 3)),
+    range(3),
+    iter(()),
+)
 EVERY_CALL = {"progress": False, "record": (), "callback": lambda seen, weights: True}
 
 
@@ -87,12 +135,16 @@ def event(kind, **defaults):
 def relay(**given):
     cell = Population(1, "cell", [Variable("z", "output")])
     drive = Pathway("relay", "sensory", "cell", drives="z", current="w * x_pre", phase="drive")
-    circuit = Circuit(**{"populations": [SensoryInput(), cell], "pathways": [drive], "engine": "numpy", **given})
+    circuit = Circuit(
+        **{"populations": [SensoryInput(), cell], "pathways": [drive], "engine": "numpy", **given}
+    )
     return circuit.run({"x": X}, **EVERY_CALL)
 
 
 def estimator(**given):
-    return MicrocircuitRegressor(**{"k": 1, "epochs": 1, "engine": "numpy", "random_state": 0, **given}).fit(X, Y)
+    return MicrocircuitRegressor(
+        **{"k": 1, "epochs": 1, "engine": "numpy", "random_state": 0, **given}
+    ).fit(X, Y)
 
 
 def made(**given):
@@ -121,7 +173,14 @@ def sized(sizes):
     return Microcircuit(2, engine="numpy").build(*(sizes if isinstance(sizes, tuple) else (sizes,)))
 
 
-LEAKY = {"tau_soma": 10.0, "tau_dendrite": 10.0, "tau_interneuron": 10.0, "tau_plateau": 30.0, "hold": 20.0, "dt": 2.0}
+LEAKY = {
+    "tau_soma": 10.0,
+    "tau_dendrite": 10.0,
+    "tau_interneuron": 10.0,
+    "tau_plateau": 30.0,
+    "hold": 20.0,
+    "dt": 2.0,
+}
 SPIKES = {
     "times": np.array([0.1, 0.2]),
     "indices": np.array([0, 3]),
@@ -141,10 +200,19 @@ CALLS = {
         {k: v for k, v in arguments(MicrocircuitRegressor).items() if k != "random_state"},
     ),
     "run": (run, arguments(Microcircuit.run) | {"rates": None}),
-    "describe": (lambda m, n, run=None: Microcircuit(2).describe(m, n, run=run), {"m": 4, "n": 3, "run": None}),
+    "describe": (
+        lambda m, n, run=None: Microcircuit(2).describe(m, n, run=run),
+        {"m": 4, "n": 3, "run": None},
+    ),
     "build": (sized, {"sizes": (4, 3)}),
-    "Rate": (lambda **given: run(rates=Rates(Rate(**given), RATE, RATE)), {"eta0": 0.1, "N": 100.0}),
-    "Rates": (lambda **given: run(rates=Rates(**given)), {"x": RATE, "y": RATE, "q": RATE, "r": None}),
+    "Rate": (
+        lambda **given: run(rates=Rates(Rate(**given), RATE, RATE)),
+        {"eta0": 0.1, "N": 100.0},
+    ),
+    "Rates": (
+        lambda **given: run(rates=Rates(**given)),
+        {"x": RATE, "y": RATE, "q": RATE, "r": None},
+    ),
     "TimeSeries": signal_in_time(TimeSeries, values=np.repeat(X, 4, axis=0), dt=0.005),
     "of_spikes": signal_in_time(TimeSeries.of_spikes, **SPIKES),
     "Checkpoint": (checkpointed, {"path": None, "every": 30.0}),
@@ -162,7 +230,10 @@ CALLS = {
     "LoopDelay": departure(LoopDelay, samples=1, ticks=0),
     "Millivolts": (in_millivolts, arguments(Millivolts)),
     "Rectified": departure(Rectified, baseline=0.0),
-    "Settled": (lambda **given: areas(departures=[Settled(**given)]), {"ticks": 20, "tolerance": 0.5, "softest": None}),
+    "Settled": (
+        lambda **given: areas(departures=[Settled(**given)]),
+        {"ticks": 20, "tolerance": 0.5, "softest": None},
+    ),
     "Sign": departure(Sign, amplitude=0.1),
     "SparseConnections": departure(SparseConnections, proximal=0.5, distal=0.5),
     "Spiking": departure(Spiking, population=5, baseline=4.0, filter=20.0),
@@ -176,7 +247,9 @@ CALLS = {
 
 @contextlib.contextmanager
 def within(seconds):
-    """Raise TimeoutError after so many ``seconds`` of work, and MemoryError where too much memory is asked for."""
+    """Raise TimeoutError after so many ``seconds`` of work, and MemoryError where too much memory
+    is asked for.
+    """
 
     def late(*_):
         raise TimeoutError
@@ -194,21 +267,31 @@ def within(seconds):
 
 
 def attack(name, wrong, folder):
-    """Make a call with ``wrong`` arguments; return what went wrong with the call itself, or None."""
+    """Make a call with ``wrong`` arguments; return what went wrong with the call itself, or
+    None."""
     call, right = CALLS[name]
     given = {argument: value for argument, value in right.items() if value is not None} | wrong
     if name == "Checkpoint":
         given["folder"] = folder
         given["path"] = folder / "c.npz" if "path" not in wrong else wrong["path"]
     try:
-        with within(10), warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.chdir(folder):
+        with (
+            within(10),
+            warnings.catch_warnings(),
+            np.errstate(all="ignore"),
+            contextlib.chdir(folder),
+        ):
             warnings.simplefilter("ignore")
             call(**given)
     except (InputError, Diverged, Unsettled, OSError):
         return None
     except Exception as error:  # a foreign exception is what the test looks for
         named = re.match(r"([\w.]+).*?: \w", str(error))
-        if not isinstance(error, (ValueError, TypeError)) or not named or named[1].split(".")[0] not in {name, *right}:
+        if (
+            not isinstance(error, (ValueError, TypeError))
+            or not named
+            or named[1].split(".")[0] not in {name, *right}
+        ):
             return f"{type(error).__name__}: {str(error)[:200]}"
     return None
 
@@ -231,7 +314,9 @@ def survey(seed, calls, folder):
     return found
 
 
-linux_only = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="counts memory as Linux does")
+linux_only = pytest.mark.skipif(
+    not Path("/proc/self/statm").exists(), reason="counts memory as Linux does"
+)
 
 
 @linux_only

@@ -34,7 +34,8 @@ from biorrr.models.departure import DoesNotFit
 RATES = Rates(x=Rate(0.01, 900), y=Rate(0.02, 700), q=Rate(0.01, 1500), r=Rate(0.009, 1100))
 MEMBRANES = Leaky(hold=10.0, dt=2.0)
 CELLS = Millivolts(population=3, interneuron_population=2, hold=20.0, latency=5.0)
-# Weights of areas are weak here, so that outputs come to an equilibrium whatever departs; only few ticks are needed.
+# Weights of areas are weak here, so that outputs come to an equilibrium whatever departs; only few
+# ticks are needed.
 SETTLED = Settled(40, tolerance=1.0)
 
 Make = Callable[..., Microcircuit | Hierarchy]
@@ -103,7 +104,9 @@ def data() -> tuple[np.ndarray, np.ndarray]:
 
 
 def weights(areas: int) -> dict[str, np.ndarray]:
-    """Return weak initial weights by name, unrelated to one another; without areas those of a microcircuit."""
+    """Return weak initial weights by name, unrelated to one another; without areas those of a
+    microcircuit.
+    """
     rng = np.random.default_rng(3)
     found = {}
     for area in range(1, max(areas, 1) + 1):
@@ -132,9 +135,13 @@ def table() -> str:
         cells = []
         for circuit in CIRCUITS:
             reason = refusal(departure, circuit)
-            cells.append(f"no ({reasons.setdefault(reason, len(reasons) + 1)})" if reason else "yes")
+            cells.append(
+                f"no ({reasons.setdefault(reason, len(reasons) + 1)})" if reason else "yes"
+            )
         lines.append(f"| {departure} | " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", *(f"{number}. {_sentence(reason)}" for reason, number in reasons.items())])
+    return "\n".join(
+        [*lines, "", *(f"{number}. {_sentence(reason)}" for reason, number in reasons.items())]
+    )
 
 
 def _sentence(reason: str) -> str:

@@ -36,7 +36,11 @@ class Area:
         self.dendrite, self.hyper, self.calcium, self.spike_filter = (np.zeros(k) for _ in range(4))
         self.membrane, self.n_filter = np.zeros(l), np.zeros(l)
         self.past = []
-        self.trace_pre, self.trace_plateau, self.trace_z = np.zeros(len(self.W)), np.zeros(k), np.zeros(k)
+        self.trace_pre, self.trace_plateau, self.trace_z = (
+            np.zeros(len(self.W)),
+            np.zeros(k),
+            np.zeros(k),
+        )
         self.pending = {name: 0.0 for name in "WAQR"}
 
 
@@ -56,9 +60,12 @@ class Loop:
     def chebyshev(self):
         """Return pace and inertia of each tick (Saad, Algorithm 12.1)."""
         norm, areas, c = np.linalg.norm, self.areas, self.c
-        link = [math.sqrt(c[i] * norm(areas[i + 1].W) * norm(areas[i].A)) for i in range(len(c) - 1)]
+        link = [
+            math.sqrt(c[i] * norm(areas[i + 1].W) * norm(areas[i].A)) for i in range(len(c) - 1)
+        ]
         high = max(
-            1 + c[i] * norm(a.Q) * norm(a.R) + sum(link[max(i - 1, 0) : i + 1]) for i, a in enumerate(self.areas)
+            1 + c[i] * norm(a.Q) * norm(a.R) + sum(link[max(i - 1, 0) : i + 1])
+            for i, a in enumerate(self.areas)
         )
         clamp = c[-1] * norm(areas[-1].Q) ** 2 / len(areas[-1].Q)
         low = min(SOFTEST[len(areas)] * (1 + clamp / 3), SOFTEST[1])
@@ -128,12 +135,16 @@ class Loop:
         return poisson_draw(mean, 0, in_area(stream, i + 1), self.moment, np.arange(len(mean)))
 
     def transmitted(self, w, value, stream, i):
-        """Return the currents of ``value`` through ``w`` (source by target), with noise if there is any."""
+        """Return the currents of ``value`` through ``w`` (source by target), with noise if there is
+        any.
+        """
         current = w.T @ value
         if not self.is_("TransmissionNoise"):
             return current
         spread = 0.2 * np.sqrt((w.T**2) @ value**2 * self.ticks)
-        return current + spread * gaussian_draw(0, in_area(stream, i + 1), self.moment, np.arange(w.shape[1]))
+        return current + spread * gaussian_draw(
+            0, in_area(stream, i + 1), self.moment, np.arange(w.shape[1])
+        )
 
     def act(self, i, area, below, above, closing):
         basal = self.transmitted(area.W, below, stream_of("pyramidal.basal"), i)
@@ -198,7 +209,9 @@ class Loop:
                 return k * (1 / (1 + np.exp(-slope * (overlap - threshold))) - low) / (high - low)
 
             time = 0.002 * self.ticks if self.leaky else 1.0
-            asked["W"] = time * ((1 - area.W) * gain(1.1, 0.415, 4.40) - area.W * gain(0.424, 0.026, 20.04))
+            asked["W"] = time * (
+                (1 - area.W) * gain(1.1, 0.415, 4.40) - area.W * gain(0.424, 0.026, 20.04)
+            )
         for name, change in asked.items():
             if self.leaky:
                 area.pending[name] = (area.pending[name] if tick else 0.0) + change / self.ticks
@@ -216,7 +229,10 @@ class Loop:
         if self.is_("DalesLaw"):
             sign_W = self.polarity[0][:, None] if i == 0 else 1
             sign_A = self.polarity[1][:, None] if i == len(self.areas) - 1 else 1
-            area.W, area.A = sign_W * np.maximum(sign_W * area.W, 0), sign_A * np.maximum(sign_A * area.A, 0)
+            area.W, area.A = (
+                sign_W * np.maximum(sign_W * area.W, 0),
+                sign_A * np.maximum(sign_A * area.A, 0),
+            )
             area.Q, area.R = np.maximum(area.Q, 0), np.maximum(area.R, 0)
 
 
@@ -233,23 +249,42 @@ def test_a_departure_in_areas_is_what_a_plain_loop_computes(departure, circuit):
     count = 2 if "areas" in circuit else 1
     made = C.CIRCUITS[circuit](C.DEPARTURES[departure])
     X, Y = (values[:SAMPLES] for values in C.data())
-    record = [f"{cells.name}.{name}" for cells in made.parts.all(kind="pyramidal") for name in ("z", "plateau")]
+    record = [
+        f"{cells.name}.{name}"
+        for cells in made.parts.all(kind="pyramidal")
+        for name in ("z", "plateau")
+    ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         run = made.run(
-            X, Y, order="sequential", record=record, every=1, weights=C.weights(count if count > 1 else 0),
+            X,
+            Y,
+            order="sequential",
+            record=record,
+            every=1,
+            weights=C.weights(count if count > 1 else 0),
             progress=False,
-        )  # fmt: skip
-    names = [[f"{name}{i}" for name in "WAQR"] for i in (1, 2)] if count > 1 else [["Vx", "Vy", "Q", "R"]]
+        )
+    names = (
+        [[f"{name}{i}" for name in "WAQR"] for i in (1, 2)]
+        if count > 1
+        else [["Vx", "Vy", "Q", "R"]]
+    )
     areas = [Area(*(run.data[name].values[0].copy() for name in area)) for area in names]
     loop = Loop(areas, GAINS[count], departure, leaky="leaky" in circuit)
     for t, (x, y) in enumerate(zip(X, Y, strict=True)):
-        for (z, plateau), cells in zip(loop.present(t, x, y), made.parts.all(kind="pyramidal"), strict=True):
+        for (z, plateau), cells in zip(
+            loop.present(t, x, y), made.parts.all(kind="pyramidal"), strict=True
+        ):
             for name, value in (("z", z), ("plateau", plateau)):
                 traced = run.data[f"{cells.name}_{name}"].values[t]
                 ended = traced[-1] if traced.ndim > 1 else traced
-                np.testing.assert_allclose(ended, value, rtol=0, atol=1e-12, err_msg=f"{name} of sample {t}")
+                np.testing.assert_allclose(
+                    ended, value, rtol=0, atol=1e-12, err_msg=f"{name} of sample {t}"
+                )
     for area, own in zip(areas, names, strict=True):
         for symbol, name in zip("WAQR", own, strict=True):
-            np.testing.assert_allclose(run.weights[name], getattr(area, symbol), rtol=0, atol=1e-12, err_msg=name)
+            np.testing.assert_allclose(
+                run.weights[name], getattr(area, symbol), rtol=0, atol=1e-12, err_msg=name
+            )
     assert max(np.abs(w - run.data[name].values[0]).max() for name, w in run.weights.items()) > 1e-6

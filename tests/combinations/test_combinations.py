@@ -1,4 +1,6 @@
-"""Every departure in every kind of circuit: it runs, the same on all engines, or it is refused for a reason."""
+"""Every departure in every kind of circuit: it runs, the same on all engines, or it is refused for
+a reason.
+"""
 
 import runpy
 import warnings
@@ -20,7 +22,9 @@ FAST = {
 
 
 def each_once():
-    """Return pairs in which every departure occurs once, and the kinds of circuit about equally often."""
+    """Return pairs in which every departure occurs once, and the kinds of circuit about equally
+    often.
+    """
     pairs = []
     for departure in C.DEPARTURES:
         allowed = [circuit for each, circuit in ALLOWED if each == departure]
@@ -48,14 +52,25 @@ def named(*words):
         (("Spiking",), named("spiking", "millivolts", "settled")),
         (("Rectified", "LoopDelay in samples"), named("millivolts")),
         (("ApicalDrive",), named("millivolts", "feedback", "areas")),
-        (("SparseConnections", "DalesLaw", "Eligibility", "HomeostaticScaling", "LateInstruction in samples"), set()),
+        (
+            (
+                "SparseConnections",
+                "DalesLaw",
+                "Eligibility",
+                "HomeostaticScaling",
+                "LateInstruction in samples",
+            ),
+            set(),
+        ),
         (("WeightDependentPlasticity",), named("areas")),
         (("WeightDependentPlasticity in area 1",), named("microcircuit", "cell", "feedback")),
     ],
 )
 def test_what_is_refused(departures, circuits):
     for departure in departures:
-        assert refused(departure) == circuits | (named("feedback=, leaky") if departure == "Millivolts" else set())
+        assert refused(departure) == circuits | (
+            named("feedback=, leaky") if departure == "Millivolts" else set()
+        )
 
 
 def test_every_refusal_is_one_sentence():
@@ -67,7 +82,9 @@ def test_every_refusal_is_one_sentence():
 
 
 def learned(departure, circuit, engine):
-    """Return the run of a circuit with a departure, with one record of every activity that is compared."""
+    """Return the run of a circuit with a departure, with one record of every activity that is
+    compared.
+    """
     made = C.CIRCUITS[circuit](C.DEPARTURES[departure], engine=engine)
     X, Y = C.data()
     count = 24 if made.parts.all(kind="bursting_cells") else 6  # such cells learn after 20 samples
@@ -76,9 +93,14 @@ def learned(departure, circuit, engine):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return made.run(
-            X, Y, order=np.arange(count), record=record, every=1, weights=C.weights(2 if "areas" in circuit else 0),
+            X,
+            Y,
+            order=np.arange(count),
+            record=record,
+            every=1,
+            weights=C.weights(2 if "areas" in circuit else 0),
             progress=False,
-        )  # fmt: skip
+        )
 
 
 def compare(departure, circuit, engine):
@@ -107,5 +129,6 @@ def test_engines_agree_everywhere(departure, circuit):
 @pytest.mark.slow
 @pytest.mark.parametrize(("departure", "circuit"), each_once())
 def test_the_cython_engine_agrees(departure, circuit):
-    """Not in all pairs: Brian2 translates each expression by itself, whatever else the circuit has."""
+    """Not in all pairs: Brian2 translates each expression by itself, whatever else the circuit
+    has."""
     compare(departure, circuit, "cython")

@@ -1,4 +1,5 @@
-"""Departures as descriptions: the units they take, the values they refuse, the circuits they fit."""
+"""Departures as descriptions: the units they take, the values they refuse, the circuits they
+fit."""
 
 import math
 from dataclasses import dataclass
@@ -36,7 +37,9 @@ from biorrr.models import (
 )
 def test_a_circuit_that_a_departure_does_not_fit(departure):
     parts = Parts((SensoryInput(3), Population(2, "granule")), ())
-    with pytest.raises(ValueError, match=r"needs a part of kind '\w+', and this circuit has sensory, granule"):
+    with pytest.raises(
+        ValueError, match=r"needs a part of kind '\w+', and this circuit has sensory, granule"
+    ):
         departed(parts, [departure])
 
 
@@ -49,23 +52,34 @@ def test_what_is_not_a_departure():
     parts = Parts((SensoryInput(3),), ())
     with pytest.raises(TypeError, match=r"departures: must be Departure\(...\) \(got 'noise'\)"):
         departed(parts, ["noise"])
-    with pytest.raises(TypeError, match=r"what \S*Forgetful\(\).alter returns: must be Parts\(...\) \(got None\)"):
+    with pytest.raises(
+        TypeError, match=r"what \S*Forgetful\(\).alter returns: must be Parts\(...\) \(got None\)"
+    ):
         departed(parts, [Forgetful()])
 
 
 def test_times_are_quantities_or_milliseconds():
-    assert Leaky(tau_soma=0.02 * brian2.second, hold=100 * brian2.ms) == Leaky(tau_soma=20, hold=100)
+    assert Leaky(tau_soma=0.02 * brian2.second, hold=100 * brian2.ms) == Leaky(
+        tau_soma=20, hold=100
+    )
     assert Leaky(hold=100, dt=2).held == 50
-    with pytest.raises(ValueError, match=r"Leaky.tau_soma: must be a time \(got 3. mV\); write for example 10\*ms"):
+    with pytest.raises(
+        ValueError, match=r"Leaky.tau_soma: must be a time \(got 3. mV\); write for example 10\*ms"
+    ):
         Leaky(tau_soma=3 * brian2.mV)
-    with pytest.raises(ValueError, match=r"Leaky.hold: must be a whole number of ticks of dt = 3 ms \(got 100 ms\)"):
+    with pytest.raises(
+        ValueError, match=r"Leaky.hold: must be a whole number of ticks of dt = 3 ms \(got 100 ms\)"
+    ):
         Leaky(hold=100, dt=3)
     with pytest.raises(ValueError, match=r"Leaky.hold: must be a whole number of ticks"):
         Leaky(hold=100, dt=1e-320)
 
 
 def test_a_sample_settles_in_a_number_of_ticks_that_can_be_run():
-    with pytest.raises(ValueError, match=r"Settled.ticks: must be a whole number, at most 100000 \(got 1000000000\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"Settled.ticks: must be a whole number, at most 100000 \(got 1000000000\)",
+    ):
         Settled(ticks=10**9)
 
 
@@ -83,12 +97,21 @@ def test_raster_has_every_spike_once():
     [
         (
             lambda: AllOrNone(0.0),
-            r"AllOrNone.amplitude: must be finite and positive \(got 0\); graded plateaus are the small limit",
+            (
+                r"AllOrNone.amplitude: must be finite and positive \(got 0\); graded plateaus are"
+                r" the small limit"
+            ),
         ),
         (lambda: Rectified(-1.0), "Rectified.baseline: must be finite and at least 0"),
         (lambda: Spiking(0), "Spiking.population: must be a whole number, at least 1"),
-        (lambda: SparseConnections(1.2, 1.0), r"SparseConnections.proximal: must lie in \[0, 1\] \(got 1.2\)"),
-        (lambda: DalesLaw(("P",)), "DalesLaw.weights: must be one of 'Vx', 'Vy', 'Q', 'R' .got 'P'"),
+        (
+            lambda: SparseConnections(1.2, 1.0),
+            r"SparseConnections.proximal: must lie in \[0, 1\] \(got 1.2\)",
+        ),
+        (
+            lambda: DalesLaw(("P",)),
+            "DalesLaw.weights: must be one of 'Vx', 'Vy', 'Q', 'R' .got 'P'",
+        ),
         (lambda: Silence(-1), "Silence.at: must be a whole number, at least 0"),
     ],
 )
@@ -100,5 +123,7 @@ def test_errors_say_what_to_do(make, text):
 @pytest.mark.parametrize("delay", [LoopDelay, LateInstruction])
 @pytest.mark.parametrize("unit", ["samples", "ticks"])
 def test_a_delay_beyond_all_memory_is_refused(delay, unit):
-    with pytest.raises(InputError, match=rf"{delay.__name__}.{unit}: must be a whole number, at most 1000"):
+    with pytest.raises(
+        InputError, match=rf"{delay.__name__}.{unit}: must be a whole number, at most 1000"
+    ):
         delay(**{unit: 10**9})

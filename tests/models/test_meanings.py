@@ -5,17 +5,23 @@ from biorrr.models.meanings import Meaning, Meanings
 
 PARTS = Parts(
     (
-        Population(1, "modulator", (Variable("eta", per="circuit"), Variable("gain", per="circuit"))),
+        Population(
+            1, "modulator", (Variable("eta", per="circuit"), Variable("gain", per="circuit"))
+        ),
         Population(2, "low", (Variable("x"),)),
         Population(3, "high", (Variable("z"), Variable("gain"))),
     ),
     (
         Pathway(
-            "up", "low", "high", drives="z", change="eta * x_pre * z_post",
+            "up",
+            "low",
+            "high",
+            drives="z",
+            change="eta * x_pre * z_post",
             variables=(Variable("trace", per="synapse"),),
         ),
     ),
-)  # fmt: skip
+)
 
 
 def test_names_in_the_code_of_synapses_and_of_cells():

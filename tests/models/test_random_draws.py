@@ -13,7 +13,9 @@ def test_uniform_draws_are_uniform_and_depend_on_every_word():
     draws = uniform_draw(1, 2, 3, np.arange(20_000))
     assert stats.kstest(draws, "uniform").pvalue > 1e-3
     for other in ((2, 2, 3), (1, 3, 3), (1, 2, 4)):
-        assert abs(np.corrcoef(draws, uniform_draw(*other, np.arange(20_000)))[0, 1]) < 4 / math.sqrt(20_000)
+        assert abs(
+            np.corrcoef(draws, uniform_draw(*other, np.arange(20_000)))[0, 1]
+        ) < 4 / math.sqrt(20_000)
 
 
 def test_gaussian_draws_are_gaussian():

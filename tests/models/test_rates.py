@@ -22,7 +22,12 @@ def test_a_rate_without_N_is_constant():
 
 def test_scaled_rates_keep_their_decay():
     rates = Rates(Rate(1.0, 10), Rate(2.0, 20), Rate(3.0, 30)).scaled(0.5)
-    assert (rates.x, rates.y, rates.q, rates.r) == (Rate(0.5, 10), Rate(1.0, 20), Rate(1.5, 30), Rate(1.5, 30))
+    assert (rates.x, rates.y, rates.q, rates.r) == (
+        Rate(0.5, 10),
+        Rate(1.0, 20),
+        Rate(1.5, 30),
+        Rate(1.5, 30),
+    )
 
 
 def test_R_learns_as_fast_as_Q_unless_told():

@@ -1,4 +1,6 @@
-"""Departures that go together and departures that do not: declared by them, checked once over the final list."""
+"""Departures that go together and departures that do not: declared by them, checked once over the
+final list.
+"""
 
 import re
 
@@ -49,7 +51,10 @@ def alone(departures, **settings):
         ),
         (lambda: alone([Rectified(0.1), AllOrNone(1.0)]), "both give the shape of plateaus"),
         (lambda: alone([AllOrNone(1.0)], cell="millivolts"), "both give the shape of plateaus"),
-        (lambda: alone([HomeostaticScaling(), HomeostaticScaling()]), "both give the scale of proximal weights"),
+        (
+            lambda: alone([HomeostaticScaling(), HomeostaticScaling()]),
+            "both give the scale of proximal weights",
+        ),
         (lambda: alone([Spiking()], cell="millivolts"), "both give the spikes"),
         (lambda: alone([LoopDelay(2)], cell="millivolts"), "inhibition is carried by spikes"),
         (lambda: alone([ApicalDrive(0.1)], cell="millivolts"), "feels its calcium current already"),
@@ -61,22 +66,46 @@ def alone(departures, **settings):
             lambda: alone([Millivolts()], feedback=0.5),
             "the gain of a plateau at the soma is that of the cell's own calcium current",
         ),
-        (lambda: alone([ApicalDrive(0.1)], feedback=0.5), "feedback brings the plateau to the soma already"),
+        (
+            lambda: alone([ApicalDrive(0.1)], feedback=0.5),
+            "feedback brings the plateau to the soma already",
+        ),
         (lambda: alone([AllOrNone(1.0)], feedback=0.5), "plateaus are drawn anew in every tick"),
         (lambda: alone([Sign(1.0)], feedback=0.5), "keeps outputs from settling"),
-        (lambda: alone([TransmissionNoise(0.1)], feedback=0.5), "noise is drawn anew in every tick"),
-        (lambda: alone([LoopDelay(ticks=2)], feedback=0.5), "not time; give the delay in samples, or use Leaky"),
-        (lambda: Hierarchy((2, 2), departures=[LateInstruction(ticks=1)]), "not time; give the delay in samples"),
+        (
+            lambda: alone([TransmissionNoise(0.1)], feedback=0.5),
+            "noise is drawn anew in every tick",
+        ),
+        (
+            lambda: alone([LoopDelay(ticks=2)], feedback=0.5),
+            "not time; give the delay in samples, or use Leaky",
+        ),
+        (
+            lambda: Hierarchy((2, 2), departures=[LateInstruction(ticks=1)]),
+            "not time; give the delay in samples",
+        ),
         (lambda: Hierarchy((2, 2), departures=[Spiking()]), "spikes are drawn anew in every tick"),
         (
             lambda: Hierarchy((2, 2), departures=[WeightDependentPlasticity()]),
-            "this rule is for sensory inputs; in a hierarchy, give InAreas(WeightDependentPlasticity(...), (1,))",
+            (
+                "this rule is for sensory inputs; in a hierarchy, give"
+                " InAreas(WeightDependentPlasticity(...), (1,))"
+            ),
         ),
-        (lambda: Hierarchy((2, 2), departures=[InAreas(Rectified(), (3,))]), "there is no area 3; there are 1, 2"),
-        (lambda: alone([InAreas(Rectified(), (1,))]), "there is no area 1; there are none in this circuit"),
+        (
+            lambda: Hierarchy((2, 2), departures=[InAreas(Rectified(), (3,))]),
+            "there is no area 3; there are 1, 2",
+        ),
+        (
+            lambda: alone([InAreas(Rectified(), (1,))]),
+            "there is no area 1; there are none in this circuit",
+        ),
         (lambda: InAreas(Leaky(), (1,)), "all areas have one clock"),
         (lambda: alone([DalesLaw("Vx"), WeightDependentPlasticity()]), "have a bound already"),
-        (lambda: alone([Eligibility(1.0), WeightDependentPlasticity()]), "the rule of proximal does not read x_pre"),
+        (
+            lambda: alone([Eligibility(1.0), WeightDependentPlasticity()]),
+            "the rule of proximal does not read x_pre",
+        ),
     ],
 )
 def test_what_does_not_go_together_is_refused_for_a_reason(make, reason):
@@ -107,7 +136,10 @@ def test_departures_in_different_areas_may_differ():
 def test_a_departure_applies_to_every_area():
     parts = Hierarchy((2, 2), departures=[DalesLaw(("Q", "R")), SparseConnections(0.5, 0.5)]).parts
     for area in (1, 2):
-        assert all(parts[f"{name}_{area}"].bound == "clip(w, 0, inf)" for name in ("inhibitory", "recruitment"))
+        assert all(
+            parts[f"{name}_{area}"].bound == "clip(w, 0, inf)"
+            for name in ("inhibitory", "recruitment")
+        )
         assert all(parts[f"{name}_{area}"].variable("connected") for name in ("proximal", "distal"))
     drawn = {parts[f"proximal_{area}"].variable("connected").value for area in (1, 2)}
     assert len(drawn) == 2  # areas have streams of their own
@@ -117,7 +149,10 @@ def test_random_streams_of_a_first_area_are_those_of_a_microcircuit():
     noise = [TransmissionNoise(0.1), Leaky()]
     one = alone(noise, feedback=0.5).parts["pyramidal"]
     areas = Hierarchy((2, 2), rates=RATES, departures=noise).parts
-    codes = [[step.code for step in areas[f"pyramidal_{i}"].steps if "gaussian_draw" in step.code] for i in (1, 2)]
+    codes = [
+        [step.code for step in areas[f"pyramidal_{i}"].steps if "gaussian_draw" in step.code]
+        for i in (1, 2)
+    ]
     assert codes[0] == [step.code for step in one.steps if "gaussian_draw" in step.code]
     assert len(codes[0]) == 3
     assert not set(codes[0]) & set(codes[1])

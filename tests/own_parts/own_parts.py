@@ -3,7 +3,16 @@
 from dataclasses import dataclass, replace
 
 from biorrr.circuit import Microcircuit
-from biorrr.models import Departure, DistalSynapses, Leaky, Pathway, Population, Spiking, Step, Variable
+from biorrr.models import (
+    Departure,
+    DistalSynapses,
+    Leaky,
+    Pathway,
+    Population,
+    Spiking,
+    Step,
+    Variable,
+)
 
 
 # [oja]
@@ -24,7 +33,9 @@ class Saturating(Departure):
     def altered(self, cells):
         """Let the soma saturate before anybody hears it."""
         return cells.adding(
-            Variable("limit", "largest output", per="population", role="parameter", value=self.limit),
+            Variable(
+                "limit", "largest output", per="population", role="parameter", value=self.limit
+            ),
             Step("output", "z = limit * tanh(z / limit)"),
         )
 
@@ -32,7 +43,9 @@ class Saturating(Departure):
 # [tiring]
 @dataclass(frozen=True)
 class Tiring(Departure):
-    """A plateau needs a drive above a threshold, and every plateau raises the threshold for a while."""
+    """A plateau needs a drive above a threshold, and every plateau raises the threshold for a
+    while.
+    """
 
     threshold: float = 0.05
     recovery: float = 0.3
@@ -41,9 +54,15 @@ class Tiring(Departure):
     def altered(self, cells):
         """Shape the plateau by its drive and by what earlier plateaus have left."""
         return cells.adding(
-            Variable("threshold", "smallest drive", "population", "parameter", self.threshold, scale="a"),
             Variable(
-                "recovery", "part of the fatigue that a tick takes away", "population", "parameter", self.recovery
+                "threshold", "smallest drive", "population", "parameter", self.threshold, scale="a"
+            ),
+            Variable(
+                "recovery",
+                "part of the fatigue that a tick takes away",
+                "population",
+                "parameter",
+                self.recovery,
             ),
             Variable("fatigue", "what earlier plateaus have left", role="memory", scale="a"),
             Step(
@@ -69,33 +88,65 @@ class Depressing(Departure):
         proximal = parts["proximal"]
         own = (
             Variable("resource", "transmitter left", per="synapse", role="memory", value=1.0),
-            Variable("use", "part used by an input of 1", per="pathway", role="parameter", value=self.use),
-            Variable("refill", "part refilled per tick", per="pathway", role="parameter", value=self.recovery),
+            Variable(
+                "use", "part used by an input of 1", per="pathway", role="parameter", value=self.use
+            ),
+            Variable(
+                "refill",
+                "part refilled per tick",
+                per="pathway",
+                role="parameter",
+                value=self.recovery,
+            ),
         )
-        tire = Step("plasticity", "resource += refill * (1 - resource) - use * resource * clip(abs(x_pre), 0, 1)")
+        tire = Step(
+            "plasticity",
+            "resource += refill * (1 - resource) - use * resource * clip(abs(x_pre), 0, 1)",
+        )
         return parts.having(
-            replace(proximal, current="w * resource * x_pre", variables=own, steps=(*proximal.steps, tire))
+            replace(
+                proximal,
+                current="w * resource * x_pre",
+                variables=own,
+                steps=(*proximal.steps, tire),
+            )
         )
 
 
 # [basket]
 def basket(**settings):
-    """Return a circuit with more interneurons, which hear the output and inhibit the same dendrite."""
+    """Return a circuit with more interneurons, which hear the output and inhibit the same
+    dendrite."""
     cells = Population(2, "basket", [Variable("b", "basket cell activity")])
     drive = Pathway(
-        "basket_drive", "pyramidal", "basket", drives="b", current="w * z_pre", phase="recruitment",
-        change="eta_q * (b_post * z_pre - w)", weight="B", spread=0.3,
-    )  # fmt: skip
+        "basket_drive",
+        "pyramidal",
+        "basket",
+        drives="b",
+        current="w * z_pre",
+        phase="recruitment",
+        change="eta_q * (b_post * z_pre - w)",
+        weight="B",
+        spread=0.3,
+    )
     shunt = Pathway(
-        "basket_shunt", "basket", "pyramidal", drives="inhibition", current="w * b_pre", phase="inhibition", sign=-1,
-        weight="S", spread=0.02,
-    )  # fmt: skip
+        "basket_shunt",
+        "basket",
+        "pyramidal",
+        drives="inhibition",
+        current="w * b_pre",
+        phase="inhibition",
+        sign=-1,
+        weight="S",
+        spread=0.02,
+    )
     return Microcircuit(populations=[cells], pathways=[drive, shunt], **settings)
 
 
 # [combined]
 def combined(**settings):
-    """Return a circuit with all of these but Oja's rule in one circuit, with membranes and spikes."""
+    """Return a circuit with all of these but Oja's rule in one circuit, with membranes and
+    spikes."""
     return basket(
         departures=[
             Spiking(20, baseline=3),

@@ -1,4 +1,6 @@
-"""Parts that a user brings: each equals a NumPy loop on every engine, is killed and resumed, pickled and shown."""
+"""Parts that a user brings: each equals a NumPy loop on every engine, is killed and resumed,
+pickled and shown.
+"""
 
 import importlib.util
 import inspect
@@ -43,7 +45,9 @@ def data():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((FEW // 2, 5)) * [2.0, 1.5, 1.0, 0.7, 0.5]
     Y = X @ rng.standard_normal((5, 3)) * 0.4 + 0.3 * rng.standard_normal((FEW // 2, 3))
-    return tuple(np.concatenate([half, -half])[np.random.default_rng(2).permutation(FEW)] for half in (X, Y))
+    return tuple(
+        np.concatenate([half, -half])[np.random.default_rng(2).permutation(FEW)] for half in (X, Y)
+    )
 
 
 def weights():
@@ -60,7 +64,15 @@ def weights():
 
 def settings(engine):
     start = {f"{name}0": matrix for name, matrix in weights().items() if name not in "BS"}
-    return {"k": 2, "s": 0.3, "interneurons": 3, "rates": RATES, "engine": engine, "seed": 4, **start}
+    return {
+        "k": 2,
+        "s": 0.3,
+        "interneurons": 3,
+        "rates": RATES,
+        "engine": engine,
+        "seed": 4,
+        **start,
+    }
 
 
 def learn(circuit, data, **options):
@@ -76,16 +88,22 @@ def recorded(name):
 
 
 def loop(name, data):
-    """Return what a circuit called ``name`` computes, as a plain loop over samples and the ticks of each."""
+    """Return what a circuit called ``name`` computes, as a plain loop over samples and the ticks of
+    each.
+    """
     has = NAMES.__contains__ if name == "combined" else name.__eq__
     spiking = leaky = name == "combined"
     held, dt = (4, 2.0) if leaky else (1, math.inf)
     step = {
-        cell: 1 - math.exp(-dt / tau) for cell, tau in (("z", 4), ("a", 3), ("n", 2), ("plateau", 5), ("filter", 20))
+        cell: 1 - math.exp(-dt / tau)
+        for cell, tau in (("z", 4), ("a", 3), ("n", 2), ("plateau", 5), ("filter", 20))
     }
     Vx, Vy, Q, R, B, S = weights().values()
     resource, fatigue = np.ones((5, 2)), np.zeros(2)
-    past = {cell: 0.0 for cell in ("z", "a", "n", "inhibition", "plateau", "spikes", "interneuron_spikes")}
+    past = {
+        cell: 0.0
+        for cell in ("z", "a", "n", "inhibition", "plateau", "spikes", "interneuron_spikes")
+    }
     kept = {}
 
     def relaxed(cell, value, rate):
@@ -103,7 +121,8 @@ def loop(name, data):
         for tick in range(held):
             z = x @ (Vx * resource) if has("depressing") else x @ Vx
             z, a = relaxed("z", z, step["z"]), relaxed("a", y @ Vy, step["a"])
-            # Steps of one phase follow one another as they were added: spikes first, then departures that are given.
+            # Steps of one phase follow one another as they were added: spikes first, then
+            # departures that are given.
             if spiking:
                 spikes, z = spiked("spikes", z, 1.0, Stream.OUTPUT, t * held + tick)
             if has("saturating"):
@@ -129,17 +148,29 @@ def loop(name, data):
             asked["R"] += eta["r"] * (np.outer(n, z) - R) / held
             asked["B"] += eta["q"] * (np.outer(z, b) - B) / held
             if tick == held - 1:
-                Vx, Vy, Q, R = (w + asked[m] for w, m in ((Vx, "Vx"), (Vy, "Vy"), (Q, "Q"), (R, "R")))
+                Vx, Vy, Q, R = (
+                    w + asked[m] for w, m in ((Vx, "Vx"), (Vy, "Vy"), (Q, "Q"), (R, "R"))
+                )
                 B = B + asked["B"]
-            resource = resource + 0.1 * (1 - resource) - 0.2 * resource * np.minimum(np.abs(x), 1)[:, None]
-            seen = {"z": z, "n": n, "plateau": plateau, "fatigue": fatigue, "resource": resource, "b": b}
+            resource = (
+                resource + 0.1 * (1 - resource) - 0.2 * resource * np.minimum(np.abs(x), 1)[:, None]
+            )
+            seen = {
+                "z": z,
+                "n": n,
+                "plateau": plateau,
+                "fatigue": fatigue,
+                "resource": resource,
+                "b": b,
+            }
             if spiking:
                 seen["spikes"] = spikes
             for trace, value in seen.items():
                 kept.setdefault(trace, []).append(value)
     matrices = {"Vx": Vx, "Vy": Vy, "Q": Q, "R": R, "B": B}
     return matrices, {
-        trace: np.array(rows).reshape(FEW, *([held] if leaky else []), *rows[0].shape) for trace, rows in kept.items()
+        trace: np.array(rows).reshape(FEW, *([held] if leaky else []), *rows[0].shape)
+        for trace, rows in kept.items()
     }
 
 
@@ -208,26 +239,35 @@ def end(sample, weights):
     if sample >= 50:
         os.kill(os.getpid(), signal.SIGKILL)
 data = t.data.__wrapped__()
-t.learn(own_parts.CIRCUITS[{name!r}](**t.settings("numpy")), data, record=t.recorded({name!r}), callback=end,
+circuit = own_parts.CIRCUITS[{name!r}](**t.settings("numpy"))
+t.learn(circuit, data, record=t.recorded({name!r}), callback=end,
         checkpoint=Checkpoint({path!r}, every=0))
 """
 
 
-# One with a memory per synapse and the one that has everything without being asked for; the others are slow ones.
+# One with a memory per synapse and the one that has everything without being asked for; the others
+# are slow ones.
 @pytest.mark.parametrize(
     "name",
-    [name if name in ("depressing", "combined") else pytest.param(name, marks=pytest.mark.slow) for name in NAMES],
+    [
+        name if name in ("depressing", "combined") else pytest.param(name, marks=pytest.mark.slow)
+        for name in NAMES
+    ],
 )
 def test_it_is_killed_and_resumed_bit_for_bit(name, own, data, tmp_path):
     path = str(tmp_path / "c.npz")
     script = KILLED.format(paths=[str(HERE), os.path.dirname(own.__file__)], name=name, path=path)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
     assert done.returncode == -signal.SIGKILL, done.stderr
     circuit = own.CIRCUITS[name](**settings("numpy"))
     straight = learn(circuit, data, record=recorded(name))
     resumed = learn(circuit, data, record=recorded(name), checkpoint=path)
     for variable in straight.data.variables:
-        np.testing.assert_array_equal(resumed.data[variable], straight.data[variable], err_msg=variable)
+        np.testing.assert_array_equal(
+            resumed.data[variable], straight.data[variable], err_msg=variable
+        )
 
 
 def test_a_run_in_two_parts_is_the_run(own, data):
@@ -247,9 +287,12 @@ def test_the_output_of_an_altered_circuit_is_the_circuit_s(own, data):
     circuit = Microcircuit(departures=[own.Saturating(0.4)], **settings("numpy"))
     run = circuit.run(X, Y, progress=False)
     np.testing.assert_allclose(run.transform(X), 0.4 * np.tanh(X @ run.Vx / 0.4), rtol=1e-12)
-    np.testing.assert_allclose(run.predict(X), run.transform(X) @ run.data["readout"].values.T, rtol=1e-12)
+    np.testing.assert_allclose(
+        run.predict(X), run.transform(X) @ run.data["readout"].values.T, rtol=1e-12
+    )
     run.circuit = None  # as it is after Run.load
     with pytest.raises(
-        ValueError, match=r"transform: the output of this circuit is not X Vx \(Saturating\(limit=0.4\)\)"
+        ValueError,
+        match=r"transform: the output of this circuit is not X Vx \(Saturating\(limit=0.4\)\)",
     ):
         run.transform(X)

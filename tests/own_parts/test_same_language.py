@@ -14,12 +14,16 @@ INPUTS = np.random.default_rng(3).uniform(-2, 2, (7, 3))
 INPUTS -= INPUTS.mean(axis=0)
 
 
-# Functions that jump are applied to inputs alone: rounding decides on which side of a jump a computed value lies.
+# Functions that jump are applied to inputs alone: rounding decides on which side of a jump a
+# computed value lies.
 JUMPS = [
     *(f"{name}(x - 0.3)" for name in ("sign", "floor", "ceil", "int")),
     *(f"int(x {operator} 0.7)" for operator in ("<", "<=", ">", ">=", "==", "!=")),
-    "(x // 0.37)", "(x % 0.37)", "(x % -0.37)", "(x // -0.37)",
-]  # fmt: skip
+    "(x // 0.37)",
+    "(x % 0.37)",
+    "(x % -0.37)",
+    "(x // -0.37)",
+]
 SMOOTH = ["sin", "cos", "tanh", "arctan", "abs"]
 
 
@@ -32,24 +36,36 @@ def expressions(draw, depth=4):
     return draw(
         st.sampled_from(
             [
-                f"({a} + {b})", f"({a} - {b})", f"{a} * {b}", f"({a}) / (1.5 + ({b}) ** 2)", f"abs({a}) ** 1.5",
+                f"({a} + {b})",
+                f"({a} - {b})",
+                f"{a} * {b}",
+                f"({a}) / (1.5 + ({b}) ** 2)",
+                f"abs({a}) ** 1.5",
                 f"-({a})",
-                f"clip({a}, {b}, {c})", f"sqrt(1 + abs({a}))", f"exp(clip({a}, -3, 3))", f"log1p(abs({a}))",
+                f"clip({a}, {b}, {c})",
+                f"sqrt(1 + abs({a}))",
+                f"exp(clip({a}, -3, 3))",
+                f"log1p(abs({a}))",
                 *(f"{name}({a})" for name in SMOOTH),
             ]
         )
-    )  # fmt: skip
+    )
 
 
 def outputs(engine, expressions):
-    """Return the value of each expression for each of INPUTS, shape (expressions, samples, cells)."""
+    """Return the value of each expression for each of INPUTS, shape (expressions, samples,
+    cells)."""
     names = [f"out_{place}" for place in range(len(expressions))]
-    code = "\n".join(f"{name} = {expression}" for name, expression in zip(names, expressions, strict=True))
+    code = "\n".join(
+        f"{name} = {expression}" for name, expression in zip(names, expressions, strict=True)
+    )
     gain = Variable("gain", per="population", role="parameter", value=0.7)
     variables = (Variable("x", role="input"), gain, *(Variable(name) for name in names))
     cells = Population(INPUTS.shape[1], "cells", variables, (Step("output", code),))
     circuit = Circuit([cells], [], engine=engine)
-    run = circuit.run({"x": INPUTS}, order="sequential", record=tuple(names), every=1, progress=False)
+    run = circuit.run(
+        {"x": INPUTS}, order="sequential", record=tuple(names), every=1, progress=False
+    )
     return np.stack([run.trace(name) for name in names])
 
 
@@ -88,10 +104,14 @@ def test_an_assignment_may_read_what_it_assigns_to(engine):
     memory = Variable("v", role="memory", value=0.5)
     step = Step("output", "v = v + 0 * tanh(x)\nv = v - 2 * v + sin(pi) * v", replays=True)
     cells = Population(3, "cells", (Variable("x", role="input"), memory), (step,))
-    run = Circuit([cells], [], engine=engine).run({"x": INPUTS}, record="v", every=1, progress=False)
+    run = Circuit([cells], [], engine=engine).run(
+        {"x": INPUTS}, record="v", every=1, progress=False
+    )
     np.testing.assert_allclose(run.trace("v")[:, 0], 0.5 * (-1.0) ** np.arange(1, 8), rtol=1e-12)
 
 
 @pytest.mark.parametrize("expression", ["clip(x, 0.5 + 0 * x, -0.5)", "clip(x, abs(x), -abs(x))"])
 def test_bounds_that_swap_mean_the_same(expression):
-    np.testing.assert_allclose(outputs("cpp", [expression]), outputs("numpy", [expression]), rtol=1e-12)
+    np.testing.assert_allclose(
+        outputs("cpp", [expression]), outputs("numpy", [expression]), rtol=1e-12
+    )

@@ -32,7 +32,9 @@ def compare(number, engines):
     for other in others:
         assert isinstance(first, str) == isinstance(other, str), f"{number}: {first}, {other}"
         if isinstance(first, str):
-            assert first.startswith("the circuit diverged") == other.startswith("the circuit diverged")
+            assert first.startswith("the circuit diverged") == other.startswith(
+                "the circuit diverged"
+            )
         else:
             for name in ("u", "v"):
                 np.testing.assert_allclose(

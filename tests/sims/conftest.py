@@ -36,17 +36,28 @@ def own_data(tmp_path):
     """A small data file of one's own: X (120, 5), Y (120, 4)."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((120, 5))
-    np.savez(tmp_path / "own.npz", X=X, Y=X[:, :3] @ rng.standard_normal((3, 4)) + 0.1 * rng.standard_normal((120, 4)))
+    np.savez(
+        tmp_path / "own.npz",
+        X=X,
+        Y=X[:, :3] @ rng.standard_normal((3, 4)) + 0.1 * rng.standard_normal((120, 4)),
+    )
     return tmp_path / "own.npz"
 
 
 @pytest.fixture
 def start_biorrr():
-    """Starts ``biorrr <arguments>`` as a process of its own; what still runs at the end of the test is killed."""
+    """Starts ``biorrr <arguments>`` as a process of its own; what still runs at the end of the test
+    is killed.
+    """
     started = []
 
     def start(*args, **options):
-        command = [sys.executable, "-c", "from biorrr.sims.start import main; main()", *map(str, args)]
+        command = [
+            sys.executable,
+            "-c",
+            "from biorrr.sims.start import main; main()",
+            *map(str, args),
+        ]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         started.append(subprocess.Popen(command, **(pipes | options)))
         return started[-1]
@@ -59,7 +70,9 @@ def start_biorrr():
 
 @pytest.fixture
 def run_biorrr(start_biorrr):
-    """Runs ``biorrr <arguments>`` as a process of its own to its end; its exit code, output and errors."""
+    """Runs ``biorrr <arguments>`` as a process of its own to its end; its exit code, output and
+    errors.
+    """
 
     def run(*args, timeout=300, **options):
         process = start_biorrr(*args, **options)
@@ -73,11 +86,14 @@ _opened: list[str] | None = None
 
 
 def _note_opened(event, args):
-    """Note what is opened; a link that was not to be followed as itself, for it cannot be opened."""
+    """Note what is opened; a link that was not to be followed as itself, for it cannot be
+    opened."""
     if event == "open" and _opened is not None and isinstance(args[0], str | bytes | os.PathLike):
         folder, name = os.path.split(os.fsdecode(args[0]))
         followed = not args[2] & os.O_NOFOLLOW
-        _opened.append(os.path.realpath(args[0]) if followed else os.path.join(os.path.realpath(folder), name))
+        _opened.append(
+            os.path.realpath(args[0]) if followed else os.path.join(os.path.realpath(folder), name)
+        )
 
 
 @functools.cache
@@ -108,7 +124,9 @@ def decoded():
 
     def decode(path):
         text = path.read_text(encoding="utf-8")
-        return text + "".join(base64.b64decode(one).decode("latin-1") for one in re.findall(';base64,([^"]+)', text))
+        return text + "".join(
+            base64.b64decode(one).decode("latin-1") for one in re.findall(';base64,([^"]+)', text)
+        )
 
     return decode
 
@@ -126,7 +144,9 @@ def put_outside():
                 file["hidden"] = h5py.ExternalLink(str(other), "/")
                 file["Vx"] = h5py.SoftLink("/hidden/Vx")
             elif kind == "external storage":
-                file.create_dataset("Vx", shape, "f8", external=[(str(other), 0, h5py.h5f.UNLIMITED)])
+                file.create_dataset(
+                    "Vx", shape, "f8", external=[(str(other), 0, h5py.h5f.UNLIMITED)]
+                )
             elif kind == "external link":
                 file["Vx"] = h5py.ExternalLink(str(other), "/Vx")
             else:
@@ -137,7 +157,7 @@ def put_outside():
     return put
 
 
-# -- the circuit's rules, averaged over all samples --------------------------------------------------------------------
+# -- the circuit's rules, averaged over all samples ------------------------------------------------
 
 # Vx fast, Vy slow: otherwise they circle the optimum.
 AVERAGE_RATES = {"x": 0.3, "y": 0.01, "q": 0.02, "r": 0.02}
@@ -151,13 +171,16 @@ def settled_weights():
     def settle(X, Y, s=0.0, k=2, shuffled=False, R0=None, Q0=None, steps=8000, **rates):
         """Weights Vx, Vy, Q, R by name after many steps.
 
-        ``rates`` replace those of the pathways x, y, q and r; 0 freezes one. ``shuffled`` is Y that belongs to other
-        samples.
+        ``rates`` replace those of the pathways x, y, q and r; 0 freezes one. ``shuffled`` is Y that
+        belongs to other samples.
         """
         rng = np.random.default_rng(0)
         C = covariances(X, Y[rng.permutation(len(Y))] if shuffled else Y, 0.0)
         eta = AVERAGE_RATES | rates
-        Vx, Vy = 0.1 * rng.standard_normal((X.shape[1], k)), 0.1 * rng.standard_normal((Y.shape[1], k))
+        Vx, Vy = (
+            0.1 * rng.standard_normal((X.shape[1], k)),
+            0.1 * rng.standard_normal((Y.shape[1], k)),
+        )
         Q = np.eye(k) / 3 if Q0 is None else Q0
         R = Q.T if R0 is None else R0
         decay = sigma_inverse(C.yy, s)
@@ -176,7 +199,9 @@ def settled_weights():
 
 @pytest.fixture
 def easy_pair():
-    """X (400, 6) and Y (400, 5), centred, near unit variance, of which two directions are well predicted."""
+    """X (400, 6) and Y (400, 5), centred, near unit variance, of which two directions are well
+    predicted.
+    """
     rng = np.random.default_rng(0)
     X = rng.standard_normal((400, 6))
     Y = X[:, :2] @ rng.standard_normal((2, 5)) + 0.7 * rng.standard_normal((400, 5))

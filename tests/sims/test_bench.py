@@ -49,7 +49,9 @@ def test_held_samples(spiking):
 # 32 ticks of 0.5 ms add up to a little more than 16 ms, 160 ticks of 0.1 ms to a little less.
 @pytest.mark.parametrize("dt", [0.5, 0.1])
 def test_a_loop_in_C_and_the_circuit_in_millivolts_learn_the_same(dt):
-    """So many samples that some spikes follow another by just 16 ms: rounding must not decide if that is a burst."""
+    """So many samples that some spikes follow another by just 16 ms: rounding must not decide if
+    that is a burst.
+    """
     cells = Millivolts(population=4, interneuron_population=3, hold=30.0, latency=10.0, dt=dt)
     task = MillivoltTask(5, 3, 2, cells=cells)
     learners = prepare(task, ("circuit", "millivolt_c_loop"))
@@ -61,7 +63,9 @@ def test_a_loop_in_C_and_the_circuit_in_millivolts_learn_the_same(dt):
 
 @pytest.mark.slow
 def test_millivolts(monkeypatch):
-    """All that is reported; and stock Brian2 simulates the same cells, by their rates and by what Q and R become."""
+    """All that is reported; and stock Brian2 simulates the same cells, by their rates and by what Q
+    and R become.
+    """
     learners = {}
     monkeypatch.setattr(race, "prepare", lambda *what: learners.update(prepare(*what)) or learners)
     results, goals = race.millivolts("64x10x2", seconds=0.005, repeats=2)
@@ -69,8 +73,9 @@ def test_millivolts(monkeypatch):
     assert set(results["microseconds"]) == {"circuit", "millivolt_c_loop", "stock_brian2"}
     assert all(us > 0 for us in results["microseconds"].values())
     assert [(goal.name, goal.limit) for goal in goals] == [
-        ("64x10x2 in millivolts: circuit over C", 2.0), ("64x10x2 in millivolts: circuit over stock Brian2", 1.0),
-    ]  # fmt: skip
+        ("64x10x2 in millivolts: circuit over C", 2.0),
+        ("64x10x2 in millivolts: circuit over stock Brian2", 1.0),
+    ]
     task = MillivoltTask(64, 10, 2)
     stock = learners["stock_brian2"](200)
     rates = Rates(*(Rate(eta0, N) for eta0, N in zip(task.eta0, task.N, strict=True)))
@@ -80,7 +85,9 @@ def test_millivolts(monkeypatch):
         task.X, task.Y, order=np.arange(200), record=means, every=1, progress=False
     )
     for name in means:
-        np.testing.assert_allclose(stock[name], run.data[name].values[-1, -1], rtol=0.05, err_msg=name)
+        np.testing.assert_allclose(
+            stock[name], run.data[name].values[-1, -1], rtol=0.05, err_msg=name
+        )
     for name in ("Q", "R"):
         assert np.abs(getattr(run, name) - getattr(task, name)).max() > 0.03
         np.testing.assert_allclose(stock[name], getattr(run, name), atol=0.01, err_msg=name)
@@ -122,7 +129,10 @@ def test_waiting_is_not_counted():
 def test_goal(measured, reached):
     goal = Goal("ratio", measured, 1.0, "a note")
     assert goal.reached is reached
-    assert goal.verdict == f"{measured:g}, at most 1: {'reached' if reached else 'NOT reached'} (a note)"
+    assert (
+        goal.verdict
+        == f"{measured:g}, at most 1: {'reached' if reached else 'NOT reached'} (a note)"
+    )
 
 
 @pytest.mark.parametrize("measured", [None, np.nan, -np.inf])
@@ -134,24 +144,42 @@ def test_goal_that_could_not_be_measured(measured):
 @pytest.mark.parametrize("size", ["100x120", "100x120x0", "axbxc", "100x120x4x5", ""])
 def test_bad_sizes(size, capsys):
     assert run(["bench", "--sizes", size]) == 2
-    assert f"sizes: must be three whole numbers such as 100x120x4 (got {size!r})" in capsys.readouterr().err
+    assert (
+        f"sizes: must be three whole numbers such as 100x120x4 (got {size!r})"
+        in capsys.readouterr().err
+    )
 
 
 def test_report(monkeypatch, tmp_path, capsys):
-    results = {"speed": [{"size": "6x4x2", "microseconds": {"matrix_loop": 30.0, "c_loop": 0.25, "circuit": 0.5}}]}
+    results = {
+        "speed": [
+            {"size": "6x4x2", "microseconds": {"matrix_loop": 30.0, "c_loop": 0.25, "circuit": 0.5}}
+        ]
+    }
     held = {"leaky_c_loop": 3.25, "circuit": 5.5}
-    results["held_samples"] = [{"size": "6x4x2", "ticks": 200, "inputs": "held inputs", "microseconds": held}]
+    results["held_samples"] = [
+        {"size": "6x4x2", "ticks": 200, "inputs": "held inputs", "microseconds": held}
+    ]
     results["millivolts"] = {
-        "size": "6x4x2", "ticks": 300, "cells": 200, "interneurons": 100,
+        "size": "6x4x2",
+        "ticks": 300,
+        "cells": 200,
+        "interneurons": 100,
         "microseconds": {"millivolt_c_loop": 500.0, "circuit": 700.0, "stock_brian2": 1500.0},
-    }  # fmt: skip
-    goals = [Goal("over C", 2.0, 3.0), Goal("over numba", 1.5, 1.0), Goal("over JAX", None, 1.0, "not installed")]
+    }
+    goals = [
+        Goal("over C", 2.0, 3.0),
+        Goal("over numba", 1.5, 1.0),
+        Goal("over JAX", None, 1.0, "not installed"),
+    ]
     monkeypatch.setattr(measurements, "measure", lambda settings: (results, goals))
     assert run(["bench", "--out", str(tmp_path / "out")]) == 0
     said = capsys.readouterr().out
     assert "2, at most 3: reached" in said
     assert "6x4x2, 200 ticks of held inputs: C 3.25, circuit 5.5" in said
-    assert "300 ticks of 200 + 100 cells in millivolts: C 500, circuit 700, stock Brian2 1500" in said
+    assert (
+        "300 ticks of 200 + 100 cells in millivolts: C 500, circuit 700, stock Brian2 1500" in said
+    )
     assert "1.5, at most 1: NOT reached" in said
     assert "not measured (not installed)" in said
     written = json.loads((tmp_path / "out" / "bench.json").read_text())
@@ -167,7 +195,10 @@ def test_without_a_clone_it_says_where_the_contestants_are(monkeypatch, tmp_path
     monkeypatch.setattr(contestants, "__path__", [str(tmp_path / "contestants")])
     assert run(["bench", "--out", str(tmp_path / "out")]) == 2
     said = capsys.readouterr().err
-    assert f"bench: its contestants are in a clone of the repository only (got no folder {tmp_path}" in said
+    assert (
+        f"bench: its contestants are in a clone of the repository only (got no folder {tmp_path}"
+        in said
+    )
     assert "clone it and `pip install --editable .` there" in said
     assert not (tmp_path / "out").exists()
 
@@ -193,7 +224,15 @@ def test_everything_is_measured(tmp_path):
     """All of the command, with little of each measurement."""
     assert run(["bench", "--sizes", "6x4x2", "--repeats", "1", "--out", str(tmp_path / "out")]) == 0
     written = json.loads((tmp_path / "out" / "bench.json").read_text())
-    assert set(written) == {"machine", "speed", "held_samples", "settling", "millivolts", "startup", "goals"}
+    assert set(written) == {
+        "machine",
+        "speed",
+        "held_samples",
+        "settling",
+        "millivolts",
+        "startup",
+        "goals",
+    }
     assert [goal["name"] for goal in written["goals"] if goal["measured"] is None] in (
         [],
         ["6x4x2: circuit over JAX scan"],

@@ -1,4 +1,6 @@
-"""A claim is a number with bounds; scatter, better results and other settings have verdicts of their own."""
+"""A claim is a number with bounds; scatter, better results and other settings have verdicts of
+their own.
+"""
 
 import json
 import math
@@ -17,8 +19,12 @@ def test_two_sided_claims_fail_on_both_sides():
         return Claim(text="comparable", value=value, low=-0.02, high=0.02, unit="%").verdict
 
     assert [at(value) for value in (-0.03, -0.02, 0.0, 0.02, 0.03)] == [
-        "does not hold", "holds", "holds", "holds", "does not hold",
-    ]  # fmt: skip
+        "does not hold",
+        "holds",
+        "holds",
+        "holds",
+        "does not hold",
+    ]
     assert at(math.nan) == at(math.inf) == "does not hold"
 
 
@@ -38,14 +44,19 @@ def test_scatter_and_the_better_side(interval, verdict):
     bounds = {"low": 0.5, "high": 2.0, "better": "below"}
     claim = Claim(text="match", value=sum(interval) / 2, interval=interval, **bounds)
     assert claim.verdict == verdict
-    assert claim.holds is {"holds": True, "better than claimed": True, "does not hold": False}.get(verdict)
+    assert claim.holds is {"holds": True, "better than claimed": True, "does not hold": False}.get(
+        verdict
+    )
     other = Claim(text="match", value=1.0, interval=interval, setting="fewer rows", **bounds)
     assert (other.verdict, other.holds) == ("other setting", None)
 
 
 def test_the_median_of_seeds_and_its_interval():
-    claim = Claim.over_seeds([*range(1, 21)], text="", high=12, data="digits", s=0.5, k=4, case="ANN")
-    # Of 20 values the sixth and the fifteenth enclose the median with 95.9 %: 1 - 2 P(Binomial(20, 1/2) <= 5).
+    claim = Claim.over_seeds(
+        [*range(1, 21)], text="", high=12, data="digits", s=0.5, k=4, case="ANN"
+    )
+    # Of 20 values the sixth and the fifteenth enclose the median with 95.9 %: 1 - 2 P(Binomial(20,
+    # 1/2) <= 5).
     assert (claim.value, claim.interval) == (10.5, (6, 15))
     assert 2 * sum(math.comb(20, j) for j in range(6)) / 2**20 == pytest.approx(0.0414, abs=1e-4)
     assert claim.verdict == "undecided"
@@ -67,7 +78,15 @@ def test_claims_as_they_are_printed(capsys):
         "the paper's claims",
         [
             Claim(text="seconds on a laptop", untestable="we have none"),
-            Claim(text="within 5 %", k=2, value=0.07, spread=0.01, high=0.05, unit="%", numbers={"seeds": 5}),
+            Claim(
+                text="within 5 %",
+                k=2,
+                value=0.07,
+                spread=0.01,
+                high=0.05,
+                unit="%",
+                numbers={"seeds": 5},
+            ),
         ],
     )
     assert capsys.readouterr().out.splitlines()[1:] == [
@@ -80,7 +99,11 @@ def test_claims_as_they_are_printed(capsys):
 
 def test_quick_runs_give_no_verdict(tmp_path, capsys):
     settings = CompareSettings(
-        data='{name="synthetic", samples=60, m=6, n=5}', k=(1,), steps=50, engine="numpy", quick=True
+        data='{name="synthetic", samples=60, m=6, n=5}',
+        k=(1,),
+        steps=50,
+        engine="numpy",
+        quick=True,
     )
     carry_out(find_experiment("compare"), settings, RunFolder("compare", tmp_path / "run"))
     out = capsys.readouterr().out

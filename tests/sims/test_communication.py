@@ -1,4 +1,5 @@
-"""``biorrr communication`` from end to end: the circuit's held-out prediction beside the exact one."""
+"""``biorrr communication`` from end to end: the circuit's held-out prediction beside the exact
+one."""
 
 import json
 import os
@@ -14,13 +15,16 @@ from biorrr.sims import main
 from biorrr.sims.data import load
 
 needs_data = pytest.mark.skipif(
-    not os.environ.get("BIORRR_DATA"), reason="needs the real data files; set BIORRR_DATA to their folder"
+    not os.environ.get("BIORRR_DATA"),
+    reason="needs the real data files; set BIORRR_DATA to their folder",
 )
 
 
 @pytest.fixture(scope="module")
 def predicted(tmp_path_factory):
-    """Folder, summary and results of the exact solution and its controls, two folds; not to be changed."""
+    """Folder, summary and results of the exact solution and its controls, two folds; not to be
+    changed.
+    """
     folder = tmp_path_factory.mktemp("communication") / "run"
     args = ["--ranks", "1", "--folds", "2", "--ridge", "0", "--no-simulation", "--draws", "2"]
     args += ["--shuffles", "20"]
@@ -33,28 +37,60 @@ def test_run_folder(tmp_path):
     """Of circuits that learn a small planted recording for an epoch, without replay."""
     folder = tmp_path / "run"
     sizes = {"trials": 20, "bins": 5, "source_units": 8, "target_units": 4, "rank": 1}
-    data = ["planted", *(word for name, size in sizes.items() for word in ("--set", f"data.{name}={size}"))]
-    args = ["--ranks", "1", "--folds", "2", "--epochs", "1", "--engine", "numpy", "--ridge", "0", "--draws", "2"]
+    data = [
+        "planted",
+        *(word for name, size in sizes.items() for word in ("--set", f"data.{name}={size}")),
+    ]
+    args = [
+        "--ranks",
+        "1",
+        "--folds",
+        "2",
+        "--epochs",
+        "1",
+        "--engine",
+        "numpy",
+        "--ridge",
+        "0",
+        "--draws",
+        "2",
+    ]
     args += ["--shuffles", "2"]
     assert main.run(["communication", "--data", *data, *args, "--out", str(folder)]) == 0
     summary = json.loads((folder / "summary.json").read_text())
     with xr.open_dataset(folder / "run.nc", engine="h5netcdf") as results:
         assert summary["circuit_r2_1"] == results["circuit_r2"].sel(rank=1).item()
-        assert [results[name].values.tolist() for name in ("seed", "k", "draw_k")] == [[0], [1, 2, 3, 4], [1, 2, 3, 4]]
+        assert [results[name].values.tolist() for name in ("seed", "k", "draw_k")] == [
+            [0],
+            [1, 2, 3, 4],
+            [1, 2, 3, 4],
+        ]
     figures = {f"{name}.png" for name in ("communication", "dimensionality", "lags", "removal")}
     assert {path.name for path in folder.iterdir()} == figures | {
-        "config.toml", "inventory.json", "run.nc", "summary.json",
-    }  # fmt: skip
+        "config.toml",
+        "inventory.json",
+        "run.nc",
+        "summary.json",
+    }
 
 
 PLANTED = {"trials": 40, "bins": 5, "source_units": 14, "target_units": 6, "rank": 2}
 
 
 def explore(folder, *args):
-    """Run the exact solution on a small planted recording; returns the data, the folds and the summary."""
-    options = [word for name, value in PLANTED.items() for word in ("--set", f"data.{name}={value}")]
+    """Run the exact solution on a small planted recording; returns the data, the folds and the
+    summary.
+    """
+    options = [
+        word for name, value in PLANTED.items() for word in ("--set", f"data.{name}={value}")
+    ]
     fixed = ["--folds", "4", "--ranks", "1", "--ranks", "2", "--shuffles", "0", "--no-simulation"]
-    assert main.run(["communication", "--data", "planted", *options, *fixed, *args, "--out", str(folder)]) == 0
+    assert (
+        main.run(
+            ["communication", "--data", "planted", *options, *fixed, *args, "--out", str(folder)]
+        )
+        == 0
+    )
     data = load("planted", **PLANTED)
     folds = trial_folds(data.groups, 4, conditions=np.zeros(len(data.X)), random_state=0)
     return data, folds, json.loads((folder / "summary.json").read_text())
@@ -67,8 +103,12 @@ def test_the_within_area_control_is_that_of_plain_regressions(tmp_path):
     for draw in range(3):
         units = matched_units(data.x_rates, data.y_rates, np.random.default_rng([0, 1, draw]))
         cv = {"ridge": summary["ridge"], "cv": PredefinedSplit(folds)}
-        within = RankCV(**cv).fit(data.X[:, units.source], data.X[:, units.within], strata=data.strata)
-        beyond = RankCV(**cv).fit(data.X[:, units.source], data.Y[:, units.across], strata=data.strata)
+        within = RankCV(**cv).fit(
+            data.X[:, units.source], data.X[:, units.within], strata=data.strata
+        )
+        beyond = RankCV(**cv).fit(
+            data.X[:, units.source], data.Y[:, units.across], strata=data.strata
+        )
         ranks.append(within.k_)
         r2.append(within.r2_[within.k_ - 1])
         across.append(beyond.r2_[beyond.k_ - 1])
@@ -79,8 +119,12 @@ def test_the_within_area_control_is_that_of_plain_regressions(tmp_path):
 
 
 def test_lags_and_shuffles_are_those_of_plain_regressions(tmp_path):
-    """R2 at the rank that the recording itself asks for, by cross-validation on the data themselves."""
-    data, folds, summary = explore(tmp_path / "run", "--draws", "0", "--shuffles", "3", "--lags", "1")
+    """R2 at the rank that the recording itself asks for, by cross-validation on the data
+    themselves.
+    """
+    data, folds, summary = explore(
+        tmp_path / "run", "--draws", "0", "--shuffles", "3", "--lags", "1"
+    )
     with xr.open_dataset(tmp_path / "run/run.nc", engine="h5netcdf") as results:
         null, lag = (results[name].squeeze().values for name in ("null_r2", "lag_r2"))
 
@@ -90,26 +134,40 @@ def test_lags_and_shuffles_are_those_of_plain_regressions(tmp_path):
 
     rows = np.arange(len(data.X))
     straight = r2(rows, rows)
-    shuffles = [shuffled_trials(data.groups, np.random.default_rng([0, number])) for number in range(3)]
-    np.testing.assert_allclose(null, [r2(rows, one).r2_[straight.k_ - 1] for one in shuffles], rtol=1e-9)
-    inner = rows.reshape(PLANTED["trials"], PLANTED["bins"])[:, 1:-1].ravel()  # bins that have one on either side
+    shuffles = [
+        shuffled_trials(data.groups, np.random.default_rng([0, number])) for number in range(3)
+    ]
+    np.testing.assert_allclose(
+        null, [r2(rows, one).r2_[straight.k_ - 1] for one in shuffles], rtol=1e-9
+    )
+    inner = rows.reshape(PLANTED["trials"], PLANTED["bins"])[
+        :, 1:-1
+    ].ravel()  # bins that have one on either side
     expected = [r2(inner, inner + late).r2_[straight.k_ - 1] for late in (-1, 0, 1)]
     np.testing.assert_allclose(lag, expected, rtol=1e-9)
 
 
 def test_z_scores_come_from_the_training_trials(tmp_path):
     """Standard deviations of all trials would let training see how much held-out trials vary."""
-    data, folds, summary = explore(tmp_path / "run", "--draws", "0", "--zscore", "--residual", "none", "--ridge", "0.1")
+    data, folds, summary = explore(
+        tmp_path / "run", "--draws", "0", "--zscore", "--residual", "none", "--ridge", "0.1"
+    )
     folds = trial_folds(data.groups, 4, random_state=0)
     errors, deviations = np.zeros(2), 0.0
     for fold in range(4):
         train, test = folds != fold, folds == fold
-        X, Y = ((view - view[train].mean(axis=0)) / view[train].std(axis=0) for view in (data.X, data.Y))
+        X, Y = (
+            (view - view[train].mean(axis=0)) / view[train].std(axis=0) for view in (data.X, data.Y)
+        )
         deviations += np.square(Y[test]).sum()
         for i in range(2):
-            predicted = ReducedRankRegression(i + 1, ridge=0.1).fit(X[train], Y[train]).predict(X[test])
+            predicted = (
+                ReducedRankRegression(i + 1, ridge=0.1).fit(X[train], Y[train]).predict(X[test])
+            )
             errors[i] += np.square(Y[test] - predicted).sum()
-    np.testing.assert_allclose([summary["exact_r2_1"], summary["exact_r2_2"]], 1 - errors / deviations, rtol=1e-9)
+    np.testing.assert_allclose(
+        [summary["exact_r2_1"], summary["exact_r2_2"]], 1 - errors / deviations, rtol=1e-9
+    )
 
 
 def test_circuits_learn_the_same_z_scores(tmp_path):
@@ -122,12 +180,18 @@ def test_circuits_learn_the_same_z_scores(tmp_path):
         x_train, y_train, x_test, y_test = areas.fold(fold)
         np.testing.assert_allclose(np.hstack([x_train, y_train]).std(axis=0), 1.0)
         trained, held_out = np.hstack([x_train, y_train]), np.hstack([x_test, y_test])
-        np.testing.assert_allclose(areas.moments.training(fold)[0], trained.T @ trained, rtol=1e-9, atol=1e-9)
-        np.testing.assert_allclose(areas.moments.held_out(fold)[0], held_out.T @ held_out, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(
+            areas.moments.training(fold)[0], trained.T @ trained, rtol=1e-9, atol=1e-9
+        )
+        np.testing.assert_allclose(
+            areas.moments.held_out(fold)[0], held_out.T @ held_out, rtol=1e-9, atol=1e-9
+        )
 
 
 def test_too_few_shuffles_are_no_verdict(tmp_path):
-    _, _, summary = explore(tmp_path / "run", "--draws", "0", "--shuffles", "4", "--set", "data.gain=1.2")
+    _, _, summary = explore(
+        tmp_path / "run", "--draws", "0", "--shuffles", "4", "--set", "data.gain=1.2"
+    )
     assert summary["null_p"] == 0.2
     assert summary["notes"] == "4 shuffles are too few to find p below 0.05"
 
@@ -138,7 +202,9 @@ def test_exact_r2_is_pooled_over_whole_held_out_trials(predicted):
     _, summary, _ = predicted
     data = load("v1v2")
     errors = deviations = 0.0
-    for train, test in GroupKFold(2, shuffle=True, random_state=0).split(data.X, groups=data.groups):
+    for train, test in GroupKFold(2, shuffle=True, random_state=0).split(
+        data.X, groups=data.groups
+    ):
         assert not set(data.groups[train]) & set(data.groups[test])
         fitted = ReducedRankRegression(1).fit(data.X[train], data.Y[train])
         errors += np.square(data.Y[test] - fitted.predict(data.X[test])).sum()
@@ -148,7 +214,9 @@ def test_exact_r2_is_pooled_over_whole_held_out_trials(predicted):
 
 @needs_data
 def test_controls_of_the_published_recording(predicted):
-    """V2 is predicted through fewer dimensions than it has, at no lag, and not with trials shuffled (Semedo et al.)."""
+    """V2 is predicted through fewer dimensions than it has, at no lag, and not with trials shuffled
+    (Semedo et al.).
+    """
     _, summary, results = predicted
     assert summary["rank"] < summary["within_rank"]
     assert summary["rank"] < summary["target_dimensionality"] < summary["source_dimensionality"]
@@ -166,5 +234,9 @@ def test_circuit_learns_the_communication_subspace(tmp_path):
     assert main.run(["communication", *args]) == 0
     summary = json.loads((tmp_path / "run/summary.json").read_text())
     for rank in (1, 2):
-        assert summary[f"circuit_r2_{rank}"] == pytest.approx(summary[f"exact_r2_{rank}"], abs=0.005)
-    assert 2 <= summary["rank"] <= 4 < summary["within_rank"]  # V2 sees a subspace of what V1 shares within itself
+        assert summary[f"circuit_r2_{rank}"] == pytest.approx(
+            summary[f"exact_r2_{rank}"], abs=0.005
+        )
+    assert (
+        2 <= summary["rank"] <= 4 < summary["within_rank"]
+    )  # V2 sees a subspace of what V1 shares within itself

@@ -28,10 +28,15 @@ SMALL = {
 
 
 def test_mediamill_is_raced_in_the_papers_direction_and_other_data_as_given():
-    for settings, swapped in ((CompareSettings(all=True), True), (CompareSettings(all=True, data="digits"), False)):
+    for settings, swapped in (
+        (CompareSettings(all=True), True),
+        (CompareSettings(all=True, data="digits"), False),
+    ):
         assert [(heat.objective, heat.setting, heat.swapped) for heat in settings.heats] == [
-            ("rrmse", "online", swapped), ("rrmse", "offline", swapped), ("cca", "online", swapped),
-        ]  # fmt: skip
+            ("rrmse", "online", swapped),
+            ("rrmse", "offline", swapped),
+            ("cca", "online", swapped),
+        ]
 
 
 @pytest.mark.parametrize(
@@ -44,14 +49,18 @@ def test_mediamill_is_raced_in_the_papers_direction_and_other_data_as_given():
             marks=pytest.mark.slow,
         ),
         pytest.param(
-            {"objective": "rrmse", "setting": "offline"}, ["Bio-RRMSE", "IQMD", "ANN"], marks=pytest.mark.slow
+            {"objective": "rrmse", "setting": "offline"},
+            ["Bio-RRMSE", "IQMD", "ANN"],
+            marks=pytest.mark.slow,
         ),
     ],
 )
 def test_runs_end_to_end(settings, learners, tmp_path, capsys):
     folder = tmp_path / "run"
     chosen = SMALL | settings
-    args = [part for name, value in chosen.items() if name != "k" for part in (f"--{name}", str(value))]
+    args = [
+        part for name, value in chosen.items() if name != "k" for part in (f"--{name}", str(value))
+    ]
     assert main.run(["compare", *args, "-k", "1", "-k", "2", "--out", str(folder)]) == 0
     with xr.open_dataset(folder / "run.nc", engine="h5netcdf") as data:
         assert sorted(data["learner"].values) == sorted(learners)
@@ -98,12 +107,23 @@ def test_the_figure_counts_passes_only_where_steps_differ():
         shape = len(rows_per_pass), 1, 2, 3
         t = np.broadcast_to([1.0, 10.0, 100.0], (len(rows_per_pass), 1, 3))
         passes = np.broadcast_to(t[:, :, None] / np.reshape(rows_per_pass, (-1, 1, 1, 1)), shape)
-        values = {name: (("learner", "k", "seed", "snapshot"), rng.random(shape)) for name in ("excess", "seconds")}
-        values |= {"passes": (("learner", "k", "seed", "snapshot"), passes), "t": (("learner", "k", "snapshot"), t)}
+        values = {
+            name: (("learner", "k", "seed", "snapshot"), rng.random(shape))
+            for name in ("excess", "seconds")
+        }
+        values |= {
+            "passes": (("learner", "k", "seed", "snapshot"), passes),
+            "t": (("learner", "k", "snapshot"), t),
+        }
         return xr.Dataset(values, {"learner": ["ANN", "IQMD"], "k": [1]})
 
-    labels = [[ax.get_xlabel() for ax in plot_race(results(rows)).axes] for rows in ((50, 50), (50, 1))]
-    assert labels == [["samples", "CPU time (s)"], ["samples", "passes through the data", "CPU time (s)"]]
+    labels = [
+        [ax.get_xlabel() for ax in plot_race(results(rows)).axes] for rows in ((50, 50), (50, 1))
+    ]
+    assert labels == [
+        ["samples", "CPU time (s)"],
+        ["samples", "passes through the data", "CPU time (s)"],
+    ]
     drawn = results((50, 50))
     line = plot_race(drawn).axes[0].lines[0]
     np.testing.assert_allclose(line.get_ydata(), 100 * drawn["excess"].mean("seed").values[0, 0])
@@ -111,10 +131,22 @@ def test_the_figure_counts_passes_only_where_steps_differ():
 
 def test_every_learner_has_a_line_of_its_own():
     shape, t = (9, 1, 2, 3), np.broadcast_to([1.0, 10.0, 100.0], (9, 1, 3))
-    values = {name: (("learner", "k", "seed", "snapshot"), np.ones(shape)) for name in ("excess", "seconds", "passes")}
-    drawn = xr.Dataset(values | {"t": (("learner", "k", "snapshot"), t)}, {"learner": [*"abcdefghi"], "k": [1]})
-    lines = [line for line in plot_race(drawn).axes[0].lines if line.get_label() in drawn["learner"].values]
-    assert len({(line.get_color(), str(line.get_linestyle()), line.get_marker()) for line in lines}) == 9
+    values = {
+        name: (("learner", "k", "seed", "snapshot"), np.ones(shape))
+        for name in ("excess", "seconds", "passes")
+    }
+    drawn = xr.Dataset(
+        values | {"t": (("learner", "k", "snapshot"), t)}, {"learner": [*"abcdefghi"], "k": [1]}
+    )
+    lines = [
+        line
+        for line in plot_race(drawn).axes[0].lines
+        if line.get_label() in drawn["learner"].values
+    ]
+    assert (
+        len({(line.get_color(), str(line.get_linestyle()), line.get_marker()) for line in lines})
+        == 9
+    )
 
 
 def test_k_too_large_is_refused_before_anything_is_written(tmp_path, capsys):

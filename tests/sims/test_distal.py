@@ -1,4 +1,6 @@
-"""``biorrr distal``: protocols, inference from files, plans, and circuits that are caught with other rules."""
+"""``biorrr distal``: protocols, inference from files, plans, and circuits that are caught with
+other rules.
+"""
 
 import json
 from dataclasses import replace
@@ -39,7 +41,9 @@ def test_cells_without_noise_do_what_the_rule_predicts():
 
 
 def test_predictions_of_a_mean_cell():
-    """After one pairing: growth y z over the weight, less s times the cell's own current, less decay."""
+    """After one pairing: growth y z over the weight, less s times the cell's own current, less
+    decay.
+    """
     step = 100 * protocols.RATE
     for s, change in ((0.0, 0.5 * protocols.FIBRES - 1), (1.0, -0.5 * protocols.FIBRES)):
         after = protocols.predicted(WEAKER, s, 1, np.ones((2, 1)))
@@ -61,32 +65,49 @@ def test_cells_needed():
 
 def other_rule(change):
     """Makes circuits whose distal synapses follow another rule."""
-    return lambda **arguments: Microcircuit(pathways=[replace(DistalSynapses(), change=change)], **arguments)
+    return lambda **arguments: Microcircuit(
+        pathways=[replace(DistalSynapses(), change=change)], **arguments
+    )
 
 
 GOOD = {
-    "weaker_paired_s_0": 123.0, "weaker_paired_s_1": 77.0, "instruction_paired_s_1": 55.0,
-    "instruction_other_s_1": 100.0, "instruction_paired_s_0": 94.0, "instruction_other_s_0": 94.0,
-    "output_paired_s_0": 94.0, "output_paired_s_1": 100.0,
-}  # fmt: skip
+    "weaker_paired_s_0": 123.0,
+    "weaker_paired_s_1": 77.0,
+    "instruction_paired_s_1": 55.0,
+    "instruction_other_s_1": 100.0,
+    "instruction_paired_s_0": 94.0,
+    "instruction_other_s_0": 94.0,
+    "output_paired_s_0": 94.0,
+    "output_paired_s_1": 100.0,
+}
 
 
 def failed(**wrong):
-    """Claims about the ends of the family that fail where cells did something else, by the quantity that decides."""
-    return [one.name for one in at_ends(GOOD | wrong) if one.bound and not Claim.about(one, "").holds]
+    """Claims about the ends of the family that fail where cells did something else, by the quantity
+    that decides.
+    """
+    return [
+        one.name for one in at_ends(GOOD | wrong) if one.bound and not Claim.about(one, "").holds
+    ]
 
 
 @pytest.mark.parametrize(
     ("change", "protocol", "s", "caught"),
     [
-        pytest.param("eta_y * (y_pre * a_post - w)", WEAKER, 1.0, "weaker_opposite", marks=pytest.mark.slow),
+        pytest.param(
+            "eta_y * (y_pre * a_post - w)", WEAKER, 1.0, "weaker_opposite", marks=pytest.mark.slow
+        ),
         pytest.param("", WEAKER, 1.0, "weaker_opposite"),
-        pytest.param("-eta_y * y_pre * a_post", OUTPUT, 0.0, "output_weakens", marks=pytest.mark.slow),
+        pytest.param(
+            "-eta_y * y_pre * a_post", OUTPUT, 0.0, "output_weakens", marks=pytest.mark.slow
+        ),
     ],
     ids=["dendrite", "frozen", "no decay"],
 )
 def test_cells_with_another_rule_are_caught(change, protocol, s, caught, monkeypatch):
-    monkeypatch.setattr("biorrr.sims.lab.circuits.circuit_function", lambda named: other_rule(change))
+    monkeypatch.setattr(
+        "biorrr.sims.lab.circuits.circuit_function", lambda named: other_rule(change)
+    )
     found = pair(job(circuit="own.py:other", cells=3, pairings=60), SliceExperiment(protocol, s))
     assert failed(**{f"{protocol.name}_paired_s_{s:g}": found["paired"].mean()}) == [caught]
 
@@ -108,19 +129,29 @@ def test_every_claim_about_the_ends_can_fail(wrong, caught):
 
 
 def some_results(**changes):
-    """Results as theory predicts them, of two cells and two circuits at s = 0 and 1, with changes."""
+    """Results as theory predicts them, of two cells and two circuits at s = 0 and 1, with
+    changes."""
     every_s = [0.0, 1.0]
     epsp = np.full((2, len(protocols.PROTOCOLS), 2), 100.0)
     inferred = np.array([[[[s, s - 0.1, s + 0.1]] * 2] * 5 for s in every_s])
     values = {
-        "paired": (("s", "protocol", "cell"), epsp), "other": (("s", "protocol", "cell"), epsp.copy()),
-        "predicted": (("s", "protocol", "pathway", "cell"), np.full((*epsp.shape[:2], 2, 2), 100.0)),
+        "paired": (("s", "protocol", "cell"), epsp),
+        "other": (("s", "protocol", "cell"), epsp.copy()),
+        "predicted": (
+            ("s", "protocol", "pathway", "cell"),
+            np.full((*epsp.shape[:2], 2, 2), 100.0),
+        ),
         "inferred": (("s", "condition", "seed", "quantity"), inferred),
-    }  # fmt: skip
+    }
     for name, (place, value) in changes.items():
         values[name][1][place] = value
     names = [one.name for one in protocols.PROTOCOLS]
-    coords = {"s": every_s, "protocol": names, "pathway": ["paired", "other"], "quantity": ["s", "low", "high"]}
+    coords = {
+        "s": every_s,
+        "protocol": names,
+        "pathway": ["paired", "other"],
+        "quantity": ["s", "low", "high"],
+    }
     return xr.Dataset(values, coords)
 
 
@@ -156,19 +187,25 @@ def test_learning_circuits_are_told_in_every_condition(run, monkeypatch):
     y, z, a = (run.data[name].values[1:] for name in ("y", "z", "a"))
     recording = y, z, a, run.data["Vy_trace"].values
     monkeypatch.setattr(recorded_circuits, "record", lambda job, data, s, seed: recording)
-    found = recorded_circuits.infer_in_every_condition(job(), recorded_circuits.RecordedCircuit(0.5, 0), None)
+    found = recorded_circuits.infer_in_every_condition(
+        job(), recorded_circuits.RecordedCircuit(0.5, 0), None
+    )
     for condition, (s, low, high) in found.items():
         assert s == pytest.approx(0.5, abs=0.25 if condition == "sparse" else 0.1)
         assert low <= 0.5 <= high
 
 
 def as_arrays(run):
-    return {name: run.data[name].values[1:] for name in ("y", "z", "a")} | {"Vy": run.data["Vy_trace"].values}
+    return {name: run.data[name].values[1:] for name in ("y", "z", "a")} | {
+        "Vy": run.data["Vy_trace"].values
+    }
 
 
 def test_a_file_of_arrays_can_be_read(run, tmp_path):
     np.savez(tmp_path / "all.npz", **as_arrays(run))
-    assert infer_s(*Plasticity(str(tmp_path / "all.npz")).load().recording).s == pytest.approx(0.5, abs=1e-6)
+    assert infer_s(*Plasticity(str(tmp_path / "all.npz")).load().recording).s == pytest.approx(
+        0.5, abs=1e-6
+    )
 
 
 def test_sparse_weights_of_files(run, tmp_path):
@@ -187,7 +224,12 @@ def test_sparse_weights_of_files(run, tmp_path):
 def broken(**changes):
     """Arrays of a recording, with changes; None takes one out."""
     rng = np.random.default_rng(0)
-    arrays = {"y": rng.random((9, 3)), "z": rng.random((9, 2)), "a": rng.random((9, 2)), "Vy": rng.random((10, 3, 2))}
+    arrays = {
+        "y": rng.random((9, 3)),
+        "z": rng.random((9, 2)),
+        "a": rng.random((9, 2)),
+        "Vy": rng.random((10, 3, 2)),
+    }
     return {name: values for name, values in (arrays | changes).items() if values is not None}
 
 
@@ -196,12 +238,18 @@ def broken(**changes):
     [
         ({"a": None}, "must hold y, z, a, Vy (got Vy, y, z)"),
         ({"z": np.ones((8, 2))}, "y, z and a must have one row per sample"),
-        ({"Vy": np.ones((10, 2, 3))}, "Vy must be (rows, 3, 2), with a weight for each input of y and neuron of z"),
+        (
+            {"Vy": np.ones((10, 2, 3))},
+            "Vy must be (rows, 3, 2), with a weight for each input of y and neuron of z",
+        ),
         ({"Vy": np.ones((4, 3, 2))}, "Vy must have a row before each of 9 samples"),
         ({"y": np.full((9, 3), np.inf)}, "y must be finite numbers"),
         ({"y": np.array(["a"] * 9)}, "y must be real numbers (got <U1)"),
         ({"z": np.ones(9)}, "z must have two axes, and not be empty (got shape (9,))"),
-        ({"Vy": np.ones((3, 3, 2)), "when": np.array([0, 1, 7])}, "when: must be at least two sample counts in equal"),
+        (
+            {"Vy": np.ones((3, 3, 2)), "when": np.array([0, 1, 7])},
+            "when: must be at least two sample counts in equal",
+        ),
     ],
 )
 def test_incomplete_files_are_refused_in_a_sentence(changes, sentence, tmp_path):
@@ -229,17 +277,35 @@ def test_a_recording_is_answered_with_a_verdict(run, tmp_path, capsys):
     out = tmp_path / "out"
     assert main.run(["distal", "--data", str(tmp_path / "record.npz"), "--out", str(out)]) == 0
     assert "verdict        s = 0.500" in capsys.readouterr().out
-    assert {path.name for path in out.iterdir()} == {"config.toml", "summary.json", "inventory.json"}
+    assert {path.name for path in out.iterdir()} == {
+        "config.toml",
+        "summary.json",
+        "inventory.json",
+    }
     assert json.loads((out / "summary.json").read_text())["s"] == pytest.approx(0.5, abs=1e-6)
     # By this `resume` and `--config` know whether the recording has changed.
     assert Plasticity(str(tmp_path / "record.npz")).checksum() in (out / "config.toml").read_text()
 
 
 def test_a_plan_is_answered_in_a_sentence(tmp_path, capsys):
-    args = ["--synapses", "5", "--samples", "4", "--weight-noise", "0.002", "--every", "10", "--experiments", "10"]
+    args = [
+        "--synapses",
+        "5",
+        "--samples",
+        "4",
+        "--weight-noise",
+        "0.002",
+        "--every",
+        "10",
+        "--experiments",
+        "10",
+    ]
     assert main.run(["distal", "--plan", *args, "--out", str(tmp_path / "out")]) == 0
     printed = capsys.readouterr().out
-    assert "5 synapses on 1 neuron, 4 changes of each, weights known to 0.2%, observed at every 10th" in printed
+    assert (
+        "5 synapses on 1 neuron, 4 changes of each, weights known to 0.2%, observed at every 10th"
+        in printed
+    )
     assert "and it takes 95%" in printed
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["suffices"] is False
 
@@ -249,7 +315,10 @@ def test_a_plan_is_answered_in_a_sentence(tmp_path, capsys):
     [
         (["--plan", "--data", "x.npz"], "plan: infers nothing from a record"),
         (["--calcium", "3"], "calcium: is chosen of a file; name it with --data"),
-        (["--known-noise", "0.1"], "known-noise: is of a record of distal plasticity; name it with --data"),
+        (
+            ["--known-noise", "0.1"],
+            "known-noise: is of a record of distal plasticity; name it with --data",
+        ),
         (["--weight-noise", "20"], "weight-noise: must lie in [0, 0.9] (got 20.0)"),
     ],
 )

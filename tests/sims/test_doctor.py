@@ -15,19 +15,34 @@ PLAIN = [sys.executable, "-c", "from biorrr.sims.start import main; main()", "do
 
 @pytest.mark.slow
 def test_it_tells_what_works_and_keeps_what_is_private(tmp_path):
-    """At home in a folder of its own, with a compiler that fails; cython would take a minute to compile for real."""
+    """At home in a folder of its own, with a compiler that fails; cython would take a minute to
+    compile for real.
+    """
     home = tmp_path / "nobodys-home"
     broken = home / "broken-c++"
     broken.parent.mkdir()
     broken.write_text("#!/bin/sh\necho error: out of ink >&2; exit 3\n")
     broken.chmod(0o755)
     secret = "do-not-tell"
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("BIORRR", "XDG"))}
-    environment = kept | {"HOME": str(home), "CXX": str(broken), "CC": str(broken), "TOKEN": secret, "BIORRR_X": secret}
-    done = subprocess.run(PLAIN, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("BIORRR", "XDG"))
+    }
+    environment = kept | {
+        "HOME": str(home),
+        "CXX": str(broken),
+        "CC": str(broken),
+        "TOKEN": secret,
+        "BIORRR_X": secret,
+    }
+    done = subprocess.run(
+        PLAIN, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert re.search(r"^  numpy   works$", done.stdout, re.M)
-    assert "  cpp     fails: CompileFailed: engine 'cpp': ~/broken-c++ must compile the circuit" in done.stdout
+    assert (
+        "  cpp     fails: CompileFailed: engine 'cpp': ~/broken-c++ must compile the circuit"
+        in done.stdout
+    )
     assert "(got exit code 3, error: out of ink); all it said is in ~/" in done.stdout
     assert re.search(r"^  cython  fails: ", done.stdout, re.M)
     assert re.search(r"^  found     digits, synthetic", done.stdout, re.M)

@@ -1,4 +1,6 @@
-"""Every experiment, with the small settings that it declares: run with two seeds, reported, resumed and swept."""
+"""Every experiment, with the small settings that it declares: run with two seeds, reported, resumed
+and swept.
+"""
 
 import json
 import shutil
@@ -35,9 +37,11 @@ def found(folder):
 
 @pytest.fixture(scope="module", params=experiment_names())
 def small(request, tmp_path_factory):
-    """An experiment, the folder of a run with its small settings and two seeds, and a folder of what it had kept.
+    """An experiment, the folder of a run with its small settings and two seeds, and a folder of
+    what it had kept.
 
-    Neither is to be changed. All runs in this process: to start others takes longer than such a run.
+    Neither is to be changed. All runs in this process: to start others takes longer than such a
+    run.
     """
     experiment = find_experiment(request.param)
     if not experiment.small:
@@ -70,8 +74,12 @@ def test_the_inventory_lists_every_file_and_every_figure_has_a_caption(small):
     _, folder, _ = small
     inventory = Inventory.read(json.loads((folder / "inventory.json").read_text()))
     assert sorted(inventory.files) == sorted(path.name for path in folder.iterdir())
-    assert {entry.file for entry in inventory.of_kind("figure")} == {path.name for path in folder.glob("*.png")}
-    assert {entry.file for entry in inventory.of_kind("run", "dataset")} == {path.name for path in folder.glob("*.nc")}
+    assert {entry.file for entry in inventory.of_kind("figure")} == {
+        path.name for path in folder.glob("*.png")
+    }
+    assert {entry.file for entry in inventory.of_kind("run", "dataset")} == {
+        path.name for path in folder.glob("*.nc")
+    }
     assert all(entry.caption for entry in inventory.of_kind("figure"))
 
 
@@ -79,12 +87,16 @@ def test_it_is_reported(small, tmp_path):
     _, folder, _ = small
     assert biorrr("report", folder, "--out", tmp_path / "page.html") == 0
     page = (tmp_path / "page.html").read_text()
-    for entry in Inventory.read(json.loads((folder / "inventory.json").read_text())).of_kind("figure"):
+    for entry in Inventory.read(json.loads((folder / "inventory.json").read_text())).of_kind(
+        "figure"
+    ):
         assert entry.file in page
 
 
 def test_it_is_resumed_and_ends_with_the_same_findings(small, tmp_path, monkeypatch):
-    """A run that was cut before its last item was kept computes that item again, and takes the others from disk."""
+    """A run that was cut before its last item was kept computes that item again, and takes the
+    others from disk.
+    """
     _, folder, kept = small
     cut = tmp_path / "cut"
     shutil.copytree(folder, cut)
@@ -96,7 +108,9 @@ def test_it_is_resumed_and_ends_with_the_same_findings(small, tmp_path, monkeypa
     after = {}
 
     def look(place):
-        after.update({path.name: path.stat().st_mtime_ns for path in (place / CHECKPOINTS).iterdir()})
+        after.update(
+            {path.name: path.stat().st_mtime_ns for path in (place / CHECKPOINTS).iterdir()}
+        )
         settle(place)
 
     monkeypatch.setattr("os.cpu_count", lambda: 1)
@@ -112,7 +126,11 @@ def test_it_is_swept(small, tmp_path, capsys):
     if experiment.not_swept:
         return
     settings = experiment.settings(**experiment.small)
-    fixed = {name: plain(value) for name, value in experiment.small.items() if name not in ("seed", "seeds")}
+    fixed = {
+        name: plain(value)
+        for name, value in experiment.small.items()
+        if name not in ("seed", "seeds")
+    }
     plan = {"experiment": experiment.name, "fixed": fixed, "list": [{}]}
     (tmp_path / "plan.toml").write_text(tomli_w.dumps(plan))
     assert biorrr("sweep", tmp_path / "plan.toml", "--workers", 0, "--out", tmp_path / "sweep") == 0

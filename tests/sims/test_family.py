@@ -16,16 +16,31 @@ DATA = '{name="synthetic", samples=200, m=6, n=5, latents=2}'
 
 
 def joined(X, Y, weights, rule):
-    """Results of circuits with these weights, lists over seeds by s, whose distal ``rule`` depends on s."""
+    """Results of circuits with these weights, lists over seeds by s, whose distal ``rule`` depends
+    on s.
+    """
     data = Dataset("own", X, Y)
-    found = {s: [compare(one, data, Yardstick(X, Y, s, 0.0)) for one in each] for s, each in weights.items()}
+    found = {
+        s: [compare(one, data, Yardstick(X, Y, s, 0.0)) for one in each]
+        for s, each in weights.items()
+    }
     exact = {s: {"own_current_exact": s, "decay_exact": 1 - s} for s in weights}
-    return join(found, {s: dict(zip(("own_current", "decay", "unexplained"), (*rule(s), 0.0), strict=True)) | exact[s]
-                        for s in weights})  # fmt: skip
+    return join(
+        found,
+        {
+            s: (
+                dict(zip(("own_current", "decay", "unexplained"), (*rule(s), 0.0), strict=True))
+                | exact[s]
+            )
+            for s in weights
+        },
+    )
 
 
 def judged(settled_weights, X, Y, s=(0.0, 0.5, 1.0), rule=lambda s: (s, 1 - s), **wrong):
-    """Verdicts on circuits that have settled, which may be ``wrong``: the set over s, by what is claimed."""
+    """Verdicts on circuits that have settled, which may be ``wrong``: the set over s, by what is
+    claimed.
+    """
     results = joined(X, Y, {one: [settled_weights(X, Y, one, **wrong)] for one in s}, rule)
     names = ("excess", "whitening", "eigenvalues", "plateau", "distal rule")
     verdicts = np.reshape([claim.verdict for claim in judge(results, "")], (len(s), len(names)))
@@ -38,12 +53,17 @@ def test_the_right_circuit_passes(settled_weights, easy_pair):
 
 def test_a_shuffled_y_is_found_out(settled_weights, easy_pair):
     found = judged(settled_weights, *easy_pair, shuffled=True)
-    assert set.union(*(found[name] for name in ("excess", "eigenvalues", "plateau"))) == {"does not hold"}
+    assert set.union(*(found[name] for name in ("excess", "eigenvalues", "plateau"))) == {
+        "does not hold"
+    }
 
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"q": 0.0, "r": 0.0, "Q0": 2 * np.eye(2), "steps": 2000}, {"r": 0.0, "R0": np.array([[1.0, 0.4], [-0.2, 0.5]])}],
+    [
+        {"q": 0.0, "r": 0.0, "Q0": 2 * np.eye(2), "steps": 2000},
+        {"r": 0.0, "R0": np.array([[1.0, 0.4], [-0.2, 0.5]])},
+    ],
     ids=["frozen Q", "random R"],
 )
 def test_wrong_inhibition_is_found_out(settled_weights, easy_pair, wrong):
@@ -56,7 +76,10 @@ def test_every_number_is_beside_its_s_and_seed(easy_pair):
     rng = np.random.default_rng(1)
     s, seeds = (0.0, 1.0), (3, 4)
     shapes = {"Vx": (6, 2), "Vy": (5, 2), "Q": (2, 2), "R": (2, 2)}
-    weights = {one: [{name: rng.standard_normal(shape) for name, shape in shapes.items()} for _ in seeds] for one in s}
+    weights = {
+        one: [{name: rng.standard_normal(shape) for name, shape in shapes.items()} for _ in seeds]
+        for one in s
+    }
     results = joined(X, Y, weights, rule=lambda s: (s + 0.1, 0.2)).assign_coords(seed=[*seeds])
     for one in s:
         for number, seed in enumerate(seeds):
@@ -64,7 +87,9 @@ def test_every_number_is_beside_its_s_and_seed(easy_pair):
             here = results.sel(s=one, seed=seed)
             assert here["excess"] == pytest.approx(excess(Vx, X, Y, s=one))
             np.testing.assert_allclose(here["eigenvalues_QQ"], np.linalg.svd(Q)[1] ** 2)
-    assert {one.name: one.value for one in summary(results)}["distal_rule_deviation"] == pytest.approx(0.2 - 1)
+    assert {one.name: one.value for one in summary(results)}[
+        "distal_rule_deviation"
+    ] == pytest.approx(0.2 - 1)
     np.testing.assert_allclose(results["decay_exact"], [1, 0])
 
 
@@ -92,10 +117,25 @@ def test_the_rule_is_read_off_its_changes():
 
 
 def test_command_fills_a_folder(tmp_path, capsys):
-    args = ["--data", DATA, "--engine", "numpy", "--epochs", "1", "--seeds", "1", "-s", "0", "-s", "0.4"]
+    args = [
+        "--data",
+        DATA,
+        "--engine",
+        "numpy",
+        "--epochs",
+        "1",
+        "--seeds",
+        "1",
+        "-s",
+        "0",
+        "-s",
+        "0.4",
+    ]
     assert main.run(["family", *args, "--ridge", "0.1", "--out", str(tmp_path / "run")]) == 0
     assert "not judged: synthetic, s = 0.4: we derive novel algorithms" in capsys.readouterr().out
-    assert {"family.png", "run.nc", "summary.json"} <= {path.name for path in (tmp_path / "run").iterdir()}
+    assert {"family.png", "run.nc", "summary.json"} <= {
+        path.name for path in (tmp_path / "run").iterdir()
+    }
     claims = json.loads((tmp_path / "run/summary.json").read_text())["claims"]
     verdicts = np.reshape([claim["verdict"] for claim in claims], (2, 5))
     assert set(verdicts[:, :4].flat) == {"not judged"}  # 200 samples

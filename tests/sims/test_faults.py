@@ -1,4 +1,5 @@
-"""What goes wrong around a run: full disks, read-only folders, caches that vanish, builds and processes killed.
+"""What goes wrong around a run: full disks, read-only folders, caches that vanish, builds and
+processes killed.
 
 In each case a clear message, nothing lost that was finished, and a way on.
 """
@@ -48,19 +49,29 @@ def may_mount():
 
 @pytest.fixture
 def on_disk(tmp_path, compiled_code):
-    """Runs shell commands where ``disk`` in the current folder is a file system of its own, and ``biorrr`` is ours.
+    """Runs shell commands where ``disk`` in the current folder is a file system of its own, and
+    ``biorrr`` is ours.
 
     The disk is gone when they end: what is to be looked at has to be copied.
     """
     if not may_mount():
-        pytest.skip("needs `unshare -rm` to mount a file system of its own, and that is not permitted here")
+        pytest.skip(
+            "needs `unshare -rm` to mount a file system of its own, and that is not permitted here"
+        )
     (tmp_path / "disk").mkdir()
 
     def run(size, *commands):
-        biorrr = f'biorrr() {{ "{sys.executable}" -c "from biorrr.sims.start import main; main()" "$@"; }}'
+        biorrr = (
+            f'biorrr() {{ "{sys.executable}" -c "from biorrr.sims.start import main; main()"'
+            ' "$@"; }'
+        )
         script = "\n".join([biorrr, f"mount -t tmpfs -o size={size} tmpfs disk", *commands])
         return subprocess.run(
-            ["unshare", "-rm", "sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
+            ["unshare", "-rm", "sh", "-c", script],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
         )
 
     return run
@@ -72,13 +83,19 @@ HELD_OUT = ["predict_held_out-0-result.npz"]  # numbers alone
 @pytest.mark.parametrize(
     ("size", "kept"),
     [
-        pytest.param("120k", ["learn_from-0.npz", *HELD_OUT, "predict_held_out-0.npz"], marks=pytest.mark.slow),
+        pytest.param(
+            "120k",
+            ["learn_from-0.npz", *HELD_OUT, "predict_held_out-0.npz"],
+            marks=pytest.mark.slow,
+        ),
         # No checkpoint of a circuit fits, and the run starts over.
         pytest.param("12k", HELD_OUT, marks=pytest.mark.slow),
     ],
 )
 def test_disk_full(on_disk, own_data, tmp_path, size, kept):
-    """No half of a file is left, what was finished is in the checkpoint, and with room again resume ends the run."""
+    """No half of a file is left, what was finished is in the checkpoint, and with room again resume
+    ends the run.
+    """
     done = on_disk(
         size,
         "biorrr learn --data own.npz --epochs 2 --engine numpy --out disk/out; echo $? > code",
@@ -93,7 +110,12 @@ def test_disk_full(on_disk, own_data, tmp_path, size, kept):
     warned = f"biorrr: warning: {place}: no checkpoint at sample 240 (No space left on"
     assert any(line.startswith(warned) for line in said) == ("learn_from-0.npz" not in kept)
     assert "Traceback" not in done.stderr
-    assert sorted((tmp_path / "left").read_text().split()) == ["checkpoints", "config.toml", *kept, "unfinished"]
+    assert sorted((tmp_path / "left").read_text().split()) == [
+        "checkpoints",
+        "config.toml",
+        *kept,
+        "unfinished",
+    ]
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "after/summary.json").read_text())["samples"] == 240
     assert not (tmp_path / "after/unfinished").exists()
@@ -105,7 +127,8 @@ def test_disk_full_when_a_run_is_to_be_replaced(on_disk, own_data, tmp_path):
     again = "--data own.npz --epochs 2 --engine numpy --out disk/out"
     done = on_disk(
         "2m",
-        f"biorrr learn -k 1 {again} && cp -r disk/out before && dd if=/dev/zero of=disk/filled bs=1k count=5000",
+        f"biorrr learn -k 1 {again} && cp -r disk/out before && dd if=/dev/zero of=disk/filled"
+        " bs=1k count=5000",
         f"truncate -s -30k disk/filled; biorrr learn -k 2 {again} --force; echo $? > code",
         "cp -r disk/out left && rm -r left/unfinished",
         "rm disk/filled && biorrr resume disk/out && cp -r disk/out after",
@@ -114,7 +137,10 @@ def test_disk_full_when_a_run_is_to_be_replaced(on_disk, own_data, tmp_path):
     assert (tmp_path / "code").read_text() == "1\n"
     assert "No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
-    files = [{p.name: p.read_bytes() for p in (tmp_path / name).iterdir()} for name in ("before", "left", "after")]
+    files = [
+        {p.name: p.read_bytes() for p in (tmp_path / name).iterdir()}
+        for name in ("before", "left", "after")
+    ]
     assert files[0] == files[1]
     assert files[2].keys() == files[0].keys()
     assert json.loads(files[2]["summary.json"])["k"] == 2
@@ -123,17 +149,23 @@ def test_disk_full_when_a_run_is_to_be_replaced(on_disk, own_data, tmp_path):
 @pytest.mark.slow
 @needs_compiler
 def test_temporary_folder_full(on_disk, own_data, tmp_path):
-    done = on_disk("24k", "TMPDIR=disk biorrr learn --data own.npz --epochs 200 --engine cpp --out out")
+    done = on_disk(
+        "24k", "TMPDIR=disk biorrr learn --data own.npz --epochs 200 --engine cpp --out out"
+    )
     assert done.returncode == 1
     said = done.stderr.splitlines()[-1]
     assert said.startswith(f"biorrr: {tmp_path}/disk: ")
-    assert said.endswith("(No space left on device); free some room, or set $TMPDIR to another folder")
+    assert said.endswith(
+        "(No space left on device); free some room, or set $TMPDIR to another folder"
+    )
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "out").exists()
 
 
 def test_read_only_folder(on_disk, own_data, tmp_path):
-    done = on_disk("1m", "mount -o remount,ro disk", "biorrr learn --data own.npz --epochs 1 --out disk/out")
+    done = on_disk(
+        "1m", "mount -o remount,ro disk", "biorrr learn --data own.npz --epochs 1 --out disk/out"
+    )
     assert (done.returncode, done.stderr) == (1, "biorrr: disk/out: Read-only file system\n")
 
 
@@ -147,17 +179,29 @@ def test_folder_of_somebody_else(own_data, tmp_path):
         user = 65534
         for path in (tmp_path, *tmp_path.parents[:2]):
             path.chmod(0o755)
-    command = [sys.executable, "-c", "from biorrr.sims.start import main; main()", "learn", "--data", str(own_data)]
+    command = [
+        sys.executable,
+        "-c",
+        "from biorrr.sims.start import main; main()",
+        "learn",
+        "--data",
+        str(own_data),
+    ]
     try:
         done = subprocess.run(
             [*command, "--epochs", "1", "--engine", "numpy", "--out", str(tmp_path / "closed/out")],
-            user=user, capture_output=True, text=True, check=False, cwd=tmp_path,
-        )  # fmt: skip
+            user=user,
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+        )
     except PermissionError:
         pytest.skip("another user may not run this Python")
     assert (done.returncode, done.stderr.splitlines()[-1:]) == (
-        1, [f"biorrr: {tmp_path}/closed/out: Permission denied"],
-    ), done.stderr  # fmt: skip
+        1,
+        [f"biorrr: {tmp_path}/closed/out: Permission denied"],
+    ), done.stderr
 
 
 @pytest.mark.slow
@@ -168,7 +212,9 @@ def test_truncated_netcdf_says_so(own_data, tmp_path, capsys):
     with pytest.raises(ValueError, match=r"run\.nc: not a saved run, or damaged"):
         Run.load(path)
     # The way on: the config makes the same run again.
-    code, _, _ = biorrr(capsys, "learn", "--config", tmp_path / "out/config.toml", "--out", tmp_path / "again")
+    code, _, _ = biorrr(
+        capsys, "learn", "--config", tmp_path / "out/config.toml", "--out", tmp_path / "again"
+    )
     assert code == 0
     Run.load(tmp_path / "again/run.nc")
 
@@ -207,7 +253,9 @@ def test_build_cut_short_is_built_again(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @needs_compiler
-def test_run_killed_while_its_circuit_is_compiled(own_data, tmp_path, start_biorrr, run_biorrr, monkeypatch):
+def test_run_killed_while_its_circuit_is_compiled(
+    own_data, tmp_path, start_biorrr, run_biorrr, monkeypatch
+):
     monkeypatch.setenv("BIORRR_CACHE", str(tmp_path / "cache"))
     args = ("learn", "--data", own_data, "--epochs", 1, "--engine", "cpp")
     process = start_biorrr(*args, "--out", tmp_path / "out")
@@ -254,7 +302,11 @@ def test_builder_killed_releases_its_lock(tmp_path, monkeypatch):
     first.kill()
     first.wait()
     done = subprocess.run(
-        [sys.executable, "-c", BUILDER, str(tmp_path / "log")], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", BUILDER, str(tmp_path / "log")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
     )
     assert done.stdout == "program\n"
 
@@ -280,11 +332,15 @@ def wait_for_program(tmp_path, process):
 
 
 @needs_compiler
-def test_compiled_child_dies_with_its_parent_and_its_data_are_cleared(own_data, tmp_path, start_biorrr, monkeypatch):
+def test_compiled_child_dies_with_its_parent_and_its_data_are_cleared(
+    own_data, tmp_path, start_biorrr, monkeypatch
+):
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     (tmp_path / "tmp").mkdir()
     # One sample short of what would end by itself within hours.
-    process = start_biorrr("learn", "--data", own_data, "--engine", "cpp", "--epochs", 10**8, "--out", tmp_path / "out")
+    process = start_biorrr(
+        "learn", "--data", own_data, "--engine", "cpp", "--epochs", 10**8, "--out", tmp_path / "out"
+    )
     wait_for_program(tmp_path, process)
     process.kill()
     process.wait()
@@ -292,7 +348,10 @@ def test_compiled_child_dies_with_its_parent_and_its_data_are_cleared(own_data, 
     while programs(tmp_path) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert programs(tmp_path) == []
-    assert sorted(path.name for path in (tmp_path / "out/unfinished").iterdir()) == ["checkpoints", "config.toml"]
+    assert sorted(path.name for path in (tmp_path / "out/unfinished").iterdir()) == [
+        "checkpoints",
+        "config.toml",
+    ]
 
     # The next run clears what the killed one has left in the temporary folder.
     (left,) = (tmp_path / "tmp").glob("biorrr-scratch-*")
@@ -309,23 +368,30 @@ def test_compiled_child_dies_with_its_parent_and_its_data_are_cleared(own_data, 
 
 @pytest.mark.slow
 @needs_compiler
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the program looks for its parent once a second")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="elsewhere the program looks for its parent once a second"
+)
 @pytest.mark.parametrize("thread", [False, True])
-def test_large_circuit_dies_with_its_parent_in_the_midst_of_a_sample(tmp_path, compiled_code, monkeypatch, thread):
+def test_large_circuit_dies_with_its_parent_in_the_midst_of_a_sample(
+    tmp_path, compiled_code, monkeypatch, thread
+):
     """Whose samples take a second each: it cannot wait for the next one to find out."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     script = (
-        "import threading, numpy as np; from biorrr.circuit import Microcircuit\n"
-        "data = np.random.default_rng(0).standard_normal((4, 20_000))\n"
-        "def learn():\n"
-        "    Microcircuit(k=50, engine='cpp', ridge=1.0, replay=50_000).run(data, data[:, :50], epochs=8)\n"
-        + ("threading.Thread(target=learn).start()" if thread else "learn()")
+        "import threading, numpy as np; from biorrr.circuit import Microcircuit\ndata ="
+        " np.random.default_rng(0).standard_normal((4, 20_000))\ndef learn():\n   "
+        " Microcircuit(k=50, engine='cpp', ridge=1.0, replay=50_000).run(data, data[:, :50],"
+        " epochs=8)\n" + ("threading.Thread(target=learn).start()" if thread else "learn()")
     )
-    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     wait_for_program(tmp_path, process)
     (program,) = programs(tmp_path)
     deadline = time.monotonic() + 60
-    while int(Path(f"/proc/{program}/stat").read_text().rpartition(")")[2].split()[11]) < 50:  # 0.5 s of CPU time:
+    while (
+        int(Path(f"/proc/{program}/stat").read_text().rpartition(")")[2].split()[11]) < 50
+    ):  # 0.5 s of CPU time:
         assert time.monotonic() < deadline  # past its start
         time.sleep(0.01)
     process.kill()
@@ -353,7 +419,10 @@ def test_second_interrupt_ends_at_once(own_data, tmp_path, start_biorrr):
         0.1,
     )
     deadline = time.monotonic() + 120
-    while not (tmp_path / "out/unfinished/checkpoints/learn_from-0.npz").exists() and time.monotonic() < deadline:
+    while (
+        not (tmp_path / "out/unfinished/checkpoints/learn_from-0.npz").exists()
+        and time.monotonic() < deadline
+    ):
         time.sleep(0.02)
     for _ in range(2):
         if process.poll() is None:
@@ -366,22 +435,32 @@ def test_second_interrupt_ends_at_once(own_data, tmp_path, start_biorrr):
 
 
 @pytest.mark.parametrize(
-    "closed", ["<&- >&- 2>&-", *(pytest.param(one, marks=pytest.mark.slow) for one in ("<&-", ">&-", "2>&-"))]
+    "closed",
+    [
+        "<&- >&- 2>&-",
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ("<&-", ">&-", "2>&-")),
+    ],
 )
 @pytest.mark.slow
 def test_closed_streams_are_no_obstacle(own_data, tmp_path, closed):
     """Nor does the next file that is opened take their place, and with it what is printed."""
     start = f'"{sys.executable}" -c "from biorrr.sims.start import main; main()"'
     done = subprocess.run(
-        f"{start} learn --data own.npz --epochs 1 --engine numpy --out out {closed}; echo $? > code\n"
-        f"{start} learn --data own.npz -k 9 --out refused {closed}; echo $? >> code",
-        shell=True, cwd=tmp_path, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        f"{start} learn --data own.npz --epochs 1 --engine numpy --out out {closed}; echo $? >"
+        f" code\n{start} learn --data own.npz -k 9 --out refused {closed}; echo $? >> code",
+        shell=True,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert (tmp_path / "code").read_text() == "0\n2\n"
     assert ("written to" in done.stdout) == (">&-" not in closed.split())
     assert ("k: must not exceed" in done.stderr) == ("2>&-" not in closed)
     Run.load(tmp_path / "out/run.nc")
-    assert "written to" not in "".join(path.read_text(errors="ignore") for path in (tmp_path / "out").iterdir())
+    assert "written to" not in "".join(
+        path.read_text(errors="ignore") for path in (tmp_path / "out").iterdir()
+    )
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
@@ -390,6 +469,8 @@ def test_output_that_cannot_be_given_is_a_failure(unbuffered):
     environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
     command = [sys.executable, "-c", "from biorrr.sims.start import main; main()", "data"]
     with open("/dev/full", "w") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=environment)
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=environment
+        )
     where = "" if unbuffered else "standard output: "
     assert (done.returncode, done.stderr) == (1, f"biorrr: {where}No space left on device\n")

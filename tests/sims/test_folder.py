@@ -32,7 +32,11 @@ def test_default_folder_is_named_after_experiment_and_time(tmp_path, monkeypatch
 
 def contents(folder):
     """Every file below ``folder``, with what is in it."""
-    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_text()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def write_run(run, **files):
@@ -46,11 +50,15 @@ def write_run(run, **files):
         run.write_summary([])
 
 
-@pytest.mark.parametrize("name", ["config.toml", "run.nc", "summary.json", "unfinished/config.toml"])
+@pytest.mark.parametrize(
+    "name", ["config.toml", "run.nc", "summary.json", "unfinished/config.toml"]
+)
 def test_folder_with_a_run_is_refused_unless_forced(tmp_path, name):
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text("old")
-    with pytest.raises(FolderError, match=r"out: .* has a run in it; choose another folder, or --force to replace"):
+    with pytest.raises(
+        FolderError, match=r"out: .* has a run in it; choose another folder, or --force to replace"
+    ):
         RunFolder("learn", tmp_path)
     RunFolder("learn", tmp_path, force=True)
     assert contents(tmp_path) == {name: "old"}
@@ -69,12 +77,19 @@ def test_forced_run_leaves_all_as_it_was_until_it_is_whole_and_nothing_of_it_the
         with run.writing(Entry("filters.png")) as path:
             path.write_text("new")
         run.write_summary([Quantity("k", 2)])
-        assert {name: text for name, text in contents(tmp_path).items() if not name.startswith("unfinished")} == before
+        assert {
+            name: text
+            for name, text in contents(tmp_path).items()
+            if not name.startswith("unfinished")
+        } == before
     assert contents(tmp_path) == {
-        "notes.png": "mine", "run-mine.nc": "old", "filters.png": "new",
+        "notes.png": "mine",
+        "run-mine.nc": "old",
+        "filters.png": "new",
         "summary.json": '{\n  "k": 2\n}\n',
-        "config.toml": "k = 2\n", "inventory.json": run.inventory.text(),
-    }  # fmt: skip
+        "config.toml": "k = 2\n",
+        "inventory.json": run.inventory.text(),
+    }
 
 
 def test_whoever_works_in_the_folder_stays_in_it(tmp_path, monkeypatch):
@@ -98,21 +113,39 @@ def test_forced_run_that_fails_leaves_the_other_as_it_was(tmp_path, error, far):
                 (run.checkpoints / "seed-0.npz").touch()
             raise error
 
-    said = "interrupted; `biorrr resume .*` continues it; until then the earlier run stays as it was"
+    said = (
+        "interrupted; `biorrr resume .*` continues it; until then the earlier run stays as it was"
+    )
     resumable = far and error is KeyboardInterrupt
-    with pytest.raises(InterruptedRunError if resumable else error, match=said if resumable else None):
+    with pytest.raises(
+        InterruptedRunError if resumable else error, match=said if resumable else None
+    ):
         fail()
     # What has come as far as a checkpoint can go on, until another run is to replace it.
-    kept = {"unfinished/config.toml": "k = 2\n", "unfinished/checkpoints/seed-0.npz": ""} if far else {}
+    kept = (
+        {"unfinished/config.toml": "k = 2\n", "unfinished/checkpoints/seed-0.npz": ""}
+        if far
+        else {}
+    )
     assert contents(tmp_path) == before | kept
-    with pytest.raises(ZeroDivisionError), RunFolder("learn", tmp_path, force=True).opened("k = 3\n"):
+    with (
+        pytest.raises(ZeroDivisionError),
+        RunFolder("learn", tmp_path, force=True).opened("k = 3\n"),
+    ):
         raise ZeroDivisionError
     assert contents(tmp_path) == before
     write_run(RunFolder("learn", tmp_path, force=True), filters="new")
-    assert sorted(contents(tmp_path)) == ["config.toml", "filters.png", "inventory.json", "summary.json"]
+    assert sorted(contents(tmp_path)) == [
+        "config.toml",
+        "filters.png",
+        "inventory.json",
+        "summary.json",
+    ]
 
 
-def test_results_cut_short_at_any_step_of_taking_their_place_take_it_at_the_next_use(tmp_path, monkeypatch):
+def test_results_cut_short_at_any_step_of_taking_their_place_take_it_at_the_next_use(
+    tmp_path, monkeypatch
+):
     """As by kill -9: what follows the n-th change of the folder never happens."""
     steps = itertools.count(1)
     for cut in steps:
@@ -159,8 +192,13 @@ def test_a_list_of_files_from_a_stranger_deletes_nothing_elsewhere(tmp_path):
     (sent / "inventory.json").write_text(json.dumps({"files": [{"file": name} for name in names]}))
     write_run(RunFolder("learn", sent, force=True), new="new")
     assert contents(tmp_path).keys() == {
-        "mine.txt", "sent/sub/own.txt", "sent/config.toml", "sent/inventory.json", "sent/summary.json", "sent/new.png",
-    }  # fmt: skip
+        "mine.txt",
+        "sent/sub/own.txt",
+        "sent/config.toml",
+        "sent/inventory.json",
+        "sent/summary.json",
+        "sent/new.png",
+    }
 
 
 def test_run_written_while_data_were_loaded_is_not_overwritten(tmp_path):
@@ -173,7 +211,9 @@ def test_run_written_while_data_were_loaded_is_not_overwritten(tmp_path):
 
 
 def test_folder_taken_away_between_making_and_locking_is_made_again(tmp_path, monkeypatch):
-    """By a run that failed, and so left nothing behind: a lock on a folder that is gone locks nobody out."""
+    """By a run that failed, and so left nothing behind: a lock on a folder that is gone locks
+    nobody out.
+    """
     taken = []
     lock = filelock.lock_descriptor
 
@@ -200,7 +240,10 @@ def test_links_in_a_folder_that_was_sent_are_refused(tmp_path, name):
     (sent / "config.toml").touch()
     (sent / name).parent.mkdir(exist_ok=True)
     (sent / name).symlink_to(elsewhere)
-    with pytest.raises(FolderError, match=rf"{name}: must be a file in the folder itself \(got a link, .*; delete it"):
+    with pytest.raises(
+        FolderError,
+        match=rf"{name}: must be a file in the folder itself \(got a link, .*; delete it",
+    ):
         write_run(RunFolder("learn", sent, force=True), filters="new")
     with pytest.raises(FolderError, match=f"{name}: must be a file in the folder itself"):
         ResumedFolder(sent).checkpoints  # noqa: B018
@@ -248,7 +291,9 @@ def test_a_run_killed_before_its_config_was_written_leaves_nothing(tmp_path):
 def test_files_of_the_user_s_own_in_the_place_of_an_unfinished_run(tmp_path):
     (tmp_path / "unfinished").mkdir()
     (tmp_path / "unfinished/novel.txt").write_text("mine")
-    with pytest.raises(FolderError, match=r"unfinished must be free for a run \(got files of another origin\)"):
+    with pytest.raises(
+        FolderError, match=r"unfinished must be free for a run \(got files of another origin\)"
+    ):
         write_run(RunFolder("learn", tmp_path, force=True), filters="new")
     assert contents(tmp_path) == {"unfinished/novel.txt": "mine"}
 
@@ -294,10 +339,24 @@ def test_files_appear_whole_or_not_at_all(tmp_path):
 
 def test_summary_is_flat_and_finite(tmp_path):
     run = RunFolder("learn", tmp_path)
-    values = {"a": np.float64(0.5), "b": np.nan, "c": np.inf, "d": np.int64(3), "e": "cpp", "f": None, "g": np.True_}
+    values = {
+        "a": np.float64(0.5),
+        "b": np.nan,
+        "c": np.inf,
+        "d": np.int64(3),
+        "e": "cpp",
+        "f": None,
+        "g": np.True_,
+    }
     run.write_summary([Quantity(name, value) for name, value in values.items()])
     assert json.loads((tmp_path / folder.SUMMARY).read_text()) == {
-        "a": 0.5, "b": None, "c": None, "d": 3, "e": "cpp", "f": None, "g": True,
-    }  # fmt: skip
+        "a": 0.5,
+        "b": None,
+        "c": None,
+        "d": 3,
+        "e": "cpp",
+        "f": None,
+        "g": True,
+    }
     with pytest.raises(TypeError, match=r"summary curve: must be one number or text \(got list\)"):
         run.write_summary([Quantity("curve", [1, 2])])

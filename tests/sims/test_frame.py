@@ -1,4 +1,6 @@
-"""The frame: an experiment that is only a file in a folder is run, repeated, swept, resumed, reported and explained."""
+"""The frame: an experiment that is only a file in a folder is run, repeated, swept, resumed,
+reported and explained.
+"""
 
 import json
 import multiprocessing
@@ -29,11 +31,15 @@ QUICK = (
 @pytest.fixture
 def example(tmp_path, monkeypatch):
     """The experiment that CONTRIBUTING shows, as a file beside the others."""
-    (text,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL | re.MULTILINE)
+    (text,) = re.findall(
+        r"^```python\n(.*?)^```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL | re.MULTILINE
+    )
     (tmp_path / "experiments").mkdir()
     (tmp_path / "experiments/power.py").write_text(text)
-    monkeypatch.setattr("biorrr.sims.experiments.__path__", [*sys.modules["biorrr.sims.experiments"].__path__,
-                                                             str(tmp_path / "experiments")])  # fmt: skip
+    monkeypatch.setattr(
+        "biorrr.sims.experiments.__path__",
+        [*sys.modules["biorrr.sims.experiments"].__path__, str(tmp_path / "experiments")],
+    )
     monkeypatch.chdir(tmp_path)
     yield text
     sys.modules.pop("biorrr.sims.experiments.power", None)
@@ -62,8 +68,12 @@ def test_it_is_run_repeated_and_resumed(example, capsys):
     assert (code, err) == (0, "")
     assert "written to" in out
     assert {path.name for path in Path("two").iterdir()} == {
-        "config.toml", "inventory.json", "power.png", "run.nc", "summary.json",
-    }  # fmt: skip
+        "config.toml",
+        "inventory.json",
+        "power.png",
+        "run.nc",
+        "summary.json",
+    }
     shutil.copytree("two", "cut")
     os.unlink("cut/summary.json")
     assert biorrr(capsys, "resume", "cut")[0] == 0
@@ -73,12 +83,15 @@ def test_it_is_run_repeated_and_resumed(example, capsys):
 
 def test_it_is_swept_and_reported(example, capsys):
     Path("plan.toml").write_text(
-        f'experiment = "power"\n[fixed]\ndata = {QUICK[1]}\nepochs = 1\nengine = "numpy"\n[grid]\nk = [1, 2]\n'
+        f'experiment = "power"\n[fixed]\ndata = {QUICK[1]}\nepochs = 1\nengine = "numpy"\n[grid]\nk'
+        " = [1, 2]\n"
     )
-    code, out, _ = biorrr(capsys, "sweep", "plan.toml", "--workers", 0, "--folders", "--out", "sweep")
+    code, out, _ = biorrr(
+        capsys, "sweep", "plan.toml", "--workers", 0, "--folders", "--out", "sweep"
+    )
     assert code == 0
     assert f"lowest {find_experiment('power').measure} of a single point " in out
-    (first, _) = Path("sweep/runs").iterdir()
+    first, _ = Path("sweep/runs").iterdir()
     assert biorrr(capsys, "report", first)[0] == 0
     assert "power of the output against samples seen" in (first / "report.html").read_text()
 
@@ -93,7 +106,7 @@ def test_every_experiment_declares_what_the_frame_shows():
         assert experiment.not_swept or experiment.measure_of(experiment.settings())
 
 
-# -- processes -------------------------------------------------------------------------------------------------------
+# -- processes -------------------------------------------------------------------------------------
 
 
 def shout(name, item):

@@ -1,4 +1,6 @@
-"""Whatever is in a config, on a command line or in a file: one sentence and an exit code, never a traceback."""
+"""Whatever is in a config, on a command line or in a file: one sentence and an exit code, never a
+traceback.
+"""
 
 import contextlib
 import io
@@ -27,7 +29,9 @@ from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import KEYS, make_plan, read_plan
 
 # More where there is time: BIORRR_FUZZ=2000 makes a night of it.
-fuzz = settings(max_examples=int(os.environ.get("BIORRR_FUZZ", "25")), suppress_health_check=[*HealthCheck])
+fuzz = settings(
+    max_examples=int(os.environ.get("BIORRR_FUZZ", "25")), suppress_health_check=[*HealthCheck]
+)
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +41,12 @@ def no_simulation(monkeypatch):
     def refuse(*_):
         raise InputError("would simulate")
 
-    for name in ("learn.learn_from", "wiring.learn_from", "distal.pair", "distal.own_experiments.simulate_design"):
+    for name in (
+        "learn.learn_from",
+        "wiring.learn_from",
+        "distal.pair",
+        "distal.own_experiments.simulate_design",
+    ):
         monkeypatch.setattr(f"biorrr.sims.experiments.{name}", refuse)
 
 
@@ -68,7 +77,20 @@ values = st.recursive(
     max_leaves=6,
 )
 keys = st.one_of(
-    st.sampled_from(["data", "k", "s", "epochs", "ridge", "engine", "seed", "checkpoint", "format", "provenance"]),
+    st.sampled_from(
+        [
+            "data",
+            "k",
+            "s",
+            "epochs",
+            "ridge",
+            "engine",
+            "seed",
+            "checkpoint",
+            "format",
+            "provenance",
+        ]
+    ),
     words,
 )
 
@@ -91,7 +113,10 @@ def test_configs(table, tmp_path):
 
 @fuzz
 @given(
-    content=st.one_of(st.binary(max_size=200), st.text(max_size=200).map(lambda text: text.encode("utf-8", "ignore")))
+    content=st.one_of(
+        st.binary(max_size=200),
+        st.text(max_size=200).map(lambda text: text.encode("utf-8", "ignore")),
+    )
 )
 def test_configs_of_any_bytes(content, tmp_path):
     (tmp_path / "c.toml").write_bytes(content)
@@ -103,13 +128,46 @@ def test_configs_of_any_bytes(content, tmp_path):
 
 tokens = st.one_of(
     st.sampled_from(
-        ["--data", "--k", "-k", "-s", "--epochs", "--ridge", "--engine", "--seed", "--checkpoint", "--format", "--out",
-         "--force", "--config", "--set", "k=2", "k=", "=", "seed=-1", "s=nan", "digits", '{name="synthetic", m=0}',
-         '{name="synthetic", m="x"}', "numpy", "png", "1", "-1", "1e9", "nan", "inf", "--status", "--workers",
-         "--scheduler", "--", "-", ""]
+        [
+            "--data",
+            "--k",
+            "-k",
+            "-s",
+            "--epochs",
+            "--ridge",
+            "--engine",
+            "--seed",
+            "--checkpoint",
+            "--format",
+            "--out",
+            "--force",
+            "--config",
+            "--set",
+            "k=2",
+            "k=",
+            "=",
+            "seed=-1",
+            "s=nan",
+            "digits",
+            '{name="synthetic", m=0}',
+            '{name="synthetic", m="x"}',
+            "numpy",
+            "png",
+            "1",
+            "-1",
+            "1e9",
+            "nan",
+            "inf",
+            "--status",
+            "--workers",
+            "--scheduler",
+            "--",
+            "-",
+            "",
+        ]
     ),
     words,
-)  # fmt: skip
+)
 
 
 @fuzz
@@ -148,7 +206,9 @@ WHOLE = npz(X=np.arange(12.0).reshape(4, 3), Y=np.arange(8.0).reshape(4, 2) ** 2
 @given(
     suffix=st.sampled_from([".npz", ".npy", ".mat", ".csv", ""]),
     content=st.one_of(
-        st.binary(max_size=300), mutated(WHOLE), st.text('0123456789.,-einfa\n" ', max_size=60).map(str.encode)
+        st.binary(max_size=300),
+        mutated(WHOLE),
+        st.text('0123456789.,-einfa\n" ', max_size=60).map(str.encode),
     ),
 )
 def test_data_files(suffix, content, tmp_path):
@@ -158,7 +218,9 @@ def test_data_files(suffix, content, tmp_path):
     more = {"y": str(y)} if suffix in (".npy", ".csv") else {}
     with contextlib.suppress(DataError):
         assert np.isfinite(load(x, **more).X).all()
-    code, err = biorrr("learn", "--data", str(x), *(f"--{name}={value}" for name, value in more.items()), "-k", "1")
+    code, err = biorrr(
+        "learn", "--data", str(x), *(f"--{name}={value}" for name, value in more.items()), "-k", "1"
+    )
     assert code in (1, 2)
     assert str(tmp_path) in err or "would simulate" in err
 
@@ -177,7 +239,9 @@ def test_recordings_of_dendrites(suffix, content, tmp_path):
     path.write_bytes(content)
     with contextlib.suppress(DataError):
         assert np.isfinite(Dendrites(str(path)).load().recording.soma).all()
-    code, err = biorrr("instructive", "--data", str(path), "--out", str(tmp_path / "out"), "--force")
+    code, err = biorrr(
+        "instructive", "--data", str(path), "--out", str(tmp_path / "out"), "--force"
+    )
     assert code == 0 or str(path) in err
 
 
@@ -200,10 +264,29 @@ def test_recordings_of_distal_plasticity(data, suffix, tmp_path):
 
 
 DISTAL = [
-    "--plan", "--data", "--calcium", "--known-noise", "--synapses", "--samples", "--noise", "--every", "--neurons",
-    "--experiments", "--cells", "--pairings", "-s", "-k", "--set", "plan=1", "y.csv,z.csv", "0", "1", "-1", "1e9",
+    "--plan",
+    "--data",
+    "--calcium",
+    "--known-noise",
+    "--synapses",
+    "--samples",
+    "--noise",
+    "--every",
+    "--neurons",
+    "--experiments",
+    "--cells",
+    "--pairings",
+    "-s",
+    "-k",
+    "--set",
+    "plan=1",
+    "y.csv,z.csv",
+    "0",
+    "1",
+    "-1",
+    "1e9",
     "nan",
-]  # fmt: skip
+]
 
 
 @fuzz
@@ -225,7 +308,8 @@ def test_sweep_files(table, tmp_path):
 @fuzz
 @given(
     content=st.one_of(
-        st.binary(max_size=100), mutated(b'{"status": "done", "reason": null, "numbers": {"excess": 0.1}}')
+        st.binary(max_size=100),
+        mutated(b'{"status": "done", "reason": null, "numbers": {"excess": 0.1}}'),
     )
 )
 def test_points_of_a_sweep(content, tmp_path):
@@ -258,7 +342,12 @@ def checkpointed(tmp_path_factory):
 
     def read():
         recorder = Recorder(job)
-        return checkpoint.CheckpointFile(checkpoint.Checkpoint(path), file.identity, recorder).read(job), recorder
+        return (
+            checkpoint.CheckpointFile(checkpoint.Checkpoint(path), file.identity, recorder).read(
+                job
+            ),
+            recorder,
+        )
 
     return path, path.read_bytes(), read
 
@@ -284,7 +373,8 @@ SECRET = "the-quokka-sleeps-at-noon"
 
 @pytest.fixture(scope="module")
 def strangers(tmp_path_factory):
-    """A run folder and a sweep's, whole, and a folder of the user's own that has files to fall for."""
+    """A run folder and a sweep's, whole, and a folder of the user's own that has files to fall
+    for."""
     place = tmp_path_factory.mktemp("strangers")
     run, swept, private = (place / name for name in ("run", "swept", "private"))
     for folder in (run, swept, private):
@@ -294,7 +384,11 @@ def strangers(tmp_path_factory):
     (run / "config.toml").write_text("data = 'own.npz'\n[provenance]\nexperiment = 'learn'\n")
     (run / "summary.json").write_text('{"ended": "done", "excess": 0.1}')
     (run / "x.svg").write_text("<svg/>")
-    entries = [Entry("run.nc", "run", "run", experiment="learn"), Entry("x.svg", "figure"), Entry("x.png", "figure")]
+    entries = [
+        Entry("run.nc", "run", "run", experiment="learn"),
+        Entry("x.svg", "figure"),
+        Entry("x.png", "figure"),
+    ]
     (run / "inventory.json").write_text(Inventory(entries).text())
     np.savez(run / "own.npz", X=X, Y=Y)
     (swept / "sweep.toml").write_text("[grid]\nk = [1, 2]\n[provenance]\nexperiment = 'sweep'\n")
@@ -302,15 +396,25 @@ def strangers(tmp_path_factory):
     for point in plan.points:
         ledger.write(plan, point, {"status": "done", "reason": None, "numbers": {"excess": 0.5}})
     (swept / "runs").mkdir()
-    for name in sorted({path.name for folder in (run, swept) for path in folder.rglob("*") if path.is_file()}):
+    for name in sorted(
+        {path.name for folder in (run, swept) for path in folder.rglob("*") if path.is_file()}
+    ):
         (private / name).write_text(f'# {SECRET}\ndata = "{SECRET}"\n')
-    (private / "page.json").write_text(f'{{"{SECRET}": "{SECRET}", "status": "done", "numbers": {{"{SECRET}": 1}}}}')
+    (private / "page.json").write_text(
+        f'{{"{SECRET}": "{SECRET}", "status": "done", "numbers": {{"{SECRET}": 1}}}}'
+    )
     shutil.copy(run / "run.nc", private / "results.nc")
     return run, swept, private
 
 
-LINKS = {"file": "private/config.toml", "json": "private/page.json", "results": "private/results.nc",
-         "folder": "private", "nothing": "private/nothing", "passwd": "/etc/passwd"}  # fmt: skip
+LINKS = {
+    "file": "private/config.toml",
+    "json": "private/page.json",
+    "results": "private/results.nc",
+    "folder": "private",
+    "nothing": "private/nothing",
+    "passwd": "/etc/passwd",
+}
 SHAPES = [*LINKS, "loop", "pipe", "directory", "not utf-8", "cut"]
 STORED = ["external storage", "external link", "soft link", "virtual dataset"]
 
@@ -328,13 +432,19 @@ def reshape(path, shape, private):
     elif shape == "directory":
         path.mkdir()
     else:
-        path.write_bytes(b"\xff\xfe" + content if shape == "not utf-8" else content[: len(content) // 2])
+        path.write_bytes(
+            b"\xff\xfe" + content if shape == "not utf-8" else content[: len(content) // 2]
+        )
 
 
 @fuzz
 @given(data=st.data())
-def test_folders_of_strangers(data, strangers, tmp_path, monkeypatch, files_opened, put_outside, decoded):
-    """Links, pipes, damage and storage elsewhere: only the folder is read, and only the page is written."""
+def test_folders_of_strangers(
+    data, strangers, tmp_path, monkeypatch, files_opened, put_outside, decoded
+):
+    """Links, pipes, damage and storage elsewhere: only the folder is read, and only the page is
+    written.
+    """
     *sent, private = strangers
     folder = tmp_path / "sent"
     page, aside = folder / "report.html", folder / f".{os.getpid()}-report.html"
@@ -343,7 +453,10 @@ def test_folders_of_strangers(data, strangers, tmp_path, monkeypatch, files_open
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
     names += [page.name, aside.name, "x.png", "inventory.json", "sweep.toml", "config.toml"]
     for name in data.draw(st.lists(st.sampled_from(names), max_size=3, unique=True)):
-        path, shape = folder / name, data.draw(st.sampled_from(SHAPES + STORED * (name == "run.nc")))
+        path, shape = (
+            folder / name,
+            data.draw(st.sampled_from(SHAPES + STORED * (name == "run.nc"))),
+        )
         if path.parent.is_symlink() or not path.parent.is_dir():
             continue  # an earlier change has taken its place away
         if shape in STORED:
@@ -353,7 +466,11 @@ def test_folders_of_strangers(data, strangers, tmp_path, monkeypatch, files_open
 
     def listing():
         found = {*folder.rglob("*"), *private.rglob("*")} - {page, aside}
-        return {path: (os.lstat(path).st_ino, os.lstat(path).st_mtime_ns) for path in found if path.parent != page}
+        return {
+            path: (os.lstat(path).st_ino, os.lstat(path).st_mtime_ns)
+            for path in found
+            if path.parent != page
+        }
 
     before = listing()
     with files_opened() as opened:
@@ -368,7 +485,9 @@ def test_folders_of_strangers(data, strangers, tmp_path, monkeypatch, files_open
 
 
 def damage(folder, rng, private):
-    """Damage one to three files of a folder: bytes changed, cut or added, or something else in their place."""
+    """Damage one to three files of a folder: bytes changed, cut or added, or something else in
+    their place.
+    """
     places = [path for path in sorted(folder.rglob("*")) if not path.is_symlink()]
     for path in rng.sample(places, min(len(places), rng.randint(1, 3))):
         if not path.parent.is_dir() or path.parent.is_symlink() or not os.path.lexists(path):
@@ -395,11 +514,17 @@ def test_damaged_folders_give_a_result_or_one_sentence(count, strangers, tmp_pat
         if rng.random() < 0.5:  # cut short, with something to go on from
             (folder / "summary.json").unlink(missing_ok=True)
             (folder / "unfinished/checkpoints").mkdir(parents=True)
-            np.savez(folder / "unfinished/checkpoints/learn_from-0-result.npz", identity=np.array("{}"))
+            np.savez(
+                folder / "unfinished/checkpoints/learn_from-0-result.npz", identity=np.array("{}")
+            )
         plan = folder.with_suffix(".toml")
         shutil.copy(swept / "sweep.toml", plan)
         damage(folder, rng, private)
-        for command in (("report", folder), ("sweep", plan, "--status", "--out", folder), ("resume", folder)):
+        for command in (
+            ("report", folder),
+            ("sweep", plan, "--status", "--out", folder),
+            ("resume", folder),
+        ):
             began = time.process_time()
             code, err = biorrr(*map(str, command))
             assert time.process_time() - began < 10, (seed, command)

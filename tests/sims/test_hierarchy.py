@@ -1,4 +1,5 @@
-"""`biorrr hierarchy`: its claims can fail, its mistakes are said, and a small run fills its folder."""
+"""`biorrr hierarchy`: its claims can fail, its mistakes are said, and a small run fills its
+folder."""
 
 import json
 
@@ -11,13 +12,19 @@ from biorrr.circuit import Run
 from biorrr.sims.data import load
 from biorrr.sims.experiments import find_experiment
 from biorrr.sims.experiments.hierarchy import CLAIMS, HierarchySettings
-from biorrr.sims.experiments.hierarchy.scores import learning_quantities, plateau_errors, prediction_quantities
+from biorrr.sims.experiments.hierarchy.scores import (
+    learning_quantities,
+    plateau_errors,
+    prediction_quantities,
+)
 from biorrr.sims.lab import Claim, Lab
 from biorrr.sims.main import run
 
 
 def judged(excess=0.004, untrained=1.0, residual=1e-12, plateaus=(0.2, 0.05), meeting=0.01):
-    """Return the quantities whose claims fail for areas with these scores, by default of areas that have learned."""
+    """Return the quantities whose claims fail for areas with these scores, by default of areas that
+    have learned.
+    """
     trained = Run(xr.Dataset(attrs={"worst_residual": residual}))
     results = xr.Dataset(
         {
@@ -71,7 +78,9 @@ def test_y_is_predicted_from_the_outputs_of_the_last_area_without_y():
     full = X @ np.linalg.pinv(X) @ Y
     assert found["r2_circuit"] == pytest.approx(explained(outputs["without"]))
     assert found["r2_rrr"] == pytest.approx(np.linalg.svd(full)[1][0] ** 2 / np.square(Y).sum())
-    assert found["r2_exact"] == pytest.approx(found["r2_rrr"], abs=1e-5)  # without feedback it is the regression
+    assert found["r2_exact"] == pytest.approx(
+        found["r2_rrr"], abs=1e-5
+    )  # without feedback it is the regression
     assert found["inference_correlation"] == pytest.approx(
         np.corrcoef(outputs["without"].ravel(), outputs["with"].ravel())[0, 1]
     )
@@ -82,7 +91,10 @@ def test_y_is_predicted_from_the_outputs_of_the_last_area_without_y():
 def test_plateaus_are_compared_area_by_area():
     theory = np.array([[1.0, 2.0, 2.0], [1.0, -2.0, 1.0]])
     found = xr.Dataset(
-        {"plateau": (("row", "cell"), theory * [1.1, 1.5, 1.5]), "plateau_theory": (("row", "cell"), theory)},
+        {
+            "plateau": (("row", "cell"), theory * [1.1, 1.5, 1.5]),
+            "plateau_theory": (("row", "cell"), theory),
+        },
         {"cell_area": ("cell", [1, 2, 2])},
     )
     assert plateau_errors(found) == pytest.approx([0.1, 0.5])
@@ -100,20 +112,36 @@ def test_gains_let_the_variance_of_y_count_as_one(monkeypatch):
     lab = Lab(find_experiment("hierarchy"), HierarchySettings(data=data, areas=(3, 2)))
     with pytest.raises(MappedError):
         lab.findings()
-    assert lab.settings.gains == (1, 1, pytest.approx(1 / load(data).Y.var(axis=0).mean(), rel=0.005))
+    assert lab.settings.gains == (
+        1,
+        1,
+        pytest.approx(1 / load(data).Y.var(axis=0).mean(), rel=0.005),
+    )
 
 
 def test_mistakes_are_said(capsys):
     assert run(["hierarchy", "--gains", "1", "--gains", "1", "--out", "nowhere"]) == 2
-    assert "gains: must be 3 numbers, one for each link from x to the first of 2 areas up to y (got 2)" in (
-        capsys.readouterr().err
+    assert (
+        "gains: must be 3 numbers, one for each link from x to the first of 2 areas up to y (got 2)"
+        in (capsys.readouterr().err)
     )
 
 
 @pytest.mark.slow
 def test_a_small_run_fills_its_folder(tmp_path, capsys):
     data = '{name="synthetic", samples=400, m=6, n=4, latents=2}'
-    options = ["--samples", "20000", "--seeds", "2", "--engine", "cpp", "--areas", "3", "--areas", "2"]
+    options = [
+        "--samples",
+        "20000",
+        "--seeds",
+        "2",
+        "--engine",
+        "cpp",
+        "--areas",
+        "3",
+        "--areas",
+        "2",
+    ]
     assert run(["hierarchy", "--data", data, *options, "--out", str(tmp_path / "run")]) == 0
     numbers = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert 0 <= numbers["excess"] < 0.1 < numbers["excess_untrained"]

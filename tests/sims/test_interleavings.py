@@ -1,4 +1,6 @@
-"""Two commands on one folder at random moments, some killed or interrupted: nothing is lost and nothing mixed."""
+"""Two commands on one folder at random moments, some killed or interrupted: nothing is lost and
+nothing mixed.
+"""
 
 import json
 import os
@@ -14,13 +16,22 @@ import numpy as np
 import pytest
 import xarray as xr
 
-PRELOADED = ["biorrr.sims.main", "biorrr.sims.lab.carry_out", "biorrr.sims.cli.resume",
-             "biorrr.circuit.engines.runtime", "biorrr.analysis", "biorrr.sims.page.run", "matplotlib.pyplot",
-             "h5netcdf", "scipy.signal"]  # fmt: skip
+PRELOADED = [
+    "biorrr.sims.main",
+    "biorrr.sims.lab.carry_out",
+    "biorrr.sims.cli.resume",
+    "biorrr.circuit.engines.runtime",
+    "biorrr.analysis",
+    "biorrr.sims.page.run",
+    "matplotlib.pyplot",
+    "h5netcdf",
+    "scipy.signal",
+]
 COMMAND = """
 import os, signal, sys
 from biorrr.sims.start import leave_at_once, main
-signal.signal(signal.SIGINT, leave_at_once)  # also where the tests run in the background, and Ctrl-C is ignored
+# also where the tests run in the background, and Ctrl-C is ignored
+signal.signal(signal.SIGINT, leave_at_once)
 for stream in (1, 2):
     os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)
 sys.argv = ["biorrr", *args]
@@ -32,12 +43,16 @@ COUNT = 60  # pairs of commands, each at moments of its own
 
 @pytest.fixture(scope="module")
 def start():
-    """Starts ``biorrr`` as a process of its own, from one that has imported all: there are hundreds of them."""
+    """Starts ``biorrr`` as a process of its own, from one that has imported all: there are hundreds
+    of them.
+    """
     context = get_context("forkserver")
     context.set_forkserver_preload(PRELOADED)
 
     def start(said, *args):
-        process = context.Process(target=exec, args=(COMMAND, {"said": str(said), "args": [*map(str, args)]}))
+        process = context.Process(
+            target=exec, args=(COMMAND, {"said": str(said), "args": [*map(str, args)]})
+        )
         process.start()
         return process
 
@@ -64,12 +79,20 @@ def results(start, tmp_path_factory):
 
 
 def contents(folder):
-    """What is in each file of the run, and of the user; how far an unfinished one has come is no part of it."""
-    return {path.name: path.read_bytes() for path in folder.glob("[!.]*") if path.is_file() and path.suffix != ".html"}
+    """What is in each file of the run, and of the user; how far an unfinished one has come is no
+    part of it.
+    """
+    return {
+        path.name: path.read_bytes()
+        for path in folder.glob("[!.]*")
+        if path.is_file() and path.suffix != ".html"
+    }
 
 
 def held(folder):
-    """The settings of the run in the folder, which all files agree about, and whether it is finished; None if none."""
+    """The settings of the run in the folder, which all files agree about, and whether it is
+    finished; None if none.
+    """
     if not (folder / "config.toml").exists():
         assert not contents(folder).keys() - {"notes.txt"}
         if not (folder / "unfinished/config.toml").exists():
@@ -108,11 +131,15 @@ def assert_whole(folder, straight):
     summaries = [json.loads(files["summary.json"]) | {"seconds": 0} for files in (ours, theirs)]
     assert summaries[0] == summaries[1]
     left = {path.name for path in folder.iterdir() if path.name.startswith(".") or path.is_dir()}
-    assert all(name.endswith("-report.html") for name in left)  # half a page, of `report` that was killed
+    assert all(
+        name.endswith("-report.html") for name in left
+    )  # half a page, of `report` that was killed
 
 
 def interleave(rng, start, results, folder):
-    """Let two commands loose on a folder, and hold what they leave against what was there and what was asked for."""
+    """Let two commands loose on a folder, and hold what they leave against what was there and what
+    was asked for.
+    """
     data, said = results / "own.npz", [folder.with_suffix(f".{i}") for i in range(3)]
     folder.mkdir()
     (folder / "notes.txt").write_text("mine")
@@ -123,13 +150,20 @@ def interleave(rng, start, results, folder):
     old = contents(folder)
     asked = []
     for _ in range(2):
-        chosen, what = rng.choice(SETTINGS), rng.choice(["learn", "learn", "force", "force", "resume", "report"])
+        chosen, what = (
+            rng.choice(SETTINGS),
+            rng.choice(["learn", "learn", "force", "force", "resume", "report"]),
+        )
         args = (what, folder) if what in ("resume", "report") else learn(data, folder, *chosen)
         asked.append((what, chosen, (*args, "--force") if what == "force" else args))
     begun = time.monotonic()
     events = sorted(
         [(rng.uniform(0, 1), "start", i) for i in range(2)]
-        + [(rng.uniform(0, 2.5), rng.choice(["SIGINT", "SIGKILL"]), i) for i in range(2) if rng.random() < 0.6]
+        + [
+            (rng.uniform(0, 2.5), rng.choice(["SIGINT", "SIGKILL"]), i)
+            for i in range(2)
+            if rng.random() < 0.6
+        ]
     )
     processes, hit = {}, {}
     for moment, event, i in events:
@@ -143,20 +177,30 @@ def interleave(rng, start, results, folder):
         process.join(60)
         assert process.exitcode is not None, "never ended"
     codes = [processes[i].exitcode for i in range(2)]
-    story = f"before {before}; {[(what, chosen, hit.get(i), codes[i]) for i, (what, chosen, _) in enumerate(asked)]}"
+    story = (
+        f"before {before};"
+        f" {[(what, chosen, hit.get(i), codes[i]) for i, (what, chosen, _) in enumerate(asked)]}"
+    )
     words = [path.read_text() if path.exists() else "" for path in said]
     for i in range(2):
         # Some are at their end when they are hit.
-        assert codes[i] in (0, 1, 2, {"SIGKILL": -9, "SIGINT": 130}.get(hit.get(i))), story + words[i]
+        assert codes[i] in (0, 1, 2, {"SIGKILL": -9, "SIGINT": 130}.get(hit.get(i))), (
+            story + words[i]
+        )
         assert "Traceback" not in words[i], story + words[i]
-        assert sum(line.startswith("biorrr: ") for line in words[i].splitlines()) <= 1, story + words[i]
+        assert sum(line.startswith("biorrr: ") for line in words[i].splitlines()) <= 1, (
+            story + words[i]
+        )
     try:
         if (folder / "unfinished/results/inventory.json").exists():
             outcome = "cut short while moving in"
         else:
             now = held(folder)
-            whole = {chosen for (what, chosen, _), code in zip(asked, codes, strict=True)
-                     if code == 0 and what in ("learn", "force")}  # fmt: skip
+            whole = {
+                chosen
+                for (what, chosen, _), code in zip(asked, codes, strict=True)
+                if code == 0 and what in ("learn", "force")
+            }
             forced = {chosen for what, chosen, _ in asked if what == "force"}
             begun_now = {chosen for what, chosen, _ in asked if what in ("learn", "force")}
             if before and not whole & forced:
@@ -181,7 +225,9 @@ def interleave(rng, start, results, folder):
             assert (k, seed) in begun_now | {before}
         assert (folder / "notes.txt").read_text() == "mine"
     except AssertionError as error:
-        raise AssertionError(f"{error}\n{story}\n{[path.read_text() for path in said if path.exists()]}") from error
+        raise AssertionError(
+            f"{error}\n{story}\n{[path.read_text() for path in said if path.exists()]}"
+        ) from error
     return outcome
 
 
@@ -191,7 +237,9 @@ def test_two_commands_on_one_folder(start, results, tmp_path):
     outcomes, failures = Counter(), []
     for number in range(COUNT):
         try:
-            outcomes[interleave(random.Random(seed + number), start, results, tmp_path / str(number))] += 1
+            outcomes[
+                interleave(random.Random(seed + number), start, results, tmp_path / str(number))
+            ] += 1
         except AssertionError as error:
             failures.append(f"{seed + number}: {error}")
             print(failures[-1], flush=True)

@@ -1,4 +1,6 @@
-"""Ctrl-C at any moment: at most one sentence, exit code 130, no traceback, and nothing left running."""
+"""Ctrl-C at any moment: at most one sentence, exit code 130, no traceback, and nothing left
+running.
+"""
 
 import os
 import random
@@ -19,13 +21,18 @@ START = "import os; os.write(1, b'.'); from biorrr.sims.start import main; main(
 
 @pytest.fixture
 def interrupt(tmp_path, monkeypatch):
-    """Starts ``biorrr``, sends Ctrl-C to all of its processes after some seconds, and looks at how it ends."""
+    """Starts ``biorrr``, sends Ctrl-C to all of its processes after some seconds, and looks at how
+    it ends.
+    """
 
     def interrupt(after, *args, times=1):
         process = subprocess.Popen(
-            [sys.executable, "-c", START, *map(str, args)], cwd=tmp_path, start_new_session=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            [sys.executable, "-c", START, *map(str, args)],
+            cwd=tmp_path,
+            start_new_session=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         try:
             process.stdout.read(1)
             time.sleep(after)
@@ -38,7 +45,10 @@ def interrupt(tmp_path, monkeypatch):
         finally:
             process.kill()
             process.wait()
-        assert (process.returncode, err.count(b"\n")) == (130, 1), f"after {after:.3f} s: {err.decode()}"
+        assert (process.returncode, err.count(b"\n")) == (
+            130,
+            1,
+        ), f"after {after:.3f} s: {err.decode()}"
         assert err.startswith(b"biorrr: interrupted")
         assert psutil.wait_procs(children, timeout=10)[1] == []
         return err.decode()
@@ -59,7 +69,18 @@ def many(few, times):
 
 @pytest.mark.parametrize("after", many(1, moments(12, 6)))
 def test_learn(interrupt, own_data, tmp_path, after):
-    interrupt(after, "learn", "--data", own_data, "--engine", "numpy", "--epochs", 10_000, "--out", tmp_path / "out")
+    interrupt(
+        after,
+        "learn",
+        "--data",
+        own_data,
+        "--engine",
+        "numpy",
+        "--epochs",
+        10_000,
+        "--out",
+        tmp_path / "out",
+    )
 
 
 @needs_compiler
@@ -73,7 +94,10 @@ def test_compare(interrupt, own_data, tmp_path, after):
 @pytest.mark.parametrize("after", many(0, moments(8, 10)))
 def test_sweep_with_workers(interrupt, own_data, tmp_path, after):
     pytest.importorskip("distributed", reason="needs the extra `cluster`")
-    plan = f"seeds = 500\n[fixed]\ndata = '{own_data}'\nengine = 'cpp'\nepochs = 300\n[grid]\nk = [1, 2]\n"
+    plan = (
+        f"seeds = 500\n[fixed]\ndata = '{own_data}'\nengine = 'cpp'\nepochs = 300\n[grid]\nk = [1,"
+        " 2]\n"
+    )
     (tmp_path / "sweep.toml").write_text(plan)
     interrupt(after, "sweep", tmp_path / "sweep.toml", "--workers", 2, "--out", tmp_path / "out")
 
@@ -82,10 +106,15 @@ def test_sweep_with_workers(interrupt, own_data, tmp_path, after):
 @needs_compiler
 def test_the_second_ends_at_once(interrupt, own_data, tmp_path):
     pytest.importorskip("distributed", reason="needs the extra `cluster`")
-    plan = f"seeds = 500\n[fixed]\ndata = '{own_data}'\nengine = 'cpp'\nepochs = 300\n[grid]\nk = [1, 2]\n"
+    plan = (
+        f"seeds = 500\n[fixed]\ndata = '{own_data}'\nengine = 'cpp'\nepochs = 300\n[grid]\nk = [1,"
+        " 2]\n"
+    )
     (tmp_path / "sweep.toml").write_text(plan)
     begun = time.monotonic()
-    interrupt(8, "sweep", tmp_path / "sweep.toml", "--workers", 2, "--out", tmp_path / "out", times=2)
+    interrupt(
+        8, "sweep", tmp_path / "sweep.toml", "--workers", 2, "--out", tmp_path / "out", times=2
+    )
     assert time.monotonic() - begun < 12
 
 
@@ -110,11 +139,16 @@ raise SystemExit(main.run(["learn"]))
     [
         "Held()",
         "exec('try:\\n os.kill(os.getpid(), 2); time.sleep(9)\\nexcept: pass')",
-        "exec('try:\\n os.kill(os.getpid(), 2); time.sleep(9)\\nexcept BaseException: raise ImportError')",
+        (
+            "exec('try:\\n os.kill(os.getpid(), 2); time.sleep(9)\\nexcept BaseException: raise"
+            " ImportError')"
+        ),
     ],
     ids=["by a destructor", "by a bare except", "and made another error"],
 )
 def test_swallowed_interrupt_is_raised_again(swallow):
     script = SWALLOWED.format(swallow=swallow)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=20, check=False
+    )
     assert (done.returncode, done.stderr) == (130, "biorrr: interrupted\n")

@@ -1,4 +1,6 @@
-"""Every judgement says no to what is wrong: a frozen Q, a shuffled Y, a handicapped rival, a learner out of step."""
+"""Every judgement says no to what is wrong: a frozen Q, a shuffled Y, a handicapped rival, a
+learner out of step.
+"""
 
 from types import SimpleNamespace
 
@@ -26,7 +28,9 @@ def curve(*excess, seconds=1e-6, whitening=0.01, t=T):
     """Return a learner of which every row of ``excess`` is one seed."""
     excess = np.atleast_2d(np.array(excess, dtype=float))
     each = np.ones((len(excess), 1))
-    return Curve(t, t / 1000 * each, seconds * t * each, excess - 1, excess, np.full_like(excess, whitening))
+    return Curve(
+        t, t / 1000 * each, seconds * t * each, excess - 1, excess, np.full_like(excess, whitening)
+    )
 
 
 FAST = curve([0.5, 0.04, 0.005, 0.001, 0.001])
@@ -50,7 +54,10 @@ def test_the_fastest_must_be_fastest():
     assert fewest(learners, "a", ("b", "never"), "t", text="").holds is True
     assert fewest(learners, "never", ("a",), "t", text="").holds is False
     claim = fewest({"never": NEVER, "neither": NEVER}, "never", ("neither",), "t", text="")
-    assert (claim.verdict, claim.unjudged) == ("not judged", "no learner came within 5 % of the optimum")
+    assert (claim.verdict, claim.unjudged) == (
+        "not judged",
+        "no learner came within 5 % of the optimum",
+    )
 
 
 def test_matching_and_comparable_have_a_worse_and_a_better_side():
@@ -64,7 +71,9 @@ def test_matching_and_comparable_have_a_worse_and_a_better_side():
     assert comparable(pair, "worse", "good", text="").verdict == "does not hold"
     assert comparable(pair, "worse", "good", text="").value == pytest.approx(0.059)
     assert competitive(pair, "good", ("worse",), text="").verdict == "holds"
-    assert competitive(pair, "worse", ("good", "worse"), text="").verdict == "does not hold"  # with the best of them
+    assert (
+        competitive(pair, "worse", ("good", "worse"), text="").verdict == "does not hold"
+    )  # with the best of them
 
 
 def test_no_bound_loosens_with_noise():
@@ -87,7 +96,9 @@ def test_decades_of_rates_that_do():
     grid[:3, 0], grid[1:3, 1] = 0.01, 0.04
     grid[2, 1, 0] = np.nan  # what diverged does not do
     assert decades(grid).tolist() == [1.0, 0.0, 0.0]
-    claim = tolerance(xr.Dataset({"excess": (("decade", "N", "seed"), grid)}, {"algorithm": "ANN", "k": 2}))
+    claim = tolerance(
+        xr.Dataset({"excess": (("decade", "N", "seed"), grid)}, {"algorithm": "ANN", "k": 2})
+    )
     assert (claim.verdict, claim.value, claim.label) == ("not judged", 0.0, "k = 2, ANN")
     rows = [np.array([[0.1, np.nan]]), np.array([[0.1, 0.2]]), np.array([[0.1, 0.2]])]
     assert largest_stable(rows) == 1
@@ -98,7 +109,9 @@ def data():
     """Return centred data with three responses of different strength."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((400, 8))
-    return Dataset("mine", X, X[:, :3] @ np.diag([1.0, 0.8, 0.6]) + 0.5 * rng.standard_normal((400, 3))).centred()
+    return Dataset(
+        "mine", X, X[:, :3] @ np.diag([1.0, 0.8, 0.6]) + 0.5 * rng.standard_normal((400, 3))
+    ).centred()
 
 
 def end_of(data, shuffled=False, **options):
@@ -157,11 +170,20 @@ def test_an_output_with_recurrent_input_is_not_feedforward():
 
 
 def test_every_claim_of_a_race_can_fail():
-    """With one learner out of step, whichever it is, some claims fail, and every claim is among them."""
+    """With one learner out of step, whichever it is, some claims fail, and every claim is among
+    them.
+    """
     races = {
         ("rrmse", "online"): ("circuit (Brian2)", "Bio-RRMSE", "IQMD", "ANN"),
         ("rrmse", "offline"): ("Bio-RRMSE", "IQMD", "ANN"),
-        ("cca", "online"): ("circuit (Brian2)", "Bio-CCA", "Bio-CCA, offline", "MSG-CCA", "CCALin", "SAA"),
+        ("cca", "online"): (
+            "circuit (Brian2)",
+            "Bio-CCA",
+            "Bio-CCA, offline",
+            "MSG-CCA",
+            "CCALin",
+            "SAA",
+        ),
         ("cca", "offline"): ("Bio-CCA", "CCALin", "SAA"),
     }
     wrong = curve([0.9, 0.5, 0.2, 0.1, 0.09], seconds=1e-3)
@@ -172,14 +194,20 @@ def test_every_claim_of_a_race_can_fail():
             return [*check_claims(curves, Heat(*race), rows=20_000)]
 
         assert {claim.holds for claim in judged(alike)} == {True}
-        failed = {(one.text, one.case) for name in learners for one in judged(alike | {(name, 1): wrong})
-                  if one.holds is False}  # fmt: skip
+        failed = {
+            (one.text, one.case)
+            for name in learners
+            for one in judged(alike | {(name, 1): wrong})
+            if one.holds is False
+        }
         assert failed == {(one.text, one.case) for one in judged(alike)}
 
 
 def test_the_fastest_of_all_depends_on_the_rows():
     learners = ("Bio-CCA", "Bio-CCA, offline", "MSG-CCA", "CCALin", "SAA")
-    *_, fastest = check_claims({(name, 1): FAST for name in learners}, Heat("cca", "online"), rows=4387)
+    *_, fastest = check_claims(
+        {(name, 1): FAST for name in learners}, Heat("cca", "online"), rows=4387
+    )
     assert fastest.verdict == "other setting"
     assert "4,387 rows here, 20,000 in the paper" in fastest.setting
     assert "take 0.001 ms here" in fastest.setting  # FAST's seconds at its first snapshot
@@ -189,7 +217,10 @@ def test_rivals_start_alike_and_see_the_same_samples(data):
     X, Y = data.X, data.Y
     rates = Rates(Rate(1e-9), Rate(1e-9), Rate(1e-9))
     options = {"k": 2, "steps": 1, "random_state": 3}
-    bio, ann = OnlineBioRRR(rates=rates, **options).fit(X, Y), TwoLayerANN(rates=rates, **options).fit(X, Y)
+    bio, ann = (
+        OnlineBioRRR(rates=rates, **options).fit(X, Y),
+        TwoLayerANN(rates=rates, **options).fit(X, Y),
+    )
     np.testing.assert_allclose(bio.Vx_, ann.Vx_, atol=1e-7)
     np.testing.assert_allclose(bio.Vy_, ann.Vy_, atol=1e-7)
     assert bio.Vx_.std() == pytest.approx(0.01, rel=0.5)
@@ -199,7 +230,8 @@ def test_rivals_start_alike_and_see_the_same_samples(data):
         learner = cls(k=2, steps=30, random_state=3)
         present = learner._present
         learner._present = lambda X, Y, order, name=name, present=present: (
-            seen.setdefault(name, []).extend(order), present(X, Y, order)
-        )  # fmt: skip
+            seen.setdefault(name, []).extend(order),
+            present(X, Y, order),
+        )
         learner.fit(X, Y)
     assert seen["bio"] == seen["ann"] == seen["iqmd"]

@@ -43,9 +43,16 @@ def learned(tmp_path_factory):
 def test_run_folder(learned):
     folder, out = learned
     assert sorted(path.name for path in folder.iterdir()) == [
-        "config.toml", "eigenvalues.png", "filters.png", "inventory.json", "learning.nc", "learning_curve.png",
-        "plateau.png", "run.nc", "summary.json",
-    ]  # fmt: skip
+        "config.toml",
+        "eigenvalues.png",
+        "filters.png",
+        "inventory.json",
+        "learning.nc",
+        "learning_curve.png",
+        "plateau.png",
+        "run.nc",
+        "summary.json",
+    ]
     inventory = Inventory.read(json.loads((folder / "inventory.json").read_text()))
     assert sorted(inventory.files) == sorted(path.name for path in folder.iterdir())
     figures = {entry.file: entry.caption for entry in inventory.of_kind("figure")}
@@ -57,10 +64,20 @@ def test_run_folder(learned):
     assert summary["samples"] == 120
     assert summary["engine"] == "numpy"
     assert summary["ended"] == "done"
-    for name in ("objective", "optimum", "excess", "angle_max_deg", "whitening_error", "r_minus_qt", "seconds"):
+    for name in (
+        "objective",
+        "optimum",
+        "excess",
+        "angle_max_deg",
+        "whitening_error",
+        "r_minus_qt",
+        "seconds",
+    ):
         assert np.isfinite(summary[name])
     assert summary["optimum"] <= summary["objective"] < 0
-    assert summary["excess"] == pytest.approx((summary["objective"] - summary["optimum"]) / -summary["optimum"])
+    assert summary["excess"] == pytest.approx(
+        (summary["objective"] - summary["optimum"]) / -summary["optimum"]
+    )
 
 
 def test_numbers_are_those_of_the_saved_run(learned):
@@ -75,7 +92,9 @@ def test_numbers_are_those_of_the_saved_run(learned):
     M = np.linalg.solve(Cxx, Cxy @ Cxy.T)
     assert summary["optimum"] == pytest.approx(-np.sort(np.linalg.eigvals(M).real)[-2:].sum())
     G = run.Vx.T @ Cxx @ run.Vx
-    assert summary["objective"] == pytest.approx(-np.trace(np.linalg.solve(G, run.Vx.T @ Cxy @ Cxy.T @ run.Vx)))
+    assert summary["objective"] == pytest.approx(
+        -np.trace(np.linalg.solve(G, run.Vx.T @ Cxy @ Cxy.T @ run.Vx))
+    )
     assert summary["whitening_error"] == pytest.approx(((G - np.eye(2)) ** 2).sum() / 2)
     np.testing.assert_allclose(run.data["mean_x"], load(DATA).X.mean(axis=0))
 
@@ -93,11 +112,26 @@ def test_saved_config_repeats_the_run_exactly(learned, tmp_path, capsys):
 
 def test_own_file_and_figure_format(tmp_path, capsys):
     rng = np.random.default_rng(0)
-    np.savez(tmp_path / "mine.npz", X=rng.standard_normal((40, 3)) + 7, Y=rng.standard_normal((40, 2)))
+    np.savez(
+        tmp_path / "mine.npz", X=rng.standard_normal((40, 3)) + 7, Y=rng.standard_normal((40, 2))
+    )
     code, out, err = learn(
-        capsys, "--data", tmp_path / "mine.npz", "-k", 1, "-s", 0.5, "--epochs", 2, "--engine", "numpy",
-        "--format", "svg", "--out", tmp_path / "run",
-    )  # fmt: skip
+        capsys,
+        "--data",
+        tmp_path / "mine.npz",
+        "-k",
+        1,
+        "-s",
+        0.5,
+        "--epochs",
+        2,
+        "--engine",
+        "numpy",
+        "--format",
+        "svg",
+        "--out",
+        tmp_path / "run",
+    )
     assert (code, err) == (0, "")
     assert "40 samples, 3 inputs, 2 targets; data are centred" in out
     assert (tmp_path / "run" / "plateau.svg").read_text().lstrip().startswith("<?xml")
@@ -109,7 +143,10 @@ def test_own_file_and_figure_format(tmp_path, capsys):
         (
             ["-k", "0"],
             2,
-            "k: must be at least 1 (got 0); number of pyramidal neurons, which is the rank of the regression",
+            (
+                "k: must be at least 1 (got 0); number of pyramidal neurons, which is the rank of"
+                " the regression"
+            ),
         ),
         (["-k", "6"], 2, "k: must not exceed min(m, n) = 5 of synthetic (got 6); reduce k"),
         (["-s", "1.5"], 2, "s: must lie in [0, 1] (got 1.5); 0 is RRMSE, 1 is CCA"),
@@ -117,27 +154,42 @@ def test_own_file_and_figure_format(tmp_path, capsys):
         (
             ["--epochs", "0"],
             2,
-            "epochs: must be at least 1 (got 0); number of passes over the data; 60 by default, 12 with cells in "
-            "millivolts",
+            (
+                "epochs: must be at least 1 (got 0); number of passes over the data; 60 by default,"
+                " 12 with cells in millivolts"
+            ),
         ),
         (
             ["--ridge", "-1"],
             2,
-            "ridge: must be at least 0 (got -1.0); added to Cxx and Cyy on the diagonal; 0.1 * trace(Cxx)/m by default"
-            "; cv takes the one that predicts held-out samples best",
+            (
+                "ridge: must be at least 0 (got -1.0); added to Cxx and Cyy on the diagonal; 0.1 *"
+                " trace(Cxx)/m by default; cv takes the one that predicts held-out samples best"
+            ),
         ),
-        (["--engine", "cp"], 2, "engine: must be one of auto, numpy, cython, cpp (got 'cp'); did you mean 'cpp'?"),
+        (
+            ["--engine", "cp"],
+            2,
+            "engine: must be one of auto, numpy, cython, cpp (got 'cp'); did you mean 'cpp'?",
+        ),
         (
             ["--seed", "-1"],
             2,
-            "seed: must be at least 0 (got -1); seed of the initial weights and of the order of samples",
+            (
+                "seed: must be at least 0 (got -1); seed of the initial weights and of the order of"
+                " samples"
+            ),
         ),
         (["--set", "epoch=3"], 2, "epoch: no such setting, of --set; did you mean 'epochs'?"),
         (["--data", "digts"], 1, "digts: no such data set or file; did you mean 'digits'?"),
     ],
 )
 def test_bad_settings(tmp_path, capsys, args, code, sentence):
-    assert learn(capsys, *SMALL, "--out", tmp_path / "run", *args) == (code, "", f"biorrr: {sentence}\n")
+    assert learn(capsys, *SMALL, "--out", tmp_path / "run", *args) == (
+        code,
+        "",
+        f"biorrr: {sentence}\n",
+    )
     assert not (tmp_path / "run").exists()
 
 
@@ -159,7 +211,11 @@ def test_run_in_the_folder_is_kept_unless_forced(learned, tmp_path, capsys):
     before = (folder / "run.nc").read_bytes()
     code, _, err = learn(capsys, *SMALL, "--out", folder)
     assert code == 2
-    assert err == f"biorrr: out: {folder} has a run in it; choose another folder, or --force to replace the run\n"
+    assert (
+        err
+        == f"biorrr: out: {folder} has a run in it; choose another folder, or --force to replace"
+        " the run\n"
+    )
     assert (folder / "run.nc").read_bytes() == before
     assert learn(capsys, *SMALL, "--out", folder, "--force", "--seed", 4)[0] == 0
     assert (folder / "run.nc").read_bytes() != before
@@ -194,7 +250,9 @@ def test_diverging_run_keeps_what_was_recorded(tmp_path, capsys, monkeypatch):
 
 
 def contents(folder):
-    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
 
 
 def test_forced_run_has_nothing_of_the_larger_one_before_it(tmp_path, capsys):
@@ -205,14 +263,30 @@ def test_forced_run_has_nothing_of_the_larger_one_before_it(tmp_path, capsys):
     (out / "notes.png").write_text("mine")
     assert learn(capsys, *SMALL, "-k", 1, "--out", out, "--force")[0] == 0
     assert sorted(path.name for path in out.iterdir()) == [
-        "config.toml", "eigenvalues.png", "filters.png", "inventory.json", "learning.nc", "learning_curve.png",
-        "notes.png", "plateau.png", "run.nc", "summary.json",
-    ]  # fmt: skip
-    assert Run.load(out / "run.nc").Vx.shape[1] == json.loads((out / "summary.json").read_text())["k"] == 1
+        "config.toml",
+        "eigenvalues.png",
+        "filters.png",
+        "inventory.json",
+        "learning.nc",
+        "learning_curve.png",
+        "notes.png",
+        "plateau.png",
+        "run.nc",
+        "summary.json",
+    ]
+    assert (
+        Run.load(out / "run.nc").Vx.shape[1]
+        == json.loads((out / "summary.json").read_text())["k"]
+        == 1
+    )
 
 
-def test_forced_run_that_fails_or_diverges_leaves_the_old_one(tmp_path, capsys, monkeypatch, learned):
-    """As the advised repair of a damaged run.nc does where there is no compiler, or the data are gone."""
+def test_forced_run_that_fails_or_diverges_leaves_the_old_one(
+    tmp_path, capsys, monkeypatch, learned
+):
+    """As the advised repair of a damaged run.nc does where there is no compiler, or the data are
+    gone.
+    """
     out = tmp_path / "run"
     shutil.copytree(learned[0], out)
     (out / "run.nc").write_bytes(b"damaged")
@@ -231,16 +305,23 @@ def test_forced_run_that_fails_or_diverges_leaves_the_old_one(tmp_path, capsys, 
     assert contents(out) == before
 
 
-def test_forced_run_that_is_interrupted_leaves_the_old_one_and_can_go_on(tmp_path, capsys, monkeypatch, learned):
+def test_forced_run_that_is_interrupted_leaves_the_old_one_and_can_go_on(
+    tmp_path, capsys, monkeypatch, learned
+):
     out = tmp_path / "run"
     shutil.copytree(learned[0], out)
     before = contents(out)
     with monkeypatch.context() as patch:
         patch.setattr("biorrr.circuit.Microcircuit", StoppedCircuit)
         code, _, err = learn(capsys, *SMALL, "-k", 1, "--out", out, "--force")
-    said = f"biorrr: interrupted; `biorrr resume {out}` continues it; until then the earlier run stays as it was\n"
+    said = (
+        f"biorrr: interrupted; `biorrr resume {out}` continues it; until then the earlier run stays"
+        " as it was\n"
+    )
     assert (code, err) == (130, said)
-    visible = {path: content for path, content in contents(out).items() if path.parts[0] != "unfinished"}
+    visible = {
+        path: content for path, content in contents(out).items() if path.parts[0] != "unfinished"
+    }
     assert visible == before
     assert main.run(["resume", str(out)]) == 0
     assert Run.load(out / "run.nc").Vx.shape[1] == 1
@@ -279,7 +360,9 @@ def test_ctrl_c_of_a_real_process(tmp_path, engine):
     out = tmp_path / "run"
     script = "from biorrr.sims.start import main; main()"
     args = ["learn", "--data", DATA, "--engine", engine, "--epochs", "10000000", "--out", str(out)]
-    process = subprocess.Popen([sys.executable, "-c", script, *args], stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, *args], stderr=subprocess.PIPE, text=True
+    )
     try:
         time.sleep(60)  # long enough to be built, also on a busy machine
         process.send_signal(signal.SIGINT)
@@ -307,20 +390,26 @@ def test_ridge_by_held_out_prediction(tmp_path, capsys):
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     data = load(DATA)
     assert summary["ridge"] == choose_ridge(data.X, data.Y, 2).best
-    assert f"ridge = {summary['ridge']!r}" in (tmp_path / "run" / "config.toml").read_text()  # resumes with the number
+    assert (
+        f"ridge = {summary['ridge']!r}" in (tmp_path / "run" / "config.toml").read_text()
+    )  # resumes with the number
     code, _, err = learn(capsys, *SMALL, "--ridge", "cw", "--out", tmp_path / "other")
     assert code == 2
     assert "ridge: must be a finite number or 'cv' (got 'cw')" in err
 
 
 def test_held_out_prediction(tmp_path, capsys):
-    """R2 of the exact solution, from the normal equations; whole trials are held out, and learned from no fold."""
+    """R2 of the exact solution, from the normal equations; whole trials are held out, and learned
+    from no fold.
+    """
     rng = np.random.default_rng(0)
     X = rng.standard_normal((100, 5))
     Y = X[:, :2] @ rng.standard_normal((2, 4)) + 0.5 * rng.standard_normal((100, 4))
     np.savez(tmp_path / "data.npz", X=X, Y=Y)
     options = ("--engine", "numpy", "--epochs", "100", "--ridge", "0.1")
-    code, out, err = learn(capsys, "--data", tmp_path / "data.npz", *options, "--out", tmp_path / "run")
+    code, out, err = learn(
+        capsys, "--data", tmp_path / "data.npz", *options, "--out", tmp_path / "run"
+    )
     assert code == 0, err
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     new = np.random.default_rng(0).permutation(100) < 20
@@ -331,11 +420,16 @@ def test_held_out_prediction(tmp_path, capsys):
     r2 = 1 - np.square(left).sum() / np.square(Y[new] - Y[~new].mean(axis=0)).sum()
     assert summary["held_out_r2_exact"] == pytest.approx(r2)
     assert summary["held_out_r2"] == pytest.approx(r2, abs=0.02)
-    assert f"held-out R2                         circuit {summary['held_out_r2']:.4g}; exact solution {r2:.4g}" in out
+    assert (
+        f"held-out R2                         circuit {summary['held_out_r2']:.4g}; exact solution"
+        f" {r2:.4g}" in out
+    )
 
 
 def test_what_the_first_output_says(tmp_path, capsys):
-    """No warning about the demo's own data, ||R - Q'|| from its start on, and baselines beside the excess."""
+    """No warning about the demo's own data, ||R - Q'|| from its start on, and baselines beside the
+    excess.
+    """
     code, out, err = learn(capsys, "--epochs", "1", "--engine", "numpy", "--out", tmp_path / "run")
     assert code == 0
     assert "warning" not in err
@@ -350,7 +444,7 @@ def drawn_by(axes):
     return [
         [line.get_ydata() for line in panel.lines if line.get_drawstyle() == "steps-mid"]
         for panel in np.ravel(axes)
-    ]  # fmt: skip
+    ]
 
 
 def test_script_and_command_draw_the_same(tmp_path, monkeypatch, capsys):
@@ -362,12 +456,19 @@ def test_script_and_command_draw_the_same(tmp_path, monkeypatch, capsys):
 
     def watched(self, stem, format, axes, **about):
         if stem in ("plateau", "learning_curve"):  # looked at before the figure is closed
-            drawn[stem] = drawn_by(axes) if stem == "plateau" else [line.get_ydata() for line in axes.lines]
+            drawn[stem] = (
+                drawn_by(axes) if stem == "plateau" else [line.get_ydata() for line in axes.lines]
+            )
         write(self, stem, format, axes, **about)
 
     monkeypatch.setattr(RunFolder, "write_figure", watched)
     name, out = '{name="synthetic", samples=80, m=6, n=4}', tmp_path / "one"
-    assert main.run(["learn", "--data", name, "--epochs", "25", "--engine", "numpy", "--out", str(out)]) == 0
+    assert (
+        main.run(
+            ["learn", "--data", name, "--epochs", "25", "--engine", "numpy", "--out", str(out)]
+        )
+        == 0
+    )
     run, data = Run.load(out / "run.nc"), load(name)
     script = drawn_by(axes := run.plot_plateau(data.X, data.Y))
     assert axes.shape == (2, 3)

@@ -1,4 +1,5 @@
-"""The command line: exit codes, one sentence for each error, and no waiting for what is not asked."""
+"""The command line: exit codes, one sentence for each error, and no waiting for what is not
+asked."""
 
 import subprocess
 import sys
@@ -26,7 +27,9 @@ class Toast(Settings):
 
 @pytest.fixture
 def toast(monkeypatch):
-    """A command ``biorrr learn`` that is quick: it returns what it was called with, or raises ``toast.error``."""
+    """A command ``biorrr learn`` that is quick: it returns what it was called with, or raises
+    ``toast.error``.
+    """
     kitchen = types.SimpleNamespace(called=None, error=None)
 
     def run(settings, folder):
@@ -57,10 +60,13 @@ def test_help_and_version(capsys):
 
 def test_help_imports_nothing_heavy():
     script = (
-        "import sys; from biorrr.sims.main import run; run(['--help']); run(['learn', '--help']); "
-        "print(sorted({'numpy', 'scipy', 'brian2', 'matplotlib', 'xarray', 'sklearn', 'pooch'} & set(sys.modules)))"
+        "import sys; from biorrr.sims.main import run; run(['--help']); run(['learn', '--help']);"
+        " print(sorted({'numpy', 'scipy', 'brian2', 'matplotlib', 'xarray', 'sklearn', 'pooch'} &"
+        " set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     assert done.stdout.splitlines()[-1] == "[]"
 
 
@@ -80,7 +86,19 @@ def test_mistyped_option_suggests_the_nearest(capsys, toast):
 
 
 def test_options_follow_from_the_settings(capsys, toast, tmp_path):
-    args = ["-n", "3", "--dark", "--tops", "jam", "--tops", "honey", "--heat", "high", "--out", str(tmp_path / "here")]
+    args = [
+        "-n",
+        "3",
+        "--dark",
+        "--tops",
+        "jam",
+        "--tops",
+        "honey",
+        "--heat",
+        "high",
+        "--out",
+        str(tmp_path / "here"),
+    ]
     assert biorrr(capsys, "learn", *args)[0] == 0
     settings, folder = toast.called
     assert settings == Toast(slices=3, dark=True, tops=("jam", "honey"), heat="high")
@@ -95,14 +113,33 @@ def test_options_follow_from_the_settings(capsys, toast, tmp_path):
 def test_help_tells_defaults_and_choices(capsys, toast):
     code, out, _ = biorrr(capsys, "learn", "--help")
     assert code == 0
-    for text in ("Make toast.", "-n, --slices", "slices of bread", "2", "low|high", "--set KEY=VALUE", "--force"):
+    for text in (
+        "Make toast.",
+        "-n, --slices",
+        "slices of bread",
+        "2",
+        "low|high",
+        "--set KEY=VALUE",
+        "--force",
+    ):
         assert text in out
 
 
 def test_precedence_on_the_command_line(capsys, toast, tmp_path):
     config = tmp_path / "c.toml"
     config.write_text("slices = 5\nheat = 'high'\ndark = true")
-    biorrr(capsys, "learn", "--config", str(config), "--set", "slices=6", "--set", "dark=false", "--slices", "7")
+    biorrr(
+        capsys,
+        "learn",
+        "--config",
+        str(config),
+        "--set",
+        "slices=6",
+        "--set",
+        "dark=false",
+        "--slices",
+        "7",
+    )
     assert toast.called[0] == Toast(slices=7, heat="high", dark=False)
 
 
@@ -178,9 +215,23 @@ def test_a_warning_is_said_once(capsys, toast):
 def test_data_lists_every_set(capsys, empty_cache):
     code, out, err = biorrr(capsys, "data")
     assert (code, err) == (0, "")
-    for name in ("digits", "synthetic", "v1v2", "mediamill", "mnist", "fashion-mnist", "cifar10", "cifar100"):
+    for name in (
+        "digits",
+        "synthetic",
+        "v1v2",
+        "mediamill",
+        "mnist",
+        "fashion-mnist",
+        "cifar10",
+        "cifar100",
+    ):
         assert f"\n{name}\n" in f"\n{out}"
-    for text in ("licence  MIT", "cite     Semedo", f"looked for in: {empty_cache}", "downloaded when first used"):
+    for text in (
+        "licence  MIT",
+        "cite     Semedo",
+        f"looked for in: {empty_cache}",
+        "downloaded when first used",
+    ):
         assert text in out
     (empty_cache / "v1v2").mkdir(parents=True)
     (empty_cache / "v1v2/sample_data.mat").touch()

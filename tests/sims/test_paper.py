@@ -24,12 +24,21 @@ SHORT = {
 SLOW = SHORT | {
     "compare": ("compare", RACED | {"all": True}),
     "symmetry": ("symmetry", find_experiment("symmetry").small),
-    "convergence": ("convergence", {"data": DATA, "k": (1,), "online_steps": 100, "offline_steps": 100}),
+    "convergence": (
+        "convergence",
+        {"data": DATA, "k": (1,), "online_steps": 100, "offline_steps": 100},
+    ),
     "plateau-digits": ("plateau", find_experiment("plateau").small),
     "family": ("family", find_experiment("family").small),
-    "robustness": ("robustness", find_experiment("robustness").small
-                   | {"departures": ("all_or_none", "apical_events"), "quick": False}),
-}  # fmt: skip
+    "robustness": (
+        "robustness",
+        find_experiment("robustness").small
+        | {
+            "departures": ("all_or_none", "apical_events"),
+            "quick": False,
+        },
+    ),
+}
 
 
 def biorrr(*args):
@@ -50,7 +59,10 @@ def test_every_sentence_has_one_number_and_one_verdict(folder):
     page = json.loads((folder / "paper.json").read_text())
     assert len(page["sentences"]) == 9
     assert len({one["quote"] for one in page["sentences"]}) == len(page["sentences"])
-    assert all(one["place"] and one["cases"][0]["number"] and one["cases"][0]["verdict"] for one in page["sentences"])
+    assert all(
+        one["place"] and one["cases"][0]["number"] and one["cases"][0]["verdict"]
+        for one in page["sentences"]
+    )
     assert {"paper.md", "compare.nc"} <= {path.name for path in folder.iterdir()}
     assert (folder / "paper.md").read_text() == markdown(page)
     claims = json.loads((folder / "summary.json").read_text())["claims"]
@@ -76,7 +88,9 @@ def test_it_is_reported_and_a_cut_run_goes_on(folder, tmp_path, monkeypatch):
     shutil.copytree(folder, tmp_path / "cut")
     (tmp_path / "cut/summary.json").unlink()
     assert biorrr("resume", tmp_path / "cut") == 0
-    first, again = (json.loads((path / "paper.json").read_text()) for path in (folder, tmp_path / "cut"))
+    first, again = (
+        json.loads((path / "paper.json").read_text()) for path in (folder, tmp_path / "cut")
+    )
     untimed = [one for one in first["sentences"] if "runtime" not in one["quote"]]
     assert len(untimed) == 8
     assert all(one in again["sentences"] for one in untimed)
@@ -92,9 +106,14 @@ def test_a_chapter_without_its_data_is_left_out(tmp_path, monkeypatch, capsys):
     assert "none.npz" in capsys.readouterr().out
 
 
-def test_a_quick_look_judges_what_needs_no_learning_and_ends_with_the_summary(tmp_path, monkeypatch, capsys):
+def test_a_quick_look_judges_what_needs_no_learning_and_ends_with_the_summary(
+    tmp_path, monkeypatch, capsys
+):
     monkeypatch.setattr("biorrr.sims.experiments.paper.CHAPTERS", SHORT)
-    assert biorrr("paper", "--quick", "--engine", "numpy", "--seeds", 1, "--out", tmp_path / "run") == 0
+    assert (
+        biorrr("paper", "--quick", "--engine", "numpy", "--seeds", 1, "--out", tmp_path / "run")
+        == 0
+    )
     *_, summary, rest, _ = capsys.readouterr().out.splitlines()
     assert summary == "holds: all that was judged"
     assert "without --quick" in rest
@@ -107,8 +126,10 @@ def test_chapters_use_the_rows_of_the_paper():
     chosen = {name: settings for name, (_, settings) in chapters_of(PaperSettings(seeds=3)).items()}
     assert [*chosen] == [*CHAPTERS]
     assert {name for name, one in chosen.items() if getattr(one, "rows", None) == 20_000} == {
-        "convergence", "compare", "sensitivity",
-    }  # fmt: skip
+        "convergence",
+        "compare",
+        "sensitivity",
+    }
     assert max(one.seeds for one in chosen.values()) == 3
 
 
@@ -126,12 +147,20 @@ def test_the_worst_case_decides_a_sentence():
     whitens, match, fast = (record(cases) for cases in sentences(CASES))
     assert [case["case"] for case in whitens["cases"]] == ["k = 4", "k = 2", "k = 1"]
     assert [case["verdict"] for case in whitens["cases"]] == ["does not hold", "undecided", "holds"]
-    assert (match["cases"][0]["verdict"], match["cases"][0]["value"]) == ("better than claimed", 0.2)
-    assert (fast["cases"][0]["verdict"], fast["cases"][0]["reason"]) == ("other setting", "fewer rows")
-    page = markdown({"sentences": [whitens, match, fast], "run": {"seeds": 5}, "not run": {}, "rest": ""})
+    assert (match["cases"][0]["verdict"], match["cases"][0]["value"]) == (
+        "better than claimed",
+        0.2,
+    )
+    assert (fast["cases"][0]["verdict"], fast["cases"][0]["reason"]) == (
+        "other setting",
+        "fewer rows",
+    )
+    page = markdown(
+        {"sentences": [whitens, match, fast], "run": {"seeds": 5}, "not run": {}, "rest": ""}
+    )
     assert (
-        "“it whitens”<br><small>Fig. a</small> | 0.07<br><small>k = 4</small> | at most 0.05 | **does not hold**"
-        in page
+        "“it whitens”<br><small>Fig. a</small> | 0.07<br><small>k = 4</small> | at most 0.05 |"
+        " **does not hold**" in page
     )
     assert "fast &#124; slow" in page
     assert "| k = 4 | 0.07 | does not hold | largest 0.2 |" in page
@@ -141,10 +170,12 @@ def test_apical_drive_is_judged_where_plateaus_are_sparse_beside_the_same_platea
     drive, none = np.full((1, 2, 3), 0.3), np.full((1, 3, 3), 0.2)
     none[0, 2] = 0.1
     found = xr.Dataset(
-        {"apical_events": (("data", "apical_events_value", "seed"), drive),
-         "all_or_none": (("data", "all_or_none_value", "seed"), none)},
+        {
+            "apical_events": (("data", "apical_events_value", "seed"), drive),
+            "all_or_none": (("data", "all_or_none_value", "seed"), none),
+        },
         {"data": ["digits"], "apical_events_value": [2, 8], "all_or_none_value": [1, 2, 8]},
-    )  # fmt: skip
+    )
     (claim,) = apical_drive(Findings(title="", data={"run": found}))
     assert claim.value == pytest.approx(0.3)
     assert claim.numbers == {"median excess without apical drive in %": pytest.approx(10.0)}
@@ -152,7 +183,9 @@ def test_apical_drive_is_judged_where_plateaus_are_sparse_beside_the_same_platea
 
 
 def test_the_page_of_the_documentation_is_made_from_its_numbers():
-    """To renew both: ``biorrr paper --out run``, then copy run/paper.json to docs/numbers and run/paper.md to docs."""
+    """To renew both: ``biorrr paper --out run``, then copy run/paper.json to docs/numbers and
+    run/paper.md to docs.
+    """
     record = json.loads((DOCS / "numbers/paper.json").read_text(encoding="utf-8"))
     assert (DOCS / "paper.md").read_text(encoding="utf-8") == markdown(record)
     assert record["rest"] == ""

@@ -1,4 +1,6 @@
-"""``biorrr plateau`` from end to end: recorded traces, agreement with theory, and that wrong circuits are found out."""
+"""``biorrr plateau`` from end to end: recorded traces, agreement with theory, and that wrong
+circuits are found out.
+"""
 
 import json
 from pathlib import Path
@@ -49,27 +51,44 @@ def results(members, request):
 
 def test_run_folder(audited, members, summary):
     assert sorted(path.name for path in audited.iterdir()) == [
-        "audit-s-1.png", "audit.png", "config.toml", "inventory.json", "plateau-s-1.png", "plateau.png", "run-s-1.nc",
-        "run.nc", "summary.json",
-    ]  # fmt: skip
+        "audit-s-1.png",
+        "audit.png",
+        "config.toml",
+        "inventory.json",
+        "plateau-s-1.png",
+        "plateau.png",
+        "run-s-1.nc",
+        "run.nc",
+        "summary.json",
+    ]
     for results in members:
         assert results.sizes["seed"] == 1
         assert results["stage_samples"].values[0, [0, -1]].tolist() == [0, 2400]
     for name in ("plateau", "inhibition", "network"):
         courses = {
-            measure: np.stack([one[f"{name}_{measure}"].values[0] for one in members if f"{name}_{measure}" in one])
+            measure: np.stack(
+                [
+                    one[f"{name}_{measure}"].values[0]
+                    for one in members
+                    if f"{name}_{measure}" in one
+                ]
+            )
             for measure in ("correlation", "relative_error")
         }  # (s, snapshot, neuron); the network is of s = 0 alone
         assert len(courses["correlation"]) == (1 if name == "network" else 2)
         for measure, values in courses.items():
             for place, when in ((0, "start"), (-1, "end")):
-                assert summary[f"{name}_{measure}_{when}"] == pytest.approx(np.median(values[:, place]), rel=1e-9)
+                assert summary[f"{name}_{measure}_{when}"] == pytest.approx(
+                    np.median(values[:, place]), rel=1e-9
+                )
         worst = courses["relative_error"][:, -1].max()
         assert summary[f"{name}_relative_error_max"] == pytest.approx(worst, rel=1e-9)
 
 
 def test_the_worst_whitening_and_excess_are_those_of_all_circuits(audited, summary):
-    """From the learned filters: ||Vx' Cxx Vx - I||^2 / k, and what they lack in the objective, over s = 0 and 1."""
+    """From the learned filters: ||Vx' Cxx Vx - I||^2 / k, and what they lack in the objective, over
+    s = 0 and 1.
+    """
     data, errors, lacking = load(DATA).centred(), [], []
     for name in ("run.nc", "run-s-1.nc"):
         with xr.open_dataset(audited / name, engine="h5netcdf") as results:
@@ -87,7 +106,10 @@ def test_learning_brings_the_plateau_to_the_error(summary):
     for name in ("plateau", "inhibition"):
         assert summary[f"{name}_correlation_end"] > 0.8 > summary[f"{name}_correlation_start"]
         assert summary[f"{name}_relative_error_end"] < 0.5 * summary[f"{name}_relative_error_start"]
-    assert summary["plateau_relative_error_no_inhibition"] > 1.5 * summary["plateau_relative_error_end"]
+    assert (
+        summary["plateau_relative_error_no_inhibition"]
+        > 1.5 * summary["plateau_relative_error_end"]
+    )
 
 
 def test_a_short_run_gives_no_verdict(summary):
@@ -97,11 +119,18 @@ def test_a_short_run_gives_no_verdict(summary):
 
 
 def test_traces_are_the_circuit_s_own(results):
-    """Recorded with learning off on every sample, in the order of the data: the equations at the saved weights."""
+    """Recorded with learning off on every sample, in the order of the data: the equations at the
+    saved weights.
+    """
     data = load(DATA).centred()
     for stage, snapshot in ((0, 0), (-1, -1)):
-        Vx, Vy, Q, R = (results[name].isel(seed=0, snapshot=snapshot).values for name in ("Vx", "Vy", "Q", "R"))
-        recorded = {name: results[f"recorded_{name}"].isel(stage=stage).values for name in ("z", "a", "inhibition")}
+        Vx, Vy, Q, R = (
+            results[name].isel(seed=0, snapshot=snapshot).values for name in ("Vx", "Vy", "Q", "R")
+        )
+        recorded = {
+            name: results[f"recorded_{name}"].isel(stage=stage).values
+            for name in ("z", "a", "inhibition")
+        }
         np.testing.assert_allclose(recorded["z"], data.X @ Vx, atol=1e-12)
         np.testing.assert_allclose(recorded["a"], data.Y @ Vy, atol=1e-12)
         np.testing.assert_allclose(recorded["inhibition"], data.X @ Vx @ R.T @ Q.T, atol=1e-12)
@@ -126,7 +155,9 @@ def test_correlation_is_blind_to_scale_and_the_relative_error_is_not():
 
 
 def compared(weights, X, Y, s=0.0):
-    """Compare a circuit that has these weights throughout with theory, as ``follow`` does a simulated one."""
+    """Compare a circuit that has these weights throughout with theory, as ``follow`` does a
+    simulated one.
+    """
 
     def show(snapshot):
         z, a = X @ weights["Vx"], Y @ weights["Vy"]
@@ -146,22 +177,31 @@ def judged(weights, X, Y, s=0.0):
 
 
 def test_claims_rest_on_the_worst_neuron_of_each_seed():
-    """Errors of two neurons from two seeds, before and after learning; the circuits are at the optimum."""
+    """Errors of two neurons from two seeds, before and after learning; the circuits are at the
+    optimum.
+    """
     errors = np.array([[[9.0, 9.0], [0.01, 0.02]], [[9.0, 9.0], [0.03, 0.01]]])
     results = xr.Dataset(
-        {"recorded_plateau_relative_error": (("seed", "stage", "pyramidal"), errors),
-         "recorded_plateau_correlation": (("seed", "stage", "pyramidal"), 1 - errors),
-         "excess": (("seed", "snapshot"), [[0.5, 0.001], [0.5, 0.0005]]),
-         "whitening_error": (("seed", "snapshot"), [[0.5, 0.002], [0.5, 0.001]])}
-        | {f"plateau_relative_error_{name}": (("seed", "pyramidal"), [[1.0, 0.7], [1.0, 1.0]])
-           for name in ("no_inhibition", "other_inhibition")},
+        {
+            "recorded_plateau_relative_error": (("seed", "stage", "pyramidal"), errors),
+            "recorded_plateau_correlation": (("seed", "stage", "pyramidal"), 1 - errors),
+            "excess": (("seed", "snapshot"), [[0.5, 0.001], [0.5, 0.0005]]),
+            "whitening_error": (("seed", "snapshot"), [[0.5, 0.002], [0.5, 0.001]]),
+        }
+        | {
+            f"plateau_relative_error_{name}": (("seed", "pyramidal"), [[1.0, 0.7], [1.0, 1.0]])
+            for name in ("no_inhibition", "other_inhibition")
+        },
         {"s": 0.5},
-    )  # fmt: skip
+    )
     excess, white, plateau = judge(results, "", data="digits")
     assert (excess.value, white.value) == (pytest.approx(0.00075), pytest.approx(0.0015))
     assert (plateau.value, plateau.interval, plateau.s) == (pytest.approx(0.025), (0.02, 0.03), 0.5)
     assert plateau.run == "excess at most 1.0e-03, whitening error at most 2.0e-03"
-    assert plateau.numbers == {"lowest correlation": 0.97, "least error without the right inhibition": 0.7}
+    assert plateau.numbers == {
+        "lowest correlation": 0.97,
+        "least error without the right inhibition": 0.7,
+    }
     assert plateau.label == "digits, s = 0.5"
 
 
@@ -180,11 +220,18 @@ def test_wrong_circuits_are_found_out(settled_weights, easy_pair, wrong, s):
 @pytest.mark.parametrize("s", [0.0, 1.0])
 @pytest.mark.parametrize(
     "wrong",
-    [{"r": 0.0, "R0": np.array([[1.0, 0.4], [-0.2, 0.5]])}, {"q": 0.0, "r": 0.0, "Q0": 2 * np.eye(2), "steps": 2000}],
+    [
+        {"r": 0.0, "R0": np.array([[1.0, 0.4], [-0.2, 0.5]])},
+        {"q": 0.0, "r": 0.0, "Q0": 2 * np.eye(2), "steps": 2000},
+    ],
     ids=["random R", "frozen Q"],
 )
-def test_wrong_inhibition_is_found_out_though_plateaus_equal_errors(settled_weights, easy_pair, wrong, s):
-    """That plateau and error are equal follows from proximal plasticity standing still, whatever Q and R are."""
+def test_wrong_inhibition_is_found_out_though_plateaus_equal_errors(
+    settled_weights, easy_pair, wrong, s
+):
+    """That plateau and error are equal follows from proximal plasticity standing still, whatever Q
+    and R are.
+    """
     found = judged(settled_weights(*easy_pair, s, **wrong), *easy_pair, s)
     assert found["inhibition"] == "holds"
     assert found["whitening"] == "does not hold"
@@ -192,9 +239,14 @@ def test_wrong_inhibition_is_found_out_though_plateaus_equal_errors(settled_weig
 
 
 def test_data_that_cannot_tell_give_no_verdict(settled_weights):
-    """Where y cannot be predicted, the distal current alone is the error, and the plateau is right by itself."""
+    """Where y cannot be predicted, the distal current alone is the error, and the plateau is right
+    by itself.
+    """
     rng = np.random.default_rng(0)
-    X, Y = (one - one.mean(axis=0) for one in (rng.standard_normal((5000, 3)), rng.standard_normal((5000, 2))))
+    X, Y = (
+        one - one.mean(axis=0)
+        for one in (rng.standard_normal((5000, 3)), rng.standard_normal((5000, 2)))
+    )
     found = judged(settled_weights(X, Y, k=1), X, Y)
     assert {found[name] for name in ("plateau", "network")} == {"not judged"}
 
@@ -203,15 +255,38 @@ def test_data_that_cannot_tell_give_no_verdict(settled_weights):
 @pytest.mark.parametrize("circuit", ["shuffled_y", "frozen_vx", "frozen_q"])
 def test_wrong_circuits_are_found_out_from_end_to_end(circuit, tmp_path, monkeypatch):
     monkeypatch.setattr("biorrr.sims.lab.training.JUDGED_SAMPLES", 1000)
-    args = ["--data", DATA, "--engine", "cpp", "--epochs", "20", "--seeds", "1", "--ridge", "0", "-s", "0"]
-    assert main.run(["plateau", *args, "--circuit", f"{WRONG}:{circuit}", "--out", str(tmp_path / "run")]) == 0
+    args = [
+        "--data",
+        DATA,
+        "--engine",
+        "cpp",
+        "--epochs",
+        "20",
+        "--seeds",
+        "1",
+        "--ridge",
+        "0",
+        "-s",
+        "0",
+    ]
+    assert (
+        main.run(
+            ["plateau", *args, "--circuit", f"{WRONG}:{circuit}", "--out", str(tmp_path / "run")]
+        )
+        == 0
+    )
     claims = json.loads((tmp_path / "run/summary.json").read_text())["claims"]
     assert {claim["verdict"] for claim in claims[2:]} == {"does not hold"}
 
 
 @pytest.mark.slow
 def test_config_repeats_the_run(audited, results, tmp_path):
-    assert main.run(["plateau", "--config", str(audited / "config.toml"), "--out", str(tmp_path / "again")]) == 0
+    assert (
+        main.run(
+            ["plateau", "--config", str(audited / "config.toml"), "--out", str(tmp_path / "again")]
+        )
+        == 0
+    )
     name = "run.nc" if results["s"] == 0 else "run-s-1.nc"
     with xr.open_dataset(tmp_path / "again" / name, engine="h5netcdf") as again:
         for name in ("Vx", "recorded_plateau", "plateau_relative_error"):
@@ -221,8 +296,14 @@ def test_config_repeats_the_run(audited, results, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("data", ["digits", "v1v2"])
 def test_plateau_is_the_backpropagated_error_on_real_data(real_data, tmp_path, data):
-    assert main.run(["plateau", "--data", data, "--seeds", "2", "--out", str(tmp_path / "run")]) == 0
+    assert (
+        main.run(["plateau", "--data", data, "--seeds", "2", "--out", str(tmp_path / "run")]) == 0
+    )
     summary = json.loads((tmp_path / "run/summary.json").read_text())
     assert {claim["verdict"] for claim in summary["claims"]} == {"holds"}
-    assert summary["plateau_relative_error_max"] < 0.05 < summary["plateau_relative_error_no_inhibition"]
+    assert (
+        summary["plateau_relative_error_max"]
+        < 0.05
+        < summary["plateau_relative_error_no_inhibition"]
+    )
     assert summary["network_relative_error_max"] < 0.10

@@ -1,4 +1,6 @@
-"""The report page: what is gathered, what is said of folders there is nothing to say of, and the page as a file."""
+"""The report page: what is gathered, what is said of folders there is nothing to say of, and the
+page as a file.
+"""
 
 import json
 import shutil
@@ -19,19 +21,28 @@ from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import read_plan
 
 PNG = b"\x89PNG\r\n\x1a\n"
-HOSTILE = "</script><script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">&amp;"
-SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="60"><rect width="90" height="60"/></svg>'
+HOSTILE = (
+    "</script><script>document.title='broken'</script><img src=x"
+    " onerror=\"document.title='broken'\">&amp;"
+)
+SVG = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="60"><rect width="90"'
+    ' height="60"/></svg>'
+)
 
 
 def write_folder(path, experiment, summary=None, settings="", units=None):
     """A run folder as an experiment leaves it."""
     path.mkdir()
     inventory = Inventory(
-        [Entry("x.svg", FIGURE, caption="A rectangle.")], {n: {"unit": u} for n, u in (units or {}).items()}
+        [Entry("x.svg", FIGURE, caption="A rectangle.")],
+        {n: {"unit": u} for n, u in (units or {}).items()},
     )
     (path / "inventory.json").write_text(inventory.text())
     (path / "x.svg").write_text(SVG)
-    (path / "config.toml").write_text(f'{settings}\n[provenance]\nexperiment = "{experiment}"\nbiorrr = "0.1.0"\n')
+    (path / "config.toml").write_text(
+        f'{settings}\n[provenance]\nexperiment = "{experiment}"\nbiorrr = "0.1.0"\n'
+    )
     (path / "summary.json").write_text(json.dumps(summary or {}))
     return path
 
@@ -51,8 +62,8 @@ def write_sweep(path, reason="it diverged"):
     """A sweep's folder with a failed point, and a point to come."""
     path.mkdir()
     (path / "sweep.toml").write_text(
-        'experiment = "learn"\nseeds = 2\n[fixed]\ndata = "digits"\n[grid]\nepochs = [1, 2, 4]\ncell = ["algebraic"]\n'
-        '[provenance]\nexperiment = "sweep"\nbiorrr = "0.1.0"\n'
+        'experiment = "learn"\nseeds = 2\n[fixed]\ndata = "digits"\n[grid]\nepochs = [1, 2,'
+        ' 4]\ncell = ["algebraic"]\n[provenance]\nexperiment = "sweep"\nbiorrr = "0.1.0"\n'
     )
     plan, ledger = read_plan(path / "sweep.toml"), Ledger(path)
     for i, settings in enumerate(plan.points[:-1]):
@@ -64,24 +75,40 @@ def write_sweep(path, reason="it diverged"):
 
 
 def test_a_sentence_says_what_was_run_and_how_it_ended(folder):
-    assert gather_run(folder)["sentence"] == (
-        "The experiment “learn” on digits: it ran to its end after 200 samples on engine numpy, 25.00% above the "
-        "optimum."
+    assert (
+        gather_run(folder)["sentence"]
+        == "The experiment “learn” on digits: it ran to its end after 200 samples on engine numpy,"
+        " 25.00% above the optimum."
     )
 
 
 def test_an_interrupted_run_is_reported_with_the_way_on(folder):
-    (folder / "summary.json").write_text('{"ended": "interrupted", "engine": "numpy", "samples": 200}')
+    (folder / "summary.json").write_text(
+        '{"ended": "interrupted", "engine": "numpy", "samples": 200}'
+    )
     sentence = gather_run(folder)["sentence"]
-    assert sentence.endswith("it was interrupted after 200 samples on engine numpy; `biorrr resume` continues it.")
+    assert sentence.endswith(
+        "it was interrupted after 200 samples on engine numpy; `biorrr resume` continues it."
+    )
 
 
 def test_claims_are_told_as_the_command_prints_them(tmp_path):
-    meets = Claim(text="R meets Q'", data="digits", value=0.012, high=0.05, unit="%", numbers={"runs": 8}, place="D")
+    meets = Claim(
+        text="R meets Q'",
+        data="digits",
+        value=0.012,
+        high=0.05,
+        unit="%",
+        numbers={"runs": 8},
+        place="D",
+    )
     claims = [meets.record(), {"claim": "always", "holds": False}, "not a claim"]
     folder = write_folder(tmp_path / "one", "symmetry", {"claims": claims}, 'data = "digits"')
     gathered = gather_run(folder)
-    assert gathered["sentence"] == "The experiment “symmetry” on digits: it ran to its end; 1 of 2 claims hold."
+    assert (
+        gathered["sentence"]
+        == "The experiment “symmetry” on digits: it ran to its end; 1 of 2 claims hold."
+    )
     behind = ["1.2 %, bound: at most 5 %; runs 8", "D"]
     assert gathered["claims"] == [
         {"text": "digits: R meets Q'", "verdict": "✓ holds", "behind": behind},
@@ -90,12 +117,20 @@ def test_claims_are_told_as_the_command_prints_them(tmp_path):
 
 
 def test_fractions_are_read_in_percent(tmp_path):
-    summary = {"excess": 0.0123, "plateau_relative_error_end": 0.5, "samples": 600, "whitening_error": 0.01}
+    summary = {
+        "excess": 0.0123,
+        "plateau_relative_error_end": 0.5,
+        "samples": 600,
+        "whitening_error": 0.01,
+    }
     units = {"excess": "%", "plateau_relative_error_end": "%"}
     folder = write_folder(tmp_path / "one", "symmetry", summary, 'data = "digits"', units)
     assert gather_run(folder)["numbers"] == {
-        "excess": "1.23 %", "plateau_relative_error_end": "50 %", "samples": 600, "whitening_error": 0.01,
-    }  # fmt: skip
+        "excess": "1.23 %",
+        "plateau_relative_error_end": "50 %",
+        "samples": 600,
+        "whitening_error": 0.01,
+    }
 
 
 def test_figures_are_put_into_the_page_or_named(tmp_path):
@@ -106,7 +141,9 @@ def test_figures_are_put_into_the_page_or_named(tmp_path):
     (tmp_path / "passwords.png").symlink_to("/etc/passwd")
     (tmp_path / "mine.png").write_bytes(PNG + b"not the run's")
     names = ("audit.png", "wiring-3.svg", "large.png", "paper.pdf", "passwords.png", "gone.png")
-    entries = [Entry(name, "figure", caption="The circuit." * name.startswith("wiring")) for name in names]
+    entries = [
+        Entry(name, "figure", caption="The circuit." * name.startswith("wiring")) for name in names
+    ]
     found, left_out = gather_figures(tmp_path, 1000, entries)
     assert [one["name"] for one in found] == ["audit.png", "wiring-3.svg"]
     assert found[0]["uri"].startswith("data:image/png;base64,")
@@ -122,12 +159,25 @@ def test_values_are_shown_with_few_digits_and_without_the_home_folder(monkeypatc
 
 def test_a_sweep_is_gathered_point_by_point(sweep):
     gathered = gather_sweep(sweep)
-    assert gathered["sentence"] == "A sweep of “learn” over epochs and cell: 6 points: 4 done, 1 failed, 1 left."
+    assert (
+        gathered["sentence"]
+        == "A sweep of “learn” over epochs and cell: 6 points: 4 done, 1 failed, 1 left."
+    )
     assert gathered["lines"] == [
-        "failed 1 times: it diverged", "lowest excess of a single point 1 % at epochs 4, cell algebraic, seed 0",
-    ]  # fmt: skip
+        "failed 1 times: it diverged",
+        "lowest excess of a single point 1 % at epochs 4, cell algebraic, seed 0",
+    ]
     assert [row["excess"] for row in gathered["points"]] == [0.01, 0.02, 0.021, 0.041, None]
-    assert [*gathered["points"][0]] == ["data", "epochs", "cell", "seed", "status", "excess", "engine", "reason"]
+    assert [*gathered["points"][0]] == [
+        "data",
+        "epochs",
+        "cell",
+        "seed",
+        "status",
+        "excess",
+        "engine",
+        "reason",
+    ]
 
 
 def test_a_table_that_is_too_long_for_a_page_is_cut(sweep, monkeypatch):
@@ -142,8 +192,12 @@ def test_says_which_folder_has_no_run(tmp_path, capsys):
         assert main.run(["report", *map(str, arguments)]) == 2
         return capsys.readouterr().err
 
-    assert "must be a folder that an experiment or a sweep has filled (there is no such" in said(tmp_path / "nowhere")
-    assert "has no run in it (config.toml is missing); give a run's folder, or a sweep's" in said(tmp_path)
+    assert "must be a folder that an experiment or a sweep has filled (there is no such" in said(
+        tmp_path / "nowhere"
+    )
+    assert "has no run in it (config.toml is missing); give a run's folder, or a sweep's" in said(
+        tmp_path
+    )
     (tmp_path / "config.toml").write_text("[provenance]\nexperiment = 'learn; rm -r /'\n")
     assert "config.toml must name the experiment it is of (got 'learn; rm -r /')" in said(tmp_path)
     (tmp_path / "config.toml").write_text("k = \n")
@@ -153,12 +207,16 @@ def test_says_which_folder_has_no_run(tmp_path, capsys):
 def test_says_where_no_page_can_be_written(folder, capsys):
     for out in (folder, folder / "nowhere" / "page.html"):
         assert main.run(["report", str(folder), "--out", str(out)]) == 2
-        assert f"out: must be a file, in a folder that exists (got {out})" in capsys.readouterr().err
+        assert (
+            f"out: must be a file, in a folder that exists (got {out})" in capsys.readouterr().err
+        )
 
 
 @pytest.mark.slow
 def test_a_run_that_goes_on_and_one_that_was_killed(tmp_path, start_biorrr, capsys):
-    process = start_biorrr("learn", "--epochs", 100_000, "--engine", "numpy", "--out", tmp_path / "long")
+    process = start_biorrr(
+        "learn", "--epochs", 100_000, "--engine", "numpy", "--out", tmp_path / "long"
+    )
     deadline = time.monotonic() + 60
     while not (tmp_path / "long" / "unfinished" / "config.toml").exists():
         assert time.monotonic() < deadline
@@ -173,7 +231,9 @@ def test_a_run_that_goes_on_and_one_that_was_killed(tmp_path, start_biorrr, caps
 
 def test_says_which_run_is_not_finished(folder, capsys):
     (folder / "summary.json").unlink()
-    with pytest.raises(FolderError, match=r"the run in it was cut short; `biorrr resume .*learn-one` continues it"):
+    with pytest.raises(
+        FolderError, match=r"the run in it was cut short; `biorrr resume .*learn-one` continues it"
+    ):
         gather_run(folder)
     running = RunFolder("learn", folder, force=True)
     running.claim()
@@ -196,14 +256,20 @@ def test_says_which_numbers_are_damaged_or_missing(folder):
 def test_says_which_sweep_cannot_be_shown(sweep):
     plan = (sweep / "sweep.toml").read_text()
     shutil.rmtree(sweep / "points")
-    with pytest.raises(FolderError, match=r"no point of it is finished; `biorrr resume .*` continues it"):
+    with pytest.raises(
+        FolderError, match=r"no point of it is finished; `biorrr resume .*` continues it"
+    ):
         gather_sweep(sweep)
     (sweep / "sweep.toml").write_text(plan.replace("epochs =", "kk ="))
-    with pytest.raises(FolderError, match=r"sweep.toml must be the plan of a sweep \(kk: no such setting"):
+    with pytest.raises(
+        FolderError, match=r"sweep.toml must be the plan of a sweep \(kk: no such setting"
+    ):
         gather_sweep(sweep)
     (sweep / "points").mkdir()
     (sweep / "sweep.toml").unlink()
-    with pytest.raises(FolderError, match=r"sweep.toml is missing; the same `biorrr sweep` again writes it"):
+    with pytest.raises(
+        FolderError, match=r"sweep.toml is missing; the same `biorrr sweep` again writes it"
+    ):
         gather_sweep(sweep)
 
 
@@ -230,10 +296,14 @@ def test_figures_of_several_folders_share_the_room(folder, tmp_path, capsys, mon
 
 def test_text_of_files_stays_text(tmp_path, capsys):
     folder = write_folder(
-        tmp_path / "sent", "symmetry",
-        {HOSTILE: HOSTILE, "claims": [{"claim": HOSTILE, "holds": False, HOSTILE: HOSTILE}]}, f"data = '''{HOSTILE}'''",
-    )  # fmt: skip
-    assert main.run(["report", str(folder), str(write_sweep(tmp_path / "swept", reason=HOSTILE))]) == 0
+        tmp_path / "sent",
+        "symmetry",
+        {HOSTILE: HOSTILE, "claims": [{"claim": HOSTILE, "holds": False, HOSTILE: HOSTILE}]},
+        f"data = '''{HOSTILE}'''",
+    )
+    assert (
+        main.run(["report", str(folder), str(write_sweep(tmp_path / "swept", reason=HOSTILE))]) == 0
+    )
     text = (folder / "report.html").read_text(encoding="utf-8")
     assert "<script" not in text
     assert text.count("<img") == 1  # the figure
@@ -242,16 +312,28 @@ def test_text_of_files_stays_text(tmp_path, capsys):
 
 @pytest.fixture(scope="module")
 def browser():
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed: pip install selenium")
+    webdriver = pytest.importorskip(
+        "selenium.webdriver", reason="selenium is not installed: pip install selenium"
+    )
     chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if not (chromium and driver):
-        pytest.skip("no chromium and chromedriver here; Debian: apt install chromium chromium-driver")
+        pytest.skip(
+            "no chromium and chromedriver here; Debian: apt install chromium chromium-driver"
+        )
     options = webdriver.ChromeOptions()
     options.binary_location = chromium
     for flag in (
-        "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
-        "--disable-background-networking", "--disable-component-update", "--disable-sync", "--window-size=1400,2400",
-    ):  # fmt: skip
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--hide-scrollbars",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--window-size=1400,2400",
+    ):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
@@ -279,9 +361,19 @@ class Browser:
 
     def is_well(self):
         """No error, no request but for the page itself, nothing wider than the screen."""
-        assert [entry for entry in self.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
-        messages = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
-        asked = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+        assert [
+            entry
+            for entry in self.driver.get_log("browser")
+            if entry["level"] in ("SEVERE", "WARNING")
+        ] == []
+        messages = [
+            json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")
+        ]
+        asked = [
+            m["params"]["request"]["url"]
+            for m in messages
+            if m["method"] == "Network.requestWillBeSent"
+        ]
         assert {url.partition(":")[0] for url in asked} <= {"file", "data", "blob"}
         assert sum(url.startswith("file:") for url in asked) == 1
         assert self.ask("return document.documentElement.scrollWidth <= window.innerWidth")
@@ -302,7 +394,9 @@ def test_the_browser_shows_it_wide_and_narrow_light_and_dark(page, browser, widt
     assert browser.ask("return getComputedStyle(document.body).color") == (
         "rgb(236, 236, 236)" if dark else "rgb(26, 26, 26)"
     )
-    assert browser.ask("return [...document.images].every(image => image.naturalWidth > 0 && image.alt)")
+    assert browser.ask(
+        "return [...document.images].every(image => image.naturalWidth > 0 && image.alt)"
+    )
     assert browser.ask("return document.querySelectorAll('.swept tbody tr').length") == 5
     browser.is_well()
 
@@ -310,8 +404,12 @@ def test_the_browser_shows_it_wide_and_narrow_light_and_dark(page, browser, widt
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "dark"), [(1400, False), (390, True)])
 def test_axe_finds_nothing_to_object_to(page, browser, width, dark):
-    """Deque's checker of accessibility: names of controls, contrast, landmarks, order of headings, and more."""
-    axe = pytest.importorskip("axe_core_python", reason="axe is not installed: pip install axe-core-python")
+    """Deque's checker of accessibility: names of controls, contrast, landmarks, order of headings,
+    and more.
+    """
+    axe = pytest.importorskip(
+        "axe_core_python", reason="axe is not installed: pip install axe-core-python"
+    )
     browser.open(page, width, dark)
     browser.ask("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     browser.ask((Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8"))

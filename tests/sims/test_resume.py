@@ -1,4 +1,6 @@
-"""``biorrr resume``: a run that is killed ends bit for bit where the straight one ends, one process per folder."""
+"""``biorrr resume``: a run that is killed ends bit for bit where the straight one ends, one process
+per folder.
+"""
 
 import io
 import json
@@ -25,8 +27,12 @@ LONG = 10_000  # epochs of 120 samples: seconds on the C++ engine, and many chec
 def assert_same_run(folder, other):
     run, straight = Run.load(folder / "run.nc"), Run.load(other / "run.nc")
     for name in straight.data.variables:
-        np.testing.assert_array_equal(run.data[name].values, straight.data[name].values, err_msg=name)
-    numbers, expected = (json.loads((path / "summary.json").read_text()) for path in (folder, other))
+        np.testing.assert_array_equal(
+            run.data[name].values, straight.data[name].values, err_msg=name
+        )
+    numbers, expected = (
+        json.loads((path / "summary.json").read_text()) for path in (folder, other)
+    )
     assert numbers | {"seconds": 0} == expected | {"seconds": 0}
 
 
@@ -49,8 +55,12 @@ def assert_same_results(folder, other):
         ):
             for one in (run, straight):
                 one.attrs.pop("seconds", None)
-            xr.testing.assert_identical(*(one.load().drop_vars("seconds", errors="ignore") for one in (run, straight)))
-    numbers, expected = (json.loads((path / "summary.json").read_text()) for path in (folder, other))
+            xr.testing.assert_identical(
+                *(one.load().drop_vars("seconds", errors="ignore") for one in (run, straight))
+            )
+    numbers, expected = (
+        json.loads((path / "summary.json").read_text()) for path in (folder, other)
+    )
     assert without_times(numbers) == without_times(expected)
 
 
@@ -58,7 +68,9 @@ def without_times(summary):
     """Leave out seconds, and claims about the CPU time of two algorithms."""
     kept = {name: value for name, value in summary.items() if "seconds" not in name}
     if "claims" in kept:
-        kept["claims"] = [claim for claim in kept["claims"] if not any("s CPU" in name for name in claim)]
+        kept["claims"] = [
+            claim for claim in kept["claims"] if not any("s CPU" in name for name in claim)
+        ]
     return kept
 
 
@@ -69,7 +81,17 @@ def children_of(process):
 @pytest.fixture
 def short_run(own_data, tmp_path, capsys):
     """A finished run on the numpy engine, in ``tmp_path``/done."""
-    args = ["learn", "--data", own_data, "--epochs", 1, "--engine", "numpy", "--out", tmp_path / "done"]
+    args = [
+        "learn",
+        "--data",
+        own_data,
+        "--epochs",
+        1,
+        "--engine",
+        "numpy",
+        "--out",
+        tmp_path / "done",
+    ]
     assert main.run([*map(str, args)]) == 0
     capsys.readouterr()
     return tmp_path / "done"
@@ -92,7 +114,10 @@ def test_killed_run_goes_on_and_nobody_else_meanwhile(own_data, tmp_path, start_
     process = start_biorrr("learn", *settings, "--out", folder)
     wait_for(folder / FIRST, process)
     code, _, err = run_biorrr("resume", folder)
-    assert (code, err) == (2, f"biorrr: out: {folder} is in use by another process; wait, or choose another\n")
+    assert (code, err) == (
+        2,
+        f"biorrr: out: {folder} is in use by another process; wait, or choose another\n",
+    )
     assert process.poll() is None, "ended too early to show anything"
     process.kill()
     process.wait()
@@ -108,32 +133,77 @@ def test_killed_run_goes_on_and_nobody_else_meanwhile(own_data, tmp_path, start_
     assert run_biorrr("resume", folder) == (0, f"{folder}: finished; nothing to resume\n", "")
 
 
-V1V2 = pytest.mark.skipif(not os.environ.get("BIORRR_DATA"), reason="needs the real data files; set BIORRR_DATA")
+V1V2 = pytest.mark.skipif(
+    not os.environ.get("BIORRR_DATA"), reason="needs the real data files; set BIORRR_DATA"
+)
 SLOW = pytest.mark.slow
 # Command, options, and how many files of its checkpoints are there when it is killed.
 EXPERIMENTS = [
     pytest.param("learn", ("--seeds", 3, "--epochs", 300), 2, id="learn", marks=SLOW),
-    pytest.param("learn", ("--cell", "millivolts", "--epochs", 2), 1, id="learn-millivolts", marks=SLOW),
-    pytest.param("compare", ("-k", 2, "--seeds", 2, "--steps", 60_000), 5, id="compare", marks=SLOW),
+    pytest.param(
+        "learn", ("--cell", "millivolts", "--epochs", 2), 1, id="learn-millivolts", marks=SLOW
+    ),
+    pytest.param(
+        "compare", ("-k", 2, "--seeds", 2, "--steps", 60_000), 5, id="compare", marks=SLOW
+    ),
     pytest.param("family", ("--seeds", 2, "--epochs", 800, "-s", 0), 2, id="family", marks=SLOW),
     pytest.param("plateau", ("--seeds", 2, "--epochs", 800, "-s", 0), 2, id="plateau", marks=SLOW),
     pytest.param("wiring", ("--seeds", 2, "--epochs", 800), 2, id="wiring", marks=SLOW),
     pytest.param("symmetry", ("--seeds", 2, "--etas", 0.01), 6, id="symmetry", marks=SLOW),
-    pytest.param("robustness",
-                 ("--samples", 20_000, "--seeds", 2, "--departures", "delay", "--departures", "lesion"), 9,
-                 id="robustness", marks=SLOW),
-    pytest.param("communication", ("--ranks", 2, "--folds", 3, "--epochs", 3), 3, id="communication",
-                 marks=(SLOW, V1V2)),
-    pytest.param("images", ("--data", "mnist", "--seeds", 2, "--steps", 2_000), 5, id="images", marks=(SLOW, V1V2)),
-    pytest.param("sensitivity", ("-k", 2, "--seeds", 2, "--steps", 5_000), 3, id="sensitivity", marks=(SLOW, V1V2)),
-    pytest.param("hierarchy", ("--areas", 2, "--areas", 2, "--samples", 20_000, "--seeds", 2), 2, id="hierarchy",
-                 marks=SLOW),
+    pytest.param(
+        "robustness",
+        ("--samples", 20_000, "--seeds", 2, "--departures", "delay", "--departures", "lesion"),
+        9,
+        id="robustness",
+        marks=SLOW,
+    ),
+    pytest.param(
+        "communication",
+        ("--ranks", 2, "--folds", 3, "--epochs", 3),
+        3,
+        id="communication",
+        marks=(SLOW, V1V2),
+    ),
+    pytest.param(
+        "images",
+        ("--data", "mnist", "--seeds", 2, "--steps", 2_000),
+        5,
+        id="images",
+        marks=(SLOW, V1V2),
+    ),
+    pytest.param(
+        "sensitivity",
+        ("-k", 2, "--seeds", 2, "--steps", 5_000),
+        3,
+        id="sensitivity",
+        marks=(SLOW, V1V2),
+    ),
+    pytest.param(
+        "hierarchy",
+        ("--areas", 2, "--areas", 2, "--samples", 20_000, "--seeds", 2),
+        2,
+        id="hierarchy",
+        marks=SLOW,
+    ),
     pytest.param("distal", ("--seeds", 2, "--cells", 2, "-s", 0.5), 6, id="distal", marks=SLOW),
-    pytest.param("instructive", ("-k", 4, "--trials", 300, "--experiments", 60), 3, id="instructive", marks=SLOW),
-    pytest.param("theories", ("--samples", 20_000, "--seeds", 2, "--imaged", 0, "--theories", "Bio-RRR"), 4,
-                 id="theories", marks=SLOW),
-    pytest.param("timing", ("--delays", 1, "--samples", 40_000, "--seeds", 2), 3, id="timing", marks=SLOW),
-]  # fmt: skip
+    pytest.param(
+        "instructive",
+        ("-k", 4, "--trials", 300, "--experiments", 60),
+        3,
+        id="instructive",
+        marks=SLOW,
+    ),
+    pytest.param(
+        "theories",
+        ("--samples", 20_000, "--seeds", 2, "--imaged", 0, "--theories", "Bio-RRR"),
+        4,
+        id="theories",
+        marks=SLOW,
+    ),
+    pytest.param(
+        "timing", ("--delays", 1, "--samples", 40_000, "--seeds", 2), 3, id="timing", marks=SLOW
+    ),
+]
 
 
 def test_no_experiment_is_left_out():
@@ -146,9 +216,13 @@ def test_no_experiment_is_left_out():
 def test_every_experiment_survives_kill_9(
     command, options, files, own_data, tmp_path, start_biorrr, run_biorrr, compiled_code
 ):
-    """Finished parts come back from disk, the one that was cut goes on, the rest begin; nothing is left behind."""
+    """Finished parts come back from disk, the one that was cut goes on, the rest begin; nothing is
+    left behind.
+    """
     if command not in ("communication", "images", "sensitivity"):
-        learned = "--task" if command in ("distal", "instructive") else "--data"  # their data are recordings
+        learned = (
+            "--task" if command in ("distal", "instructive") else "--data"
+        )  # their data are recordings
         options = (learned, own_data, *options)
     options = (*options, "--engine", "cpp", "--checkpoint", 0.02)
     straight, folder = tmp_path / "straight", tmp_path / "killed"
@@ -166,7 +240,9 @@ def test_every_experiment_survives_kill_9(
     assert not (folder / "summary.json").exists(), "ended too early to show anything"
     _, alive = psutil.wait_procs(children, timeout=20)
     assert alive == []
-    finished = {path: path.stat().st_mtime_ns for path in folder.glob("unfinished/checkpoints/*-result.npz")}
+    finished = {
+        path: path.stat().st_mtime_ns for path in folder.glob("unfinished/checkpoints/*-result.npz")
+    }
 
     resumed = start_biorrr("resume", folder)
     while resumed.poll() is None:
@@ -203,13 +279,31 @@ def test_interrupted_run_goes_on(own_data, tmp_path, start_biorrr, run_biorrr):
 def test_interrupted_race_ends_at_once_and_goes_on(own_data, tmp_path, start_biorrr, run_biorrr):
     """Ctrl-C reaches the processes of the pool too, and nobody waits for the laps that are left."""
     folder = tmp_path / "interrupted"
-    settings = ("--data", own_data, "-k", 2, "--seeds", 3, "--steps", 300_000, "--engine", "cpp", "--checkpoint", 0.1)
+    settings = (
+        "--data",
+        own_data,
+        "-k",
+        2,
+        "--seeds",
+        3,
+        "--steps",
+        300_000,
+        "--engine",
+        "cpp",
+        "--checkpoint",
+        0.1,
+    )
     process = start_biorrr("compare", *settings, "--out", folder, start_new_session=True)
-    wait_for(folder / f"unfinished/checkpoints/run_lap-{'[0-9a-f]' * 16}.npz", process)  # of a circuit under way
+    wait_for(
+        folder / f"unfinished/checkpoints/run_lap-{'[0-9a-f]' * 16}.npz", process
+    )  # of a circuit under way
     children = children_of(process)
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (130, f"biorrr: interrupted; `biorrr resume {folder}` continues it\n")
+    assert (process.returncode, err) == (
+        130,
+        f"biorrr: interrupted; `biorrr resume {folder}` continues it\n",
+    )
     assert psutil.wait_procs(children, timeout=20)[1] == []
     code, _, err = run_biorrr("resume", folder)
     assert code == 0, err
@@ -229,12 +323,17 @@ def test_changed_data_are_refused(short_run, own_data, tmp_path, capsys):
         np.savez(own_data, X=held["X"][::-1], Y=held["Y"][::-1])
     assert main.run(["resume", str(folder)]) == 2
     err = capsys.readouterr().err
-    assert f"biorrr: data: changed since the run in {folder} began (another checksum); put back what it was" in err
+    assert (
+        f"biorrr: data: changed since the run in {folder} began (another checksum); put back what"
+        " it was" in err
+    )
     assert (folder / "config.toml").exists()
 
 
 @pytest.mark.slow
-def test_config_of_a_run_whose_data_have_changed_since_is_warned_of(short_run, own_data, tmp_path, capsys):
+def test_config_of_a_run_whose_data_have_changed_since_is_warned_of(
+    short_run, own_data, tmp_path, capsys
+):
     again = ["learn", "--config", str(short_run / "config.toml"), "--out"]
     assert main.run([*again, str(tmp_path / "same")]) == 0
     assert capsys.readouterr().err == ""
@@ -245,9 +344,10 @@ def test_config_of_a_run_whose_data_have_changed_since_is_warned_of(short_run, o
     assert capsys.readouterr().err == ""
     np.savez(own_data, X=X, Y=Y)
     assert main.run([*again, str(tmp_path / "changed")]) == 0
-    assert capsys.readouterr().err == (
-        f"biorrr: warning: data: changed since {short_run}/config.toml was written (another checksum); "
-        "this will not repeat its run\n"
+    assert (
+        capsys.readouterr().err
+        == f"biorrr: warning: data: changed since {short_run}/config.toml was written (another"
+        " checksum); this will not repeat its run\n"
     )
 
 
@@ -257,7 +357,9 @@ def test_half_written_files_of_a_killed_process_are_cleared(short_run, tmp_path)
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
     assert main.run(["resume", str(folder)]) == 0
-    assert {path.name for path in folder.iterdir()} == {path.name for path in short_run.iterdir()} | {".mine"}
+    assert {path.name for path in folder.iterdir()} == {
+        path.name for path in short_run.iterdir()
+    } | {".mine"}
 
 
 def test_link_in_place_of_checkpoints_is_refused(short_run, tmp_path, capsys):
@@ -269,7 +371,8 @@ def test_link_in_place_of_checkpoints_is_refused(short_run, tmp_path, capsys):
     (folder / "unfinished/checkpoints").symlink_to(tmp_path / "elsewhere")
     assert main.run(["resume", str(folder)]) == 2
     assert (
-        f"{folder}/unfinished/checkpoints: must be a file in the folder itself (got a link" in capsys.readouterr().err
+        f"{folder}/unfinished/checkpoints: must be a file in the folder itself (got a link"
+        in capsys.readouterr().err
     )
     assert (tmp_path / "elsewhere/mine.npz").exists()
 
@@ -282,8 +385,10 @@ def test_truncated_checkpoint_is_refused_with_a_way_on(short_run, tmp_path, caps
     for content in (b"PK\x03\x04 cut short", pickled.getvalue()):
         (folder / FIRST).write_bytes(content)
         assert main.run(["resume", str(folder)]) == 1
-        assert capsys.readouterr().err == (
-            f"biorrr: {folder}/{FIRST}: not a checkpoint, or damaged or truncated; delete it to start over\n"
+        assert (
+            capsys.readouterr().err
+            == f"biorrr: {folder}/{FIRST}: not a checkpoint, or damaged or truncated; delete it to"
+            " start over\n"
         )
     (folder / FIRST).unlink()
     assert main.run(["resume", str(folder)]) == 0
@@ -316,7 +421,10 @@ def test_other_versions_are_warned_of(short_run, tmp_path, capsys):
         ("k = 2", "config.toml must name the experiment it is of (got None); is it a run folder?"),
         ("[provenance]\nexperiment = 'os'", "must name the experiment it is of (got 'os')"),
         ("[provenance]\nexperiment = 'doctor'", "must name the experiment it is of (got 'doctor')"),
-        ("[provenance]\nexperiment = ['learn']", "must name the experiment it is of (got ['learn'])"),
+        (
+            "[provenance]\nexperiment = ['learn']",
+            "must name the experiment it is of (got ['learn'])",
+        ),
         ("k = 0\n[provenance]\nexperiment = 'learn'", "k: must be at least 1 (got 0)"),
         ("= broken", "is not valid TOML"),
     ],
@@ -353,6 +461,8 @@ def test_a_run_that_fails_after_a_checkpoint_can_be_resumed(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         fail(far=False)
     assert not folder.path.exists()
-    with pytest.raises(InterruptedRunError, match=r"interrupted; `biorrr resume .*here` continues it"):
+    with pytest.raises(
+        InterruptedRunError, match=r"interrupted; `biorrr resume .*here` continues it"
+    ):
         fail(far=True)
     assert (folder.path / "unfinished/config.toml").exists()

@@ -12,8 +12,20 @@ from biorrr.circuit import Diverged, Microcircuit, Run
 from biorrr.models import Event
 from biorrr.sims import main
 from biorrr.sims.data import load
-from biorrr.sims.experiments.robustness import RobustnessSettings, Trial, farthest, try_departure, try_plain, turn_up
-from biorrr.sims.experiments.robustness.ranges import DEPARTURES, LESIONS, MILLIVOLT_DEPARTURES, Reference
+from biorrr.sims.experiments.robustness import (
+    RobustnessSettings,
+    Trial,
+    farthest,
+    try_departure,
+    try_plain,
+    turn_up,
+)
+from biorrr.sims.experiments.robustness.ranges import (
+    DEPARTURES,
+    LESIONS,
+    MILLIVOLT_DEPARTURES,
+    Reference,
+)
 from biorrr.sims.lab import Job
 from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
 
@@ -21,12 +33,19 @@ DATA = '{name="synthetic", samples=60, m=6, n=5, latents=2}'
 
 
 def excess(values, scores):
-    return xr.DataArray(np.reshape(scores, (-1, 1)), dims=("value", "seed"), coords={"value": values})
+    return xr.DataArray(
+        np.reshape(scores, (-1, 1)), dims=("value", "seed"), coords={"value": values}
+    )
 
 
 @pytest.mark.parametrize(
     ("scores", "reached"),
-    [([0.01, 0.02, 0.03], 4.0), ([0.01, 0.02, 0.3], 2.0), ([0.01, 0.06, 0.01], 1.0), ([0.5, 0.01, 0.01], None)],
+    [
+        ([0.01, 0.02, 0.03], 4.0),
+        ([0.01, 0.02, 0.3], 2.0),
+        ([0.01, 0.06, 0.01], 1.0),
+        ([0.5, 0.01, 0.01], None),
+    ],
 )
 def test_farthest_value_before_learning_first_breaks(scores, reached):
     assert farthest(excess([1.0, 2.0, 4.0], scores), ordered=True) == reached
@@ -38,7 +57,9 @@ def test_without_order_all_that_are_tolerated_count():
     assert farthest(excess(words, [0.1, 0.2, 0.3]), ordered=False) is None
 
 
-@pytest.mark.parametrize("ranges", [DEPARTURES, MILLIVOLT_DEPARTURES], ids=["algebraic", "millivolts"])
+@pytest.mark.parametrize(
+    "ranges", [DEPARTURES, MILLIVOLT_DEPARTURES], ids=["algebraic", "millivolts"]
+)
 def test_every_value_of_every_departure_is_a_change(ranges):
     reference, plain = Reference(plateau=0.1, k=2), Microcircuit(2).blueprint(5, 4)
     for departure in ranges.values():
@@ -56,7 +77,11 @@ def test_a_field_shows_value_and_excess_and_whether_learning_breaks():
     results = xr.Dataset(
         {
             "plain": (("data", "seed"), [[0.004, 0.004]]),
-            "noise": (("data", "noise_value", "seed"), scores, {"long_name": "noise", "ordered": 1}),
+            "noise": (
+                ("data", "noise_value", "seed"),
+                scores,
+                {"long_name": "noise", "ordered": 1},
+            ),
         },
         {"data": ["digits"], "noise_value": [1, 2, 3]},
         {"tolerated": 0.05},
@@ -69,14 +94,18 @@ def test_a_field_shows_value_and_excess_and_whether_learning_breaks():
 
 
 def test_every_excess_is_beside_its_value_and_seed():
-    """Of a lab whose circuits have the excess 0.1, 0.3 (plain), and 10 times the delay plus the seed."""
+    """Of a lab whose circuits have the excess 0.1, 0.3 (plain), and 10 times the delay plus the
+    seed.
+    """
     asked = []
 
     class Known:
         def map(self, function, items, *shared):
             asked.append(shared)
             if function is try_plain:
-                return {seed: {"excess": 0.1 * seed, "plateau": np.full((2, 2), seed)} for seed in items}
+                return {
+                    seed: {"excess": 0.1 * seed, "plateau": np.full((2, 2), seed)} for seed in items
+                }
             return {trial: {"excess": 10 * trial.value + trial.seed} for trial in items}
 
     settings = RobustnessSettings(data=(DATA,), departures=("delay",), seed=1, seeds=3)
@@ -89,12 +118,29 @@ def test_every_excess_is_beside_its_value_and_seed():
 
 def test_command_fills_a_folder(tmp_path, capsys):
     out = tmp_path / "out"
-    args = ["--data", DATA, "--engine", "numpy", "--samples", "60", "--seeds", "1", "--quick", "--departures", "dale"]
+    args = [
+        "--data",
+        DATA,
+        "--engine",
+        "numpy",
+        "--samples",
+        "60",
+        "--seeds",
+        "1",
+        "--quick",
+        "--departures",
+        "dale",
+    ]
     assert main.run(["robustness", *args, "--out", str(out)]) == 0
     said = capsys.readouterr().out
     assert "weights that keep their sign" in said
     assert "synthetic, excess without learning" in said
-    assert {path.name for path in out.iterdir()} >= {"config.toml", "run.nc", "summary.json", "robustness.png"}
+    assert {path.name for path in out.iterdir()} >= {
+        "config.toml",
+        "run.nc",
+        "summary.json",
+        "robustness.png",
+    }
     summary = json.loads((out / "summary.json").read_text())
     with xr.open_dataset(out / "run.nc", engine="h5netcdf") as table:
         assert table["dale"].dims == ("data", "dale_value", "seed")
@@ -103,13 +149,18 @@ def test_command_fills_a_folder(tmp_path, capsys):
         np.testing.assert_array_less(-1e-9, table["dale"])
 
 
-@pytest.mark.parametrize(("cell", "trial"), [("algebraic", Trial("delay", 1, 0)), ("millivolts", Trial("hold", 60, 0))])
+@pytest.mark.parametrize(
+    ("cell", "trial"), [("algebraic", Trial("delay", 1, 0)), ("millivolts", Trial("hold", 60, 0))]
+)
 def test_a_departure_that_diverges_at_once_is_a_result(cell, trial, monkeypatch):
     """Before any plateau is recorded: it has not learned."""
     error = Diverged("at once")
     error.run = Run(xr.Dataset({"sample": ("tick", [])}))
     monkeypatch.setattr(Microcircuit, "run", lambda *_, **__: (_ for _ in ()).throw(error))
-    data, job = load(DATA), Job(RobustnessSettings(data=(DATA,), samples=60, cell=cell), "job", NOT_KEPT)
+    data, job = (
+        load(DATA),
+        Job(RobustnessSettings(data=(DATA,), samples=60, cell=cell), "job", NOT_KEPT),
+    )
     exact = Yardstick(data.X, data.Y, 0.0, 0.1)
     assert try_departure(job, trial, data, exact, Reference(0.1, 2)) == {"excess": 1.0}
 

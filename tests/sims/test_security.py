@@ -1,4 +1,6 @@
-"""Nothing in a file a user was sent is run, and no name in one leads out of the folder it belongs to."""
+"""Nothing in a file a user was sent is run, and no name in one leads out of the folder it belongs
+to.
+"""
 
 import json
 import os
@@ -18,7 +20,9 @@ from biorrr.sims.lab.settings import kinds
 from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import make_plan
 
-ROOMS = [Path(main.__file__).parents[1] / room for room in ("analysis", "circuit", "models", "sims")]
+ROOMS = [
+    Path(main.__file__).parents[1] / room for room in ("analysis", "circuit", "models", "sims")
+]
 
 
 class Bomb:
@@ -57,24 +61,39 @@ def test_pickles_in_data_files_are_never_loaded(tmp_path, capsys, suffix):
     assert not (tmp_path / "out").exists()
 
 
-IMPORT = "from biorrr.circuit.engines.brian2_import import import_brian2; import_brian2()"  # all engines do
+IMPORT = (  # all engines do
+    "from biorrr.circuit.engines.brian2_import import import_brian2; import_brian2()"
+)
 COMMAND = "from biorrr.sims.start import main; main()"
 
 
 @pytest.mark.parametrize(
-    "start", [(IMPORT,), (COMMAND, *["learn", "--epochs", "1", "--engine", "numpy", "--out", "out"])]
+    "start",
+    [(IMPORT,), (COMMAND, *["learn", "--epochs", "1", "--engine", "numpy", "--out", "out"])],
 )
 def test_preferences_for_brian2_in_the_current_folder_are_not_read(own_data, tmp_path, start):
-    """Brian2 evaluates them when it is imported: those of the folder, which may have been sent, and the user's."""
+    """Brian2 evaluates them when it is imported: those of the folder, which may have been sent, and
+    the user's.
+    """
     sent, home, ran = tmp_path / "sent", tmp_path / "home", tmp_path / "ran"
     sent.mkdir()
     (home / ".brian").mkdir(parents=True)
     for path in (sent / "brian_preferences", home / ".brian" / "user_preferences"):
-        path.write_text(f"core.stop_on_keyboard_interrupt = __import__('pathlib').Path({str(ran)!r}).touch() or True\n")
-    environment = {**os.environ, "HOME": str(home), "BIORRR_CACHE": str(tmp_path / "cache"), "PYTHONSAFEPATH": "1"}
+        path.write_text(
+            f"core.stop_on_keyboard_interrupt = __import__('pathlib').Path({str(ran)!r}).touch() or"
+            " True\n"
+        )
+    environment = {
+        **os.environ,
+        "HOME": str(home),
+        "BIORRR_CACHE": str(tmp_path / "cache"),
+        "PYTHONSAFEPATH": "1",
+    }
     data = ["--data", str(own_data)] if len(start) > 1 else []
     command = [sys.executable, "-c", *start, *data]
-    done = subprocess.run(command, cwd=sent, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=sent, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert not ran.exists()
 
@@ -84,11 +103,13 @@ def test_run_folders_hold_no_pickles(own_data, tmp_path, capsys):
     folder = tmp_path / "sent"
     folder.mkdir()
     (folder / "config.toml").write_text(
-        f"data = '{own_data}'\nepochs = 1\nengine = 'numpy'\n[provenance]\nexperiment = 'learn'\ndata_sha256 = 'x'\n"
+        f"data = '{own_data}'\nepochs = 1\nengine = 'numpy'\n[provenance]\nexperiment ="
+        " 'learn'\ndata_sha256 = 'x'\n"
     )
     (folder / "unfinished/checkpoints").mkdir(parents=True)
     np.savez(
-        folder / "unfinished/checkpoints/learn_from-0.npz", facts=np.array([Bomb(tmp_path / "exploded")], dtype=object)
+        folder / "unfinished/checkpoints/learn_from-0.npz",
+        facts=np.array([Bomb(tmp_path / "exploded")], dtype=object),
     )
     assert biorrr(capsys, "resume", folder)[0] == 2  # the data's checksum comes first
     text = (folder / "config.toml").read_text()
@@ -117,17 +138,24 @@ def test_our_code_never_unpickles_evaluates_or_runs_a_shell():
 
 
 def test_settings_are_numbers_and_choices():
-    """Text that is free stands only for data, what is in them, a circuit of the user's own and departures.
+    """Text that is free stands only for data, what is in them, a circuit of the user's own and
+    departures.
 
-    Data and recordings are a name or a path to their loader, areas, events and columns are looked up in a recording,
-    departures among ours, and a circuit is run only where the user names it (tests/sims/test_circuits.py). The rest are
-    choices.
+    Data and recordings are a name or a path to their loader, areas, events and columns are looked
+    up in a recording, departures among ours, and a circuit is run only where the user names it
+    (tests/sims/test_circuits.py). The rest are choices.
     """
-    free = ("circuit", "departures", *(name for kind in Data.kinds() for name in kind.__dataclass_fields__))
+    free = (
+        "circuit",
+        "departures",
+        *(name for kind in Data.kinds() for name in kind.__dataclass_fields__),
+    )
     for experiment in map(find_experiment, experiment_names()):
         for name, (kind, *_) in kinds(experiment.settings).items():
             choices = experiment.settings.__dataclass_fields__[name].metadata["choices"]
-            assert kind in (int, float, bool) or issubclass(kind, Data) or choices or name in free, name
+            assert (
+                kind in (int, float, bool) or issubclass(kind, Data) or choices or name in free
+            ), name
 
 
 @pytest.mark.parametrize(
@@ -166,7 +194,9 @@ def test_names_in_a_config_never_become_paths(tmp_path, capsys):
 
 
 def test_nothing_we_write_or_say_tells_of_the_machine(own_data, tmp_path, monkeypatch, capsys):
-    """No environment variable and no path of home or of where one works: run, its files, report, sweep, resume."""
+    """No environment variable and no path of home or of where one works: run, its files, report,
+    sweep, resume.
+    """
     home = tmp_path / "home-of-a-quokka"
     work = home / "project"
     work.mkdir(parents=True)
@@ -174,7 +204,9 @@ def test_nothing_we_write_or_say_tells_of_the_machine(own_data, tmp_path, monkey
     monkeypatch.chdir(work)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("BIORRR_CANARY", "a-quokka-it-is")
-    (work / "plan.toml").write_text("[fixed]\ndata = 'own.npz'\nepochs = 1\nengine = 'numpy'\n[grid]\nk = [1, 9]\n")
+    (work / "plan.toml").write_text(
+        "[fixed]\ndata = 'own.npz'\nepochs = 1\nengine = 'numpy'\n[grid]\nk = [1, 9]\n"
+    )
     for args in (
         ("learn", "--data", "own.npz", "--epochs", 1, "--engine", "numpy", "--out", "out"),
         ("sweep", "plan.toml", "--workers", 0, "--folders", "--out", "sweep"),
@@ -198,13 +230,23 @@ RESULT = "unfinished/checkpoints/learn_from-0"
 
 @pytest.mark.parametrize(
     "name",
-    ["config.toml", "summary.json", "inventory.json", f"{RESULT}.npz", f"{RESULT}-result.npz", f"{RESULT}-result.nc"],
+    [
+        "config.toml",
+        "summary.json",
+        "inventory.json",
+        f"{RESULT}.npz",
+        f"{RESULT}-result.npz",
+        f"{RESULT}-result.nc",
+    ],
 )
 @pytest.mark.parametrize("kind", ["pipe", "link"])
 def test_only_regular_files_of_a_run_are_opened(own_data, tmp_path, run_biorrr, name, kind):
     """Whoever opens a pipe waits for ever, and a link may lead to any file."""
     run = tmp_path / "run"
-    assert run_biorrr("learn", "--data", own_data, "--epochs", 1, "--engine", "numpy", "--out", run)[0] == 0
+    assert (
+        run_biorrr("learn", "--data", own_data, "--epochs", 1, "--engine", "numpy", "--out", run)[0]
+        == 0
+    )
     if name != "summary.json":
         (run / "summary.json").unlink()
     (run / "unfinished/checkpoints").mkdir(parents=True)
@@ -228,7 +270,9 @@ def test_only_regular_files_of_a_run_are_opened(own_data, tmp_path, run_biorrr, 
 @pytest.mark.parametrize("name", ["sweep.toml", "point", "points"])
 def test_only_regular_files_of_a_sweep_are_opened(own_data, tmp_path, run_biorrr, name, kind):
     plan, out = tmp_path / "plan.toml", tmp_path / "sweep"
-    plan.write_text(f"[fixed]\ndata = '{own_data}'\nepochs = 1\nengine = 'numpy'\n[grid]\nk = [1, 2]\n")
+    plan.write_text(
+        f"[fixed]\ndata = '{own_data}'\nepochs = 1\nengine = 'numpy'\n[grid]\nk = [1, 2]\n"
+    )
     assert run_biorrr("sweep", plan, "--workers", 0, "--out", out)[0] == 0
     path = next(out.glob("points/*")) if name == "point" else out / name
     path.rename(tmp_path / "secret")
@@ -245,7 +289,11 @@ def test_only_regular_files_of_a_sweep_are_opened(own_data, tmp_path, run_biorrr
 def test_names_in_files_do_not_command_the_terminal(tmp_path, run_biorrr):
     """An escape code in a name could erase a line and put another in its place."""
     code, _, err = run_biorrr(
-        "learn", "--data", tmp_path / "\x1b[2K\x9b1A\rbiorrr: all is well.npz", "--out", tmp_path / "o"
+        "learn",
+        "--data",
+        tmp_path / "\x1b[2K\x9b1A\rbiorrr: all is well.npz",
+        "--out",
+        tmp_path / "o",
     )
     assert code == 1
     assert "\x1b" not in err
@@ -263,13 +311,17 @@ def test_a_terminal_that_knows_only_ascii(own_data, tmp_path, run_biorrr):
     assert "na\\xefve/report.html" in out
 
 
-def test_a_page_does_not_advise_to_run_the_circuit_of_others(own_data, tmp_path, capsys, monkeypatch):
+def test_a_page_does_not_advise_to_run_the_circuit_of_others(
+    own_data, tmp_path, capsys, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     Path("theirs.py").write_text(
         "from biorrr.circuit import Microcircuit\ndef circuit(**a): return Microcircuit(**a)\n"
     )
     named = ("--circuit", "theirs.py:circuit")
-    Path("plan.toml").write_text(f"[fixed]\ndata = '{own_data}'\nepochs = 1\nengine = 'numpy'\n[grid]\nk = [1, 2]\n")
+    Path("plan.toml").write_text(
+        f"[fixed]\ndata = '{own_data}'\nepochs = 1\nengine = 'numpy'\n[grid]\nk = [1, 2]\n"
+    )
     assert biorrr(capsys, "sweep", "plan.toml", *named, "--workers", 0, "--out", "sweep")[0] == 0
     run = ("learn", "--data", own_data, "--epochs", 1, "--engine", "numpy", *named, "--out", "run")
     assert biorrr(capsys, *run)[0] == 0
@@ -288,7 +340,9 @@ def test_a_damaged_result_is_not_to_be_unpickled(tmp_path):
     from biorrr.circuit import CheckpointError
     from biorrr.sims.lab.folder.checkpoints import Checkpoints
 
-    np.savez(tmp_path / "one-result.npz", identity=np.array([Bomb(tmp_path / "exploded")], dtype=object))
+    np.savez(
+        tmp_path / "one-result.npz", identity=np.array([Bomb(tmp_path / "exploded")], dtype=object)
+    )
     with pytest.raises(CheckpointError, match="not a checkpoint, or damaged") as refused:
         Checkpoints(tmp_path).kept("one", {})
     assert "pickle" not in str(refused.value)

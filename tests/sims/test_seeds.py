@@ -19,7 +19,9 @@ def test_seeds_are_the_runs_they_would_be_alone(tmp_path, capsys):
     assert main.run(["learn", *args, "--out", str(tmp_path)]) == 0
     assert "2 seeds" in capsys.readouterr().out
     runs = {seed: Run.load(tmp_path / name) for seed, name in ((3, "run.nc"), (4, "run-4.nc"))}
-    assert main.run(["learn", *args[:-3], "1", "--seed", "4", "--out", str(tmp_path / "alone")]) == 0
+    assert (
+        main.run(["learn", *args[:-3], "1", "--seed", "4", "--out", str(tmp_path / "alone")]) == 0
+    )
     np.testing.assert_array_equal(runs[4].Vx, Run.load(tmp_path / "alone/run.nc").Vx)
     assert np.abs(runs[3].Vx - runs[4].Vx).max() > 0.01
     numbers = json.loads((tmp_path / "summary.json").read_text())

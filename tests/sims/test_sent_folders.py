@@ -1,4 +1,6 @@
-"""A page of a folder that somebody sent: only the folder is read, only the page written, nothing fetched."""
+"""A page of a folder that somebody sent: only the folder is read, only the page written, nothing
+fetched.
+"""
 
 import json
 import os
@@ -23,7 +25,9 @@ PNG = b"\x89PNG\r\n\x1a\n"
 def run_file(tmp_path_factory):
     path = tmp_path_factory.mktemp("run") / "run.nc"
     X, Y = np.random.default_rng(0).standard_normal((2, 60, 4))
-    Microcircuit(k=2, engine="numpy").run(X, Y, centre=True, record=("plateau",), every=5).save(path)
+    Microcircuit(k=2, engine="numpy").run(X, Y, centre=True, record=("plateau",), every=5).save(
+        path
+    )
     return path
 
 
@@ -33,7 +37,9 @@ def sent(run_file, tmp_path):
     folder = tmp_path / "sent"
     folder.mkdir()
     shutil.copy(run_file, folder)
-    (folder / "config.toml").write_text("data = 'nowhere.npz'\nk = 2\n[provenance]\nexperiment = 'learn'\n")
+    (folder / "config.toml").write_text(
+        "data = 'nowhere.npz'\nk = 2\n[provenance]\nexperiment = 'learn'\n"
+    )
     (folder / "summary.json").write_text('{"excess": 0.25, "ended": "done"}')
     write_inventory(folder, Entry("run.nc", "run", "run", experiment="learn"))
     return folder
@@ -54,10 +60,15 @@ def outside(tmp_path):
 
 @pytest.fixture
 def report(tmp_path, outside, capsys, files_opened, decoded):
-    """Runs ``report``; what it printed and the page, once nothing of ``outside`` is found to be opened or changed."""
+    """Runs ``report``; what it printed and the page, once nothing of ``outside`` is found to be
+    opened or changed.
+    """
 
     def listing():
-        return {path: path.read_bytes() if path.is_file() else None for path in sorted(outside.rglob("*"))}
+        return {
+            path: path.read_bytes() if path.is_file() else None
+            for path in sorted(outside.rglob("*"))
+        }
 
     def report(*args, code=0):
         before = listing()
@@ -86,7 +97,11 @@ def test_links_are_not_followed(sent, outside, report, run_file, name, kind):
     content = path.read_bytes() if path.exists() else run_file.read_bytes()
     path.unlink(missing_ok=True)
     (outside / name).write_bytes(content)  # so that it would do
-    path.symlink_to({"file": outside / name, "folder": outside, "loop": path, "nothing": outside / "nothing"}[kind])
+    path.symlink_to(
+        {"file": outside / name, "folder": outside, "loop": path, "nothing": outside / "nothing"}[
+            kind
+        ]
+    )
     said, _ = report(sent, code=2)
     assert f"{name}: must be a file in the folder itself (got a link" in said
 
@@ -105,8 +120,8 @@ def test_figures_behind_links_are_left_out(sent, outside, report, suffix):
     _, text = report(sent)
     assert text.count("<figure>") == 1
     assert (
-        f"In the folder, but not on this page: folder{suffix}, loop{suffix}, passwd{suffix}, pipe{suffix}, x{suffix} ("
-        in text
+        f"In the folder, but not on this page: folder{suffix}, loop{suffix}, passwd{suffix},"
+        f" pipe{suffix}, x{suffix} (" in text
     )
 
 
@@ -116,11 +131,16 @@ def test_a_page_opens_no_results(sent, report):
     assert "25.00% above the optimum" in report(sent)[1]
 
 
-@pytest.mark.parametrize("kind", ["external storage", "external link", "soft link", "virtual dataset"])
+@pytest.mark.parametrize(
+    "kind", ["external storage", "external link", "soft link", "virtual dataset"]
+)
 def test_results_are_held_in_their_own_file(sent, outside, run_file, put_outside, kind):
     shutil.copy(run_file, outside / "own.nc")
     put_outside(sent / "run.nc", kind, outside / "own.nc")
-    message = r"run.nc: all of it must be held in the file itself \(got '(Vx|hidden)', a link, external storage or a"
+    message = (
+        r"run.nc: all of it must be held in the file itself \(got '(Vx|hidden)', a link, external"
+        r" storage or a"
+    )
     with pytest.raises(ValueError, match=message):
         Run.load(sent / "run.nc")
 
@@ -135,7 +155,9 @@ def test_a_small_file_does_not_fill_the_memory(sent):
 
 
 def test_only_the_page_is_written(sent, outside, report):
-    """Links that wait under the names to be written to, the page's and that of the file it is before."""
+    """Links that wait under the names to be written to, the page's and that of the file it is
+    before.
+    """
     for name in ("report.html", f".{os.getpid()}-report.html"):
         (outside / name).write_bytes(SECRET)
         (sent / name).symlink_to(outside / name)
@@ -158,7 +180,11 @@ def test_links_in_a_sweep_are_not_followed(tmp_path, outside, report, name):
     (swept / "sweep.toml").write_text('[grid]\nk = [1, 2]\n[provenance]\nexperiment = "sweep"\n')
     plan, ledger = read_plan(swept / "sweep.toml"), Ledger(swept)
     for settings in plan.points:
-        ledger.write(plan, settings, {"status": "done", "reason": None, "numbers": {"excess": 0.5, "engine": "cpp"}})
+        ledger.write(
+            plan,
+            settings,
+            {"status": "done", "reason": None, "numbers": {"excess": 0.5, "engine": "cpp"}},
+        )
     report(swept)
     (swept / "report.html").unlink()
     path = ledger.path(plan, plan.points[0]) if name == "point" else swept / name
@@ -171,7 +197,9 @@ def test_links_in_a_sweep_are_not_followed(tmp_path, outside, report, name):
 def test_names_and_texts_that_are_not_utf_8(sent, report):
     (sent / os.fsdecode(b"\xff\xfe.svg")).write_text("<svg/>")
     (sent / os.fsdecode(b"\xff.pdf")).write_text("%PDF")
-    write_inventory(sent, *(Entry(os.fsdecode(name), "figure") for name in (b"\xff\xfe.svg", b"\xff.pdf")))
+    write_inventory(
+        sent, *(Entry(os.fsdecode(name), "figure") for name in (b"\xff\xfe.svg", b"\xff.pdf"))
+    )
     (sent / "summary.json").write_text(r'{"ended": "done", "\ud800": "\udfff"}')
     text = report(sent)[1]
     assert text.count("<figure>") == 1
@@ -190,17 +218,26 @@ def test_a_circuit_that_is_none_is_no_run(sent):
     for circuit in ("{", "[]", "3", '{"pathways": [1]}'):
         with h5py.File(sent / "run.nc", "a") as file:
             file.attrs["circuit"] = circuit
-        with pytest.raises(ValueError, match=r"run.nc: not a saved run, or damaged \(its circuit is "):
+        with pytest.raises(
+            ValueError, match=r"run.nc: not a saved run, or damaged \(its circuit is "
+        ):
             Run.load(sent / "run.nc")
 
 
 @pytest.mark.parametrize(
-    "summary", [{"seconds": 10**400}, {"excess": {"a": 1}, "samples": "many"}, {"claims": [{"claim": [1], "holds": 3}]}]
+    "summary",
+    [
+        {"seconds": 10**400},
+        {"excess": {"a": 1}, "samples": "many"},
+        {"claims": [{"claim": [1], "holds": 3}]},
+    ],
 )
 def test_numbers_of_another_kind(sent, summary, capsys):
     """One page, or one sentence."""
     (sent / "summary.json").write_text(json.dumps(summary))
     code = main.run(["report", str(sent)])
     err = capsys.readouterr().err
-    assert (code, err) == (0, "") or (code == 2 and "sent: must hold what an experiment leaves (got something" in err)
+    assert (code, err) == (0, "") or (
+        code == 2 and "sent: must hold what an experiment leaves (got something" in err
+    )
     assert (sent / "report.html").exists() == (code == 0)

@@ -1,4 +1,5 @@
-"""Settings: one declaration makes options, checks and configs, and every refusal says what to do."""
+"""Settings: one declaration makes options, checks and configs, and every refusal says what to
+do."""
 
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
@@ -10,7 +11,14 @@ from hypothesis import strategies as st
 
 from biorrr.sims.data import Data
 from biorrr.sims.experiments import experiment_names, find_experiment
-from biorrr.sims.lab.settings import Settings, SettingsError, config_text, option, read_config, resolve
+from biorrr.sims.lab.settings import (
+    Settings,
+    SettingsError,
+    config_text,
+    option,
+    read_config,
+    resolve,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +38,9 @@ def write(path, text):
 
 
 def test_defaults_then_config_then_set_then_options(tmp_path):
-    config = write(tmp_path / "c.toml", "eggs = 4\nheat = 1\nsugar = 0.25\ndry-run = true\nlayers = [3]")
+    config = write(
+        tmp_path / "c.toml", "eggs = 4\nheat = 1\nsugar = 0.25\ndry-run = true\nlayers = [3]"
+    )
     assert resolve(Recipe) == Recipe()
     made = resolve(Recipe, config, ["heat=0.25", "dry_run=false"], {"heat": 0.75})
     assert made == Recipe(eggs=4, heat=0.75, sugar=0.25, dry_run=False, layers=(3,))
@@ -51,7 +61,13 @@ def test_text_of_set_may_hold_an_equals_sign():
     ("assignment", "message"),
     [
         ("egs=3", "egs: no such setting, of --set; did you mean 'eggs'?"),
-        ("zzz=3", "zzz: no such setting, of --set; the settings are cake, eggs, heat, sugar, dry-run, layers, oven"),
+        (
+            "zzz=3",
+            (
+                "zzz: no such setting, of --set; the settings are cake, eggs, heat, sugar, dry-run,"
+                " layers, oven"
+            ),
+        ),
         ("eggs", "set: must be key=value (got 'eggs')"),
         ("eggs=two", "eggs: must be a whole number (got 'two'); eggs in the dough"),
         ("eggs=2.0", "eggs: must be a whole number (got '2.0'); eggs in the dough"),
@@ -62,7 +78,10 @@ def test_text_of_set_may_hold_an_equals_sign():
         ("sugar=-1", "sugar: must be at least 0 (got -1.0); by taste unless given"),
         ("dry-run=maybe", "dry-run: must be true or false (got 'maybe'); leave the oven cold"),
         ("layers=1,x", "layers: must be a whole number (got 'x'); heights of the layers"),
-        ("oven=electrik", "oven: must be one of gas, electric (got 'electrik'); did you mean 'electric'?"),
+        (
+            "oven=electrik",
+            "oven: must be one of gas, electric (got 'electrik'); did you mean 'electric'?",
+        ),
         ("oven=wood", "oven: must be one of gas, electric (got 'wood')"),
     ],
 )
@@ -99,7 +118,9 @@ def test_what_a_config_refuses(tmp_path, text, message):
 
 
 def test_configs_that_cannot_be_read(tmp_path):
-    with pytest.raises(SettingsError, match=r"config: cannot read .*none.toml \(No such file or directory\)"):
+    with pytest.raises(
+        SettingsError, match=r"config: cannot read .*none.toml \(No such file or directory\)"
+    ):
         resolve(Recipe, tmp_path / "none.toml")
     with pytest.raises(SettingsError, match=r"config: .*c.toml is not valid TOML \("):
         resolve(Recipe, write(tmp_path / "c.toml", "eggs 3"))
@@ -136,7 +157,10 @@ def test_saved_config_reads_back_to_the_same_settings(tmp_path_factory, recipe):
     assert read_config(path)["provenance"] == {"experiment": "bake"}
 
 
-@given(text=st.text(max_size=60) | st.from_regex(r"(eggs|heat|oven|layers|cake) = .{0,20}", fullmatch=True))
+@given(
+    text=st.text(max_size=60)
+    | st.from_regex(r"(eggs|heat|oven|layers|cake) = .{0,20}", fullmatch=True)
+)
 def test_any_config_text_is_read_or_refused_in_words(tmp_path_factory, text):
     path = tmp_path_factory.getbasetemp() / "any.toml"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
@@ -144,12 +168,17 @@ def test_any_config_text_is_read_or_refused_in_words(tmp_path_factory, text):
         assert isinstance(resolve(Recipe, path), Recipe)
 
 
-# -- the bounds of every option ----------------------------------------------------------------------------------------
+# -- the bounds of every option --------------------------------------------------------------------
 
 BOUNDS = {
     (0, inf): "checkpoint draws gain lags minimum_rate noise rank ridge seed shuffles signal",
     (1, inf): "areas epochs k latents m n ranks samples seeds steps",
-    (2, inf): "bins experiments folds rows source_units stimuli target_units trials",  # one has no variance, no rest
+    (
+        2,
+        inf,
+    ): (
+        "bins experiments folds rows source_units stimuli target_units trials"
+    ),  # one has no variance, no rest
     (0, 1): "s",
     (0, 0.9): "activity_noise known_noise weight_noise",  # at 1 noise alone is seen
     (1e-6, inf): "gains",
@@ -178,7 +207,9 @@ OWN_BOUNDS = {
 
 
 def test_bounds_of_options():
-    """Options of the same name have the same bounds, with few exceptions; the bounds of a new name belong here."""
+    """Options of the same name have the same bounds, with few exceptions; the bounds of a new name
+    belong here.
+    """
     named = {name: bounds for bounds, names in BOUNDS.items() for name in names.split()}
     settings = {name: find_experiment(name).settings for name in experiment_names()}
     settings |= {kind.__name__: kind for kind in Data.kinds()}
@@ -189,4 +220,6 @@ def test_bounds_of_options():
         if field.metadata.get("bounds", (-inf, inf)) != (-inf, inf)
     }
     assert {name for _, name in found} >= {*named}
-    assert found == {key: OWN_BOUNDS.get(key, named.get(key[1], bounds)) for key, bounds in found.items()}
+    assert found == {
+        key: OWN_BOUNDS.get(key, named.get(key[1], bounds)) for key, bounds in found.items()
+    }

@@ -23,7 +23,9 @@ SETTINGS = (
 
 
 class Watch:
-    """Largest resident memory, in bytes, of processes and the compiled programs they run, and time since it began."""
+    """Largest resident memory, in bytes, of processes and the compiled programs they run, and time
+    since it began.
+    """
 
     def __init__(self):
         self.began, self.largest = time.monotonic(), 0

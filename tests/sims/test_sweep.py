@@ -1,4 +1,6 @@
-"""Sweeps: every point once, finished points never again, failed ones with their reason, the same on any workers."""
+"""Sweeps: every point once, finished points never again, failed ones with their reason, the same on
+any workers.
+"""
 
 import json
 import multiprocessing
@@ -24,7 +26,7 @@ from biorrr.sims.sweeps.plan import make_plan, read_plan
 FIXED = {"epochs": 1, "engine": "numpy"}
 
 
-# -- plans -----------------------------------------------------------------------------------------------------------
+# -- plans -----------------------------------------------------------------------------------------
 
 
 def test_grid_times_seeds():
@@ -38,33 +40,65 @@ def test_grid_times_seeds():
 
 def test_list_and_chosen_seeds():
     plan = make_plan(list=[{"k": 1, "s": 0}, {"k": 3}, {"k": 3}], seeds=[7, 5, 7])
-    assert [(p.k, p.s, p.seed) for p in plan.points] == [(1, 0.0, 7), (1, 0.0, 5), (3, 0.0, 7), (3, 0.0, 5)]
+    assert [(p.k, p.s, p.seed) for p in plan.points] == [
+        (1, 0.0, 7),
+        (1, 0.0, 5),
+        (3, 0.0, 7),
+        (3, 0.0, 5),
+    ]
 
 
 @pytest.mark.parametrize(
     ("plan", "sentence"),
     [
         ({}, "sweep: must have either grid or list (got none)"),
-        ({"grid": {"k": [1]}, "list": [{"k": 1}]}, "sweep: must have either grid or list (got both)"),
+        (
+            {"grid": {"k": [1]}, "list": [{"k": 1}]},
+            "sweep: must have either grid or list (got both)",
+        ),
         ({"grid": {"kk": [1]}}, "kk: no such setting, in grid"),
         ({"grid": {"k": 1}}, "k: must be a list of values, in grid (got 1)"),
         ({"grid": {"k": [0]}}, "k: must be at least 1 (got 0)"),
-        ({"grid": {"seed": [0]}}, "seed: is no part of grid; the sweep's own seeds says how many, or which"),
+        (
+            {"grid": {"seed": [0]}},
+            "seed: is no part of grid; the sweep's own seeds says how many, or which",
+        ),
         ({"grid": {"k": [1]}, "fixed": {"k": 2}}, "k: is both fixed and varied; keep one of them"),
         ({"grid": {"k": [1]}, "seeds": 0}, "seeds: must be a whole number in [1, 1000000] (got 0)"),
-        ({"grid": {"k": [1]}, "seeds": [-1]}, "seeds: must be a number of seeds, or a list of whole numbers from 0 on"),
-        ({"grid": {"k": [1] * 2000, "s": [0] * 2000}}, "grid: must be a whole number in [1, 1000000] (got 4000000)"),
+        (
+            {"grid": {"k": [1]}, "seeds": [-1]},
+            "seeds: must be a number of seeds, or a list of whole numbers from 0 on",
+        ),
+        (
+            {"grid": {"k": [1] * 2000, "s": [0] * 2000}},
+            "grid: must be a whole number in [1, 1000000] (got 4000000)",
+        ),
         ({"list": []}, "list: must be a list of points, each a table of settings (got [])"),
         ({"list": [3]}, "list: must be a table of settings (got 3)"),
         (
             {"experiment": "os", "grid": {"k": [1]}},
-            "must be one of communication, compare, distal, family, hierarchy, images, instructive, learn, plateau, "
-            "robustness, sensitivity, symmetry, theories, timing (got 'os')",
+            (
+                "must be one of communication, compare, distal, family, hierarchy, images,"
+                " instructive, learn, plateau, robustness, sensitivity, symmetry, theories, timing"
+                " (got 'os')"
+            ),
         ),
-        ({"experiment": "wiring", "grid": {"k": [1]}}, "(got 'wiring', which learns as learn does, and draws)"),
-        ({"experiment": ["learn"], "grid": {"k": [1]}}, "experiment: must be one of communication, compare"),
-        ({"grid": {"seeds": [1, 2]}}, "seeds: is no part of grid; the sweep's own seeds says how many, or which"),
-        ({"grid": {"format": ["png", "pdf"]}}, "format: changes no number, so there is nothing to vary; put it under"),
+        (
+            {"experiment": "wiring", "grid": {"k": [1]}},
+            "(got 'wiring', which learns as learn does, and draws)",
+        ),
+        (
+            {"experiment": ["learn"], "grid": {"k": [1]}},
+            "experiment: must be one of communication, compare",
+        ),
+        (
+            {"grid": {"seeds": [1, 2]}},
+            "seeds: is no part of grid; the sweep's own seeds says how many, or which",
+        ),
+        (
+            {"grid": {"format": ["png", "pdf"]}},
+            "format: changes no number, so there is nothing to vary; put it under",
+        ),
     ],
 )
 def test_bad_plans_say_what_is_wrong(plan, sentence):
@@ -75,14 +109,20 @@ def test_bad_plans_say_what_is_wrong(plan, sentence):
 
 def test_unknown_key_in_a_file(tmp_path):
     (tmp_path / "sweep.toml").write_text("gird = {k = [1]}")
-    with pytest.raises(SettingsError, match=r"gird: no such key, in .*; a sweep has experiment, seeds"):
+    with pytest.raises(
+        SettingsError, match=r"gird: no such key, in .*; a sweep has experiment, seeds"
+    ):
         read_plan(tmp_path / "sweep.toml")
 
 
 @pytest.mark.parametrize(
     "told",
     [
-        {"grid": {"k": [1, 2], "s": (0.0, 1.0)}, "fixed": {"epochs": 3, "ridge": None}, "seeds": [4, 7]},
+        {
+            "grid": {"k": [1, 2], "s": (0.0, 1.0)},
+            "fixed": {"epochs": 3, "ridge": None},
+            "seeds": [4, 7],
+        },
         {"grid": {"ridge": [None, 0.5], "k": [1, 2]}, "measure": "r_minus_qt"},
         {"list": [{"k": 1}, {"k": 3, "s": 1.0}]},
     ],
@@ -91,12 +131,18 @@ def test_plan_is_kept_as_a_file_that_makes_it_again(tmp_path, told):
     import tomli_w
 
     plan = make_plan(**told)
-    (tmp_path / "sweep.toml").write_text(tomli_w.dumps({**plan.source, "provenance": {"biorrr": "0"}}))
+    (tmp_path / "sweep.toml").write_text(
+        tomli_w.dumps({**plan.source, "provenance": {"biorrr": "0"}})
+    )
     again = read_plan(tmp_path / "sweep.toml")
-    assert (again.points, again.measure, set(again.varied)) == (plan.points, plan.measure, set(plan.varied))
+    assert (again.points, again.measure, set(again.varied)) == (
+        plan.points,
+        plan.measure,
+        set(plan.varied),
+    )
 
 
-# -- carrying them out -----------------------------------------------------------------------------------------------
+# -- carrying them out -----------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -112,7 +158,9 @@ def measured(monkeypatch):
         if settings.k == 3:
             raise Diverged("the circuit diverged at sample 7")
         excess = abs(settings.s - 0.5) + settings.k + 0.001 * settings.seed
-        return Findings(quantities=[Quantity("excess", excess, "%"), Quantity("ended", "done")], title="")
+        return Findings(
+            quantities=[Quantity("excess", excess, "%"), Quantity("ended", "done")], title=""
+        )
 
     monkeypatch.setattr(compute, "evaluate", evaluate)
     return seen
@@ -135,7 +183,12 @@ def test_finished_points_are_never_computed_again(own_data, tmp_path, measured):
 def test_changed_data_are_computed_again(own_data, tmp_path, measured):
     import numpy as np
 
-    told = {"fixed": FIXED | {"data": str(own_data)}, "out": tmp_path / "sweep", "workers": 0, "grid": {"k": [1]}}
+    told = {
+        "fixed": FIXED | {"data": str(own_data)},
+        "out": tmp_path / "sweep",
+        "workers": 0,
+        "grid": {"k": [1]},
+    }
     sweep(**told)
     np.savez(own_data, X=np.eye(5), Y=np.eye(5))
     sweep(**told)
@@ -143,7 +196,12 @@ def test_changed_data_are_computed_again(own_data, tmp_path, measured):
 
 
 def test_failed_points_are_recorded_and_tried_again_only_if_told(own_data, tmp_path, measured):
-    told = {"fixed": FIXED | {"data": str(own_data)}, "out": tmp_path / "sweep", "workers": 0, "grid": {"k": [1, 3]}}
+    told = {
+        "fixed": FIXED | {"data": str(own_data)},
+        "out": tmp_path / "sweep",
+        "workers": 0,
+        "grid": {"k": [1, 3]},
+    }
     table = sweep(**told)
     assert table["status"].tolist() == ["done", "failed"]
     assert table["reason"].tolist()[1] == "the circuit diverged at sample 7"
@@ -174,10 +232,17 @@ def test_interrupted_point_is_no_result(own_data, tmp_path, monkeypatch, folders
 
 
 def test_damaged_files_lose_one_point_at_most(own_data, tmp_path, measured):
-    told = {"fixed": FIXED | {"data": str(own_data)}, "out": tmp_path / "sweep", "workers": 0, "grid": {"k": [1, 2]}}
+    told = {
+        "fixed": FIXED | {"data": str(own_data)},
+        "out": tmp_path / "sweep",
+        "workers": 0,
+        "grid": {"k": [1, 2]},
+    }
     table = sweep(**told)
     (tmp_path / "sweep/sweep.csv").write_bytes(b"k,exc")
-    first = Ledger(tmp_path / "sweep").path(make_plan(fixed=told["fixed"], grid=told["grid"]), measured[0])
+    first = Ledger(tmp_path / "sweep").path(
+        make_plan(fixed=told["fixed"], grid=told["grid"]), measured[0]
+    )
     first.write_text('{"status": "do')
     assert sweep(**told).equals(table)
     assert [point.k for point in measured] == [1, 2, 1]
@@ -200,8 +265,11 @@ def test_command_table_figure_and_status(own_data, tmp_path, measured, capsys):
         f"  table {tmp_path}/out/sweep.csv",
     ]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
-        "points", "sweep.csv", "sweep.png", "sweep.toml",
-    ]  # fmt: skip
+        "points",
+        "sweep.csv",
+        "sweep.png",
+        "sweep.toml",
+    ]
     assert len((tmp_path / "out/sweep.csv").read_text().splitlines()) == 7
 
 
@@ -219,7 +287,9 @@ def test_run_folders_on_request(own_data, tmp_path):
     )
 
 
-V1V2 = pytest.mark.skipif(not os.environ.get("BIORRR_DATA"), reason="needs the real data files; set BIORRR_DATA")
+V1V2 = pytest.mark.skipif(
+    not os.environ.get("BIORRR_DATA"), reason="needs the real data files; set BIORRR_DATA"
+)
 
 
 @pytest.mark.slow
@@ -230,15 +300,27 @@ V1V2 = pytest.mark.skipif(not os.environ.get("BIORRR_DATA"), reason="needs the r
         ("symmetry", {"etas": [0.1]}, {"k": [1, 2]}),
         ("compare", {"steps": 60, "k": [1]}, {"ridge": [0.1, 0.2]}),
         ("robustness", {"samples": 60, "departures": ["delay"], "quick": True}, {"k": [1, 2]}),
-        pytest.param("communication", {"folds": 2, "epochs": 1, "ridge": 0.0}, {"ranks": [[1], [2]]}, marks=V1V2),
+        pytest.param(
+            "communication",
+            {"folds": 2, "epochs": 1, "ridge": 0.0},
+            {"ranks": [[1], [2]]},
+            marks=V1V2,
+        ),
         pytest.param("images", {"data": ["mnist"], "steps": 20}, {"ridge": [0.1, 0.2]}, marks=V1V2),
     ],
-)  # fmt: skip
+)
 def test_other_experiments(experiment, fixed, grid, own_data, tmp_path):
-    """A point has the numbers that the experiment by itself puts into its summary, in a folder or without."""
+    """A point has the numbers that the experiment by itself puts into its summary, in a folder or
+    without.
+    """
     if experiment not in ("communication", "images"):
         fixed = fixed | {"data": [str(own_data)] if experiment == "robustness" else str(own_data)}
-    told = {"experiment": experiment, "fixed": fixed | {"engine": "numpy"}, "grid": grid, "workers": 0}
+    told = {
+        "experiment": experiment,
+        "fixed": fixed | {"engine": "numpy"},
+        "grid": grid,
+        "workers": 0,
+    }
     table = sweep(out=tmp_path / "plain", **told)
     assert table["status"].tolist() == ["done", "done"], table["reason"].tolist()
     measure = make_plan(**{name: told[name] for name in ("experiment", "fixed", "grid")}).measure
@@ -254,7 +336,9 @@ def test_other_experiments(experiment, fixed, grid, own_data, tmp_path):
         assert beside["numbers"] == summary
 
 
-def test_resume_of_a_finished_sweep_and_of_one_whose_data_changed(own_data, tmp_path, measured, capsys):
+def test_resume_of_a_finished_sweep_and_of_one_whose_data_changed(
+    own_data, tmp_path, measured, capsys
+):
     import numpy as np
 
     out = tmp_path / "sweep"
@@ -264,9 +348,10 @@ def test_resume_of_a_finished_sweep_and_of_one_whose_data_changed(own_data, tmp_
     next((out / "points").iterdir()).unlink()
     np.savez(own_data, X=np.eye(5), Y=np.eye(5))
     assert main.run(["resume", str(out)]) == 2
-    assert capsys.readouterr().err == (
-        f"biorrr: data: changed since the sweep in {out} began (another checksum); put back what they were, or compute "
-        f"all points again: biorrr sweep {out}/sweep.toml --out {out}\n"
+    assert (
+        capsys.readouterr().err
+        == f"biorrr: data: changed since the sweep in {out} began (another checksum); put back what"
+        f" they were, or compute all points again: biorrr sweep {out}/sweep.toml --out {out}\n"
     )
     assert len(measured) == 2
 
@@ -282,37 +367,60 @@ def test_links_in_a_sweep_that_was_sent_are_refused(own_data, tmp_path, measured
         (out / "runs" / point.stem / "config.toml").touch()
     if not link.startswith("points"):
         next((out / "points").iterdir()).unlink()
-    (linked,) = [*out.glob(link)][:1] if link != "runs/*" else [
-        path for path in out.glob(link) if not (out / "points" / f"{path.name}.json").exists()
-    ]  # fmt: skip
+    (linked,) = (
+        [*out.glob(link)][:1]
+        if link != "runs/*"
+        else [
+            path for path in out.glob(link) if not (out / "points" / f"{path.name}.json").exists()
+        ]
+    )
     linked.rename(elsewhere)
     linked.symlink_to(elsewhere)
     before = sorted((path, path.stat().st_mtime_ns) for path in (elsewhere, *elsewhere.rglob("*")))
     assert main.run(["resume", str(out)]) == 2
-    assert capsys.readouterr().err == (
-        f"biorrr: {linked}: must be a file in the folder itself (got a link, which may lead anywhere); delete it, or "
-        "put a copy there\n"
+    assert (
+        capsys.readouterr().err
+        == f"biorrr: {linked}: must be a file in the folder itself (got a link, which may lead"
+        " anywhere); delete it, or put a copy there\n"
     )
-    assert sorted((path, path.stat().st_mtime_ns) for path in (elsewhere, *elsewhere.rglob("*"))) == before
+    assert (
+        sorted((path, path.stat().st_mtime_ns) for path in (elsewhere, *elsewhere.rglob("*")))
+        == before
+    )
 
 
 def test_without_dask_one_sentence(monkeypatch, tmp_path, capsys):
     (tmp_path / "sweep.toml").write_text("grid = {k = [1]}")
     monkeypatch.setitem(sys.modules, "distributed", None)
     options = ["--scheduler", "tcp://here:1"]
-    assert main.run(["sweep", str(tmp_path / "sweep.toml"), "--out", str(tmp_path / "out"), *options]) == 2
-    assert capsys.readouterr().err == (
-        "biorrr: scheduler: needs distributed, which is not installed; pip install 'biorrr[cluster]'\n"
+    assert (
+        main.run(["sweep", str(tmp_path / "sweep.toml"), "--out", str(tmp_path / "out"), *options])
+        == 2
+    )
+    assert (
+        capsys.readouterr().err
+        == "biorrr: scheduler: needs distributed, which is not installed; pip install"
+        " 'biorrr[cluster]'\n"
     )
 
 
 def test_figure_marks_the_best_mean():
-    plan = make_plan("timing", grid={"samples": [1000, 2000], "trace": [0.1, 0.2]}, measure="excess", seeds=2)
+    plan = make_plan(
+        "timing", grid={"samples": [1000, 2000], "trace": [0.1, 0.2]}, measure="excess", seeds=2
+    )
     rows = [
-        {"samples": p.samples, "trace": p.trace, "seed": p.seed,
-         "excess": p.samples / 1000 + p.trace + (3 if (p.samples, p.trace, p.seed) == (1000, 0.1, 1) else 0)}
+        {
+            "samples": p.samples,
+            "trace": p.trace,
+            "seed": p.seed,
+            "excess": (
+                p.samples / 1000
+                + p.trace
+                + (3 if (p.samples, p.trace, p.seed) == (1000, 0.1, 1) else 0)
+            ),
+        }
         for p in plan.points
-    ]  # fmt: skip
+    ]
     assert Table(plan, rows, "").means[1000, 0.1] == pytest.approx(2.6)
     ax = Table(plan, rows, "").plot()
     assert ax.get_title(loc="left") == "lowest mean over seeds (star): samples 1000, trace 0.2"
@@ -324,17 +432,23 @@ def test_figure_marks_the_best_mean():
 def test_figure_compares_only_points_of_one_problem():
     """The excess of k = 1 says nothing about that of k = 2."""
     plan = make_plan(grid={"k": [1, 2], "epochs": [1, 2, 3]})
-    rows = [{"k": p.k, "epochs": p.epochs, "seed": 0, "excess": p.k + abs(p.epochs - p.k - 1)} for p in plan.points]
+    rows = [
+        {"k": p.k, "epochs": p.epochs, "seed": 0, "excess": p.k + abs(p.epochs - p.k - 1)}
+        for p in plan.points
+    ]
     ax = Table(plan, rows, "").plot()
     assert ax.get_title(loc="left") == "lowest (star): for each k"
     # Epochs 2 for k = 1, 3 for k = 2.
-    assert {tuple(map(float, np.ravel(line.get_data()))) for line in ax.get_lines()} == {(1, 0), (2, 1)}
+    assert {tuple(map(float, np.ravel(line.get_data()))) for line in ax.get_lines()} == {
+        (1, 0),
+        (2, 1),
+    }
     plan = make_plan(grid={"k": [1, 2]})
     ax = Table(plan, [{"k": p.k, "seed": 0, "excess": p.k} for p in plan.points], "").plot()
     assert ax.get_title(loc="left") == "different problems for each k: not compared"
 
 
-# -- on workers ------------------------------------------------------------------------------------------------------
+# -- on workers ------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -359,7 +473,10 @@ def test_200_points_with_a_worker_killed_twice(own_data, tmp_path, compiled_code
     """200 rows, none twice, equal to what one process computes."""
     told = {
         "fixed": {"data": str(own_data), "engine": "cpp", "epochs": 2, "k": 2},
-        "grid": {"s": [place / 10 for place in range(10)], "ridge": [0.1 * place for place in range(1, 11)]},
+        "grid": {
+            "s": [place / 10 for place in range(10)],
+            "ridge": [0.1 * place for place in range(1, 11)],
+        },
         "seeds": 2,
     }
     out = tmp_path / "killed"
@@ -372,7 +489,9 @@ def test_200_points_with_a_worker_killed_twice(own_data, tmp_path, compiled_code
         worker.kill()
         killed.append(worker.pid)
 
-    threads = [threading.Thread(target=kill_after, args=(points,), daemon=True) for points in (20, 90)]
+    threads = [
+        threading.Thread(target=kill_after, args=(points,), daemon=True) for points in (20, 90)
+    ]
     for thread in threads:
         thread.start()
     table = sweep(out=out, workers=2, **told)
@@ -386,11 +505,16 @@ def test_200_points_with_a_worker_killed_twice(own_data, tmp_path, compiled_code
 
 @pytest.mark.slow
 def test_killed_sweep_is_resumed(own_data, tmp_path, start_biorrr, run_biorrr):
-    """kill -9 of the sweep itself: its workers end with it, and resume computes what was not finished and no more."""
+    """kill -9 of the sweep itself: its workers end with it, and resume computes what was not
+    finished and no more.
+    """
     import psutil
 
     file, out = tmp_path / "small.toml", tmp_path / "out"
-    file.write_text(f"seeds = 40\n[fixed]\ndata = '{own_data}'\nengine = 'cpp'\nepochs = 200\n[grid]\nk = [1, 2]\n")
+    file.write_text(
+        f"seeds = 40\n[fixed]\ndata = '{own_data}'\nengine = 'cpp'\nepochs = 200\n[grid]\nk = [1,"
+        " 2]\n"
+    )
     process = start_biorrr("sweep", file, "--out", out, "--workers", 2)
     deadline = time.monotonic() + 120
     while len(list(out.glob("points/[!.]*.json"))) < 5:
@@ -414,10 +538,13 @@ def test_killed_sweep_is_resumed(own_data, tmp_path, start_biorrr, run_biorrr):
 
 
 @pytest.mark.slow
-def test_scheduler_killed_midway_loses_nothing_finished(distributed, own_data, tmp_path, start_biorrr, run_biorrr):
+def test_scheduler_killed_midway_loses_nothing_finished(
+    distributed, own_data, tmp_path, start_biorrr, run_biorrr
+):
     file = tmp_path / "sweep.toml"
     file.write_text(
-        f"seeds = 60\n[fixed]\ndata = '{own_data}'\nengine = 'cpp'\nepochs = 100\n[grid]\ns = [0.0, 0.5, 1.0]\n"
+        f"seeds = 60\n[fixed]\ndata = '{own_data}'\nengine = 'cpp'\nepochs = 100\n[grid]\ns = [0.0,"
+        " 0.5, 1.0]\n"
     )
     dask = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard"]
     address_file = tmp_path / "scheduler.json"
@@ -428,7 +555,16 @@ def test_scheduler_killed_midway_loses_nothing_finished(distributed, own_data, t
         time.sleep(0.1)
     address = json.loads(address_file.read_text())["address"]
     worker = subprocess.Popen(
-        [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"], **quiet
+        [
+            sys.executable,
+            "-m",
+            "distributed.cli.dask_worker",
+            address,
+            "--nthreads",
+            "1",
+            "--no-dashboard",
+        ],
+        **quiet,
     )
     try:
         out = tmp_path / "out"
@@ -445,7 +581,10 @@ def test_scheduler_killed_midway_loses_nothing_finished(distributed, own_data, t
     finished = len(list(out.glob("points/*.json")))
     assert 5 <= finished < 180
     assert process.returncode == 1
-    assert "sweep: the scheduler is gone; finished points are kept; the same command goes on with the rest" in err
+    assert (
+        "sweep: the scheduler is gone; finished points are kept; the same command goes on with the"
+        " rest" in err
+    )
     assert "Traceback" not in err
     code, printed, err = run_biorrr("sweep", file, "--out", out, "--workers", 2)
     assert code == 0, err
@@ -453,9 +592,14 @@ def test_scheduler_killed_midway_loses_nothing_finished(distributed, own_data, t
 
 
 def test_a_sweep_killed_after_its_last_point_is_not_finished(tmp_path, monkeypatch):
-    """Ctrl-C leaves the table of some points; the next run is killed when all points are done and the table is not."""
+    """Ctrl-C leaves the table of some points; the next run is killed when all points are done and
+    the table is not.
+    """
     out = tmp_path / "sweep"
-    points = {"grid": {"k": [1, 2]}, "fixed": {**FIXED, "data": '{name="synthetic", samples=40, m=5, n=4}'}}
+    points = {
+        "grid": {"k": [1, 2]},
+        "fixed": {**FIXED, "data": '{name="synthetic", samples=40, m=5, n=4}'},
+    }
     write = Ledger.write
 
     def interrupted(self, *args):
@@ -480,7 +624,9 @@ def test_a_sweep_killed_after_its_last_point_is_not_finished(tmp_path, monkeypat
     assert (out / "sweep.png").exists()
 
 
-@pytest.mark.parametrize("address", ["nonsense", "tcp://", "nonsense:x", "127.0.0.1:9", "no-such-host.invalid:8786"])
+@pytest.mark.parametrize(
+    "address", ["nonsense", "tcp://", "nonsense:x", "127.0.0.1:9", "no-such-host.invalid:8786"]
+)
 def test_an_address_without_a_scheduler_is_refused_at_once(own_data, tmp_path, capsys, address):
     (tmp_path / "plan.toml").write_text(f"[fixed]\ndata = '{own_data}'\n[grid]\nk = [1]\n")
     began = time.monotonic()
@@ -493,19 +639,29 @@ def test_an_address_without_a_scheduler_is_refused_at_once(own_data, tmp_path, c
     assert not (tmp_path / "out").exists()
 
 
-def test_relative_paths_hold_for_workers_in_another_folder(distributed, own_data, tmp_path, monkeypatch, capsys):
+def test_relative_paths_hold_for_workers_in_another_folder(
+    distributed, own_data, tmp_path, monkeypatch, capsys
+):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address=None
+    ) as cluster:
         monkeypatch.chdir(tmp_path)
-        Path("own.py").write_text("from biorrr.circuit import Microcircuit\ndef make(**a): return Microcircuit(**a)\n")
-        Path("plan.toml").write_text("[fixed]\ndata = 'own.npz'\nepochs = 1\nengine = 'numpy'\n[grid]\nk = [1]\n")
+        Path("own.py").write_text(
+            "from biorrr.circuit import Microcircuit\ndef make(**a): return Microcircuit(**a)\n"
+        )
+        Path("plan.toml").write_text(
+            "[fixed]\ndata = 'own.npz'\nepochs = 1\nengine = 'numpy'\n[grid]\nk = [1]\n"
+        )
         address = cluster.scheduler_address
         args = ["--scheduler", address, "--circuit", "own.py:make", "--folders", "--out", "out"]
         assert main.run(["sweep", "plan.toml", *args]) == 0
     assert "1 done, 0 failed" in capsys.readouterr().out
-    assert [path.parent.parent for path in Path("out").glob("runs/*/summary.json")] == [Path("out/runs")]
+    assert [path.parent.parent for path in Path("out").glob("runs/*/summary.json")] == [
+        Path("out/runs")
+    ]
     assert [*elsewhere.rglob("summary.json")] == []
 
 
@@ -513,20 +669,35 @@ def test_a_sweep_of_which_every_point_fails_fails(own_data, tmp_path, monkeypatc
     """A circuit function that calls sys.exit(0) has failed too."""
     monkeypatch.chdir(tmp_path)
     Path("leaves.py").write_text("import sys\ndef make(**a): sys.exit(0)\n")
-    Path("plan.toml").write_text("[fixed]\ndata = 'own.npz'\nepochs = 1\nengine = 'numpy'\n[grid]\nk = [1, 2]\n")
-    assert main.run(["sweep", "plan.toml", "--circuit", "leaves.py:make", "--workers", "0", "--out", "out"]) == 1
+    Path("plan.toml").write_text(
+        "[fixed]\ndata = 'own.npz'\nepochs = 1\nengine = 'numpy'\n[grid]\nk = [1, 2]\n"
+    )
+    assert (
+        main.run(
+            ["sweep", "plan.toml", "--circuit", "leaves.py:make", "--workers", "0", "--out", "out"]
+        )
+        == 1
+    )
     out, err = capsys.readouterr()
     assert "0 done, 2 failed" in out
     assert "circuit: leaves.py:make failed (SystemExit: 0)" in out
     assert err.endswith("biorrr: sweep: all 2 points failed; correct the cause and add --retry\n")
-    assert main.run(["learn", "--data", "own.npz", "--circuit", "leaves.py:make", "--out", "run"]) == 1
+    assert (
+        main.run(["learn", "--data", "own.npz", "--circuit", "leaves.py:make", "--out", "run"]) == 1
+    )
     assert "circuit: leaves.py:make failed (SystemExit: 0)" in capsys.readouterr().err
 
 
 def test_points_of_different_problems_are_not_compared(own_data, tmp_path, capsys):
     (tmp_path / "plan.toml").write_text(
-        f"seeds = 2\n[fixed]\ndata = '{own_data}'\nengine = 'numpy'\n[grid]\nk = [1, 2]\nepochs = [1, 2]\n"
+        f"seeds = 2\n[fixed]\ndata = '{own_data}'\nengine = 'numpy'\n[grid]\nk = [1, 2]\nepochs ="
+        " [1, 2]\n"
     )
-    assert main.run(["sweep", str(tmp_path / "plan.toml"), "--workers", "0", "--out", str(tmp_path / "out")]) == 0
+    assert (
+        main.run(
+            ["sweep", str(tmp_path / "plan.toml"), "--workers", "0", "--out", str(tmp_path / "out")]
+        )
+        == 0
+    )
     lowest = [line for line in capsys.readouterr().out.splitlines() if "lowest excess" in line]
     assert [re.search(r"k (\d)", line)[1] for line in lowest] == ["1", "2"]

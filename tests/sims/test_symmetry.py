@@ -1,4 +1,6 @@
-"""``biorrr symmetry`` from end to end: R meets Q' as the theory says, and circuits may run away until it does."""
+"""``biorrr symmetry`` from end to end: R meets Q' as the theory says, and circuits may run away
+until it does.
+"""
 
 import json
 
@@ -48,20 +50,28 @@ def test_decay_is_the_predicted_one(met):
 def test_summary_and_claims(met):
     folder, results = met
     assert {path.name for path in folder.iterdir()} == {
-        "config.toml", "inventory.json", "run.nc", "summary.json", "symmetry.png",
-    }  # fmt: skip
+        "config.toml",
+        "inventory.json",
+        "run.nc",
+        "summary.json",
+        "symmetry.png",
+    }
     summary = json.loads((folder / "summary.json").read_text())
     (claim,) = summary["claims"]
     assert claim["holds"] is True
     assert claim["low"] == -claim["high"]
-    assert claim["largest relative error"] >= max(summary["relative_error_0.02"], summary["relative_error_0.04"])
+    assert claim["largest relative error"] >= max(
+        summary["relative_error_0.02"], summary["relative_error_0.04"]
+    )
     (test,) = summary["own_tests"]
     assert test["value"] == int(results["diverged"].sel(eigenvalues="negative").sum())
     assert test["holds"] is (test["value"] == 0)
 
 
 def judged(eta_r, eta_q=0.02):
-    """The claim about a circuit whose R learns at ``eta_r``, driven by random activity, and how it deviates."""
+    """The claim about a circuit whose R learns at ``eta_r``, driven by random activity, and how it
+    deviates.
+    """
     settings = SymmetrySettings(data=DATA, etas=(eta_q,), seeds=1)
     rng = np.random.default_rng(0)
     found = {}
@@ -74,11 +84,19 @@ def judged(eta_r, eta_q=0.02):
             q.append(Q + eta_q * (np.outer(z, n) - Q))
             r.append(R + eta_r * (np.outer(n, z) - R))
         course = symmetry_decay(np.array(q)[seen], np.array(r)[seen], seen, eta_q)
-        ratio, predicted = course.measured / course.measured[0], course.predicted / course.measured[0]
+        ratio, predicted = (
+            course.measured / course.measured[0],
+            course.predicted / course.measured[0],
+        )
         rounding = course.rounding / course.measured[0]
         found[trial] = {
-            "seen": seen, "ratio": ratio, "predicted": predicted, "rounding": rounding, "power": ratio, "diverged": 0,
-        }  # fmt: skip
+            "seen": seen,
+            "ratio": ratio,
+            "predicted": predicted,
+            "rounding": rounding,
+            "power": ratio,
+            "diverged": 0,
+        }
     return decay(settings, DATA, summary(join(found, settings)))
 
 
@@ -126,8 +144,21 @@ def test_starts_have_the_eigenvalues_asked_for():
 
 
 def test_divergence_is_a_result(tmp_path, monkeypatch):
-    monkeypatch.setattr("biorrr.sims.experiments.symmetry.PROXIMAL", 50.0)  # far above what is stable
-    args = ["--data", DATA, "--engine", "cpp", "--seeds", "1", "--etas", "0.1", "--out", str(tmp_path / "run")]
+    monkeypatch.setattr(
+        "biorrr.sims.experiments.symmetry.PROXIMAL", 50.0
+    )  # far above what is stable
+    args = [
+        "--data",
+        DATA,
+        "--engine",
+        "cpp",
+        "--seeds",
+        "1",
+        "--etas",
+        "0.1",
+        "--out",
+        str(tmp_path / "run"),
+    ]
     assert main.run(["symmetry", *args]) == 0
     summary = json.loads((tmp_path / "run/summary.json").read_text())
     assert summary["diverged"] == summary["negative_diverged"] == 1

@@ -1,4 +1,6 @@
-"""The experiment on rival theories: the same samples for all, predictions of law 1, lesions, and verdicts."""
+"""The experiment on rival theories: the same samples for all, predictions of law 1, lesions, and
+verdicts.
+"""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -44,7 +46,11 @@ def test_data_are_centred_and_of_mean_square_one(data):
 def test_law_1_is_predicted_for_fixed_feedback_alone(data):
     fixed = contests.Contest(FeedbackAlignment(feedback="fixed"), 0.1, 100, seed=3)
     B = fixed.theory.start(6, 4, 3)["B"]
-    assert contests.predicted(fixed, data) == fixed_feedback_law(B, data.X, data.Y, contests.RIDGE).excess > 0.02
+    assert (
+        contests.predicted(fixed, data)
+        == fixed_feedback_law(B, data.X, data.Y, contests.RIDGE).excess
+        > 0.02
+    )
     assert np.isnan(contests.predicted(contests.Contest(BioRRR(), 0.1, 100, 3), data))
     bounded = [name for name in NAMES if "fixed" in name]
     assert all(verdicts.EXCESS[name] == (0.02, np.inf) for name in bounded)
@@ -58,7 +64,9 @@ def test_a_theory_that_diverges_has_learned_nothing(job, data):
 
 
 def test_lesions_do_what_the_equations_say(job, data):
-    """Silenced, Bio-RRR's dendrite shows y; cut, a teacher is silent; nothing of Bio-RRR hears of a readout."""
+    """Silenced, Bio-RRR's dendrite shows y; cut, a teacher is silent; nothing of Bio-RRR hears of a
+    readout.
+    """
     rrr = measures.measure(job, contests.Contest(BioRRR(), 0.1, 3000, 0), data)
     silenced, cut, inverted = range(3)
     assert rrr["shown"][silenced, 0] == pytest.approx(1)
@@ -83,26 +91,36 @@ def test_y_may_have_more_features_than_x(job):
 
 
 def test_an_unknown_theory_is_refused():
-    with pytest.raises(SettingsError, match=r"theories: must be one of all, backprop, .* \(got 'phlogiston'\)"):
+    with pytest.raises(
+        SettingsError, match=r"theories: must be one of all, backprop, .* \(got 'phlogiston'\)"
+    ):
         TheoriesSettings(theories=("phlogiston",))
     assert TheoriesSettings(theories=("Bio-RRR", "bursts")).chosen == ("bursts", "Bio-RRR")
     assert TheoriesSettings().chosen == NAMES
 
 
 def test_a_circuit_of_one_s_own_is_refused():
-    with pytest.raises(SettingsError, match=r"circuit: theories bring their own circuits \(got 'own.py:make'\)"):
+    with pytest.raises(
+        SettingsError, match=r"circuit: theories bring their own circuits \(got 'own.py:make'\)"
+    ):
         theories(None, TheoriesSettings(circuit="own.py:make"))
 
 
 def test_bounds_are_judged_once_learning_has_converged(data):
     theory = "Urbanczik-Senn, Hebbian"
     settings = SimpleNamespace(samples=10, every_seed=(0,), seed=0, rates=(0.1,))
-    scores = {name: np.zeros([3] * len(axes)) for name, axes in measures.MEASURES.items()} | {"law": np.nan}
+    scores = {name: np.zeros([3] * len(axes)) for name, axes in measures.MEASURES.items()} | {
+        "law": np.nan
+    }
 
     def answer(function, items, data):
         return {item: scores | {"distance": 0.0} for item in items}
 
-    for participation, samples, verdict in ((1.05, 300_000, True), (1.2, 300_000, False), (1.05, 1000, None)):
+    for participation, samples, verdict in (
+        (1.05, 300_000, True),
+        (1.2, 300_000, False),
+        (1.05, 1000, None),
+    ):
         scores["participation"] = participation
         joined = measures.compete(
             SimpleNamespace(settings=settings, map=answer), [UrbanczikSenn(teacher="Hebbian")], data
@@ -130,7 +148,9 @@ def test_apical_signals_at_the_interface_are_those_of_a_plain_loop(job, shape, e
         V = V + interfaces.RATE * np.outer(x, apical[-1])
     rising = np.diff(error) > 0
     deviation = (np.array(apical) - np.mean(apical, axis=0))[1:]
-    expected = [[deviation[when][:, role == sign].mean() for when in (~rising, rising)] for sign in (1, -1)]
+    expected = [
+        [deviation[when][:, role == sign].mean() for when in (~rising, rising)] for sign in (1, -1)
+    ]
     found = interfaces.record(job, interfaces.Interface(theory, shape, extra, 4))["apical"]
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
     if shape == "signed":
@@ -139,19 +159,26 @@ def test_apical_signals_at_the_interface_are_those_of_a_plain_loop(job, shape, e
 
 
 def test_a_question_separates_theories_whose_shares_differ():
-    """Of 10 experiments, 10 against 2 differ by Fisher's test, 10 against 6 and 6 against 2 do not."""
+    """Of 10 experiments, 10 against 2 differ by Fisher's test, 10 against 6 and 6 against 2 do
+    not."""
     yes = np.zeros((3, 10, 2, 3, 4))
     for theory, number in enumerate((10, 6, 2)):
         yes[theory, :number, :, :, 0] = 1
     yes[1, 0, 0, 0, 1] = np.nan  # diverged, or not asked
     answers = imaged_theories.shares(["one", "two", "three"], (500, 2000), yes)
-    assert answers["yes"].sel(question="specific", trials=500, noise=2).values.tolist() == [1.0, 0.6, 0.2]
+    assert answers["yes"].sel(question="specific", trials=500, noise=2).values.tolist() == [
+        1.0,
+        0.6,
+        0.2,
+    ]
     assert (answers["separated"].sel(question="specific") == 1).all()
     assert (answers["separated"].sel(question="informative") == 0).all()
 
 
 def test_answers_and_signals_are_quantities():
-    """A share, a number of pairs and a change at the interface are found in the summary under their names."""
+    """A share, a number of pairs and a change at the interface are found in the summary under their
+    names.
+    """
     answers = imaged_theories.shares(["one", "two"], (500, 2000), np.ones((2, 10, 2, 3, 4)))
     found = {one.name: one.value for one in verdicts.answered(answers)}
     assert found["yes_two_signed"] == 1
@@ -163,10 +190,11 @@ def test_answers_and_signals_are_quantities():
     )
     changes = {one.name: one.value for one in verdicts.at_interface(signals)}
     assert changes == {
-        "interface_one_rectified_rest_0_helpful": 1.0, "interface_one_rectified_rest_0_hurtful": 5.0,
+        "interface_one_rectified_rest_0_helpful": 1.0,
+        "interface_one_rectified_rest_0_hurtful": 5.0,
         "interface_one_rectified_rest_0_helpful_inhibited": 9.0,
         "interface_one_rectified_rest_0_hurtful_inhibited": 13.0,
-    }  # fmt: skip
+    }
 
 
 def test_the_rate_heeds_the_larger_of_both_views(data):

@@ -1,4 +1,5 @@
-"""``biorrr timing``: what each rule makes of time, and circuits that are caught with other rules."""
+"""``biorrr timing``: what each rule makes of time, and circuits that are caught with other
+rules."""
 
 import json
 
@@ -60,12 +61,17 @@ def test_pairings_follow_the_traces(few_lags):
     theory = pairing_curve(lags(), pulse_times(), PLATEAU, 1.31, 0.69)
     np.testing.assert_allclose(change, theory, rtol=0.02)
     span = PULSE_INTERVAL * (PULSES - 1)
-    assert fit_time_constants(lags(), change, span + TICK, PLATEAU) == pytest.approx((1.31, 0.69), rel=0.01)
+    assert fit_time_constants(lags(), change, span + TICK, PLATEAU) == pytest.approx(
+        (1.31, 0.69), rel=0.01
+    )
 
 
 def slow_traces(**arguments):
     """A circuit of the user's whose traces are slower than the settings say."""
-    departures = [Eligibility(2.0, 0.69) if isinstance(d, Eligibility) else d for d in arguments.pop("departures")]
+    departures = [
+        Eligibility(2.0, 0.69) if isinstance(d, Eligibility) else d
+        for d in arguments.pop("departures")
+    ]
     return Microcircuit(departures=departures, **arguments)
 
 
@@ -73,28 +79,47 @@ def test_a_circuit_with_other_traces_is_caught(few_lags, monkeypatch):
     monkeypatch.setattr("biorrr.sims.lab.circuits.circuit_function", lambda named: slow_traces)
     asked = job(engine="numpy", circuit="own.py:slow_traces")
     change = pair(asked, "traces")["change"]
-    results = xr.Dataset({"change": (("rule", "lag"), [change])}, {"rule": ["traces"], "lag": lags()})
+    results = xr.Dataset(
+        {"change": (("rule", "lag"), [change])}, {"rule": ["traces"], "lag": lags()}
+    )
     found = {one.name: one for one in pairing_quantities(asked.settings, results)}
     assert found["tau_x_fitted"].value == pytest.approx(2.0, rel=0.02)
     assert Claim.about(found["time_constant_error"], "").holds is False
 
 
 def judged(tau_x=1.31, with_traces=6.0, without=70.0, moved=0, narrowed=1.0):
-    """Verdicts on what circuits might have found, by the quantity that decides: by default what theory predicts."""
+    """Verdicts on what circuits might have found, by the quantity that decides: by default what
+    theory predicts.
+    """
     settings = TimingSettings(data=DATA, delays=(0, 2), seeds=1)
-    curve = pairing_curve(lags(), pulse_times(), PLATEAU, tau_x, 0.69) if tau_x else np.zeros(len(lags()))
+    curve = (
+        pairing_curve(lags(), pulse_times(), PLATEAU, tau_x, 0.69)
+        if tau_x
+        else np.zeros(len(lags()))
+    )
     angles = {"plain": without, "traces": with_traces}
     positions, X = lap()
     field = X @ learned_weights(X, plateau()[:, 0], TICK, settings.tau_x, settings.tau_plateau)
-    field = np.roll(field.max() * (field / field.max()) ** narrowed, round(moved / (positions[1] - positions[0])))
-    taught = {learner: {"angle": angles[learner.rule], "excess": 0.1} for learner in late_learners(settings)}
-    results = xr.merge([
-        pairing_results(settings, {rule: {"change": curve} for rule in RULES}), late_results(settings, taught),
-        field_results(settings, {rule: {"field": field} for rule in RULES}),
-    ])  # fmt: skip
+    field = np.roll(
+        field.max() * (field / field.max()) ** narrowed,
+        round(moved / (positions[1] - positions[0])),
+    )
+    taught = {
+        learner: {"angle": angles[learner.rule], "excess": 0.1}
+        for learner in late_learners(settings)
+    }
+    results = xr.merge(
+        [
+            pairing_results(settings, {rule: {"change": curve} for rule in RULES}),
+            late_results(settings, taught),
+            field_results(settings, {rule: {"field": field} for rule in RULES}),
+        ]
+    )
     quantities = [
-        *pairing_quantities(settings, results), *late_quantities(settings, results), *field_quantities(results),
-    ]  # fmt: skip
+        *pairing_quantities(settings, results),
+        *late_quantities(settings, results),
+        *field_quantities(results),
+    ]
     return {one.name: Claim.about(one, "").holds for one in quantities if one.name in CLAIMS}
 
 
@@ -121,12 +146,16 @@ def test_angles_are_means_over_seeds_and_the_worst_of_all_delays():
         one: {"angle": angles[one.rule] + one.delay + 2 * one.seed, "excess": 0.1 * (1 + one.seed)}
         for one in late_learners(settings)
     }
-    known = {one.name: one.value for one in late_quantities(settings, late_results(settings, found))}
+    known = {
+        one.name: one.value for one in late_quantities(settings, late_results(settings, found))
+    }
     assert [known[f"angle_plain_{delay}"] for delay in (0, 1, 3)] == pytest.approx([51, 52, 54])
     assert [known[f"angle_traces_{delay}"] for delay in (0, 1, 3)] == pytest.approx([6, 7, 9])
     assert [known[f"angle_traces_{delay}_max"] for delay in (0, 1, 3)] == pytest.approx([7, 8, 10])
     assert known["angle_traces"] == pytest.approx(9)
-    assert known["angle_plain_late"] == pytest.approx(52)  # without delay there is nothing to bridge
+    assert known["angle_plain_late"] == pytest.approx(
+        52
+    )  # without delay there is nothing to bridge
     assert known["excess_traces_3"] == pytest.approx(0.15)
 
 
@@ -145,7 +174,9 @@ def test_each_rule_has_its_departure_and_y_comes_late(monkeypatch):
     centred = data.X - data.X.mean(axis=0)
     for rule, departures in {"plain": (), "traces": (Eligibility(2.0, 0.0, 2.0),)}.items():
         with pytest.raises(CapturedError):
-            learn_late(job(engine="numpy", samples=1000, k=1, trace=2.0), Learner(3, rule, 0), data, exact)
+            learn_late(
+                job(engine="numpy", samples=1000, k=1, trace=2.0), Learner(3, rule, 0), data, exact
+            )
         assert given["departures"] == departures
         assert (given["Y"][:3] == 0).all()
         shown = [np.flatnonzero((centred == row).all(axis=1))[0] for row in given["X"][:20]]
@@ -156,7 +187,10 @@ def test_each_rule_has_its_departure_and_y_comes_late(monkeypatch):
 def test_late_instruction_is_learned_with_traces_alone():
     asked, data = job(engine="cpp", samples=400_000, k=1, trace=2.0), load(DATA)
     exact = Yardstick(*data.stand_in, 0.0, 0.0)
-    angles = {rule: learn_late(asked, Learner(1, rule, 0), data, exact)["angle"] for rule in ("plain", "traces")}
+    angles = {
+        rule: learn_late(asked, Learner(1, rule, 0), data, exact)["angle"]
+        for rule in ("plain", "traces")
+    }
     assert angles["traces"] < FOUND
     assert angles["plain"] > 2 * FOUND
 
@@ -171,17 +205,39 @@ def test_the_plateau_of_a_lap_is_where_it_should_be():
 @pytest.mark.slow
 def test_command_fills_a_folder(tmp_path, capsys):
     out = tmp_path / "out"
-    args = ["--data", DATA, "--engine", "cpp", "--quick", "--delays", "0", "--delays", "2", "--seeds", "1"]
+    args = [
+        "--data",
+        DATA,
+        "--engine",
+        "cpp",
+        "--quick",
+        "--delays",
+        "0",
+        "--delays",
+        "2",
+        "--seeds",
+        "1",
+    ]
     assert main.run(["timing", *args, "--out", str(out)]) == 0
     printed = capsys.readouterr().out
     assert "instruction 2 samples late" in printed
     assert "not judged" in printed
-    files = {"config.toml", "run.nc", "summary.json", "inventory.json", "lags.png", "delays.png", "field.png"}
+    files = {
+        "config.toml",
+        "run.nc",
+        "summary.json",
+        "inventory.json",
+        "lags.png",
+        "delays.png",
+        "field.png",
+    }
     assert {path.name for path in out.iterdir()} == files
     summary = json.loads((out / "summary.json").read_text())
     assert summary["tau_x_fitted"] == pytest.approx(1.31, rel=0.01)
     assert summary["field_place"] == pytest.approx(summary["predicted_place"], abs=0.1)
-    assert summary["field_shift"] > 5  # the input's trace is the longer one: the field moves backwards
+    assert (
+        summary["field_shift"] > 5
+    )  # the input's trace is the longer one: the field moves backwards
 
 
 def test_mistyped(capsys):

@@ -32,8 +32,14 @@ def wired(tmp_path_factory):
 
 def test_run_folder(wired):
     assert sorted(path.name for path in wired.iterdir()) == [
-        "config.toml", "inventory.json", "run.nc", "summary.json", "synapses.graphml", "wiring.graphml", "wiring.png",
-    ]  # fmt: skip
+        "config.toml",
+        "inventory.json",
+        "run.nc",
+        "summary.json",
+        "synapses.graphml",
+        "wiring.graphml",
+        "wiring.png",
+    ]
     summary = json.loads((wired / "summary.json").read_text())
     run = Run.load(wired / "run.nc")
     for name in ("Vx", "Vy", "Q", "R"):
@@ -60,32 +66,66 @@ def test_every_synapse_is_in_the_graph(wired):
 
 @pytest.mark.slow
 def test_several_seeds_are_drawn_apart(tmp_path):
-    assert main.run(["wiring", *SMALL, "--seeds", "2", "--seed", "4", "--format", "svg", "--out", str(tmp_path)]) == 0
+    assert (
+        main.run(
+            [
+                "wiring",
+                *SMALL,
+                "--seeds",
+                "2",
+                "--seed",
+                "4",
+                "--format",
+                "svg",
+                "--out",
+                str(tmp_path),
+            ]
+        )
+        == 0
+    )
     assert {"wiring-4.svg", "wiring-5.svg", "synapses-4.graphml", "synapses-5.graphml"} <= {
         path.name for path in tmp_path.iterdir()
     }
     first, second = (nx.read_graphml(tmp_path / f"synapses-{seed}.graphml") for seed in (4, 5))
-    assert first.edges["sensory 1", "pyramidal 1"]["weight"] != second.edges["sensory 1", "pyramidal 1"]["weight"]
+    assert (
+        first.edges["sensory 1", "pyramidal 1"]["weight"]
+        != second.edges["sensory 1", "pyramidal 1"]["weight"]
+    )
 
 
 def drawn(k, interneurons=None, inputs=MOST_CELLS + 5):
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((40, max(inputs, k))), rng.standard_normal((40, max(4, k)))
-    run = Microcircuit(k, engine="numpy", interneurons=interneurons).run(X, Y, centre=True, progress=False)
+    run = Microcircuit(k, engine="numpy", interneurons=interneurons).run(
+        X, Y, centre=True, progress=False
+    )
     return run, run.plot_wiring()
 
 
 def synapses(ax, matrix, *markers):
-    lines = [line for line in ax.lines if line.get_color() == PATHWAYS[matrix] and line.get_marker() in markers]
+    lines = [
+        line
+        for line in ax.lines
+        if line.get_color() == PATHWAYS[matrix] and line.get_marker() in markers
+    ]
     return [line for line in lines if len(line.get_xdata())]  # without those of the legend
 
 
 def test_a_synapse_that_raises_is_an_arrowhead_and_one_that_lowers_a_bar():
     run, ax = drawn(k=3, interneurons=4)
-    assert sum(isinstance(patch, Polygon) for patch in ax.patches) == 3  # a triangle for each pyramidal cell
-    assert f"{MOST_CELLS} strongest of {MOST_CELLS + 5}" in " ".join(text.get_text() for text in ax.texts)
+    assert (
+        sum(isinstance(patch, Polygon) for patch in ax.patches) == 3
+    )  # a triangle for each pyramidal cell
+    assert f"{MOST_CELLS} strongest of {MOST_CELLS + 5}" in " ".join(
+        text.get_text() for text in ax.texts
+    )
     kept = np.sort(np.square(run.Vx).sum(axis=1).argsort()[::-1][:MOST_CELLS])
-    effects = {"Vx": run.Vx[kept], "Vy": run.Vy, "Q": -run.Q, "R": run.R}  # inhibition is subtracted
+    effects = {
+        "Vx": run.Vx[kept],
+        "Vy": run.Vy,
+        "Q": -run.Q,
+        "R": run.R,
+    }  # inhibition is subtracted
     for matrix, effect in effects.items():
         assert len(synapses(ax, matrix, 5, 6)) == (effect > 0).sum()
         assert len(synapses(ax, matrix, "|", "_")) == (effect < 0).sum()
@@ -124,7 +164,9 @@ def test_every_cell_is_in_the_picture(k):
         assert all(left <= x <= right for x in line.get_xdata())
         assert all(low <= y <= high for y in line.get_ydata())
     numbers = [text.get_text() for text in ax.texts if text.get_text().isdigit()]
-    assert sorted(map(int, numbers)) == sorted(2 * [*range(1, k + 1)])  # pyramidal cells and interneurons
+    assert sorted(map(int, numbers)) == sorted(
+        2 * [*range(1, k + 1)]
+    )  # pyramidal cells and interneurons
     plt.close(ax.figure)
 
 
@@ -134,7 +176,10 @@ def test_of_more_cells_than_can_be_told_apart_the_strongest_are_drawn():
     assert sum(isinstance(patch, Polygon) for patch in ax.patches) == MOST_CELLS
     said = [text.get_text() for text in ax.texts]
     assert sum(f"{MOST_CELLS} strongest of {k}" in text for text in said) == 4  # of each kind
-    strengths = {"pyramidal": np.square(run.R).sum(axis=0), "interneurons": np.square(run.Q).sum(axis=0)}
+    strengths = {
+        "pyramidal": np.square(run.R).sum(axis=0),
+        "interneurons": np.square(run.Q).sum(axis=0),
+    }
     shown = [strength.argsort()[::-1][:MOST_CELLS] + 1 for strength in strengths.values()]
     assert sorted(int(text) for text in said if text.isdigit()) == sorted(np.concatenate(shown))
     plt.close(ax.figure)

@@ -34,7 +34,10 @@ def frozen_vx(**arguments):
 
 def frozen_q(**arguments):
     """Neither Q nor R learns."""
-    frozen = [replace(part, change="", replay="") for part in (InterneuronToPyramidal(), PyramidalToInterneuron())]
+    frozen = [
+        replace(part, change="", replay="")
+        for part in (InterneuronToPyramidal(), PyramidalToInterneuron())
+    ]
     return Microcircuit(**arguments, pathways=frozen)
 
 
@@ -42,7 +45,9 @@ def random_r(**arguments):
     """R is random and does not learn (eta_r = 0)."""
     k = arguments["k"]
     R0 = np.random.default_rng(1).standard_normal((k, k))
-    return Microcircuit(**arguments, R0=R0, pathways=[replace(PyramidalToInterneuron(), change="", replay="")])
+    return Microcircuit(
+        **arguments, R0=R0, pathways=[replace(PyramidalToInterneuron(), change="", replay="")]
+    )
 
 
 def fast_r(**arguments):

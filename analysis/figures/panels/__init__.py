@@ -1,1 +1,3 @@
-"""Figures from arrays, one idea per file: the panels that figures of runs and experiments are made of."""
+"""Figures from arrays, one idea per file: the panels that figures of runs and experiments are made
+of.
+"""

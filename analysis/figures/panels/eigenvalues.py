@@ -12,20 +12,31 @@ from biorrr.analysis.figures.style import COLOURS, Axes, axes_of, styled
 def plot_eigenvalues(
     eigenvalues_M: ArrayLike, eigenvalues_QQ: ArrayLike | None = None, *, ax: Axes | None = None
 ) -> Axes:
-    """Draw the eigenvalues of M (r,), largest first, and those of QQ' (k,), which equal the first k at the optimum.
+    """Draw the eigenvalues of M (r,), largest first, and those of QQ' (k,), which equal the first k
+    at the optimum.
 
-    M = Cxx^-1/2 Cxy Sigma_s Cyx Cxx^-1/2 is the matrix of the exact solution (supplement C). Its eigenvalues say how
-    much of y each filter can predict, and minus the sum of the first k is the optimum of the objective.
+    M = Cxx^-1/2 Cxy Sigma_s Cyx Cxx^-1/2 is the matrix of the exact solution (supplement C). Its
+    eigenvalues say how much of y each filter can predict, and minus the sum of the first k is the
+    optimum of the objective.
     """
     ax = axes_of(ax)
     exact = np.asarray(eigenvalues_M, dtype=float)
     found = np.asarray([] if eigenvalues_QQ is None else eigenvalues_QQ, dtype=float)
     index = np.arange(1, len(exact) + 1)
-    ax.bar(index, exact, color="0.88", edgecolor=COLOURS["theory"], linewidth=0.8, label="exact solution, $M$")
+    ax.bar(
+        index,
+        exact,
+        color="0.88",
+        edgecolor=COLOURS["theory"],
+        linewidth=0.8,
+        label="exact solution, $M$",
+    )
     if len(found):
         look = {"color": COLOURS["Q"], "markersize": 4.5, "zorder": 4, "clip_on": False}
         ax.plot(index[: len(found)], found, "D", label="circuit, $QQ'$", **look)
-    ax.set(xlabel="component", ylabel="eigenvalue", ylim=(0, 1.3 * max(*exact, *found) or 1.0))  # room for a legend
+    ax.set(
+        xlabel="component", ylabel="eigenvalue", ylim=(0, 1.3 * max(*exact, *found) or 1.0)
+    )  # room for a legend
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.legend(loc="upper right")
     return ax

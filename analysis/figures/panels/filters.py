@@ -21,14 +21,16 @@ def plot_filters(
     of: int | None = None,
     ax: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Draw learned filters, and exact ones below or behind them: as pictures where ``pixels`` is given, else as curves.
+    """Draw learned filters, and exact ones below or behind them: as pictures where ``pixels`` is
+    given, else as curves.
 
     Pictures of one column, learned and exact, share a colour scale, so that they can be compared.
 
     Parameters
     ----------
     learned, exact : (m, k)
-        Filters Vx, defined up to a rotation: turn the learned ones first, by :meth:`biorrr.analysis.Yardstick.aligned`.
+        Filters Vx, defined up to a rotation: turn the learned ones first, by
+        :meth:`biorrr.analysis.Yardstick.aligned`.
     pixels
         Shape of a filter as a picture, (height, width), or (3, height, width) for colour.
     numbers, of
@@ -36,9 +38,14 @@ def plot_filters(
     ax : (1, k) or (2, k)
         Axes; a row for the learned and, as pictures, one for the exact filters.
     """
-    rows = {"learned": np.asarray(learned)} | ({} if exact is None else {"exact": np.asarray(exact)})
+    rows = {"learned": np.asarray(learned)} | (
+        {} if exact is None else {"exact": np.asarray(exact)}
+    )
     k = rows["learned"].shape[1]
-    names = [f"filter {number}" + (f" of {of}" if of and of > k else "") for number in numbers or range(1, k + 1)]
+    names = [
+        f"filter {number}" + (f" of {of}" if of and of > k else "")
+        for number in numbers or range(1, k + 1)
+    ]
     if pixels is None:
         return _plot_curves(rows, names, ax)
     what = "one row for learned filters and, where given, one for exact ones, one column per filter"
@@ -76,13 +83,19 @@ def _symmetric(limit: float) -> Any:
     return FixedLocator([-value, 0, value])
 
 
-def _plot_curves(rows: dict[str, np.ndarray], names: list[str], ax: np.ndarray | None) -> np.ndarray:
+def _plot_curves(
+    rows: dict[str, np.ndarray], names: list[str], ax: np.ndarray | None
+) -> np.ndarray:
     size = 1.6 * len(names) + 0.6, 2.1
-    axes = axes_of(ax, 1, len(names), "one column per filter", figsize=size, sharex=True, sharey=True)
+    axes = axes_of(
+        ax, 1, len(names), "one column per filter", figsize=size, sharex=True, sharey=True
+    )
     looks = {"learned": {"color": COLOURS["proximal"], "zorder": 3}, "exact": THEORY}
     for neuron, panel in enumerate(axes[0]):
         for name, filters in rows.items():
-            panel.plot(np.arange(1, len(filters) + 1), filters[:, neuron], label=name, **looks[name])
+            panel.plot(
+                np.arange(1, len(filters) + 1), filters[:, neuron], label=name, **looks[name]
+            )
         panel.set(title=names[neuron], xlabel="input")
         panel.xaxis.get_major_locator().set_params(integer=True)
     axes[0, 0].set_ylabel("weight $V_x$")

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from biorrr.analysis.figures.style import EXCESS, THEORY, Axes, axes_of, for_log_axis, in_percent, styled
+from biorrr.analysis.figures.style import (
+    EXCESS,
+    THEORY,
+    Axes,
+    axes_of,
+    for_log_axis,
+    in_percent,
+    styled,
+)
 
 
 @styled
@@ -18,12 +26,14 @@ def plot_learning(
     color: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the objective against samples with its optimum or, without ``optimum``, excess in percent, logarithmic.
+    """Draw the objective against samples with its optimum or, without ``optimum``, excess in
+    percent, logarithmic.
 
     Parameters
     ----------
     samples : (S,)
-        Samples seen, on a logarithmic axis; the start, at 0, is drawn at half the first count that follows.
+        Samples seen, on a logarithmic axis; the start, at 0, is drawn at half the first count that
+        follows.
     scores : (S,) or (seeds, S)
         Of several seeds the mean is drawn, and a band of one standard deviation on either side.
     optimum
@@ -36,7 +46,9 @@ def plot_learning(
     scores = np.atleast_2d(np.asarray(scores, dtype=float))
     mean, spread = scores.mean(axis=0), scores.std(axis=0)
     (line,) = ax.plot(samples, mean, label=label, color=color)
-    ax.set(xscale="log", xlabel="samples seen", ylabel="objective" if optimum is not None else EXCESS)
+    ax.set(
+        xscale="log", xlabel="samples seen", ylabel="objective" if optimum is not None else EXCESS
+    )
     low = mean - spread
     if optimum is None:
         ax.set_yscale("log")
@@ -46,7 +58,9 @@ def plot_learning(
         named = "optimum" in ax.get_legend_handles_labels()[1]
         ax.axhline(optimum, label=None if named else "optimum", zorder=0, **THEORY)
     if len(scores) > 1:
-        ax.fill_between(samples, low, mean + spread, color=line.get_color(), alpha=0.25, linewidth=0)
+        ax.fill_between(
+            samples, low, mean + spread, color=line.get_color(), alpha=0.25, linewidth=0
+        )
     if ax.get_legend_handles_labels()[1]:
         ax.legend()
     return ax
@@ -54,7 +68,8 @@ def plot_learning(
 
 @styled
 def plot_angles(samples: ArrayLike, angles: ArrayLike, *, ax: Axes | None = None) -> Axes:
-    """Draw the angles between the learned and the exact subspace against samples, the largest on top.
+    """Draw the angles between the learned and the exact subspace against samples, the largest on
+    top.
 
     Parameters
     ----------

@@ -1,4 +1,6 @@
-"""A circuit as an electrode would see it: spikes above, the traces of each neuron below, on one axis of time."""
+"""A circuit as an electrode would see it: spikes above, the traces of each neuron below, on one
+axis of time.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ def plot_raster(
     neurons: Sequence[str] | None = None,
     ax: NDArray | None = None,
 ) -> NDArray:
-    """Draw the traces of a few neurons as :func:`plot_plateau` does, and where they spike a raster above.
+    """Draw the traces of a few neurons as :func:`plot_plateau` does, and where they spike a raster
+    above.
 
     Faint lines show when a new sample comes on.
 
@@ -37,8 +40,8 @@ def plot_raster(
     unit
         Label of the horizontal axis.
     spikes
-        Time and cell of each spike, both (spikes,), and how many cells stand for one neuron; cells are counted through
-        all neurons.
+        Time and cell of each spike, both (spikes,), and how many cells stand for one neuron; cells
+        are counted through all neurons.
     neurons
         Names of the neurons.
     ax : (1 + neurons,) with spikes, else (neurons,)
@@ -53,17 +56,25 @@ def plot_raster(
     names = [*neurons] if neurons else [f"neuron {number + 1}" for number in range(count)]
     lanes = 0.15 + 0.42 * len(recorded)
     heights = [*([0.35 + 0.5 * count] if spikes is not None else []), *[lanes] * count]
-    what = "the raster first, then one for each neuron" if spikes is not None else "one for each neuron"
+    what = (
+        "the raster first, then one for each neuron"
+        if spikes is not None
+        else "one for each neuron"
+    )
     layout = {"figsize": (6.8, 0.9 + sum(heights)), "height_ratios": heights, "sharex": True}
     axes = axes_of(ax, len(heights), 1, what, **layout)[:, 0]
     panels = axes[-count:].reshape(count, 1)
-    plot_plateau({"": recorded}, at={"": time}, unit=unit, onsets={"": onsets}, neurons=names, ax=panels)
+    plot_plateau(
+        {"": recorded}, at={"": time}, unit=unit, onsets={"": onsets}, neurons=names, ax=panels
+    )
     if spikes is not None:
         raster = axes[0]
         fired, cells, each = spikes
         for onset in np.asarray(onsets):
             raster.axvline(onset, color="0.9", linewidth=0.6, zorder=0)
-        raster.plot(fired, cells, "|", color=COLOURS["proximal"], markersize=2.5, markeredgewidth=0.6)
+        raster.plot(
+            fired, cells, "|", color=COLOURS["proximal"], markersize=2.5, markeredgewidth=0.6
+        )
         raster.set(ylim=(each * count - 0.5, -0.5), yticks=each * (np.arange(count) + 0.5) - 0.5)
         raster.set_yticklabels([f"{name},\n{each} cells" for name in names])
         raster.tick_params(left=False)

@@ -23,8 +23,8 @@ def plot_symmetry(
 ) -> Axes:
     """Draw ||Q' - R|| against what theory predicts, on logarithmic axes.
 
-    The axis ends where a number can no longer be told from rounding error: below, theory goes on to fall, and what is
-    measured does not.
+    The axis ends where a number can no longer be told from rounding error: below, theory goes on to
+    fall, and what is measured does not.
 
     Parameters
     ----------
@@ -39,8 +39,14 @@ def plot_symmetry(
     top = np.nanmax(measured) if np.nanmax(measured) > 0 else 1.0
     started = np.asarray(samples) > 0
     samples, measured = np.asarray(samples)[started], np.asarray(measured)[started]
-    predicted = np.full(len(samples), np.nan) if predicted is None else np.asarray(predicted)[started]
-    floor = 1e-12 * top if rounding is None else max(float(np.nanmedian(np.asarray(rounding))), 1e-16 * top)
+    predicted = (
+        np.full(len(samples), np.nan) if predicted is None else np.asarray(predicted)[started]
+    )
+    floor = (
+        1e-12 * top
+        if rounding is None
+        else max(float(np.nanmedian(np.asarray(rounding))), 1e-16 * top)
+    )
     if np.isfinite(predicted).any():
         ax.plot(samples, predicted, label="predicted, $\\prod(1-\\eta_q)$", zorder=3, **THEORY)
     ax.plot(samples, measured, "o", color=COLOURS["R"], label="measured", markersize=4)
@@ -48,11 +54,23 @@ def plot_symmetry(
     lowest = np.nanmin(np.concatenate([measured[measured > 0], predicted[predicted > 0], [top]]))
     if lowest < floor:
         ax.axhspan(floor * 1e-2, floor, color="0.93", zorder=0)
-        small: dict[str, Any] = {"fontsize": 7, "color": "0.35", "va": "center", "transform": ax.get_yaxis_transform()}
+        small: dict[str, Any] = {
+            "fontsize": 7,
+            "color": "0.35",
+            "va": "center",
+            "transform": ax.get_yaxis_transform(),
+        }
         ax.text(0.02, 0.1 * floor, "rounding error", **small)
         ax.set_ylim(floor * 1e-2, 3 * top)
     if not (measured > 0).any():
-        ax.text(0.5, 0.5, "R is Q' from the start, and stays it", ha="center", transform=ax.transAxes, fontsize=8)
+        ax.text(
+            0.5,
+            0.5,
+            "R is Q' from the start, and stays it",
+            ha="center",
+            transform=ax.transAxes,
+            fontsize=8,
+        )
     ax.legend(loc="best")
     return ax
 
@@ -64,9 +82,10 @@ def plot_meeting(results: Dataset) -> np.ndarray:
     Parameters
     ----------
     results
-        ``seen``, samples seen, ``ratio``, which is ||Q' - R|| over its start, and ``power``, the mean of |z|^2, each
-        (eigenvalues, eta, start, snapshot) and NaN after a divergence. The ``eigenvalues`` of QR at the start are
-        "positive", of which the ratio is drawn over the dashed (1 - eta/tau)^T, or in part "negative".
+        ``seen``, samples seen, ``ratio``, which is ||Q' - R|| over its start, and ``power``, the
+        mean of |z|^2, each (eigenvalues, eta, start, snapshot) and NaN after a divergence. The
+        ``eigenvalues`` of QR at the start are "positive", of which the ratio is drawn over the
+        dashed (1 - eta/tau)^T, or in part "negative".
 
     Returns
     -------
@@ -77,7 +96,9 @@ def plot_meeting(results: Dataset) -> np.ndarray:
     for eta, shade in zip(results["eta"].values, shades(results.sizes["eta"]), strict=True):
         one = results.sel(eta=eta, eigenvalues="positive")
         look: dict[str, Any] = {"color": shade, "markersize": 2.2, "markeredgewidth": 0}
-        axes[0].plot(one["seen"].values.T, one["ratio"].values.T, "o", **look)[0].set_label(f"{eta:g}")
+        axes[0].plot(one["seen"].values.T, one["ratio"].values.T, "o", **look)[0].set_label(
+            f"{eta:g}"
+        )
         samples = np.geomspace(1, np.nanmax(one["seen"]), 200)
         axes[0].plot(samples, (1 - eta) ** samples, zorder=3, **THEORY)
     axes[0].lines[-1].set_label("theory")

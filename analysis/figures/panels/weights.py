@@ -19,7 +19,8 @@ _ENDS = {  # what rows and columns of the paper's matrices are
 
 @styled
 def plot_weights(weights: Mapping[str, ArrayLike], *, ax: NDArray | None = None) -> NDArray:
-    """Draw each matrix of weights as a picture with its own colour bar; white is zero, red positive, blue negative.
+    """Draw each matrix of weights as a picture with its own colour bar; white is zero, red
+    positive, blue negative.
 
     Parameters
     ----------
@@ -32,16 +33,27 @@ def plot_weights(weights: Mapping[str, ArrayLike], *, ax: NDArray | None = None)
     -------
     axes : (number of matrices,)
     """
-    axes = axes_of(ax, 1, len(weights), "one for each matrix", figsize=(1.95 * len(weights) + 0.2, 2.7))[0]
+    axes = axes_of(
+        ax, 1, len(weights), "one for each matrix", figsize=(1.95 * len(weights) + 0.2, 2.7)
+    )[0]
     for panel, (name, matrix) in zip(axes, weights.items(), strict=True):
         matrix = np.asarray(matrix)
         limit = np.abs(matrix).max() or 1.0
         image = panel.imshow(
-            matrix, cmap="RdBu_r", vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest",
+            matrix,
+            cmap="RdBu_r",
+            vmin=-limit,
+            vmax=limit,
+            aspect="auto",
+            interpolation="nearest",
             extent=(0.5, matrix.shape[1] + 0.5, matrix.shape[0] + 0.5, 0.5),
-        )  # fmt: skip
+        )
         rows, columns = _ENDS.get(name, ("row", "column"))
-        panel.set(title=f"${name[0]}_{name[1:]}$" if name[1:] else f"${name}$", ylabel=rows, xlabel=columns)
+        panel.set(
+            title=f"${name[0]}_{name[1:]}$" if name[1:] else f"${name}$",
+            ylabel=rows,
+            xlabel=columns,
+        )
         for axis in (panel.xaxis, panel.yaxis):
             axis.get_major_locator().set_params(integer=True, nbins=5, min_n_ticks=1)
         bar = panel.figure.colorbar(image, ax=panel, orientation="horizontal", aspect=14)

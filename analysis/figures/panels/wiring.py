@@ -1,8 +1,9 @@
-"""The circuit as a drawing, in the manner of the paper's Fig. 1: cells in place, and every synapse where axons cross.
+"""The circuit as a drawing, in the manner of the paper's Fig. 1: cells in place, and every synapse
+where axons cross.
 
-Pyramidal cells stand side by side. Axons run across their dendrites: sensory ones across the basal dendrites below,
-instructive ones and those of interneurons across the apical dendrite above. Where an axon crosses a dendrite there is a
-synapse, as large as it is strong.
+Pyramidal cells stand side by side. Axons run across their dendrites: sensory ones across the basal
+dendrites below, instructive ones and those of interneurons across the apical dendrite above. Where
+an axon crosses a dendrite there is a synapse, as large as it is strong.
 """
 
 from __future__ import annotations
@@ -15,11 +16,21 @@ import numpy as np
 from biorrr.analysis.figures.style import COLOURS, Axes, axes_of, styled
 
 MOST_CELLS = 16  # of one kind that are drawn
-PATHWAYS = {"Vx": COLOURS["proximal"], "Vy": COLOURS["distal"], "Q": COLOURS["Q"], "R": COLOURS["R"]}
+PATHWAYS = {
+    "Vx": COLOURS["proximal"],
+    "Vy": COLOURS["distal"],
+    "Q": COLOURS["Q"],
+    "R": COLOURS["R"],
+}
 OWN = COLOURS["own"]  # pathways that the paper's circuit does not have
 _PAPER_CELLS = ("sensory", "instructive", "pyramidal", "interneurons")
 _AXON: dict[str, Any] = {"linewidth": 0.5, "zorder": 1, "solid_capstyle": "round"}
-_DENDRITE: dict[str, Any] = {"color": "black", "linewidth": 1.4, "solid_capstyle": "round", "zorder": 2}
+_DENDRITE: dict[str, Any] = {
+    "color": "black",
+    "linewidth": 1.4,
+    "solid_capstyle": "round",
+    "zorder": 2,
+}
 _GAP = 1.6  # between kinds of axons, in units of the distance between two of a kind
 _LARGEST, _SMALLEST = 9.0, 0.8  # size of the strongest and of the weakest synapse, in points
 
@@ -28,45 +39,55 @@ _LARGEST, _SMALLEST = 9.0, 0.8  # size of the strongest and of the weakest synap
 def plot_wiring(graph: Any, *, ax: Axes | None = None) -> Axes:
     """Draw the cells and synapses of ``graph``.
 
-    A synapse that raises its target is an arrowhead, one that lowers it a bar: that is the sign of its pathway times
-    that of its weight, since a pathway of this circuit may carry both. It is as large as it is strong: Q and R share a
-    scale, since R becomes Q', and Vx and Vy have one each. Of more than 16 cells of a kind those with the strongest
-    synapses are drawn.
+    A synapse that raises its target is an arrowhead, one that lowers it a bar: that is the sign of
+    its pathway times that of its weight, since a pathway of this circuit may carry both. It is as
+    large as it is strong: Q and R share a scale, since R becomes Q', and Vx and Vy have one each.
+    Of more than 16 cells of a kind those with the strongest synapses are drawn.
 
     Parameters
     ----------
     graph
-        A networkx graph of cells. Nodes have ``population`` and ``index``; edges have ``pathway``, ``matrix`` (the
-        paper's name), ``drives`` (what their current adds to), ``sign`` and ``weight``. Populations that the paper's
-        circuit does not have are drawn to the right of the interneurons.
+        A networkx graph of cells. Nodes have ``population`` and ``index``; edges have ``pathway``,
+        ``matrix`` (the paper's name), ``drives`` (what their current adds to), ``sign`` and
+        ``weight``. Populations that the paper's circuit does not have are drawn to the right of the
+        interneurons.
     """
     members: dict[str, list] = {}
     for node, population in graph.nodes(data="population"):
         members.setdefault(population, []).append(node)
     own = [name for name in members if name not in _PAPER_CELLS]
-    drawing = _Drawing(graph, {name: _strongest(graph, nodes) for name, nodes in members.items()}, own)
+    drawing = _Drawing(
+        graph, {name: _strongest(graph, nodes) for name, nodes in members.items()}, own
+    )
     ax = axes_of(ax, figsize=drawing.size)
     drawing.draw(ax, {name: len(members[name]) for name in members})
     return ax
 
 
 class _Drawing:
-    """Places of cells and axons, in units of the distance between two axons, and how to draw them."""
+    """Places of cells and axons, in units of the distance between two axons, and how to draw
+    them.
+    """
 
     def __init__(self, graph: Any, members: Mapping[str, list], own: list[str]) -> None:
         self.graph, self.members, self.own = graph, members, own
         self.inner = [*members["interneurons"], *(node for name in own for node in members[name])]
-        k, sensory, instructive = (len(members[name]) for name in ("pyramidal", "sensory", "instructive"))
+        k, sensory, instructive = (
+            len(members[name]) for name in ("pyramidal", "sensory", "instructive")
+        )
         self.apart = max(1.7, min(3.2, 26 / k))  # from one pyramidal cell to the next
         self.x = {node: self.apart * (i + 1) for i, node in enumerate(members["pyramidal"])}
         self.axon = 0.4 * self.apart  # of a pyramidal cell, beside its dendrite
         self.left, self.right = 0.3 * self.apart, self.apart * (k + 0.8)
-        # Rows from below: sensory axons, somata, for each interneuron its dendrite and its axon, instructive axons.
+        # Rows from below: sensory axons, somata, for each interneuron its dendrite and its axon,
+        # instructive axons.
         self.y = {node: float(sensory - 1 - i) for i, node in enumerate(members["sensory"])}
         self.soma = sensory + 0.7
         self.pair = 2.0  # from one interneuron to the next
         low = self.soma + 2.6
-        self.middle = {node: low + self.pair * (len(self.inner) - 1 - i) for i, node in enumerate(self.inner)}
+        self.middle = {
+            node: low + self.pair * (len(self.inner) - 1 - i) for i, node in enumerate(self.inner)
+        }
         low += self.pair * (len(self.inner) - 1) + 2.0
         self.y |= {node: low + instructive - 1 - i for i, node in enumerate(members["instructive"])}
         self.top = low + instructive - 1 + 0.8
@@ -82,7 +103,13 @@ class _Drawing:
         last = self.right - 0.45 * self.apart
         for name, matrix in (("sensory", "Vx"), ("instructive", "Vy")):
             for node in self.members[name]:
-                ax.plot([self.left, last], [self.y[node]] * 2, color=PATHWAYS[matrix], alpha=0.6, **_AXON)
+                ax.plot(
+                    [self.left, last],
+                    [self.y[node]] * 2,
+                    color=PATHWAYS[matrix],
+                    alpha=0.6,
+                    **_AXON,
+                )
         for node, x in self.x.items():
             self._draw_pyramidal(ax, x, str(self.graph.nodes[node]["index"]))
         for node in self.inner:
@@ -93,25 +120,57 @@ class _Drawing:
         ax.axis("off")
 
     def _draw_pyramidal(self, ax: Axes, x: float, label: str) -> None:
-        """Draw a soma between its basal (proximal) and its apical (distal) dendrite, and its axon beside them."""
+        """Draw a soma between its basal (proximal) and its apical (distal) dendrite, and its axon
+        beside them.
+        """
         from matplotlib.patches import Polygon
 
         ax.plot([x, x], [-0.6, self.top], **_DENDRITE)
         half, base = min(0.75, 0.36 * self.apart), self.soma - 0.7
         corners = [(x - half, base), (x + half, base), (x, base + 1.8)]
-        ax.add_patch(Polygon(corners, facecolor="white", edgecolor="black", linewidth=1.1, zorder=4))
+        ax.add_patch(
+            Polygon(corners, facecolor="white", edgecolor="black", linewidth=1.1, zorder=4)
+        )
         ax.text(x, base + 0.55, label, ha="center", va="center", fontsize=6.5, zorder=5)
         beside, highest = x + self.axon, max(self.middle.values())
-        ax.plot([x, beside, beside], [self.soma, self.soma, highest], color=PATHWAYS["R"], **_AXON | {"linewidth": 1})
+        ax.plot(
+            [x, beside, beside],
+            [self.soma, self.soma, highest],
+            color=PATHWAYS["R"],
+            **_AXON | {"linewidth": 1},
+        )
 
     def _draw_interneuron(self, ax: Axes, node: Any) -> None:
-        """Draw a circle, its dendrite, which pyramidal axons cross, and its axon, which crosses their tufts."""
+        """Draw a circle, its dendrite, which pyramidal axons cross, and its axon, which crosses
+        their tufts.
+        """
         height, x = self.middle[node], self.right + 0.6
         colour = PATHWAYS["Q"] if node in self.members["interneurons"] else OWN
-        ax.plot([self.left + self.axon, x], [height - 0.45] * 2, color="black", **_AXON | {"linewidth": 1})
+        ax.plot(
+            [self.left + self.axon, x],
+            [height - 0.45] * 2,
+            color="black",
+            **_AXON | {"linewidth": 1},
+        )
         ax.plot([self.left, x], [height + 0.45] * 2, color=colour, **_AXON | {"linewidth": 1})
-        ax.plot(x, height, "o", markersize=12, markerfacecolor="white", markeredgecolor="black", zorder=6)
-        ax.text(x, height, str(self.graph.nodes[node]["index"]), ha="center", va="center", fontsize=6.5, zorder=7)
+        ax.plot(
+            x,
+            height,
+            "o",
+            markersize=12,
+            markerfacecolor="white",
+            markeredgecolor="black",
+            zorder=6,
+        )
+        ax.text(
+            x,
+            height,
+            str(self.graph.nodes[node]["index"]),
+            ha="center",
+            va="center",
+            fontsize=6.5,
+            zorder=7,
+        )
 
     def _draw_synapses(self, ax: Axes) -> None:
         strongest = _strengths(self.graph)
@@ -132,10 +191,14 @@ class _Drawing:
                 ax.plot(*place, marker=5 if target in self.x else 6, markeredgewidth=0, **look)
             else:  # the bar stands just before it
                 before = np.subtract(place, (0.22, 0) if target in self.x else (0, 0.18))
-                ax.plot(*before, marker="|" if target in self.x else "_", markeredgewidth=1.6, **look)
+                ax.plot(
+                    *before, marker="|" if target in self.x else "_", markeredgewidth=1.6, **look
+                )
 
     def _crossing(self, source: Any, target: Any) -> tuple[float, float] | None:
-        """Return the place where the axon of ``source`` crosses the dendrite of ``target``, or None."""
+        """Return the place where the axon of ``source`` crosses the dendrite of ``target``, or
+        None.
+        """
         if target in self.x and source in self.y:
             return self.x[target], self.y[source]
         if target in self.x and source in self.middle:
@@ -144,7 +207,9 @@ class _Drawing:
             return self.x[source] + self.axon, self.middle[target] - 0.45
         return None
 
-    def _draw_detour(self, ax: Axes, source: Any, target: Any, raises: bool, share: float, colour: str) -> None:
+    def _draw_detour(
+        self, ax: Axes, source: Any, target: Any, raises: bool, share: float, colour: str
+    ) -> None:
         """Draw a bow between cells whose lines do not cross, such as two interneurons."""
         from matplotlib.patches import FancyArrowPatch
 
@@ -155,17 +220,29 @@ class _Drawing:
 
         ax.add_patch(
             FancyArrowPatch(
-                place(source), place(target), connectionstyle="arc3,rad=0.4", color=colour, shrinkA=7, shrinkB=7,
-                arrowstyle="-|>,head_length=2.5,head_width=1.5" if raises else "|-|,widthA=0,widthB=1.5",
-                linewidth=0.3 + 2 * share, zorder=5,
+                place(source),
+                place(target),
+                connectionstyle="arc3,rad=0.4",
+                color=colour,
+                shrinkA=7,
+                shrinkB=7,
+                arrowstyle=(
+                    "-|>,head_length=2.5,head_width=1.5" if raises else "|-|,widthA=0,widthB=1.5"
+                ),
+                linewidth=0.3 + 2 * share,
+                zorder=5,
             )
-        )  # fmt: skip
+        )
 
     def _name(self, ax: Axes, sizes: Mapping[str, int]) -> None:
         """Label cells and compartments, and explain colours, shapes and sizes below."""
         beside: dict[str, Any] = {"ha": "right", "va": "center", "fontsize": 8}
         number = {
-            name: f",\n{len(shown)} strongest of {sizes[name]}" if len(shown) < sizes[name] else f", {len(shown)}"
+            name: (
+                f",\n{len(shown)} strongest of {sizes[name]}"
+                if len(shown) < sizes[name]
+                else f", {len(shown)}"
+            )
             for name, shown in self.members.items()
         }
         for name, symbol in (("sensory", "x"), ("instructive", "y")):
@@ -173,33 +250,71 @@ class _Drawing:
             ax.text(self.left - 0.5, row, f"{name}\ninputs ${symbol}${number[name]}", **beside)
         ax.text(self.left - 0.5, self.soma, f"somata,\noutput $z${number['pyramidal']}", **beside)
         middle = float(np.mean([*self.middle.values()]))
-        ax.text(self.left - 0.5, middle, "axons (green)\nand dendrites (black)\nof interneurons", **beside)
+        ax.text(
+            self.left - 0.5,
+            middle,
+            "axons (green)\nand dendrites (black)\nof interneurons",
+            **beside,
+        )
         cells = float(np.mean([*self.x.values()]))
         ax.text(cells, self.top + 0.2, "apical dendrites", ha="center", va="bottom", fontsize=8)
         ax.text(cells, -0.8, "basal dendrites", ha="center", va="top", fontsize=8)
         for name in ("interneurons", *self.own):
             heights = [self.middle[node] for node in self.members[name]]
-            text = ("interneurons\n$n$" if name == "interneurons" else name.replace(" ", "\n")) + number[name]
-            ax.text(self.right + 1.5, float(np.mean(heights)), text, ha="left", va="center", fontsize=8)
+            text = (
+                "interneurons\n$n$" if name == "interneurons" else name.replace(" ", "\n")
+            ) + number[name]
+            ax.text(
+                self.right + 1.5, float(np.mean(heights)), text, ha="left", va="center", fontsize=8
+            )
         _explain(ax, self.graph)
 
 
 def _explain(ax: Axes, graph: Any) -> None:
-    """Draw a legend: one colour per pathway with its largest strength, and the meaning of arrow and bar."""
+    """Draw a legend: one colour per pathway with its largest strength, and the meaning of arrow and
+    bar.
+    """
     strongest = _strengths(graph)
     matrices = dict.fromkeys(matrix for *_, matrix in graph.edges(data="matrix"))
     for matrix in matrices:
         symbol = f"${matrix[0]}_{matrix[1:]}$" if matrix in ("Vx", "Vy") else f"${matrix}$"
         ax.plot(
-            [], [], marker=5, linestyle="none", markersize=_LARGEST, markeredgewidth=0,
-            color=PATHWAYS.get(matrix, OWN), label=f"{symbol}, largest {strongest[_scale(matrix)]:.2g}",
-        )  # fmt: skip
-    ax.plot([], [], marker=5, linestyle="none", markersize=7, color="0.3", markeredgewidth=0, label="raises its target")
+            [],
+            [],
+            marker=5,
+            linestyle="none",
+            markersize=_LARGEST,
+            markeredgewidth=0,
+            color=PATHWAYS.get(matrix, OWN),
+            label=f"{symbol}, largest {strongest[_scale(matrix)]:.2g}",
+        )
     ax.plot(
-        [], [], marker="|", linestyle="none", markersize=9, color="0.3", markeredgewidth=1.6, label="lowers its target"
+        [],
+        [],
+        marker=5,
+        linestyle="none",
+        markersize=7,
+        color="0.3",
+        markeredgewidth=0,
+        label="raises its target",
+    )
+    ax.plot(
+        [],
+        [],
+        marker="|",
+        linestyle="none",
+        markersize=9,
+        color="0.3",
+        markeredgewidth=1.6,
+        label="lowers its target",
     )
     ax.legend(
-        loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=3, handletextpad=0.3, columnspacing=1.2, fontsize=7.5
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.0),
+        ncols=3,
+        handletextpad=0.3,
+        columnspacing=1.2,
+        fontsize=7.5,
     )
 
 
@@ -218,7 +333,11 @@ def _strengths(graph: Any) -> dict[str, float]:
 
 
 def _strongest(graph: Any, cells: list) -> list:
-    """Return the cells whose axons have the strongest synapses, which are drawn, in their own order."""
-    strength = [sum(weight**2 for _, _, weight in graph.out_edges(node, data="weight")) for node in cells]
+    """Return the cells whose axons have the strongest synapses, which are drawn, in their own
+    order.
+    """
+    strength = [
+        sum(weight**2 for _, _, weight in graph.out_edges(node, data="weight")) for node in cells
+    ]
     kept = np.sort(np.argsort(strength)[::-1][:MOST_CELLS])
     return [cells[i] for i in kept]

@@ -1,10 +1,11 @@
 """Predict one area from another through few neurons, with the controls the field asks for.
 
-The circuit learns the communication subspace (Semedo et al. 2019) of two areas recorded together, V1 and V2 unless
---data names a recording of yours, and stands beside exact reduced-rank regression with the same ridge and folds. Whole
-trials are held out; R2 is pooled: squared errors over squared deviations from the training mean, each summed over
-neurons and folds. Controls: targets within the source's area, matched in number and rate; shuffled trials; lags; the
-areas' own dimensions; removed predictive dimensions. `biorrr data --check FILE` says what is in a recording.
+The circuit learns the communication subspace (Semedo et al. 2019) of two areas recorded together,
+V1 and V2 unless --data names a recording of yours, and stands beside exact reduced-rank regression
+with the same ridge and folds. Whole trials are held out; R2 is pooled: squared errors over squared
+deviations from the training mean, each summed over neurons and folds. Controls: targets within the
+source's area, matched in number and rate; shuffled trials; lags; the areas' own dimensions; removed
+predictive dimensions. `biorrr data --check FILE` says what is in a recording.
 """
 
 from __future__ import annotations
@@ -41,19 +42,29 @@ class CommunicationSettings(ExperimentSettings):
         "take residuals around the condition's mean in each time bin, or none",
         choices=("condition", "none"),
     )
-    zscore: bool = option(False, "divide each unit by its standard deviation over the training trials")
-    ranks: tuple[int, ...] = option((1, 2, 3, 4, 6), "pyramidal neurons; may be repeated", at_least=1)
+    zscore: bool = option(
+        False, "divide each unit by its standard deviation over the training trials"
+    )
+    ranks: tuple[int, ...] = option(
+        (1, 2, 3, 4, 6), "pyramidal neurons; may be repeated", at_least=1
+    )
     s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
     folds: int = option(10, "parts of the trials, each held out once", at_least=2)
     epochs: int | None = option(
-        None, "passes over the training trials, by default as many as make 90,000 samples", at_least=1
+        None,
+        "passes over the training trials, by default as many as make 90,000 samples",
+        at_least=1,
     )
-    ridge: float | None = option(None, "added to Cxx and Cyy, 0.1 * trace(Cxx)/m by default", at_least=0)
+    ridge: float | None = option(
+        None, "added to Cxx and Cyy, 0.1 * trace(Cxx)/m by default", at_least=0
+    )
     draws: int = option(25, "within-area targets drawn, matched in number and rate", at_least=0)
     shuffles: int = option(100, "shuffles of the trials, for the null hypothesis", at_least=0)
     lags: int = option(2, "time bins of lag to try either way", at_least=0)
     simulation: bool = option(True, "simulate circuits, or solve exactly alone")
-    seed: int = option(0, "seed of the folds, the draws, the initial weights and the order of samples", at_least=0)
+    seed: int = option(
+        0, "seed of the folds, the draws, the initial weights and the order of samples", at_least=0
+    )
 
     @property
     def bin(self) -> float:
@@ -73,44 +84,71 @@ class CommunicationSettings(ExperimentSettings):
     @property
     def source_name(self) -> str:
         """Name of the area that predicts."""
-        return "V1" if isinstance(self.data, V1V2) else getattr(self.data, "source", None) or "source"
+        return (
+            "V1" if isinstance(self.data, V1V2) else getattr(self.data, "source", None) or "source"
+        )
 
 
 CAPTIONS = {
-    "communication": "Held-out prediction of a target area from the source through few neurons. Grey: the exact "
-    "solution at each number of neurons (rank), with standard errors over folds. Circles: circuits that have learned, "
-    "with standard deviations over seeds. Dotted: the full regression. The triangle marks the rank that cross- "
-    "validation chooses, the smallest within one standard error of the best; weak dimensions are missed, so that it "
-    "is a lower bound. The grey band spans the predictions with shuffled trials. Squares: matched targets within the "
-    "source's own area.",
-    "dimensionality": "Predictive dimensions of the target (filled) beside the dimensions that the target and the "
-    "source share within themselves, by factor analysis (open). Where the filled symbol lies to the left of the "
-    "target's open one, the few predictive dimensions do not follow from a simple target. Small squares are matched "
-    "draws.",
-    "removal": "Held-out prediction by full regression when the source's activity along its predictive dimensions is "
-    "removed, one dimension after another. A curve that falls to zero depends on these dimensions alone; one that "
-    "stays up uses others. Bars are standard errors over folds; the dotted line marks the chosen rank.",
-    "lags": "Held-out prediction at the chosen rank when the target is taken later (positive lags) or earlier than "
-    "the source, on the same bins of the source, with standard errors over folds.",
+    "communication": (
+        "Held-out prediction of a target area from the source through few neurons. Grey: the exact"
+        " solution at each number of neurons (rank), with standard errors over folds. Circles:"
+        " circuits that have learned, with standard deviations over seeds. Dotted: the full"
+        " regression. The triangle marks the rank that cross- validation chooses, the smallest"
+        " within one standard error of the best; weak dimensions are missed, so that it is a lower"
+        " bound. The grey band spans the predictions with shuffled trials. Squares: matched targets"
+        " within the source's own area."
+    ),
+    "dimensionality": (
+        "Predictive dimensions of the target (filled) beside the dimensions that the target and the"
+        " source share within themselves, by factor analysis (open). Where the filled symbol lies"
+        " to the left of the target's open one, the few predictive dimensions do not follow from a"
+        " simple target. Small squares are matched draws."
+    ),
+    "removal": (
+        "Held-out prediction by full regression when the source's activity along its predictive"
+        " dimensions is removed, one dimension after another. A curve that falls to zero depends on"
+        " these dimensions alone; one that stays up uses others. Bars are standard errors over"
+        " folds; the dotted line marks the chosen rank."
+    ),
+    "lags": (
+        "Held-out prediction at the chosen rank when the target is taken later (positive lags) or"
+        " earlier than the source, on the same bins of the source, with standard errors over folds."
+    ),
 }
 
 
 @experiment(
-    shows="one area predicted from another through few neurons (Semedo et al. 2019), in V1-V2 or your own recording",
+    shows=(
+        "one area predicted from another through few neurons (Semedo et al. 2019), in V1-V2 or your"
+        " own recording"
+    ),
     takes="1.5 min",
     paper="beyond it",
     measure=lambda settings: "shortfall" if settings.simulation else "rank",
     captions=CAPTIONS,
     small={
-        "data": Planted(trials=30, bins=4, source_units=16, target_units=6), "ranks": (1, 2), "folds": 2, "epochs": 1,
-        "shuffles": 2, "draws": 1, "lags": 1, "engine": "numpy",
+        "data": Planted(trials=30, bins=4, source_units=16, target_units=6),
+        "ranks": (1, 2),
+        "folds": 2,
+        "epochs": 1,
+        "shuffles": 2,
+        "draws": 1,
+        "lags": 1,
+        "engine": "numpy",
     },
-)  # fmt: skip
+)
 def communication(lab: Lab, settings: CommunicationSettings) -> Findings:
     """Predict the target from the source, by circuits and exactly, with all controls."""
     from biorrr.analysis.figures import communication as figures
     from biorrr.sims.experiments.communication.areas import Areas
-    from biorrr.sims.experiments.communication.questions import Circuit, control, controls_of, draw, learn_fold
+    from biorrr.sims.experiments.communication.questions import (
+        Circuit,
+        control,
+        controls_of,
+        draw,
+        learn_fold,
+    )
     from biorrr.sims.experiments.communication.results import join, notes_of, summary
 
     data = lab.load(settings.data)
@@ -118,7 +156,12 @@ def communication(lab: Lab, settings: CommunicationSettings) -> Findings:
     areas = Areas(data, settings)
 
     folds, ranks = range(settings.folds if settings.simulation else 0), settings.ranks
-    circuits = [Circuit(fold, rank, seed) for fold in folds for rank in ranks for seed in settings.every_seed]
+    circuits = [
+        Circuit(fold, rank, seed)
+        for fold in folds
+        for rank in ranks
+        for seed in settings.every_seed
+    ]
     learned = lab.map(learn_fold, circuits, areas)
     controls = lab.map(control, controls_of(areas), areas)
     draws = lab.map(draw, range(settings.draws if len(areas.source) >= 4 else 0), areas)
@@ -129,7 +172,11 @@ def communication(lab: Lab, settings: CommunicationSettings) -> Findings:
         *(Quantity(name, getattr(settings, name)) for name in ("s", "ridge", "folds", "seeds")),
         *about(settings, data),
         *summary(results),
-        *(Quantity(name, results.attrs[name]) for name in ("engine", "seconds") if name in results.attrs),
+        *(
+            Quantity(name, results.attrs[name])
+            for name in ("engine", "seconds")
+            if name in results.attrs
+        ),
         Quantity("notes", "; ".join(notes)),
     ]
     drawn = {
@@ -140,8 +187,10 @@ def communication(lab: Lab, settings: CommunicationSettings) -> Findings:
     if "lag_r2" in results:
         drawn["lags"] = figures.plot_lags
     return Findings(
-        title=f"{settings.data}: held-out R2, {settings.folds} folds of whole trials, s = {settings.s:g}; "
-        "data are centred",
+        title=(
+            f"{settings.data}: held-out R2, {settings.folds} folds of whole trials, s ="
+            f" {settings.s:g}; data are centred"
+        ),
         quantities=quantities,
         rows={"to note": "; ".join(notes)} if notes else {},
         data={"run": results},
@@ -160,22 +209,32 @@ def about(settings: CommunicationSettings, data: data_sets.Dataset) -> list[Quan
         Quantity("target_units", data.Y.shape[1]),
         Quantity("trials", len(np.unique(data.trials))),
         Quantity("bins", len(data.X)),
-        *(Quantity(f"{side}_rate", float(rate.mean()), "spikes/s") for side, rate in rates.items() if rate is not None),
+        *(
+            Quantity(f"{side}_rate", float(rate.mean()), "spikes/s")
+            for side, rate in rates.items()
+            if rate is not None
+        ),
     ]
 
 
-def fit(lab: Lab, settings: CommunicationSettings, data: data_sets.Dataset) -> CommunicationSettings:
-    """Work out ridge and epochs unless they are set, and leave out ranks that the data do not allow."""
+def fit(
+    lab: Lab, settings: CommunicationSettings, data: data_sets.Dataset
+) -> CommunicationSettings:
+    """Work out ridge and epochs unless they are set, and leave out ranks that the data do not
+    allow.
+    """
     from biorrr.analysis.regression.rank import residuals
 
     m, n = data.X.shape[1], data.Y.shape[1]
     trials = len(np.unique(data.trials))
     if settings.folds > trials:
-        raise SettingsError(f"folds: must not exceed the number of trials, {trials} (got {settings.folds})")
+        raise SettingsError(
+            f"folds: must not exceed the number of trials, {trials} (got {settings.folds})"
+        )
     if min(settings.ranks) > min(m, n):
         raise SettingsError(
-            f"ranks: must not exceed the number of units, {m} in the source and {n} in the target (got "
-            f"{min(settings.ranks)})"
+            f"ranks: must not exceed the number of units, {m} in the source and {n} in the target"
+            f" (got {min(settings.ranks)})"
         )
     lab.set(ranks=tuple(rank for rank in settings.ranks if rank <= min(m, n)))
     # 25 epochs of the published data, whose folds leave 3,600 samples for training.
@@ -184,5 +243,9 @@ def fit(lab: Lab, settings: CommunicationSettings, data: data_sets.Dataset) -> C
     if filled.ridge is not None:
         return filled
     strata = data.strata if settings.residual == "condition" else None
-    variance = 1.0 if settings.zscore else float(np.square(residuals(data.X, strata, slice(None))[0]).mean())
+    variance = (
+        1.0
+        if settings.zscore
+        else float(np.square(residuals(data.X, strata, slice(None))[0]).mean())
+    )
     return lab.set(ridge=0.1 * variance)

@@ -1,4 +1,6 @@
-"""Two areas recorded together, split into folds of whole trials, and the exact prediction of one from the other."""
+"""Two areas recorded together, split into folds of whole trials, and the exact prediction of one
+from the other.
+"""
 
 from __future__ import annotations
 
@@ -33,12 +35,16 @@ class Areas:
 
     @property
     def strata(self) -> np.ndarray | None:
-        """Condition and time bin of each sample, (T,), whose mean is subtracted; None for a single mean."""
+        """Condition and time bin of each sample, (T,), whose mean is subtracted; None for a single
+        mean.
+        """
         return self.data.strata if self.settings.residual == "condition" else None
 
     @property
     def conditions(self) -> np.ndarray | None:
-        """Condition of each sample's trial, (T,): trials of one condition begin in the same stratum."""
+        """Condition of each sample's trial, (T,): trials of one condition begin in the same
+        stratum.
+        """
         if self.strata is None:
             return None
         first, place = np.unique(self.data.trials, return_index=True, return_inverse=True)[1:]
@@ -46,16 +52,25 @@ class Areas:
 
     @cached_property
     def folds(self) -> np.ndarray:
-        """Fold in which each sample is held out, (T,); conditions are spread evenly over the folds."""
+        """Fold in which each sample is held out, (T,); conditions are spread evenly over the
+        folds.
+        """
         return trial_folds(
-            self.data.trials, self.settings.folds, conditions=self.conditions, random_state=self.settings.seed
+            self.data.trials,
+            self.settings.folds,
+            conditions=self.conditions,
+            random_state=self.settings.seed,
         )
 
     @property
     def bins(self) -> int:
         """Time bins in each trial; 1 where trials differ in length or are mixed."""
         lengths = np.unique(self.data.trials, return_counts=True)[1]
-        rows = self.data.trials.reshape(-1, lengths[0]) if (lengths == lengths[0]).all() else self.data.trials[:, None]
+        rows = (
+            self.data.trials.reshape(-1, lengths[0])
+            if (lengths == lengths[0]).all()
+            else self.data.trials[:, None]
+        )
         return rows.shape[1] if (rows == rows[:, :1]).all() else 1
 
     @property
@@ -73,12 +88,22 @@ class Areas:
         """Second moments of all channels."""
         return self.moments_of()
 
-    def moments_of(self, source: np.ndarray | None = None, target: np.ndarray | None = None) -> FoldMoments:
-        """Return the moments with these rows of the source beside these rows of the target; all in order by default."""
-        source, target = (np.arange(len(self.data.trials)) if rows is None else rows for rows in (source, target))
-        strata = None if self.strata is None else np.unique(self.strata[source], return_inverse=True)[1]
+    def moments_of(
+        self, source: np.ndarray | None = None, target: np.ndarray | None = None
+    ) -> FoldMoments:
+        """Return the moments with these rows of the source beside these rows of the target; all in
+        order by default.
+        """
+        source, target = (
+            np.arange(len(self.data.trials)) if rows is None else rows for rows in (source, target)
+        )
+        strata = (
+            None if self.strata is None else np.unique(self.strata[source], return_inverse=True)[1]
+        )
         X, Y, zscore = self.data.X, self.data.Y, self.settings.zscore
-        return FoldMoments.of(X, Y, self.folds[source], strata, rows=(source, target), zscore=zscore)
+        return FoldMoments.of(
+            X, Y, self.folds[source], strata, rows=(source, target), zscore=zscore
+        )
 
     @cached_property
     def prediction(self) -> Prediction:
@@ -87,7 +112,9 @@ class Areas:
 
     def predict(self, moments: FoldMoments, source: np.ndarray, target: np.ndarray) -> Prediction:
         """Return the exact held-out prediction of some channels from others."""
-        return predict_held_out(moments, source, target, s=self.settings.s, ridge=self.settings.ridge or 0.0)
+        return predict_held_out(
+            moments, source, target, s=self.settings.s, ridge=self.settings.ridge or 0.0
+        )
 
     def fold(self, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return training X and Y, test X and Y of a fold, around means of the training trials."""

@@ -35,9 +35,13 @@ def learn_fold(job: Job, item: Circuit, areas: Areas) -> xr.Dataset:
     x_train, y_train, x_test, y_test = areas.fold(item.fold)
     settings = job.settings
     circuit = settings.make_circuit(k=item.rank, s=settings.s, ridge=settings.ridge, seed=item.seed)
-    run = job.run(circuit, x_train, y_train, epochs=settings.epochs, centre=True, record=(), snapshots=1)
+    run = job.run(
+        circuit, x_train, y_train, epochs=settings.epochs, centre=True, record=(), snapshots=1
+    )
     error = np.square(y_test - run.predict(x_test)).sum()
-    return xr.Dataset({"error": error}, attrs={name: run.data.attrs[name] for name in ("engine", "seconds")})
+    return xr.Dataset(
+        {"error": error}, attrs={name: run.data.attrs[name] for name in ("engine", "seconds")}
+    )
 
 
 def controls_of(areas: Areas) -> list[str]:
@@ -59,8 +63,12 @@ def shuffle(areas: Areas) -> xr.Dataset:
     found = []
     for number in range(areas.settings.shuffles):
         rng = np.random.default_rng([areas.settings.seed, number])
-        shuffled = areas.moments_of(target=shuffled_trials(areas.data.trials, rng, areas.conditions))
-        found.append(areas.predict(shuffled, areas.source, areas.target).r2[areas.prediction.rank - 1])
+        shuffled = areas.moments_of(
+            target=shuffled_trials(areas.data.trials, rng, areas.conditions)
+        )
+        found.append(
+            areas.predict(shuffled, areas.source, areas.target).r2[areas.prediction.rank - 1]
+        )
     return xr.Dataset({"null_r2": ("shuffle", found)})
 
 
@@ -70,7 +78,9 @@ def most_lags(areas: Areas) -> int:
 
 
 def lag(areas: Areas) -> xr.Dataset:
-    """Return R2 at the chosen rank and its standard error, (lag,), with lags of the target in seconds."""
+    """Return R2 at the chosen rank and its standard error, (lag,), with lags of the target in
+    seconds.
+    """
     bins, most = areas.bins, most_lags(areas)
     lags, rows = np.arange(-most, most + 1), np.arange(len(areas.data.trials)).reshape(-1, bins)
     found = []
@@ -86,17 +96,23 @@ def lag(areas: Areas) -> xr.Dataset:
 def dimensions(areas: Areas) -> xr.Dataset:
     """Return the dimensions that source and target share within themselves."""
     sides = {"source": areas.source, "target": areas.target}
-    shared = {side: shared_dimensionality(areas.moments, channels) for side, channels in sides.items()}
+    shared = {
+        side: shared_dimensionality(areas.moments, channels) for side, channels in sides.items()
+    }
     return xr.Dataset({f"{side}_dimensionality": found for side, found in shared.items()})
 
 
 def removal(areas: Areas) -> xr.Dataset:
-    """Return R2 of the full regression without the source's predictive dimensions, with standard errors, (removed,)."""
+    """Return R2 of the full regression without the source's predictive dimensions, with standard
+    errors, (removed,).
+    """
     most, settings = min(MOST_REMOVED, len(areas.source) - 1, len(areas.target)), areas.settings
     found = removed_dimensions(
         areas.moments, areas.source, areas.target, most, s=settings.s, ridge=settings.ridge or 0.0
     )
-    return xr.Dataset({"removed_r2": ("removed", found.r2), "removed_r2_sem": ("removed", found.r2_sem)})
+    return xr.Dataset(
+        {"removed_r2": ("removed", found.r2), "removed_r2_sem": ("removed", found.r2_sem)}
+    )
 
 
 CONTROLS = {"dimensions": dimensions, "removal": removal, "shuffle": shuffle, "lag": lag}

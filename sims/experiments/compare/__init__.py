@@ -1,14 +1,16 @@
 """Race the circuit against the algorithms the paper compares with.
 
-Draws the excess over the optimum against samples and CPU time, mean and standard deviation over seeds, and the
-deviation from the whitening constraint, and judges what the paper says of its figures. All learners start from the same
-weights and see the same samples in the same order; all are compiled. Data are centred.
+Draws the excess over the optimum against samples and CPU time, mean and standard deviation over
+seeds, and the deviation from the whitening constraint, and judges what the paper says of its
+figures. All learners start from the same weights and see the same samples in the same order; all
+are compiled. Data are centred.
 
-The paper predicts 120 visual from 100 textual features of MediaMill, 20,000 samples in 5 epochs. The public file holds
-the 120 visual features and 101 annotations, which very likely are the textual features: here the annotations, Y,
-predict the visual features, X. Of all other data X predicts Y. As many samples are presented as in the paper, 100,000,
-which may be more epochs: figure, table and summary say how many rows and epochs there were. The rates are those that
-the paper prints for its own data.
+The paper predicts 120 visual from 100 textual features of MediaMill, 20,000 samples in 5 epochs.
+The public file holds the 120 visual features and 101 annotations, which very likely are the textual
+features: here the annotations, Y, predict the visual features, X. Of all other data X predicts Y.
+As many samples are presented as in the paper, 100,000, which may be more epochs: figure, table and
+summary say how many rows and epochs there were. The rates are those that the paper prints for its
+own data.
 """
 
 from __future__ import annotations
@@ -47,7 +49,11 @@ QUICK_SEEDS = 2
 STEPS_ARE = {"online": "samples", "offline": "iterations"}
 BATCH_STEPS = 50  # CCALin and SAA are there after thirty
 DEAR_SAMPLES = 20_000  # IQMD and MSG-CCA, whose samples cost most, are there after a few thousand
-RACES = (("rrmse", "online"), ("rrmse", "offline"), ("cca", "online"))  # CCA online has the offline algorithms too
+RACES = (
+    ("rrmse", "online"),
+    ("rrmse", "offline"),
+    ("cca", "online"),
+)  # CCA online has the offline algorithms too
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,21 +61,34 @@ class CompareSettings(ExperimentSettings):
     """Settings of ``biorrr compare``."""
 
     objective: str = option("rrmse", "rrmse is s = 0, cca is s = 1", choices=("rrmse", "cca"))
-    setting: str = option("online", "one sample at a time, or the whole data at once", choices=("online", "offline"))
+    setting: str = option(
+        "online", "one sample at a time, or the whole data at once", choices=("online", "offline")
+    )
     data: Samples = data_option("mediamill")
-    rows: int | None = option(None, "use the first so many rows of the data; all by default", at_least=2)
-    all: bool = option(False, "race everything: RRMSE and CCA, online and offline, with two younger algorithms")
+    rows: int | None = option(
+        None, "use the first so many rows of the data; all by default", at_least=2
+    )
+    all: bool = option(
+        False, "race everything: RRMSE and CCA, online and offline, with two younger algorithms"
+    )
     k: tuple[int, ...] = option((1, 2, 4), "ranks", short="k", at_least=1)
     seeds: int = seeds_option(5)
-    steps: int | None = option(None, "samples (online, 100000 by default) or iterations (offline, 20000)", at_least=1)
+    steps: int | None = option(
+        None, "samples (online, 100000 by default) or iterations (offline, 20000)", at_least=1
+    )
     ridge: float = option(0.1, "added to Cxx and Cyy", at_least=0)
     rates: str = option(
         "paper",
-        "paper takes those that the supplement prints, where it prints any; auto fits them to the data",
+        "paper takes those that the supplement prints, where it prints any; auto fits them to the"
+        " data",
         choices=("auto", "paper"),
     )
-    simulation: bool = option(True, "also simulate the circuit itself, where samples come one at a time")
-    quick: bool = option(False, "a tenth of the steps and two seeds: a first look, without verdicts")
+    simulation: bool = option(
+        True, "also simulate the circuit itself, where samples come one at a time"
+    )
+    quick: bool = option(
+        False, "a tenth of the steps and two seeds: a first look, without verdicts"
+    )
 
     @property
     def heats(self) -> list[Heat]:
@@ -83,19 +102,26 @@ class CompareSettings(ExperimentSettings):
 
 
 CAPTIONS = {
-    "compare": "Excess over the optimum, in percent, of every learner against the steps it has taken and the processor "
-    "time it has used, one column for each rank: means over seeds in bands of one standard deviation. Where a step is "
-    "a sample for some and a pass through all data for others, a row in between counts passes. The lower and the "
-    "farther left, the better. A learner has arrived when it stays below the dashed line at 5 %. All start from the "
-    "same weights and see the same samples in the same order.",
-    "constraint": "Deviation from the whitening constraint, ||Vx'CxxVx - I||²/k, of the circuit and of the paper's "
-    "algorithm against steps, one column for each rank. It should fall towards 0: the outputs become uncorrelated "
-    "and have unit variance.",
+    "compare": (
+        "Excess over the optimum, in percent, of every learner against the steps it has taken and"
+        " the processor time it has used, one column for each rank: means over seeds in bands of"
+        " one standard deviation. Where a step is a sample for some and a pass through all data for"
+        " others, a row in between counts passes. The lower and the farther left, the better. A"
+        " learner has arrived when it stays below the dashed line at 5 %. All start from the same"
+        " weights and see the same samples in the same order."
+    ),
+    "constraint": (
+        "Deviation from the whitening constraint, ||Vx'CxxVx - I||²/k, of the circuit and of the"
+        " paper's algorithm against steps, one column for each rank. It should fall towards 0: the"
+        " outputs become uncorrelated and have unit variance."
+    ),
 }
 
 
 def measure(settings: CompareSettings) -> str:
-    """Return the name of the excess of the circuit, or of the algorithm without a circuit, at the first rank."""
+    """Return the name of the excess of the circuit, or of the algorithm without a circuit, at the
+    first rank.
+    """
     heat = settings.heats[0]
     learner = CIRCUIT if heat.setting == "online" and settings.simulation else heat.bio
     return f"{prefix(heat, settings)}{plain_name(learner, settings.k[0])}_excess"
@@ -107,7 +133,13 @@ def measure(settings: CompareSettings) -> str:
     paper="Sec. 7, Fig. 3; supplement E, Figs. 5 and 6",
     measure=measure,
     captions=CAPTIONS,
-    small={"data": Synthetic(samples=60, m=6, n=5), "k": (1, 2), "seeds": 2, "steps": 200, "engine": "numpy"},
+    small={
+        "data": Synthetic(samples=60, m=6, n=5),
+        "k": (1, 2),
+        "seeds": 2,
+        "steps": 200,
+        "engine": "numpy",
+    },
 )
 def compare(lab: Lab, settings: CompareSettings) -> Findings:
     """Race all learners on the same data, and judge what the paper says of its figures."""
@@ -117,9 +149,17 @@ def compare(lab: Lab, settings: CompareSettings) -> Findings:
     check_rank(max(settings.k), data)
     tracks = tracks_of(data, settings.heats, settings.ridge)
 
-    raced = race(lab, [lap for heat, track in tracks.items() for lap in line_up(track, heat, settings)], tracks)
+    raced = race(
+        lab,
+        [lap for heat, track in tracks.items() for lap in line_up(track, heat, settings)],
+        tracks,
+    )
 
-    quantities = [Quantity("data", data.name), Quantity("rows", len(data.X)), Quantity("ridge", settings.ridge)]
+    quantities = [
+        Quantity("data", data.name),
+        Quantity("rows", len(data.X)),
+        Quantity("ridge", settings.ridge),
+    ]
     figures: list[Figure] = []
     claims: list[Claim] = []
     results = {}
@@ -130,7 +170,8 @@ def compare(lab: Lab, settings: CompareSettings) -> Findings:
         figures += draw(results[str(heat)], heat, what, plain(heat) if len(raced) > 1 else "")
         claims += check_claims(curves, heat, len(data.X), run=what, data=data.name)
     return Findings(
-        title="; ".join(describe(tracks[heat], heat, settings) for heat in raced) + "; data are centred",
+        title="; ".join(describe(tracks[heat], heat, settings) for heat in raced)
+        + "; data are centred",
         quantities=quantities,
         data={"run": join(results, "heat")},
         figures=figures,
@@ -140,21 +181,35 @@ def compare(lab: Lab, settings: CompareSettings) -> Findings:
 
 def first_rows(data: data_sets.Dataset, rows: int | None) -> data_sets.Dataset:
     """Return the data with their first ``rows`` samples only, or all."""
-    return data if rows is None or rows >= len(data.X) else replace(data, X=data.X[:rows], Y=data.Y[:rows])
+    return (
+        data
+        if rows is None or rows >= len(data.X)
+        else replace(data, X=data.X[:rows], Y=data.Y[:rows])
+    )
 
 
 def line_up(track: Track, heat: Heat, settings: CompareSettings) -> Iterator[Lap]:
     """Yield all laps of a heat, the circuit's first."""
     online, steps = heat.setting == "online", settings.steps_of(heat)
-    bio, ann, none = ("biorrr", heat.setting), ("ann", heat.setting), None  # rates that the paper prints
-    few, dear, exact = min(steps, BATCH_STEPS), min(steps, DEAR_SAMPLES), {"tol": 0.0}  # all seeds stop together
+    bio, ann, none = (
+        ("biorrr", heat.setting),
+        ("ann", heat.setting),
+        None,
+    )  # rates that the paper prints
+    few, dear, exact = (
+        min(steps, BATCH_STEPS),
+        min(steps, DEAR_SAMPLES),
+        {"tol": 0.0},
+    )  # all seeds stop together
     # Name: algorithm, its options, steps, rates.
     runners: dict[str, tuple[Any, dict[str, Any], int, tuple[str, str] | None]] = {}
     if online:
         runners |= {CIRCUIT: (None, {}, steps, bio)} if settings.simulation else {}
         runners[heat.bio] = analysis.OnlineBioRRR, {}, steps, bio
     if not online or heat.s == 1:
-        name, offline_steps = (f"{heat.bio}, offline", min(steps, STEPS["offline"])) if online else (heat.bio, steps)
+        name, offline_steps = (
+            (f"{heat.bio}, offline", min(steps, STEPS["offline"])) if online else (heat.bio, steps)
+        )
         runners[name] = analysis.OfflineBioRRR, exact, offline_steps, ("biorrr", "offline")
     if heat.s == 0:
         runners["IQMD"] = analysis.IQMD, {"online": online} | exact, dear, none
@@ -164,18 +219,25 @@ def line_up(track: Track, heat: Heat, settings: CompareSettings) -> Iterator[Lap
         if online and settings.all:  # younger than the paper, whose sentences do not name them
             runners["Gen-Oja"] = analysis.GenOja, {}, steps, none
             runners["adaptive Bio-CCA"] = analysis.AdaptiveBioCCA, {}, steps, none
-        runners |= {"CCALin": (analysis.CCALin, exact, few, none), "SAA": (analysis.SAA, exact, few, none)}
+        runners |= {
+            "CCALin": (analysis.CCALin, exact, few, none),
+            "SAA": (analysis.SAA, exact, few, none),
+        }
     for name, (algorithm, options, lap_steps, printed) in runners.items():
         for k in settings.k:
             rates = (
-                printed_rates(track.data.name, heat.s, k, *printed) if printed and settings.rates == "paper" else None
+                printed_rates(track.data.name, heat.s, k, *printed)
+                if printed and settings.rates == "paper"
+                else None
             )
             for seed in settings.every_seed:
                 yield Lap(heat, name, algorithm, k, seed, lap_steps, rates, tuple(options.items()))
 
 
 def printed_rates(data: str, s: float, k: int, algorithm: str, setting: str) -> models.Rates | None:
-    """Return the rates that the paper prints; None, for those that follow the data, where it prints none."""
+    """Return the rates that the paper prints; None, for those that follow the data, where it prints
+    none.
+    """
     try:
         return models.Rates.paper(data, s, k, setting, algorithm)
     except InputError:
@@ -207,12 +269,19 @@ def describe(track: Track, heat: Heat, settings: CompareSettings) -> str:
     done = f"{settings.steps_of(heat):,} {STEPS_ARE[heat.setting]}"
     done += f" ({epochs(track, heat, settings):.3g} epochs)" if heat.setting == "online" else ""
     seeds = f"{settings.seeds} seed{'s' if settings.seeds > 1 else ''}"
-    return f"{track.data.name}: {track.data.direction}; {heat.objective.upper()} {heat.setting}, {done}, {seeds}"
+    return (
+        f"{track.data.name}: {track.data.direction}; {heat.objective.upper()} {heat.setting},"
+        f" {done}, {seeds}"
+    )
 
 
 def summary(curves: Curves, track: Track, heat: Heat, settings: CompareSettings) -> list[Quantity]:
     """Return the final numbers of every learner at every rank, and the optimum."""
-    known = {"s": heat.s, "direction": track.data.direction, "epochs": epochs(track, heat, settings)}
+    known = {
+        "s": heat.s,
+        "direction": track.data.direction,
+        "epochs": epochs(track, heat, settings),
+    }
     known |= {f"optimum_k{k}": track.exact.optimum(k) for k in settings.k}
     found = [Quantity(name, value) for name, value in known.items()]
     for (learner, k), curve in curves.items():
@@ -220,26 +289,38 @@ def summary(curves: Curves, track: Track, heat: Heat, settings: CompareSettings)
         row = f"{heat}: {learner}, k = {k}" if len(settings.heats) > 1 else f"{learner}, k = {k}"
         excess = curve.excess[:, -1]
         found += [
-            Quantity(f"{name}_excess", excess.mean(), PERCENT, "excess", spread=excess.std(), row=row),
+            Quantity(
+                f"{name}_excess", excess.mean(), PERCENT, "excess", spread=excess.std(), row=row
+            ),
             Quantity(f"{name}_excess_max", excess.max(), PERCENT),
             Quantity(f"{name}_whitening_error", curve.whitening_error[:, -1].mean()),
             Quantity(f"{name}_cpu_seconds", curve.seconds[:, -1].mean(), "s", "CPU time", row=row),
             Quantity(f"{name}_passes", curve.passes[:, -1].mean()),
             Quantity(f"{name}_steps", int(curve.t[-1])),
-            Quantity(f"{name}_rates_fraction", curve.fraction, "", "rates x" if curve.fraction < 1 else "", row=row),
+            Quantity(
+                f"{name}_rates_fraction",
+                curve.fraction,
+                "",
+                "rates x" if curve.fraction < 1 else "",
+                row=row,
+            ),
         ]
     return [replace(one, name=f"{prefix(heat, settings)}{one.name}") for one in found]
 
 
 def draw(results: xr.Dataset, heat: Heat, title: str, which: str) -> list[Figure]:
-    """Return the figures of a heat: the race (Figs. 3 and 6), and the whitening constraint (Fig. 5)."""
+    """Return the figures of a heat: the race (Figs. 3 and 6), and the whitening constraint (Fig.
+    5).
+    """
     from biorrr.analysis.figures.races import plot_constraint, plot_race
 
     learners = [str(one) for one in results["learner"].values]
     constrained = [one for one in learners if one == CIRCUIT or one.startswith("Bio")]
     mixed = any(one.endswith("offline") for one in learners)
     steps = "samples or iterations" if mixed else STEPS_ARE[heat.setting]
-    note = "MSG-CCA renews the inverse roots of its covariances whenever its samples have grown by 1 %"
+    note = (
+        "MSG-CCA renews the inverse roots of its covariances whenever its samples have grown by 1 %"
+    )
     raced = partial(plot_race, results, steps, title, note if "MSG-CCA" in learners else "")
     white = partial(plot_constraint, results.sel(learner=constrained), steps, title)
     return [Figure("compare", raced, which), Figure("constraint", white, which)]

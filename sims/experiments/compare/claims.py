@@ -19,8 +19,12 @@ CCA = 'Sec. 7, "Numerical experiments", CCA; Fig. 3b'
 
 
 def check_claims(curves: Curves, heat: Heat, rows: int, **about: Any) -> Iterator[Claim]:
-    """Yield what the paper says of this race at every rank; ``about`` are further fields of the claims."""
-    judge = {"rrmse": (online_rrmse if heat.setting == "online" else offline_rrmse)}.get(heat.objective, cca)
+    """Yield what the paper says of this race at every rank; ``about`` are further fields of the
+    claims.
+    """
+    judge = {"rrmse": online_rrmse if heat.setting == "online" else offline_rrmse}.get(
+        heat.objective, cca
+    )
     for k in dict.fromkeys(k for _, k in curves):
         at = {learner: curve for (learner, rank), curve in curves.items() if rank == k}
         yield from judge(at, heat, rows, k=k, s=heat.s, **about)
@@ -30,7 +34,9 @@ def online_rrmse(at: Mapping[str, Curve], heat: Heat, rows: int, **about: Any) -
     """Judge the sentences about Fig. 3a."""
     yield headline(at, heat.bio, **about)
     about["place"] = ONLINE_RRMSE
-    yield fewest(at, "IQMD", (heat.bio, "ANN"), "passes", text="IQMD is the most sample efficient", **about)
+    yield fewest(
+        at, "IQMD", (heat.bio, "ANN"), "passes", text="IQMD is the most sample efficient", **about
+    )
     text = "ANN and Bio-RRMSE are within variance of each other"
     yield comparable(at, heat.bio, "ANN", text=text, **about)
     for learner in (heat.bio, "ANN"):
@@ -41,7 +47,14 @@ def online_rrmse(at: Mapping[str, Curve], heat: Heat, rows: int, **about: Any) -
 def offline_rrmse(at: Mapping[str, Curve], heat: Heat, rows: int, **about: Any) -> Iterator[Claim]:
     """Judge the sentences about Fig. 6. Covariances, which both need, are left out of the times."""
     about["place"] = OFFLINE_RRMSE
-    yield fewest(at, "IQMD", (heat.bio, "ANN"), "t", text="IQMD is the more efficient algorithm (offline)", **about)
+    yield fewest(
+        at,
+        "IQMD",
+        (heat.bio, "ANN"),
+        "t",
+        text="IQMD is the more efficient algorithm (offline)",
+        **about,
+    )
     text = "ANN and Bio-RRMSE have comparable performance in terms of sample efficiency (offline)"
     yield matching(at, heat.bio, "ANN", "t", text=text, **about)
     text = "Bio-RRMSE is faster than ANN in terms of CPU runtime (offline)"
@@ -49,7 +62,9 @@ def offline_rrmse(at: Mapping[str, Curve], heat: Heat, rows: int, **about: Any) 
 
 
 def cca(at: Mapping[str, Curve], heat: Heat, rows: int, **about: Any) -> Iterator[Claim]:
-    """Judge the sentences about Fig. 3b along the paper's axis, iterations; passes through the data stand beside it."""
+    """Judge the sentences about Fig. 3b along the paper's axis, iterations; passes through the data
+    stand beside it.
+    """
     text = "our offline algorithm (Bio-CCA - offline) is the most sample efficient"
     own = f"{heat.bio}, offline" if heat.setting == "online" else heat.bio
     offline = "CCALin", "SAA"
@@ -62,11 +77,16 @@ def cca(at: Mapping[str, Curve], heat: Heat, rows: int, **about: Any) -> Iterato
     if heat.setting == "online":
         text = "our online algorithm (Bio-CCA - online) is fastest in terms of CPU runtime"
         start = 1e3 * float(np.median([at[name].seconds[:, 0] for name in offline]))
-        why = f"{rows:,} rows here, {PAPER_ROWS:,} in the paper: offline algorithms begin with covariances of all rows"
+        why = (
+            f"{rows:,} rows here, {PAPER_ROWS:,} in the paper: offline algorithms begin with"
+            " covariances of all rows"
+        )
         why += f", and take {start:.2g} ms here until their first step is done"
         rivals = "MSG-CCA", *offline, own
         setting = why if rows < PAPER_ROWS else ""
-        yield fewest(at, heat.bio, rivals, "seconds", text=text, place=CCA, setting=setting, **about)
+        yield fewest(
+            at, heat.bio, rivals, "seconds", text=text, place=CCA, setting=setting, **about
+        )
 
 
 def headline(at: Mapping[str, Curve], bio: str, **about: Any) -> Claim:

@@ -1,4 +1,6 @@
-"""Answers for the user's own experiment: the s that a record speaks for, and whether a plan suffices to tell."""
+"""Answers for the user's own experiment: the s that a record speaks for, and whether a plan
+suffices to tell.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,10 @@ if TYPE_CHECKING:
     from biorrr.sims.recordings.measured import Measured
 
 ENOUGH = 0.95  # power that should be reached
-ENDS = (0.0, 1.0)  # of the family: an experiment should tell them apart, whichever the circuit follows
+ENDS = (
+    0.0,
+    1.0,
+)  # of the family: an experiment should tell them apart, whichever the circuit follows
 
 
 def infer_from_record(data: Measured, settings: Any) -> Findings:
@@ -26,7 +31,10 @@ def infer_from_record(data: Measured, settings: Any) -> Findings:
         title=f"s from {settings.data}",
         quantities=[
             *(Quantity(name, float(getattr(found, name))) for name in ("s", "low", "high")),
-            *(Quantity(name, float(getattr(found, name)), PERCENT) for name in ("noise", "unexplained")),
+            *(
+                Quantity(name, float(getattr(found, name)), PERCENT)
+                for name in ("noise", "unexplained")
+            ),
             Quantity("can_tell", bool(found.can_tell)),
             Quantity("another_rule", bool(found.another_rule)),
             Quantity("samples", samples),
@@ -36,18 +44,27 @@ def infer_from_record(data: Measured, settings: Any) -> Findings:
             Quantity("recording", settings.data.name),
         ],
         rows={
-            "observed": f"{synapses} synapses on {neurons} neurons, {samples} changes"
-            + (f", each of {every} samples" if every > 1 else ""),
-            "verdict": "another rule" if found.another_rule else f"s = {found.s:.3f}" if found.can_tell
-            else "cannot tell",
+            "observed": (
+                f"{synapses} synapses on {neurons} neurons, {samples} changes"
+                + (f", each of {every} samples" if every > 1 else "")
+            ),
+            "verdict": (
+                "another rule"
+                if found.another_rule
+                else f"s = {found.s:.3f}"
+                if found.can_tell
+                else "cannot tell"
+            ),
             "95 % interval": f"{found.low:.3f} to {found.high:.3f}",
             "in words": str(found),
         },
-    )  # fmt: skip
+    )
 
 
 def simulate_design(job: Job, s: float, design: Design) -> dict[str, Any]:
-    """Return shares of experiments on circuits that follow ``s``, and the change between two looks, by name."""
+    """Return shares of experiments on circuits that follow ``s``, and the change between two looks,
+    by name.
+    """
     from biorrr.analysis.distal.power import try_design
 
     return vars(try_design(design, s, job.settings.experiments, job.settings.seed))
@@ -58,7 +75,9 @@ def plan_experiment(lab: Lab, settings: Any) -> Findings:
     from biorrr.analysis.distal.power import Design
 
     stated = ("synapses", "samples", "weight_noise", "activity_noise", "neurons", "every")
-    found = lab.map(simulate_design, ENDS, Design(**{name: getattr(settings, name) for name in stated}))
+    found = lab.map(
+        simulate_design, ENDS, Design(**{name: getattr(settings, name) for name in stated})
+    )
     power = min(float(one["tells"]) for one in found.values())
     rows = {
         "change between two looks, over the weights": "change",
@@ -66,12 +85,18 @@ def plan_experiment(lab: Lab, settings: Any) -> Findings:
         "misleading experiments": "misleads",
     }
     return Findings(
-        title=f"{settings.synapses} synapses on {settings.neurons} neuron{'s' * (settings.neurons > 1)}, "
-        f"{settings.samples} changes of each, weights known to {settings.weight_noise:.1%}, observed at every "
-        f"{settings.every}th sample: {power:.0%} of {settings.experiments} experiments tell RRMSE from CCA, "
-        f"{'which suffices' if power >= ENOUGH else f'and it takes {ENOUGH:.0%}'}",
+        title=(
+            f"{settings.synapses} synapses on {settings.neurons}"
+            f" neuron{'s' * (settings.neurons > 1)}, {settings.samples} changes of each, weights"
+            f" known to {settings.weight_noise:.1%}, observed at every {settings.every}th sample:"
+            f" {power:.0%} of {settings.experiments} experiments tell RRMSE from CCA,"
+            f" {'which suffices' if power >= ENOUGH else f'and it takes {ENOUGH:.0%}'}"
+        ),
         quantities=[
-            *(Quantity(name, getattr(settings, name), PERCENT if "noise" in name else "") for name in stated),
+            *(
+                Quantity(name, getattr(settings, name), PERCENT if "noise" in name else "")
+                for name in stated
+            ),
             Quantity("experiments", settings.experiments),
             Quantity("power", power, PERCENT),
             Quantity("suffices", power >= ENOUGH),

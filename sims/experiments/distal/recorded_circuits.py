@@ -1,4 +1,6 @@
-"""A learning circuit whose distal plasticity is recorded, as completely or as poorly as an experiment can."""
+"""A learning circuit whose distal plasticity is recorded, as completely or as poorly as an
+experiment can.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ CONDITIONS = (
     Condition("everything", "everything, without noise", noise=0.0),
     Condition("noise", "noise of 10% in all quantities"),
     Condition("half", "half of the synapses, with that noise", half=True),
-    Condition("sparse", "weights at every 20th sample, imaging noise of 2%", every=20, weight_noise=0.02),
+    Condition(
+        "sparse", "weights at every 20th sample, imaging noise of 2%", every=20, weight_noise=0.02
+    ),
     Condition("calcium", "calcium of 4.5 samples in place of z and a", calcium=4.5),
 )
 
@@ -58,14 +62,22 @@ class RecordedCircuit:
 
 
 def record(job: Job, data: data_sets.Dataset, s: float, seed: int) -> tuple[Any, Any, Any, Any]:
-    """Record a circuit that learns: return y (RECORDED, n), z and a (RECORDED, k), and Vy (RECORDED + 1, n, k)."""
+    """Record a circuit that learns: return y (RECORDED, n), z and a (RECORDED, k), and Vy (RECORDED
+    + 1, n, k).
+    """
     settings = job.settings
     circuit = settings.make_circuit(k=settings.k, s=s, ridge=0.0, seed=seed)
     order = np.random.default_rng(seed).integers(len(data.X), size=LEARNED + RECORDED + 1)
     run = job.run(
-        circuit, data.X, data.Y, order=order, record=("y", "z", "a", "Vy"), every=[(LEARNED, len(order))],
-        snapshots=1, centre=True,
-    ).data  # fmt: skip
+        circuit,
+        data.X,
+        data.Y,
+        order=order,
+        record=("y", "z", "a", "Vy"),
+        every=[(LEARNED, len(order))],
+        snapshots=1,
+        centre=True,
+    ).data
     y, z, a = (run[name].values[1:] for name in ("y", "z", "a"))
     return y, z, a, run["Vy_trace"].values.reshape(RECORDED + 1, y.shape[1], -1)
 
@@ -79,7 +91,9 @@ def observe(condition: Condition, y, z, a, Vy, rng: np.random.Generator) -> Any:
     if not noise:
         return between_observations(y, z, a, Vy[when], when)
     if (decay := condition.calcium) is not None:
-        imaged = (observed(analysis.eligibility_trace(one, decay), noise / 2, rng) for one in (z, a))
+        imaged = (
+            observed(analysis.eligibility_trace(one, decay), noise / 2, rng) for one in (z, a)
+        )
         z, a = (deconvolved(one, decay) for one in imaged)
     else:
         z, a = (observed(one, noise, rng) for one in (z, a))
@@ -87,18 +101,26 @@ def observe(condition: Condition, y, z, a, Vy, rng: np.random.Generator) -> Any:
     if condition.weight_noise is not None:
         return between_observations(y, z, a, observed(Vy[when], condition.weight_noise, rng), when)
     seen = between_observations(y, z, a, Vy, when)
-    seen = seen._replace(**{name: observed(getattr(seen, name), noise, rng) for name in ("Vy", "dVy")})
+    seen = seen._replace(
+        **{name: observed(getattr(seen, name), noise, rng) for name in ("Vy", "dVy")}
+    )
     if condition.half:
         half = slice(seen.y.shape[-1] // 2)
         seen = seen._replace(y=seen.y[..., half], Vy=seen.Vy[:, half], dVy=seen.dVy[:, half])
     return seen
 
 
-def infer_in_every_condition(job: Job, item: RecordedCircuit, data: data_sets.Dataset) -> dict[str, np.ndarray]:
-    """Return the estimate and the ends of its confidence interval, (3,), by name of the condition."""
+def infer_in_every_condition(
+    job: Job, item: RecordedCircuit, data: data_sets.Dataset
+) -> dict[str, np.ndarray]:
+    """Return the estimate and the ends of its confidence interval, (3,), by name of the
+    condition.
+    """
     recording = record(job, data, item.s, item.seed)
     found = {}
     for number, condition in enumerate(CONDITIONS):
-        one = analysis.infer_s(*observe(condition, *recording, np.random.default_rng([item.seed, number])))
+        one = analysis.infer_s(
+            *observe(condition, *recording, np.random.default_rng([item.seed, number]))
+        )
         found[condition.name] = np.array([one.s, one.low, one.high])
     return found

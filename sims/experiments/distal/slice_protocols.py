@@ -1,4 +1,6 @@
-"""Protocols of distal plasticity, as in a slice: test pulses, pairings, test pulses, in two pathways."""
+"""Protocols of distal plasticity, as in a slice: test pulses, pairings, test pulses, in two
+pathways.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,12 @@ from biorrr.sims.lazy import circuits, models, np
 
 FIBRES = 10  # distal fibres in each pathway: one is stimulated in pairings, the other only tested
 PULSES = 30  # test pulses to each pathway, before and after
-RATE = 0.001  # of distal plasticity: pairings change synapses by tens of percent, as they do in slices
-WEIGHT_SPREAD = 0.2  # standard deviation of the logarithm of initial weights, over synapses and cells
+RATE = (
+    0.001  # of distal plasticity: pairings change synapses by tens of percent, as they do in slices
+)
+WEIGHT_SPREAD = (
+    0.2  # standard deviation of the logarithm of initial weights, over synapses and cells
+)
 
 
 @dataclass(frozen=True)
@@ -26,7 +32,8 @@ class Protocol:
     words
         In tables and figures.
     y
-        Strength of the stimulus to the distal pathway: 1 causes a distal current of 1 on average, before plasticity.
+        Strength of the stimulus to the distal pathway: 1 causes a distal current of 1 on average,
+        before plasticity.
     z
         Somatic output, evoked at the soma.
     """
@@ -55,12 +62,13 @@ class SliceExperiment:
 
 
 def pair(job: Job, item: SliceExperiment) -> dict[str, Any]:
-    """Return EPSPs after pairing in percent of those before, (cells,), of the paired and of the other pathway.
+    """Return EPSPs after pairing in percent of those before, (cells,), of the paired and of the
+    other pathway.
 
     Beside them stands the prediction of the rule for the same cells without noise, (2, cells).
 
-    Each cell is driven through an electrode of its own. Its interneurons are silent: they act on proximal plasticity,
-    and nothing proximal is to change.
+    Each cell is driven through an electrode of its own. Its interneurons are silent: they act on
+    proximal plasticity, and nothing proximal is to change.
     """
     settings, protocol = job.settings, item.protocol
     k, none = settings.cells, models.Rate(0.0)
@@ -69,15 +77,26 @@ def pair(job: Job, item: SliceExperiment) -> dict[str, Any]:
     Vy0 = initial_weights(k, seed)
     noise = settings.transmission_noise
     circuit = settings.make_circuit(
-        k=k, s=item.s, rates=models.Rates(x=none, y=models.Rate(RATE), q=none), ridge=0.0, seed=seed,
+        k=k,
+        s=item.s,
+        rates=models.Rates(x=none, y=models.Rate(RATE), q=none),
+        ridge=0.0,
+        seed=seed,
         departures=[models.TransmissionNoise(noise)] if noise else (),
-        Vx0=np.eye(k), Vy0=Vy0, Q0=np.zeros((k, k)), R0=np.zeros((k, k)),
-    )  # fmt: skip
+        Vx0=np.eye(k),
+        Vy0=Vy0,
+        Q0=np.zeros((k, k)),
+        R0=np.zeros((k, k)),
+    )
     paired = np.repeat([1.0, 0.0], FIBRES)
     before = epsps(job, circuit, paired)
     X = np.full((settings.pairings, k), protocol.z)
-    pairings = stimulate(job, circuit, X, np.tile(protocol.y * paired, (settings.pairings, 1)), seed=seed + 1)
-    after = epsps(job, circuit, paired, weights={"Vy": pairings.Vy}, seed=seed + 2)  # each has noise of its own
+    pairings = stimulate(
+        job, circuit, X, np.tile(protocol.y * paired, (settings.pairings, 1)), seed=seed + 1
+    )
+    after = epsps(
+        job, circuit, paired, weights={"Vy": pairings.Vy}, seed=seed + 2
+    )  # each has noise of its own
     theory = predicted(protocol, item.s, settings.pairings, Vy0.reshape(2, FIBRES, k).sum(axis=1))
     return dict(zip(("paired", "other"), 100 * after / before, strict=True)) | {"predicted": theory}
 
@@ -89,7 +108,9 @@ def initial_weights(cells: int, seed: int) -> np.ndarray:
 
 
 def epsps(job: Job, circuit: Any, paired: np.ndarray, **more: Any) -> np.ndarray:
-    """Return the mean response to test pulses, (2, cells), of the paired and of the other pathway."""
+    """Return the mean response to test pulses, (2, cells), of the paired and of the other
+    pathway.
+    """
     pulses = np.concatenate([np.tile(paired, (PULSES, 1)), np.tile(1 - paired, (PULSES, 1))])
     k = job.settings.cells
     tested = stimulate(job, circuit, np.zeros((len(pulses), k)), pulses, plastic=False, **more)
@@ -98,24 +119,35 @@ def epsps(job: Job, circuit: Any, paired: np.ndarray, **more: Any) -> np.ndarray
 
 def stimulate(job: Job, circuit: Any, X: np.ndarray, Y: np.ndarray, **more: Any) -> circuits.Run:
     """Apply stimuli one after another, and record distal currents."""
-    with warnings.catch_warnings(action="ignore"):  # of constant columns and large means: stimuli are as they should be
-        return job.run(circuit, X, Y, order="sequential", record=("a",), every=1, snapshots=1, **more)
+    with warnings.catch_warnings(
+        action="ignore"
+    ):  # of constant columns and large means: stimuli are as they should be
+        return job.run(
+            circuit, X, Y, order="sequential", record=("a",), every=1, snapshots=1, **more
+        )
 
 
 def predicted(protocol: Protocol, s: float, pairings: int, before: np.ndarray) -> np.ndarray:
-    """Return EPSPs after pairing in percent of those before, (2, cells), of either pathway, by the rule without noise.
+    """Return EPSPs after pairing in percent of those before, (2, cells), of either pathway, by the
+    rule without noise.
 
-    ``before`` (2, cells) are EPSPs before pairing, without noise: sums over the weights of a pathway.
+    ``before`` (2, cells) are EPSPs before pairing, without noise: sums over the weights of a
+    pathway.
     """
     paired, other = before
     for _ in range(pairings):
-        paired = paired + RATE * (FIBRES * protocol.y * (protocol.z - s * protocol.y * paired) - (1 - s) * paired)
+        paired = paired + RATE * (
+            FIBRES * protocol.y * (protocol.z - s * protocol.y * paired) - (1 - s) * paired
+        )
         other = other * (1 - RATE * (1 - s))
     return 100 * np.stack([paired, other]) / before
 
 
-def cells_needed(difference: float, spread: float, power: float = 0.95, level: float = 0.05) -> int | None:
-    """Return the number of cells in each of two groups that a two-sided t test needs; None if more than 10,000.
+def cells_needed(
+    difference: float, spread: float, power: float = 0.95, level: float = 0.05
+) -> int | None:
+    """Return the number of cells in each of two groups that a two-sided t test needs; None if more
+    than 10,000.
 
     Parameters
     ----------
@@ -129,5 +161,7 @@ def cells_needed(difference: float, spread: float, power: float = 0.95, level: f
     cells = np.arange(2, 10_001)
     freedom, shift = 2 * cells - 2, abs(difference) / spread * np.sqrt(cells / 2)
     # Beyond a shift of 30 the distribution cannot be evaluated, and nothing is left to be wrong.
-    suffice = (shift > 30) | (1 - nct.cdf(t.ppf(1 - level / 2, freedom), freedom, np.minimum(shift, 30)) >= power)
+    suffice = (shift > 30) | (
+        1 - nct.cdf(t.ppf(1 - level / 2, freedom), freedom, np.minimum(shift, 30)) >= power
+    )
     return int(cells[suffice.argmax()]) if suffice.any() else None

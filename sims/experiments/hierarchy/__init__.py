@@ -1,9 +1,11 @@
-"""Stack areas whose plateaus drive their somata, and compare what they learn with the exact optimum.
+"""Stack areas whose plateaus drive their somata, and compare what they learn with the exact
+optimum.
 
-Areas lie between x and y, each driven from below and taught from above (Golkar et al., NeurIPS 2022). Measured are the
-excess over the joint optimum; how A meets W' between areas; what plateaus carry in each area, against theory; and how
-well y is predicted with and without it, beside backprop through a linear network of the same sizes. Data are centred.
-Try --data v1v2, --data mnist, or --areas 4 --areas 3 --areas 2 for three areas.
+Areas lie between x and y, each driven from below and taught from above (Golkar et al., NeurIPS
+2022). Measured are the excess over the joint optimum; how A meets W' between areas; what plateaus
+carry in each area, against theory; and how well y is predicted with and without it, beside backprop
+through a linear network of the same sizes. Data are centred. Try --data v1v2, --data mnist, or
+--areas 4 --areas 3 --areas 2 for three areas.
 """
 
 from __future__ import annotations
@@ -47,27 +49,43 @@ class HierarchySettings(ExperimentSettings):
 
     data: Samples = data_option("digits")
     areas: tuple[int, ...] = option(
-        (4, 2), "cells of each area, from that nearest to x up to that nearest to y; repeated for each area", at_least=1
+        (4, 2),
+        "cells of each area, from that nearest to x up to that nearest to y; repeated for each"
+        " area",
+        at_least=1,
     )
     gains: tuple[float, ...] | None = option(
-        None, "gain of each link from x up to y, repeated for each; by default 1, and n / trace(Cyy) for that to y",
+        None,
+        "gain of each link from x up to y, repeated for each; by default 1, and n / trace(Cyy) for"
+        " that to y",
         at_least=1e-6,
-    )  # fmt: skip
+    )
     s: float = option(
-        0.0, "which regression the last area solves: 0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1
+        0.0,
+        "which regression the last area solves: 0 is RRMSE, 1 is CCA",
+        short="s",
+        at_least=0,
+        at_most=1,
     )
     ridge: float = option(0.0, "added to Cxx, by replay that settles as samples do", at_least=0)
     samples: int = option(400_000, "number of samples that are presented", at_least=1000)
     seeds: int = seeds_option(3)
-    quick: bool = option(False, "a tenth of the samples and one seed, for a first look without verdicts")
+    quick: bool = option(
+        False, "a tenth of the samples and one seed, for a first look without verdicts"
+    )
 
 
 CAPTIONS = {
-    "learning": "Left: excess over the joint optimum of all areas against samples seen, one line per seed; the "
-    "dashed line is the bound of 3 %. Right: distance between the feedback weights A and the transposed feed-forward "
-    "weights W, which follow rules of their own and meet. All curves should fall.",
-    "plateaus": "Plateau of every cell and sample after learning against the error that theory gives it at the "
-    "optimum, one panel per area. Learning has succeeded where the points lie on the line.",
+    "learning": (
+        "Left: excess over the joint optimum of all areas against samples seen, one line per seed;"
+        " the dashed line is the bound of 3 %. Right: distance between the feedback weights A and"
+        " the transposed feed-forward weights W, which follow rules of their own and meet. All"
+        " curves should fall."
+    ),
+    "plateaus": (
+        "Plateau of every cell and sample after learning against the error that theory gives it at"
+        " the optimum, one panel per area. Learning has succeeded where the points lie on the line."
+    ),
 }
 # By the quantity that decides; A meets W' where there are several areas.
 CLAIMS = {
@@ -75,7 +93,9 @@ CLAIMS = {
     "excess_untrained": "an untrained hierarchy does not count as learned",
     "worst_residual": "every sample comes to its equilibrium",
     "plateau_error_max": "plateaus carry the error of what comes from above, in the worst area",
-    "r2_below_backprop": "y is predicted as well as by backprop through a linear network of the same sizes",
+    "r2_below_backprop": (
+        "y is predicted as well as by backprop through a linear network of the same sizes"
+    ),
     "meeting": "A meets W' between areas by itself",
 }
 
@@ -98,19 +118,25 @@ def hierarchy(lab: Lab, settings: HierarchySettings) -> Findings:
     links = len(settings.areas) + 1
     if settings.gains is not None and len(settings.gains) != links:
         raise SettingsError(
-            f"gains: must be {links} numbers, one for each link from x to the first of {links - 1} areas up to y (got "
-            f"{len(settings.gains)}); repeat --gains for each"
+            f"gains: must be {links} numbers, one for each link from x to the first of {links - 1}"
+            f" areas up to y (got {len(settings.gains)}); repeat --gains for each"
         )
     data = lab.load(settings.data)
     X, Y = data.stand_in
     if max(settings.areas) > X.shape[1]:
-        raise SettingsError(f"areas: must not exceed the {X.shape[1]} features of x (got {max(settings.areas)})")
-    unit_variance = float(f"{1 / float(np.square(Y).mean()):.3g}")  # the gain with which y's variance counts as 1
+        raise SettingsError(
+            f"areas: must not exceed the {X.shape[1]} features of x (got {max(settings.areas)})"
+        )
+    unit_variance = float(
+        f"{1 / float(np.square(Y).mean()):.3g}"
+    )  # the gain with which y's variance counts as 1
     settings = lab.fill_in(gains=(*(1.0,) * len(settings.areas), unit_variance))
 
     runs = [*lab.map(learn, settings.every_seed, data).values()]
 
-    yardstick = analysis.HierarchyYardstick(X, Y, settings.gains, s=settings.s, ridge=(settings.ridge, 0.0))
+    yardstick = analysis.HierarchyYardstick(
+        X, Y, settings.gains, s=settings.s, ridge=(settings.ridge, 0.0)
+    )
     best = yardstick.solve(settings.areas)
     audits = [plateaus(run, X, Y) for run in runs]
     errors = np.array([plateau_errors(one) for one in audits])
@@ -129,8 +155,10 @@ def hierarchy(lab: Lab, settings: HierarchySettings) -> Findings:
         *prediction_quantities(settings, runs, X, Y, yardstick.weights(best.filters)),
     ]
     return Findings(
-        title=f"{data.name}: areas of {', '.join(map(str, settings.areas))} cells, {settings.samples} samples, "
-        f"{settings.seeds} seeds; data are centred",
+        title=(
+            f"{data.name}: areas of {', '.join(map(str, settings.areas))} cells, {settings.samples}"
+            f" samples, {settings.seeds} seeds; data are centred"
+        ),
         quantities=quantities,
         data={"run": results, "weights": runs[0]},
         figures=[
@@ -142,13 +170,23 @@ def hierarchy(lab: Lab, settings: HierarchySettings) -> Findings:
 
 
 def learn(job: Job, seed: int, data: data_sets.Dataset) -> circuits.Run:
-    """Let a hierarchy, or what the user's function makes of its arguments, learn the data from a seed."""
+    """Let a hierarchy, or what the user's function makes of its arguments, learn the data from a
+    seed.
+    """
     settings, (X, Y) = job.settings, data.stand_in
     arguments: dict[str, Any] = {
-        "areas": settings.areas, "gains": settings.gains, "s": settings.s, "ridge": (settings.ridge, 0.0),
-        "engine": settings.engine, "seed": seed,
-    }  # fmt: skip
-    circuit = make_circuit(settings.circuit, **arguments) if settings.circuit else circuits.Hierarchy(**arguments)
+        "areas": settings.areas,
+        "gains": settings.gains,
+        "s": settings.s,
+        "ridge": (settings.ridge, 0.0),
+        "engine": settings.engine,
+        "seed": seed,
+    }
+    circuit = (
+        make_circuit(settings.circuit, **arguments)
+        if settings.circuit
+        else circuits.Hierarchy(**arguments)
+    )
     # Passes over all rows, each in a random order, until there are enough samples.
     rng, passes = np.random.default_rng([seed, len(X)]), -(-settings.samples // len(X))
     order = np.concatenate([rng.permutation(len(X)) for _ in range(passes)])[: settings.samples]

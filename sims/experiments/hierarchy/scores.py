@@ -1,4 +1,6 @@
-"""Scores of areas that have learned: against their joint optimum, against theory and against backprop."""
+"""Scores of areas that have learned: against their joint optimum, against theory and against
+backprop.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,13 @@ EXCESS, MEETING, PLATEAU, PARITY, UNTRAINED, RESIDUAL = 0.03, 0.1, 0.25, 0.02, 0
 
 
 def learning_courses(
-    runs: Sequence[circuits.Run], yardstick: analysis.HierarchyYardstick, best: analysis.HierarchyOptimum
+    runs: Sequence[circuits.Run],
+    yardstick: analysis.HierarchyYardstick,
+    best: analysis.HierarchyOptimum,
 ) -> xr.Dataset:
-    """Return the excess of all areas together and the distance of A from W', at every snapshot of every seed."""
+    """Return the excess of all areas together and the distance of A from W', at every snapshot of
+    every seed.
+    """
     L, snapshots = len(runs[0].area_weights()), runs[0].data.sizes["snapshot"]
     excess, meeting = np.empty((len(runs), snapshots)), np.empty((len(runs), snapshots, L - 1))
     for place, run in enumerate(runs):
@@ -29,7 +35,8 @@ def learning_courses(
             weights = run.area_weights(t)
             excess[place, t] = yardstick.excess(models.settled_filters(weights, run.gains), best)
             meeting[place, t] = [
-                np.linalg.norm(low.A - high.W.T) / np.linalg.norm(high.W) for low, high in itertools.pairwise(weights)
+                np.linalg.norm(low.A - high.W.T) / np.linalg.norm(high.W)
+                for low, high in itertools.pairwise(weights)
             ]
     return xr.Dataset(
         {
@@ -42,13 +49,17 @@ def learning_courses(
 
 
 def plateaus(run: circuits.Run, X: np.ndarray, Y: np.ndarray) -> xr.Dataset:
-    """Return ``plateau`` and ``plateau_theory``, each (row, cell), and the ``cell_area`` (cell,) of each, from 1 on."""
+    """Return ``plateau`` and ``plateau_theory``, each (row, cell), and the ``cell_area`` (cell,) of
+    each, from 1 on.
+    """
     chain = [X, *run.infer(X, Y), Y]
     measured, theory, areas = [], [], []
     for i, w in enumerate(run.area_weights()):
         below, z, above = chain[i : i + 3]
         measured.append(above @ w.A - z @ (w.Q @ w.R).T)
-        theory.append(analysis.plateau_theory(w.A, w.Q, run.gains[i + 1] / run.gains[i], below, above))
+        theory.append(
+            analysis.plateau_theory(w.A, w.Q, run.gains[i + 1] / run.gains[i], below, above)
+        )
         areas += [i + 1] * z.shape[1]
     return xr.Dataset(
         {
@@ -75,28 +86,47 @@ def learning_quantities(
     best: analysis.HierarchyOptimum,
     errors: np.ndarray,
 ) -> list[Quantity]:
-    """Return how near the areas came to their joint optimum; ``errors`` (seeds, areas) are those of plateaus."""
+    """Return how near the areas came to their joint optimum; ``errors`` (seeds, areas) are those of
+    plateaus.
+    """
     start, end, row = results["excess"][:, 0], results["excess"][:, -1], "excess"
     found = [
         Quantity("objective", best.objective),
         Quantity("starts_spread", float(np.ptp(best.starts))),
-        Quantity("excess", float(end.mean()), PERCENT, "over the joint optimum", row=row, bound=(-math.inf, EXCESS)),
+        Quantity(
+            "excess",
+            float(end.mean()),
+            PERCENT,
+            "over the joint optimum",
+            row=row,
+            bound=(-math.inf, EXCESS),
+        ),
         Quantity("excess_max", float(end.max()), PERCENT, "at most", row=row),
         Quantity("excess_spread", float(end.std()), PERCENT),
         Quantity(
-            "excess_untrained", float(start.mean()), PERCENT, "untrained", row=row, bound=(UNTRAINED, math.inf)
+            "excess_untrained",
+            float(start.mean()),
+            PERCENT,
+            "untrained",
+            row=row,
+            bound=(UNTRAINED, math.inf),
         ),
         Quantity(
-            "worst_residual", max(run.data.attrs["worst_residual"] for run in runs), "",
-            "largest residual of an equilibrium", bound=(-math.inf, RESIDUAL),
+            "worst_residual",
+            max(run.data.attrs["worst_residual"] for run in runs),
+            "",
+            "largest residual of an equilibrium",
+            bound=(-math.inf, RESIDUAL),
         ),
-    ]  # fmt: skip
+    ]
     for i, (k, used, error) in enumerate(
         zip(settings.areas, best.above_threshold, errors.mean(axis=0), strict=True), 1
     ):
         row = "plateaus, r.m.s. distance from theory"
         found += [
-            Quantity(f"used_area_{i}", used, f"of {k}", f"area {i}", row="directions above threshold"),
+            Quantity(
+                f"used_area_{i}", used, f"of {k}", f"area {i}", row="directions above threshold"
+            ),
             Quantity(f"plateau_error_{i}", float(error), PERCENT, f"area {i}", row=row),
         ]
     worst = float(errors.mean(axis=0).max())
@@ -104,8 +134,14 @@ def learning_quantities(
     if len(settings.areas) > 1:
         row, meeting = "||A - W'|| / ||W||", results["meeting"]
         bound = (-math.inf, MEETING)
-        found.append(Quantity("meeting_start", float(meeting[:, 0].mean()), "", "at the start", row=row))
-        found.append(Quantity("meeting", float(meeting[:, -1].mean()), "", "at the end", row=row, bound=bound))
+        found.append(
+            Quantity("meeting_start", float(meeting[:, 0].mean()), "", "at the start", row=row)
+        )
+        found.append(
+            Quantity(
+                "meeting", float(meeting[:, -1].mean()), "", "at the end", row=row, bound=bound
+            )
+        )
     return found
 
 
@@ -116,19 +152,24 @@ def prediction_quantities(
     Y: np.ndarray,
     optimum: Sequence[Mapping[str, np.ndarray]],
 ) -> list[Quantity]:
-    """Return how well y is predicted by the circuit, its exact solution, backprop and reduced-rank regression.
+    """Return how well y is predicted by the circuit, its exact solution, backprop and reduced-rank
+    regression.
 
     ``optimum`` are the weights W, A and Q of each area in the exact solution.
     """
     areas = [models.AreaWeights(**weights, R=weights["Q"].T) for weights in optimum]
-    exact = X @ models.settled_filters(areas, settings.gains or ())[-1][: X.shape[1]]  # while y is silent
+    exact = (
+        X @ models.settled_filters(areas, settings.gains or ())[-1][: X.shape[1]]
+    )  # while y is silent
     through = X
     for weights in analysis.backprop_linear(X, Y, settings.areas, settings.samples, settings.seed):
         through = through @ weights
     rank = min(*settings.areas, X.shape[1], Y.shape[1])
     best = analysis.ReducedRankRegression(rank, ridge=settings.ridge).fit(X, Y)
     without_y, with_y = [run.infer(X)[-1] for run in runs], [run.infer(X, Y)[-1] for run in runs]
-    correlations = [np.corrcoef(a.ravel(), b.ravel())[0, 1] for a, b in zip(without_y, with_y, strict=True)]
+    correlations = [
+        np.corrcoef(a.ravel(), b.ravel())[0, 1] for a, b in zip(without_y, with_y, strict=True)
+    ]
     circuit = float(np.mean([analysis.r2(Y, regressed(z, Y)) for z in without_y]))
     backprop, row = analysis.r2(Y, through), "R2 of y"
     return [
@@ -137,7 +178,12 @@ def prediction_quantities(
         Quantity("r2_backprop", backprop, "", "backprop", row=row),
         Quantity("r2_below_backprop", backprop - circuit, bound=(-math.inf, PARITY)),
         Quantity("r2_rrr", best.score(X, Y), "", "best of that rank", row=row),
-        Quantity("inference_correlation", float(np.mean(correlations)), "", "outputs with and without y correlate"),
+        Quantity(
+            "inference_correlation",
+            float(np.mean(correlations)),
+            "",
+            "outputs with and without y correlate",
+        ),
     ]
 
 

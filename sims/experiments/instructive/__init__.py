@@ -1,10 +1,12 @@
-"""Ask whether dendrites carry teaching signals, in circuits whose answers are known or in your own recording.
+"""Ask whether dendrites carry teaching signals, in circuits whose answers are known or in your own
+recording.
 
-Four questions to somas and dendrites imaged together: is what the dendrite says beyond the somas (a) specific to the
-neuron, (b) informative of the task's error, (c) signed by the neuron's causal role, (d) predictive of the later change
-of its activity? Without --data, circuits that learn are imaged, and controls of which the answers are known;
-false-positive rates and power are measured. The analysis was written from the published abstract of Francioni et al.
-(Nature 2026) and has not seen their data.
+Four questions to somas and dendrites imaged together: is what the dendrite says beyond the somas
+(a) specific to the neuron, (b) informative of the task's error, (c) signed by the neuron's causal
+role, (d) predictive of the later change of its activity? Without --data, circuits that learn are
+imaged, and controls of which the answers are known; false-positive rates and power are measured.
+The analysis was written from the published abstract of Francioni et al. (Nature 2026) and has not
+seen their data.
 """
 
 from __future__ import annotations
@@ -43,33 +45,49 @@ class InstructiveSettings(ExperimentSettings):
     """Settings of ``biorrr instructive``."""
 
     data: Dendrites | None = option(
-        None, "your own recording of somas and dendrites (.npz, .nwb), in place of circuits", metavar="FILE"
+        None,
+        "your own recording of somas and dendrites (.npz, .nwb), in place of circuits",
+        metavar="FILE",
     )
     decay: float = option(0.5, "seconds within which the indicator decays", at_least=0, at_most=60)
     task: Samples = data_option("digits", "what circuits learn")
     k: int = option(8, "pyramidal neurons of each circuit", short="k", at_least=4)
     ridge: float | None = option(None, "added to Cxx, 0.1 * trace(Cxx)/m by default", at_least=0)
     stimuli: int = option(60, "samples of the data that are shown, each many times", at_least=2)
-    trials: int = option(2000, f"trials in an experiment, {FRAMES} frames at {RATE:g} Hz each", at_least=200)
+    trials: int = option(
+        2000, f"trials in an experiment, {FRAMES} frames at {RATE:g} Hz each", at_least=200
+    )
     noise: float = option(1.0, "imaging noise, over the signal's standard deviation", at_least=0)
-    experiments: int = option(500, "experiments under the null hypothesis, for the false-positive rates", at_least=2)
+    experiments: int = option(
+        500, "experiments under the null hypothesis, for the false-positive rates", at_least=2
+    )
     quick: bool = option(False, f"{QUICK_EXPERIMENTS} experiments: a first look, without verdicts")
 
 
 CAPTIONS = {
-    "answers": "Effect sizes, one dot per experiment, filled where the answer is yes (p <= 0.05), with what the "
-    "dendrite carries on the left. On the right, the share of experiments that say yes; in bold where theory "
-    "says what it must be. Only circuits that learn say yes to all four questions.",
-    "power": f"Power: share of circuits that learn that say yes in {POWER_TRIALS} trials, against imaging noise. "
-    "Black dots with bars are false-positive rates with all trials, with 95 % confidence intervals; they should not "
-    "exceed 5 % (grey line).",
-    "neurons": "Effect in each neuron. The band is the effect over all neurons with its 95 % confidence interval: "
-    "their mean, but for (a), where it is the second canonical correlation.",
+    "answers": (
+        "Effect sizes, one dot per experiment, filled where the answer is yes (p <= 0.05), with"
+        " what the dendrite carries on the left. On the right, the share of experiments that say"
+        " yes; in bold where theory says what it must be. Only circuits that learn say yes to all"
+        " four questions."
+    ),
+    "power": (
+        f"Power: share of circuits that learn that say yes in {POWER_TRIALS} trials, against"
+        " imaging noise. Black dots with bars are false-positive rates with all trials, with 95 %"
+        " confidence intervals; they should not exceed 5 % (grey line)."
+    ),
+    "neurons": (
+        "Effect in each neuron. The band is the effect over all neurons with its 95 % confidence"
+        " interval: their mean, but for (a), where it is the second canonical correlation."
+    ),
 }
 
 
 @experiment(
-    shows="[do dendrites teach?](docs/instructive.md) Four questions to somas and dendrites, of circuits or your own",
+    shows=(
+        "[do dendrites teach?](docs/instructive.md) Four questions to somas and dendrites, of"
+        " circuits or your own"
+    ),
     takes="1.2 min",
     paper="beyond it",
     measure="error_rate_max",
@@ -104,8 +122,11 @@ def instructive(lab: Lab, settings: InstructiveSettings) -> Findings:
     results = join(settings, null=[*null.values()], controls=[*controls.values()])
     quantities = {one.name: one for one in summary(settings, results)}
     return Findings(
-        title=f"{data.name}: circuits of {settings.k} neurons, {settings.trials} trials, imaging noise "
-        f"{settings.noise:g}; shares of {len(controls)} experiments, false-positive rates of {settings.experiments}",
+        title=(
+            f"{data.name}: circuits of {settings.k} neurons, {settings.trials} trials, imaging"
+            f" noise {settings.noise:g}; shares of {len(controls)} experiments, false-positive"
+            f" rates of {settings.experiments}"
+        ),
         quantities=[*quantities.values()],
         data={"run": results},
         figures=[

@@ -1,4 +1,6 @@
-"""Circuits that learn while their somas and dendrites are imaged, and controls of which the answers are known."""
+"""Circuits that learn while their somas and dendrites are imaged, and controls of which the answers
+are known.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,12 @@ from biorrr.sims.lab.circuits import completed
 from biorrr.sims.lazy import circuits, data_sets, instructive, np
 
 RATE, FRAMES = 10.0, 5  # frames per second, and in each trial
-WARM_UP = 200  # trials before the recording begins: at first errors and plateaus are large together, whatever they say
+# trials before the recording begins: at first errors and plateaus are large together, whatever they
+# say
+WARM_UP = 200
 
 
-# -- circuits ----------------------------------------------------------------------------------------------------------
+# -- circuits --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -41,11 +45,20 @@ class Learner:
 
     def first(self, trials: int) -> Learner:
         """Return the first trials alone."""
-        return replace(self, **{name: getattr(self, name)[:trials] for name in ("z", "plateau", "error", "stimulus")})
+        return replace(
+            self,
+            **{
+                name: getattr(self, name)[:trials] for name in ("z", "plateau", "error", "stimulus")
+            },
+        )
 
 
-def draw_trials(data: data_sets.Dataset, stimuli: int, trials: int, seed: int) -> tuple[np.ndarray, ...]:
-    """Draw a few stimuli: X and Y of them, and the one that is shown in each trial, the warm-up included."""
+def draw_trials(
+    data: data_sets.Dataset, stimuli: int, trials: int, seed: int
+) -> tuple[np.ndarray, ...]:
+    """Draw a few stimuli: X and Y of them, and the one that is shown in each trial, the warm-up
+    included.
+    """
     rng = np.random.default_rng(seed)
     rows = rng.permutation(len(data.X))[:stimuli]
     return data.X[rows], data.Y[rows], rng.integers(len(rows), size=WARM_UP + trials)
@@ -69,14 +82,21 @@ def learn(settings: Any, data: data_sets.Dataset, seed: int) -> Learner | None:
     try:
         with warnings.catch_warnings(action="ignore"):  # of pixels that are the same in all stimuli
             run = circuit.run(
-                X, Y, order=order, record=("y", "z", "plateau", "Vy"), every=1, snapshots=1, centre=True, progress=False
-            )  # fmt: skip
+                X,
+                Y,
+                order=order,
+                record=("y", "z", "plateau", "Vy"),
+                every=1,
+                snapshots=1,
+                centre=True,
+                progress=False,
+            )
     except circuits.Diverged:
         return None
     return learner_of(run, "plateau", "Vy")
 
 
-# -- what dendrites carry ----------------------------------------------------------------------------------------------
+# -- what dendrites carry --------------------------------------------------------------------------
 
 
 def _broadcast(learner: Learner, other: Learner) -> np.ndarray:
@@ -95,11 +115,11 @@ class Dendrite:
     words
         In claims.
     carries
-        Function from the circuit and an unrelated one to the signal, (trials, k) or (trials, 1), beside somatic
-        activity; None for somatic activity alone.
+        Function from the circuit and an unrelated one to the signal, (trials, k) or (trials, 1),
+        beside somatic activity; None for somatic activity alone.
     must
-        By question: True if the answer must be yes, False if it must be no; questions without a known answer are
-        left out.
+        By question: True if the answer must be yes, False if it must be no; questions without a
+        known answer are left out.
     shuffled
         True if each neuron has the dendrite of another.
     """
@@ -112,33 +132,55 @@ class Dendrite:
 
 
 CIRCUIT = Dendrite(
-    "circuit", "a circuit that learns", lambda learner, other: learner.plateau,
+    "circuit",
+    "a circuit that learns",
+    lambda learner, other: learner.plateau,
     {"specific": True, "informative": True, "signed": True, "predictive": True},
-)  # fmt: skip
+)
 BROADCAST = Dendrite(
-    "broadcast", "a scalar broadcast signal", _broadcast,
+    "broadcast",
+    "a scalar broadcast signal",
+    _broadcast,
     {"specific": False, "informative": True, "signed": False, "predictive": False},
-)  # fmt: skip
+)
 SHUFFLED = Dendrite(
-    "shuffled", "plateaus shuffled across neurons", lambda learner, other: learner.plateau,
-    {"specific": True, "informative": True, "signed": False, "predictive": False}, shuffled=True,
-)  # fmt: skip
+    "shuffled",
+    "plateaus shuffled across neurons",
+    lambda learner, other: learner.plateau,
+    {"specific": True, "informative": True, "signed": False, "predictive": False},
+    shuffled=True,
+)
 SOMA = Dendrite(
-    "soma", "dendrites that repeat the soma, with noise", None,
+    "soma",
+    "dendrites that repeat the soma, with noise",
+    None,
     {"specific": False, "informative": False, "signed": False, "predictive": False},
-)  # fmt: skip
-UNRELATED = Dendrite("unrelated", "plateaus of an unrelated circuit", lambda learner, other: other.plateau, {})
+)
+UNRELATED = Dendrite(
+    "unrelated", "plateaus of an unrelated circuit", lambda learner, other: other.plateau, {}
+)
 DENDRITES = (CIRCUIT, BROADCAST, SHUFFLED, SOMA)
 # The null hypothesis of each question: the false-positive rate is measured there.
-NULL = {"specific": BROADCAST, "informative": UNRELATED, "signed": UNRELATED, "predictive": UNRELATED}
+NULL = {
+    "specific": BROADCAST,
+    "informative": UNRELATED,
+    "signed": UNRELATED,
+    "predictive": UNRELATED,
+}
 
 
 def observe(
-    learner: Learner, dendrite: Dendrite, noise: float, decay: float, seed: Sequence[int], other: Learner | None = None
+    learner: Learner,
+    dendrite: Dendrite,
+    noise: float,
+    decay: float,
+    seed: Sequence[int],
+    other: Learner | None = None,
 ) -> instructive.DendriticRecording:
     """Return the circuit as calcium imaging would show it.
 
-    Somatic activity travels back into the dendrite and adds to what the dendrite carries, with the same variance.
+    Somatic activity travels back into the dendrite and adds to what the dendrite carries, with the
+    same variance.
 
     Parameters
     ----------
@@ -159,9 +201,14 @@ def observe(
         signal = np.roll(signal, 1, axis=1)
     soma, signal = (imaged(one, FRAMES, decay * RATE, noise, rng) for one in (learner.z, signal))
     return instructive.DendriticRecording(
-        soma, signal, RATE, np.repeat(learner.error, FRAMES, axis=0), learner.role,
-        np.repeat(learner.stimulus, FRAMES), FRAMES,
-    )  # fmt: skip
+        soma,
+        signal,
+        RATE,
+        np.repeat(learner.error, FRAMES, axis=0),
+        learner.role,
+        np.repeat(learner.stimulus, FRAMES),
+        FRAMES,
+    )
 
 
 def _standard(signals: np.ndarray) -> np.ndarray:

@@ -18,9 +18,11 @@ ASKED = {
     "predictive": "(d) predictive of change",
 }
 ORIGIN = Quantity(
-    "origin", "written from the published abstract of Francioni et al. (Nature 2026); it has not seen those data",
+    "origin",
+    "written from the published abstract of Francioni et al. (Nature 2026); it has not seen those"
+    " data",
     words="origin",
-)  # fmt: skip
+)
 
 
 def answer_recording(data: Measured, decay: float) -> Findings:
@@ -31,17 +33,23 @@ def answer_recording(data: Measured, decay: float) -> Findings:
     answers = instructive.ask(recording, decay)
     asked = {question: one for question, one in answers.items() if not one.unasked}
     if not asked:
-        raise data_sets.DataError(f"{data.name}: nothing can be asked: {answers['specific'].unasked}")
+        raise data_sets.DataError(
+            f"{data.name}: nothing can be asked: {answers['specific'].unasked}"
+        )
     results = xr.Dataset(
         {
             "residual": (("frame", "neuron"), instructive.signals_of(recording, decay).residual),
             **{f"{q}_effect": ("neuron", one.neurons) for q, one in asked.items()},
         }
     )
-    known = [name for name in ("error", "role", "condition") if getattr(recording, name) is not None]
+    known = [
+        name for name in ("error", "role", "condition") if getattr(recording, name) is not None
+    ]
     return Findings(
-        title=f"{data.name}: {recording.neurons} neurons, {recording.frames} frames at {recording.rate:g} Hz; "
-        f"known: {', '.join(known) or 'nothing of the task'}",
+        title=(
+            f"{data.name}: {recording.neurons} neurons, {recording.frames} frames at"
+            f" {recording.rate:g} Hz; known: {', '.join(known) or 'nothing of the task'}"
+        ),
         quantities=[
             Quantity("recording", data.name),
             Quantity("neurons", recording.neurons),
@@ -56,5 +64,7 @@ def answer_recording(data: Measured, decay: float) -> Findings:
         ],
         rows={ASKED[q]: str(one) for q, one in answers.items()},
         data={"run": results},
-        figures=[Figure("neurons", partial(plot_neurons, {ASKED[q]: one for q, one in asked.items()}))],
+        figures=[
+            Figure("neurons", partial(plot_neurons, {ASKED[q]: one for q, one in asked.items()}))
+        ],
     )

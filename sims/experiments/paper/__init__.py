@@ -1,9 +1,10 @@
 """Check what the paper and its supplement say, sentence by sentence, on real data.
 
-Runs what the paper reports: its algebra, where its algorithms end, compare --all, images, sensitivity,
-symmetry, plateau, family, and apical drive in robustness. Fills the run folder with paper.md, a page with one table of
-sentences and an appendix with every case; paper.json, the same as data; and all figures. Of MediaMill at most 20,000
-rows are used, as in the paper. A run that was cut short goes on with `biorrr resume`.
+Runs what the paper reports: its algebra, where its algorithms end, compare --all, images,
+sensitivity, symmetry, plateau, family, and apical drive in robustness. Fills the run folder with
+paper.md, a page with one table of sentences and an appendix with every case; paper.json, the same
+as data; and all figures. Of MediaMill at most 20,000 rows are used, as in the paper. A run that was
+cut short goes on with `biorrr resume`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ from biorrr.sims.lazy import np
 OWN = {"algebra": algebra, "convergence": convergence}  # chapters that are no commands
 # Bounds, set after earlier runs of robustness had been seen.
 DRIVEN = 0.05  # excess of a circuit with apical drive
-SPARSE = 4  # size of an all-or-none plateau over the r.m.s. drive, from which on plateaus count as sparse
+# size of an all-or-none plateau over the r.m.s. drive, from which on plateaus count as sparse
+SPARSE = 4
 # Chapter: its experiment, and settings other than the experiment's defaults.
 CHAPTERS: dict[str, tuple[str, dict[str, Any]]] = {
     "algebra": ("algebra", {}),
@@ -52,7 +54,10 @@ CHAPTERS: dict[str, tuple[str, dict[str, Any]]] = {
     "robustness": ("robustness", {"departures": ("all_or_none", "apical_events")}),
 }
 QUICK_CHAPTERS = ("algebra", "symmetry")
-REST = "All other sentences are about learning that has converged: `biorrr paper`, without --quick, judges them."
+REST = (
+    "All other sentences are about learning that has converged: `biorrr paper`, without --quick,"
+    " judges them."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,11 +65,17 @@ class PaperSettings(ExperimentSettings):
     """Settings of ``biorrr paper``."""
 
     seeds: int = seeds_option(20)
-    quick: bool = option(False, "only what needs no learning: algebra, locality, and equality of circuit and algorithm")
+    quick: bool = option(
+        False,
+        "only what needs no learning: algebra, locality, and equality of circuit and algorithm",
+    )
 
 
 @experiment(
-    shows="what the paper and its supplement say, sentence by sentence, each with a number and a verdict",
+    shows=(
+        "what the paper and its supplement say, sentence by sentence, each with a number and a"
+        " verdict"
+    ),
     takes="6 min",
     paper="all of it",
     not_swept="it is made of other experiments: sweep those",
@@ -75,7 +86,11 @@ def paper(lab: Lab, settings: PaperSettings) -> Findings:
     lab.declare(*(data for _, own in chapters.values() for data in own.every_data))
     found = {name: lab.chapter(name, chapter, own) for name, (chapter, own) in chapters.items()}
 
-    missing = {name: one.title for name, one in found.items() if any(claim.untestable for claim in one.claims)}
+    missing = {
+        name: one.title
+        for name, one in found.items()
+        if any(claim.untestable for claim in one.claims)
+    }
     tested = {name: one for name, one in found.items() if name not in missing}
     judged = sentences(claim for one in tested.values() for claim in claims_of(one))
     usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
@@ -91,24 +106,35 @@ def paper(lab: Lab, settings: PaperSettings) -> Findings:
         title="The paper, sentence by sentence",
         quantities=[Quantity("cpu_seconds", seconds, "s", "processor time")],
         files={
-            "paper.json": lambda path: path.write_text(json.dumps(page, indent=1, ensure_ascii=False) + "\n", "utf-8"),
+            "paper.json": lambda path: path.write_text(
+                json.dumps(page, indent=1, ensure_ascii=False) + "\n", "utf-8"
+            ),
             "paper.md": lambda path: path.write_text(markdown(page), encoding="utf-8"),
         },
         claims=[cases[0] for cases in judged],
-        closing=[*closing(judged), *(f"{name}: {why}" for name, why in missing.items()), str(page["rest"])],
+        closing=[
+            *closing(judged),
+            *(f"{name}: {why}" for name, why in missing.items()),
+            str(page["rest"]),
+        ],
         chapters=found,
     )
 
 
 def chapters_of(settings: PaperSettings) -> dict[str, tuple[Experiment, Any]]:
-    """Return the experiment of each chapter, with settings that follow the command's where they share them."""
+    """Return the experiment of each chapter, with settings that follow the command's where they
+    share them.
+    """
     made: dict[str, tuple[Experiment, Any]] = {}
     for name, (command, own) in CHAPTERS.items():
         if settings.quick and name not in QUICK_CHAPTERS:
             continue
         chapter = OWN.get(command) or find_experiment(command)
         known: dict[str, Any] = {field.name: field.default for field in fields(chapter.settings)}
-        given = {key: getattr(settings, key) for key in ("seed", "engine", "circuit", "format", "checkpoint")} | own
+        given = {
+            key: getattr(settings, key)
+            for key in ("seed", "engine", "circuit", "format", "checkpoint")
+        } | own
         given["seeds"] = min(settings.seeds, own.get("seeds", known["seeds"]))
         made[name] = chapter, chapter.settings(**given)
     return made
@@ -122,8 +148,8 @@ def claims_of(found: Findings) -> Iterable[Claim]:
 def apical_drive(found: Findings) -> Iterator[Claim]:
     """Yield the excess of circuits with apical drive where plateaus are sparse in time.
 
-    Plateaus are all-or-none, and the rarer the larger they are. The excess of the same plateaus without apical drive
-    stands beside it, since sparse plateaus have a cost of their own.
+    Plateaus are all-or-none, and the rarer the larger they are. The excess of the same plateaus
+    without apical drive stands beside it, since sparse plateaus have a cost of their own.
     """
     results = found.data["run"]
     for data in results["data"].values:
@@ -134,13 +160,21 @@ def apical_drive(found: Findings) -> Iterator[Claim]:
             silent = results["all_or_none"].sel(data=data, all_or_none_value=size).values
             yield Claim.over_seeds(
                 driven,
-                text="neglecting the apical inputs can be justified by the temporal sparsity of plateau potentials",
+                text=(
+                    "neglecting the apical inputs can be justified by the temporal sparsity of"
+                    " plateau potentials"
+                ),
                 place='Sec. 5.2, "Comparison with neuroscience experiments"',
-                high=DRIVEN, unit=PERCENT, data=str(data), case=f"plateaus of {size:g} r.m.s.",
+                high=DRIVEN,
+                unit=PERCENT,
+                data=str(data),
+                case=f"plateaus of {size:g} r.m.s.",
                 numbers={"median excess without apical drive in %": 100 * float(np.median(silent))},
-                run=f"excess with apical drive, each plateau adding 0.8 to the output; plateaus below {SPARSE:g} "
-                "r.m.s. are frequent, and are not judged",
-            )  # fmt: skip
+                run=(
+                    "excess with apical drive, each plateau adding 0.8 to the output; plateaus"
+                    f" below {SPARSE:g} r.m.s. are frequent, and are not judged"
+                ),
+            )
 
 
 def closing(judged: list[list[Claim]]) -> list[str]:

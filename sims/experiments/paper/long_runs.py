@@ -1,4 +1,6 @@
-"""Sentences of the paper about where its algorithms end: the offline one of Alg. 1, and the online one of Alg. 2."""
+"""Sentences of the paper about where its algorithms end: the offline one of Alg. 1, and the online
+one of Alg. 2.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ from biorrr.sims.races.heats import Heat, Track, tracks_of
 from biorrr.sims.races.laps import Lap, race
 
 # Bounds.
-NEAR_ONE = 0.05  # the smallest eigenvalue of QQ' over the k-th of M differs from 1 by less, either way
+NEAR_ONE = (
+    0.05  # the smallest eigenvalue of QQ' over the k-th of M differs from 1 by less, either way
+)
 SATURATED = 0.01  # ||Vx'CxxVx - I||^2/k at the end of the offline algorithm
 OPTIMAL = 0.001  # excess over the optimum at the end of the offline algorithm
 SATURATION = 'supplement C, "Saturation of the Bio-RRR inequality constraint"'
@@ -38,12 +42,16 @@ class ConvergenceSettings(ExperimentSettings):
     """Problems that are solved."""
 
     data: Samples = option("mediamill", "name of a data set")
-    rows: int | None = option(None, "use the first so many rows of the data; all by default", at_least=2)
+    rows: int | None = option(
+        None, "use the first so many rows of the data; all by default", at_least=2
+    )
     k: tuple[int, ...] = option((1, 2, 4), "ranks", at_least=1)
     seeds: int = seeds_option(20)
     ridge: float = option(0.1, "added to Cxx and Cyy on the diagonal", at_least=0)
     offline_steps: int = option(20_000, "iterations of the offline algorithm", at_least=1)
-    online_steps: int = option(1_000_000, "samples of the online algorithm: ten times the paper's", at_least=1)
+    online_steps: int = option(
+        1_000_000, "samples of the online algorithm: ten times the paper's", at_least=1
+    )
 
 
 @dataclass(frozen=True)
@@ -57,19 +65,33 @@ class Solution:
 
 @experiment(shows="where the paper's algorithms end", takes="1 min")
 def convergence(lab: Lab, settings: ConvergenceSettings) -> Findings:
-    """Follow the offline algorithm to its end, and the online one long after its excess is small."""
+    """Follow the offline algorithm to its end, and the online one long after its excess is
+    small.
+    """
     data = first_rows(lab.load(settings.data), settings.rows)
     check_rank(max(settings.k), data)
     heats = [Heat(objective, "online", swapped=True) for objective in ("rrmse", "cca")]
     tracks = tracks_of(data, heats, settings.ridge)
     problems = [(heat, k) for heat in heats for k in settings.k]
 
-    ends = lab.map(solve_offline, [Solution(*one, seed) for one in problems for seed in settings.every_seed], tracks)
+    ends = lab.map(
+        solve_offline,
+        [Solution(*one, seed) for one in problems for seed in settings.every_seed],
+        tracks,
+    )
     laps = [
-        Lap(heat, heat.bio, analysis.OnlineBioRRR, k, seed, settings.online_steps,
-            printed_rates(data.name, heat.s, k, "biorrr", "online"))
-        for heat, k in problems for seed in settings.every_seed
-    ]  # fmt: skip
+        Lap(
+            heat,
+            heat.bio,
+            analysis.OnlineBioRRR,
+            k,
+            seed,
+            settings.online_steps,
+            printed_rates(data.name, heat.s, k, "biorrr", "online"),
+        )
+        for heat, k in problems
+        for seed in settings.every_seed
+    ]
     raced = race(lab, laps, tracks)
 
     claims: list[Claim] = []
@@ -83,7 +105,13 @@ def convergence(lab: Lab, settings: ConvergenceSettings) -> Findings:
         numbers = {"largest": float(np.max(deviations))}
         claims.append(
             Claim.over_seeds(
-                deviations, text=WHITE, place=WHITE_PLACE, high=WHITENING, run=run, numbers=numbers, **about
+                deviations,
+                text=WHITE,
+                place=WHITE_PLACE,
+                high=WHITENING,
+                run=run,
+                numbers=numbers,
+                **about,
             )
         )
     return Findings(
@@ -94,10 +122,16 @@ def convergence(lab: Lab, settings: ConvergenceSettings) -> Findings:
 
 
 def solve_offline(job: Job, problem: Solution, tracks: Mapping[Heat, Track]) -> dict[str, Any]:
-    """Return where the offline algorithm ends, at rates that follow the data, beside the exact solution."""
+    """Return where the offline algorithm ends, at rates that follow the data, beside the exact
+    solution.
+    """
     exact, data, settings = tracks[problem.heat].exact, tracks[problem.heat].data, job.settings
     learner = analysis.OfflineBioRRR(
-        k=problem.k, s=problem.heat.s, ridge=settings.ridge, steps=settings.offline_steps, random_state=problem.seed
+        k=problem.k,
+        s=problem.heat.s,
+        ridge=settings.ridge,
+        steps=settings.offline_steps,
+        random_state=problem.seed,
     ).fit(data.X, data.Y)
     smallest = np.linalg.eigvalsh(learner.Q_ @ learner.Q_.T)[0]
     return {
@@ -108,16 +142,30 @@ def solve_offline(job: Job, problem: Solution, tracks: Mapping[Heat, Track]) -> 
 
 
 def saturation(ends: Sequence[Mapping[str, Any]], **about: Any) -> Iterator[Claim]:
-    """Judge what supplement C says of the optimum, from how each run of the offline algorithm has ended."""
+    """Judge what supplement C says of the optimum, from how each run of the offline algorithm has
+    ended.
+    """
 
     def over(name: str, text: str, **bounds: Any) -> Claim:
-        return Claim.over_seeds([one[name] for one in ends], text=text, place=SATURATION, **bounds, **about)
+        return Claim.over_seeds(
+            [one[name] for one in ends], text=text, place=SATURATION, **bounds, **about
+        )
 
     yield over(
-        "multiplier", "QQ' has no zero eigenvalues at the optimum", low=1 - NEAR_ONE, high=1 + NEAR_ONE,
+        "multiplier",
+        "QQ' has no zero eigenvalues at the optimum",
+        low=1 - NEAR_ONE,
+        high=1 + NEAR_ONE,
         unit="times the k-th eigenvalue of M",
-    )  # fmt: skip
-    yield over(
-        "whitening_error", "the inequality constraint imposed in Bio-RRR is saturated at its optimum", high=SATURATED
     )
-    yield over("excess", "the minimum is when Ux aligns with the top k eigenvectors of M", high=OPTIMAL, unit=PERCENT)
+    yield over(
+        "whitening_error",
+        "the inequality constraint imposed in Bio-RRR is saturated at its optimum",
+        high=SATURATED,
+    )
+    yield over(
+        "excess",
+        "the minimum is when Ux aligns with the top k eigenvectors of M",
+        high=OPTIMAL,
+        unit=PERCENT,
+    )

@@ -9,7 +9,14 @@ from typing import Any
 from biorrr.sims.lab import Claim
 from biorrr.sims.lab.claims import BETTER, FAILS, HOLDS, NOT_JUDGED, OTHER_SETTING, UNDECIDED
 
-VERDICTS = (FAILS, UNDECIDED, OTHER_SETTING, NOT_JUDGED, BETTER, HOLDS)  # the one that decides a sentence first
+VERDICTS = (
+    FAILS,
+    UNDECIDED,
+    OTHER_SETTING,
+    NOT_JUDGED,
+    BETTER,
+    HOLDS,
+)  # the one that decides a sentence first
 INTRODUCTION = """# The paper, sentence by sentence
 
 `biorrr paper` checks what Golkar et al. (NeurIPS 2020) and its supplement say. The table quotes each sentence in a few
@@ -53,7 +60,10 @@ def sentences(claims: Iterable[Claim]) -> list[list[Claim]]:
     grouped: dict[str, list[Claim]] = {}
     for claim in claims:
         grouped.setdefault(claim.text, []).append(claim)
-    return [sorted(cases, key=lambda one: (VERDICTS.index(one.verdict), -_strain(one))) for cases in grouped.values()]
+    return [
+        sorted(cases, key=lambda one: (VERDICTS.index(one.verdict), -_strain(one)))
+        for cases in grouped.values()
+    ]
 
 
 def _strain(case: Claim) -> float:
@@ -77,18 +87,26 @@ def _case(claim: Claim) -> dict[str, Any]:
         "verdict": claim.verdict,
         "run": claim.run,
         "reason": claim.unjudged or claim.setting,
-        "numbers": ", ".join(f"{name} {one:.3g}" if isinstance(one, float) else f"{name} {one}"
-                             for name, one in claim.numbers.items()),
-    }  # fmt: skip
+        "numbers": ", ".join(
+            f"{name} {one:.3g}" if isinstance(one, float) else f"{name} {one}"
+            for name, one in claim.numbers.items()
+        ),
+    }
 
 
 def markdown(found: Mapping[str, Any]) -> str:
     """Return the page, made of paper.json."""
-    lines = [INTRODUCTION, _table(["the paper says", "number", "bound", "verdict"], map(_row, found["sentences"]))]
+    lines = [
+        INTRODUCTION,
+        _table(["the paper says", "number", "bound", "verdict"], map(_row, found["sentences"])),
+    ]
     lines += [f"{name}: {why}" for name, why in found["not run"].items()]
     lines += [found["rest"]] if found["rest"] else []
     lines += [DATA, "\n".join(f"- {name}: {said}" for name, said in found["run"].items())]
-    lines += ["\n## Appendix: every case", *(part for one in found["sentences"] for part in _details(one))]
+    lines += [
+        "\n## Appendix: every case",
+        *(part for one in found["sentences"] for part in _details(one)),
+    ]
     return "\n\n".join(line.strip("\n") for line in lines) + "\n"
 
 
@@ -110,11 +128,17 @@ def _details(sentence: Mapping[str, Any]) -> list[str]:
     runs = "; ".join(dict.fromkeys(case["run"] for case in cases if case["run"]))
     bounds = f" Bound: {cases[0]['bounds']}." if cases[0]["bounds"] else ""
     rows = [[case["case"], case["number"], case["verdict"], case["numbers"]] for case in cases]
-    return [f"**“{sentence['quote']}”** {runs}.{bounds}", _table(["case", "number", "verdict", "numbers behind"], rows)]
+    return [
+        f"**“{sentence['quote']}”** {runs}.{bounds}",
+        _table(["case", "number", "verdict", "numbers behind"], rows),
+    ]
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """Return a table in Markdown."""
     lines = [[*heads]]
-    lines += [["---"] * len(lines[0]), *([cell.replace("|", "&#124;") for cell in row] for row in rows)]
+    lines += [
+        ["---"] * len(lines[0]),
+        *([cell.replace("|", "&#124;") for cell in row] for row in rows),
+    ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

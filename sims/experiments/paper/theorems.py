@@ -1,4 +1,6 @@
-"""Sentences of the paper that need no learning: algebra, locality, and the circuit beside the algorithm."""
+"""Sentences of the paper that need no learning: algebra, locality, and the circuit beside the
+algorithm.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +37,16 @@ class AlgebraSettings(ExperimentSettings):
 
     data: Samples = option("digits", "name of a data set")
     k: int = option(2, "rank", at_least=1)
-    ridge: float | None = option(None, "added to Cxx and Cyy on the diagonal; 0.1 trace(Cxx)/m by default", at_least=0)
+    ridge: float | None = option(
+        None, "added to Cxx and Cyy on the diagonal; 0.1 trace(Cxx)/m by default", at_least=0
+    )
 
 
 @experiment(shows="the paper's algebra, checked by number", takes="5 s")
 def algebra(lab: Lab, settings: AlgebraSettings) -> Findings:
-    """Check that CCA is RRR, rules are local, the output is feedforward and the circuit is the algorithm."""
+    """Check that CCA is RRR, rules are local, the output is feedforward and the circuit is the
+    algorithm.
+    """
     data = lab.load(settings.data)
     check_rank(settings.k, data)
     settings = lab.fill_in(ridge=default_ridge(data))
@@ -55,13 +61,18 @@ def algebra(lab: Lab, settings: AlgebraSettings) -> Findings:
         feedforward(*outputs(circuits[0.0], centred), **about),
         *(implemented(centred, settings, s, **about) for s in MEMBERS),
     ]
-    return Findings(title=f"{data.name}, k = {settings.k}", quantities=[Quantity("data", data.name)], claims=claims)
+    return Findings(
+        title=f"{data.name}, k = {settings.k}",
+        quantities=[Quantity("data", data.name)],
+        claims=claims,
+    )
 
 
 def equivalence(centred: data_sets.Dataset, settings: AlgebraSettings, **about: Any) -> Claim:
     """Judge that M has the squared canonical correlations for eigenvalues at s = 1.
 
-    The correlations come from the generalized eigenproblem of supplement A, the eigenvalues from the exact solution.
+    The correlations come from the generalized eigenproblem of supplement A, the eigenvalues from
+    the exact solution.
     """
     from scipy import linalg
 
@@ -70,8 +81,12 @@ def equivalence(centred: data_sets.Dataset, settings: AlgebraSettings, **about: 
     assert settings.ridge is not None
     C = covariances(centred.X, centred.Y, settings.ridge)
     A = np.block([[np.zeros_like(C.xx), C.xy], [C.xy.T, np.zeros_like(C.yy)]])
-    correlations = linalg.eigh(A, linalg.block_diag(C.xx, C.yy), eigvals_only=True)[::-1][: settings.k]
-    eigenvalues = analysis.Yardstick(centred.X, centred.Y, 1.0, settings.ridge).eigenvalues[: settings.k]
+    correlations = linalg.eigh(A, linalg.block_diag(C.xx, C.yy), eigvals_only=True)[::-1][
+        : settings.k
+    ]
+    eigenvalues = analysis.Yardstick(centred.X, centred.Y, 1.0, settings.ridge).eigenvalues[
+        : settings.k
+    ]
     return Claim(
         text="the objective is equivalent to Canonical Correlation Analysis (for Sigma = Cyy^-1)",
         place='Sec. 3.1, "Problem formulation"; supplement A, "Equivalence of CCA and RRR"',
@@ -85,11 +100,14 @@ def equivalence(centred: data_sets.Dataset, settings: AlgebraSettings, **about: 
 def every_sigma(centred: data_sets.Dataset, settings: AlgebraSettings, **about: Any) -> Claim:
     """Judge that the rank-unconstrained regression, and with it y~, is the same for every Sigma.
 
-    With Sigma = L'L the objective is ||LY - LWX||^2: LY is regressed on X, and the solution is taken back by L^-1.
+    With Sigma = L'L the objective is ||LY - LWX||^2: LY is regressed on X, and the solution is
+    taken back by L^-1.
     """
     assert settings.ridge is not None
     (T, m), n = centred.X.shape, centred.Y.shape[1]
-    X = np.vstack([centred.X, np.sqrt(T * settings.ridge) * np.eye(m)])  # the ridge as further samples with y = 0
+    X = np.vstack(
+        [centred.X, np.sqrt(T * settings.ridge) * np.eye(m)]
+    )  # the ridge as further samples with y = 0
     Y = np.vstack([centred.Y, np.zeros((m, n))])
     Cyy = centred.Y.T @ centred.Y / T + settings.ridge * np.eye(n)
     drawn = np.random.default_rng(settings.seed).standard_normal((n, 2 * n))
@@ -100,7 +118,10 @@ def every_sigma(centred: data_sets.Dataset, settings: AlgebraSettings, **about: 
         estimates.append(centred.X @ W.T)  # y~, (T, n)
     deviations = [np.abs(one - estimates[0]).max() for one in estimates[1:]]
     return Claim(
-        text="y~ is the best estimate of y in every Sigma-norm (Cyx Cxx^-1 = argmin ||Y - WX||^2_Sigma)",
+        text=(
+            "y~ is the best estimate of y in every Sigma-norm (Cyx Cxx^-1 = argmin ||Y -"
+            " WX||^2_Sigma)"
+        ),
         place=INTERPRETATION,
         value=float(max(deviations) / np.abs(estimates[0]).max()),
         high=EQUAL,
@@ -113,7 +134,10 @@ def local(rules: list[Any], **about: Any) -> Claim:
     """Judge that every rule reads only what its own synapse sees, and no weight of another."""
     foreign = [rule.pathway for rule in rules if not rule.local]
     return Claim(
-        text="weight updates are proportional to quantities available to the synapse locally; no weights are reused",
+        text=(
+            "weight updates are proportional to quantities available to the synapse locally; no"
+            " weights are reused"
+        ),
         place=f"{NEURAL_CIRCUIT}; {INTERPRETATION}",
         value=float(len(foreign)),
         high=0.0,
@@ -127,8 +151,12 @@ def local(rules: list[Any], **about: Any) -> Claim:
 def outputs(circuit: Any, data: data_sets.Dataset) -> tuple[np.ndarray, np.ndarray]:
     """Return the outputs of the circuit's neurons in one tick per sample, (100, k), and Vx'x."""
     X, Y = data.X[:100], data.Y[:100]
-    with warnings.catch_warnings(action="ignore"):  # of samples too few to be centred: nothing is learned from them
-        run = circuit.run(X, Y, order="sequential", plastic=False, record=("z",), every=1, progress=False)
+    with warnings.catch_warnings(
+        action="ignore"
+    ):  # of samples too few to be centred: nothing is learned from them
+        run = circuit.run(
+            X, Y, order="sequential", plastic=False, record=("z",), every=1, progress=False
+        )
     return run.data["z"].values, X @ run.Vx
 
 
@@ -144,22 +172,35 @@ def feedforward(z: np.ndarray, projected: np.ndarray, **about: Any) -> Claim:
     )
 
 
-def implemented(centred: data_sets.Dataset, settings: AlgebraSettings, s: float, **about: Any) -> Claim:
+def implemented(
+    centred: data_sets.Dataset, settings: AlgebraSettings, s: float, **about: Any
+) -> Claim:
     """Judge that the circuit, synapse by synapse, learns what Alg. 2 learns from the same samples.
 
-    Without a ridge: the paper adds one to the algorithm, and replay, by which the circuit has one, is not the paper's.
+    Without a ridge: the paper adds one to the algorithm, and replay, by which the circuit has one,
+    is not the paper's.
     """
     rng = np.random.default_rng(settings.seed)
     X, Y = (view / np.sqrt(np.square(view).sum(axis=1).mean()) for view in (centred.X, centred.Y))
     order = rng.integers(len(X), size=PRESENTED)
-    k, rates = settings.k, models.Rates(models.Rate(0.1, 1_000), models.Rate(0.05, 1_000), models.Rate(0.02, 1_000))
-    start = {"Vx0": rng.standard_normal((X.shape[1], k)) / 10, "Vy0": rng.standard_normal((Y.shape[1], k)) / 10}
+    k, rates = (
+        settings.k,
+        models.Rates(models.Rate(0.1, 1_000), models.Rate(0.05, 1_000), models.Rate(0.02, 1_000)),
+    )
+    start = {
+        "Vx0": rng.standard_normal((X.shape[1], k)) / 10,
+        "Vy0": rng.standard_normal((Y.shape[1], k)) / 10,
+    }
     start |= {"Q0": np.eye(k) / 3, "R0": np.eye(k) / 3}
     with warnings.catch_warnings(action="ignore"):  # of constant columns
         circuit = settings.make_circuit(k=k, s=s, rates=rates, ridge=0.0, **start)
         run = circuit.run(X, Y, order=order, snapshots=1, record=(), progress=False)
-    algorithm = analysis.OnlineBioRRR(k, s=s, rates=rates, ridge=0.0, **start).partial_fit(X[order], Y[order])
-    pairs = [(getattr(run, name), getattr(algorithm, f"{name}_")) for name in ("Vx", "Vy", "Q", "R")]
+    algorithm = analysis.OnlineBioRRR(k, s=s, rates=rates, ridge=0.0, **start).partial_fit(
+        X[order], Y[order]
+    )
+    pairs = [
+        (getattr(run, name), getattr(algorithm, f"{name}_")) for name in ("Vx", "Vy", "Q", "R")
+    ]
     return Claim(
         text="the algorithm for online RRR can be implemented in a neural circuit",
         place=f"{NEURAL_CIRCUIT}; Fig. 1",

@@ -1,13 +1,15 @@
 """Show plateau potentials, and that they come to equal the back-propagated error.
 
-Plateau and error are equal wherever proximal plasticity has come to rest, so excess and whitening error are reported
-beside them. At the optimum the inhibition Qn equals Vy'y~, the full-rank regression as the distal weights see it, so
-the plateau a - Qn equals the back-propagated error Vy'(y - y~). Both are compared on all samples, neuron by neuron, in
-traces recorded with learning off, before and after learning: by their relative r.m.s. error, since a correlation is
-blind to scale, and beside the plateau without inhibition, or with that of other samples, since plateau and error share
-the distal current a. At s = 0 the plateau is also compared with the error Vy'eps that reaches the first layer of a
-two-layer network that backprop has trained on all data until its gradients vanish. Data are centred. With several s,
-run.nc and plateau.png belong to the first, run-s-1.nc and plateau-s-1.png to s = 1.
+Plateau and error are equal wherever proximal plasticity has come to rest, so excess and whitening
+error are reported beside them. At the optimum the inhibition Qn equals Vy'y~, the full-rank
+regression as the distal weights see it, so the plateau a - Qn equals the back-propagated error
+Vy'(y - y~). Both are compared on all samples, neuron by neuron, in traces recorded with learning
+off, before and after learning: by their relative r.m.s. error, since a correlation is blind to
+scale, and beside the plateau without inhibition, or with that of other samples, since plateau and
+error share the distal current a. At s = 0 the plateau is also compared with the error Vy'eps that
+reaches the first layer of a two-layer network that backprop has trained on all data until its
+gradients vanish. Data are centred. With several s, run.nc and plateau.png belong to the first,
+run-s-1.nc and plateau-s-1.png to s = 1.
 """
 
 from __future__ import annotations
@@ -16,7 +18,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from biorrr.sims.data import SMALL_DATA
-from biorrr.sims.experiments.plateau.agreement import PLACE, TOLERATED, TRACES, compare, judge, measured
+from biorrr.sims.experiments.plateau.agreement import (
+    PLACE,
+    TOLERATED,
+    TRACES,
+    compare,
+    judge,
+    measured,
+)
 from biorrr.sims.lab import (
     PERCENT,
     Figure,
@@ -62,19 +71,27 @@ class Learner:
 
 
 CAPTIONS = {
-    "plateau": "Plateau, distal current, inhibition and output of each neuron before, halfway through and after "
-    "learning, on the same samples, with learning off and on shared scales; behind them in grey what theory says. "
-    "Above each panel stands the r.m.s. of the plateau and what it is of the distal current's, which falls as "
-    "inhibition learns to predict that current. Halfway is where inhibition is first within 50 % of theory.",
-    "audit": "Above: inhibition and plateau after learning against what theory expects, each dot one sample of one "
-    "neuron; on the dashed line they are equal. Below: their correlation and their relative r.m.s. error through "
-    "learning, median over neurons and seeds in a band from the lowest to the highest; and how large the error of "
-    "the plateau is, and would be without inhibition or with that of other samples.",
+    "plateau": (
+        "Plateau, distal current, inhibition and output of each neuron before, halfway through and"
+        " after learning, on the same samples, with learning off and on shared scales; behind them"
+        " in grey what theory says. Above each panel stands the r.m.s. of the plateau and what it"
+        " is of the distal current's, which falls as inhibition learns to predict that current."
+        " Halfway is where inhibition is first within 50 % of theory."
+    ),
+    "audit": (
+        "Above: inhibition and plateau after learning against what theory expects, each dot one"
+        " sample of one neuron; on the dashed line they are equal. Below: their correlation and"
+        " their relative r.m.s. error through learning, median over neurons and seeds in a band"
+        " from the lowest to the highest; and how large the error of the plateau is, and would be"
+        " without inhibition or with that of other samples."
+    ),
 }
 
 
 @experiment(
-    shows="plateaus come to equal the back-propagated error once proximal plasticity has come to rest",
+    shows=(
+        "plateaus come to equal the back-propagated error once proximal plasticity has come to rest"
+    ),
     takes="22 s",
     paper=PLACE,
     measure="plateau_relative_error_end",
@@ -86,14 +103,22 @@ def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
     settings = lab.set(s=tuple(dict.fromkeys(settings.s)))
     data = lab.load(settings.data)
     check_rank(settings.k, data)
-    usual = MILLIVOLT_EPOCHS if settings.cell == "millivolts" else -(-CONVERGED_SAMPLES // len(data.X))
+    usual = (
+        MILLIVOLT_EPOCHS if settings.cell == "millivolts" else -(-CONVERGED_SAMPLES // len(data.X))
+    )
     settings = lab.fill_in(ridge=default_ridge(data), epochs=usual)
     exact = {s: analysis.Yardstick(*data.stand_in, s, settings.ridge) for s in settings.s}
 
-    found = lab.map(follow, [Learner(s, seed) for s in settings.s for seed in settings.every_seed], data, exact)
+    found = lab.map(
+        follow, [Learner(s, seed) for s in settings.s for seed in settings.every_seed], data, exact
+    )
 
-    first, *further = (join({seed: found[Learner(s, seed)] for seed in settings.every_seed}, s) for s in settings.s)
-    members = {"": first} | {f"s-{float(one['s']):g}": one for one in further}  # by what sets their files apart
+    first, *further = (
+        join({seed: found[Learner(s, seed)] for seed in settings.every_seed}, s) for s in settings.s
+    )
+    members = {"": first} | {
+        f"s-{float(one['s']):g}": one for one in further
+    }  # by what sets their files apart
     ends = [one.isel(snapshot=-1) for one in members.values()]
     samples = int(ends[0]["seen"])
     unjudged = unjudged_because(settings, samples)
@@ -101,33 +126,55 @@ def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
         *learned(data, settings),
         Quantity("seeds", settings.seeds),
         *measured([*members.values()]),
-        Quantity("excess_max", max(float(one["excess"].max()) for one in ends), PERCENT, "excess, at most"),
+        Quantity(
+            "excess_max",
+            max(float(one["excess"].max()) for one in ends),
+            PERCENT,
+            "excess, at most",
+        ),
         *baseline_quantities(exact[settings.s[0]], settings.k),
         Quantity(
-            "whitening_error_max", max(float(one["whitening_error"].max()) for one in ends), "",
+            "whitening_error_max",
+            max(float(one["whitening_error"].max()) for one in ends),
+            "",
             "whitening error, at most",
         ),
         Quantity("samples", samples),
         Quantity("engine", first.attrs["engine"]),
         Quantity("seconds", sum(one.attrs["seconds"] for one in found.values())),
-    ]  # fmt: skip
+    ]
     return Findings(
-        title=f"{data.name}: s = {', '.join(f'{s:g}' for s in settings.s)}, {settings.k} neurons, {settings.seeds} "
-        f"seeds, {samples:,} samples; data are centred; median over neurons, seeds and s (and the worst of them)",
+        title=(
+            f"{data.name}: s = {', '.join(f'{s:g}' for s in settings.s)}, {settings.k} neurons,"
+            f" {settings.seeds} seeds, {samples:,} samples; data are centred; median over neurons,"
+            " seeds and s (and the worst of them)"
+        ),
         quantities=quantities,
         data={f"run-{which}" if which else "run": one for which, one in members.items()},
         figures=[figure for which, one in members.items() for figure in draw(one, which)],
-        claims=[claim for one in members.values() for claim in judge(one, unjudged, data=data.name)],
+        claims=[
+            claim for one in members.values() for claim in judge(one, unjudged, data=data.name)
+        ],
     )
 
 
-def follow(job: Job, learner: Learner, data: data_sets.Dataset, exact: dict[float, analysis.Yardstick]) -> xr.Dataset:
-    """Let a circuit learn, and compare its plateau and inhibition with theory: the run, with all that was compared."""
+def follow(
+    job: Job, learner: Learner, data: data_sets.Dataset, exact: dict[float, analysis.Yardstick]
+) -> xr.Dataset:
+    """Let a circuit learn, and compare its plateau and inhibition with theory: the run, with all
+    that was compared.
+    """
     settings = job.settings
     circuit = settings.make_circuit(
-        k=settings.k, s=learner.s, ridge=settings.ridge, seed=learner.seed, **cell_arguments(settings.cell)
+        k=settings.k,
+        s=learner.s,
+        ridge=settings.ridge,
+        seed=learner.seed,
+        **cell_arguments(settings.cell),
     )
-    run = job.run(circuit, data.X, data.Y, epochs=settings.epochs, centre=True, record=(), snapshots=SNAPSHOTS)
+    run = job.run(
+        circuit, data.X, data.Y, epochs=settings.epochs, centre=True, record=(), snapshots=SNAPSHOTS
+    )
     weights = {name: run.data[name].values for name in ("Vx", "Vy", "Q", "R")}
     show = partial(record, job, run, learner.s, data)
     results = run.data.assign(compare(data, weights, exact[learner.s], show, learner.seed))
@@ -135,26 +182,42 @@ def follow(job: Job, learner: Learner, data: data_sets.Dataset, exact: dict[floa
     return results
 
 
-def record(job: Job, run: circuits.Run, s: float, data: data_sets.Dataset, snapshot: int) -> dict[str, np.ndarray]:
+def record(
+    job: Job, run: circuits.Run, s: float, data: data_sets.Dataset, snapshot: int
+) -> dict[str, np.ndarray]:
     """Show data to a circuit as it was at a snapshot, with learning off.
 
-    Returns its traces, each (T, k) in the order of the data; of a sample that is held, the mean over its time.
+    Returns its traces, each (T, k) in the order of the data; of a sample that is held, the mean
+    over its time.
     """
     start = circuits.Run(run.data.isel(snapshot=slice(snapshot + 1)))
     # Without a ridge: replay changes nothing where nothing is learned.
     cell, engine = cell_arguments(job.settings.cell), run.data.attrs["engine"]
     circuit = job.settings.make_circuit(k=job.settings.k, s=s, engine=engine, **cell)
     traces = job.run(
-        circuit, data.X, data.Y, order="sequential", record=TRACES, snapshots=1, plastic=False, start=start, every=1,
+        circuit,
+        data.X,
+        data.Y,
+        order="sequential",
+        record=TRACES,
+        snapshots=1,
+        plastic=False,
+        start=start,
+        every=1,
         centre=True,
-    ).data  # fmt: skip
+    ).data
     in_order = np.argsort(traces["sample"].values % len(data.X))
-    held = {name: traces[name].mean("time") if "time" in traces[name].dims else traces[name] for name in TRACES}
+    held = {
+        name: traces[name].mean("time") if "time" in traces[name].dims else traces[name]
+        for name in TRACES
+    }
     return {name: trace.values[in_order] for name, trace in held.items()}
 
 
 def join(found: dict[int, xr.Dataset], s: float) -> xr.Dataset:
-    """Return the results of all seeds at one s along a dimension ``seed``, with the traces of the first alone."""
+    """Return the results of all seeds at one s along a dimension ``seed``, with the traces of the
+    first alone.
+    """
     first = next(iter(found.values()))
     traces = [name for name in first.data_vars if "row" in first[name].dims]
     followed = [one.drop_vars(traces) for one in found.values()]
@@ -182,14 +245,25 @@ def draw(results: xr.Dataset, which: str) -> list[Figure]:
     few = results.isel(row=slice(SHOWN_SAMPLES), pyramidal=slice(SHOWN_NEURONS))
     titles = "before learning", f"halfway: {halfway:,} samples", f"after {end:,} samples"
     shown, theory = (
-        {title: {name: few[f"{kind}_{name}"][stage].values for name in names} for stage, title in enumerate(titles)}
+        {
+            title: {name: few[f"{kind}_{name}"][stage].values for name in names}
+            for stage, title in enumerate(titles)
+        }
         for kind, names in (("recorded", TRACES), ("expected", ("plateau", "inhibition")))
     )
-    size = {name: np.sqrt((results[f"recorded_{name}"].values ** 2).mean(axis=1)) for name in ("plateau", "a")}
+    size = {
+        name: np.sqrt((results[f"recorded_{name}"].values ** 2).mean(axis=1))
+        for name in ("plateau", "a")
+    }
     notes = {
-        title: [f"r.m.s. {one:.2g} ({one / a if a else np.nan:.2f} of distal)" for one, a in zip(*sizes, strict=True)]
+        title: [
+            f"r.m.s. {one:.2g} ({one / a if a else np.nan:.2f} of distal)"
+            for one, a in zip(*sizes, strict=True)
+        ]
         for title, *sizes in zip(titles, size["plateau"], size["a"], strict=True)
     }
-    plateaus = partial(analysis.plot_plateau, shown, theory, unit="sample, learning off", notes=notes)
+    plateaus = partial(
+        analysis.plot_plateau, shown, theory, unit="sample, learning off", notes=notes
+    )
     agreement = partial(plot_agreement, results, TOLERATED)
     return [Figure("plateau", plateaus, which), Figure("audit", agreement, which)]

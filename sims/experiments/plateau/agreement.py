@@ -17,7 +17,8 @@ TRACES = ("plateau", "a", "inhibition", "z")
 NETWORK_STEPS = 200_000  # at most: on digits gradients vanish after 20,000, on V1-V2 after 3,000
 TOLERATED = 0.05  # relative r.m.s. error up to which two signals count as equal
 EXCESS, WHITENING = 0.03, 0.05  # bounds up to which circuits count as having come to the optimum
-TELLING = 0.25  # relative error of the distal current alone, below which the data cannot tell what inhibition does
+# relative error of the distal current alone, below which the data cannot tell what inhibition does
+TELLING = 0.25
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,10 @@ COMPARED = {
     # Circuit and network have each learned by themselves, and neither is exact.
     "network": Comparison("plateau", "plateau and backprop's Vy'eps", NETWORK, tolerated=0.10),
 }
-NULLS = {"no_inhibition": "without inhibition", "other_inhibition": "with the inhibition of other samples"}
+NULLS = {
+    "no_inhibition": "without inhibition",
+    "other_inhibition": "with the inhibition of other samples",
+}
 
 
 def compare(
@@ -48,10 +52,11 @@ def compare(
     show: Callable[[int], Mapping[str, np.ndarray]],
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Compare a circuit with theory through learning, and as recorded before, halfway through and after learning.
+    """Compare a circuit with theory through learning, and as recorded before, halfway through and
+    after learning.
 
-    Halfway is that of :func:`biorrr.analysis.traces.halfway`. At s = 0 a network that backprop trains on the same data
-    is compared too.
+    Halfway is that of :func:`biorrr.analysis.traces.halfway`. At s = 0 a network that backprop
+    trains on the same data is compared too.
 
     Parameters
     ----------
@@ -68,8 +73,9 @@ def compare(
 
     Returns
     -------
-    Variables of a dataset: agreement with theory through learning, (snapshot, pyramidal); traces and what theory
-    expects, (stage, row, pyramidal); their agreement, (stage, pyramidal); and errors under the null hypotheses.
+    Variables of a dataset: agreement with theory through learning, (snapshot, pyramidal); traces
+    and what theory expects, (stage, row, pyramidal); their agreement, (stage, pyramidal); and
+    errors under the null hypotheses.
     """
     from biorrr.analysis.plateau import backpropagated_error, null_agreements
     from biorrr.analysis.traces import halfway
@@ -79,7 +85,9 @@ def compare(
     expected = {"inhibition": audit.prediction, "plateau": audit.error}
     if exact.s == 0:
         k = weights["Vx"].shape[-1]
-        network = analysis.TwoLayerANN(k, ridge=exact.ridge, online=False, steps=NETWORK_STEPS, random_state=seed)
+        network = analysis.TwoLayerANN(
+            k, ridge=exact.ridge, online=False, steps=NETWORK_STEPS, random_state=seed
+        )
         network.fit(data.X, data.Y)
         errors = [backpropagated_error(X, Y, network.Vx_, network.Vy_, Vx) for Vx in weights["Vx"]]
         expected["network"] = np.stack(errors)
@@ -94,26 +102,47 @@ def compare(
     recorded = {name: np.stack([traces[name] for traces in shown]) for name in TRACES}
     expected = {name: signal[stages] for name, signal in expected.items()}
     found: dict[str, Any] = {"stage_snapshot": ("stage", stages)}
-    found |= {name: ("snapshot", getattr(exact, name)(weights["Vx"])) for name in ("excess", "whitening_error")}
+    found |= {
+        name: ("snapshot", getattr(exact, name)(weights["Vx"]))
+        for name in ("excess", "whitening_error")
+    }
     for kind, signals in (("recorded", recorded), ("expected", expected)):
-        found |= {f"{kind}_{name}": (("stage", "row", "pyramidal"), one) for name, one in signals.items()}
+        found |= {
+            f"{kind}_{name}": (("stage", "row", "pyramidal"), one) for name, one in signals.items()
+        }
     for name, course in courses.items():
         agreement = analysis.Agreement.between(recorded[COMPARED[name].trace], expected[name])
         for measure in ("correlation", "relative_error"):
             found[f"{name}_{measure}"] = (("snapshot", "pyramidal"), getattr(course, measure))
-            found[f"recorded_{name}_{measure}"] = (("stage", "pyramidal"), getattr(agreement, measure))
-    rivals = null_agreements(recorded["a"][-1], recorded["inhibition"][-1], expected["plateau"][-1], seed)
-    return found | {f"plateau_relative_error_{name}": ("pyramidal", rivals[name].relative_error) for name in NULLS}
+            found[f"recorded_{name}_{measure}"] = (
+                ("stage", "pyramidal"),
+                getattr(agreement, measure),
+            )
+    rivals = null_agreements(
+        recorded["a"][-1], recorded["inhibition"][-1], expected["plateau"][-1], seed
+    )
+    return found | {
+        f"plateau_relative_error_{name}": ("pyramidal", rivals[name].relative_error)
+        for name in NULLS
+    }
 
 
 def measured(results: Sequence[xr.Dataset]) -> list[Quantity]:
-    """Return how the recorded traces agree with theory: medians over neurons, seeds and the s of ``results``."""
+    """Return how the recorded traces agree with theory: medians over neurons, seeds and the s of
+    ``results``.
+    """
     found = []
     for name, comparison in COMPARED.items():
         known = [one for one in results if f"recorded_{name}_correlation" in one]
         if known:
             error, correlation = (
-                np.stack([one[f"recorded_{name}_{measure}"].transpose("stage", ...).values for one in known], axis=1)
+                np.stack(
+                    [
+                        one[f"recorded_{name}_{measure}"].transpose("stage", ...).values
+                        for one in known
+                    ],
+                    axis=1,
+                )
                 for measure in ("relative_error", "correlation")
             )
             values = {
@@ -123,7 +152,9 @@ def measured(results: Sequence[xr.Dataset]) -> list[Quantity]:
                 "relative_error_start": (np.median(error[0]), PERCENT, "error at the start"),
                 "correlation_start": (np.median(correlation[0]), "", "correlation at the start"),
             }
-            found += [Quantity(f"{name}_{key}", *one, row=comparison.words) for key, one in values.items()]
+            found += [
+                Quantity(f"{name}_{key}", *one, row=comparison.words) for key, one in values.items()
+            ]
     row = "relative error of the plateau under the null hypothesis"
     for name, words in NULLS.items():
         error = np.median([one[f"plateau_relative_error_{name}"].values for one in results])
@@ -134,22 +165,35 @@ def measured(results: Sequence[xr.Dataset]) -> list[Quantity]:
 def judge(results: xr.Dataset, unjudged: str, **about: Any) -> list[Claim]:
     """Judge what Secs. 4 and 6 say of circuits at one s, by the worst neuron of each seed.
 
-    Plateau and error are equal wherever proximal plasticity has come to rest, whatever Q and R are. A circuit that the
-    other rules have led elsewhere is found out by its excess and its whitening error.
+    Plateau and error are equal wherever proximal plasticity has come to rest, whatever Q and R are.
+    A circuit that the other rules have led elsewhere is found out by its excess and its whitening
+    error.
     """
-    excess, white = (results[name].isel(snapshot=-1).values for name in ("excess", "whitening_error"))
+    excess, white = (
+        results[name].isel(snapshot=-1).values for name in ("excess", "whitening_error")
+    )
     run = f"excess at most {excess.max():.1e}, whitening error at most {white.max():.1e}"
     about |= {"s": float(results["s"])}
     claims = [
         Claim.over_seeds(
-            excess, text="learning ends at the minimum of the objective", place='Sec. 4, "Algorithm derivation"',
-            low=-1e-9, high=EXCESS, unit=PERCENT, unjudged=unjudged, **about,
+            excess,
+            text="learning ends at the minimum of the objective",
+            place='Sec. 4, "Algorithm derivation"',
+            low=-1e-9,
+            high=EXCESS,
+            unit=PERCENT,
+            unjudged=unjudged,
+            **about,
         ),
-        Claim.over_seeds(white, text=WHITE, place=WHITE_PLACE, high=WHITENING, unjudged=unjudged, **about),
-    ]  # fmt: skip
+        Claim.over_seeds(
+            white, text=WHITE, place=WHITE_PLACE, high=WHITENING, unjudged=unjudged, **about
+        ),
+    ]
     least = min(float(results[f"plateau_relative_error_{name}"].min()) for name in NULLS)
     cannot_tell = (
-        f"these data cannot tell: without inhibition the error would be {least:.0%}" if least < TELLING else ""
+        f"these data cannot tell: without inhibition the error would be {least:.0%}"
+        if least < TELLING
+        else ""
     )
     for name, comparison in COMPARED.items():
         if f"recorded_{name}_relative_error" in results:
@@ -157,14 +201,23 @@ def judge(results: xr.Dataset, unjudged: str, **about: Any) -> list[Claim]:
                 measure: results[f"recorded_{name}_{measure}"].isel(stage=-1)
                 for measure in ("relative_error", "correlation")
             }
-            shared = name != "inhibition"  # plateau and error share the distal current, so an agreement says less
+            shared = (
+                name != "inhibition"
+            )  # plateau and error share the distal current, so an agreement says less
             numbers = {"lowest correlation": float(last["correlation"].min())}
             claims.append(
                 Claim.over_seeds(
-                    last["relative_error"].max("pyramidal").values, text=comparison.claim, place=PLACE,
-                    high=comparison.tolerated, unit=PERCENT, case=comparison.case, run=run,
-                    numbers=numbers | ({"least error without the right inhibition": least} if shared else {}),
-                    unjudged=unjudged or (cannot_tell if shared else ""), **about,
+                    last["relative_error"].max("pyramidal").values,
+                    text=comparison.claim,
+                    place=PLACE,
+                    high=comparison.tolerated,
+                    unit=PERCENT,
+                    case=comparison.case,
+                    run=run,
+                    numbers=numbers
+                    | ({"least error without the right inhibition": least} if shared else {}),
+                    unjudged=unjudged or (cannot_tell if shared else ""),
+                    **about,
                 )
-            )  # fmt: skip
+            )
     return claims

@@ -1,10 +1,11 @@
 """Depart from the paper's circuit in many ways, and see how far it still learns.
 
-Every departure is turned up alone, from near the paper's circuit to far from it, until learning breaks; excess is
-against the exact optimum, mean over seeds. Apical drive is also tried together with all-or-none plateaus, which are the
-rarer the larger they are: the paper neglects it because plateaus are sparse in time. Delays in samples are of whole
-samples, which come in shuffled order: what is late then belongs to another sample. Delays within a held sample are
-departures of their own. Data are centred.
+Every departure is turned up alone, from near the paper's circuit to far from it, until learning
+breaks; excess is against the exact optimum, mean over seeds. Apical drive is also tried together
+with all-or-none plateaus, which are the rarer the larger they are: the paper neglects it because
+plateaus are sparse in time. Delays in samples are of whole samples, which come in shuffled order:
+what is late then belongs to another sample. Delays within a held sample are departures of their
+own. Data are centred.
 """
 
 from __future__ import annotations
@@ -55,22 +56,32 @@ class RobustnessSettings(ExperimentSettings):
 
     data: tuple[Samples, ...] = data_option(("digits", "v1v2"))
     departures: tuple[str, ...] = option(
-        ("all",), f"which to try, of {', '.join((*DEPARTURES, *MILLIVOLT_DEPARTURES))}; may be repeated"
+        ("all",),
+        f"which to try, of {', '.join((*DEPARTURES, *MILLIVOLT_DEPARTURES))}; may be repeated",
     )
     k: int = option(2, "pyramidal neurons, the rank of the regression", short="k", at_least=1)
     s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
     samples: int | None = option(
-        None, f"samples each circuit sees, to the end of an epoch; {SAMPLES['algebraic']:,} by default, "
-        f"{SAMPLES['millivolts']:,} with cells in millivolts", at_least=1,
-    )  # fmt: skip
+        None,
+        f"samples each circuit sees, to the end of an epoch; {SAMPLES['algebraic']:,} by default, "
+        f"{SAMPLES['millivolts']:,} with cells in millivolts",
+        at_least=1,
+    )
     seeds: int = seeds_option(5)
-    cell: str = option("algebraic", "what cells are before they are changed", choices=tuple(SAMPLES))
-    quick: bool = option(False, f"a first look: every other value, {QUICK_SEEDS} seeds, {QUICK_SAMPLES} samples")
+    cell: str = option(
+        "algebraic", "what cells are before they are changed", choices=tuple(SAMPLES)
+    )
+    quick: bool = option(
+        False, f"a first look: every other value, {QUICK_SEEDS} seeds, {QUICK_SAMPLES} samples"
+    )
 
     @property
     def tried(self) -> dict[str, DepartureRange]:
         """Departures to try, by name."""
-        return {name: self.ranges[name] for name in (self.ranges if self.departures == ("all",) else self.departures)}
+        return {
+            name: self.ranges[name]
+            for name in (self.ranges if self.departures == ("all",) else self.departures)
+        }
 
     def values(self, tried: DepartureRange) -> Sequence[Any]:
         """Return the values of a departure that are tried."""
@@ -102,10 +113,13 @@ class Trial:
 
 
 CAPTIONS = {
-    "robustness": "How far a circuit can depart from the paper's and still learn. Each row changes one thing, from "
-    "mild on the left to severe on the right (rows with a star have no order). A field shows the value and, below it, "
-    "how far the objective ends above the optimum, mean over seeds. Blue: the circuit learns. Orange: learning is "
-    "broken, with an excess of 5 % and more."
+    "robustness": (
+        "How far a circuit can depart from the paper's and still learn. Each row changes one thing,"
+        " from mild on the left to severe on the right (rows with a star have no order). A field"
+        " shows the value and, below it, how far the objective ends above the optimum, mean over"
+        " seeds. Blue: the circuit learns. Orange: learning is broken, with an excess of 5 % and"
+        " more."
+    )
 }
 
 
@@ -116,20 +130,28 @@ CAPTIONS = {
     measure=lambda settings: f"{settings.data[0].name}_plain",
     captions=CAPTIONS,
     small={
-        "data": (SMALL_DATA,), "samples": 60, "seeds": 1, "engine": "numpy",
-        "departures": ("dale", "delay"), "quick": True,
+        "data": (SMALL_DATA,),
+        "samples": 60,
+        "seeds": 1,
+        "engine": "numpy",
+        "departures": ("dale", "delay"),
+        "quick": True,
     },
-)  # fmt: skip
+)
 def robustness(lab: Lab, settings: RobustnessSettings) -> Findings:
     """Turn up each departure on each data set, and find how far it can go."""
     from biorrr.analysis.figures.robustness import plot_departures
 
     settings = lab.fill_in(samples=SAMPLES[settings.cell])
     if settings.quick:
-        settings = lab.set(samples=min(settings.samples, QUICK_SAMPLES), seeds=min(settings.seeds, QUICK_SEEDS))
+        settings = lab.set(
+            samples=min(settings.samples, QUICK_SAMPLES), seeds=min(settings.seeds, QUICK_SEEDS)
+        )
     for name in settings.departures:
         if name not in ("all", *settings.ranges):
-            raise SettingsError(f"departures: must be among {', '.join(settings.ranges)} (got {name!r})")
+            raise SettingsError(
+                f"departures: must be among {', '.join(settings.ranges)} (got {name!r})"
+            )
     for data in settings.data:
         check_rank(settings.k, lab.load(data))
 
@@ -139,23 +161,38 @@ def robustness(lab: Lab, settings: RobustnessSettings) -> Findings:
         each.append(turn_up(lab, settings, data, exact[data.name]))
 
     names = [data.name for data in settings.data]
-    results = xr.concat(each, dim="data").assign_coords(data=names).assign_attrs(tolerated=TOLERATED)
+    results = (
+        xr.concat(each, dim="data").assign_coords(data=names).assign_attrs(tolerated=TOLERATED)
+    )
     plain = results["plain"].mean("seed")
     return Findings(
-        title=f"farthest from the paper's circuit with excess below {TOLERATED:.0%}, mean over {settings.seeds} seeds",
+        title=(
+            f"farthest from the paper's circuit with excess below {TOLERATED:.0%}, mean over"
+            f" {settings.seeds} seeds"
+        ),
         quantities=[
             Quantity("tolerated", TOLERATED, PERCENT),
             Quantity("samples", settings.samples),
             Quantity("seeds", settings.seeds),
             *(
                 Quantity(
-                    f"{data}_plain", float(plain.sel(data=data)), PERCENT, data, row="excess of the paper's circuit"
+                    f"{data}_plain",
+                    float(plain.sel(data=data)),
+                    PERCENT,
+                    data,
+                    row="excess of the paper's circuit",
                 )
                 for data in names
             ),
             *(one for data in names for one in baseline_quantities(exact[data], settings.k, data)),
             *(
-                Quantity(f"{data}_{name}", farthest(results[name].sel(data=data), one.ordered), "", data, row=one.label)
+                Quantity(
+                    f"{data}_{name}",
+                    farthest(results[name].sel(data=data), one.ordered),
+                    "",
+                    data,
+                    row=one.label,
+                )
                 for name, one in settings.tried.items()
                 for data in names
             ),
@@ -165,11 +202,13 @@ def robustness(lab: Lab, settings: RobustnessSettings) -> Findings:
     )
 
 
-def turn_up(lab: Lab, settings: RobustnessSettings, data: data_sets.Dataset, exact: analysis.Yardstick) -> xr.Dataset:
+def turn_up(
+    lab: Lab, settings: RobustnessSettings, data: data_sets.Dataset, exact: analysis.Yardstick
+) -> xr.Dataset:
     """Try all departures on one data set.
 
-    Returns the excess ``plain`` (seed,) of the paper's circuit and, by name of the departure, that of circuits which
-    depart from it, (value, seed).
+    Returns the excess ``plain`` (seed,) of the paper's circuit and, by name of the departure, that
+    of circuits which depart from it, (value, seed).
     """
     seeds = [*settings.every_seed]
 
@@ -184,17 +223,29 @@ def turn_up(lab: Lab, settings: RobustnessSettings, data: data_sets.Dataset, exa
     ]
     found = lab.map(try_departure, trials, data, exact, reference)
 
-    results = xr.Dataset({"plain": ("seed", [float(one["excess"]) for one in plain.values()])}, {"seed": seeds})
+    results = xr.Dataset(
+        {"plain": ("seed", [float(one["excess"]) for one in plain.values()])}, {"seed": seeds}
+    )
     for name, one in settings.tried.items():
         values, along = settings.values(one), f"{name}_value"
-        excess = [[float(found[Trial(name, value, seed)]["excess"]) for seed in seeds] for value in values]
+        excess = [
+            [float(found[Trial(name, value, seed)]["excess"]) for seed in seeds] for value in values
+        ]
         results = results.assign_coords({along: [*values]})
-        results[name] = ((along, "seed"), excess, {"long_name": one.label, "ordered": int(one.ordered)})
+        results[name] = (
+            (along, "seed"),
+            excess,
+            {"long_name": one.label, "ordered": int(one.ordered)},
+        )
     return results
 
 
-def try_plain(job: Job, seed: int, data: data_sets.Dataset, exact: analysis.Yardstick) -> dict[str, Any]:
-    """Return the excess of the paper's circuit and its plateaus in the second half of learning, (recorded, k)."""
+def try_plain(
+    job: Job, seed: int, data: data_sets.Dataset, exact: analysis.Yardstick
+) -> dict[str, Any]:
+    """Return the excess of the paper's circuit and its plateaus in the second half of learning,
+    (recorded, k).
+    """
     run, excess = _train(job, seed, {}, data, exact)
     return {"excess": excess, "plateau": run.data["plateau"].values[len(run.data["sample"]) // 2 :]}
 
@@ -210,18 +261,31 @@ def try_departure(
 def _train(
     job: Job, seed: int, change: dict[str, Any], data: data_sets.Dataset, exact: analysis.Yardstick
 ) -> tuple[circuits.Run, float]:
-    """Return the run of a circuit with the arguments ``change``, and its excess over the optimum."""
+    """Return the run of a circuit with the arguments ``change``, and its excess over the
+    optimum.
+    """
     settings, (X, Y) = job.settings, (data.X, data.Y)
     epochs = -(-settings.samples // len(X))
     arguments = cell_arguments(settings.cell) | change  # a change may be one of the cells
     lesion = arguments.pop("lesion", "")
-    circuit = settings.make_circuit(k=settings.k, s=settings.s, ridge=exact.ridge[0], seed=seed, **arguments)
+    circuit = settings.make_circuit(
+        k=settings.k, s=settings.s, ridge=exact.ridge[0], seed=seed, **arguments
+    )
     try:
-        with warnings.catch_warnings(action="ignore"):  # of columns that say nothing: the same for all circuits
+        with warnings.catch_warnings(
+            action="ignore"
+        ):  # of columns that say nothing: the same for all circuits
             run = job.run(
-                circuit, X, Y, epochs=epochs, record="plateau", every=20, snapshots=1, centre=True,
+                circuit,
+                X,
+                Y,
+                epochs=epochs,
+                record="plateau",
+                every=20,
+                snapshots=1,
+                centre=True,
                 events=[LESIONS[lesion](epochs * len(X) // 2, X, Y)] if lesion else (),
-            )  # fmt: skip
+            )
     except circuits.Diverged as error:
         return error.run, NOT_LEARNED
     Vx = run.Vx[::-1] if lesion == NEW_DATA else run.Vx

@@ -12,24 +12,37 @@ from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, theories
 
 RIDGE = 0.1  # of data of mean square 1, as noise of the fibres
 NOT_LEARNED = 1.0  # excess of filters that explain nothing: what a circuit that diverged is given
-SEARCH_SEEDS = (1000, 1001)  # beyond the seed of the experiment: the search has not seen the runs that are judged
+SEARCH_SEEDS = (
+    1000,
+    1001,
+)  # beyond the seed of the experiment: the search has not seen the runs that are judged
 EARLY = 100  # "during" learning is after this part of the samples
 
 
 def every_theory(k: int) -> list[theories.Theory]:
     """Return the contestants, each with ``k`` cells."""
     t = theories
-    feedbacks = [t.FeedbackAlignment(k=k, feedback=kind) for kind in ("backprop", "learned", "fixed")]  # type: ignore
+    feedbacks = [
+        t.FeedbackAlignment(k=k, feedback=kind) for kind in ("backprop", "learned", "fixed")
+    ]  # type: ignore
     return [
-        *feedbacks, t.Sacramento(k=k), t.Sacramento(k=k, learned=False), t.BurstDependent(k=k),
-        t.BurstDependent(k=k, cancelling=False), t.UrbanczikSenn(k=k), t.UrbanczikSenn(k=k, teacher="Hebbian"),
-        t.BioCCA(k=k), t.BioRRR(k=k),
-    ]  # fmt: skip
+        *feedbacks,
+        t.Sacramento(k=k),
+        t.Sacramento(k=k, learned=False),
+        t.BurstDependent(k=k),
+        t.BurstDependent(k=k, cancelling=False),
+        t.UrbanczikSenn(k=k),
+        t.UrbanczikSenn(k=k, teacher="Hebbian"),
+        t.BioCCA(k=k),
+        t.BioRRR(k=k),
+    ]
 
 
 @dataclass(frozen=True)
 class Contest:
-    """A theory that learns from one seed, for a number of samples, at a relative rate at first; see ``rate_of``."""
+    """A theory that learns from one seed, for a number of samples, at a relative rate at first; see
+    ``rate_of``.
+    """
 
     theory: theories.Theory
     relative: float
@@ -39,19 +52,31 @@ class Contest:
 
 def scaled(data: data_sets.Dataset) -> data_sets.Dataset:
     """Return the data, centred and of mean square 1."""
-    X, Y = (one - one.mean(axis=0) for one in (np.asarray(data.X, dtype=float), np.asarray(data.Y, dtype=float)))
+    X, Y = (
+        one - one.mean(axis=0)
+        for one in (np.asarray(data.X, dtype=float), np.asarray(data.Y, dtype=float))
+    )
     return replace(data, X=X / np.sqrt(np.square(X).mean()), Y=Y / np.sqrt(np.square(Y).mean()))
 
 
 def rate_of(relative: float, data: data_sets.Dataset, halving: float = float("inf")) -> models.Rate:
-    """Return the rate: ``relative`` over the number of features of x or of y, whichever is larger."""
+    """Return the rate: ``relative`` over the number of features of x or of y, whichever is
+    larger.
+    """
     return models.Rate(relative / max(data.X.shape[1], data.Y.shape[1]), halving)
 
 
 def run_theory(
-    theory: theories.Theory, X: np.ndarray, Y: np.ndarray, engine: str, seed: int = 0, **options: Any
+    theory: theories.Theory,
+    X: np.ndarray,
+    Y: np.ndarray,
+    engine: str,
+    seed: int = 0,
+    **options: Any,
 ) -> circuits.Run | None:
-    """Return the run of a theory's circuit; None if it diverges. ``options`` are those of ``Circuit.run``."""
+    """Return the run of a theory's circuit; None if it diverges. ``options`` are those of
+    ``Circuit.run``.
+    """
     circuit = circuits.Circuit(**theory.layout(Y.shape[1]), engine=engine, seed=seed)
     options = dict[str, Any](snapshots=1, record=(), progress=False) | options
     try:
@@ -62,8 +87,11 @@ def run_theory(
         return None
 
 
-def best_rates(lab: Lab, every: list[theories.Theory], data: data_sets.Dataset) -> dict[theories.Theory, float]:
-    """Return the rate, of the same candidates for every theory, that comes nearest to what is predicted of it.
+def best_rates(
+    lab: Lab, every: list[theories.Theory], data: data_sets.Dataset
+) -> dict[theories.Theory, float]:
+    """Return the rate, of the same candidates for every theory, that comes nearest to what is
+    predicted of it.
 
     The worse of two seeds counts, and neither is among those that are judged.
     """
@@ -74,10 +102,15 @@ def best_rates(lab: Lab, every: list[theories.Theory], data: data_sets.Dataset) 
     ]
     distances = [one["distance"] for one in lab.map(try_rate, tries, data).values()]
     worse = np.reshape(distances, (len(every), len(settings.rates), len(SEARCH_SEEDS))).max(axis=2)
-    return {theory: settings.rates[place] for theory, place in zip(every, worse.argmin(axis=1), strict=True)}
+    return {
+        theory: settings.rates[place]
+        for theory, place in zip(every, worse.argmin(axis=1), strict=True)
+    }
 
 
-def learn(job: Job, contest: Contest, data: data_sets.Dataset) -> tuple[theories.Theory, circuits.Run | None]:
+def learn(
+    job: Job, contest: Contest, data: data_sets.Dataset
+) -> tuple[theories.Theory, circuits.Run | None]:
     """Return the theory at its rate and its run; None if it diverged."""
     rate = rate_of(contest.relative, data, contest.samples / 20)
     theory = replace(contest.theory, rate=rate, ridge=RIDGE)
@@ -105,6 +138,8 @@ def excess_of(theory: theories.Theory, run: circuits.Run | None, data: data_sets
 
 
 def try_rate(job: Job, contest: Contest, data: data_sets.Dataset) -> dict[str, Any]:
-    """Return how far a theory ends from its prediction: from law 1 where that holds, else from the optimum."""
+    """Return how far a theory ends from its prediction: from law 1 where that holds, else from the
+    optimum.
+    """
     excess = excess_of(*learn(job, contest, data), data)
     return {"distance": abs(excess - np.nan_to_num(predicted(contest, data)))}

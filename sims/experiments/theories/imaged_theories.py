@@ -1,4 +1,6 @@
-"""Theories that are imaged while they learn, and asked the four questions of ``biorrr instructive``."""
+"""Theories that are imaged while they learn, and asked the four questions of ``biorrr
+instructive``.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,13 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-from biorrr.sims.experiments.instructive.imaged_circuits import CIRCUIT, Learner, draw_trials, learner_of, observe
+from biorrr.sims.experiments.instructive.imaged_circuits import (
+    CIRCUIT,
+    Learner,
+    draw_trials,
+    learner_of,
+    observe,
+)
 from biorrr.sims.experiments.theories.contests import RIDGE, rate_of, run_theory
 from biorrr.sims.lab import Job, Lab
 from biorrr.sims.lazy import data_sets, instructive, np, theories, xr
@@ -34,7 +42,11 @@ def image_each(lab: Lab, every: list[theories.Theory], data: data_sets.Dataset) 
     seeds = range(settings.seed, settings.seed + settings.imaged)
     items = [ImagedTheory(replace(one, k=cells), seed) for one in every for seed in seeds]
     yes = np.array([one["yes"] for one in lab.map(image, items, data).values()])
-    return shares([one.name for one in every], lengths(settings.trials), yes.reshape(len(every), -1, *yes.shape[1:]))
+    return shares(
+        [one.name for one in every],
+        lengths(settings.trials),
+        yes.reshape(len(every), -1, *yes.shape[1:]),
+    )
 
 
 def lengths(trials: int) -> tuple[int, int]:
@@ -52,9 +64,13 @@ def image(job: Job, item: ImagedTheory, data: data_sets.Dataset) -> dict[str, An
     if learner is not None:
         for row, trials in enumerate(lengths(job.settings.trials)):
             for column, noise in enumerate(NOISES):
-                imaged = observe(learner.first(trials), CIRCUIT, noise, DECAY, (item.seed, row, column))
+                imaged = observe(
+                    learner.first(trials), CIRCUIT, noise, DECAY, (item.seed, row, column)
+                )
                 answers = instructive.ask(imaged, DECAY)
-                yes[row, column] = [np.nan if answers[one].unasked else bool(answers[one].yes) for one in QUESTIONS]
+                yes[row, column] = [
+                    np.nan if answers[one].unasked else bool(answers[one].yes) for one in QUESTIONS
+                ]
     return {"yes": yes}
 
 
@@ -66,22 +82,33 @@ def _learn(job: Job, item: ImagedTheory, data: data_sets.Dataset) -> Learner | N
     X, Y, order = draw_trials(data, STIMULI, job.settings.trials, item.seed)
     theory = replace(item.theory, rate=rate_of(RATE, data), ridge=RIDGE)
     run = run_theory(
-        theory, X, Y, job.settings.engine, item.seed, order=order, centre=True, every=1,
+        theory,
+        X,
+        Y,
+        job.settings.engine,
+        item.seed,
+        order=order,
+        centre=True,
+        every=1,
         record=("y", "z", theory.apical, theory.readout),
-    )  # fmt: skip
+    )
     return None if run is None else learner_of(run, theory.apical, theory.readout)
 
 
 def shares(names: list[str], trials: tuple[int, int], yes: np.ndarray) -> xr.Dataset:
-    """Return the share of yes by theory, trials, noise and question, and the number of pairs that are separated.
+    """Return the share of yes by theory, trials, noise and question, and the number of pairs that
+    are separated.
 
-    ``yes`` is (theories, experiments, lengths, noises, questions). A share is NaN where all circuits diverged. A
-    question separates two theories where their shares differ by Fisher's exact test (p <= 0.05).
+    ``yes`` is (theories, experiments, lengths, noises, questions). A share is NaN where all
+    circuits diverged. A question separates two theories where their shares differ by Fisher's exact
+    test (p <= 0.05).
     """
     from scipy.stats import fisher_exact
 
     asked, said = np.isfinite(yes).sum(axis=1), np.nansum(yes, axis=1)
-    tables = np.stack([said, asked - said], axis=-1)  # (theories, lengths, noises, questions, yes or no)
+    tables = np.stack(
+        [said, asked - said], axis=-1
+    )  # (theories, lengths, noises, questions, yes or no)
     pairs = np.zeros(asked.shape[1:], dtype=int)
     for one, other in combinations(tables, 2):
         for place in np.ndindex(pairs.shape):
@@ -92,5 +119,10 @@ def shares(names: list[str], trials: tuple[int, int], yes: np.ndarray) -> xr.Dat
             "yes": (("theory", *axes), np.where(asked, said / np.maximum(asked, 1), np.nan)),
             "separated": (axes, pairs),
         },
-        {"theory": names, "trials": list(trials), "noise": list(NOISES), "question": list(QUESTIONS)},
+        {
+            "theory": names,
+            "trials": list(trials),
+            "noise": list(NOISES),
+            "question": list(QUESTIONS),
+        },
     )

@@ -15,7 +15,9 @@ BELOW, ABOVE = -math.inf, math.inf
 EXCESS = {
     **dict.fromkeys(("backprop", "learned feedback", "Bio-CCA"), (BELOW, 0.01)),
     **dict.fromkeys(("Sacramento, learned", "bursts", "Bio-RRR"), (BELOW, 0.02)),
-    **dict.fromkeys(("fixed feedback", "Sacramento, fixed", "Urbanczik-Senn, fixed"), (0.02, ABOVE)),
+    **dict.fromkeys(
+        ("fixed feedback", "Sacramento, fixed", "Urbanczik-Senn, fixed"), (0.02, ABOVE)
+    ),
     "bursts, not cancelled": (0.03, ABOVE),
 }
 FROM_LAW = (BELOW, 0.015)  # largest distance of the excess from law 1
@@ -24,7 +26,9 @@ COLLAPSED = {"Urbanczik-Senn, Hebbian": (BELOW, 1.1)}  # participation ratio of 
 
 
 def key_of(*names: object) -> str:
-    """Return the name of a quantity, or a part of it, from names of theories and data sets and numbers."""
+    """Return the name of a quantity, or a part of it, from names of theories and data sets and
+    numbers.
+    """
     return "_".join(re.sub(r"\W+", "_", str(name).lower()).strip("_") for name in names)
 
 
@@ -32,12 +36,16 @@ def measured(results: xr.Dataset, data: str, theory: str) -> Iterator[Quantity]:
     """Yield the measures of one theory on one data set, each with its bound."""
     one = results.sel(data=data, theory=theory)
 
-    def mean(name: str, values: xr.DataArray, unit: str = "", words: str = "", bound=None) -> Quantity:
+    def mean(
+        name: str, values: xr.DataArray, unit: str = "", words: str = "", bound=None
+    ) -> Quantity:
         """Return the mean over seeds with its spread; None where a circuit diverged."""
         known = bool(np.isfinite(values).all())
         value = float(values.mean()) if known else None
         spread = float(values.std(ddof=1)) if known and values.size > 1 else None
-        return Quantity(key_of(data, theory, name), value, unit, words, spread, bound, f"{data}: {theory}")
+        return Quantity(
+            key_of(data, theory, name), value, unit, words, spread, bound, f"{data}: {theory}"
+        )
 
     yield mean("excess", one["excess"], PERCENT, "excess", EXCESS.get(theory))
     if np.isfinite(one["law"]).all():
@@ -49,7 +57,9 @@ def measured(results: xr.Dataset, data: str, theory: str) -> Iterator[Quantity]:
     yield mean("whitening", one["whitening"], "", "whitening error")
     if np.isfinite(one["silenced_excess"]).all():
         bound = SILENCED.get(theory)
-        yield mean("silenced_excess", one["silenced_excess"], PERCENT, "excess without inhibition", bound)
+        yield mean(
+            "silenced_excess", one["silenced_excess"], PERCENT, "excess without inhibition", bound
+        )
     for by, name in zip(AXES["by"], ("y", "x", "error"), strict=True):
         for stage in AXES["stage"]:
             yield mean(f"apical_{name}_{stage}", one["carries"].sel(stage=stage, by=by))
@@ -61,14 +71,17 @@ def measured(results: xr.Dataset, data: str, theory: str) -> Iterator[Quantity]:
 
 
 def answered(results: xr.Dataset) -> Iterator[Quantity]:
-    """Yield the share of imaged circuits that say yes, and the number of pairs of theories that a question separates.
+    """Yield the share of imaged circuits that say yes, and the number of pairs of theories that a
+    question separates.
 
     Shares are those of whole recordings at the lowest noise.
     """
     for share in results["yes"].isel(trials=-1, noise=0).stack(each=("theory", "question")):
         theory, question = share["each"].item()
         value = float(share) if np.isfinite(share) else None
-        yield Quantity(key_of("yes", theory, question), value, PERCENT, question, row=f"says yes: {theory}")
+        yield Quantity(
+            key_of("yes", theory, question), value, PERCENT, question, row=f"says yes: {theory}"
+        )
     pairs = math.comb(results.sizes["theory"], 2)
     for number in results["separated"].stack(each=results["separated"].dims):
         trials, noise, question = number["each"].item()
@@ -78,7 +91,9 @@ def answered(results: xr.Dataset) -> Iterator[Quantity]:
 
 
 def at_interface(results: xr.Dataset) -> Iterator[Quantity]:
-    """Yield how apical signals change from falling to rising error, without and with extra inhibition."""
+    """Yield how apical signals change from falling to rising error, without and with extra
+    inhibition.
+    """
     change = results["apical"].sel(phase="rising") - results["apical"].sel(phase="falling")
     for value in change.stack(each=change.dims):
         theory, shape, inhibition, group = value["each"].item()
@@ -88,16 +103,27 @@ def at_interface(results: xr.Dataset) -> Iterator[Quantity]:
 
 
 def judge(results: xr.Dataset, found: Mapping[tuple[str, str], Sequence[Quantity]]) -> list[Claim]:
-    """Compare all that was bounded beforehand with its bounds; ``found`` are the measures by data set and theory."""
+    """Compare all that was bounded beforehand with its bounds; ``found`` are the measures by data
+    set and theory.
+    """
     samples, k = results.attrs["samples"], results.attrs["k"]
-    why = "" if samples >= CONVERGED else f"fewer than {CONVERGED:,} samples: learning has not come to its end"
+    why = (
+        ""
+        if samples >= CONVERGED
+        else f"fewer than {CONVERGED:,} samples: learning has not come to its end"
+    )
     run = f"{results.sizes['seed']} seeds, {samples:,} samples"
     return [
         Claim.about(
-            one, f"{theory}: {one.words}", data=data, k=k, unjudged=why, run=run,
+            one,
+            f"{theory}: {one.words}",
+            data=data,
+            k=k,
+            unjudged=why,
+            run=run,
             value=math.nan if one.value is None else one.value,
         )
         for (data, theory), those in found.items()
         for one in those
         if one.bound
-    ]  # fmt: skip
+    ]

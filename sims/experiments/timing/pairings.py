@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 # Ten pulses at 20 Hz and a plateau of 300 ms, paired five times.
 PULSES, PULSE_INTERVAL, REPEATS = 10, 0.05, 5
-LONGEST_LAG, LAG_STEP, PAUSE = 4.0, 0.25, 20.0  # seconds; from one pairing to the next every trace has faded
+LONGEST_LAG, LAG_STEP, PAUSE = (
+    4.0,
+    0.25,
+    20.0,
+)  # seconds; from one pairing to the next every trace has faded
 TIME_CONSTANT_ERROR = 0.05  # relative; a bound, fixed beforehand
 
 
@@ -30,7 +34,9 @@ def pulse_times() -> np.ndarray:
 
 
 def protocol() -> tuple[np.ndarray, np.ndarray]:
-    """Return one pairing: pulses of unit area, a fibre for each lag, (ticks, L); and the plateau, (ticks, 1)."""
+    """Return one pairing: pulses of unit area, a fibre for each lag, (ticks, L); and the plateau,
+    (ticks, 1).
+    """
     ticks, onset = round(PAUSE / TICK), round(0.4 * PAUSE / TICK)
     X, Y = np.zeros((ticks, len(lags()))), np.zeros((ticks, 1))
     Y[onset : onset + round(PLATEAU / TICK)] = 1.0
@@ -47,10 +53,14 @@ def pair(job: Job, rule: str) -> dict[str, Any]:
 
 
 def pairing_results(settings: TimingSettings, found: Mapping[str, Mapping[str, Any]]) -> xr.Dataset:
-    """Return the change of the weight, (rule, lag), and what the theory of the traces predicts, (lag,)."""
+    """Return the change of the weight, (rule, lag), and what the theory of the traces predicts,
+    (lag,).
+    """
     taus = {"tau_x": settings.tau_x, "tau_plateau": settings.tau_plateau}
     predicted = analysis.pairing_curve(lags(), pulse_times(), PLATEAU, *taus.values())
-    between_middles = lags() + 0.5 * PLATEAU - 0.5 * pulse_times()[-1]  # of the pulses and of the plateau
+    between_middles = (
+        lags() + 0.5 * PLATEAU - 0.5 * pulse_times()[-1]
+    )  # of the pulses and of the plateau
     return xr.Dataset(
         {
             "change": (("rule", "lag"), [found[rule]["change"] for rule in RULES]),
@@ -73,7 +83,9 @@ def pairing_quantities(settings: TimingSettings, results: xr.Dataset) -> list[Qu
         Quantity("tau_x_fitted", fitted_x, "s", "input", row=fitted),
         Quantity("tau_plateau_fitted", fitted_plateau, "s", "plateau", row=fitted),
         Quantity(
-            "time_constant_error", float(np.nan_to_num(wrong, nan=np.inf)), PERCENT,
+            "time_constant_error",
+            float(np.nan_to_num(wrong, nan=np.inf)),
+            PERCENT,
             bound=(-math.inf, TIME_CONSTANT_ERROR),
         ),
-    ]  # fmt: skip
+    ]

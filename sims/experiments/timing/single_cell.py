@@ -12,10 +12,14 @@ PLATEAU = 0.3  # seconds
 RULES = {"plain": "the paper's rule", "traces": "eligibility traces"}
 
 
-def learn_weights(job: Job, rule: str, X: np.ndarray, Y: np.ndarray, rate: float, epochs: int = 1) -> np.ndarray:
-    """Return the proximal weights, (fibres,), that a cell learns from inputs (ticks, fibres) and plateaus (ticks, 1).
+def learn_weights(
+    job: Job, rule: str, X: np.ndarray, Y: np.ndarray, rate: float, epochs: int = 1
+) -> np.ndarray:
+    """Return the proximal weights, (fibres,), that a cell learns from inputs (ticks, fibres) and
+    plateaus (ticks, 1).
 
-    Weights start at 0. The distal weight is 1 and there is no inhibition, so that the plateau is the instruction.
+    Weights start at 0. The distal weight is 1 and there is no inhibition, so that the plateau is
+    the instruction.
 
     Parameters
     ----------
@@ -30,9 +34,17 @@ def learn_weights(job: Job, rule: str, X: np.ndarray, Y: np.ndarray, rate: float
     traces = [models.Eligibility(settings.tau_x, settings.tau_plateau)] if rule == "traces" else []
     one_sample_a_tick = models.Leaky(0, 0, 0, 0, hold=1000 * TICK, dt=1000 * TICK)
     circuit = settings.make_circuit(
-        k=1, rates=models.Rates(x=models.Rate(rate), y=none, q=none), seed=settings.seed,
-        Vx0=np.zeros((X.shape[1], 1)), Vy0=[[1.0]], Q0=[[0.0]], R0=[[0.0]], departures=[*traces, one_sample_a_tick],
-    )  # fmt: skip
+        k=1,
+        rates=models.Rates(x=models.Rate(rate), y=none, q=none),
+        seed=settings.seed,
+        Vx0=np.zeros((X.shape[1], 1)),
+        Vy0=[[1.0]],
+        Q0=[[0.0]],
+        R0=[[0.0]],
+        departures=[*traces, one_sample_a_tick],
+    )
     x, y = (circuits.TimeSeries(values, TICK) for values in (X, Y))
-    with warnings.catch_warnings(action="ignore"):  # of large means: the inputs are as they should be
+    with warnings.catch_warnings(
+        action="ignore"
+    ):  # of large means: the inputs are as they should be
         return job.run(circuit, x, y, epochs=epochs, record=(), snapshots=1).Vx[:, 0]

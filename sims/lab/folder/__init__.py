@@ -1,4 +1,6 @@
-"""The run folder: its files, its inventory, its checkpoints, and how a run is written to it whole or not at all."""
+"""The run folder: its files, its inventory, its checkpoints, and how a run is written to it whole
+or not at all.
+"""
 
 from biorrr.sims.lab.files import FolderError
 from biorrr.sims.lab.folder.contents import CONFIG, INTERRUPTED, SUMMARY, UNFINISHED
@@ -11,6 +13,14 @@ from biorrr.sims.lab.folder.run_folder import (
 )
 
 __all__ = [
-    "CONFIG", "INTERRUPTED", "SUMMARY", "UNFINISHED", "FolderError", "InterruptedRunError", "ResumedFolder",
-    "RunFolder", "is_in_use", "plain_value",
-]  # fmt: skip
+    "CONFIG",
+    "INTERRUPTED",
+    "SUMMARY",
+    "UNFINISHED",
+    "FolderError",
+    "InterruptedRunError",
+    "ResumedFolder",
+    "RunFolder",
+    "is_in_use",
+    "plain_value",
+]

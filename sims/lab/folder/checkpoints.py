@@ -1,4 +1,6 @@
-"""Checkpoints: results of finished items, kept until all of a run is finished, so that a kill loses none of them."""
+"""Checkpoints: results of finished items, kept until all of a run is finished, so that a kill loses
+none of them.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +35,16 @@ class Checkpoints:
     every: float = 30.0
 
     def run_options(self, name: str) -> dict[str, Any]:
-        """Return the options of a circuit's ``run`` by which it keeps checkpoints and goes on from them."""
+        """Return the options of a circuit's ``run`` by which it keeps checkpoints and goes on from
+        them.
+        """
         if self.place is None:
             return {}
         return {"checkpoint": circuits.Checkpoint(inside(self.place, f"{name}.npz"), self.every)}
 
     def keep(self, name: str, identity: Mapping[str, Any], result: Any) -> Any:
-        """Keep the result of an item, and return it as it will be read; ``identity`` says what it is the result of.
+        """Keep the result of an item, and return it as it will be read; ``identity`` says what it
+        is the result of.
 
         A run is kept by its own checkpoint, which the circuit has written.
         """
@@ -53,8 +58,8 @@ class Checkpoints:
             return self.kept(name, identity)
         if not isinstance(result, Mapping):
             raise InputTypeError(
-                f"{identity['function']}: must return a Run, a Dataset, or arrays and numbers by name (got "
-                f"{type(result).__name__})"
+                f"{identity['function']}: must return a Run, a Dataset, or arrays and numbers by"
+                f" name (got {type(result).__name__})"
             )
         arrays = {key: np.asarray(value) for key, value in result.items()}
         if path is not None:
@@ -79,7 +84,9 @@ class Checkpoints:
             try:
                 with open_inside(self.place, path.name) as file:
                     result, found = read(file)
-            except Exception as error:  # a damaged file makes zipfile, HDF5, NumPy and json raise a dozen kinds
+            except (
+                Exception
+            ) as error:  # a damaged file makes zipfile, HDF5, NumPy and json raise a dozen kinds
                 raise circuits.CheckpointError(
                     f"{path}: not a checkpoint, or damaged or truncated; delete it to start over"
                 ) from error
@@ -105,7 +112,9 @@ def _read_dataset(file: BinaryIO) -> tuple[xr.Dataset, Any]:
 
 
 def in_memory_order(dataset: xr.Dataset) -> xr.Dataset:
-    """Return the dataset with its arrays as they would come from another process: sums then run in the same order."""
+    """Return the dataset with its arrays as they would come from another process: sums then run in
+    the same order.
+    """
     return dataset.map(functools.partial(np.asarray, order="C"), keep_attrs=True)
 
 

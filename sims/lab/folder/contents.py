@@ -1,7 +1,9 @@
-"""The contents of a run folder: the run that is there, the one that is not finished, and how one replaces the other.
+"""The contents of a run folder: the run that is there, the one that is not finished, and how one
+replaces the other.
 
-The files of a finished run lie in the folder itself. All that belongs to a run that is not finished lies in a folder
-``unfinished`` in it: its config, its checkpoints, and its results until all of them are written.
+The files of a finished run lie in the folder itself. All that belongs to a run that is not finished
+lies in a folder ``unfinished`` in it: its config, its checkpoints, and its results until all of
+them are written.
 """
 
 from __future__ import annotations
@@ -14,20 +16,31 @@ from biorrr.sims.lab.folder.inventory import INVENTORY, Inventory
 
 CONFIG, RUN_FILE, SUMMARY = "config.toml", "run.nc", "summary.json"
 PAGE = "report.html"  # what `biorrr report` makes of a run
-UNFINISHED, CHECKPOINTS, RESULTS = "unfinished", "checkpoints", "results"  # folders, the last two in the first
+UNFINISHED, CHECKPOINTS, RESULTS = (
+    "unfinished",
+    "checkpoints",
+    "results",
+)  # folders, the last two in the first
 INTERRUPTED = "interrupted"  # how a run ended that can go on
 
 
 def holds_run(folder: Path) -> bool:
     """Return True if a run is in ``folder``, finished or not."""
     names = (CONFIG, RUN_FILE, SUMMARY, INVENTORY)
-    return any((folder / name).exists() for name in names) or (inside(folder, UNFINISHED) / CONFIG).exists()
+    return (
+        any((folder / name).exists() for name in names)
+        or (inside(folder, UNFINISHED) / CONFIG).exists()
+    )
 
 
 def finished(folder: Path) -> bool:
-    """Return True if the run in ``folder`` has come to its end; a summary that is damaged can be made again."""
+    """Return True if the run in ``folder`` has come to its end; a summary that is damaged can be
+    made again.
+    """
     numbers = read_json(folder, SUMMARY)
-    return numbers is not None and not (isinstance(numbers, dict) and numbers.get("ended") == INTERRUPTED)
+    return numbers is not None and not (
+        isinstance(numbers, dict) and numbers.get("ended") == INTERRUPTED
+    )
 
 
 def has_checkpoints(folder: Path) -> bool:
@@ -42,11 +55,13 @@ def clear_unfinished(folder: Path) -> None:
 
 
 def settle(folder: Path) -> None:
-    """Put results that are wholly written in the place of earlier ones, and clear what killed processes have left.
+    """Put results that are wholly written in the place of earlier ones, and clear what killed
+    processes have left.
 
-    The caller holds the folder's lock. If this is cut short, the next call finishes it: the new inventory, which is
-    written when all results are, is the last to come. Old files go while the old inventory still lists them, and the
-    old summary, which says that the run is finished, goes first.
+    The caller holds the folder's lock. If this is cut short, the next call finishes it: the new
+    inventory, which is written when all results are, is the last to come. Old files go while the
+    old inventory still lists them, and the old summary, which says that the run is finished, goes
+    first.
     """
     written = inside(folder, UNFINISHED, RESULTS)
     if not inside(written, INVENTORY).is_file():
@@ -71,8 +86,12 @@ def settle(folder: Path) -> None:
 
 
 def _files(folder: Path) -> set[Path]:
-    """Return the files that the run in ``folder`` has left, as its inventory lists them, and its page."""
-    named = {folder / name for name in (CONFIG, RUN_FILE, SUMMARY, INVENTORY, PAGE, *_listed(folder))}
+    """Return the files that the run in ``folder`` has left, as its inventory lists them, and its
+    page.
+    """
+    named = {
+        folder / name for name in (CONFIG, RUN_FILE, SUMMARY, INVENTORY, PAGE, *_listed(folder))
+    }
     return {path for path in named if path.is_file() or path.is_symlink()}
 
 

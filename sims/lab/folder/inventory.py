@@ -39,7 +39,9 @@ class Entry:
 
 @dataclass
 class Inventory:
-    """All files of a run folder, and unit and words of the numbers in its summary by their names."""
+    """All files of a run folder, and unit and words of the numbers in its summary by their
+    names.
+    """
 
     entries: list[Entry] = field(default_factory=list)
     quantities: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -59,32 +61,48 @@ class Inventory:
 
     def text(self) -> str:
         """Return the inventory as JSON, without what is empty."""
-        listed = [{name: value for name, value in asdict(entry).items() if value} for entry in self.entries]
+        listed = [
+            {name: value for name, value in asdict(entry).items() if value}
+            for entry in self.entries
+        ]
         return json.dumps({"files": listed, "quantities": self.quantities}, indent=2) + "\n"
 
     @classmethod
     def read(cls, found: Any) -> Inventory:
-        """Read an inventory from parsed JSON; leave out what is no entry, since the file may be from others."""
+        """Read an inventory from parsed JSON; leave out what is no entry, since the file may be
+        from others.
+        """
         found = found if isinstance(found, dict) else {}
         listed, quantities = found.get("files"), found.get("quantities")
         return cls(
             [_entry(one) for one in listed if _is_entry(one)] if isinstance(listed, list) else [],
-            {
-                str(name): {str(key): str(value) for key, value in said.items()}
-                for name, said in quantities.items()
-                if isinstance(said, Mapping)
-            }
-            if isinstance(quantities, Mapping)
-            else {},
+            (
+                {
+                    str(name): {str(key): str(value) for key, value in said.items()}
+                    for name, said in quantities.items()
+                    if isinstance(said, Mapping)
+                }
+                if isinstance(quantities, Mapping)
+                else {}
+            ),
         )
 
 
 def _is_entry(one: Any) -> bool:
     name = one.get("file") if isinstance(one, dict) else None
-    return isinstance(name, str) and name not in ("", ".", "..") and "/" not in name and "\0" not in name
+    return (
+        isinstance(name, str)
+        and name not in ("", ".", "..")
+        and "/" not in name
+        and "\0" not in name
+    )
 
 
 def _entry(one: Mapping[str, Any]) -> Entry:
-    known = {field.name: type(field.default) if field.name != "file" else str for field in fields(Entry)}
-    held: dict[str, Any] = {name: value for name, value in one.items() if type(value) is known.get(name)}
+    known = {
+        field.name: type(field.default) if field.name != "file" else str for field in fields(Entry)
+    }
+    held: dict[str, Any] = {
+        name: value for name, value in one.items() if type(value) is known.get(name)
+    }
     return Entry(**held)

@@ -39,7 +39,8 @@ from biorrr.sims.lab.quantities import Quantity, numbers_of
 from biorrr.sims.lab.settings import PROVENANCE, VERSIONS, read_config
 from biorrr.sims.lazy import circuits, np, xr
 
-PATIENCE = 0.5  # seconds to wait for a lock: who only looks has it for a moment, and so have children of the dead
+# seconds to wait for a lock: who only looks has it for a moment, and so have children of the dead
+PATIENCE = 0.5
 
 
 class InterruptedRunError(BiorrrError):
@@ -51,9 +52,9 @@ class InterruptedRunError(BiorrrError):
 class RunFolder:
     """The folder of one run.
 
-    Nothing is written before :meth:`opened`. What a run has found appears when all of it is written, in place of what
-    an earlier run has left; until then that stays as it was, and all of this run is in ``unfinished``. Other files in
-    the folder are the user's, and stay.
+    Nothing is written before :meth:`opened`. What a run has found appears when all of it is
+    written, in place of what an earlier run has left; until then that stays as it was, and all of
+    this run is in ``unfinished``. Other files in the folder are the user's, and stay.
 
     Parameters
     ----------
@@ -68,7 +69,11 @@ class RunFolder:
     """
 
     def __init__(
-        self, experiment: str, path: Path | None = None, force: bool = False, source: Path | None = None
+        self,
+        experiment: str,
+        path: Path | None = None,
+        force: bool = False,
+        source: Path | None = None,
     ) -> None:
         self.path = path or Path("runs") / f"{experiment}-{datetime.now():%Y%m%d-%H%M%S}"
         self._fresh, self._force, self._source = path is None, force, source
@@ -101,11 +106,15 @@ class RunFolder:
 
     def _refuse_another_run(self) -> None:
         if not self._force and holds_run(self.path):
-            raise FolderError(f"out: {self.path} has a run in it; choose another folder, or --force to replace the run")
+            raise FolderError(
+                f"out: {self.path} has a run in it; choose another folder, or --force to replace"
+                " the run"
+            )
 
     @contextmanager
     def opened(self, config: str) -> Iterator[None]:
-        """Make the folder, claim it and keep ``config`` in it; a block that fails leaves neither behind.
+        """Make the folder, claim it and keep ``config`` in it; a block that fails leaves neither
+        behind.
 
         A block that has come as far as a checkpoint leaves both, to be resumed.
         """
@@ -117,7 +126,10 @@ class RunFolder:
         if (self.unfinished / CONFIG).exists():
             clear_unfinished(self.path)
         elif any(self.unfinished.glob("[!.]*")):
-            raise FolderError(f"out: {self.unfinished} must be free for a run (got files of another origin); move them")
+            raise FolderError(
+                f"out: {self.unfinished} must be free for a run (got files of another origin); move"
+                " them"
+            )
         self.unfinished.mkdir(exist_ok=True)
         try:
             with self._resumable():
@@ -142,7 +154,9 @@ class RunFolder:
                 copies += 1  # another run began in the same second
                 self.path = path.with_name(f"{path.name}-{copies}")
                 continue
-            with suppress(FileNotFoundError):  # it was another run's, which failed and has taken it away
+            with suppress(
+                FileNotFoundError
+            ):  # it was another run's, which failed and has taken it away
                 return self.claim()
 
     def discard(self) -> None:
@@ -155,12 +169,16 @@ class RunFolder:
         """Warn if the data have changed since the same experiment wrote ``source``."""
         began = read_config(source)
         origin = began.get(PROVENANCE)
-        if not isinstance(origin, dict) or origin.get("experiment") != now[PROVENANCE]["experiment"]:
+        if (
+            not isinstance(origin, dict)
+            or origin.get("experiment") != now[PROVENANCE]["experiment"]
+        ):
             return
         if "data_sha256" in origin and began.get("data") == now.get("data"):
             for what in changed_data(origin, now[PROVENANCE]):
                 warnings.warn(
-                    f"{what}: changed since {source} was written (another checksum); this will not repeat its run",
+                    f"{what}: changed since {source} was written (another checksum); this will not"
+                    " repeat its run",
                     stacklevel=4,
                 )
 
@@ -169,7 +187,9 @@ class RunFolder:
         """Tell the user who interrupts a run that has reached a checkpoint how to continue."""
         try:
             with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", message="interrupted after")  # a circuit's word, and ours follows
+                warnings.filterwarnings(
+                    "ignore", message="interrupted after"
+                )  # a circuit's word, and ours follows
                 yield
         except KeyboardInterrupt as interrupt:
             if not has_checkpoints(self.path):
@@ -177,10 +197,14 @@ class RunFolder:
             raise InterruptedRunError(self.way_on) from interrupt
 
     def claim(self) -> None:
-        """Lock the folder until ``release()`` or the end of the process; refuse one that another has locked."""
+        """Lock the folder until ``release()`` or the end of the process; refuse one that another
+        has locked.
+        """
         from filelock import lock_descriptor
 
-        inside(self.path, INVENTORY)  # what is in the way of results is refused before they are computed
+        inside(
+            self.path, INVENTORY
+        )  # what is in the way of results is refused before they are computed
         handle = os.open(self.path, os.O_RDONLY)
         self.release = weakref.finalize(self, os.close, handle)
         # The kernel releases the lock when its holder dies, however it dies.
@@ -188,7 +212,9 @@ class RunFolder:
         while not lock_descriptor(handle, blocking=False):
             if time.monotonic() > deadline:
                 self.release()
-                raise FolderError(f"out: {self.path} is in use by another process; wait, or choose another")
+                raise FolderError(
+                    f"out: {self.path} is in use by another process; wait, or choose another"
+                )
             time.sleep(0.02)
         if not os.path.samestat(os.fstat(handle), os.stat(self.path)):
             self.release()
@@ -198,8 +224,8 @@ class RunFolder:
     def filling(self, config: str) -> Iterator[None]:
         """Collect the results of the run; they appear together when the block ends well.
 
-        The folder is released then. ``config`` is the text of config.toml. The inventory lists every file, so that a
-        later run knows what to replace.
+        The folder is released then. ``config`` is the text of config.toml. The inventory lists
+        every file, so that a later run knows what to replace.
         """
         written = inside(self.path, UNFINISHED, RESULTS)
         with self._resumable():
@@ -211,7 +237,9 @@ class RunFolder:
                     path.write_text(config, encoding="utf-8")
                 self.inventory.entries.append(Entry(INVENTORY))
                 with held_back():
-                    with whole_file(written / INVENTORY) as path:  # from here on this is the folder's run
+                    with whole_file(
+                        written / INVENTORY
+                    ) as path:  # from here on this is the folder's run
                         path.write_text(self.inventory.text(), encoding="utf-8")
                     settle(self.path)
             finally:
@@ -229,7 +257,9 @@ class RunFolder:
             yield partial
 
     def write_results(self, results: circuits.Run | xr.Dataset, stem: str, **about: Any) -> None:
-        """Write a run or a dataset as NetCDF4, as ``<stem>.nc``; ``about`` are fields of its entry."""
+        """Write a run or a dataset as NetCDF4, as ``<stem>.nc``; ``about`` are fields of its
+        entry.
+        """
         from biorrr.circuit.results.netcdf import write_netcdf
 
         kind = RUN if isinstance(results, circuits.Run) else DATASET
@@ -240,7 +270,8 @@ class RunFolder:
                 write_netcdf(results, path)
 
     def write_figure(self, stem: str, format: str, axes: Any, **about: Any) -> None:
-        """Write the figure that ``axes``, one or an array of them, belong to, as png, pdf or svg, and close it.
+        """Write the figure that ``axes``, one or an array of them, belong to, as png, pdf or svg,
+        and close it.
 
         ``about`` are fields of its entry in the inventory.
         """
@@ -252,21 +283,33 @@ class RunFolder:
         plt.close(figure)
 
     def write_summary(
-        self, quantities: Sequence[Quantity], claims: Sequence[Claim] = (), own_tests: Sequence[Claim] = ()
+        self,
+        quantities: Sequence[Quantity],
+        claims: Sequence[Claim] = (),
+        own_tests: Sequence[Claim] = (),
     ) -> None:
-        """Write summary.json: one flat object of text, truth values and numbers; what is not finite becomes null.
+        """Write summary.json: one flat object of text, truth values and numbers; what is not finite
+        becomes null.
 
-        Claims of the paper and tests of our own follow as lists. A run with a summary is finished, unless its
-        ``ended`` says "interrupted". Unit and words of each quantity go to the inventory.
+        Claims of the paper and tests of our own follow as lists. A run with a summary is finished,
+        unless its ``ended`` says "interrupted". Unit and words of each quantity go to the
+        inventory.
         """
-        flat: dict[str, Any] = {name: plain_value(name, value) for name, value in numbers_of(quantities).items()}
+        flat: dict[str, Any] = {
+            name: plain_value(name, value) for name, value in numbers_of(quantities).items()
+        }
         for key, judged in (("claims", claims), ("own_tests", own_tests)):
             if judged:
                 flat[key] = [
-                    {name: plain_value(name, value) for name, value in claim.record().items()} for claim in judged
+                    {name: plain_value(name, value) for name, value in claim.record().items()}
+                    for claim in judged
                 ]
         for quantity in quantities:
-            said = {key: text for key, text in (("unit", quantity.unit), ("words", quantity.words)) if text}
+            said = {
+                key: text
+                for key, text in (("unit", quantity.unit), ("words", quantity.words))
+                if text
+            }
             self.inventory.quantities |= {name: said for name in quantity.numbers if said}
         with self.writing(Entry(SUMMARY)) as path:
             path.write_text(json.dumps(flat, indent=2, allow_nan=False) + "\n", encoding="utf-8")
@@ -280,7 +323,9 @@ class ResumedFolder(RunFolder):
         super().__init__("", path, force=True)
         self.claim()
         settle(path)
-        self.begun = self.unfinished if (self.unfinished / CONFIG).exists() else path  # the folder of its config
+        self.begun = (
+            self.unfinished if (self.unfinished / CONFIG).exists() else path
+        )  # the folder of its config
 
     @contextmanager
     def opened(self, config: str) -> Iterator[None]:
@@ -302,13 +347,18 @@ class ResumedFolder(RunFolder):
         now = tomllib.loads(config)[PROVENANCE]
         for what in changed_data(began, now):
             raise FolderError(
-                f"{what}: changed since the run in {self.path} began (another checksum); put back what it was, or "
-                "begin a new run"
+                f"{what}: changed since the run in {self.path} began (another checksum); put back"
+                " what it was, or begin a new run"
             )
-        differing = [f"{name} {now[name]}, then {began.get(name)}" for name in VERSIONS if began.get(name) != now[name]]
+        differing = [
+            f"{name} {now[name]}, then {began.get(name)}"
+            for name in VERSIONS
+            if began.get(name) != now[name]
+        ]
         if differing:
             warnings.warn(
-                f"resumed with other versions ({'; '.join(differing)}): the last bits may differ", stacklevel=4
+                f"resumed with other versions ({'; '.join(differing)}): the last bits may differ",
+                stacklevel=4,
             )
 
 
@@ -324,8 +374,14 @@ def is_in_use(path: Path) -> bool:
 
 
 def changed_data(began: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Return the names of the data whose checksum differs ``now``, given the provenance of two runs."""
-    return [what.removesuffix("_sha256") for what in now if what.endswith("_sha256") and began.get(what) != now[what]]
+    """Return the names of the data whose checksum differs ``now``, given the provenance of two
+    runs.
+    """
+    return [
+        what.removesuffix("_sha256")
+        for what in now
+        if what.endswith("_sha256") and began.get(what) != now[what]
+    ]
 
 
 def plain_value(name: str, value: Any) -> str | bool | int | float | None:

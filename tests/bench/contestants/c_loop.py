@@ -24,14 +24,21 @@ def compiled(source: str, constants: Mapping[str, float]):
         library = Path(folder) / "loop.so"
         subprocess.run(
             [
-                *shlex.split(compiler.find_compiler() or "c++"), *compiler.FLAGS, "-shared", "-fPIC", "-x", "c++",
+                *shlex.split(compiler.find_compiler() or "c++"),
+                *compiler.FLAGS,
+                "-shared",
+                "-fPIC",
+                "-x",
+                "c++",
                 # Start-up code of -ffast-math would change the arithmetic of all of this process.
                 "-nostartfiles",
                 *(f"-D{name}={value}" for name, value in constants.items()),
-                Path(__file__).with_name(source), "-o", library,
+                Path(__file__).with_name(source),
+                "-o",
+                library,
             ],
             check=True,
-        )  # fmt: skip
+        )
         return ctypes.CDLL(str(library)).learn
 
 

@@ -22,11 +22,15 @@ from biorrr.sims.bench.contestants.task import Task
 def prepare(task: Task):
     """Build the circuit, or find it in the cache.
 
-    The engine is called as :class:`~biorrr.circuit.Microcircuit` calls it, past the latter's check that k is a rank
-    the data can have: speed does not depend on it.
+    The engine is called as :class:`~biorrr.circuit.Microcircuit` calls it, past the latter's check
+    that k is a rank the data can have: speed does not depend on it.
     """
     rates = Rates(*(Rate(eta0, N) for eta0, N in zip(task.eta0, task.N, strict=True)))
-    options: dict[str, Any] = {"rates": rates, "departures": task.departures, **task.circuit_options}
+    options: dict[str, Any] = {
+        "rates": rates,
+        "departures": task.departures,
+        **task.circuit_options,
+    }
     blueprint = Microcircuit(task.k, **options).blueprint(task.m, task.n)
     engine = StandaloneEngine(blueprint)
     start = {p.weight: getattr(task, p.weight) for p in blueprint.parts.weighted}
@@ -40,12 +44,20 @@ def prepare(task: Task):
         job = Job(
             blueprint=blueprint,
             presentation=Presentation(task.n_samples, task.m, order, replay=0, seed=0),
-            feeds=feeds, start=0, stop=len(order), state=state, recording=Recording((), None, (), 0),
+            feeds=feeds,
+            start=0,
+            stop=len(order),
+            state=state,
+            recording=Recording((), None, (), 0),
             snapshots=np.array([len(order)]),
-        )  # fmt: skip
+        )
         outcome = engine.advance(job, Recorder(job))
         if outcome.ended != "done":
-            raise RuntimeError(f"the circuit {outcome.ended} after {outcome.samples} of {len(order)} samples")
-        return blueprint.matrices({p.name: outcome.state[f"{p.name}.w"] for p in blueprint.parts.weighted})
+            raise RuntimeError(
+                f"the circuit {outcome.ended} after {outcome.samples} of {len(order)} samples"
+            )
+        return blueprint.matrices(
+            {p.name: outcome.state[f"{p.name}.w"] for p in blueprint.parts.weighted}
+        )
 
     return run

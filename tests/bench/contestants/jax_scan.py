@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+)
 
 import jax
 import jax.numpy as jnp
@@ -37,7 +39,9 @@ def prepare(task: Task):
     scan = jax.jit(lambda weights, moments: jax.lax.scan(step, weights, moments)[0])
 
     def run(order):
-        weights = scan(tuple(map(jnp.asarray, task.weights())), (jnp.arange(len(order)), jnp.asarray(order)))
+        weights = scan(
+            tuple(map(jnp.asarray, task.weights())), (jnp.arange(len(order)), jnp.asarray(order))
+        )
         return dict(zip(("Vx", "Vy", "Q", "R"), map(np.asarray, weights), strict=True))
 
     return run

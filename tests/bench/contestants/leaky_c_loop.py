@@ -1,4 +1,6 @@
-"""The hand-written C loop of a circuit whose cells have membranes, over all ticks for which a sample is held."""
+"""The hand-written C loop of a circuit whose cells have membranes, over all ticks for which a
+sample is held.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,23 @@ from biorrr.sims.bench.contestants.task import HeldTask
 
 def prepare(task: HeldTask):
     """Compile for the sizes of ``task``."""
-    constants = {"M": task.m, "N": task.n, "K": task.k, "L": task.k, "TICKS": task.ticks, "SPIKING": int(task.spiking)}
+    constants = {
+        "M": task.m,
+        "N": task.n,
+        "K": task.k,
+        "L": task.k,
+        "TICKS": task.ticks,
+        "SPIKING": int(task.spiking),
+    }
     learn = compiled("leaky_loop.c", constants)
     learn.argtypes = [array, array, indices, ctypes.c_int64, *7 * [array], ctypes.c_double]
     dynamics = task.dynamics
-    taus = (dynamics.tau_soma, dynamics.tau_dendrite, dynamics.tau_interneuron, dynamics.tau_plateau)
+    taus = (
+        dynamics.tau_soma,
+        dynamics.tau_dendrite,
+        dynamics.tau_interneuron,
+        dynamics.tau_plateau,
+    )
     relaxation = 1 - np.exp(-dynamics.dt / np.array(taus))
 
     def run(order):

@@ -1,4 +1,6 @@
-"""The hand-written C loop of the circuit in millivolts, over all cells and all ticks for which a sample is held."""
+"""The hand-written C loop of the circuit in millivolts, over all cells and all ticks for which a
+sample is held.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +15,29 @@ def prepare(task: MillivoltTask):
     """Compile for the sizes and the cells of ``task``."""
     made = task.cells
     constants = {
-        "M": task.m, "N": task.n, "K": task.k, "L": task.k,
-        "CELLS": made.population, "OTHERS": made.interneuron_population,
-        "TICKS": made.held, "LATENCY": made.latency / made.dt, "DT": made.dt,
-        "FILTER": made.filter, "HOMEOSTASIS": made.homeostasis,
-        "REST_SOMA": made.rest_soma, "GAIN_SOMA": made.gain_soma,
-        "REST_DENDRITE": made.rest_dendrite, "GAIN_DENDRITE": made.gain_dendrite,
-        "REST_INTERNEURON": made.rest_interneuron, "GAIN_INTERNEURON": made.gain_interneuron,
+        "M": task.m,
+        "N": task.n,
+        "K": task.k,
+        "L": task.k,
+        "CELLS": made.population,
+        "OTHERS": made.interneuron_population,
+        "TICKS": made.held,
+        "LATENCY": made.latency / made.dt,
+        "DT": made.dt,
+        "FILTER": made.filter,
+        "HOMEOSTASIS": made.homeostasis,
+        "REST_SOMA": made.rest_soma,
+        "GAIN_SOMA": made.gain_soma,
+        "REST_DENDRITE": made.rest_dendrite,
+        "GAIN_DENDRITE": made.gain_dendrite,
+        "REST_INTERNEURON": made.rest_interneuron,
+        "GAIN_INTERNEURON": made.gain_interneuron,
         "EVENT_GAIN": made.event_slope * made.gain_soma,
         "BURST_GAIN": made.burst_slope * made.gain_dendrite,
         "SPIKE_GAIN": made.spike_slope * made.gain_interneuron,
-        **_parameters("PYR", made.cell), **_parameters("SST", made.interneuron),
-    }  # fmt: skip
+        **_parameters("PYR", made.cell),
+        **_parameters("SST", made.interneuron),
+    }
     learn = compiled("millivolt_loop.c", constants)
     learn.argtypes = [array, array, indices, ctypes.c_int64, *6 * [array]]
 

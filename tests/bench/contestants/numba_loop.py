@@ -1,4 +1,6 @@
-"""The same equations as explicit loops compiled by numba, which is faster than compiling the matrix products."""
+"""The same equations as explicit loops compiled by numba, which is faster than compiling the matrix
+products.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,11 @@ def _learn(X, Y, order, Vx, Vy, Q, R, eta0, N):
     z, a, n, plateau = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
     for t in range(len(order)):
         x, y = X[order[t]], Y[order[t]]
-        eta_x, eta_y, eta_q = eta0[0] / (1 + t / N[0]), eta0[1] / (1 + t / N[1]), eta0[2] / (1 + t / N[2])
+        eta_x, eta_y, eta_q = (
+            eta0[0] / (1 + t / N[0]),
+            eta0[1] / (1 + t / N[1]),
+            eta0[2] / (1 + t / N[2]),
+        )
         z[:], a[:], n[:], plateau[:] = 0.0, 0.0, 0.0, 0.0
         for i in range(m):
             for j in range(k):

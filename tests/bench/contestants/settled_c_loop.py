@@ -1,4 +1,6 @@
-"""The hand-written C loop of an area with apical feedback, over all ticks in which a sample settles."""
+"""The hand-written C loop of an area with apical feedback, over all ticks in which a sample
+settles.
+"""
 
 from __future__ import annotations
 

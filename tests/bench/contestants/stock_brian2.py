@@ -1,8 +1,10 @@
-"""The circuit in millivolts as a user of Brian2 would write it, on Brian2's own C++ standalone device.
+"""The circuit in millivolts as a user of Brian2 would write it, on Brian2's own C++ standalone
+device.
 
-Random numbers are Brian2's own, and a spike reaches the other populations one tick later than in the circuit, so the
-weights are not the same. What happens once per sample has a clock of its own, spikes travel by event, and currents
-reach cells as linked variables, without synapses: all that makes it fast and is still plain Brian2.
+Random numbers are Brian2's own, and a spike reaches the other populations one tick later than in
+the circuit, so the weights are not the same. What happens once per sample has a clock of its own,
+spikes travel by event, and currents reach cells as linked variables, without synapses: all that
+makes it fast and is still plain Brian2.
 """
 
 from __future__ import annotations
@@ -50,9 +52,12 @@ dV/dt = (E_L - V)/tau + (I_in + noise)/C : volt (unless refractory)
 noise : amp
 I_in : amp (linked)
 """
-_INTERNEURON_BACKGROUND = "noise = noise*exp(-dt/tau_noise) + sigma*sqrt(12*(1 - exp(-2*dt/tau_noise)))*(rand() - 0.5)"
+_INTERNEURON_BACKGROUND = (
+    "noise = noise*exp(-dt/tau_noise) + sigma*sqrt(12*(1 - exp(-2*dt/tau_noise)))*(rand() - 0.5)"
+)
 
-# Per output; what comes from inputs stands still while a sample is held, so `afferents` keep it, on the slow clock.
+# Per output; what comes from inputs stands still while a sample is held, so `afferents` keep it, on
+# the slow clock.
 _AFFERENTS = """
 drive : 1
 a : 1
@@ -105,7 +110,9 @@ spike_count : 1
 n : 1
 usual_spikes : Hz
 """
-_INTERNEURON_CURRENTS = "I_in = rest_interneuron + gain_interneuron*clip(expected/sqrt(strength), -5, 5)"
+_INTERNEURON_CURRENTS = (
+    "I_in = rest_interneuron + gain_interneuron*clip(expected/sqrt(strength), -5, 5)"
+)
 _INTERNEURON_SUMMARY = """
 ended = t/hold
 n = unit*(spike_count/counted - usual_spikes)
@@ -125,7 +132,9 @@ _LEARNS = "int(t/hold > 20.5)*eta0/(1 + (t/hold - 1)/N0)"
 
 
 def prepare(task: MillivoltTask):
-    """Generate and compile the program, in a folder that lives as long as the function that runs it."""
+    """Generate and compile the program, in a folder that lives as long as the function that runs
+    it.
+    """
     import_brian2()
     from brian2.devices.cpp_standalone.device import CPPStandaloneDevice
 
@@ -135,18 +144,28 @@ def prepare(task: MillivoltTask):
         network = _network(task)
         network.run(task.cells.hold * _unit("ms"), namespace={})
         device.build(directory=str(folder), compile=False, run=False)
-        kept = {name: device.get_array_filename(network[part].variables[variable]) for name, part, variable in _KEPT}
-    # Brian2 compiles the length of a run in. So that any length needs only one program, a run reads it as it begins.
+        kept = {
+            name: device.get_array_filename(network[part].variables[variable])
+            for name, part, variable in _KEPT
+        }
+    # Brian2 compiles the length of a run in. So that any length needs only one program, a run reads
+    # it as it begins.
     main = folder / "main.cpp"
-    text, found = re.subn(r"\.run\(([\d.]+),", r'.run(\1 * atoi(getenv("SAMPLES")),', main.read_text())
+    text, found = re.subn(
+        r"\.run\(([\d.]+),", r'.run(\1 * atoi(getenv("SAMPLES")),', main.read_text()
+    )
     if found != 1:
-        raise RuntimeError(f"stock_brian2: {main.name} must run the network once (it does {found} times)")
+        raise RuntimeError(
+            f"stock_brian2: {main.name} must run the network once (it does {found} times)"
+        )
     main.write_text(text)
     subprocess.run(["make", f"-j{os.cpu_count()}"], cwd=folder, capture_output=True, check=True)
     shapes = {"Vx": task.Vx.shape, "Vy": task.Vy.shape}
 
     def run(order):
-        subprocess.run("./main", cwd=folder, env={**os.environ, "SAMPLES": str(len(order))}, check=True)
+        subprocess.run(
+            "./main", cwd=folder, env={**os.environ, "SAMPLES": str(len(order))}, check=True
+        )
         found = {name: np.fromfile(folder / "results" / file) for name, file in kept.items()}
         found |= {name: found[name].reshape(shape) for name, shape in shapes.items()}
         return found | {name: found[name].reshape(task.k, task.k).T for name in ("Q", "R")}
@@ -157,10 +176,14 @@ def prepare(task: MillivoltTask):
 
 # What a run returns: weights, and by what cells do whether the network is the same.
 _KEPT = (
-    ("Vx", "proximal", "w"), ("Vy", "distal", "w"), ("Q", "inhibitory", "w"), ("R", "recruitment", "w"),
-    ("usual_events", "outputs", "usual_events"), ("usual_bursts", "outputs", "usual_bursts"),
+    ("Vx", "proximal", "w"),
+    ("Vy", "distal", "w"),
+    ("Q", "inhibitory", "w"),
+    ("R", "recruitment", "w"),
+    ("usual_events", "outputs", "usual_events"),
+    ("usual_bursts", "outputs", "usual_bursts"),
     ("usual_spikes", "interneurons", "usual_spikes"),
-)  # fmt: skip
+)
 
 
 def _network(task: MillivoltTask):
@@ -172,26 +195,45 @@ def _network(task: MillivoltTask):
     dt, hold = made.dt * ms, made.hold * ms
     tick, slow = Clock(dt=dt, name="tick"), Clock(dt=hold, name="slow")
     shared = {
-        "hold": hold, "latency": made.latency * ms, "counted": (made.hold - made.latency) * ms,
-        "tau_filter": made.filter * ms, "homeostasis": made.homeostasis,
-        "event_gain": made.event_slope * made.gain_soma * Hz, "burst_gain": made.burst_slope * made.gain_dendrite,
+        "hold": hold,
+        "latency": made.latency * ms,
+        "counted": (made.hold - made.latency) * ms,
+        "tau_filter": made.filter * ms,
+        "homeostasis": made.homeostasis,
+        "event_gain": made.event_slope * made.gain_soma * Hz,
+        "burst_gain": made.burst_slope * made.gain_dendrite,
         "spike_gain": made.spike_slope * made.gain_interneuron * Hz,
-        **{f"{what}_{where}": getattr(made, f"{what}_{where}") * pA
-           for what in ("rest", "gain") for where in ("soma", "dendrite", "interneuron")},
-    }  # fmt: skip
+        **{
+            f"{what}_{where}": getattr(made, f"{what}_{where}") * pA
+            for what in ("rest", "gain")
+            for where in ("soma", "dendrite", "interneuron")
+        },
+    }
     cell, interneuron = _parameters(made.cell), _parameters(made.interneuron)
 
     inputs = {}
     for name, values in (("sensory", task.X), ("instructive", task.Y)):
         rows = TimedArray(values, dt=hold, name=f"{name}_rows")
-        inputs[name] = NeuronGroup(values.shape[1], "activity : 1", clock=slow, namespace={}, name=name)
+        inputs[name] = NeuronGroup(
+            values.shape[1], "activity : 1", clock=slow, namespace={}, name=name
+        )
         inputs[name].namespace.update(rows=rows, cycle=len(values) * hold)
         inputs[name].run_regularly("activity = rows((t + dt/2) % cycle, i)", when="start", order=3)
 
-    afferents = NeuronGroup(task.k, _AFFERENTS, clock=slow, order=-3, namespace={}, name="afferents")
-    outputs = NeuronGroup(task.k, _OUTPUTS, method="exact", clock=tick, order=-1, namespace=shared, name="outputs")
+    afferents = NeuronGroup(
+        task.k, _AFFERENTS, clock=slow, order=-3, namespace={}, name="afferents"
+    )
+    outputs = NeuronGroup(
+        task.k, _OUTPUTS, method="exact", clock=tick, order=-1, namespace=shared, name="outputs"
+    )
     interneurons = NeuronGroup(
-        task.k, _INTERNEURONS, method="exact", clock=tick, order=-1, namespace=shared, name="interneurons"
+        task.k,
+        _INTERNEURONS,
+        method="exact",
+        clock=tick,
+        order=-1,
+        namespace=shared,
+        name="interneurons",
     )
     outputs.usual_events, outputs.usual_bursts, outputs.usual_drive = 5 * Hz, 1.8 * Hz, 1
     interneurons.usual_spikes = 20 * Hz
@@ -207,42 +249,94 @@ def _network(task: MillivoltTask):
         setattr(afferents, name, linked_var(outputs, name))
 
     pyramidal = NeuronGroup(
-        task.k * made.population, _CELLS, method="exponential_euler", threshold="Vs > V_T", reset=_RESET,
-        refractory="t_ref", clock=tick, namespace=cell, name="pyramidal",
-    )  # fmt: skip
+        task.k * made.population,
+        _CELLS,
+        method="exponential_euler",
+        threshold="Vs > V_T",
+        reset=_RESET,
+        refractory="t_ref",
+        clock=tick,
+        namespace=cell,
+        name="pyramidal",
+    )
     pyramidal.run_regularly(_BACKGROUND, when="start")
     pyramidal.Vs, pyramidal.Vd, pyramidal.last = "E_L + 15*mV*rand()", "E_L", -1 * brian2.second
     somatostatin = NeuronGroup(
-        task.k * made.interneuron_population, _INTERNEURON_CELLS, method="exponential_euler", threshold="V > V_T",
-        reset="V = V_r", refractory="t_ref", clock=tick, namespace=interneuron, name="somatostatin",
-    )  # fmt: skip
+        task.k * made.interneuron_population,
+        _INTERNEURON_CELLS,
+        method="exponential_euler",
+        threshold="V > V_T",
+        reset="V = V_r",
+        refractory="t_ref",
+        clock=tick,
+        namespace=interneuron,
+        name="somatostatin",
+    )
     somatostatin.run_regularly(_INTERNEURON_BACKGROUND, when="start")
     somatostatin.V = "E_L + 15*mV*rand()"
     populations = []
     for cells, whole, each, currents, heard, namespace in (
-        (pyramidal, outputs, made.population, ("I_s", "I_d"), _EVENTS, {"burst_gap": cell["burst_gap"]}),
+        (
+            pyramidal,
+            outputs,
+            made.population,
+            ("I_s", "I_d"),
+            _EVENTS,
+            {"burst_gap": cell["burst_gap"]},
+        ),
         (somatostatin, interneurons, made.interneuron_population, ("I_in",), _SPIKES, {}),
     ):
         for name in currents:
             setattr(cells, name, linked_var(whole, name, index=np.arange(len(cells)) // each))
-        spikes = Synapses(cells, whole, on_pre=heard, clock=tick, namespace={**shared, **namespace, "cells": each})
+        spikes = Synapses(
+            cells, whole, on_pre=heard, clock=tick, namespace={**shared, **namespace, "cells": each}
+        )
         spikes.connect(i=np.arange(len(cells)), j=np.arange(len(cells)) // each)
         populations += [cells, spikes]
 
     pathways = []
     for name, source, target, current, change, weights, rate in (
-        ("proximal", inputs["sensory"], afferents, "drive_post = w*activity_pre : 1 (summed)",
-         "activity_pre*plateau_post", task.Vx, 0),
-        ("distal", inputs["instructive"], afferents, "a_post = w*activity_pre : 1 (summed)",
-         "(activity_pre*z_post - w)", task.Vy, 1),
-        ("recruitment", outputs, interneurons,
-         "expected_post = w*heard_pre : 1 (summed)\nstrength_post = w**2 : 1 (summed)", "(z_pre*n_post - w)",
-         task.R.T, 2),
-        ("inhibitory", interneurons, outputs, "inhibited_post = w*heard_pre : 1 (summed)", "(n_pre*z_post - w)",
-         task.Q.T, 2),
-    ):  # fmt: skip
+        (
+            "proximal",
+            inputs["sensory"],
+            afferents,
+            "drive_post = w*activity_pre : 1 (summed)",
+            "activity_pre*plateau_post",
+            task.Vx,
+            0,
+        ),
+        (
+            "distal",
+            inputs["instructive"],
+            afferents,
+            "a_post = w*activity_pre : 1 (summed)",
+            "(activity_pre*z_post - w)",
+            task.Vy,
+            1,
+        ),
+        (
+            "recruitment",
+            outputs,
+            interneurons,
+            "expected_post = w*heard_pre : 1 (summed)\nstrength_post = w**2 : 1 (summed)",
+            "(z_pre*n_post - w)",
+            task.R.T,
+            2,
+        ),
+        (
+            "inhibitory",
+            interneurons,
+            outputs,
+            "inhibited_post = w*heard_pre : 1 (summed)",
+            "(n_pre*z_post - w)",
+            task.Q.T,
+            2,
+        ),
+    ):
         rates = {"hold": hold, "eta0": task.eta0[rate], "N0": task.N[rate]}
-        synapses = Synapses(source, target, f"w : 1\n{current}", clock=tick, namespace=rates, name=name)
+        synapses = Synapses(
+            source, target, f"w : 1\n{current}", clock=tick, namespace=rates, name=name
+        )
         synapses.connect()
         synapses.w = weights.ravel()
         synapses.run_regularly(f"w += {_LEARNS}*{change}", clock=slow, when="start", order=2)

@@ -27,7 +27,8 @@ class Task:
     Vx, Vy, Q, R
         Initial weights, shapes (m, k), (n, k), (k, k), (k, k).
     eta0, N
-        Rates eta0/(1 + t/N) of Vx, of Vy, and of Q and R, shapes (3,): slow enough for weights to stay finite.
+        Rates eta0/(1 + t/N) of Vx, of Vy, and of Q and R, shapes (3,): slow enough for weights to
+        stay finite.
     """
 
     m: int
@@ -85,7 +86,9 @@ class Task:
 
 @dataclass(frozen=True)
 class SpikingFibres(Departure):
-    """Input fibres that spike: in every tick each speaks with probability 0.1, ten times as loud as its sample."""
+    """Input fibres that spike: in every tick each speaks with probability 0.1, ten times as loud as
+    its sample.
+    """
 
     def alter(self, parts: Parts) -> Parts:
         """Draw in every tick which fibres speak."""
@@ -151,12 +154,14 @@ class SettledTask(Task):
 
 @dataclass(frozen=True)
 class MillivoltTask(Task):
-    """The same for populations of spiking cells in millivolts, to which every sample is shown for a while.
+    """The same for populations of spiking cells in millivolts, to which every sample is shown for a
+    while.
 
     Parameters
     ----------
     cells
-        The cells, how many stand for one output and for one interneuron, and how long a sample is held.
+        The cells, how many stand for one output and for one interneuron, and how long a sample is
+        held.
     """
 
     cells: Millivolts = field(default_factory=Millivolts)

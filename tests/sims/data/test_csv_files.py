@@ -19,14 +19,22 @@ def loaded(tmp_path, x):
 def rows(values, first=None):
     """Return lines of numbers, behind the ``first`` cell of each where given."""
     lines = [",".join(map(repr, row)) for row in values.tolist()]
-    return "\n".join(lines if first is None else map(",".join, zip(map(str, first), lines, strict=True))) + "\n"
+    return (
+        "\n".join(
+            lines if first is None else map(",".join, zip(map(str, first), lines, strict=True))
+        )
+        + "\n"
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         (",a,b,c\n" + rows(X, range(5, 25)), "a first column without a name"),
-        (",a,b,c\n" + rows(X, [f"2020-01-{day:02}" for day in range(1, 21)]), "a first column without a name"),
+        (
+            ",a,b,c\n" + rows(X, [f"2020-01-{day:02}" for day in range(1, 21)]),
+            "a first column without a name",
+        ),
         (",0,1,2\n" + rows(X, range(20)), "column names 0, 1, 2 ..."),
         ("0,1,2\n" + rows(X), "column names 0, 1, 2 ..."),
         (rows(X, range(20)), "a first column that counts the rows, like an index"),

@@ -31,7 +31,9 @@ def test_synthetic_has_the_canonical_correlations_it_promises():
     M = np.linalg.solve(Cxx, Cxy) @ np.linalg.solve(Cyy, Cxy.T)
     correlations = np.sqrt(np.sort(np.linalg.eigvals(M).real)[::-1][:4].clip(0))
     g2 = (2.0 * np.array([1, 2 / 3, 1 / 3])) ** 2
-    np.testing.assert_allclose(correlations[:3], g2 / (g2 + 1), atol=0.01)  # standard error below 1/sqrt(200000)
+    np.testing.assert_allclose(
+        correlations[:3], g2 / (g2 + 1), atol=0.01
+    )  # standard error below 1/sqrt(200000)
     assert correlations[3] < 0.02
 
 
@@ -41,7 +43,10 @@ def test_synthetic_is_set_by_its_options_and_its_seed():
     assert data.Y.shape == (50, 3)
     again = load("synthetic", samples=50, m=4, n=3, latents=2, signal=1.0, noise=0.5, seed=7)
     assert data.checksum == again.checksum
-    assert data.checksum != load("synthetic", samples=50, m=4, n=3, latents=2, signal=1, noise=0.5, seed=8).checksum
+    assert (
+        data.checksum
+        != load("synthetic", samples=50, m=4, n=3, latents=2, signal=1, noise=0.5, seed=8).checksum
+    )
 
 
 @pytest.mark.parametrize(
@@ -60,7 +65,10 @@ def test_synthetic_is_set_by_its_options_and_its_seed():
         ('{name="digits", m=1}', "digits: no option 'm'; it takes no options"),
         ('{name="v1v2", target="V4"}', r"v1v2: target: must be one of V1, V2 \(got 'V4'\)"),
         ('{name="mnist", split="all"}', r"mnist: split: must be one of test, train \(got 'all'\)"),
-        ('{name="cifar10", split="all"}', r"cifar10: split: must be one of test, train \(got 'all'\)"),
+        (
+            '{name="cifar10", split="all"}',
+            r"cifar10: split: must be one of test, train \(got 'all'\)",
+        ),
         ("digts", "digts: no such data set or file; did you mean 'digits'"),
     ],
 )
@@ -150,14 +158,18 @@ def test_pictures(real_data, name, m, n, mean, pixels):
 
 def write_idx(path, array):
     path.parent.mkdir(parents=True, exist_ok=True)
-    header = bytes([0, 0, 8, array.ndim]) + b"".join(size.to_bytes(4, "big") for size in array.shape)
+    header = bytes([0, 0, 8, array.ndim]) + b"".join(
+        size.to_bytes(4, "big") for size in array.shape
+    )
     with gzip.open(path, "wb") as file:
         file.write(header + array.astype(np.uint8).tobytes())
 
 
 def test_training_pictures_are_taken_when_asked_for(empty_cache):
     for prefix, count in (("t10k", 3), ("train", 5)):
-        write_idx(empty_cache / f"mnist/{prefix}-images-idx3-ubyte.gz", np.full((count, 28, 28), 51))
+        write_idx(
+            empty_cache / f"mnist/{prefix}-images-idx3-ubyte.gz", np.full((count, 28, 28), 51)
+        )
         write_idx(empty_cache / f"mnist/{prefix}-labels-idx1-ubyte.gz", np.arange(count))
     assert len(load("mnist", split="train").X) == 5
     assert len(load('{name="mnist", split="test"}').X) == 3
@@ -174,10 +186,14 @@ def test_damaged_idx_is_refused(tmp_path):
     path = tmp_path / "images.gz"
     write_idx(path, np.zeros((4, 28, 28)))
     cut(path, path.stat().st_size - 9)
-    with pytest.raises(DataError, match=r"images.gz: not a readable gzip file, perhaps damaged or truncated"):
+    with pytest.raises(
+        DataError, match=r"images.gz: not a readable gzip file, perhaps damaged or truncated"
+    ):
         pictures.read_idx(path)
     path.write_bytes(gzip.compress(b"\0\0\x08\x01" + (9).to_bytes(4, "big") + b"abc"))
-    with pytest.raises(DataError, match=r"must hold 9 bytes of shape \(9,\) \(got 3\); it is truncated"):
+    with pytest.raises(
+        DataError, match=r"must hold 9 bytes of shape \(9,\) \(got 3\); it is truncated"
+    ):
         pictures.read_idx(path)
     path.write_bytes(gzip.compress(b"PK and more"))
     with pytest.raises(DataError, match="not an idx file of bytes"):
@@ -204,7 +220,9 @@ def test_truncated_cifar_is_refused(empty_cache):
     path = empty_cache / "cifar10/test_batch.bin"
     path.parent.mkdir(parents=True)
     path.write_bytes(bytes(3073 * 9_999))
-    with pytest.raises(DataError, match=r"must be 10000 pictures of 3073 bytes \(got 30726927 bytes\)"):
+    with pytest.raises(
+        DataError, match=r"must be 10000 pictures of 3073 bytes \(got 30726927 bytes\)"
+    ):
         load("cifar10")
     path.write_bytes(b"\xff" + bytes(3073 * 10_000 - 1))
     with pytest.raises(DataError, match=r"labels must lie below 10 \(got 255\); it is damaged"):
@@ -221,12 +239,24 @@ HEADER = "".join(f"@ATTRIBUTE Att{i} NUMERIC\n" for i in range(120)) + "".join(
     [
         (HEADER + "@DATA\n", "has no row after @data; is it truncated"),
         (HEADER + "@DATA\n{3 1, 7 1}\n", "rows must be dense, 221 values each"),
-        (HEADER + "@DATA\n" + ",".join(["0"] * 221) + "\n" + ",".join(["0"] * 80), "perhaps damaged or truncated"),
+        (
+            HEADER + "@DATA\n" + ",".join(["0"] * 221) + "\n" + ",".join(["0"] * 80),
+            "perhaps damaged or truncated",
+        ),
         (HEADER + "@DATA\n" + ",".join(["0"] * 220), r"rows must have 221 values \(got 220\)"),
-        (HEADER + "@DATA\n" + ",".join(["0"] * 220 + ["2"]), "classes must be 0 or 1; the file is damaged"),
-        (HEADER + "@DATA\n" + ",".join(["0"] * 220 + ["import os"]), "perhaps damaged or truncated"),
+        (
+            HEADER + "@DATA\n" + ",".join(["0"] * 220 + ["2"]),
+            "classes must be 0 or 1; the file is damaged",
+        ),
+        (
+            HEADER + "@DATA\n" + ",".join(["0"] * 220 + ["import os"]),
+            "perhaps damaged or truncated",
+        ),
         (HEADER[:400] + "\n@DATA\n1,2\n", "must have 120 numeric features and then 101"),
-        ("@ATTRIBUTE a string\n@DATA\nb\n", r"must have 120 numeric features and then 101 .* \(got 0 and 0 of 1\)"),
+        (
+            "@ATTRIBUTE a string\n@DATA\nb\n",
+            r"must have 120 numeric features and then 101 .* \(got 0 and 0 of 1\)",
+        ),
     ],
 )
 def test_damaged_arff_is_refused(empty_cache, text, message):
@@ -243,7 +273,10 @@ def test_truncated_v1v2_is_refused(real_data, empty_cache):
     shutil.copyfile(real_data / "v1v2/sample_data.mat", path)
     path.chmod(0o644)
     cut(path, 300_000)
-    with pytest.raises(DataError, match=r"sample_data.mat: not a readable MATLAB file, perhaps damaged or truncated"):
+    with pytest.raises(
+        DataError,
+        match=r"sample_data.mat: not a readable MATLAB file, perhaps damaged or truncated",
+    ):
         load("v1v2")
 
 
@@ -252,7 +285,8 @@ def test_v1v2_of_other_sizes_is_refused(empty_cache):
     path.parent.mkdir(parents=True)
     scipy.io.savemat(path, {"X": np.ones((10, 79)), "Y_V2": np.ones((10, 31))})
     with pytest.raises(
-        DataError, match=r"must hold X \(4000, 79\) and Y_V2 \(4000, 31\) \(got \(10, 79\) and \(10, 31"
+        DataError,
+        match=r"must hold X \(4000, 79\) and Y_V2 \(4000, 31\) \(got \(10, 79\) and \(10, 31",
     ):
         load("v1v2")
 
@@ -272,7 +306,9 @@ def test_every_download_has_a_checksum_or_none_happens(empty_cache):
     for one in CATALOGUE.values():
         for file in one.origin.files:
             assert file.sha256 is None or len(bytes.fromhex(file.sha256)) == 32
-    with pytest.raises(DataError, match="not found, and has no published checksum to download it by; get https"):
+    with pytest.raises(
+        DataError, match="not found, and has no published checksum to download it by; get https"
+    ):
         load("mediamill")
 
 
@@ -284,8 +320,9 @@ def test_without_network_one_sentence_says_what_to_put_where(empty_cache, monkey
     with pytest.raises(DataError) as error:
         load("mnist")
     url = "https://storage.googleapis.com/cvdf-datasets/mnist/t10k-images-idx3-ubyte.gz"
-    assert str(error.value) == (
-        "mnist/t10k-images-idx3-ubyte.gz: not found, and the download failed (ConnectionError); "
+    assert (
+        str(error.value)
+        == "mnist/t10k-images-idx3-ubyte.gz: not found, and the download failed (ConnectionError); "
         f"get {url} and put it at {empty_cache}/mnist/t10k-images-idx3-ubyte.gz "
         "or at $BIORRR_DATA/mnist/t10k-images-idx3-ubyte.gz"
     )
@@ -312,10 +349,14 @@ def test_download_is_checked_against_its_checksum(empty_cache, served):
     right = named.SourceFile("set/file", f"{address}/file", hashlib.sha256(b"the file").hexdigest())
     wrong = named.SourceFile("set/other", f"{address}/file", "0" * 64)
     absent = named.SourceFile("set/absent", f"{address}/absent", "0" * 64)
-    with pytest.raises(DataError, match=r"set/other: http.*/file returned a different file from the one expected"):
+    with pytest.raises(
+        DataError, match=r"set/other: http.*/file returned a different file from the one expected"
+    ):
         wrong.fetch()
     assert not (empty_cache / "set/other").exists()
-    with pytest.raises(DataError, match=r"set/absent: not found, and the download failed \(HTTPError\); get http"):
+    with pytest.raises(
+        DataError, match=r"set/absent: not found, and the download failed \(HTTPError\); get http"
+    ):
         absent.fetch()
     assert right.fetch().read_bytes() == b"the file"
     (folder / "file").unlink()
@@ -334,6 +375,7 @@ def test_file_out_of_a_downloaded_archive(empty_cache, served):
     for member in ("deep/other.bin", "deep/folder"):
         absent = named.SourceFile("set/other.bin", f"{address}/all.tar.gz", sha256, member)
         with pytest.raises(
-            DataError, match=r"set/other.bin: not found, and the download failed \(KeyError\); get deep"
+            DataError,
+            match=r"set/other.bin: not found, and the download failed \(KeyError\); get deep",
         ):
             absent.fetch()

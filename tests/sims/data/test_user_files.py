@@ -60,7 +60,9 @@ class Trap:
 def test_objects_are_refused_and_nothing_runs(tmp_path, capsys):
     traps = np.array([[Trap()]], dtype=object)
     np.savez(tmp_path / "trap.npz", X=traps, Y=Y)
-    with pytest.raises(DataError, match=r"trap.npz: holds Python objects, which can run code and are never read"):
+    with pytest.raises(
+        DataError, match=r"trap.npz: holds Python objects, which can run code and are never read"
+    ):
         load(tmp_path / "trap.npz")
     np.save(tmp_path / "x.npy", traps)
     np.save(tmp_path / "y.npy", Y)
@@ -81,16 +83,35 @@ def broken(array, value):
 @pytest.mark.parametrize(
     ("X", "Y", "message"),
     [
-        (broken(X, np.nan), Y, r"X must be finite \(got nan at row 3, column 1, counted from 0\); drop or fill"),
+        (
+            broken(X, np.nan),
+            Y,
+            r"X must be finite \(got nan at row 3, column 1, counted from 0\); drop or fill",
+        ),
         (X, broken(Y, -np.inf), r"Y must be finite \(got -inf at row 3, column 1"),
-        (X, broken(Y, 1e51), r"Y must lie within 1e\+50 of 0 \(got 1e\+51 at row 3, column 1, .*\); rescale it"),
-        (X[:10], Y, r"X and Y must have a row for each sample \(got 10 and 20 rows\); is one transposed\?"),
+        (
+            X,
+            broken(Y, 1e51),
+            r"Y must lie within 1e\+50 of 0 \(got 1e\+51 at row 3, column 1, .*\); rescale it",
+        ),
+        (
+            X[:10],
+            Y,
+            r"X and Y must have a row for each sample \(got 10 and 20 rows\); is one transposed\?",
+        ),
         (
             X.T,
             Y.T,
-            r"X and Y must have a row for each sample \(got 3 and 2 rows\); both have 20 columns: transpose them",
+            (
+                r"X and Y must have a row for each sample \(got 3 and 2 rows\); both have 20"
+                r" columns: transpose them"
+            ),
         ),
-        (X[:, 0], Y, r"X must be two-dimensional, samples by columns \(got shape \(20,\)\); a single column"),
+        (
+            X[:, 0],
+            Y,
+            r"X must be two-dimensional, samples by columns \(got shape \(20,\)\); a single column",
+        ),
         (X, Y[:0], r"Y must hold at least one sample and one column \(got shape \(0, 2\)\)"),
         (X[:, :0], Y, r"X must hold at least one sample and one column \(got shape \(20, 0\)\)"),
         (X.astype(complex), Y, r"X must be a full array of real numbers \(got complex128\)"),
@@ -111,7 +132,9 @@ def test_nan_far_into_a_long_array_is_found():
 
 
 def test_files_that_cannot_be_used(tmp_path):
-    with pytest.raises(DataError, match=r"nowhere.npz: no such file; data are a name that `biorrr data` lists"):
+    with pytest.raises(
+        DataError, match=r"nowhere.npz: no such file; data are a name that `biorrr data` lists"
+    ):
         load("nowhere.npz")
     np.savez(tmp_path / "names.npz", x=X, y=Y)
     with pytest.raises(DataError, match=r"names.npz: must hold X, Y \(got x, y\)"):
@@ -120,9 +143,13 @@ def test_files_that_cannot_be_used(tmp_path):
     with pytest.raises(DataError, match=r"both.npz: no option 'swap'; it takes y"):
         load(tmp_path / "both.npz", swap=True)
     (tmp_path / "table.txt").write_text("1,2")
-    with pytest.raises(DataError, match=r"y: .*table.txt is no .npz file with X and Y; if it holds X alone .*--y"):
+    with pytest.raises(
+        DataError, match=r"y: .*table.txt is no .npz file with X and Y; if it holds X alone .*--y"
+    ):
         load(tmp_path / "table.txt")
-    with pytest.raises(DataError, match=r"names.npz: must hold one array beside another file \(got .npz"):
+    with pytest.raises(
+        DataError, match=r"names.npz: must hold one array beside another file \(got .npz"
+    ):
         load(tmp_path / "table.txt", tmp_path / "names.npz")
     with pytest.raises(DataError, match=r"must be a regular file \(got a folder"):
         load(tmp_path)
@@ -147,13 +174,28 @@ def test_truncated_files_are_refused(tmp_path, suffix, kept):
     [
         (
             "1,2\n3\n",
-            r"x.csv: must be numbers separated by commas, as many in each row \(got 1 in line 2 and 2 above it",
+            (
+                r"x.csv: must be numbers separated by commas, as many in each row \(got 1 in line 2"
+                r" and 2 above it"
+            ),
         ),
-        ("1,2\n3,\n", r"x.csv: must be numbers separated by commas, as many in each row \(got '' in line 2\)"),
+        (
+            "1,2\n3,\n",
+            r"x.csv: must be numbers separated by commas, as many in each row \(got '' in line 2\)",
+        ),
         ("a,b\n\n1,2\n3,four\n", r"\(got 'four' in line 4\)"),
         ("1,two\n3,4\n", r"\(got 'two' in line 1\)"),  # a slip in the first row is no header
-        ("1,2\n1_000,4\n", r"x.csv: must be numbers .* as many in each row \(got '1_000' in line 2\)"),
-        ("1;2\n3;4\n", r"x.csv: must be numbers separated by commas, as many in each row \(got '3;4' in line 2\)"),
+        (
+            "1,2\n1_000,4\n",
+            r"x.csv: must be numbers .* as many in each row \(got '1_000' in line 2\)",
+        ),
+        (
+            "1;2\n3;4\n",
+            (
+                r"x.csv: must be numbers separated by commas, as many in each row \(got '3;4' in"
+                r" line 2\)"
+            ),
+        ),
         ("a,b,c\n1,2\n", r"\(got 2 in line 2 and 3 above it\)"),
         ("a,b\n", "X must hold at least one sample"),
         ("", "X must hold at least one sample"),
@@ -190,7 +232,9 @@ def test_stand_in_of_large_data_has_their_covariances(samples, monkeypatch, tmp_
     x, y = load(tmp_path / "x.npy", tmp_path / "y.npy").stand_in
     assert len(x) == len(y) == min(samples, 10)
     both, expected = np.hstack([x, y]), np.cov(X, Y, rowvar=False, ddof=0)
-    np.testing.assert_allclose(both.T @ both / len(both), expected, rtol=0, atol=1e-13 * np.abs(expected).max())
+    np.testing.assert_allclose(
+        both.T @ both / len(both), expected, rtol=0, atol=1e-13 * np.abs(expected).max()
+    )
 
 
 def test_checksum_follows_the_values():
@@ -204,7 +248,9 @@ def test_checksum_follows_the_values():
 
 
 def test_masked_values_are_refused():
-    with pytest.raises(DataError, match=r"mine: Y must have no masked values \(got 3\); drop or fill them"):
+    with pytest.raises(
+        DataError, match=r"mine: Y must have no masked values \(got 3\); drop or fill them"
+    ):
         Dataset("mine", X, np.ma.array(Y, mask=np.arange(40).reshape(20, 2) < 3))
     assert same(Dataset("mine", np.ma.array(X), Y))
     assert type(Dataset("mine", np.ma.array(X), Y).X) is np.ndarray
@@ -213,7 +259,9 @@ def test_masked_values_are_refused():
 def test_a_name_that_is_not_utf_8(tmp_path):
     path = tmp_path / os.fsdecode(b"\xff.npz")
     np.savez(path, X=X, Y=Y)
-    with pytest.raises(DataError, match=r"\\xff.npz': the name of a data file must be UTF-8, .*; rename it"):
+    with pytest.raises(
+        DataError, match=r"\\xff.npz': the name of a data file must be UTF-8, .*; rename it"
+    ):
         load(path)
 
 
@@ -222,10 +270,14 @@ def write_again(path):
     os.utime(path, ns=(1, 1))  # however coarse the clock of the disk is
 
 
-@pytest.mark.parametrize("change", [lambda path: os.truncate(path, 200), write_again], ids=["cut", "written"])
+@pytest.mark.parametrize(
+    "change", [lambda path: os.truncate(path, 200), write_again], ids=["cut", "written"]
+)
 @pytest.mark.parametrize("at", [2, 5, 15, 25, 45])
 def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch, change, at):
-    """At any block of its samples, of checks and of the checksum; to touch a map beyond its file kills the process."""
+    """At any block of its samples, of checks and of the checksum; to touch a map beyond its file
+    kills the process.
+    """
     for name, values in (("x", X), ("y", Y)):
         np.save(tmp_path / f"{name}.npy", values)
     monkeypatch.setattr("biorrr.sims.data.dataset.ROWS_AT_ONCE", 2)
@@ -238,7 +290,9 @@ def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch, change, at)
 
     for module in ("dataset", "files"):
         monkeypatch.setattr(f"biorrr.sims.data.{module}.file_stamp", stamped)
-    with pytest.raises(DataError, match=r"x.npy: must stay as it is while it is in use \(got another file, or"):
+    with pytest.raises(
+        DataError, match=r"x.npy: must stay as it is while it is in use \(got another file, or"
+    ):
         load(tmp_path / "x.npy", tmp_path / "y.npy").checksum  # noqa: B018
 
 

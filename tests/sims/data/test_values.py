@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 
 from biorrr.sims import main, sweep
-from biorrr.sims.data import CATALOGUE, Arrays, Data, DataError, Dendrites, Pair, Plasticity, Samples, Synthetic, load
+from biorrr.sims.data import (
+    CATALOGUE,
+    Arrays,
+    Data,
+    DataError,
+    Dendrites,
+    Pair,
+    Plasticity,
+    Samples,
+    Synthetic,
+    load,
+)
 from biorrr.sims.data.published import V1V2, Digits
 from biorrr.sims.experiments import find_experiment
 from biorrr.sims.lab.settings import config_text, resolve
@@ -19,7 +30,13 @@ VALUES = (
     Arrays("digits"),
     Arrays("x.csv", "y.csv"),
     Arrays("both.npz"),
-    Pair("a:b,c.nwb", source="Primary visual area, layer 5", target="x=1:y", window=(0, 0.5), lag=0.02),
+    Pair(
+        "a:b,c.nwb",
+        source="Primary visual area, layer 5",
+        target="x=1:y",
+        window=(0, 0.5),
+        lag=0.02,
+    ),
 )
 
 
@@ -35,11 +52,16 @@ def test_a_config_gives_the_value_back(value):
 def test_options_tables_and_python_make_the_same():
     cls = find_experiment("communication").settings
     value = Pair("file.nwb", source="V1", target="V2", bin=0.05)
-    assert resolve(cls, given={"data": "file.nwb", "source": "V1", "target": "V2", "bin": 0.05}).data == value
+    assert (
+        resolve(cls, given={"data": "file.nwb", "source": "V1", "target": "V2", "bin": 0.05}).data
+        == value
+    )
     assert cls(data={"file": "file.nwb", "source": "V1", "target": "V2", "bin": 0.05}).data == value
     by_key = ["data=file.nwb", "data.source=V1", "data.target=V2", "data.bin=0.05"]
     assert resolve(cls, assignments=by_key).data == value
-    assert resolve(cls, given={"data": '{name="synthetic", m=4, noise=0.5}'}).data == Synthetic(m=4, noise=0.5)
+    assert resolve(cls, given={"data": '{name="synthetic", m=4, noise=0.5}'}).data == Synthetic(
+        m=4, noise=0.5
+    )
     assert resolve(cls, given={"data": "v1v2", "target": "V1"}).data == V1V2(target="V1")
     assert resolve(cls, given={"data": "x.csv", "y": "y.csv"}).data == Arrays("x.csv", "y.csv")
 
@@ -67,7 +89,13 @@ def test_the_areas_that_are_named_tell_a_recording_from_samples(tmp_path, capsys
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        (3, r"data: must be a name that `biorrr data` lists or a file, as text or as a table \(got 3\)"),
+        (
+            3,
+            (
+                r"data: must be a name that `biorrr data` lists or a file, as text or as a table"
+                r" \(got 3\)"
+            ),
+        ),
         ({"m": 3}, r"data: must be a name .* \(got {'m': 3}\)"),
         ({"name": "digts"}, "digts: no such data set or file; did you mean 'digits'"),
         ('{name = "digits"', "data: must be a table of TOML, such as .* .got {name = .digits.; "),
@@ -93,7 +121,11 @@ def test_distal_reads_its_file_once_and_makes_no_other_data(tmp_path, monkeypatc
     from biorrr.sims.data import array_files
 
     rng = np.random.default_rng(0)
-    y, z, a = rng.standard_normal((60, 3)), rng.standard_normal((60, 2)), rng.standard_normal((60, 2))
+    y, z, a = (
+        rng.standard_normal((60, 3)),
+        rng.standard_normal((60, 2)),
+        rng.standard_normal((60, 2)),
+    )
     Vy = np.cumsum(rng.standard_normal((61, 3, 2)), axis=0)
     np.savez(tmp_path / "record.npz", y=y, z=z, a=a, Vy=Vy)
     opened = []
@@ -104,7 +136,10 @@ def test_distal_reads_its_file_once_and_makes_no_other_data(tmp_path, monkeypatc
 
     monkeypatch.setattr("biorrr.sims.recordings.plasticity.read_npz", counted)
     monkeypatch.setattr(Synthetic, "_read", lambda value: pytest.fail("data that nothing learns"))
-    assert main.run(["distal", "--data", str(tmp_path / "record.npz"), "--out", str(tmp_path / "out")]) == 0
+    assert (
+        main.run(["distal", "--data", str(tmp_path / "record.npz"), "--out", str(tmp_path / "out")])
+        == 0
+    )
     assert opened == [tmp_path / "record.npz"]
 
 
@@ -113,10 +148,16 @@ def test_a_sweep_over_recordings(tmp_path):
     data = load('{name="planted", trials=30, source_units=8, target_units=5, bins=5}')
     activity = np.hstack([data.X, data.Y]).reshape(30, 5, 13)
     np.savez(tmp_path / "own.npz", activity=activity, areas=["A, upper"] * 8 + ["B"] * 5)
-    values = [Pair(str(tmp_path / "own.npz"), source="A, upper", target="B", bin=width) for width in (0.1, 0.5)]
+    values = [
+        Pair(str(tmp_path / "own.npz"), source="A, upper", target="B", bin=width)
+        for width in (0.1, 0.5)
+    ]
     table = sweep(
-        experiment="learn", fixed={"epochs": 1, "engine": "numpy"}, grid={"data": values, "k": [1]}, workers=0,
+        experiment="learn",
+        fixed={"epochs": 1, "engine": "numpy"},
+        grid={"data": values, "k": [1]},
+        workers=0,
         out=tmp_path / "sweep",
-    )  # fmt: skip
+    )
     assert table["status"].tolist() == ["done", "done"]
     assert main.run(["resume", str(tmp_path / "sweep")]) == 0  # its plan can be read again

@@ -1,4 +1,6 @@
-"""``biorrr communication`` on recordings of one's own: from file to table, and several sessions at once."""
+"""``biorrr communication`` on recordings of one's own: from file to table, and several sessions at
+once.
+"""
 
 import json
 
@@ -12,15 +14,29 @@ EXACT = ("--ranks", "1", "--folds", "3", "--draws", "3", "--shuffles", "4", "--n
 
 
 def run(folder, *args):
-    assert main.run(["communication", *EXACT, *map(str, args), "--out", str(folder)]) == 0  # later options win
+    assert (
+        main.run(["communication", *EXACT, *map(str, args), "--out", str(folder)]) == 0
+    )  # later options win
     return json.loads((folder / "summary.json").read_text())
 
 
 @pytest.fixture(scope="module")
 def of_allen(allen, tmp_path_factory):
     folder = tmp_path_factory.mktemp("communication") / "run"
-    options = ("--trials", "drifting_gratings", "--align", "start", "--window", 0, 0.5, "--condition", "orientation")
-    return folder, run(folder, "--data", allen.path, "--source", "VISp", "--target", "VISl", *options)
+    options = (
+        "--trials",
+        "drifting_gratings",
+        "--align",
+        "start",
+        "--window",
+        0,
+        0.5,
+        "--condition",
+        "orientation",
+    )
+    return folder, run(
+        folder, "--data", allen.path, "--source", "VISp", "--target", "VISl", *options
+    )
 
 
 def test_from_file_to_table(of_allen):
@@ -31,26 +47,50 @@ def test_from_file_to_table(of_allen):
     assert summary["within_r2"] > 0.03 > 0 > summary["null_r2"]  # all units follow one variable
     assert summary["rank"] == 1
     assert "left out, not of good quality" in summary["notes"]
-    assert {path.stem for path in folder.glob("*.png")} == {"communication", "dimensionality", "lags", "removal"}
+    assert {path.stem for path in folder.glob("*.png")} == {
+        "communication",
+        "dimensionality",
+        "lags",
+        "removal",
+    }
     assert "shortfall" not in summary  # no circuit was simulated
 
 
 def test_a_config_repeats_it(of_allen, tmp_path):
     folder, summary = of_allen
-    assert main.run(["communication", "--config", str(folder / "config.toml"), "--out", str(tmp_path / "again")]) == 0
+    assert (
+        main.run(
+            [
+                "communication",
+                "--config",
+                str(folder / "config.toml"),
+                "--out",
+                str(tmp_path / "again"),
+            ]
+        )
+        == 0
+    )
     again = json.loads((tmp_path / "again/summary.json").read_text())
     assert {**again, "seconds": 0} == {**summary, "seconds": 0}
 
 
 def test_several_sessions_are_rows_of_a_sweep(allen, tmp_path):
-    areas = {"source": "VISp", "target": "VISl", "trials": "drifting_gratings", "window": [0.0, 0.5]}
+    areas = {
+        "source": "VISp",
+        "target": "VISl",
+        "trials": "drifting_gratings",
+        "window": [0.0, 0.5],
+    }
     fixed = {"simulation": False, "draws": 2, "shuffles": 2, "folds": 3}
     second = tmp_path / "second.nwb"
     second.write_bytes(allen.path.read_bytes())
     table = sweep(
-        experiment="communication", fixed=fixed, out=tmp_path / "sweep", workers=0,
+        experiment="communication",
+        fixed=fixed,
+        out=tmp_path / "sweep",
+        workers=0,
         grid={"data": [{"file": str(path), **areas} for path in (allen.path, second)]},
-    )  # fmt: skip
+    )
     assert table["status"].tolist() == ["done", "done"]
     assert table["data"].tolist() == [f"{path}, VISp to VISl" for path in (allen.path, second)]
     assert table["r2"].nunique() == 1  # the same session
@@ -62,24 +102,48 @@ def test_an_npz_file_with_areas(tmp_path):
     data = load('{name="planted", trials=30, source_units=8, target_units=5, bins=5}')
     activity = np.hstack([data.X, data.Y]).reshape(30, 5, 13)
     np.savez(
-        tmp_path / "own.npz", activity=activity, areas=["A"] * 8 + ["B"] * 5, bin=0.1, conditions=rng.integers(0, 2, 30)
+        tmp_path / "own.npz",
+        activity=activity,
+        areas=["A"] * 8 + ["B"] * 5,
+        bin=0.1,
+        conditions=rng.integers(0, 2, 30),
     )
     loaded = load(tmp_path / "own.npz", source="A", target="B", condition="condition")
     np.testing.assert_array_equal(loaded.X, data.X)
     np.testing.assert_array_equal(loaded.x_rates, data.x_rates)
-    summary = run(tmp_path / "run", "--data", tmp_path / "own.npz", "--source", "A", "--target", "B")
+    summary = run(
+        tmp_path / "run", "--data", tmp_path / "own.npz", "--source", "A", "--target", "B"
+    )
     assert summary["trials"] == 30
 
 
-@pytest.mark.parametrize("circuits", ["no circuits", pytest.param("circuits", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "circuits", ["no circuits", pytest.param("circuits", marks=pytest.mark.slow)]
+)
 @pytest.mark.slow
-def test_the_published_recording_as_nwb_gives_the_same_numbers_bit_for_bit(published, tmp_path, circuits):
+def test_the_published_recording_as_nwb_gives_the_same_numbers_bit_for_bit(
+    published, tmp_path, circuits
+):
     simulated = ("--draws", 0, *(("--simulation", "--epochs", 2) if circuits == "circuits" else ()))
-    options = ("--residual", "none", "--bin", 0.1, "--data", published, "--source", "V1_source", *simulated)
+    options = (
+        "--residual",
+        "none",
+        "--bin",
+        0.1,
+        "--data",
+        published,
+        "--source",
+        "V1_source",
+        *simulated,
+    )
     for target, in_file in (("V2", "V2"), ("V1", "V1_target")):
         named = run(tmp_path / f"named-{target}", "--data", "v1v2", "--target", target, *simulated)
         read = run(tmp_path / in_file, *options, "--target", in_file)
-        same = {name for name in named if name.startswith(("exact", "circuit", "null", "removed", "lag", "rank"))}
+        same = {
+            name
+            for name in named
+            if name.startswith(("exact", "circuit", "null", "removed", "lag", "rank"))
+        }
         assert len(same) > 4
         assert {name: read[name] for name in same} == {name: named[name] for name in same}
 

@@ -14,34 +14,90 @@ RNG = np.random.default_rng(0)
 
 
 def tensor(trials=8, bins=4, units=6, **options):
-    return Recording.from_tensor(RNG.poisson(2, (trials, bins, units)), ["V1"] * 3 + ["V2"] * 3, **options)
+    return Recording.from_tensor(
+        RNG.poisson(2, (trials, bins, units)), ["V1"] * 3 + ["V2"] * 3, **options
+    )
 
 
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [  # the beginning of each
-        ({"source": "VISP"}, "source: no units in area 'VISP' of {path}; did you mean 'VISp'?; there are VISp (14"),
-        ({"target": "nowhere"}, "target: no units in area 'nowhere' of {path}; there are VISp (14 units), VISl"),
-        ({"align": "reward"}, "align: no event 'reward' in trials; there are start_time, stop_time, stim_on_time, go_"),
-        ({"align": "time"}, "align: 'time' may be start_time, stop_time, stim_on_time, go_cue_time; name one of them"),
-        ({"condition": "contrast"}, "condition: no column 'contrast' in trials; did you mean 'contrast_left'?; there"),
-        ({"bin": 0.6, "window": (0, 0.5)}, "bin: must not be longer than the window (got 0.6 s, and a window of 0.5"),
-        ({"bin": 0.3, "window": (0, 0.5)}, "window: must hold a whole number of bins (got 0.5 s and bins of 0.3 s)"),
-        ({"bin": 0.0}, "{path}: bin: must be at least 0.0001 (got 0.0); width of a time bin in seconds"),
+        (
+            {"source": "VISP"},
+            "source: no units in area 'VISP' of {path}; did you mean 'VISp'?; there are VISp (14",
+        ),
+        (
+            {"target": "nowhere"},
+            "target: no units in area 'nowhere' of {path}; there are VISp (14 units), VISl",
+        ),
+        (
+            {"align": "reward"},
+            (
+                "align: no event 'reward' in trials; there are start_time, stop_time,"
+                " stim_on_time, go_"
+            ),
+        ),
+        (
+            {"align": "time"},
+            (
+                "align: 'time' may be start_time, stop_time, stim_on_time, go_cue_time; name one of"
+                " them"
+            ),
+        ),
+        (
+            {"condition": "contrast"},
+            "condition: no column 'contrast' in trials; did you mean 'contrast_left'?; there",
+        ),
+        (
+            {"bin": 0.6, "window": (0, 0.5)},
+            "bin: must not be longer than the window (got 0.6 s, and a window of 0.5",
+        ),
+        (
+            {"bin": 0.3, "window": (0, 0.5)},
+            "window: must hold a whole number of bins (got 0.5 s and bins of 0.3 s)",
+        ),
+        (
+            {"bin": 0.0},
+            "{path}: bin: must be at least 0.0001 (got 0.0); width of a time bin in seconds",
+        ),
         ({"window": (0.5, 0)}, "window: must begin before it ends (got 0.5 to 0 s)"),
-        ({"window": (1,)}, "{path}: window: must be 2 values (got (1,)); begin and end of the window"),
-        ({"window": (-1, 1)}, "window: trials must not overlap, or held-out spikes are seen in training (got 59 of"),
-        ({"target": "VISp"}, "target: must share no unit with the source (got 13 in both, VISp and VISp)"),
-        ({"area": "where"}, "area: no column 'where' of units or electrodes in {path} holds the areas of units"),
-        ({"trials": "gratings"}, "trials: no table of intervals is called 'gratings' in {path}; there are trials (60)"),
-        ({"series": "dff"}, "series: no series 'dff' with one column per unit in {path}; there are none"),
-        ({"minimum_rate": 1e3}, "source: must have at least two units to be a population (got 0 of 13: 13 left out"),
+        (
+            {"window": (1,)},
+            "{path}: window: must be 2 values (got (1,)); begin and end of the window",
+        ),
+        (
+            {"window": (-1, 1)},
+            "window: trials must not overlap, or held-out spikes are seen in training (got 59 of",
+        ),
+        (
+            {"target": "VISp"},
+            "target: must share no unit with the source (got 13 in both, VISp and VISp)",
+        ),
+        (
+            {"area": "where"},
+            "area: no column 'where' of units or electrodes in {path} holds the areas of units",
+        ),
+        (
+            {"trials": "gratings"},
+            "trials: no table of intervals is called 'gratings' in {path}; there are trials (60)",
+        ),
+        (
+            {"series": "dff"},
+            "series: no series 'dff' with one column per unit in {path}; there are none",
+        ),
+        (
+            {"minimum_rate": 1e3},
+            "source: must have at least two units to be a population (got 0 of 13: 13 left out",
+        ),
         ({"quality": "fair"}, "{path}: quality: must be one of good, all (got 'fair')"),
         ({"scale": "log"}, "{path}: scale: must be one of none, sqrt (got 'log')"),
-        ({"source": ""}, "source: choose an area of {path}; there are VISp (14 units), VISl (8 units)"),
+        (
+            {"source": ""},
+            "source: choose an area of {path}; there are VISp (14 units), VISl (8 units)",
+        ),
         ({"sauce": "VISp"}, "{path}: no option 'sauce'; did you mean 'source'?"),
     ],
-)  # fmt: skip
+)
 def test_questions_a_file_has_no_answer_to(ibl, asked, sentence):
     options = {"source": "VISp", "target": "VISl", "window": (0, 0.5)} | asked
     with pytest.raises(DataError) as error:
@@ -52,7 +108,8 @@ def test_questions_a_file_has_no_answer_to(ibl, asked, sentence):
 
 def test_several_tables_of_trials(allen):
     with pytest.raises(
-        DataError, match=re.escape("there are drifting_gratings_presentations (60), flashes_presentati")
+        DataError,
+        match=re.escape("there are drifting_gratings_presentations (60), flashes_presentati"),
     ):
         Recording.from_nwb(allen.path)
 
@@ -100,7 +157,13 @@ def not_nwb(file):
     [
         (no_trials, "must hold a table of trials or presentations (got none)"),
         (empty_trials, "must hold trials (got none in trials)"),
-        (no_activity, "must hold spike times, dF/F or another series with one column per unit (got none); it has"),
+        (
+            no_activity,
+            (
+                "must hold spike times, dF/F or another series with one column per unit (got none);"
+                " it has"
+            ),
+        ),
         (nan_spikes, "unit 0: spike times must be finite (got 1 that are not); export them again"),
         (version_1, "must be NWB 2 (got 1.0.6); convert it"),
         (not_nwb, "must be an NWB file (got HDF5 with "),
@@ -126,7 +189,10 @@ def test_files_that_are_none(tmp_path):
 
 def test_arrays_of_wrong_shapes():
     with pytest.raises(
-        DataError, match=re.escape("activity must be numbers, trials by bins by units (got shape (4, 3), float64)")
+        DataError,
+        match=re.escape(
+            "activity must be numbers, trials by bins by units (got shape (4, 3), float64)"
+        ),
     ):
         Recording.from_tensor(np.ones((4, 3)), ["V1"] * 3)
     with pytest.raises(DataError, match="areas must be a name for each of 6 units"):
@@ -140,7 +206,9 @@ def test_what_is_left_out_is_said():
     counts[:, :, 1] = 0
     counts[0, 0, 4] = np.nan
     recording = Recording.from_tensor(
-        counts, ["V1"] * 3 + ["V2"] * 3, conditions={"angle": [0, 0, 0, 0, 1, 1, 1, 1, 2, np.nan, 0, 1.0]}
+        counts,
+        ["V1"] * 3 + ["V2"] * 3,
+        conditions={"angle": [0, 0, 0, 0, 1, 1, 1, 1, 2, np.nan, 0, 1.0]},
     )
     data = recording.pair("V1", "V2", condition="angle")
     assert (data.X.shape, data.Y.shape) == ((40, 2), (40, 2))
@@ -154,12 +222,44 @@ def test_what_is_left_out_is_said():
 
 
 def test_one_sentence_on_the_command_line(ibl, capsys):
-    args = ["communication", "--data", str(ibl.path), "--source", "VISX", "--target", "VISl", "--window", "0", "0.5"]
+    args = [
+        "communication",
+        "--data",
+        str(ibl.path),
+        "--source",
+        "VISX",
+        "--target",
+        "VISl",
+        "--window",
+        "0",
+        "0.5",
+    ]
     assert main.run(args) == 1
     err = capsys.readouterr().err
-    assert err.startswith(f"biorrr: source: no units in area 'VISX' of {ibl.path}; did you mean 'VISp'?")
+    assert err.startswith(
+        f"biorrr: source: no units in area 'VISX' of {ibl.path}; did you mean 'VISp'?"
+    )
     assert err.count("\n") == 1
-    assert main.run([*args[:3], "--folds", "80", "--source", "VISp", "--target", "VISl", "--window", "0", "0.5"]) == 2
-    assert capsys.readouterr().err == "biorrr: folds: must not exceed the number of trials, 60 (got 80)\n"
+    assert (
+        main.run(
+            [
+                *args[:3],
+                "--folds",
+                "80",
+                "--source",
+                "VISp",
+                "--target",
+                "VISl",
+                "--window",
+                "0",
+                "0.5",
+            ]
+        )
+        == 2
+    )
+    assert (
+        capsys.readouterr().err
+        == "biorrr: folds: must not exceed the number of trials, 60 (got 80)\n"
+    )
     assert main.run(["communication", "--source", "V1"]) == 1
     assert capsys.readouterr().err == "biorrr: v1v2: no option 'source'; it takes target\n"

@@ -1,4 +1,6 @@
-"""NWB files in the layouts of those who publish them: every spike is found where it is, and nothing else is opened."""
+"""NWB files in the layouts of those who publish them: every spike is found where it is, and nothing
+else is opened.
+"""
 
 import dataclasses
 
@@ -35,7 +37,11 @@ def test_fixtures_are_good_nwb(layout, request):
     nwbinspector = pytest.importorskip("nwbinspector")
     held = request.getfixturevalue(layout)
     found = list(nwbinspector.inspect_nwbfile(nwbfile_path=held.path))
-    worst = [message for message in found if message.importance.name in ("ERROR", "PYNWB_VALIDATION", "CRITICAL")]
+    worst = [
+        message
+        for message in found
+        if message.importance.name in ("ERROR", "PYNWB_VALIDATION", "CRITICAL")
+    ]
     assert worst == []
 
 
@@ -52,7 +58,9 @@ def test_areas_by_layer_and_by_another_column(ibl):
     assert Recording.from_nwb(ibl.path).units_of_areas() == UNITS
     by_layer = Recording.from_nwb(ibl.path, area="location")
     assert set(by_layer.areas) == set(ibl.layers)
-    data = by_layer.pair("VISp", "VISl2/3", align="stimulus", window=(0, 0.5), minimum_rate=0, quality="all")
+    data = by_layer.pair(
+        "VISp", "VISl2/3", align="stimulus", window=(0, 0.5), minimum_rate=0, quality="all"
+    )
     assert data.X.shape[1] == UNITS["VISp"]
     assert "VISp is VISp1, VISp2/3, VISp5, VISp6a together" in data.notes
 
@@ -65,7 +73,9 @@ def test_localization_beside_the_electrodes(ibl, tmp_path):
         electrodes = file["general/extracellular_ephys/electrodes"]
         beryl = electrodes["beryl_location"][:]
         del electrodes["beryl_location"]
-        electrodes.attrs["colnames"] = [name for name in electrodes.attrs["colnames"] if name != "beryl_location"]
+        electrodes.attrs["colnames"] = [
+            name for name in electrodes.attrs["colnames"] if name != "beryl_location"
+        ]
         table = file.create_group("general/localization/ElectrodesIBLBregma")
         order = np.random.default_rng(0).permutation(len(beryl))
         table["localized_entity"], table["id"] = order, np.arange(len(order))
@@ -84,7 +94,10 @@ def test_fluorescence_is_averaged_within_bins(imaging):
     for area, view in (("VISp", data.X), ("VISl", data.Y)):
         values, times = imaging.data[area]
         expected = [
-            [values[(times >= start - 1e-9) & (times < start + 0.2 - 1e-9), cell].mean() for cell in kept[area]]
+            [
+                values[(times >= start - 1e-9) & (times < start + 0.2 - 1e-9), cell].mean()
+                for cell in kept[area]
+            ]
             for onset in imaging.onsets
             for start in (onset, onset + 0.2)
         ]
@@ -98,11 +111,15 @@ def test_fluorescence_is_averaged_within_bins(imaging):
 def test_the_order_of_trials_does_not_matter_to_fluorescence(imaging):
     recording = Recording.from_nwb(imaging.path)
     shuffled = np.random.default_rng(0).permutation(len(imaging.onsets))
-    trials = type(recording.trials)({name: times[shuffled] for name, times in recording.trials.times.items()})
+    trials = type(recording.trials)(
+        {name: times[shuffled] for name, times in recording.trials.times.items()}
+    )
     recording = dataclasses.replace(recording, trials=trials)
     other = recording.pair("VISp", "VISl", window=(0.0, 0.4), bin=0.2)
     straight = Recording.from_nwb(imaging.path).pair("VISp", "VISl", window=(0.0, 0.4), bin=0.2)
-    np.testing.assert_array_equal(other.X.reshape(60, 2, -1), straight.X.reshape(60, 2, -1)[shuffled])
+    np.testing.assert_array_equal(
+        other.X.reshape(60, 2, -1), straight.X.reshape(60, 2, -1)[shuffled]
+    )
 
 
 def test_a_lag_moves_the_target(allen, counted):
@@ -113,7 +130,9 @@ def test_a_lag_moves_the_target(allen, counted):
     np.testing.assert_array_equal(data.Y, counted(allen.trains["VISl"], allen.onsets + 0.03))
 
 
-@pytest.mark.parametrize("kind", ["external link", "soft link", "external storage", "virtual dataset"])
+@pytest.mark.parametrize(
+    "kind", ["external link", "soft link", "external storage", "virtual dataset"]
+)
 def test_numbers_from_other_files_are_refused(allen, tmp_path, put_outside, kind, files_opened):
     """As in results: no file but the one that was named is opened."""
     path, other = tmp_path / "sent.nwb", tmp_path / "secret.h5"
@@ -123,7 +142,10 @@ def test_numbers_from_other_files_are_refused(allen, tmp_path, put_outside, kind
     with h5py.File(path, "a") as file:
         file["Vx"] = np.zeros((3, 2))
     put_outside(path, kind, other)
-    with files_opened() as opened, pytest.raises(DataError, match="must be held in the file itself"):
+    with (
+        files_opened() as opened,
+        pytest.raises(DataError, match="must be held in the file itself"),
+    ):
         Recording.from_nwb(path, trials="drifting_gratings")
     assert str(other) not in opened
 
@@ -135,6 +157,10 @@ def test_spikes_on_an_edge_belong_to_the_bin_that_begins_there():
     rng = np.random.default_rng(0)
     windows = Windows(rng.permutation(50) * 1.7 + 0.3, bins=11, width=0.1)
     edges = windows.edges
-    times = np.concatenate([edges.ravel(), np.nextafter(edges, -np.inf).ravel(), rng.uniform(-1, 90, 500)])
-    expected = [np.sum((times >= row[b]) & (times < row[b + 1])) for row in edges for b in range(11)]
+    times = np.concatenate(
+        [edges.ravel(), np.nextafter(edges, -np.inf).ravel(), rng.uniform(-1, 90, 500)]
+    )
+    expected = [
+        np.sum((times >= row[b]) & (times < row[b + 1])) for row in edges for b in range(11)
+    ]
     np.testing.assert_array_equal(windows.count(times), expected)

@@ -14,7 +14,9 @@ from biorrr.sims.data import DataError, load
 
 
 def examined(seed, **options):
-    """Prediction, prediction with shuffled trials, and what one needs for more, of a planted recording."""
+    """Prediction, prediction with shuffled trials, and what one needs for more, of a planted
+    recording.
+    """
     data = load("planted", seed=seed, **options)
     m, n = data.X.shape[1], data.Y.shape[1]
     folds = trial_folds(data.groups, 10, conditions=np.zeros(len(data.X)), random_state=seed)
@@ -23,7 +25,9 @@ def examined(seed, **options):
     order = shuffled_trials(data.groups, np.random.default_rng(seed))
     shuffled = FoldMoments.of(data.X, data.Y[order], folds, data.strata)
     target = np.arange(m, m + n)
-    told, null = (predict_held_out(one, range(m), target, ridge=ridge) for one in (moments, shuffled))
+    told, null = (
+        predict_held_out(one, range(m), target, ridge=ridge) for one in (moments, shuffled)
+    )
     return data, moments, ridge, told, null
 
 
@@ -65,7 +69,9 @@ def test_the_planted_rank_is_found_in_nine_of_ten_draws():
     assert (ranks == 3).mean() >= 0.9
     assert 0.08 < r2.mean() < 0.13
     assert nulls.mean() <= 2 * nulls.std() / np.sqrt(len(nulls))
-    assert np.median(within_ranks) >= 6  # eight were made; one standard error leaves out the weakest
+    assert (
+        np.median(within_ranks) >= 6
+    )  # eight were made; one standard error leaves out the weakest
     assert within_r2.mean() > r2.mean()
 
 

@@ -12,7 +12,9 @@ from biorrr.sims.data import Dendrites, Pair
 
 @pytest.fixture
 def session(tmp_path):
-    """Somas and dendrites with trials; a function that writes the trials in any order, with events of any name."""
+    """Somas and dendrites with trials; a function that writes the trials in any order, with events
+    of any name.
+    """
 
     def write(order, areas=("V1", "V2")):
         rng = np.random.default_rng(1)
@@ -26,11 +28,21 @@ def session(tmp_path):
                 group["starting_time"].attrs["rate"] = 10.0
             trials, units = file.create_group("intervals/trials"), file.create_group("units")
             start = 0.7 * np.arange(60)
-            trials["id"], trials["start_time"], trials["stop_time"] = np.arange(60), start[order], start[order] + 0.5
+            trials["id"], trials["start_time"], trials["stop_time"] = (
+                np.arange(60),
+                start[order],
+                start[order] + 0.5,
+            )
             trials["kind"] = (np.arange(60) % 4)[order]
             trials.attrs["colnames"] = ["start_time", "stop_time", "kind"]
-            units["id"], units["location"] = np.arange(6), [area.encode() for area in np.repeat(areas, 3)]
-            units["spike_times"], units["spike_times_index"] = rng.uniform(0, 42, 6000), 1000 * np.arange(1, 7)
+            units["id"], units["location"] = (
+                np.arange(6),
+                [area.encode() for area in np.repeat(areas, 3)],
+            )
+            units["spike_times"], units["spike_times_index"] = (
+                rng.uniform(0, 42, 6000),
+                1000 * np.arange(1, 7),
+            )
             units.attrs["colnames"] = ["spike_times", "location"]
         return path
 
@@ -41,24 +53,52 @@ def test_conditions_of_frames_do_not_depend_on_the_order_of_trials(session):
     straight = Dendrites(str(session(np.arange(60))), condition="kind").load().recording
     expected = np.where(np.arange(420) % 7 < 5, np.arange(420) // 7 % 4, -1)
     np.testing.assert_array_equal(straight.condition, expected)
-    shuffled = Dendrites(str(session(np.random.default_rng(0).permutation(60))), condition="kind").load().recording
+    shuffled = (
+        Dendrites(str(session(np.random.default_rng(0).permutation(60))), condition="kind")
+        .load()
+        .recording
+    )
     np.testing.assert_array_equal(shuffled.condition, expected)
     assert shuffled.period == straight.period == 7
 
 
 def test_an_event_that_is_not_there_is_refused(session, capsys):
     path = session(np.arange(60))
-    args = ["communication", "--data", str(path), "--source", "V1", "--target", "V2", "--align", "stimulus"]
+    args = [
+        "communication",
+        "--data",
+        str(path),
+        "--source",
+        "V1",
+        "--target",
+        "V2",
+        "--align",
+        "stimulus",
+    ]
     assert main.run(args) == 1
-    assert "align: no event 'stimulus' in trials; there are start_time, stop_time" in capsys.readouterr().err
+    assert (
+        "align: no event 'stimulus' in trials; there are start_time, stop_time"
+        in capsys.readouterr().err
+    )
 
 
 def test_what_was_used_is_printed_and_in_the_summary(session, tmp_path, capsys):
     """With areas whose names have commas, colons and equal signs."""
     areas = ("Primary visual area, layer 5", "a:target=b,align=c")
     path, out = session(np.arange(60), areas=areas), tmp_path / "run"
-    args = ["communication", "--data", str(path), "--source", areas[0], "--target", areas[1], "--no-simulation"]
-    assert main.run([*args, "--folds", "3", "--draws", "0", "--shuffles", "0", "--out", str(out)]) == 0
+    args = [
+        "communication",
+        "--data",
+        str(path),
+        "--source",
+        areas[0],
+        "--target",
+        areas[1],
+        "--no-simulation",
+    ]
+    assert (
+        main.run([*args, "--folds", "3", "--draws", "0", "--shuffles", "0", "--out", str(out)]) == 0
+    )
     printed, summary = capsys.readouterr().out, json.loads((out / "summary.json").read_text())
     assert (summary["source"], summary["target"]) == areas
     assert summary["data_align"] == "start_time"
@@ -68,7 +108,9 @@ def test_what_was_used_is_printed_and_in_the_summary(session, tmp_path, capsys):
     for text in ("start_time", "0 to 0.5 s, 5 bins of 0.1 s", f"{areas[1]}, 3 units"):
         assert text in printed
     again = tmp_path / "again"
-    assert main.run(["communication", "--config", str(out / "config.toml"), "--out", str(again)]) == 0
+    assert (
+        main.run(["communication", "--config", str(out / "config.toml"), "--out", str(again)]) == 0
+    )
     repeated = json.loads((again / "summary.json").read_text())
     assert repeated | {"seconds": 0} == summary | {"seconds": 0}
 
