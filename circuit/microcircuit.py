@@ -32,7 +32,7 @@ class Microcircuit(RegressionCircuit):
     replay
         Ticks of spontaneous replay after each sample, by which the ridge on Cxx stays local.
     engine
-        "numpy", "cython", "cpp", or "auto": by the work of each run and whether there is a
+        "numpy", "cpp", or "auto": by the work of each run and whether there is a
         compiler.
     seed
         Seed of the initial weights, the order of samples and the order of replay: a whole number, a

@@ -48,7 +48,7 @@ class MicrocircuitRegressor(
     departures
         Departures from the paper's circuit.
     engine
-        "numpy", "cython", "cpp" or "auto".
+        "numpy", "cpp" or "auto".
     random_state
         Seed of the initial weights and of the order of samples.
 

@@ -229,15 +229,14 @@ def test_everything_at_once_is_what_a_plain_loop_computes(few, make_circuit):
         np.testing.assert_allclose(getattr(run, name), value, **EXACT, err_msg=name)
 
 
-@pytest.mark.parametrize("engine", ["cpp", pytest.param("cython", marks=pytest.mark.slow)])
-def test_engines_agree_on_everything_at_once(engine, learn, monkeypatch):
+def test_engines_agree_on_everything_at_once(learn, monkeypatch):
     """Chance included, and for C++ across segments of the run: what cells remember is handed on."""
     monkeypatch.setattr("biorrr.circuit.engines.standalone._FIRST_SEGMENT", 7)
     told = {"samples": 60, "every": 9, "rates": "auto"}
     recorded = ("z", "n", "plateau", "spikes", "interneuron_spikes")
     reference, run = (
         learn(*EVERYTHING, Leaky(hold=20, dt=4), engine=e, record=recorded, **told)
-        for e in ("numpy", engine)
+        for e in ("numpy", "cpp")
     )
     for name in (*WEIGHTS, *recorded):
         np.testing.assert_allclose(

@@ -19,7 +19,7 @@ from biorrr.models import (
     WeightDependentPlasticity,
 )
 
-ENGINES = ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)]
+ENGINES = ["numpy", "cpp"]
 WEIGHTS = ("Vx", "Vy", "Q", "R")
 EXACT = {"rtol": 0, "atol": 1e-12}
 TRACES = Eligibility(tau_x=4.0, tau_plateau=1.5, tau_output=3.0)

@@ -28,7 +28,7 @@ from biorrr.sims.data import load
 QUIET = with_values(BurstingCells(), sigma_s=0.0, sigma_d=0.0)
 SMALL = Millivolts(population=4, interneuron_population=3, hold=30.0, latency=10.0)
 RATES = Rates(x=Rate(0.004, 900), y=Rate(0.02, 700), q=Rate(0.008, 1500), r=Rate(0.007, 1100))
-ENGINES = ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)]
+ENGINES = ["numpy", "cpp"]
 
 
 # -- the cell --------------------------------------------------------------------------------------

@@ -19,7 +19,6 @@ import pytest
 from biorrr.circuit import Microcircuit
 from biorrr.models import Rate, Rates, Stream, poisson_draw
 
-pytestmark = pytest.mark.usefixtures("cython_modules")
 HERE = Path(__file__).parent
 EXACT = {"rtol": 0, "atol": 1e-12}
 RATES = Rates(x=Rate(0.01, 900), y=Rate(0.02, 700), q=Rate(0.01, 1500), r=Rate(0.009, 1100))
@@ -174,7 +173,7 @@ def loop(name, data):
     }
 
 
-@pytest.mark.parametrize("engine", ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("engine", ["numpy", "cpp"])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_part_of_one_s_own_equals_a_plain_loop(name, engine, own, data):
     matrices, traces = loop(name, data)
