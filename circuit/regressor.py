@@ -44,7 +44,7 @@ class MicrocircuitRegressor(
     rates
         Learning rates: :class:`~biorrr.models.Rates`, or "auto".
     cell
-        Model of the cells: "algebraic", "leaky", "spiking" or "millivolts".
+        Model of the cells: "algebraic" or "millivolts".
     departures
         Departures from the paper's circuit.
     engine

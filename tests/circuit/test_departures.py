@@ -273,59 +273,6 @@ def test_rules_stay_local():
     assert all(rule.local for rule in everything.locality())
 
 
-@pytest.mark.parametrize(
-    ("settings", "text"),
-    [
-        (
-            {"departures": [Leaky(), Leaky(hold=20)]},
-            r"departures: Leaky\(\.\.\.\) and Leaky\(\.\.\.\): both give the clock; leave out one",
-        ),
-        (
-            {"plateau": Sign(1)},
-            r"plateau: is not an argument of Microcircuit; use departures=\[AllOrNone",
-        ),
-        (
-            {"dynamics": Leaky()},
-            r"dynamics: is not an argument of Microcircuit; use departures=\[Leaky",
-        ),
-        (
-            {"coding": Spiking()},
-            r"coding: is not an argument of Microcircuit; use departures=\[Spiking",
-        ),
-        (
-            {"apical_gain": 0.1},
-            r"apical_gain: is not an argument of Microcircuit; use departures=\[ApicalDrive",
-        ),
-        (
-            {"connection_probability": 0.1},
-            (
-                r"connection_probability: is not an argument of Microcircuit; use"
-                r" departures=\[SparseConnections"
-            ),
-        ),
-        ({"dale": ("Q",)}, r"dale: is not an argument of Microcircuit; use departures=\[DalesLaw"),
-        (
-            {"transmission_noise": 0.1},
-            (
-                r"transmission_noise: is not an argument of Microcircuit; use"
-                r" departures=\[TransmissionNoise"
-            ),
-        ),
-        ({"delay": 1}, r"delay: is not an argument of Microcircuit; use departures=\[LoopDelay"),
-        (
-            {"ridge_by": "noise"},
-            (
-                "ridge_by: is not an argument of Microcircuit; use ridge=, which is always made by"
-                " replay"
-            ),
-        ),
-    ],
-)
-def test_errors_say_what_to_do(settings, text):
-    with pytest.raises((TypeError, ValueError), match=text):
-        Microcircuit(2, **settings)
-
-
 def test_only_what_a_circuit_has_can_be_recorded(learn):
     with pytest.raises(ValueError, match="record: cannot record 'spikes'; choose from x, y, z, a"):
         learn(record="spikes")
