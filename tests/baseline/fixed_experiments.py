@@ -121,8 +121,6 @@ EXPERIMENTS = {
         "distal --set plan=true --set synapses=5 --set samples=4 --set weight_noise=0.002 --set"
         " every=10 --set experiments=10"
     ),
-    "instructive": Experiment("instructive --set quick=true --set trials=600 --engine cpp"),
-    "instructive-recording": Experiment("instructive --data dendrites.npz"),
 }
 
 
