@@ -35,7 +35,6 @@ REFERENCE = (
     "biorrr.circuit",
     "biorrr.models",
     "biorrr.analysis",
-    "biorrr.analysis.instructive",
     "biorrr.analysis.communication",
     "biorrr.sims.data",
     "biorrr.sims.recordings",
